@@ -1,0 +1,191 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackaddrs
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// ParseAbsComponentInstance parses an address like stack.a["k"].component.x["y"].
+func ParseAbsComponentInstance(s string) (AbsComponentInstance, error) {
+	return parseWhole(s, "component instance", func(p *parser) (AbsComponentInstance, error) { return p.componentInstance() })
+}
+
+// ParsePartialComponentInstance is like [ParseAbsComponentInstance] and also
+// accepts [*] as a key.
+func ParsePartialComponentInstance(s string) (AbsComponentInstance, error) {
+	return parsePartial(s, "component instance", func(p *parser) (AbsComponentInstance, error) { return p.componentInstance() })
+}
+
+// ParseAbsComponent parses the address of a component without a key of its own.
+func ParseAbsComponent(s string) (AbsComponent, error) {
+	inst, err := ParseAbsComponentInstance(s)
+	if err == nil && inst.Item.Key != NoKey {
+		err = fmt.Errorf("not a component address: %s has an instance key", s)
+	}
+	return ComponentOf(inst), err
+}
+
+// ParseStackInstance parses an address like stack.a["k"].stack.b. The empty
+// string is the root stack.
+func ParseStackInstance(s string) (StackInstance, error) {
+	if s == "" || s == "<main>" {
+		return RootStackInstance, nil
+	}
+	return parseWhole(s, "stack instance", (*parser).stackInstance)
+}
+
+// ParsePartialStackInstance is like [ParseStackInstance] and also accepts [*]
+// as a key.
+func ParsePartialStackInstance(s string) (StackInstance, error) {
+	if s == "" || s == "<main>" {
+		return RootStackInstance, nil
+	}
+	return parsePartial(s, "stack instance", (*parser).stackInstance)
+}
+
+// ParseAbsInputVariable parses an address like stack.a.var.name.
+func ParseAbsInputVariable(s string) (AbsInputVariable, error) {
+	return parseWhole(s, "input variable", func(p *parser) (AbsInputVariable, error) {
+		stack, name, err := p.named("var")
+		return AbsInputVariable{stack, InputVariable{name}}, err
+	})
+}
+
+// ParseAbsOutputValue parses an address like stack.a.output.name.
+func ParseAbsOutputValue(s string) (AbsOutputValue, error) {
+	return parseWhole(s, "output value", func(p *parser) (AbsOutputValue, error) {
+		stack, name, err := p.named("output")
+		return AbsOutputValue{stack, OutputValue{name}}, err
+	})
+}
+
+func parseWhole[T any](s, kind string, parse func(*parser) (T, error)) (T, error) {
+	traversal, diags := hclsyntax.ParseTraversalAbs([]byte(s), "", hcl.InitialPos)
+	return parseSteps(s, kind, traversal, diags, parse)
+}
+
+func parsePartial[T any](s, kind string, parse func(*parser) (T, error)) (T, error) {
+	traversal, diags := hclsyntax.ParseTraversalPartial([]byte(s), "", hcl.InitialPos)
+	return parseSteps(s, kind, traversal, diags, parse)
+}
+
+func parseSteps[T any](s, kind string, traversal hcl.Traversal, diags hcl.Diagnostics, parse func(*parser) (T, error)) (T, error) {
+	var zero T
+	if diags.HasErrors() {
+		return zero, fmt.Errorf("not a %s address: %q: %s", kind, s, diags[0].Detail)
+	}
+	p := &parser{rest: traversal}
+	addr, err := parse(p)
+	if err == nil && len(p.rest) > 0 {
+		err = fmt.Errorf("nothing may follow the %s", kind)
+	}
+	if err != nil {
+		return zero, fmt.Errorf("not a %s address: %q: %w", kind, s, err)
+	}
+	return addr, nil
+}
+
+// parser consumes the steps of a traversal from the front.
+type parser struct {
+	rest hcl.Traversal
+}
+
+func (p *parser) keyword() string {
+	if len(p.rest) == 0 {
+		return ""
+	}
+	return stepName(p.rest[0])
+}
+
+func stepName(step hcl.Traverser) string {
+	switch step := step.(type) {
+	case hcl.TraverseRoot:
+		return step.Name
+	case hcl.TraverseAttr:
+		return step.Name
+	default:
+		return ""
+	}
+}
+
+// keywordAndName consumes two attribute steps.
+func (p *parser) keywordAndName(keyword string) (string, error) {
+	if p.keyword() != keyword {
+		return "", fmt.Errorf("the keyword %q was expected", keyword)
+	}
+	if len(p.rest) < 2 || stepName(p.rest[1]) == "" {
+		return "", fmt.Errorf("a name must follow the keyword %q", keyword)
+	}
+	name := stepName(p.rest[1])
+	p.rest = p.rest[2:]
+	return name, nil
+}
+
+// key consumes an index step if there is one.
+func (p *parser) key() (InstanceKey, error) {
+	if len(p.rest) == 0 {
+		return NoKey, nil
+	}
+	switch step := p.rest[0].(type) {
+	case hcl.TraverseIndex:
+		key, ok := KeyFromValue(step.Key)
+		if !ok {
+			return NoKey, fmt.Errorf("an instance key must be a string or a whole number")
+		}
+		p.rest = p.rest[1:]
+		return key, nil
+	case hcl.TraverseSplat:
+		p.rest = p.rest[1:]
+		return WildcardKey, nil
+	default:
+		return NoKey, nil
+	}
+}
+
+// stackPath consumes as many stack steps as there are.
+func (p *parser) stackPath() (StackInstance, error) {
+	stack := RootStackInstance
+	for p.keyword() == "stack" {
+		name, err := p.keywordAndName("stack")
+		if err != nil {
+			return stack, err
+		}
+		key, err := p.key()
+		if err != nil {
+			return stack, err
+		}
+		stack = stack.Child(name, key)
+	}
+	return stack, nil
+}
+
+func (p *parser) stackInstance() (StackInstance, error) {
+	stack, err := p.stackPath()
+	if err == nil && stack.IsRoot() {
+		err = fmt.Errorf("the keyword %q was expected", "stack")
+	}
+	return stack, err
+}
+
+func (p *parser) named(keyword string) (StackInstance, string, error) {
+	stack, err := p.stackPath()
+	if err != nil {
+		return stack, "", err
+	}
+	name, err := p.keywordAndName(keyword)
+	return stack, name, err
+}
+
+func (p *parser) componentInstance() (AbsComponentInstance, error) {
+	stack, name, err := p.named("component")
+	if err != nil {
+		return AbsComponentInstance{}, err
+	}
+	key, err := p.key()
+	return AbsComponentInstance{stack, ComponentInstance{Component{name}, key}}, err
+}

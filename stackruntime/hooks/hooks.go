@@ -1,0 +1,45 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package hooks lets a caller of the stacks runtime watch an operation.
+package hooks
+
+import (
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// Status is where a component instance is in an operation.
+type Status string
+
+// The statuses of component instances.
+const (
+	Pending  Status = "pending"
+	Planning Status = "planning"
+	Planned  Status = "planned"
+	Deferred Status = "deferred"
+	Applying Status = "applying"
+	Applied  Status = "applied"
+	Skipped  Status = "skipped"
+	Failed   Status = "failed"
+)
+
+// Hooks are functions to call while an operation runs. Each may be nil. Calls
+// for one component instance do not overlap; calls for different ones may.
+type Hooks struct {
+	// ComponentExpanded tells the instances of a component, sorted by key.
+	ComponentExpanded func(component stackaddrs.AbsComponent, instances []stackaddrs.AbsComponentInstance)
+
+	// ComponentStatus tells that an instance has got to the next status.
+	ComponentStatus func(component stackaddrs.AbsComponentInstance, status Status)
+
+	// ComponentEvent passes on progress from the engine.
+	ComponentEvent func(component stackaddrs.AbsComponentInstance, event engine.Event)
+
+	// ComponentPlanned tells the plan of an instance, before its final status.
+	ComponentPlanned func(plan *stackplan.Component)
+
+	// ComponentApplied tells what was done, before the final status.
+	ComponentApplied func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts)
+}

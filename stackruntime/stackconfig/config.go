@@ -1,0 +1,198 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package stackconfig loads component configurations: the files of a stack
+// directory, and of the stacks it embeds, as a tree of declarations.
+//
+// Expressions are kept as they are written; the evaluator gives them values.
+// What can be seen to be wrong without evaluating is reported here, with the
+// smallest range at fault.
+package stackconfig
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Config is a stack configuration: the tree of stacks below a root directory.
+type Config struct {
+	Root *Stack
+
+	// Files are all files read, by the name used in diagnostics: a slash-separated
+	// path relative to the directory of the root stack.
+	Files map[string]*hcl.File
+}
+
+// Stack is one stack of the tree, as written.
+type Stack struct {
+	Addr stackaddrs.Stack
+	Dir  string // absolute
+
+	RequiredProviders *ProviderRequirements // nil when there is no such block
+	Variables         map[string]*InputVariable
+	Locals            map[string]*LocalValue
+	Outputs           map[string]*OutputValue
+	Providers         map[stackaddrs.ProviderConfigRef]*ProviderConfig
+	Components        map[string]*Component
+	Calls             map[string]*StackCall
+	Removed           []*Removed // in file and line order
+
+	// Children are the embedded stacks by the name of their call, as far as
+	// they could be loaded. Two calls of one directory have two children.
+	Children map[string]*Stack
+
+	// Incomplete is set when a file of the directory could not be decoded, so
+	// that a missing declaration may be no mistake of the reference to it.
+	Incomplete bool
+}
+
+// ProviderRequirements is a required_providers block. The built-in provider has
+// an entry for the local name "terraform" even where none is written.
+type ProviderRequirements struct {
+	Providers map[string]*ProviderRequirement // by local name
+	Range     hcl.Range
+}
+
+// ProviderRequirement is one entry of a required_providers block.
+type ProviderRequirement struct {
+	LocalName string
+	Provider  stackaddrs.Provider
+	Version   string // constraint as written; empty for built-in providers
+	Range     hcl.Range
+}
+
+// LocalName returns the name by which the stack knows a provider.
+func (r *ProviderRequirements) LocalName(provider stackaddrs.Provider) (name string, ok bool) {
+	if r == nil {
+		return "", false
+	}
+	for _, req := range r.Providers {
+		if req.Provider == provider {
+			return req.LocalName, true
+		}
+	}
+	return "", false
+}
+
+// Type is a type constraint.
+type Type struct {
+	Constraint cty.Type           // may have optional attributes; DynamicPseudoType when it was not valid
+	Defaults   *typeexpr.Defaults // nil when there are no defaults of optional attributes
+}
+
+// WithoutOptional is the type of values that conform to the constraint.
+func (t Type) WithoutOptional() cty.Type { return t.Constraint.WithoutOptionalAttributesDeep() }
+
+// InputVariable is a variable block.
+type InputVariable struct {
+	Name         string
+	Description  string
+	Type         Type
+	Default      cty.Value // as written; cty.NilVal when there is none
+	Sensitive    bool
+	Ephemeral    bool
+	Validations  []*CheckRule
+	Range        hcl.Range // of the block header
+	DefaultRange hcl.Range
+}
+
+// CheckRule is a validation block.
+type CheckRule struct {
+	Condition    hcl.Expression
+	ErrorMessage hcl.Expression
+	Range        hcl.Range
+}
+
+// LocalValue is one entry of a locals block.
+type LocalValue struct {
+	Name  string
+	Value hcl.Expression
+	Range hcl.Range
+}
+
+// OutputValue is an output block.
+type OutputValue struct {
+	Name        string
+	Description string
+	Type        Type
+	Value       hcl.Expression
+	Sensitive   bool
+	Ephemeral   bool
+	Range       hcl.Range
+}
+
+// ProviderConfig is a provider block.
+type ProviderConfig struct {
+	Ref      stackaddrs.ProviderConfigRef
+	Provider stackaddrs.Provider
+	ForEach  hcl.Expression // nil when there is none
+	Config   hcl.Body       // an empty body when there is no config block
+	Range    hcl.Range
+}
+
+// Source is where a module or an embedded stack comes from.
+type Source struct {
+	Written string // as in the configuration
+	Version string // constraint as written, or ""
+	Range   hcl.Range
+
+	// Dir is the absolute directory that the source resolved to. Empty when it
+	// could not be resolved; that was reported then.
+	Dir string
+}
+
+// Component is a component block.
+type Component struct {
+	Name      string
+	Source    Source
+	ForEach   hcl.Expression // nil when there is none
+	Inputs    hcl.Expression // nil when there is none
+	Providers []ProviderAssignment
+	DependsOn []hcl.Traversal
+	Range     hcl.Range
+}
+
+// ProviderAssignment is one entry of a providers argument.
+type ProviderAssignment struct {
+	Slot      engine.ProviderSlot
+	SlotRange hcl.Range
+	Value     hcl.Expression
+}
+
+// StackCall is a stack block.
+type StackCall struct {
+	Name      string
+	Source    Source
+	ForEach   hcl.Expression // nil when there is none
+	Inputs    hcl.Expression // nil when there is none
+	DependsOn []hcl.Traversal
+	Range     hcl.Range
+}
+
+// Removed is a removed block.
+type Removed struct {
+	From      *RemovedFrom
+	Source    Source
+	ForEach   hcl.Expression // nil when there is none
+	Inputs    hcl.Expression // stack targets only; nil when there is none
+	Providers []ProviderAssignment
+	Destroy   bool
+	Range     hcl.Range
+}
+
+// RemovedFrom is the target of a removed block.
+type RemovedFrom struct {
+	Stacks    []RemovedStep // stack steps from the stack with the block down
+	Component *RemovedStep  // nil when the target is the last of Stacks
+	Range     hcl.Range
+}
+
+// RemovedStep is one step of the target of a removed block.
+type RemovedStep struct {
+	Name  string
+	Index hcl.Expression // nil when there is none
+}

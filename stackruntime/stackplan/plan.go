@@ -1,0 +1,160 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package stackplan is the model of a plan for a whole stack, and the file
+// format that carries a plan from one run to another.
+package stackplan
+
+import (
+	"time"
+
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Plan is a plan for a whole stack.
+type Plan struct {
+	Mode      engine.Mode
+	Applyable bool // no error was seen while planning
+	Complete  bool // nothing was deferred
+	Timestamp time.Time
+	Engine    engine.Info
+
+	Inputs     map[string]*InputChange  // root variables by name
+	Outputs    map[string]*OutputChange // root outputs by name
+	Components []*Component             // sorted by address
+
+	// Removed are component instances without resources which the configuration
+	// no longer has: applying drops their records.
+	Removed []stackaddrs.AbsComponentInstance
+}
+
+// Action says what happens to a component instance or a root value.
+type Action string
+
+// The actions. Input and output changes use create, update, no-op and delete.
+const (
+	Create Action = "create"
+	Update Action = "update"
+	NoOp   Action = "no-op"
+	Delete Action = "delete"
+	Read   Action = "read"
+	Forget Action = "forget"
+)
+
+// InputChange is the change of a root variable.
+type InputChange struct {
+	Action Action
+	Before cty.Value // null when the variable is not in the prior state
+	After  cty.Value // null for ephemeral variables. May be unknown. Marks: sensitive
+
+	RequiredOnApply bool // ephemeral and set: it must be given again
+	DeleteOnApply   bool // the stack is being destroyed
+}
+
+// OutputChange is the change of a root output.
+type OutputChange struct {
+	Action Action
+	Before cty.Value // null when the output is not in the prior state
+	After  cty.Value // may be unknown. Marks: sensitive
+}
+
+// Component is the plan of one component instance.
+type Component struct {
+	Addr   stackaddrs.AbsComponentInstance
+	Source string // as written in the configuration
+
+	Action    Action
+	Mode      engine.Mode
+	Applyable bool
+	Complete  bool
+
+	DeferredReason string // why it is not complete, or ""
+
+	Requires []stackaddrs.AbsComponent // sorted
+
+	// Inputs are the values planned with. May be unknown; ephemeral ones are
+	// null. Marks: sensitive.
+	Inputs map[string]cty.Value
+
+	// Outputs are the values that others see while planning. May be unknown.
+	// Marks: sensitive.
+	Outputs map[string]cty.Value
+
+	Changes  []*tfjson.ResourceChange // sorted by address, no-op included
+	Drift    []*tfjson.ResourceChange // sorted by address
+	Deferred []engine.DeferredChange  // sorted by address
+	Checks   []tfjson.CheckResultStatic
+
+	// EnginePlan is what the engine needs to apply. Empty when there is nothing
+	// for it to do; the component's state then becomes RefreshedState.
+	EnginePlan     []byte
+	RefreshedState engine.State
+}
+
+// Counts are the numbers of a summary line, as in section 7.4 of the language reference.
+type Counts struct {
+	Add, Change, Remove, Import, Move, Forget, Defer int
+}
+
+// Plus adds up two counts.
+func (c Counts) Plus(o Counts) Counts {
+	return Counts{
+		c.Add + o.Add, c.Change + o.Change, c.Remove + o.Remove, c.Import + o.Import,
+		c.Move + o.Move, c.Forget + o.Forget, c.Defer + o.Defer,
+	}
+}
+
+// Total is the number of all things counted.
+func (c Counts) Total() int {
+	return c.Add + c.Change + c.Remove + c.Import + c.Move + c.Forget + c.Defer
+}
+
+// Counts counts the planned changes of the component's resources.
+func (c *Component) Counts() Counts {
+	var n Counts
+	for _, rc := range c.Changes {
+		n = n.Plus(countChange(rc))
+	}
+	n.Defer = len(c.Deferred)
+	return n
+}
+
+// Counts counts the planned changes of all components.
+func (p *Plan) Counts() Counts {
+	var n Counts
+	for _, c := range p.Components {
+		n = n.Plus(c.Counts())
+	}
+	return n
+}
+
+func countChange(rc *tfjson.ResourceChange) Counts {
+	var n Counts
+	if rc.PreviousAddress != "" && rc.PreviousAddress != rc.Address {
+		n.Move = 1
+	}
+	if rc.Change == nil {
+		return n
+	}
+	if rc.Change.Importing != nil {
+		n.Import = 1
+	}
+	actions := rc.Change.Actions
+	switch {
+	case actions.Replace():
+		n.Add, n.Remove = 1, 1
+	case actions.Create():
+		n.Add = 1
+	case actions.Update():
+		n.Change = 1
+	case actions.Delete():
+		n.Remove = 1
+	case actions.Forget():
+		n.Forget = 1
+	}
+	return n
+}

@@ -1,0 +1,60 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package stackstate is the model of a stack's state: what is known of the
+// infrastructure after the last apply.
+//
+// A state is kept as a flat map from keys to values, one entry for each
+// component instance, resource instance object, root variable and root output,
+// so that an apply writes only what changed (section 6.6 of the language reference).
+package stackstate
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// State is the state of one deployment of a stack. Treat it as immutable while
+// an operation uses it; make another with [State.With].
+type State struct {
+	Components map[stackaddrs.AbsComponentInstance]*Component
+	Inputs     map[string]cty.Value // root variables as last applied; ephemeral ones are null
+	Outputs    map[string]cty.Value // root outputs as last applied, marked sensitive where they are
+
+	// Preserved are records of kinds that this version does not know but must keep.
+	Preserved map[string][]byte
+
+	// Discarded are the keys of records that this version does not know and that
+	// the next apply drops.
+	Discarded []string
+}
+
+// Component is what the state knows of one component instance.
+type Component struct {
+	Addr stackaddrs.AbsComponentInstance
+
+	Dependencies []stackaddrs.AbsComponent // sorted
+	Dependents   []stackaddrs.AbsComponent // sorted
+
+	// Inputs are the values of the last apply. May be unknown; ephemeral ones are
+	// null. Marks: sensitive.
+	Inputs map[string]cty.Value
+
+	// Outputs are the values of the last apply. May be unknown after a failure.
+	// Marks: sensitive.
+	Outputs map[string]cty.Value
+
+	// Module is the state of the component's module. Empty when it has none.
+	Module engine.State
+}
+
+// New returns an empty state.
+func New() *State {
+	return &State{
+		Components: map[stackaddrs.AbsComponentInstance]*Component{},
+		Inputs:     map[string]cty.Value{},
+		Outputs:    map[string]cty.Value{},
+	}
+}
