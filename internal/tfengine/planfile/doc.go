@@ -1,0 +1,30 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package planfile reads the plan files that terraform and tofu write.
+//
+// A plan file is a zip whose member "tfplan" is a protobuf message. Reading it directly saves a
+// `show -json` process per component, and gives what that command loses: the exact types,
+// unknowns and refinements of the planned output values.
+//
+// The values of outputs carry their type in the file. The values of resource changes don't: they
+// are written with the type of the provider's schema, which the file does not hold. Without a
+// schema ([Options.Schema]) they are shaped by what the bytes themselves say, and the result then
+// differs from `show -json` in these ways, and no others known:
+//
+//  1. Whole numbers beyond 64 bits and numbers with a fraction that no 64-bit float holds exactly
+//     (0.1 is one) are written as strings, and come back as strings.
+//  2. A collection that is unknown as a whole leaves no empty `[]` or `{}` in after_sensitive.
+//  3. An attribute that only the provider's schema calls sensitive may be missing from
+//     before_sensitive and after_sensitive: the file lists what was sensitive in the engine's
+//     own evaluation. A caller that displays values without a schema must take that into account.
+//
+// Values of the type "any" (all of terraform_data's) carry their type and are exact either way.
+//
+// The format is not a public contract of either program. A file that is not understood is a
+// [*FormatError]: ask the engine itself with `show -json` instead. Fields of the message
+// that this package does not know are skipped.
+//
+// The field numbers are facts from OpenTofu's published planfile.proto, from files written by terraform,
+// and from what `terraform show -json` says about files with single fields altered.
+package planfile

@@ -1,0 +1,109 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package planfile
+
+import (
+	"fmt"
+
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/msgpack"
+)
+
+func parseOutputChange(f field) (string, *OutputChange, error) {
+	var name string
+	msg, err := f.message()
+	if err != nil {
+		return "", nil, err
+	}
+	out := new(OutputChange)
+	c := new(change)
+	err = eachField(msg, func(f field) error {
+		var err error
+		switch f.num {
+		case 1:
+			return f.setString(&name)
+		case 2:
+			c, err = parseChange(f)
+		case 3:
+			return f.setBool(&out.Sensitive)
+		}
+		return err
+	})
+	if err == nil {
+		out.Actions = c.actions
+		out.Before, err = outputValue(c.before)
+	}
+	if err == nil {
+		out.After, err = outputValue(c.after)
+	}
+	if err != nil {
+		return name, nil, fmt.Errorf("change of output %q: %w", name, err)
+	}
+	return name, out, nil
+}
+
+// outputValue decodes a value that carries its type.
+func outputValue(data []byte) (v cty.Value, err error) {
+	if data == nil {
+		return cty.NullVal(cty.DynamicPseudoType), nil
+	}
+	// Our own decoder first: it refuses lengths that the data can't hold, for which cty would
+	// allocate memory before it notices.
+	if _, err := decodeValue(data, cty.DynamicPseudoType); err != nil {
+		return cty.NilVal, err
+	}
+	// cty panics for some values that contradict their type, which only a damaged file has.
+	defer func() {
+		if r := recover(); r != nil {
+			v, err = cty.NilVal, fmt.Errorf("inconsistent value: %v", r)
+		}
+	}()
+	return msgpack.Unmarshal(data, cty.DynamicPseudoType)
+}
+
+// OutputChanges returns Outputs as `show -json` has them in output_changes, with numbers as json.Number.
+func (p *Plan) OutputChanges() (map[string]*tfjson.Change, error) {
+	out := make(map[string]*tfjson.Change, len(p.Outputs))
+	for name, oc := range p.Outputs {
+		change, err := oc.change()
+		if err != nil {
+			return nil, fmt.Errorf("output %q: %w", name, err)
+		}
+		out[name] = change
+	}
+	return out, nil
+}
+
+func (oc *OutputChange) change() (*tfjson.Change, error) {
+	before, err := valueNode(oc.Before)
+	if err != nil {
+		return nil, err
+	}
+	after, err := valueNode(oc.After)
+	if err != nil {
+		return nil, err
+	}
+	out := &tfjson.Change{
+		Actions:         oc.Actions,
+		Before:          before.known(),
+		After:           after.known(),
+		AfterUnknown:    false,
+		BeforeSensitive: oc.Sensitive,
+		AfterSensitive:  oc.Sensitive,
+	}
+	if !after.whollyKnown() {
+		out.AfterUnknown = after.unknowns()
+	}
+	return out, nil
+}
+
+// valueNode goes through the encoding, so that there is one place that knows what JSON makes of a value.
+func valueNode(v cty.Value) (node, error) {
+	data, err := msgpack.Marshal(v, cty.DynamicPseudoType)
+	if err != nil {
+		return node{}, err
+	}
+	return decodeValue(data, cty.DynamicPseudoType)
+}

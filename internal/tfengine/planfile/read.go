@@ -1,0 +1,293 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package planfile
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"time"
+
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// formatVersion is the only version of the format that terraform and tofu have written since 2018.
+const formatVersion = 3
+
+// maxMember bounds the size of a member of the zip, against files made to exhaust memory.
+const maxMember = 4 << 30
+
+// Read reads the content of a plan file.
+//
+// Errors: always a [*FormatError]. No content whatsoever makes it panic.
+func Read(data []byte, opts Options) (*Plan, error) {
+	plan, err := read(data, opts)
+	if err != nil && !errors.As(err, new(*FormatError)) {
+		err = &FormatError{Err: err}
+	}
+	return plan, err
+}
+
+func read(data []byte, opts Options) (*Plan, error) {
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	msg, err := member(archive, "tfplan")
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPlanParser(msg, opts)
+	if err != nil {
+		return nil, err
+	}
+	if p.plan.PriorState, err = member(archive, "tfstate"); err != nil {
+		return nil, err
+	}
+	if p.plan.PreviousState, err = member(archive, "tfstate-prev"); err != nil {
+		return nil, err
+	}
+	if !p.stated && !p.plan.Errored {
+		p.deriveApplyable()
+	}
+	return p.plan, nil
+}
+
+// member returns the content of the named member of the zip.
+func member(archive *zip.Reader, name string) (content []byte, err error) {
+	i := slices.IndexFunc(archive.File, func(f *zip.File) bool { return f.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("%s is missing", name)
+	}
+	file := archive.File[i]
+	r, err := file.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	defer r.Close() //nolint:errcheck // reads memory
+	content, err = io.ReadAll(io.LimitReader(r, maxMember))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return content, nil
+}
+
+// newPlanParser decodes the Plan message.
+func newPlanParser(msg []byte, opts Options) (*planParser, error) {
+	version, err := planVersion(msg)
+	if err != nil {
+		return nil, err
+	}
+	if version != formatVersion {
+		return nil, &FormatError{
+			Version: version,
+			Err:     fmt.Errorf("format version is %d, not %d", version, formatVersion),
+		}
+	}
+	p := &planParser{
+		plan:      &Plan{Outputs: make(map[string]*OutputChange)},
+		reasons:   make(map[*tfjson.ResourceChange]string),
+		resources: resourceReader{opts: opts, types: make(map[*tfjson.Schema]cty.Type)},
+	}
+	if err := eachField(msg, p.field); err != nil {
+		return nil, err
+	}
+	return p, p.finish()
+}
+
+// planVersion looks for the version first, since nothing else can be relied on before it is known.
+func planVersion(msg []byte) (version uint64, err error) {
+	err = eachField(msg, func(f field) error {
+		if f.num == 1 {
+			return f.setUint(&version)
+		}
+		return nil
+	})
+	return version, err
+}
+
+type planParser struct {
+	plan           *Plan
+	resources      resourceReader
+	changes, drift []resourceChange
+	deferred       []resourceChange
+	reasons        map[*tfjson.ResourceChange]string // of deferred
+	mode           uint64
+	timestamp      string
+	stated         bool
+}
+
+// field decodes one field of the Plan message.
+func (p *planParser) field(f field) error {
+	switch f.num {
+	case 3:
+		return p.appendChange(&p.changes, f)
+	case 18:
+		return p.appendChange(&p.drift, f)
+	case 27:
+		return p.deferredChange(f)
+	case 4:
+		name, change, err := parseOutputChange(f)
+		p.plan.Outputs[name] = change
+		return err
+	case 5:
+		return f.appendString(&p.plan.TargetAddrs)
+	case 6:
+		return f.appendString(&p.plan.ExcludeAddrs)
+	case 16:
+		return f.appendString(&p.plan.ForceReplaceAddrs)
+	case 14:
+		return f.setString(&p.plan.EngineVersion)
+	case 15:
+		return p.relevantAttribute(f)
+	case 17:
+		return f.setUint(&p.mode)
+	case 19:
+		return p.checkResults(f)
+	case 20:
+		return f.setBool(&p.plan.Errored)
+	case 21:
+		return f.setString(&p.timestamp)
+	case 25:
+		p.stated = true
+		return f.setBool(&p.plan.Applyable)
+	case 26:
+		p.stated = true
+		return f.setBool(&p.plan.Complete)
+	}
+	return nil
+}
+
+func (p *planParser) appendChange(dst *[]resourceChange, f field) error {
+	rc, err := p.resources.parse(f)
+	if err == nil {
+		*dst = append(*dst, rc)
+	}
+	return err
+}
+
+func (p *planParser) deferredChange(f field) error {
+	rc, reason, err := p.resources.parseDeferred(f)
+	if err == nil {
+		p.deferred = append(p.deferred, rc)
+		p.reasons[rc.change] = reason
+	}
+	return err
+}
+
+func (p *planParser) relevantAttribute(f field) error {
+	msg, err := f.message()
+	if err != nil {
+		return err
+	}
+	var out tfjson.ResourceAttribute
+	err = eachField(msg, func(f field) error {
+		switch f.num {
+		case 1:
+			return f.setString(&out.Resource)
+		case 2:
+			path, err := parsePath(f)
+			if err != nil {
+				return err
+			}
+			out.Attribute, err = path.rawJSON()
+			return err
+		}
+		return nil
+	})
+	p.plan.RelevantAttributes = append(p.plan.RelevantAttributes, out)
+	return err
+}
+
+func (p *planParser) checkResults(f field) error {
+	msg, err := f.message()
+	if err != nil {
+		return err
+	}
+	results, err := parseCheckResults(msg)
+	p.plan.Checks = append(p.plan.Checks, results)
+	return err
+}
+
+// finish completes the plan once all fields are there.
+func (p *planParser) finish() error {
+	plan := p.plan
+	if p.mode > uint64(ModeRefreshOnly) {
+		return fmt.Errorf("unknown plan mode %d", p.mode)
+	}
+	plan.Mode = Mode(p.mode)
+	timestamp, err := time.Parse(time.RFC3339, p.timestamp)
+	if err != nil {
+		return fmt.Errorf("timestamp: %w", err)
+	}
+	plan.Timestamp = timestamp.UTC()
+
+	for _, rc := range sortChanges(p.changes) {
+		// A data source that went away is only cleaned out of the state: no change of the user's.
+		if rc.change.Mode != tfjson.DataResourceMode || !rc.change.Change.Actions.Delete() {
+			plan.ResourceChanges = append(plan.ResourceChanges, rc.change)
+		}
+	}
+	for _, rc := range sortChanges(p.drift) {
+		// What only moved is among the resource changes, unless there are none.
+		if plan.Mode == ModeRefreshOnly || !rc.change.Change.Actions.NoOp() {
+			plan.ResourceDrift = append(plan.ResourceDrift, rc.change)
+		}
+	}
+	for _, rc := range sortChanges(p.deferred) {
+		plan.DeferredChanges = append(plan.DeferredChanges, &tfjson.DeferredResourceChange{
+			Reason: p.reasons[rc.change], ResourceChange: rc.change,
+		})
+	}
+	slices.SortStableFunc(plan.RelevantAttributes, func(a, b tfjson.ResourceAttribute) int {
+		return cmp.Compare(a.Resource, b.Resource)
+	})
+	slices.SortStableFunc(plan.Checks, func(a, b tfjson.CheckResultStatic) int {
+		return cmp.Compare(a.Address.ToDisplay, b.Address.ToDisplay)
+	})
+	return nil
+}
+
+// deriveApplyable fills Applyable and Complete of a plan that says neither: one of tofu, or one of
+// terraform of which neither is true. The rules, which are both programs' own, give the right answer for either.
+func (p *planParser) deriveApplyable() {
+	plan := p.plan
+	plan.Complete = len(plan.TargetAddrs) == 0 && len(plan.ExcludeAddrs) == 0 && len(plan.DeferredChanges) == 0
+	plan.Applyable = p.changesAnything() ||
+		plan.Mode == ModeRefreshOnly && !sameManagedResources(plan.PriorState, plan.PreviousState)
+}
+
+func (p *planParser) changesAnything() bool {
+	for _, rc := range p.changes {
+		c := rc.change.Change
+		if !c.Actions.NoOp() || c.Importing != nil || rc.change.PreviousAddress != "" {
+			return true
+		}
+	}
+	for _, oc := range p.plan.Outputs {
+		if !oc.Actions.NoOp() {
+			return true
+		}
+	}
+	return false
+}
+
+// sameManagedResources compares two states; those that don't parse are not the same.
+func sameManagedResources(a, b []byte) bool {
+	managed := func(state []byte) ([]map[string]any, error) {
+		var doc struct{ Resources []map[string]any }
+		err := json.Unmarshal(state, &doc)
+		return slices.DeleteFunc(doc.Resources, func(r map[string]any) bool { return r["mode"] != "managed" }), err
+	}
+	x, errX := managed(a)
+	y, errY := managed(b)
+	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+}
