@@ -1,0 +1,15 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package proto has the protocol buffer definitions of the formats that cairn
+// stores and, below it, the Go code generated from them.
+//
+// Rules:
+//
+//   - P1. A field is never renumbered and its number never reused; what is no
+//     longer written is reserved.
+//   - P2. What is stored says which version of the format it has, in a field
+//     that every later version can read.
+package proto
+
+//go:generate go -C internal/protogen run . ../..
