@@ -1,0 +1,18 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package runner runs `terraform plan` and `terraform apply` (or tofu's) such that nothing that happens to
+// this program can hurt the state that the process is writing.
+//
+// The rules, each for a way in which state was seen to get lost:
+//
+//  1. The process writes its events to a file, never to a pipe: a reader that dies would take the process with it.
+//  2. It runs in its own process group, so that Ctrl-C on the terminal does not reach it, and isn't
+//     told to die with its parent.
+//  3. It is interrupted once at most, also across programs: a second interrupt makes it give up at once, in the
+//     middle of writing state. [Process.Kill] is for a user who insists.
+//  4. What identifies the process is written to a file, so that a later program can [Attach] to it.
+//
+// A run has a directory of its own, with the files events.jsonl, stderr.txt and run.json. They may hold
+// values of the configuration, and only their owner can read them. The package never removes the directory.
+package runner

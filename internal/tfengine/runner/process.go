@@ -1,0 +1,229 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ErrRunning says that an earlier process of the run's directory has not ended yet; [Attach] to it.
+var ErrRunning = errors.New("an earlier process is still running")
+
+// Command is what to run.
+type Command struct {
+	Path string   // of the terraform or tofu binary
+	Args []string // such as "apply", "-json", "tfplan"; without the program's name
+	Dir  string   // to run in
+	Env  []string // all of it; see [Environ]
+
+	// RunDir is the directory for the files of the run. It must exist.
+	RunDir string
+}
+
+// Process is a running or finished process. [Process.Wait] must be called once; the other methods are safe for
+// concurrent use with it.
+type Process struct {
+	runDir string
+	cmd    *exec.Cmd // nil for one that another program started
+
+	mu     sync.Mutex
+	run    Run  // guarded by mu once Wait has been called
+	exited bool // guarded by mu
+}
+
+// Start starts a process.
+//
+// Errors: [ErrRunning], and whatever keeps the process from being started; there is then no process.
+func Start(c Command) (*Process, error) {
+	if earlier, err := ReadRun(c.RunDir); err == nil && earlier.Running() {
+		return nil, fmt.Errorf("process %d in %s: %w", earlier.PID, c.RunDir, ErrRunning)
+	}
+	if err := os.Remove(filepath.Join(c.RunDir, runFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("removing the record of an earlier run: %w", err)
+	}
+	stdout, err := createFile(filepath.Join(c.RunDir, EventsFile))
+	if err != nil {
+		return nil, fmt.Errorf("creating the file for events: %w", err)
+	}
+	defer stdout.Close() //nolint:errcheck // written by the process only
+	stderr, err := createFile(filepath.Join(c.RunDir, StderrFile))
+	if err != nil {
+		return nil, fmt.Errorf("creating the file for errors: %w", err)
+	}
+	defer stderr.Close() //nolint:errcheck // written by the process only
+
+	cmd := exec.Command(c.Path, c.Args...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.SysProcAttr = ownProcessGroup()
+	startedAt := time.Now().UTC()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", c.Path, err)
+	}
+	processStart, _ := processStart(cmd.Process.Pid)
+	p := &Process{
+		runDir: c.RunDir,
+		cmd:    cmd,
+		run: Run{
+			Path: c.Path, Args: c.Args, Dir: c.Dir, StartedAt: startedAt,
+			PID: cmd.Process.Pid, ProcessStart: processStart,
+		},
+	}
+	if err := p.run.write(c.RunDir); err != nil {
+		// Nobody could find the process again, and it can't have done anything yet.
+		killErr := killGroup(p.run.PID)
+		_ = cmd.Wait() // its error is that it was killed
+		return nil, errors.Join(err, killErr)
+	}
+	return p, nil
+}
+
+// Attach returns the process that an earlier program started with runDir, running or not.
+//
+// The exit code of a process is told to the program that started it only. If that died first, Wait
+// concludes from the events how the process ended.
+//
+// Errors: those of [ReadRun].
+func Attach(runDir string) (*Process, error) {
+	run, err := ReadRun(runDir)
+	if err != nil {
+		return nil, err
+	}
+	return &Process{runDir: runDir, run: run}, nil
+}
+
+// Run returns what is recorded about the process.
+func (p *Process) Run() Run {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.run
+}
+
+// Kill ends the process, and the providers it started, at once. Its state may be lost, and objects it was
+// creating are not recorded anywhere.
+func (p *Process) Kill() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.exited || p.cmd == nil && !p.run.Running() {
+		return nil
+	}
+	return killGroup(p.run.PID)
+}
+
+// interrupt asks the process to stop, unless it was asked before.
+func (p *Process) interrupt() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.exited || p.run.Interrupted || p.cmd == nil && !p.run.Running() {
+		return nil
+	}
+	p.run.Interrupted = true
+	// First the record, then the signal: a program that attaches must never send a second one.
+	writeErr := p.run.write(p.runDir)
+	return errors.Join(writeErr, interruptProcess(p.run.PID))
+}
+
+// Wait delivers the process's events to onEvent, in order and from this goroutine, from the first one
+// on, until the process has ended. onEvent may be nil.
+//
+// When ctx ends, the process is interrupted once, and Wait goes on waiting for it without limit: it saves
+// what it has done.
+//
+// Errors: only failures to read or write the files of the run. A result is returned beside them, with
+// what is known. That the process failed is not an error.
+func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error) {
+	c := collector{onEvent: onEvent}
+	var errs []error
+	events, err := os.Open(filepath.Join(p.runDir, EventsFile))
+	if err != nil {
+		errs = append(errs, fmt.Errorf("reading events: %w", err))
+	} else {
+		defer events.Close() //nolint:errcheck // only read
+	}
+	t := &tail{file: events, deliver: c.line}
+
+	if err := p.follow(ctx, t); err != nil {
+		errs = append(errs, err)
+	}
+	if err := t.finish(); err != nil && events != nil {
+		errs = append(errs, fmt.Errorf("reading events: %w", err))
+	}
+	stderr, err := os.ReadFile(filepath.Join(p.runDir, StderrFile))
+	if err != nil {
+		errs = append(errs, fmt.Errorf("reading errors: %w", err))
+	}
+	c.result.Text = strings.Join(c.text, "\n")
+	c.result.Stderr = string(stderr)
+	c.result.conclude(p.Run())
+	return &c.result, errors.Join(errs...)
+}
+
+// The pauses between two looks at the file: short while events arrive, long while a slow resource is waited for.
+const (
+	minPause = 5 * time.Millisecond
+	maxPause = 100 * time.Millisecond
+)
+
+// follow reads events until the process has ended. What it wrote last may be left to read.
+func (p *Process) follow(ctx context.Context, t *tail) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	exited := make(chan struct{})
+	var exitErr, interruptErr error
+	if p.cmd != nil {
+		wg.Go(func() {
+			defer close(exited)
+			exitErr = p.reap()
+		})
+	}
+	pause := minPause
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	cancelled := ctx.Done()
+	for {
+		select {
+		case <-exited:
+			return errors.Join(exitErr, interruptErr)
+		case <-cancelled:
+			cancelled = nil
+			interruptErr = p.interrupt()
+		case <-timer.C:
+			if p.cmd == nil && !p.Run().Running() {
+				return interruptErr
+			}
+			pause = min(2*pause, maxPause)
+			if progress, _ := t.read(); progress { // the last read, by the caller, meets the same error
+				pause = minPause
+			}
+			timer.Reset(pause)
+		}
+	}
+}
+
+// reap waits for the end of a process that this program started, and records it.
+func (p *Process) reap() error {
+	err := p.cmd.Wait()
+	code := p.cmd.ProcessState.ExitCode()
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.exited = true
+	p.run.ExitCode = &code
+	if code < 0 {
+		// Killed: its providers have nobody left to work for, and would stay for ever.
+		_ = killGroup(p.run.PID) // fails when nothing is left, which is fine
+	}
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		return fmt.Errorf("waiting for process %d: %w", p.run.PID, err)
+	}
+	return p.run.write(p.runDir)
+}

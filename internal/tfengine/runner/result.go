@@ -1,0 +1,109 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package runner
+
+import "slices"
+
+// Outcome is how a process ended.
+type Outcome int
+
+const (
+	// OutcomeSucceeded: all that was asked for was done.
+	OutcomeSucceeded Outcome = iota
+
+	// OutcomeFailed: the process ended in good order, having reported errors.
+	OutcomeFailed
+
+	// OutcomeDied: the process was killed, crashed or lost with the machine. What it was doing at that
+	// moment is not in its state.
+	OutcomeDied
+)
+
+// String returns a word for messages.
+func (o Outcome) String() string {
+	return [...]string{"succeeded", "failed", "died"}[o]
+}
+
+// ExitUnknown is the exit code of a process that was killed, or whose end nobody saw.
+const ExitUnknown = -1
+
+// Result is what is known about a process that has ended.
+type Result struct {
+	Outcome  Outcome
+	ExitCode int
+
+	// Interrupted is set when the process was asked to stop before it ended. It may have succeeded even so.
+	Interrupted bool
+
+	Diagnostics []Diagnostic // in the order of their events
+
+	// Summary is the last change_summary, or nil. An apply's comes after its state was saved.
+	Summary *ChangeSummary
+
+	// Text has the lines of standard output that were no events. They matter: the engine prints the
+	// state there when it can save it nowhere.
+	Text string
+
+	// Stderr is all of standard error, where crashes of the engine and its providers leave their traces.
+	Stderr string
+}
+
+// HasErrors reports whether there is an error among the diagnostics.
+func (r *Result) HasErrors() bool {
+	return slices.ContainsFunc(r.Diagnostics, func(d Diagnostic) bool { return d.Severity == SeverityError })
+}
+
+// conclude fills in how the process ended.
+func (r *Result) conclude(run Run) {
+	r.Interrupted = run.Interrupted
+	r.ExitCode = ExitUnknown
+	if run.ExitCode != nil {
+		r.ExitCode = *run.ExitCode
+	}
+	switch {
+	case r.ExitCode == 0, r.ExitCode == 2 && slices.Contains(run.Args, "-detailed-exitcode"):
+		r.Outcome = OutcomeSucceeded
+	case r.ExitCode > 0:
+		r.Outcome = OutcomeFailed
+	case run.ExitCode != nil:
+		r.Outcome = OutcomeDied
+	case r.HasErrors():
+		r.Outcome = OutcomeFailed
+	case r.Summary != nil && r.finalSummary(run):
+		r.Outcome = OutcomeSucceeded
+	default:
+		r.Outcome = OutcomeDied
+	}
+}
+
+// finalSummary reports whether the summary is the one that ends the operation. An apply that makes its own plan
+// has the plan's summary first.
+func (r *Result) finalSummary(run Run) bool {
+	if slices.Contains(run.Args, "plan") {
+		return r.Summary.Operation == "plan"
+	}
+	return r.Summary.Operation != "plan"
+}
+
+// collector gathers the result while events pass by.
+type collector struct {
+	onEvent func(Event)
+	result  Result
+	text    []string
+}
+
+func (c *collector) line(line []byte) {
+	ev := parseEvent(line)
+	switch {
+	case ev.Type == "":
+		c.text = append(c.text, ev.Message)
+	case ev.Diagnostic != nil:
+		c.result.Diagnostics = append(c.result.Diagnostics, *ev.Diagnostic)
+	case ev.Summary != nil:
+		c.result.Summary = ev.Summary
+	}
+	if c.onEvent != nil {
+		c.onEvent(ev)
+	}
+}

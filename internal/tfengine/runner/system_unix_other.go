@@ -1,0 +1,16 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build unix && !linux && !darwin
+
+package runner
+
+import (
+	"errors"
+	"syscall"
+)
+
+// processStart reports whether a process exists. Which one it is, is told by its number alone.
+func processStart(pid int) (start string, alive bool) {
+	return "", !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+}

@@ -1,0 +1,59 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// tail delivers the lines of a file that is being written.
+type tail struct {
+	file    io.Reader
+	deliver func(line []byte)
+	partial []byte // of the last line
+	chunk   [64 << 10]byte
+}
+
+// read delivers the lines that were completed since the last call, and reports whether there was anything new.
+func (t *tail) read() (progress bool, err error) {
+	for {
+		n, err := t.file.Read(t.chunk[:])
+		t.split(t.chunk[:n])
+		progress = progress || n > 0
+		switch {
+		case errors.Is(err, io.EOF), err == nil && n == 0:
+			return progress, nil
+		case err != nil:
+			return progress, err
+		}
+	}
+}
+
+func (t *tail) split(data []byte) {
+	for {
+		line, rest, found := bytes.Cut(data, []byte("\n"))
+		if !found {
+			t.partial = append(t.partial, data...)
+			return
+		}
+		t.line(append(t.partial, line...))
+		t.partial, data = nil, rest
+	}
+}
+
+func (t *tail) line(line []byte) {
+	if line = bytes.TrimSuffix(line, []byte("\r")); len(line) > 0 {
+		t.deliver(line)
+	}
+}
+
+// finish reads what is left once the writer is gone, including a last line without an end.
+func (t *tail) finish() error {
+	_, err := t.read()
+	t.line(t.partial)
+	t.partial = nil
+	return err
+}
