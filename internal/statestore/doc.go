@@ -1,0 +1,45 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package statestore keeps the states of stacks.
+//
+// A state is a set of records, state key to bytes, that belongs to one
+// deployment of one stack. The store knows nothing of what keys and bytes
+// mean. An operation that changes a state holds the deployment's lock, opens a
+// new serial on top of the one it has read, writes records into it as they
+// become known, and commits it:
+//
+//	lock, err := store.Lock(ctx, "default", statestore.LockRequest{Operation: "apply"})
+//	defer lock.Unlock(ctx)
+//	snapshot, err := store.Read(ctx, "default")
+//	writer, err := lock.Begin(ctx, snapshot.Base(), "apply")
+//	err = writer.Write(ctx, map[string][]byte{"CMPTcomponent.db": raw})
+//	err = writer.Commit(ctx)
+//
+// Rules:
+//
+//	S1  A record that Write has accepted survives the end of the process and,
+//	    as far as the operating system keeps its promises, of the machine. It
+//	    is part of the current state at once; commit only notes that the
+//	    operation reached its end.
+//	S2  A serial is opened only on the lineage and serial its writer has read.
+//	    Anything else is a [*StaleError] and changes nothing.
+//	S3  One lock per deployment. Every write checks in its own transaction
+//	    that the lock is still held and the serial still the newest, so a
+//	    process that lost its lock cannot write any more.
+//	S4  A lock is taken from another holder without being asked only where the
+//	    holder is provably dead: same boot of the same machine, same process
+//	    numbering, and the process gone. Time alone proves nothing.
+//	S5  Writing a record costs the same whatever the number of records.
+//	S6  Every serial stays readable: a record remembers the serial it appeared
+//	    in and the one it was replaced or deleted in.
+//	S7  Reading creates nothing. The file comes into being, complete, with the
+//	    first lock.
+//	S8  A failed call leaves the state as it was before the call.
+//	S9  Records carry a checksum and versions a count of records, so a
+//	    damaged file is an error and never a smaller or different state.
+//
+// Not promised: protection against someone who edits the file on purpose,
+// encryption, and locking over network file systems whose file locks do not
+// work.
+package statestore

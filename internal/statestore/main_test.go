@@ -1,0 +1,188 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// childRoles are what the test binary does instead of testing when it is
+// started by [startChild]. The location of the store is the argument.
+var childRoles = map[string]func(location string) error{
+	"hold":     childHold,
+	"contend":  childContend,
+	"write":    childWrite,
+	"readonly": childReadOnly,
+}
+
+const childVariable = "CAIRN_STATESTORE_CHILD"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(childVariable); role != "" {
+		if err := childRoles[role](os.Args[1]); err != nil {
+			fmt.Println("error:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// childHold takes the lock, says so, and gives it back when its standard input ends.
+func childHold(location string) error {
+	ctx := context.Background()
+	s, err := Open(ctx, location)
+	if err != nil {
+		return err
+	}
+	lock, err := s.Lock(ctx, "default", LockRequest{Operation: "hold", Owner: "child"})
+	if err != nil {
+		return err
+	}
+	fmt.Println("locked", lock.ID())
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return errors.Join(err, lock.Unlock(ctx), s.Close())
+}
+
+// childContend waits for a line, tries to lock, says how that went, and goes on
+// as childHold does.
+func childContend(location string) error {
+	ctx := context.Background()
+	s, err := Open(ctx, location)
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	in := bufio.NewReader(os.Stdin)
+	if _, err := in.ReadString('\n'); err != nil {
+		return err
+	}
+	lock, err := s.Lock(ctx, "default", LockRequest{Operation: "contend"})
+	if _, ok := errors.AsType[*LockedError](err); ok {
+		fmt.Println("refused")
+		return s.Close()
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Println("won")
+	_, err = io.Copy(io.Discard, in)
+	return errors.Join(err, lock.Unlock(ctx), s.Close())
+}
+
+// childWrite writes records without end, and names each when it is stored.
+func childWrite(location string) error {
+	ctx := context.Background()
+	s, err := Open(ctx, location)
+	if err != nil {
+		return err
+	}
+	lock, err := s.Lock(ctx, "default", LockRequest{Operation: "apply"})
+	if err != nil {
+		return err
+	}
+	snapshot, err := s.Read(ctx, "default")
+	if err != nil {
+		return err
+	}
+	w, err := lock.Begin(ctx, snapshot.Base(), "apply")
+	if err != nil {
+		return err
+	}
+	for i := 0; ; i++ {
+		key := fmt.Sprintf("key-%d", i)
+		if err := w.Write(ctx, map[string][]byte{key: killedValue(key)}); err != nil {
+			return err
+		}
+		fmt.Println(key)
+	}
+}
+
+// killedValue is what childWrite writes for a key: some pages of it.
+func killedValue(key string) []byte {
+	return []byte(strings.Repeat(key+" ", 2000))
+}
+
+// child is a process started by startChild.
+type child struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	out   *bufio.Scanner
+}
+
+// startChild starts the test binary in a role. It is killed, if need be, when
+// the test ends.
+func startChild(t *testing.T, role, location string, adjust ...func(*exec.Cmd)) *child {
+	t.Helper()
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, location)
+	cmd.Env = append(os.Environ(), childVariable+"="+role)
+	cmd.Stderr = os.Stderr
+	for _, f := range adjust {
+		f(cmd)
+	}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c := &child{cmd: cmd, stdin: stdin, out: bufio.NewScanner(stdout)}
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			c.kill(t)
+		}
+	})
+	return c
+}
+
+// line returns the next line the child prints.
+func (c *child) line(t *testing.T) string {
+	t.Helper()
+	if !c.out.Scan() {
+		t.Fatalf("child ended early: %v", c.cmd.Wait())
+	}
+	return c.out.Text()
+}
+
+// kill ends the child as a power failure would, and waits until it is gone.
+func (c *child) kill(t *testing.T) {
+	t.Helper()
+	if err := c.cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = c.cmd.Wait() // it says "killed"
+}
+
+// finish lets the child end by itself.
+func (c *child) finish(t *testing.T) {
+	t.Helper()
+	if err := c.stdin.Close(); err != nil {
+		t.Error(err)
+	}
+	for c.out.Scan() {
+		t.Logf("child: %s", c.out.Text())
+	}
+	if err := c.cmd.Wait(); err != nil {
+		t.Errorf("child: %v", err)
+	}
+}

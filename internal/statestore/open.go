@@ -1,0 +1,43 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+)
+
+// Open returns the store at a location: sqlite://PATH, or just PATH. A relative
+// path is taken from the current directory, now and not later. What follows
+// sqlite:// is the path as it stands, nothing in it is decoded.
+//
+// Nothing is read or created yet.
+func Open(_ context.Context, location string) (Store, error) {
+	path := location
+	if scheme, rest, ok := strings.Cut(location, "://"); ok {
+		if scheme != "sqlite" {
+			return nil, &StoreError{
+				Location: location,
+				Problem:  ProblemURL,
+				Detail:   "cannot be opened: there is no state store for " + scheme + "://",
+				Remedy:   "give a file path, or sqlite:// followed by one",
+			}
+		}
+		path = rest
+	}
+	if path == "" || strings.ContainsRune(path, 0) {
+		return nil, &StoreError{
+			Location: location,
+			Problem:  ProblemURL,
+			Detail:   "names no file",
+			Remedy:   "give a file path, or sqlite:// followed by one",
+		}
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, &StoreError{Location: location, Problem: ProblemURL, Detail: "cannot be made an absolute path", Err: err}
+	}
+	return newSQLiteStore(absolute), nil
+}

@@ -1,0 +1,131 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+// schemaVersion is the version of the tables below, stored in cairn_schema.
+const schemaVersion = 1
+
+// schema holds for SQLite and PostgreSQL alike, as do the statements that
+// follow: BYTEA columns are given bytes only, which SQLite stores as they are;
+// both know partial indexes and $1. Times are microseconds since 1970, UTC.
+// Keys are bytes because nothing may ever make a record impossible to save, be
+// it a NUL in an instance key.
+//
+// A record is valid from the serial that wrote it up to, but not including, the
+// one that replaced or deleted it: valid_to is null while it is current.
+var schema = []string{
+	`CREATE TABLE cairn_schema (
+		version BIGINT NOT NULL
+	)`,
+	`CREATE TABLE cairn_deployment (
+		name    TEXT   NOT NULL PRIMARY KEY,
+		lineage TEXT   NOT NULL,
+		serial  BIGINT NOT NULL,
+		epoch   BIGINT NOT NULL
+	)`,
+	`CREATE TABLE cairn_lock (
+		deployment    TEXT   NOT NULL PRIMARY KEY REFERENCES cairn_deployment (name),
+		id            TEXT   NOT NULL,
+		epoch         BIGINT NOT NULL,
+		operation     TEXT   NOT NULL,
+		owner         TEXT   NOT NULL,
+		host          TEXT   NOT NULL,
+		pid           BIGINT NOT NULL,
+		process_scope TEXT   NOT NULL,
+		process_start TEXT   NOT NULL,
+		started       BIGINT NOT NULL,
+		seen          BIGINT NOT NULL,
+		lease_until   BIGINT
+	)`,
+	`CREATE TABLE cairn_version (
+		deployment TEXT   NOT NULL REFERENCES cairn_deployment (name),
+		serial     BIGINT NOT NULL,
+		operation  TEXT   NOT NULL,
+		owner      TEXT   NOT NULL,
+		host       TEXT   NOT NULL,
+		started    BIGINT NOT NULL,
+		finished   BIGINT,
+		changed    BIGINT NOT NULL,
+		total      BIGINT NOT NULL,
+		PRIMARY KEY (deployment, serial)
+	)`,
+	`CREATE TABLE cairn_record (
+		deployment TEXT   NOT NULL REFERENCES cairn_deployment (name),
+		state_key  BYTEA  NOT NULL,
+		valid_from BIGINT NOT NULL,
+		valid_to   BIGINT,
+		checksum   BIGINT NOT NULL,
+		value      BYTEA  NOT NULL,
+		PRIMARY KEY (deployment, state_key, valid_from)
+	)`,
+	`CREATE UNIQUE INDEX cairn_record_current ON cairn_record (deployment, state_key) WHERE valid_to IS NULL`,
+}
+
+const (
+	insertSchema = `INSERT INTO cairn_schema (version) VALUES ($1)`
+	selectSchema = `SELECT version FROM cairn_schema`
+
+	ensureDeployment = `INSERT INTO cairn_deployment (name, lineage, serial, epoch) VALUES ($1, '', 0, 0)
+		ON CONFLICT (name) DO NOTHING`
+	nextEpoch         = `UPDATE cairn_deployment SET epoch = epoch + 1 WHERE name = $1`
+	selectEpoch       = `SELECT epoch FROM cairn_deployment WHERE name = $1`
+	selectBase        = `SELECT lineage, serial FROM cairn_deployment WHERE name = $1`
+	updateBase        = `UPDATE cairn_deployment SET lineage = $2, serial = $3 WHERE name = $1`
+	selectDeployments = `SELECT name, lineage, serial FROM cairn_deployment ORDER BY name`
+
+	selectLock = `SELECT id, epoch, operation, owner, host, pid, process_scope, process_start, started, seen
+		FROM cairn_lock WHERE deployment = $1`
+	insertLock = `INSERT INTO cairn_lock
+		(deployment, id, epoch, operation, owner, host, pid, process_scope, process_start, started, seen)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
+	deleteLock = `DELETE FROM cairn_lock WHERE deployment = $1 AND id = $2`
+	touchLock  = `UPDATE cairn_lock SET seen = $3 WHERE deployment = $1 AND id = $2`
+
+	insertVersion = `INSERT INTO cairn_version
+		(deployment, serial, operation, owner, host, started, changed, total)
+		VALUES ($1, $2, $3, $4, $5, $6, 0,
+			COALESCE((SELECT total FROM cairn_version WHERE deployment = $1 AND serial = $2 - 1), 0))`
+	versionColumns = `serial, operation, owner, host, started, finished, changed, total`
+	selectVersion  = `SELECT ` + versionColumns + ` FROM cairn_version WHERE deployment = $1 AND serial = $2`
+	selectVersions = `SELECT ` + versionColumns + ` FROM cairn_version WHERE deployment = $1 ORDER BY serial`
+	countVersion   = `UPDATE cairn_version SET changed = changed + $3, total = total + $4
+		WHERE deployment = $1 AND serial = $2`
+	finishVersion = `UPDATE cairn_version SET finished = $3 WHERE deployment = $1 AND serial = $2`
+
+	recordColumns = `state_key, valid_from, checksum, value`
+	selectCurrent = `SELECT ` + recordColumns + ` FROM cairn_record WHERE deployment = $1 AND valid_to IS NULL`
+	selectAtTime  = `SELECT ` + recordColumns + ` FROM cairn_record
+		WHERE deployment = $1 AND valid_from <= $2 AND (valid_to IS NULL OR valid_to > $2)`
+	selectRecords = `SELECT ` + recordColumns + ` FROM cairn_record WHERE deployment = $1`
+
+	// One pass over starts and ends, whatever the number of serials.
+	selectMiscount = `WITH step AS (
+			SELECT serial, SUM(change) AS change FROM (
+				SELECT valid_from AS serial, 1 AS change FROM cairn_record WHERE deployment = $1
+				UNION ALL
+				SELECT valid_to, -1 FROM cairn_record WHERE deployment = $1 AND valid_to IS NOT NULL
+				UNION ALL
+				SELECT serial, 0 FROM cairn_version WHERE deployment = $1
+			) AS change GROUP BY serial
+		), sum AS (
+			SELECT serial, SUM(change) OVER (ORDER BY serial) AS total FROM step
+		)
+		SELECT version.serial, version.total, sum.total
+		FROM cairn_version AS version JOIN sum ON sum.serial = version.serial
+		WHERE version.deployment = $1 AND version.total <> sum.total
+		ORDER BY version.serial LIMIT 1`
+	countVersions = `SELECT COUNT(*) FROM cairn_version WHERE deployment = $1`
+
+	selectRecord = `SELECT valid_from, value = $3 FROM cairn_record
+		WHERE deployment = $1 AND state_key = $2 AND valid_to IS NULL`
+	insertRecord = `INSERT INTO cairn_record (deployment, state_key, valid_from, checksum, value)
+		VALUES ($1, $2, $3, $4, $5)`
+	replaceRecord = `UPDATE cairn_record SET checksum = $4, value = $5
+		WHERE deployment = $1 AND state_key = $2 AND valid_from = $3`
+	removeRecord = `DELETE FROM cairn_record WHERE deployment = $1 AND state_key = $2 AND valid_from = $3`
+	endRecord    = `UPDATE cairn_record SET valid_to = $3
+		WHERE deployment = $1 AND state_key = $2 AND valid_to IS NULL`
+	countEnded = `SELECT COUNT(*) FROM cairn_record
+		WHERE deployment = $1 AND state_key = $2 AND valid_to = $3`
+)

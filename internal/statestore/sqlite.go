@@ -1,0 +1,272 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// sqliteStore is a [Store] in one SQLite file.
+type sqliteStore struct {
+	path        string        // absolute
+	busyTimeout time.Duration // how long to wait for other writers
+
+	// turn is held while writing, so that goroutines queue here and not in
+	// SQLite's busy handler, which waits by polling.
+	turn chan struct{}
+
+	mu struct {
+		sync.Mutex
+		closed bool
+		db     *sql.DB     // nil until first used
+		file   fs.FileInfo // of the file that db has open
+	}
+}
+
+var _ Store = (*sqliteStore)(nil)
+
+func newSQLiteStore(path string) *sqliteStore {
+	return &sqliteStore{path: path, busyTimeout: 5 * time.Second, turn: make(chan struct{}, 1)}
+}
+
+// Close implements [Store].
+func (s *sqliteStore) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.closed = true
+	if s.mu.db == nil {
+		return nil
+	}
+	err := s.mu.db.Close()
+	s.mu.db = nil
+	return s.explain(context.Background(), err)
+}
+
+// read runs fn in a transaction that sees one version of the file. Where
+// nothing is stored yet, fn is not called.
+func (s *sqliteStore) read(ctx context.Context, fn func(*sql.Tx) error) error {
+	exists, err := s.exists()
+	if err != nil || !exists {
+		return err
+	}
+	if s.needsImmutable() {
+		return s.readImmutable(ctx, fn)
+	}
+	db, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	return s.readFrom(ctx, db, fn)
+}
+
+func (s *sqliteStore) readFrom(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	err = fn(tx)
+	if rollbackErr := tx.Rollback(); err == nil && !errors.Is(rollbackErr, sql.ErrTxDone) {
+		err = rollbackErr
+	}
+	return s.explain(ctx, err)
+}
+
+// write runs fn in a transaction that no other writer overlaps. It does not
+// stop when ctx ends: what fn saves must not be lost to an interrupt, and it
+// waits for nothing but the disk and, for busyTimeout, other programs.
+func (s *sqliteStore) write(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	return s.writeInTurn(ctx, fn)
+}
+
+// writeInTurn is write for a caller that holds the turn.
+func (s *sqliteStore) writeInTurn(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
+	ctx = context.WithoutCancel(ctx)
+	db, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	if err := fn(ctx, tx); err != nil {
+		rollback(tx)
+		return s.explain(ctx, err)
+	}
+	return s.explain(ctx, tx.Commit())
+}
+
+// rollback ends a transaction that has failed. After some errors, such as a
+// full disk, SQLite has ended it already; either way nothing of it stays, and
+// the first error is the one to report.
+func rollback(tx *sql.Tx) {
+	_ = tx.Rollback()
+}
+
+// exists reports whether there is a state file, and fails if what is there
+// cannot be one.
+func (s *sqliteStore) exists() (bool, error) {
+	s.mu.Lock()
+	closed := s.mu.closed
+	s.mu.Unlock()
+	if closed {
+		return false, ErrClosed
+	}
+
+	// The log is looked for first: another process may be making both.
+	_, logErr := os.Lstat(s.path + "-wal")
+	info, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := s.missing(); err != nil {
+			return false, err
+		}
+		if logErr == nil {
+			return false, &StoreError{
+				Location: s.path,
+				Problem:  ProblemCorrupt,
+				Detail:   "is missing while " + s.path + "-wal, which holds its last changes, is still there",
+				Remedy:   "put the file back; if the state is not wanted any more, move the -wal and -shm files away, too",
+			}
+		}
+		return false, nil
+	case err != nil:
+		return false, s.missingOr(err)
+	case !info.Mode().IsRegular():
+		return false, &StoreError{
+			Location: s.path,
+			Problem:  ProblemNotState,
+			Detail:   "is not a regular file",
+			Remedy:   "give the path of a file",
+		}
+	case info.Size() == 0:
+		return false, &StoreError{
+			Location: s.path,
+			Problem:  ProblemNotState,
+			Detail:   "is an empty file, which a cairn state never is: it may have been truncated",
+			Remedy:   "restore it from a backup; if it never held a state, delete it",
+		}
+	}
+	return true, nil
+}
+
+// missingOr prefers the explanation of a missing directory to err.
+func (s *sqliteStore) missingOr(err error) error {
+	if missing := s.missing(); missing != nil {
+		return missing
+	}
+	return s.noAccess(err)
+}
+
+// open returns the connections to the existing file, opening them if need be.
+func (s *sqliteStore) open(ctx context.Context) (*sql.DB, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.closed {
+		return nil, ErrClosed
+	}
+	info, err := os.Stat(s.path)
+	if s.mu.db != nil {
+		// Writing on into a file that has no name any more would lose it all.
+		if err != nil || !os.SameFile(info, s.mu.file) {
+			return nil, s.replaced()
+		}
+		return s.mu.db, nil
+	}
+	if err != nil {
+		return nil, s.missingOr(err)
+	}
+	db, err := s.connect(ctx, s.path, "rw")
+	if err != nil {
+		return nil, err
+	}
+	s.mu.db, s.mu.file = db, info
+	return db, nil
+}
+
+// connect opens a file and makes sure that it is ours and in our format.
+func (s *sqliteStore) connect(ctx context.Context, path, mode string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", s.dsn(path, mode))
+	if err != nil {
+		return nil, fmt.Errorf("state %s: %w", path, err)
+	}
+	// Writers queue; readers rarely come in numbers.
+	db.SetMaxOpenConns(4)
+	if err := s.checkSchema(ctx, db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// dsn returns the driver's name for a file. Mode is SQLite's rw, or
+// immutable for a file that nobody changes; neither makes a file.
+func (s *sqliteStore) dsn(path, mode string) string {
+	q := url.Values{
+		"mode":          {mode},
+		"_busy_timeout": {fmt.Sprint(s.busyTimeout.Milliseconds())},
+		"_foreign_keys": {"1"},
+		"_synchronous":  {"FULL"},
+		"_txlock":       {"immediate"},
+		"_defensive":    {"1"},
+		"_dqs":          {"0"},
+		"_error_rc":     {"1"},
+		"_pragma":       {"trusted_schema(0)"},
+	}
+	if mode == "immutable" {
+		q.Set("mode", "ro")
+		q.Set("immutable", "1")
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: q.Encode()}
+	return u.String()
+}
+
+// checkSchema fails for any database but a state in the format we know.
+func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
+	var ours, others int
+	err := db.QueryRowContext(ctx,
+		`SELECT COUNT(*) FILTER (WHERE name = 'cairn_schema'), COUNT(*) FROM sqlite_master`).Scan(&ours, &others)
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	if ours == 0 {
+		return &StoreError{
+			Location: s.path,
+			Problem:  ProblemNotState,
+			Detail:   "is not a cairn state but another program's SQLite database",
+			Remedy:   "check the path; cairn writes into no database it has not made",
+		}
+	}
+	var version int64
+	if err := db.QueryRowContext(ctx, selectSchema).Scan(&version); err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			return s.corrupt("the version of its format is missing", nil)
+		}
+		return s.explain(ctx, err)
+	}
+	switch {
+	case version > schemaVersion:
+		return &StoreError{
+			Location: s.path,
+			Problem:  ProblemNewer,
+			Detail:   fmt.Sprintf("was written by a newer cairn: its format is version %d, this cairn knows %d", version, schemaVersion),
+			Remedy:   "use a newer cairn",
+		}
+	case version < schemaVersion:
+		return s.corrupt(fmt.Sprintf("its format has the impossible version %d", version), nil)
+	}
+	return nil
+}

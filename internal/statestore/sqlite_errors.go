@@ -1,0 +1,136 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// explain turns what a database call returned into an error that says what is
+// wrong with the file and what to do about it. Errors of our own pass through.
+func (s *sqliteStore) explain(ctx context.Context, err error) error {
+	if err == nil || errors.As(err, new(*StoreError)) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	cause, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	e := &StoreError{Location: s.path, Err: cause}
+	switch code := cause.Code(); {
+	case code == sqlite3.SQLITE_READONLY_DBMOVED:
+		return s.replaced()
+	case code == sqlite3.SQLITE_IOERR_SHMSIZE || code&0xff == sqlite3.SQLITE_FULL:
+		e.Problem = ProblemFull
+		e.Detail = "cannot be written: no space is left in " + filepath.Dir(s.path)
+		e.Remedy = "free some space and run the command again; everything stored so far is intact"
+	case code&0xff == sqlite3.SQLITE_NOTADB:
+		e.Problem = ProblemNotState
+		e.Detail = "is not a cairn state: the file is no SQLite database, or its beginning was overwritten"
+		e.Remedy = "check the path; if this was a state, restore it from a backup"
+	case code&0xff == sqlite3.SQLITE_CORRUPT:
+		return s.corrupt("the database is malformed", cause)
+	case code&0xff == sqlite3.SQLITE_ERROR || code&0xff == sqlite3.SQLITE_CONSTRAINT:
+		return s.corrupt("its tables are not as cairn made them", cause)
+	case code&0xff == sqlite3.SQLITE_READONLY, code&0xff == sqlite3.SQLITE_PERM, code&0xff == sqlite3.SQLITE_AUTH:
+		return s.readOnly(cause)
+	case code&0xff == sqlite3.SQLITE_CANTOPEN:
+		e.Problem = ProblemAccess
+		e.Detail = "cannot be opened"
+		e.Remedy = "check the owner and permissions of " + s.path + ", of " + s.path + "-wal and of their directory"
+	case code&0xff == sqlite3.SQLITE_BUSY || code&0xff == sqlite3.SQLITE_LOCKED:
+		e.Problem = ProblemBusy
+		e.Detail = "is in use: another program has held SQLite's write lock on it for longer than " + s.busyTimeout.String()
+		e.Remedy = "end that program (an open SQLite shell, a backup, a hanging cairn) and run the command again"
+	default:
+		e.Problem = ProblemIO
+		e.Detail = "cannot be used"
+		e.Remedy = "check the disk and the file system"
+	}
+	return e
+}
+
+func (s *sqliteStore) corrupt(what string, cause error) error {
+	return &StoreError{
+		Location: s.path,
+		Problem:  ProblemCorrupt,
+		Detail:   "is damaged: " + what,
+		Remedy:   "keep a copy of the file and of the files beside it, then restore a backup; sqlite3's .recover may save the rest",
+		Err:      cause,
+	}
+}
+
+// readOnly explains why the file can be read but not changed.
+func (s *sqliteStore) readOnly(cause error) error {
+	e := &StoreError{Location: s.path, Problem: ProblemReadOnly, Err: cause}
+	directory := filepath.Dir(s.path)
+	switch _, err := os.Stat(s.path); {
+	case err == nil && !writable(s.path):
+		e.Detail = "can be read but not changed: the file is read-only for " + currentOwner()
+		e.Remedy = "run as its owner or give this user write permission on the file and its directory"
+	case !writable(directory):
+		e.Detail = "can be read but not changed: the directory " + directory + " is read-only for " + currentOwner() +
+			", and SQLite keeps its log beside the file"
+		e.Remedy = "give this user write permission on the directory, or keep the state elsewhere with -state=PATH"
+	default:
+		e.Detail = "can be read but not changed"
+		e.Remedy = "check the permissions of the file, of " + s.path + "-wal and of " + s.path + "-shm"
+	}
+	return e
+}
+
+func (s *sqliteStore) replaced() error {
+	return &StoreError{
+		Location: s.path,
+		Problem:  ProblemReplaced,
+		Detail:   "was moved, deleted or replaced while it was in use",
+		Remedy:   "put the right file back in its place and run the command again",
+	}
+}
+
+// missing explains a path that leads to no file, or returns nil where a
+// file could be made there.
+func (s *sqliteStore) missing() error {
+	directory := filepath.Dir(s.path)
+	info, err := os.Stat(directory)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &StoreError{
+			Location: s.path,
+			Problem:  ProblemNoDirectory,
+			Detail:   "cannot be kept there: the directory " + directory + " does not exist",
+			Remedy:   "make the directory or correct the path",
+		}
+	case err != nil:
+		return s.noAccess(err)
+	case !info.IsDir():
+		return &StoreError{
+			Location: s.path,
+			Problem:  ProblemNoDirectory,
+			Detail:   "cannot be kept there: " + directory + " is not a directory",
+			Remedy:   "correct the path",
+		}
+	}
+	return nil
+}
+
+func (s *sqliteStore) noAccess(err error) error {
+	return &StoreError{
+		Location: s.path,
+		Problem:  ProblemAccess,
+		Detail:   "cannot be reached",
+		Remedy:   "check the path and its permissions",
+		Err:      err,
+	}
+}

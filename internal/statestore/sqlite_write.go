@@ -1,0 +1,250 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Begin implements [Lock].
+func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string) (Writer, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	next := Base{Lineage: base.Lineage, Serial: base.Serial + 1}
+	if next.Lineage == "" {
+		next.Lineage = newLineage()
+	}
+	err := l.store.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := l.verify(ctx, tx); err != nil {
+			return err
+		}
+		have, err := readBase(ctx, tx, l.info.Deployment)
+		if err != nil {
+			return err
+		}
+		adopted := have == Base{} && base.Serial == 0
+		if have != base && !adopted {
+			return &StaleError{Location: l.store.path, Deployment: l.info.Deployment, Want: base, Have: have}
+		}
+		if _, err := tx.ExecContext(ctx, updateBase, l.info.Deployment, next.Lineage, next.Serial); err != nil {
+			return err
+		}
+		now := time.Now().UnixMicro()
+		if _, err := tx.ExecContext(ctx, touchLock, l.info.Deployment, l.info.ID, now); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, insertVersion,
+			l.info.Deployment, next.Serial, operation, l.info.Owner, l.info.Host, now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &sqliteWriter{lock: l, base: next}, nil
+}
+
+// newLineage returns a random UUID, as Terraform's lineages are.
+func newLineage() string {
+	var b [16]byte
+	rand.Read(b[:]) //nolint:errcheck // cannot fail
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// sqliteWriter is a [Writer] in a [*sqliteStore].
+//
+// Writes that come while another is on its way to the disk wait together and
+// then go in one transaction, for one wait for the disk.
+type sqliteWriter struct {
+	lock *sqliteLock
+	base Base
+
+	mu struct {
+		sync.Mutex
+		next *batch // joined by new calls; nil if nobody waits
+	}
+	committed bool // guarded by the store's turn
+}
+
+var _ Writer = (*sqliteWriter)(nil)
+
+// batch is what several calls of Write store together.
+type batch struct {
+	changes []map[string][]byte // in the order of the calls
+	stored  chan struct{}       // closed when err is set
+	err     error
+}
+
+// Base implements [Writer].
+func (w *sqliteWriter) Base() Base { return w.base }
+
+// Write implements [Writer].
+func (w *sqliteWriter) Write(ctx context.Context, changes map[string][]byte) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	if _, ok := changes[""]; ok {
+		return errors.New("write to the state: a record has an empty key; this is a bug in cairn")
+	}
+	b := w.join(changes)
+	select {
+	case <-b.stored: // by whoever had the turn
+		return b.err
+	case w.lock.store.turn <- struct{}{}:
+	}
+	defer func() { <-w.lock.store.turn }()
+	if w.leave(b) {
+		b.err = w.store(ctx, b.changes)
+		close(b.stored)
+	}
+	return b.err
+}
+
+// join adds changes to the batch that goes next.
+func (w *sqliteWriter) join(changes map[string][]byte) *batch {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.next == nil {
+		w.mu.next = &batch{stored: make(chan struct{})}
+	}
+	w.mu.next.changes = append(w.mu.next.changes, changes)
+	return w.mu.next
+}
+
+// leave closes b to further calls. It reports false if someone else did, who
+// then also stores it.
+func (w *sqliteWriter) leave(b *batch) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.next != b {
+		return false
+	}
+	w.mu.next = nil
+	return true
+}
+
+// store writes a batch in one transaction. The caller has the turn.
+func (w *sqliteWriter) store(ctx context.Context, batch []map[string][]byte) error {
+	if w.committed {
+		return ErrCommitted
+	}
+	return w.lock.store.writeInTurn(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := w.verify(ctx, tx); err != nil {
+			return err
+		}
+		var changed, added int64
+		for _, changes := range batch {
+			for _, key := range slices.Sorted(maps.Keys(changes)) {
+				c, a, err := w.put(ctx, tx, key, changes[key])
+				if err != nil {
+					return err
+				}
+				changed, added = changed+c, added+a
+			}
+		}
+		if _, err := tx.ExecContext(ctx, countVersion, w.lock.info.Deployment, w.base.Serial, changed, added); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, touchLock, w.lock.info.Deployment, w.lock.info.ID, time.Now().UnixMicro())
+		return err
+	})
+}
+
+// verify fails unless w may still write (rule S3).
+func (w *sqliteWriter) verify(ctx context.Context, tx *sql.Tx) error {
+	if err := w.lock.verify(ctx, tx); err != nil {
+		return err
+	}
+	have, err := readBase(ctx, tx, w.lock.info.Deployment)
+	if err != nil {
+		return err
+	}
+	if have != w.base {
+		return &StaleError{Location: w.lock.store.path, Deployment: w.lock.info.Deployment, Want: w.base, Have: have}
+	}
+	return nil
+}
+
+// put stores one record, or deletes it if value is nil. It returns by how
+// much the numbers of changed and of existing records grew.
+func (w *sqliteWriter) put(ctx context.Context, tx *sql.Tx, key string, value []byte) (changed, added int64, err error) {
+	deployment, serial := w.lock.info.Deployment, w.base.Serial
+	r := record{deployment: deployment, key: []byte(key), validFrom: serial, value: value}
+
+	var from int64
+	var same sql.NullBool // null: deleting
+	err = tx.QueryRowContext(ctx, selectRecord, deployment, r.key, value).Scan(&from, &same)
+	exists := err == nil
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, 0, err
+	}
+
+	insert := func() error {
+		_, err := tx.ExecContext(ctx, insertRecord, deployment, r.key, serial, r.checksum(), value)
+		return err
+	}
+	end := func() error {
+		_, err := tx.ExecContext(ctx, endRecord, deployment, r.key, serial)
+		return err
+	}
+	switch {
+	case !exists && value == nil, exists && same.Valid && same.Bool:
+		return 0, 0, nil
+
+	case !exists:
+		ended, err := w.endedHere(ctx, tx, r.key)
+		return 1 - ended, 1, errors.Join(err, insert())
+
+	case from < serial && value == nil:
+		return 1, -1, end()
+
+	case from < serial:
+		return 1, 0, errors.Join(end(), insert())
+
+	case value == nil: // written in this very serial
+		ended, err := w.endedHere(ctx, tx, r.key)
+		_, execErr := tx.ExecContext(ctx, removeRecord, deployment, r.key, serial)
+		return ended - 1, -1, errors.Join(err, execErr)
+
+	default:
+		_, err := tx.ExecContext(ctx, replaceRecord, deployment, r.key, serial, r.checksum(), value)
+		return 0, 0, err
+	}
+}
+
+// endedHere returns 1 if the serial being written has ended an older value of
+// the record, and so has counted it as changed already, else 0.
+func (w *sqliteWriter) endedHere(ctx context.Context, tx *sql.Tx, key []byte) (n int64, err error) {
+	err = tx.QueryRowContext(ctx, countEnded, w.lock.info.Deployment, key, w.base.Serial).Scan(&n)
+	return n, err
+}
+
+// Commit implements [Writer].
+func (w *sqliteWriter) Commit(ctx context.Context) error {
+	s := w.lock.store
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	if w.committed {
+		return ErrCommitted
+	}
+	err := s.writeInTurn(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := w.verify(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, finishVersion, w.lock.info.Deployment, w.base.Serial, time.Now().UnixMicro())
+		return err
+	})
+	w.committed = err == nil
+	return err
+}

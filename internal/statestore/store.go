@@ -1,0 +1,178 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"bytes"
+	"context"
+	"time"
+)
+
+// Store keeps the states of the deployments of one stack.
+//
+// All methods are safe for concurrent use, also by several processes on the
+// same store. The Store errors with [*StoreError] where the storage itself is at fault.
+type Store interface {
+	// Read returns the current state of a deployment, including what an
+	// operation that is still running or was killed has written so far:
+	// [Version.Unfinished] tells. Where nothing was ever stored, lineage is
+	// empty, the serial 0 and there are no records.
+	Read(ctx context.Context, deployment string) (*Snapshot, error)
+
+	// ReadSerial returns the state as it was at the end of a serial. Serial 0
+	// is the empty state before the first.
+	//
+	// Errors:
+	//   - [*SerialError]: there is no such serial.
+	ReadSerial(ctx context.Context, deployment string, serial int64) (*Snapshot, error)
+
+	// History returns all serials of a deployment, oldest first.
+	History(ctx context.Context, deployment string) ([]Version, error)
+
+	// Lock takes the deployment's lock, or fails at once.
+	//
+	// Errors:
+	//   - [*LockedError]: someone else holds it.
+	Lock(ctx context.Context, deployment string, request LockRequest) (Lock, error)
+
+	// LockInfo returns who holds the deployment's lock, nil if nobody does.
+	LockInfo(ctx context.Context, deployment string) (*LockInfo, error)
+
+	// ForceUnlock removes a lock whoever holds it. The ID makes sure that it
+	// is the lock the caller has seen.
+	//
+	// Errors:
+	//   - [*LockIDError]: that lock is not there.
+	ForceUnlock(ctx context.Context, deployment, lockID string) error
+
+	// Check reads everything there is and returns an error if any of it is
+	// damaged.
+	Check(ctx context.Context) error
+
+	// Close releases the store. Locks stay: unlock first.
+	Close() error
+}
+
+// Lock is the exclusive right to change the state of one deployment.
+type Lock interface {
+	// ID names this lock in [Store.ForceUnlock].
+	ID() string
+
+	// TakenFrom returns the dead holder whose lock was taken over (rule S4),
+	// nil if the deployment was not locked.
+	TakenFrom() *LockInfo
+
+	// Begin opens the serial after base. On a deployment that has no serial
+	// yet, base has serial 0 and its lineage is adopted, or made up if empty.
+	// A writer begun earlier under this lock can write no more.
+	//
+	// Errors:
+	//   - [*StaleError]: base is not the current lineage and serial.
+	//   - [*LockLostError]: someone removed the lock.
+	Begin(ctx context.Context, base Base, operation string) (Writer, error)
+
+	// Unlock gives the lock back. It does so even when ctx has ended.
+	//
+	// Errors:
+	//   - [*LockLostError]: someone removed the lock, or it was given back before.
+	Unlock(ctx context.Context) error
+}
+
+// Writer writes records into one serial. Its methods are safe for concurrent
+// use, and they finish what they have begun even when ctx ends: state that
+// describes real infrastructure must not be lost to an interrupt.
+type Writer interface {
+	// Base returns the lineage and the serial being written.
+	Base() Base
+
+	// Write stores the records in changes, all or none, and deletes those
+	// whose value is nil. They are durable when it returns nil (rule S1).
+	// Values that are already stored cost nothing.
+	//
+	// Errors:
+	//   - [*LockLostError]: the lock was removed, or a later serial was begun.
+	//   - [ErrCommitted]: after Commit.
+	Write(ctx context.Context, changes map[string][]byte) error
+
+	// Commit notes that the operation reached its end.
+	Commit(ctx context.Context) error
+}
+
+// Base identifies one version of one state.
+type Base struct {
+	Lineage string // identity of the whole history; empty before the first serial
+	Serial  int64  // 1 for the first
+}
+
+// Snapshot is the state of one deployment at one serial.
+type Snapshot struct {
+	Version // zero where nothing is stored
+	Lineage string
+
+	// Records is never nil, and belongs to the caller.
+	Records map[string][]byte
+}
+
+// Base returns what [Lock.Begin] needs to build on the snapshot.
+func (s *Snapshot) Base() Base {
+	return Base{Lineage: s.Lineage, Serial: s.Serial}
+}
+
+// Version describes one serial of a deployment.
+type Version struct {
+	Serial    int64
+	Operation string // as given to [Lock.Begin]
+	Owner     string // user
+	Host      string
+	Started   time.Time
+	Finished  time.Time // zero until committed
+	Changed   int64     // records added, replaced or deleted
+	Total     int64     // records at its end
+}
+
+// Unfinished reports whether the operation has not committed: it is still
+// running, or was killed.
+func (v Version) Unfinished() bool {
+	return v.Serial > 0 && v.Finished.IsZero()
+}
+
+// LockRequest says who wants a lock, and for what.
+type LockRequest struct {
+	Operation string
+	Owner     string // the current user if empty
+}
+
+// LockInfo describes the holder of a lock.
+type LockInfo struct {
+	ID         string
+	Deployment string
+	Operation  string
+	Owner      string // user
+	Host       string
+	PID        int
+	Started    time.Time
+	Seen       time.Time // last write, or Started
+	Epoch      int64     // grows with every lock of the deployment
+
+	process processIdentity
+}
+
+// Changes returns what [Writer.Write] needs to turn have into want.
+func Changes(have, want map[string][]byte) map[string][]byte {
+	changes := make(map[string][]byte)
+	for key := range have {
+		if _, ok := want[key]; !ok {
+			changes[key] = nil
+		}
+	}
+	for key, value := range want {
+		if value == nil {
+			value = []byte{}
+		}
+		if old, ok := have[key]; !ok || !bytes.Equal(old, value) {
+			changes[key] = value
+		}
+	}
+	return changes
+}

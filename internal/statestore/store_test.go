@@ -1,0 +1,761 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// testStore is the contract of [Store]. Every kind of store passes it.
+// newLocation returns the location of a store that holds nothing yet.
+func testStore(t *testing.T, newLocation func(*testing.T) string) {
+	tests := map[string]func(*testing.T, string){
+		"nothing stored":                         testNothingStored,
+		"records":                                testRecords,
+		"odd keys and values":                    testOddRecords,
+		"several writes to a record in a serial": testRewrites,
+		"every serial stays readable":            testHistory,
+		"unfinished serial":                      testUnfinished,
+		"stale base":                             testStale,
+		"lineage is adopted":                     testAdoptLineage,
+		"deployments are apart":                  testDeployments,
+		"lock is exclusive":                      testLockExclusive,
+		"one of many goroutines gets the lock":   testLockRace,
+		"one of several processes gets the lock": testLockProcesses,
+		"lock of a running process":              testLockRunning,
+		"lock of a killed process":               testLockKilled,
+		"forced unlock":                          testForceUnlock,
+		"writer outlived by its rights":          testWriterOutlived,
+		"concurrent writes":                      testConcurrentWrites,
+		"interrupt does not stop a write":        testInterrupt,
+		"killed in the middle of writes":         testKilledWriter,
+		"rolled back by changes":                 testChanges,
+		"closed":                                 testClosed,
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) { test(t, newLocation(t)) })
+	}
+}
+
+func TestSQLite(t *testing.T) {
+	testStore(t, func(t *testing.T) string { return "sqlite://" + t.TempDir() + "/cairn.state.db" })
+}
+
+func openStore(t *testing.T, location string) Store {
+	t.Helper()
+	s, err := Open(t.Context(), location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func mustLock(t *testing.T, s Store, deployment string) Lock {
+	t.Helper()
+	lock, err := s.Lock(t.Context(), deployment, LockRequest{Operation: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lock
+}
+
+func mustUnlock(t *testing.T, lock Lock) {
+	t.Helper()
+	if err := lock.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustBegin(t *testing.T, lock Lock, base Base) Writer {
+	t.Helper()
+	w, err := lock.Begin(t.Context(), base, "apply")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func mustWrite(t *testing.T, w Writer, changes map[string][]byte) {
+	t.Helper()
+	if err := w.Write(t.Context(), changes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustRead(t *testing.T, s Store, deployment string) *Snapshot {
+	t.Helper()
+	snapshot, err := s.Read(t.Context(), deployment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snapshot
+}
+
+// apply is a whole operation: one serial with these changes.
+func apply(t *testing.T, s Store, deployment string, changes ...map[string][]byte) Base {
+	t.Helper()
+	lock := mustLock(t, s, deployment)
+	w := mustBegin(t, lock, mustRead(t, s, deployment).Base())
+	for _, c := range changes {
+		mustWrite(t, w, c)
+	}
+	if err := w.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustUnlock(t, lock)
+	return w.Base()
+}
+
+func wantRecords(t *testing.T, got *Snapshot, want map[string]string) {
+	t.Helper()
+	records := map[string]string{}
+	for k, v := range got.Records {
+		if v == nil {
+			t.Errorf("record %q is nil", k)
+		}
+		records[k] = string(v)
+	}
+	if diff := cmp.Diff(want, records); diff != "" {
+		t.Errorf("records of serial %d (-want +got):\n%s", got.Serial, diff)
+	}
+}
+
+func testNothingStored(t *testing.T, location string) {
+	s := openStore(t, location)
+	got := mustRead(t, s, "default")
+	if diff := cmp.Diff(&Snapshot{Records: map[string][]byte{}}, got); diff != "" {
+		t.Errorf("Read (-want +got):\n%s", diff)
+	}
+	if got, err := s.ReadSerial(t.Context(), "default", 0); err != nil || len(got.Records) != 0 {
+		t.Errorf("ReadSerial(0) = %v, %v; want an empty snapshot", got, err)
+	}
+	if _, err := s.ReadSerial(t.Context(), "default", 1); !isError[*SerialError](err) {
+		t.Errorf("ReadSerial(1): error %v, want a SerialError", err)
+	}
+	if got, err := s.History(t.Context(), "default"); err != nil || len(got) != 0 {
+		t.Errorf("History = %v, %v; want none", got, err)
+	}
+	if got, err := s.LockInfo(t.Context(), "default"); err != nil || got != nil {
+		t.Errorf("LockInfo = %v, %v; want nil", got, err)
+	}
+	if err := s.ForceUnlock(t.Context(), "default", "x"); !isError[*LockIDError](err) {
+		t.Errorf("ForceUnlock: error %v, want a LockIDError", err)
+	}
+	if err := s.Check(t.Context()); err != nil {
+		t.Errorf("Check: %v", err)
+	}
+}
+
+func isError[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+func testRecords(t *testing.T, location string) {
+	s := openStore(t, location)
+	base := apply(t, s, "default", map[string][]byte{"a": []byte("1"), "b": []byte("2"), "c": []byte("3")})
+	if base.Serial != 1 || base.Lineage == "" {
+		t.Errorf("first serial is %+v, want serial 1 and a lineage", base)
+	}
+	second := apply(t, s, "default", map[string][]byte{"a": []byte("1"), "b": []byte("two"), "c": nil, "d": []byte("4"), "none": nil})
+	if second.Serial != 2 || second.Lineage != base.Lineage {
+		t.Errorf("second serial is %+v, want serial 2 of lineage %s", second, base.Lineage)
+	}
+
+	// Also through another connection.
+	for _, s := range []Store{s, openStore(t, location)} {
+		got := mustRead(t, s, "default")
+		wantRecords(t, got, map[string]string{"a": "1", "b": "two", "d": "4"})
+		if got.Base() != second {
+			t.Errorf("Read returns base %+v, want %+v", got.Base(), second)
+		}
+		if got.Changed != 3 || got.Total != 3 {
+			t.Errorf("serial 2 has %d changed of %d, want 3 of 3", got.Changed, got.Total)
+		}
+		if err := s.Check(t.Context()); err != nil {
+			t.Errorf("Check: %v", err)
+		}
+	}
+}
+
+func testOddRecords(t *testing.T, location string) {
+	s := openStore(t, location)
+	want := map[string]string{
+		`CMPTcomponent.x["a"]`:             "state",
+		"RSRCcomponent.x,a.b[\"x,y\"],cur": "\x00\x01\xff",
+		"OTPToutput.empty":                 "",
+		"nul \x00 and no UTF-8 \xff\xfe":   "x",
+		"VRBLvar.ü":                        strings.Repeat("long", 300_000),
+		strings.Repeat("long key ", 1000):  "x",
+		"case":                             "lower",
+		"CASE":                             "upper",
+		"'; DROP TABLE cairn_record; --":   "quoted",
+		"trailing space":                   "no",
+		"trailing space ":                  "yes",
+		"123":                              "a number, as text",
+		"numeric value":                    "42",
+	}
+	changes := map[string][]byte{}
+	for k, v := range want {
+		changes[k] = []byte(v)
+	}
+	apply(t, s, "default", changes)
+	wantRecords(t, mustRead(t, s, "default"), want)
+	apply(t, s, "default", changes)
+	if got := mustRead(t, s, "default"); got.Changed != 0 || got.Total != int64(len(want)) {
+		t.Errorf("writing the same again changed %d of %d, want 0 of %d", got.Changed, got.Total, len(want))
+	}
+	for k := range changes {
+		changes[k] = nil
+	}
+	apply(t, s, "default", changes)
+	wantRecords(t, mustRead(t, s, "default"), map[string]string{})
+
+	lock := mustLock(t, s, "default")
+	w := mustBegin(t, lock, mustRead(t, s, "default").Base())
+	if err := w.Write(t.Context(), map[string][]byte{"": []byte("x")}); err == nil {
+		t.Error("Write accepts an empty key")
+	}
+}
+
+func testRewrites(t *testing.T, location string) {
+	s := openStore(t, location)
+	v := func(s string) []byte { return []byte(s) }
+	apply(t, s, "default", map[string][]byte{"kept": v("k"), "changed": v("1"), "deleted": v("1"), "back": v("1"), "same": v("1")})
+	apply(t, s, "default",
+		map[string][]byte{"changed": v("2"), "deleted": v("2"), "back": nil, "new": v("1"), "brief": v("1"), "same": v("2")},
+		map[string][]byte{"changed": v("3"), "deleted": nil, "back": v("2"), "new": v("2"), "brief": nil, "same": v("1")},
+		map[string][]byte{"changed": v("4"), "brief": nil, "back": nil},
+		map[string][]byte{"back": v("3")},
+	)
+	got := mustRead(t, s, "default")
+	wantRecords(t, got, map[string]string{"kept": "k", "changed": "4", "back": "3", "new": "2", "same": "1"})
+	// "same" was written twice; that it ended where it began is not tracked.
+	if got.Changed != 5 || got.Total != 5 {
+		t.Errorf("serial 2 has %d changed of %d, want 5 of 5", got.Changed, got.Total)
+	}
+	old, err := s.ReadSerial(t.Context(), "default", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRecords(t, old, map[string]string{"kept": "k", "changed": "1", "deleted": "1", "back": "1", "same": "1"})
+	if err := s.Check(t.Context()); err != nil {
+		t.Errorf("Check: %v", err)
+	}
+}
+
+func testHistory(t *testing.T, location string) {
+	s := openStore(t, location)
+	began := time.Now().Add(-time.Second)
+	model := map[string]string{}
+	want := []map[string]string{{}}
+	for i := range 30 {
+		changes := map[string][]byte{}
+		for j := range 5 {
+			key := fmt.Sprintf("k%d", (i*7+j*3)%11)
+			if (i+j)%3 == 0 {
+				changes[key] = nil
+				delete(model, key)
+			} else {
+				changes[key] = fmt.Appendf(nil, "%d-%d", i, j)
+				model[key] = string(changes[key])
+			}
+		}
+		apply(t, s, "default", changes)
+		want = append(want, maps.Clone(model))
+	}
+
+	history, err := s.History(t.Context(), "default")
+	if err != nil || len(history) != 30 {
+		t.Fatalf("History returns %d versions, error %v; want 30", len(history), err)
+	}
+	for serial, records := range want {
+		got, err := s.ReadSerial(t.Context(), "default", int64(serial))
+		if err != nil {
+			t.Fatalf("ReadSerial(%d): %v", serial, err)
+		}
+		wantRecords(t, got, records)
+		if serial == 0 {
+			continue
+		}
+		v := history[serial-1]
+		if diff := cmp.Diff(got.Version, v); diff != "" {
+			t.Errorf("ReadSerial(%d) and History differ:\n%s", serial, diff)
+		}
+		if v.Serial != int64(serial) || v.Operation != "apply" || v.Owner != currentOwner() || v.Host != currentHost() ||
+			v.Started.Before(began) || v.Finished.Before(v.Started) || v.Finished.After(time.Now()) || v.Unfinished() {
+			t.Errorf("History has %+v for serial %d", v, serial)
+		}
+	}
+	for _, serial := range []int64{-1, 31} {
+		_, err := s.ReadSerial(t.Context(), "default", serial)
+		if serialErr, ok := errors.AsType[*SerialError](err); !ok || serialErr.Newest != 30 {
+			t.Errorf("ReadSerial(%d): error %v, want a SerialError with newest 30", serial, err)
+		}
+	}
+}
+
+func testUnfinished(t *testing.T, location string) {
+	s := openStore(t, location)
+	apply(t, s, "default", map[string][]byte{"a": []byte("1")})
+	lock := mustLock(t, s, "default")
+	w := mustBegin(t, lock, mustRead(t, s, "default").Base())
+	mustWrite(t, w, map[string][]byte{"b": []byte("2")})
+	mustUnlock(t, lock)
+
+	got := mustRead(t, s, "default")
+	wantRecords(t, got, map[string]string{"a": "1", "b": "2"})
+	if !got.Unfinished() || got.Serial != 2 {
+		t.Errorf("Read returns serial %d, unfinished %t; want 2, true", got.Serial, got.Unfinished())
+	}
+	apply(t, s, "default", map[string][]byte{"c": []byte("3")})
+	got = mustRead(t, s, "default")
+	wantRecords(t, got, map[string]string{"a": "1", "b": "2", "c": "3"})
+	if got.Unfinished() || got.Serial != 3 {
+		t.Errorf("Read returns serial %d, unfinished %t; want 3, false", got.Serial, got.Unfinished())
+	}
+	history, err := s.History(t.Context(), "default")
+	if err != nil || len(history) != 3 || !history[1].Unfinished() {
+		t.Errorf("History = %+v, %v; want three, the second unfinished", history, err)
+	}
+}
+
+func testStale(t *testing.T, location string) {
+	s := openStore(t, location)
+	first := apply(t, s, "default", map[string][]byte{"a": []byte("1")})
+	second := apply(t, s, "default", map[string][]byte{"a": []byte("2")})
+	lock := mustLock(t, s, "default")
+	for name, base := range map[string]Base{
+		"older serial":       first,
+		"newer serial":       {second.Lineage, 3},
+		"before the first":   {second.Lineage, 0},
+		"nothing":            {},
+		"another lineage":    {"other", 2},
+		"no lineage":         {"", 2},
+		"new, other lineage": {"other", 0},
+		"negative, nonsense": {second.Lineage, -1},
+	} {
+		_, err := lock.Begin(t.Context(), base, "apply")
+		stale, ok := errors.AsType[*StaleError](err)
+		if !ok {
+			t.Errorf("%s: Begin(%+v): error %v, want a StaleError", name, base, err)
+			continue
+		}
+		if stale.Want != base || stale.Have != second {
+			t.Errorf("%s: StaleError has want %+v have %+v", name, stale.Want, stale.Have)
+		}
+	}
+	if got := mustRead(t, s, "default"); got.Base() != second || got.Unfinished() {
+		t.Errorf("refused Begin changed the state to %+v", got.Version)
+	}
+}
+
+func testAdoptLineage(t *testing.T, location string) {
+	s := openStore(t, location)
+	lock := mustLock(t, s, "default")
+	if _, err := lock.Begin(t.Context(), Base{"mine", 3}, "push"); !isError[*StaleError](err) {
+		t.Errorf("Begin on serial 3 of nothing: error %v, want a StaleError", err)
+	}
+	if got := mustBegin(t, lock, Base{"mine", 0}).Base(); got != (Base{"mine", 1}) {
+		t.Errorf("first serial is %+v, want serial 1 of the lineage asked for", got)
+	}
+}
+
+func testDeployments(t *testing.T, location string) {
+	s := openStore(t, location)
+	a := mustLock(t, s, "a")
+	b := mustLock(t, s, "b")
+	wa := mustBegin(t, a, Base{})
+	wb := mustBegin(t, b, Base{})
+	mustWrite(t, wa, map[string][]byte{"k": []byte("a")})
+	mustWrite(t, wb, map[string][]byte{"k": []byte("b"), "l": []byte("b")})
+	mustWrite(t, wa, map[string][]byte{"l": nil})
+	if wa.Base().Lineage == wb.Base().Lineage {
+		t.Error("two deployments share a lineage")
+	}
+	wantRecords(t, mustRead(t, s, "a"), map[string]string{"k": "a"})
+	wantRecords(t, mustRead(t, s, "b"), map[string]string{"k": "b", "l": "b"})
+	wantRecords(t, mustRead(t, s, "c"), map[string]string{})
+	if _, err := s.Lock(t.Context(), "", LockRequest{}); err == nil {
+		t.Error("Lock accepts a deployment without a name")
+	}
+}
+
+func testLockExclusive(t *testing.T, location string) {
+	s := openStore(t, location)
+	before := time.Now().Add(-time.Second)
+	lock, err := s.Lock(t.Context(), "default", LockRequest{Operation: "apply", Owner: "alice"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []Store{s, openStore(t, location)} {
+		_, err := s.Lock(t.Context(), "default", LockRequest{Operation: "plan", Owner: "bob"})
+		locked, ok := errors.AsType[*LockedError](err)
+		if !ok {
+			t.Fatalf("second Lock: error %v, want a LockedError", err)
+		}
+		want := LockInfo{ID: lock.ID(), Deployment: "default", Operation: "apply", Owner: "alice", Host: currentHost(), PID: os.Getpid(), Epoch: 1}
+		if diff := cmp.Diff(want, locked.Holder, cmpopts.IgnoreUnexported(LockInfo{}), cmpopts.IgnoreFields(LockInfo{}, "Started", "Seen")); diff != "" {
+			t.Errorf("holder (-want +got):\n%s", diff)
+		}
+		if locked.Holder.Started.Before(before) || locked.Holder.Started.After(time.Now()) {
+			t.Errorf("holder started at %s", locked.Holder.Started)
+		}
+		for _, part := range []string{"alice", currentHost(), fmt.Sprint(os.Getpid()), `"apply"`, locked.Holder.Started.Local().Format(time.TimeOnly)} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("message does not say %q:\n%s", part, err)
+			}
+		}
+		info, err := s.LockInfo(t.Context(), "default")
+		if err != nil || info == nil || *info != locked.Holder {
+			t.Errorf("LockInfo = %+v, %v; want %+v", info, err, locked.Holder)
+		}
+	}
+
+	mustUnlock(t, lock)
+	if err := lock.Unlock(t.Context()); !isError[*LockLostError](err) {
+		t.Errorf("second Unlock: error %v, want a LockLostError", err)
+	}
+	again := mustLock(t, s, "default")
+	if again.TakenFrom() != nil || again.ID() == lock.ID() {
+		t.Errorf("lock after unlock: taken from %v, ID %s", again.TakenFrom(), again.ID())
+	}
+	if err := lock.Unlock(t.Context()); !isError[*LockLostError](err) {
+		t.Errorf("Unlock of another's lock: error %v, want a LockLostError", err)
+	}
+	if info, err := s.LockInfo(t.Context(), "default"); err != nil || info == nil || info.Epoch != 2 {
+		t.Errorf("LockInfo = %+v, %v; want epoch 2", info, err)
+	}
+}
+
+func testLockRace(t *testing.T, location string) {
+	stores := []Store{openStore(t, location), openStore(t, location), openStore(t, location)}
+	for round := range 5 {
+		start := make(chan struct{})
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var won []Lock
+		for i := range 12 {
+			wg.Go(func() {
+				<-start
+				lock, err := stores[i%len(stores)].Lock(t.Context(), "default", LockRequest{Operation: "race"})
+				if err != nil {
+					if !isError[*LockedError](err) {
+						t.Errorf("Lock: error %v, want a LockedError", err)
+					}
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				won = append(won, lock)
+			})
+		}
+		close(start)
+		wg.Wait()
+		if len(won) != 1 {
+			t.Fatalf("round %d: %d goroutines have the lock, want 1", round, len(won))
+		}
+		mustUnlock(t, won[0])
+	}
+}
+
+func testLockProcesses(t *testing.T, location string) {
+	for range 3 {
+		var children []*child
+		for range 4 {
+			children = append(children, startChild(t, "contend", location))
+		}
+		for _, c := range children {
+			if got := c.line(t); got != "ready" {
+				t.Fatal(got)
+			}
+		}
+		for _, c := range children {
+			if _, err := c.stdin.Write([]byte("go\n")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var won int
+		for _, c := range children {
+			switch got := c.line(t); got {
+			case "won":
+				won++
+			case "refused":
+			default:
+				t.Errorf("child says %q", got)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d processes have the lock, want 1", won)
+		}
+		for _, c := range children {
+			c.finish(t)
+		}
+	}
+}
+
+func testLockRunning(t *testing.T, location string) {
+	s := openStore(t, location)
+	c := startChild(t, "hold", location)
+	id := strings.TrimPrefix(c.line(t), "locked ")
+
+	_, err := s.Lock(t.Context(), "default", LockRequest{Operation: "plan"})
+	locked, ok := errors.AsType[*LockedError](err)
+	if !ok {
+		t.Fatalf("Lock: error %v, want a LockedError", err)
+	}
+	if locked.Holder.PID != c.cmd.Process.Pid || locked.Holder.ID != id || locked.Holder.Owner != "child" {
+		t.Errorf("holder is %+v, want process %d with lock %s", locked.Holder, c.cmd.Process.Pid, id)
+	}
+	if processScope() != "" && (!locked.Running || !strings.Contains(err.Error(), "still running")) {
+		t.Errorf("the holder runs, but the error does not say so: %v", err)
+	}
+	c.finish(t)
+	mustUnlock(t, mustLock(t, s, "default"))
+}
+
+func testLockKilled(t *testing.T, location string) {
+	if processScope() == "" {
+		t.Skip("SKIPPED: this system cannot tell whether another process is dead")
+	}
+	s := openStore(t, location)
+	c := startChild(t, "hold", location)
+	id := strings.TrimPrefix(c.line(t), "locked ")
+	c.kill(t)
+
+	lock := mustLock(t, s, "default")
+	if from := lock.TakenFrom(); from == nil || from.ID != id || from.PID != c.cmd.Process.Pid {
+		t.Errorf("taken from %+v, want lock %s of process %d", from, id, c.cmd.Process.Pid)
+	}
+	if _, err := s.Lock(t.Context(), "default", LockRequest{}); !isError[*LockedError](err) {
+		t.Errorf("Lock after take-over: error %v, want a LockedError", err)
+	}
+}
+
+func testForceUnlock(t *testing.T, location string) {
+	s := openStore(t, location)
+	lock := mustLock(t, s, "default")
+	w := mustBegin(t, lock, Base{})
+	mustWrite(t, w, map[string][]byte{"a": []byte("1")})
+
+	err := s.ForceUnlock(t.Context(), "default", "another")
+	if e, ok := errors.AsType[*LockIDError](err); !ok || e.Now == nil || e.Now.ID != lock.ID() {
+		t.Errorf("ForceUnlock with a wrong ID: error %v, want a LockIDError that names the right one", err)
+	}
+	if err := s.ForceUnlock(t.Context(), "default", lock.ID()); err != nil {
+		t.Fatal(err)
+	}
+	err = s.ForceUnlock(t.Context(), "default", lock.ID())
+	if e, ok := errors.AsType[*LockIDError](err); !ok || e.Now != nil {
+		t.Errorf("second ForceUnlock: error %v, want a LockIDError", err)
+	}
+
+	other := mustLock(t, openStore(t, location), "default")
+	for name, err := range map[string]error{
+		"Write":  w.Write(t.Context(), map[string][]byte{"a": []byte("2")}),
+		"Commit": w.Commit(t.Context()),
+		"Unlock": lock.Unlock(t.Context()),
+	} {
+		if e, ok := errors.AsType[*LockLostError](err); !ok || e.Now == nil || e.Now.ID != other.ID() {
+			t.Errorf("%s after a forced unlock: error %v, want a LockLostError naming the new holder", name, err)
+		}
+	}
+	if _, err := lock.Begin(t.Context(), w.Base(), "apply"); !isError[*LockLostError](err) {
+		t.Errorf("Begin after a forced unlock: error %v, want a LockLostError", err)
+	}
+	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "1"})
+}
+
+func testWriterOutlived(t *testing.T, location string) {
+	s := openStore(t, location)
+	lock := mustLock(t, s, "default")
+	first := mustBegin(t, lock, Base{})
+	second := mustBegin(t, lock, first.Base())
+	if err := first.Write(t.Context(), map[string][]byte{"a": []byte("1")}); !isError[*StaleError](err) {
+		t.Errorf("Write to an older serial: error %v, want a StaleError", err)
+	}
+	if err := first.Commit(t.Context()); !isError[*StaleError](err) {
+		t.Errorf("Commit of an older serial: error %v, want a StaleError", err)
+	}
+	mustWrite(t, second, map[string][]byte{"a": []byte("2")})
+	if err := second.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"Write":  second.Write(t.Context(), map[string][]byte{"a": []byte("3")}),
+		"Commit": second.Commit(t.Context()),
+	} {
+		if !errors.Is(err, ErrCommitted) {
+			t.Errorf("%s after Commit: error %v, want ErrCommitted", name, err)
+		}
+	}
+	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "2"})
+}
+
+func testConcurrentWrites(t *testing.T, location string) {
+	s := openStore(t, location)
+	lock := mustLock(t, s, "default")
+	w := mustBegin(t, lock, Base{})
+	want := map[string]string{}
+	var wg sync.WaitGroup
+	for i := range 20 {
+		for j := range 10 {
+			want[fmt.Sprintf("%d-%d", i, j)] = "x"
+		}
+		wg.Go(func() {
+			for j := range 10 {
+				key := fmt.Sprintf("%d-%d", i, j)
+				if err := w.Write(t.Context(), map[string][]byte{key: []byte("x"), "shared": []byte(key)}); err != nil {
+					t.Error(err)
+				}
+				// What Write returned for is there for every reader.
+				if got, err := s.Read(t.Context(), "default"); err != nil || string(got.Records[key]) != "x" {
+					t.Errorf("Read after Write of %s: %v", key, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	got := mustRead(t, s, "default")
+	if len(got.Records["shared"]) == 0 {
+		t.Error("shared record is missing")
+	}
+	delete(got.Records, "shared")
+	wantRecords(t, got, want)
+	if got.Changed != 201 || got.Total != 201 {
+		t.Errorf("%d changed of %d, want 201 of 201", got.Changed, got.Total)
+	}
+}
+
+func testInterrupt(t *testing.T, location string) {
+	s := openStore(t, location)
+	lock := mustLock(t, s, "default")
+	w := mustBegin(t, lock, Base{})
+	stop := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stop)
+	if err := w.Write(ctx, map[string][]byte{"a": []byte("1")}); err != nil {
+		t.Errorf("Write: %v", err)
+	}
+	if err := w.Commit(ctx); err != nil {
+		t.Errorf("Commit: %v", err)
+	}
+	if _, err := lock.Begin(ctx, w.Base(), "apply"); !errors.Is(err, stop) {
+		t.Errorf("Begin: error %v, want the interrupt", err)
+	}
+	if err := lock.Unlock(ctx); err != nil {
+		t.Errorf("Unlock: %v", err)
+	}
+	if _, err := s.Lock(ctx, "default", LockRequest{}); !errors.Is(err, stop) {
+		t.Errorf("Lock: error %v, want the interrupt", err)
+	}
+	if _, err := s.Read(ctx, "default"); !errors.Is(err, stop) {
+		t.Errorf("Read: error %v, want the interrupt", err)
+	}
+	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "1"})
+}
+
+// A process that is killed while it writes leaves every record it was told is
+// stored (rule S1), and a store that is whole.
+func testKilledWriter(t *testing.T, location string) {
+	s := openStore(t, location)
+	apply(t, s, "default", map[string][]byte{"before": []byte("x")})
+	for round := range int64(3) {
+		c := startChild(t, "write", location)
+		var stored []string
+		for range 20 + round*7 {
+			stored = append(stored, c.line(t))
+		}
+		c.kill(t)
+		for c.out.Scan() { // printed, but not yet read, when it was killed
+			stored = append(stored, c.out.Text())
+		}
+
+		fresh := openStore(t, location)
+		if err := fresh.Check(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := mustRead(t, fresh, "default")
+		if !got.Unfinished() || got.Serial != 2+round {
+			t.Errorf("serial %d, unfinished %t; want %d, true", got.Serial, got.Unfinished(), 2+round)
+		}
+		for _, key := range append(stored, "before") {
+			want := "x"
+			if key != "before" {
+				want = string(killedValue(key))
+			}
+			if string(got.Records[key]) != want {
+				t.Errorf("record %s was stored but is not there", key)
+			}
+		}
+		if processScope() == "" {
+			info, err := fresh.LockInfo(t.Context(), "default")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := fresh.ForceUnlock(t.Context(), "default", info.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	apply(t, s, "default", map[string][]byte{"after": []byte("x")})
+}
+
+func testChanges(t *testing.T, location string) {
+	s := openStore(t, location)
+	apply(t, s, "default", map[string][]byte{"a": []byte("1"), "b": []byte("2"), "e": {}})
+	apply(t, s, "default", map[string][]byte{"a": []byte("9"), "b": nil, "c": []byte("3")})
+	old, err := s.ReadSerial(t.Context(), "default", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := Changes(mustRead(t, s, "default").Records, old.Records)
+	want := map[string][]byte{"a": []byte("1"), "b": []byte("2"), "c": nil}
+	if diff := cmp.Diff(want, changes); diff != "" {
+		t.Errorf("Changes (-want +got):\n%s", diff)
+	}
+	apply(t, s, "default", changes)
+	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "1", "b": "2", "e": ""})
+}
+
+func testClosed(t *testing.T, location string) {
+	s, err := Open(t.Context(), location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := mustLock(t, s, "default")
+	w := mustBegin(t, lock, Base{})
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, readErr := s.Read(t.Context(), "default")
+	_, lockErr := s.Lock(t.Context(), "default", LockRequest{})
+	for name, err := range map[string]error{
+		"Read": readErr, "Lock": lockErr,
+		"Write":  w.Write(t.Context(), map[string][]byte{"a": nil}),
+		"Unlock": lock.Unlock(t.Context()),
+	} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%s after Close: error %v, want ErrClosed", name, err)
+		}
+	}
+}
