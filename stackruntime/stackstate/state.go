@@ -10,6 +10,9 @@
 package stackstate
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -57,4 +60,26 @@ func New() *State {
 		Inputs:     map[string]cty.Value{},
 		Outputs:    map[string]cty.Value{},
 	}
+}
+
+// With returns a copy of the state to which change was applied. The maps are
+// copied, what they point to is not: change replaces components and never
+// modifies them.
+func (s *State) With(change func(*State)) *State {
+	result := &State{
+		Components: maps.Clone(s.Components),
+		Inputs:     maps.Clone(s.Inputs),
+		Outputs:    maps.Clone(s.Outputs),
+		Preserved:  maps.Clone(s.Preserved),
+		Discarded:  slices.Clone(s.Discarded),
+	}
+	change(result)
+	return result
+}
+
+// SortedComponents returns the component instances in the order of their addresses.
+func (s *State) SortedComponents() []*Component {
+	return slices.SortedFunc(maps.Values(s.Components), func(a, b *Component) int {
+		return a.Addr.Compare(b.Addr)
+	})
 }

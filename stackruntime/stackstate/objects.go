@@ -1,0 +1,97 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackstate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Object is a resource instance object in the state of a module.
+type Object struct {
+	Addr    ResourceInstance
+	Deposed string // eight hexadecimal digits, "" for the current object
+
+	Provider      string // provider configuration address as in the state document
+	SchemaVersion uint64
+	Tainted       bool
+
+	// Attributes is a JSON object in the form of the provider's schema.
+	Attributes json.RawMessage
+
+	// SensitiveAttributes is the list of paths as in the state document.
+	SensitiveAttributes json.RawMessage
+
+	Dependencies []string // resource addresses, in the order of the document
+}
+
+// Objects returns the resource instance objects of a module's state, sorted by
+// address. The current object comes before the deposed ones.
+func Objects(state engine.State) ([]Object, error) {
+	_, parts, err := splitModule(state)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(parts, object.compare)
+	list := make([]Object, len(parts))
+	for i, part := range parts {
+		if list[i], err = decodeObject(part); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.addr, err)
+		}
+	}
+	return list, nil
+}
+
+// HasObjects tells whether a module's state holds any resource instance object.
+func HasObjects(state engine.State) (bool, error) {
+	if len(state) == 0 {
+		return false, nil
+	}
+	var doc struct {
+		Resources []struct{ Instances []struct{} }
+	}
+	if err := json.Unmarshal(state, &doc); err != nil {
+		return false, fmt.Errorf("not a state document: %w", err)
+	}
+	for _, resource := range doc.Resources {
+		if len(resource.Instances) > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func decodeObject(part object) (Object, error) {
+	var resource struct{ Provider string }
+	if err := json.Unmarshal(part.resource, &resource); err != nil {
+		return Object{}, err
+	}
+	var instance struct {
+		Provider            string          `json:"provider"` // OpenTofu, where it differs between instances
+		SchemaVersion       uint64          `json:"schema_version"`
+		Status              string          `json:"status"`
+		Attributes          json.RawMessage `json:"attributes"`
+		SensitiveAttributes json.RawMessage `json:"sensitive_attributes"`
+		Dependencies        []string        `json:"dependencies"`
+	}
+	if err := json.Unmarshal(part.instance, &instance); err != nil {
+		return Object{}, err
+	}
+	if instance.Provider != "" {
+		resource.Provider = instance.Provider
+	}
+	return Object{
+		Addr:                part.addr,
+		Deposed:             part.deposed,
+		Provider:            resource.Provider,
+		SchemaVersion:       instance.SchemaVersion,
+		Tainted:             instance.Status == "tainted",
+		Attributes:          instance.Attributes,
+		SensitiveAttributes: instance.SensitiveAttributes,
+		Dependencies:        instance.Dependencies,
+	}, nil
+}
