@@ -62,8 +62,11 @@ func TestFailedPromiseMayBeHandedOver(t *testing.T) {
 	})
 }
 
+var errUnsettled = errors.New("woke before all promises of the cycle had failed")
+
 // ring makes n tasks of which each awaits the promise of the next, and returns
 // the error that each got. All start to wait at once, after ready was called.
+// A task that finds a promise still unsettled when it wakes returns errUnsettled.
 func ring(ctx context.Context, n int, ready func()) ([]PromiseGet[int], []error) {
 	resolvers := make([]PromiseResolver[int], n)
 	gets := make([]PromiseGet[int], n)
@@ -80,6 +83,13 @@ func ring(ctx context.Context, n int, ready func()) ([]PromiseGet[int], []error)
 			<-start
 			v, err := gets[(i+1)%n].Await(ctx)
 			errs[i] = err
+			ended, cancel := context.WithCancel(ctx)
+			cancel()
+			for j := range gets {
+				if _, err := gets[j].Await(ended); err == context.Canceled {
+					errs[i] = errUnsettled // rule P6: all fail before any wakes
+				}
+			}
 			r.Resolve(ctx, v, err)
 		})
 	}
@@ -93,7 +103,7 @@ func TestRing(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 10, 1000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			inTask(t, func(t *testing.T, ctx context.Context) {
-				for range max(1, 300/n) {
+				for range max(1, 2000/n) {
 					checkRing(t, ctx, n)
 				}
 			})
@@ -109,6 +119,9 @@ func checkRing(t *testing.T, ctx context.Context, n int) {
 	for _, g := range gets {
 		ids = append(ids, g.PromiseID())
 		names = append(names, g.PromiseID().Name())
+	}
+	if slices.Contains(errs, errUnsettled) {
+		t.Fatal(errUnsettled)
 	}
 	cycle := wantCycle(t, errs[0], names...)
 	for i, err := range errs {

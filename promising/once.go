@@ -23,7 +23,8 @@ type Once[T any] struct {
 // bring: an f that fails is not tried again, and neither is one that waits for
 // its own Once, which gives a [*CycleError]. The promise is called name.
 //
-// When ctx ends while f runs, Do returns context.Cause(ctx) and f goes on for others.
+// When ctx ends while f runs, Do returns context.Cause(ctx) and f goes on for others;
+// with a ctx that has ended already, Do does not start f.
 // f runs under the context given to [MainTask], without values or ending of
 // ctx (rule P9); if that context ends, what f then returns is kept like any result.
 //
@@ -32,6 +33,10 @@ func (o *Once[T]) Do(ctx context.Context, name string, f func(ctx context.Contex
 	t := mustTask(ctx, "Once.Do")
 	p := o.p.Load()
 	if p == nil {
+		if ctx.Err() != nil {
+			var zero T
+			return zero, context.Cause(ctx)
+		}
 		p = o.start(t, name, f)
 	}
 	return p.await(ctx, t)
@@ -53,9 +58,11 @@ func (o *Once[T]) start(caller *task, name string, f func(ctx context.Context) (
 	if !o.p.CompareAndSwap(nil, p) {
 		return o.p.Load()
 	}
-	go t.run(func() {
-		value, err := f(t)
-		p.resolve(t, value, err)
-	})
+	go func() {
+		t.run(func() {
+			value, err := f(t)
+			p.resolve(t, value, err)
+		})
+	}()
 	return p
 }

@@ -64,10 +64,11 @@ func TestOnceKeepsErrorAcrossMainTasks(t *testing.T) {
 func TestOnceAwaitsItself(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		var once Once[int]
-		var inner error
+		inner := make(chan error, 1) // the caller may wake while the work still unwinds
 		var self func(ctx context.Context) (int, error)
 		self = func(ctx context.Context) (int, error) {
-			_, inner = once.Do(ctx, "memo", self)
+			_, err := once.Do(ctx, "memo", self)
+			inner <- err
 			return 1, nil // ignored: the promise has failed
 		}
 		_, err := once.Do(ctx, "memo", self)
@@ -75,8 +76,8 @@ func TestOnceAwaitsItself(t *testing.T) {
 		if cycle.IDs[0] != once.PromiseID() {
 			t.Error("wrong id")
 		}
-		if inner != err {
-			t.Errorf("inside: %v, want the same error", inner)
+		if got := <-inner; got != err {
+			t.Errorf("inside: %v, want the same error", got)
 		}
 		if _, again := once.Do(ctx, "memo", self); again != err {
 			t.Errorf("later: %v, want the same error", again)
@@ -111,6 +112,20 @@ func TestOnceOutlivesItsFirstCaller(t *testing.T) {
 		close(proceed)
 		got, err := once.Do(ctx, "memo", work)
 		wantResult(t, got, err, 9)
+	})
+}
+
+func TestOnceIsNotStartedForEndedContext(t *testing.T) {
+	inTask(t, func(t *testing.T, ctx context.Context) {
+		var once Once[int]
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		_, err := once.Do(ended, "memo", func(context.Context) (int, error) { return 1, nil })
+		if err != context.Canceled {
+			t.Errorf("Do() error = %v, want canceled", err)
+		}
+		got, err := once.Do(ctx, "memo", func(context.Context) (int, error) { return 2, nil })
+		wantResult(t, got, err, 2)
 	})
 }
 

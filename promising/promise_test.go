@@ -323,6 +323,9 @@ func TestContextOfTask(t *testing.T) {
 			if got := ctx.Value(key{}); got != "root" {
 				t.Errorf("value in main task = %v, want root", got)
 			}
+			if got, want := fmt.Sprint(ctx), fmt.Sprint(root)+".Task"; got != want {
+				t.Errorf("context prints as %q, want %q", got, want)
+			}
 			inner, cancel := context.WithCancel(context.WithValue(ctx, key{}, "inner"))
 			defer cancel()
 			done := make(chan none)

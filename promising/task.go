@@ -102,7 +102,9 @@ func AsyncTask[P PromiseContainer](ctx context.Context, handover P, f func(ctx c
 	parent := mustTask(ctx, "AsyncTask")
 	t := &task{Context: withoutTask(ctx), main: parent.main}
 	parent.handOver(t, handover)
-	go t.run(func() { f(t, handover) })
+	go func() {
+		t.run(func() { f(t, handover) })
+	}()
 }
 
 // WithPanicHandler returns a context that puts handler in charge of panics in the
@@ -183,15 +185,13 @@ func (t *task) abandon() []PromiseID {
 	return left
 }
 
-// suspendFor makes outer await the end of the main task inner, which runs inside it
+// suspendFor makes t await the end of the main task inner, which runs inside it
 // (rule P11), and returns the function that ends the wait.
-func (outer *task) suspendFor(inner *task) func() {
+func (t *task) suspendFor(inner *task) func() {
 	p := &promise{nested: true}
 	p.responsible.Store(inner)
-	outer.beginAwait(p)
-	return func() {
-		outer.endAwait()
-	}
+	t.beginAwait(p)
+	return t.endAwait
 }
 
 func taskFrom(ctx context.Context) *task {
