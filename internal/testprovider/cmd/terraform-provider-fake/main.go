@@ -1,0 +1,25 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Command terraform-provider-fake serves the provider of package testprovider to Terraform.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
+
+	"github.com/cairnstacks/cairn/internal/testprovider"
+)
+
+func main() {
+	if msg := os.Getenv("CAIRN_FAKE_START_ERROR"); msg != "" {
+		fmt.Fprintln(os.Stderr, msg)
+		os.Exit(1)
+	}
+	if err := tf6server.Serve(testprovider.Address, testprovider.New); err != nil {
+		fmt.Fprintln(os.Stderr, "terraform-provider-fake:", err)
+		os.Exit(1)
+	}
+}

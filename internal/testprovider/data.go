@@ -1,0 +1,92 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package testprovider
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+)
+
+const dataSourceName = "fake_data"
+
+func dataSourceSchema() *tfprotov6.Schema {
+	return schemaOf(nil,
+		attribute("id", tftypes.String, required),
+		attribute("value", tftypes.String, computed),
+		attribute("region", tftypes.String, computed),
+	)
+}
+
+func (s *server) ValidateDataResourceConfig(_ context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
+	record(Call{RPC: "ValidateDataResourceConfig", Type: req.TypeName})
+	return new(tfprotov6.ValidateDataResourceConfigResponse), nil
+}
+
+func (s *server) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
+	ty := valueType(dataSourceSchema().ValueType())
+	args, err := decode(req.Config, ty)
+	if err != nil {
+		return nil, err
+	}
+	id := stringArgument(args, "id")
+	record(Call{RPC: "ReadDataSource", Type: req.TypeName, ID: id})
+
+	resp := new(tfprotov6.ReadDataSourceResponse)
+	if s.config.unknown && req.ClientCapabilities != nil && req.ClientCapabilities.DeferralAllowed {
+		unread := cty.ObjectVal(map[string]cty.Value{
+			"id": args.GetAttr("id"), "value": cty.UnknownVal(cty.String), "region": cty.UnknownVal(cty.String),
+		})
+		resp.Deferred = &tfprotov6.Deferred{Reason: tfprotov6.DeferredReasonProviderConfigUnknown}
+		resp.State, err = encode(unread, ty)
+		return resp, err
+	}
+
+	read, err := s.readData(ctx, id)
+	if err != nil {
+		resp.Diagnostics = append(resp.Diagnostics, errorDiagnostic("Reading failed", err))
+		return resp, nil
+	}
+	resp.State, err = encode(read, ty)
+	return resp, err
+}
+
+// readData returns the data source's result for the object with the given id.
+func (s *server) readData(ctx context.Context, id string) (cty.Value, error) {
+	if s.config.unknown {
+		return cty.NilVal, errConfigUnknown
+	}
+	if s.config.store == nil {
+		return cty.NilVal, errNoStore
+	}
+	if err := s.disturb(ctx, phaseRead, cty.EmptyObjectVal); err != nil {
+		return cty.NilVal, err
+	}
+	obj, err := s.config.store.Get(id)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	value := cty.NullVal(cty.String)
+	if raw, ok := obj.Values["value"]; ok {
+		if value, err = ctyjson.Unmarshal(raw, cty.String); err != nil {
+			return cty.NilVal, fmt.Errorf("reading the value of object %q: %w", id, err)
+		}
+	}
+	return cty.ObjectVal(map[string]cty.Value{
+		"id":     cty.StringVal(obj.ID),
+		"value":  value,
+		"region": stringOrNull(obj.Region),
+	}), nil
+}
+
+func stringOrNull(s string) cty.Value {
+	if s == "" {
+		return cty.NullVal(cty.String)
+	}
+	return cty.StringVal(s)
+}

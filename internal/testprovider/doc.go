@@ -1,0 +1,74 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package testprovider is a provider for tests: it manages small JSON files in place of real
+// infrastructure, and does on demand what real providers do on bad days.
+//
+// Its address is registry.terraform.io/cairnstacks/fake, its local name "fake". The binary in
+// cmd/terraform-provider-fake serves it over plugin protocol 6; tests get that binary through
+// a filesystem mirror from package testenv.
+//
+// # Provider configuration
+//
+// All arguments are optional.
+//
+//   - region (string): kept in every object, so that a test can see which configuration made it.
+//   - token (string, sensitive).
+//   - store (string): the directory of the objects; without it, the environment variable
+//     CAIRN_FAKE_STORE. With neither, objects live in Terraform's state only.
+//   - authentication (string, sensitive), require_auth (bool): with require_auth, configuring
+//     fails unless authentication is [ExpectedAuthentication].
+//   - configure_error (string): configuring fails with this message.
+//   - panic_on (string): the process panics in this phase: configure, or for any type of
+//     resource one of the phases listed for fake_failing.
+//   - ignored, string (string), number, bool, list, set, map (of strings), object (name string,
+//     size number): read by nobody, only recorded.
+//   - nested blocks single_block, list_block (which nests list_block inner), set_block: each with
+//     name and value.
+//
+// # Managed resources
+//
+// All have id (optional, computed: unknown until created unless set; a change replaces) and value
+// (optional). Creating an object whose id is taken fails.
+//
+//   - fake_resource: nothing more.
+//   - fake_computed: replace_on (a change replaces); result (computed: value, unknown until
+//     applied whenever value changes, null when that is); revision (computed: 1 when created, one more after each
+//     update); region (computed: the provider's; a change replaces).
+//   - fake_everything: string, number, bool, list, set, map, object, tuple, dynamic, secret
+//     (sensitive); nested attributes nested_single, nested_list, nested_set, nested_map; nested
+//     blocks single_block, list_block, set_block; and for each of string, number, bool, list, set,
+//     map, object a computed_NAME that repeats it, unknown until applied whenever it changes.
+//   - fake_slow: plan_delay, read_delay, create_delay, update_delay, delete_delay (durations such
+//     as "50ms"); plan_gate, read_gate, create_gate, update_gate, delete_gate (paths: the
+//     operation creates PATH.reached and goes on once PATH exists); ignore_stop (bool: keep
+//     waiting when Terraform asks to stop).
+//   - fake_failing: fail_plan, fail_read, fail_apply (before anything is done), fail_after_create
+//     (the object exists, and Terraform taints it), fail_delete (bools); panic_on (string: plan,
+//     read, create, update or delete); warn (string: planning warns with this message).
+//   - fake_blocked: required_resources (set of ids): creating and deleting fail unless objects with
+//     all those ids exist.
+//   - fake_deferred: deferred (required bool): planning it as true or unknown is deferred when the client
+//     allows that and [DeferralVariable] is set; result (computed: value) is then unknown in any
+//     case. Accepts a move from fake_resource.
+//   - fake_identity: has a resource identity with the attribute id.
+//   - fake_writeonly: secret (write-only), secret_version (number; a change updates).
+//
+// # Everything else
+//
+//   - Data source fake_data: id (required), value and region (computed). Fails if no such object
+//     exists.
+//   - Ephemeral resource fake_ephemeral: name (optional), value (computed, "ephemeral-NAME"),
+//     renew_after (a duration), fail_open (bool).
+//   - Function echo(value): its argument, of whatever type.
+//
+// # Rules
+//
+//  1. While part of the provider's configuration is unknown, nothing is read or applied: such a request
+//     is deferred where the client allows it and fails otherwise. Planning works.
+//  2. Objects change only by this provider's requests and by tests through [Store]. What a
+//     test changes there is drift, found by the next read.
+//  3. With CAIRN_FAKE_CALLS set to a path, every request is recorded there before it is
+//     served; see [Call].
+//  4. With CAIRN_FAKE_START_ERROR set, the binary prints its value and ends before any handshake.
+package testprovider
