@@ -1,0 +1,78 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Command buildtool prepares what the Makefile needs beyond the go command.
+//
+//	go run ./internal/buildtool mirror   # providers for tests; prints the path of a CLI configuration that uses them
+//	go run ./internal/buildtool engine   # prints the path of terraform or tofu; builds tofu where neither exists
+//	go run ./internal/buildtool cache    # prints the path of the cache
+//
+// Results are kept in the cache (see package toolcache), so that a second run is fast. What takes long is announced on
+// standard error.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/cairnstacks/cairn/internal/testenv/toolcache"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "buildtool:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("usage: go run ./internal/buildtool mirror|engine|cache")
+	}
+	cache, err := toolcache.Open(os.Stderr)
+	if err != nil {
+		return err
+	}
+	var result string
+	switch args[0] {
+	case "mirror":
+		result, err = mirror(ctx, cache)
+	case "engine":
+		result, err = engine(ctx, cache)
+	case "cache":
+		result = cache.Dir()
+	default:
+		err = fmt.Errorf("no command %q", args[0])
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Println(result)
+	return nil
+}
+
+// mirror builds all providers and returns the path of a CLI configuration that takes them from the mirror.
+func mirror(ctx context.Context, cache *toolcache.Cache) (string, error) {
+	dir, err := cache.Mirror(ctx, toolcache.Fake, toolcache.Time)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(cache.Dir(), "cli.tfrc")
+	if err := os.WriteFile(path, toolcache.CLIConfig(dir), 0o600); err != nil {
+		return "", fmt.Errorf("writing the CLI configuration: %w", err)
+	}
+	return path, nil
+}
+
+// engine returns the path of an engine and builds one if there is none.
+func engine(ctx context.Context, cache *toolcache.Cache) (string, error) {
+	if path := cache.Engine(); path != "" {
+		return path, nil
+	}
+	return cache.Tofu(ctx)
+}

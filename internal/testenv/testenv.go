@@ -1,0 +1,118 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package testenv gives tests what they need from outside: an engine, providers, and a CLI configuration that keeps
+// Terraform off the network.
+//
+// Where something is missing that a developer may well do without, a test is skipped and says why. Where the variable
+// CI is set, it fails instead, so that nothing is skipped unseen there.
+package testenv
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/testenv/toolcache"
+)
+
+// Terraform returns the path of terraform.
+//
+// On CI a test that needs it is skipped, not failed, where tofu is there in its place.
+func Terraform(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("terraform")
+	if err == nil {
+		return path
+	}
+	if engine := cache(t).Engine(); engine != "" {
+		t.Skipf("needs terraform, and there is only %s", engine)
+	}
+	missing(t, "needs terraform on PATH")
+	return ""
+}
+
+// Engine returns the path of terraform or, where that is missing, of tofu.
+func Engine(t testing.TB) string {
+	t.Helper()
+	engine := cache(t).Engine()
+	if engine == "" {
+		missing(t, "needs terraform or tofu: put one on PATH or run: go run ./internal/buildtool engine")
+	}
+	return engine
+}
+
+// FakeProviderMirror returns a filesystem mirror with the provider of package testprovider. It is built when its sources have changed,
+// once for all processes.
+func FakeProviderMirror(t testing.TB) string {
+	t.Helper()
+	dir, err := fakeMirror()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TimeProviderMirror is [FakeProviderMirror] with the real provider hashicorp/time beside the fake one.
+func TimeProviderMirror(t testing.TB) string {
+	t.Helper()
+	FakeProviderMirror(t) // whose failure is never a reason to skip
+	dir, err := timeMirror()
+	if err != nil {
+		missing(t, "needs the provider hashicorp/time: "+err.Error())
+	}
+	return dir
+}
+
+var (
+	fakeMirror = sync.OnceValues(func() (string, error) { return mirror(toolcache.Fake) })
+	timeMirror = sync.OnceValues(func() (string, error) { return mirror(toolcache.Fake, toolcache.Time) })
+)
+
+func mirror(providers ...toolcache.Provider) (string, error) {
+	c, err := toolcache.Open(os.Stderr)
+	if err != nil {
+		return "", err
+	}
+	return c.Mirror(context.Background(), providers...)
+}
+
+// CLIConfig sets up the environment of the test so that engines install providers from the given mirror alone, or none with an
+// empty path, and call nobody. The test must not be parallel; [CLIConfigFile] suits those.
+func CLIConfig(t testing.TB, mirrorDir string) {
+	t.Helper()
+	t.Setenv("TF_CLI_CONFIG_FILE", CLIConfigFile(t, mirrorDir))
+	t.Setenv("CHECKPOINT_DISABLE", "1")
+}
+
+// CLIConfigFile returns the path of a CLI configuration, removed after the test, in which providers come from the given mirror
+// alone. For tests that pass TF_CLI_CONFIG_FILE and CHECKPOINT_DISABLE=1 to processes themselves.
+func CLIConfigFile(t testing.TB, mirrorDir string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cli.tfrc")
+	if err := os.WriteFile(path, toolcache.CLIConfig(mirrorDir), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func cache(t testing.TB) *toolcache.Cache {
+	t.Helper()
+	c, err := toolcache.Open(os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// missing ends the test because something is not there.
+func missing(t testing.TB, reason string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(reason)
+	}
+	t.Skip(reason)
+}

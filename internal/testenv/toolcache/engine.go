@@ -1,0 +1,75 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package toolcache
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// TofuVersion is the version of OpenTofu that [Cache.Tofu] builds.
+	TofuVersion = "1.12.6"
+
+	tofuPackage = "github.com/opentofu/opentofu/cmd/tofu"
+
+	// tofuModule is the module to build OpenTofu in. It needs its own fork of hcl, and replacements in the
+	// go.mod of a dependency do not count: hence a module of its own, apart from ours, which uses the real one.
+	tofuModule = `module cairn.invalid/tofu
+
+go 1.26
+
+replace github.com/hashicorp/hcl/v2 => github.com/opentofu/hcl/v2 v2.20.2-0.20251021132045-587d123c2828
+`
+)
+
+// Engine returns the path of terraform or else tofu, from PATH or as built earlier, and the empty string if there is none.
+func (c *Cache) Engine() string {
+	for _, name := range []string{"terraform", "tofu", c.tofuPath()} {
+		if path, err := exec.LookPath(name); err == nil {
+			if path, err = filepath.Abs(path); err == nil {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+func (c *Cache) tofuPath() string {
+	return filepath.Join(c.dir, "bin", exe("tofu"))
+}
+
+// Tofu returns the path of the cache's own OpenTofu and builds it first if it is not there, which takes minutes and
+// about 3 GB of disk for Go's caches.
+func (c *Cache) Tofu(ctx context.Context) (string, error) {
+	path := c.tofuPath()
+	err := c.provide(path, func(out string) error {
+		fmt.Fprintf(c.log, "building OpenTofu %s from its Go module: neither terraform nor tofu is on PATH; this takes some minutes, once\n", TofuVersion)
+		start := time.Now()
+		if err := buildTofu(ctx, out); err != nil {
+			return fmt.Errorf("building OpenTofu: %w", err)
+		}
+		fmt.Fprintf(c.log, "built OpenTofu in %s\n", time.Since(start).Round(time.Second))
+		return nil
+	})
+	return path, err
+}
+
+func buildTofu(ctx context.Context, out string) error {
+	dir := filepath.Join(filepath.Dir(out), "module")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(tofuModule), 0o600); err != nil {
+		return err
+	}
+	if err := goTool(ctx, dir, nil, "get", "-tool", tofuPackage+"@v"+TofuVersion); err != nil {
+		return err
+	}
+	return goTool(ctx, dir, nil, "build", "-trimpath", "-ldflags=-s -w -X github.com/opentofu/opentofu/version.dev=no", "-o", out, tofuPackage)
+}

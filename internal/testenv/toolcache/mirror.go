@@ -1,0 +1,161 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package toolcache
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Provider is a provider that can be built from Go modules.
+type Provider struct {
+	Name    string // NAMESPACE/TYPE
+	Version string
+
+	module string // to install it from; "" for the one in this repository
+}
+
+// The providers there are.
+var (
+	Fake = Provider{Name: "cairnstacks/fake", Version: "1.0.0"}
+	Time = Provider{Name: "hashicorp/time", Version: "0.14.2", module: "github.com/hashicorp/terraform-provider-time"}
+)
+
+// fakeSource is the directory of the fake provider's sources below the repository's root.
+const fakeSource = "internal/testprovider"
+
+// mirrorAge is how long a mirror made from other sources is kept after it was last used.
+const mirrorAge = 24 * time.Hour
+
+// Hosts returns the registries whose addresses a mirror answers for: the same source address belongs to
+// different ones in Terraform and OpenTofu.
+func Hosts() []string {
+	return []string{"registry.terraform.io", "registry.opentofu.org"}
+}
+
+// Mirror returns a directory in the layout of an unpacked filesystem mirror that has at least the given providers,
+// under the name of each of [Hosts]. It builds those that are missing.
+func (c *Cache) Mirror(ctx context.Context, providers ...Provider) (string, error) {
+	key, err := c.mirrorKey()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(c.dir, "mirror", key)
+	for _, p := range providers {
+		if err := c.addProvider(ctx, dir, p); err != nil {
+			return "", err
+		}
+	}
+	now := time.Now()
+	if err := os.Chtimes(dir, now, now); err != nil {
+		return "", fmt.Errorf("marking the mirror as used: %w", err)
+	}
+	return dir, nil
+}
+
+// addProvider builds p for the first host and links it for the others.
+func (c *Cache) addProvider(ctx context.Context, mirror string, p Provider) error {
+	var built string
+	for _, host := range Hosts() {
+		path := p.path(mirror, host)
+		err := c.provide(path, func(out string) error {
+			if built != "" {
+				return linkOrCopy(built, out)
+			}
+			c.removeOldMirrors(filepath.Base(mirror))
+			fmt.Fprintf(c.log, "building provider %s %s\n", p.Name, p.Version)
+			return c.buildProvider(ctx, p, out)
+		})
+		if err != nil {
+			return fmt.Errorf("building provider %s: %w", p.Name, err)
+		}
+		built = path
+	}
+	return nil
+}
+
+func (c *Cache) buildProvider(ctx context.Context, p Provider, out string) error {
+	if p.module == "" {
+		return goTool(ctx, c.root, nil, "build", "-trimpath", "-o", out, "./"+fakeSource+"/cmd/terraform-provider-fake")
+	}
+	bin := filepath.Dir(out)
+	if err := goTool(ctx, bin, []string{"GOBIN=" + bin}, "install", p.module+"@v"+p.Version); err != nil {
+		return err
+	}
+	return os.Rename(filepath.Join(bin, exe(filepath.Base(p.module))), out)
+}
+
+// path returns where Terraform looks for the provider's program.
+func (p Provider) path(mirror, host string) string {
+	name := fmt.Sprintf("terraform-provider-%s_v%s", p.Name[strings.LastIndex(p.Name, "/")+1:], p.Version)
+	return filepath.Join(mirror, host, filepath.FromSlash(p.Name), p.Version, runtime.GOOS+"_"+runtime.GOARCH, exe(name))
+}
+
+// mirrorKey returns a digest of what the providers are made from, apart from the versions in their paths.
+func (c *Cache) mirrorKey() (string, error) {
+	sum := sha256.New()
+	fmt.Fprintln(sum, runtime.Version())
+	names := []string{"go.mod", "go.sum"}
+	err := fs.WalkDir(os.DirFS(c.root), fakeSource, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("finding the sources of providers: %w", err)
+	}
+	for _, name := range names {
+		raw, err := os.ReadFile(filepath.Join(c.root, filepath.FromSlash(name)))
+		if err != nil {
+			return "", fmt.Errorf("reading the sources of providers: %w", err)
+		}
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(raw), raw)
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16], nil
+}
+
+// removeOldMirrors removes mirrors other than the one named that were not used lately. Failing to is no harm.
+func (c *Cache) removeOldMirrors(keep string) {
+	dir := filepath.Join(c.dir, "mirror")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err == nil && entry.Name() != keep && time.Since(info.ModTime()) > mirrorAge {
+			os.RemoveAll(filepath.Join(dir, entry.Name()))
+		}
+	}
+}
+
+// linkOrCopy makes to the same file as from, or a copy where the file system has no hard links.
+func linkOrCopy(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	raw, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, raw, 0o755)
+}
+
+// CLIConfig returns the text of a Terraform CLI configuration in which providers come from the mirror alone. With an
+// empty path it is empty: no provider can be installed that the engine does not find by itself.
+func CLIConfig(mirror string) []byte {
+	if mirror == "" {
+		return nil
+	}
+	return fmt.Appendf(nil, "provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", filepath.ToSlash(mirror))
+}
