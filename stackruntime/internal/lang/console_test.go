@@ -1,0 +1,201 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lang
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/functions.txt from what terraform does")
+
+// The functions and the texts of the corpus are those of this series of versions.
+const terraformSeries = "1.11."
+
+// needTerraform skips the test where there is no terraform of the series, and fails it on CI.
+func needTerraform(t *testing.T) {
+	t.Helper()
+	missing := t.Skipf
+	if os.Getenv("CI") != "" {
+		missing = t.Fatalf
+	}
+	path, err := exec.LookPath("terraform")
+	if err != nil {
+		missing("needs terraform %sx on PATH: %s", terraformSeries, err)
+	}
+	version := struct {
+		Version string `json:"terraform_version"`
+	}{}
+	output, err := terraform(t, t.TempDir(), "", "version", "-json")
+	if err != nil {
+		t.Fatalf("%s version: %s", path, err)
+	}
+	if err := json.Unmarshal(output, &version); err != nil {
+		t.Fatalf("%s version: %s", path, err)
+	}
+	if !strings.HasPrefix(version.Version, terraformSeries) {
+		missing("needs terraform %sx on PATH, but %s is %s", terraformSeries, path, version.Version)
+	}
+}
+
+func terraform(t *testing.T, dir, stdin string, args ...string) ([]byte, error) {
+	t.Helper()
+	config := filepath.Join(t.TempDir(), "terraform.rc")
+	if err := os.WriteFile(config, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), "terraform", args...)
+	command.Dir = dir
+	command.Stdin = strings.NewReader(stdin)
+	command.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+config, "CHECKPOINT_DISABLE=1", "NO_COLOR=1", "HOME="+filepath.Join(dir, "home"))
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		return stdout.Bytes(), fmt.Errorf("terraform %s: %w\n%s%s", strings.Join(args, " "), err, &stdout, &stderr)
+	}
+	return stdout.Bytes(), nil
+}
+
+// The console takes lines of at most 64 KiB and, when its input is a pipe, prints only the result of
+// the last. So many expressions are made into one object.
+const consoleLine = 48 << 10
+
+// askConsole evaluates every expression, each wrapped as the format says, and returns the texts of
+// the attributes of the resulting object. The wrapper goes around the object: "%s" or "type(%s)".
+func askConsole(t *testing.T, dir, wrapper string, attribute *regexp.Regexp, expressions []string) []string {
+	t.Helper()
+	var results []string
+	for len(expressions) > 0 {
+		var object strings.Builder
+		count := 0
+		for count < len(expressions) && (count == 0 || object.Len()+len(expressions[count]) < consoleLine) {
+			fmt.Fprintf(&object, "r%05d = %s, ", count, expressions[count])
+			count++
+		}
+		output, err := terraform(t, dir, fmt.Sprintf(wrapper, "{ "+object.String()+"}")+"\n", "console")
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := splitAttributes(string(output), attribute)
+		if len(texts) != count {
+			t.Fatalf("the console printed %d results for %d expressions:\n%s", len(texts), count, output)
+		}
+		results = append(results, texts...)
+		expressions = expressions[count:]
+	}
+	return results
+}
+
+var (
+	valueAttribute = regexp.MustCompile(`^  "r\d{5}" = `)
+	typeAttribute  = regexp.MustCompile(`^    r\d{5}: `)
+)
+
+// splitAttributes cuts the text of an object, which closes with a line of its own, into the texts of
+// its attributes, and takes off their indentation.
+func splitAttributes(object string, attribute *regexp.Regexp) []string {
+	var texts []string
+	lines := strings.Split(strings.TrimRight(object, "\n"), "\n")
+	for _, line := range lines[1 : len(lines)-1] {
+		if start := attribute.FindString(line); start != "" {
+			texts = append(texts, strings.TrimSuffix(line[len(start):], ","))
+			continue
+		}
+		indent := strings.Index(attribute.String(), "r") - 1 // as wide as the pattern's own
+		if attribute == valueAttribute {
+			indent = 2
+		} else {
+			indent = 4
+		}
+		text := line[min(indent, len(line)-len(strings.TrimLeft(line, " "))):]
+		texts[len(texts)-1] += "\n" + text
+	}
+	if attribute == typeAttribute {
+		for i, text := range texts {
+			texts[i] = strings.TrimSuffix(text, ",")
+		}
+	}
+	return texts
+}
+
+// consoleOutcomes has terraform evaluate the expressions, in three passes: which of them fail, and
+// the values and the types of the others.
+func consoleOutcomes(t *testing.T, dir string, expressions []string) []outcome {
+	t.Helper()
+	outcomes := make([]outcome, len(expressions))
+	tests := make([]string, len(expressions))
+	for i, expr := range expressions {
+		tests[i] = "can(" + expr + ")"
+	}
+	var sound []string
+	var positions []int
+	for i, answer := range askConsole(t, dir, "%s", valueAttribute, tests) {
+		if outcomes[i].fails = answer == "false"; !outcomes[i].fails {
+			sound = append(sound, expressions[i])
+			positions = append(positions, i)
+		}
+	}
+	values := askConsole(t, dir, "%s", valueAttribute, sound)
+	types := askConsole(t, dir, "type(%s)", typeAttribute, sound)
+	for i, position := range positions {
+		outcomes[position].value, outcomes[position].typ = values[i], types[i]
+	}
+	return outcomes
+}
+
+// The corpus says what terraform does.
+func TestCorpusAgainstTerraform(t *testing.T) {
+	needTerraform(t)
+	entries := readCorpus(t)
+	expressions := make([]string, len(entries))
+	for i, entry := range entries {
+		expressions[i] = entry.expr
+	}
+	dir := newCorpusDir(t)
+	outcomes := consoleOutcomes(t, dir, expressions)
+	for i, got := range outcomes {
+		entry := entries[i]
+		got = withoutDir(got, dir)
+		if !*update && got.String() != entry.outcome.String() {
+			t.Errorf("%s:%d: %s\nterraform says:\n%sthe corpus says:\n%s", corpusFile, entry.line, entry.expr, got, entry.outcome)
+		}
+		entries[i].outcome = got
+	}
+	if *update {
+		writeCorpus(t, entries)
+	}
+}
+
+// Our table has the functions that terraform lists, no more and no less. Terraform lists the
+// "core::" names as well.
+func TestFunctionNamesAgainstTerraform(t *testing.T) {
+	needTerraform(t)
+	output, err := terraform(t, t.TempDir(), "", "metadata", "functions", "-json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed struct {
+		Signatures map[string]any `json:"function_signatures"`
+	}
+	if err := json.Unmarshal(output, &listed); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Sorted(maps.Keys(listed.Signatures))
+	got := slices.Sorted(maps.Keys(Functions(Options{})))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("names of functions (-terraform +ours):\n%s", diff)
+	}
+}

@@ -1,0 +1,28 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lang
+
+import (
+	"testing"
+)
+
+// What terraform is recorded to do with an expression, we do.
+func TestFunctionsAgainstCorpus(t *testing.T) {
+	dir := newCorpusDir(t)
+	scope := newCorpusScope(t, dir)
+	for _, entry := range readCorpus(t) {
+		t.Run(entry.section, func(t *testing.T) {
+			got, want := withoutDir(evaluate(t, scope, entry.expr), dir), entry.outcome
+			if reason, known := differences[entry.expr]; known {
+				if got.String() == want.String() {
+					t.Errorf("%s:%d: %s\nagrees with terraform, but is listed as different: %s", corpusFile, entry.line, entry.expr, reason)
+				}
+				return
+			}
+			if got.String() != want.String() {
+				t.Errorf("%s:%d: %s\ngot:\n%swant:\n%s", corpusFile, entry.line, entry.expr, got, want)
+			}
+		})
+	}
+}

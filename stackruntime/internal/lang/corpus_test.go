@@ -1,0 +1,126 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lang
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A corpusEntry is an expression and what terraform makes of it.
+type corpusEntry struct {
+	line    int
+	section string // the function it is about
+	expr    string
+	outcome
+}
+
+// An outcome is the result of an expression as terraform's console writes it.
+type outcome struct {
+	fails bool
+	typ   string
+	value string
+}
+
+func (o outcome) String() string {
+	if o.fails {
+		return "! fails\n"
+	}
+	return prefixLines(": ", o.typ) + prefixLines("= ", o.value)
+}
+
+func prefixLines(prefix, text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		b.WriteString(strings.TrimRight(prefix+line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// withoutDir replaces the directory of the expressions, which is another one each time.
+func withoutDir(o outcome, dir string) outcome {
+	o.value = strings.ReplaceAll(o.value, dir, "$DIR")
+	return o
+}
+
+const corpusFile = "testdata/functions.txt"
+
+// readCorpus parses testdata/functions.txt: "# NAME" opens the section of a function, "> EXPRESSION"
+// an entry, and then come "! fails", or lines of its type (": ") and of its value ("= ").
+func readCorpus(t *testing.T) []corpusEntry {
+	t.Helper()
+	source, err := os.ReadFile(corpusFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []corpusEntry
+	var section string
+	var types, values []string
+	finish := func() {
+		if len(entries) > 0 && (types != nil || values != nil) {
+			last := &entries[len(entries)-1]
+			last.typ, last.value = strings.Join(types, "\n"), strings.Join(values, "\n")
+		}
+		types, values = nil, nil
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(string(source), "\n"), "\n") {
+		kind, text, _ := strings.Cut(line, " ")
+		switch kind {
+		case "":
+		case "#":
+			section = text
+		case ">":
+			finish()
+			entries = append(entries, corpusEntry{line: i + 1, section: section, expr: text})
+		case "!":
+			entries[len(entries)-1].fails = true
+		case ":":
+			types = append(types, text)
+		case "=":
+			values = append(values, text)
+		default:
+			t.Fatalf("%s:%d: cannot read line %q", corpusFile, i+1, line)
+		}
+	}
+	finish()
+	return entries
+}
+
+func writeCorpus(t *testing.T, entries []corpusEntry) {
+	t.Helper()
+	var b strings.Builder
+	var section string
+	for _, entry := range entries {
+		if entry.section != section {
+			section = entry.section
+			fmt.Fprintf(&b, "# %s\n\n", section)
+		}
+		fmt.Fprintf(&b, "> %s\n%s\n", entry.expr, entry.outcome)
+	}
+	if err := os.WriteFile(corpusFile, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every function has entries of its own, so a function cannot be added without being compared.
+func TestCorpusHasEveryFunction(t *testing.T) {
+	counts := map[string]int{}
+	for _, entry := range readCorpus(t) {
+		if !regexp.MustCompile(`\b` + entry.section + `\(`).MatchString(entry.expr) {
+			t.Errorf("%s:%d: does not call %s: %s", corpusFile, entry.line, entry.section, entry.expr)
+		}
+		counts[entry.section]++
+	}
+	for name := range Functions(Options{}) {
+		if strings.HasPrefix(name, CorePrefix) || name == "plantimestamp" {
+			continue // plantimestamp does not exist in a console: see TestPlanTimestamp
+		}
+		if counts[name] < 3 {
+			t.Errorf("%s has %d entries for %s, want 3 or more", corpusFile, counts[name], name)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lang
+
+import (
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+var timestampFunction = function.New(&function.Spec{
+	Description:  "Returns the current time (UTC, RFC 3339).",
+	Type:         function.StaticReturnType(cty.String),
+	RefineResult: refineNotNull,
+	Impl: func([]cty.Value, cty.Type) (cty.Value, error) {
+		return formatTime(time.Now()), nil
+	},
+})
+
+func planTimestampFunction(planned time.Time) function.Function {
+	return function.New(&function.Spec{
+		Description:  "Returns the time of the plan (UTC, RFC 3339).",
+		Type:         function.StaticReturnType(cty.String),
+		RefineResult: refineNotNull,
+		Impl: func([]cty.Value, cty.Type) (cty.Value, error) {
+			if planned.IsZero() {
+				return cty.UnknownVal(cty.String), nil
+			}
+			return formatTime(planned), nil
+		},
+	})
+}
+
+func formatTime(t time.Time) cty.Value {
+	return cty.StringVal(t.UTC().Format(time.RFC3339))
+}
+
+var timeCompareFunction = function.New(&function.Spec{
+	Description: "Compares two times: -1, 0 or 1.",
+	Params: []function.Parameter{
+		{Name: "timestamp_a", Type: cty.String},
+		{Name: "timestamp_b", Type: cty.String},
+	},
+	Type:         function.StaticReturnType(cty.Number),
+	RefineResult: refineNotNull,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		var times [2]time.Time
+		for i, arg := range args {
+			parsed, err := time.Parse(time.RFC3339, arg.AsString())
+			if err != nil {
+				return cty.NilVal, function.NewArgErrorf(i, "not a time in RFC 3339 form, like 2006-01-02T15:04:05Z")
+			}
+			times[i] = parsed
+		}
+		return cty.NumberIntVal(int64(times[0].Compare(times[1]))), nil
+	},
+})

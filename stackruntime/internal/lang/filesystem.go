@@ -1,0 +1,260 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lang
+
+import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hashicorp/go-cty-funcs/filesystem"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+var pathParameter = function.Parameter{Name: "path", Type: cty.String, AllowMarked: true}
+
+func fileFunctions(baseDir string) map[string]function.Function {
+	return map[string]function.Function{
+		"abspath":          absPathFunction(baseDir),
+		"file":             readFunction(baseDir, "Reads a file as a string.", textOf),
+		"filebase64":       readFunction(baseDir, "Reads a file and encodes it in Base64.", base64Of),
+		"filebase64sha256": hashFunction(baseDir, sha256.New, base64.StdEncoding.EncodeToString),
+		"filebase64sha512": hashFunction(baseDir, sha512.New, base64.StdEncoding.EncodeToString),
+		"fileexists":       fileExistsFunction(baseDir),
+		"filemd5":          hashFunction(baseDir, md5.New, hex.EncodeToString),
+		"fileset":          fileSetFunction(baseDir),
+		"filesha1":         hashFunction(baseDir, sha1.New, hex.EncodeToString),
+		"filesha256":       hashFunction(baseDir, sha256.New, hex.EncodeToString),
+		"filesha512":       hashFunction(baseDir, sha512.New, hex.EncodeToString),
+	}
+}
+
+// A file is what a path argument of a function leads to.
+type file struct {
+	location string         // where to find it from here
+	name     string         // as the argument has it, quoted, or a note if the argument is marked
+	marks    cty.ValueMarks // of the argument
+}
+
+func fileAt(baseDir string, arg cty.Value) (file, error) {
+	path, own := arg.Unmark()
+	location, err := expandHome(path.AsString())
+	if err != nil {
+		return file{}, function.NewArgErrorf(0, "cannot expand ~: %w", err)
+	}
+	if !filepath.IsAbs(location) {
+		location = filepath.Join(baseDir, location)
+	}
+	return file{location: filepath.Clean(location), name: quoted(path.AsString(), own), marks: own}, nil
+}
+
+// expandHome replaces a ~ that is the whole first element of a path by the user's home directory.
+func expandHome(path string) (string, error) {
+	if !strings.HasPrefix(path, "~") {
+		return path, nil
+	}
+	if len(path) > 1 && path[1] != '/' && path[1] != filepath.Separator {
+		return "", errors.New("only one's own home directory is supported")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, path[1:]), nil
+}
+
+// problem turns an error of the operating system, which quotes the path, into one that keeps rule L3.
+func (f file) problem(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return function.NewArgErrorf(0,
+			"no file exists at %s; files must be there before the run starts, so take what a resource will produce from an attribute of the resource", f.name)
+	}
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathError.Err
+	}
+	return function.NewArgErrorf(0, "cannot read %s: %w", f.name, err)
+}
+
+func (f file) read() ([]byte, error) {
+	content, err := os.ReadFile(f.location)
+	if err != nil {
+		return nil, f.problem(err)
+	}
+	return content, nil
+}
+
+func (f file) readText() (string, error) {
+	content, err := f.read()
+	if err != nil {
+		return "", err
+	}
+	return textOf(f, content)
+}
+
+func textOf(f file, content []byte) (string, error) {
+	if !utf8.Valid(content) {
+		return "", function.NewArgErrorf(0,
+			"the content of %s is not UTF-8; filebase64 reads any content, and filesha256 and its like hash it", f.name)
+	}
+	return string(content), nil
+}
+
+func base64Of(_ file, content []byte) (string, error) {
+	return base64.StdEncoding.EncodeToString(content), nil
+}
+
+func readFunction(baseDir, description string, express func(file, []byte) (string, error)) function.Function {
+	return pathFunction(baseDir, description, func(f file) (string, error) {
+		content, err := f.read()
+		if err != nil {
+			return "", err
+		}
+		return express(f, content)
+	})
+}
+
+// hashFunction makes a function that reads the file piece by piece, whatever its size.
+func hashFunction(baseDir string, algorithm func() hash.Hash, encode func([]byte) string) function.Function {
+	return pathFunction(baseDir, "Returns a hash of the content of a file.", func(f file) (string, error) {
+		opened, err := os.Open(f.location)
+		if err != nil {
+			return "", f.problem(err)
+		}
+		defer opened.Close() //nolint:errcheck // nothing was written
+
+		sum := algorithm()
+		if _, err := io.Copy(sum, opened); err != nil {
+			return "", f.problem(err)
+		}
+		return encode(sum.Sum(nil)), nil
+	})
+}
+
+// pathFunction makes a function from a path to a string.
+func pathFunction(baseDir, description string, result func(file) (string, error)) function.Function {
+	return function.New(&function.Spec{
+		Description:  description,
+		Params:       []function.Parameter{pathParameter},
+		Type:         function.StaticReturnType(cty.String),
+		RefineResult: refineNotNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			f, err := fileAt(baseDir, args[0])
+			if err != nil {
+				return cty.NilVal, err
+			}
+			text, err := result(f)
+			if err != nil {
+				return cty.NilVal, err
+			}
+			return cty.StringVal(text).WithMarks(f.marks), nil
+		},
+	})
+}
+
+func fileExistsFunction(baseDir string) function.Function {
+	return function.New(&function.Spec{
+		Description:  "Tells whether a regular file exists. Other things at the path are an error.",
+		Params:       []function.Parameter{pathParameter},
+		Type:         function.StaticReturnType(cty.Bool),
+		RefineResult: refineNotNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			f, err := fileAt(baseDir, args[0])
+			if err != nil {
+				return cty.NilVal, err
+			}
+			info, err := os.Stat(f.location)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return cty.False.WithMarks(f.marks), nil
+			case err != nil:
+				return cty.NilVal, f.problem(err)
+			case info.IsDir():
+				return cty.NilVal, function.NewArgErrorf(0, "%s is a directory, not a file", f.name)
+			case !info.Mode().IsRegular():
+				return cty.NilVal, function.NewArgErrorf(0, "%s is not a regular file but of type %s", f.name, info.Mode().Type())
+			}
+			return cty.True.WithMarks(f.marks), nil
+		},
+	})
+}
+
+func fileSetFunction(baseDir string) function.Function {
+	find := filesystem.MakeFileSetFunc(baseDir)
+	return function.New(&function.Spec{
+		Description: "Lists the regular files below a directory whose names match a pattern.",
+		Params: []function.Parameter{
+			pathParameter,
+			{Name: "pattern", Type: cty.String, AllowMarked: true},
+		},
+		Type:         function.StaticReturnType(cty.Set(cty.String)),
+		RefineResult: refineNotNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			path, pathMarks := args[0].Unmark()
+			pattern, patternMarks := args[1].Unmark()
+			own := cty.NewValueMarks(pathMarks, patternMarks)
+
+			found, err := find.Call([]cty.Value{path, pattern})
+			if err != nil {
+				return cty.NilVal, fmt.Errorf("cannot list the files that match %s below %s: %w",
+					quoted(pattern.AsString(), own), quoted(path.AsString(), own), withoutPaths(err, own))
+			}
+			return found.WithMarks(own), nil
+		},
+	})
+}
+
+// withoutPaths keeps an error whose text quotes marked paths out of messages (rule L3).
+func withoutPaths(err error, own cty.ValueMarks) error {
+	if len(own) > 0 {
+		return errors.New("the details are hidden because the path or the pattern is")
+	}
+	return err
+}
+
+func absPathFunction(baseDir string) function.Function {
+	return function.New(&function.Spec{
+		Description:  "Makes a path absolute.",
+		Params:       []function.Parameter{{Name: "path", Type: cty.String}},
+		Type:         function.StaticReturnType(cty.String),
+		RefineResult: refineNotNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			path := args[0].AsString()
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(baseDir, path)
+			}
+			absolute, err := filepath.Abs(path)
+			if err != nil {
+				return cty.NilVal, err
+			}
+			return cty.StringVal(filepath.ToSlash(absolute)), nil
+		},
+	})
+}
+
+var pathExpandFunction = function.New(&function.Spec{
+	Description:  "Replaces a leading ~ by the user's home directory.",
+	Params:       []function.Parameter{{Name: "path", Type: cty.String}},
+	Type:         function.StaticReturnType(cty.String),
+	RefineResult: refineNotNull,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		expanded, err := expandHome(args[0].AsString())
+		if err != nil {
+			return cty.NilVal, function.NewArgErrorf(0, "cannot expand ~: %w", err)
+		}
+		return cty.StringVal(expanded), nil
+	},
+})

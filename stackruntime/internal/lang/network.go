@@ -1,0 +1,136 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lang
+
+import (
+	"math/big"
+	"net"
+	"strings"
+
+	"github.com/apparentlymart/go-cidr/cidr"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/gocty"
+)
+
+var prefixParameter = function.Parameter{Name: "prefix", Type: cty.String}
+
+// withoutLeadingZeros takes leading zeros off the numbers of an address. The language takes the
+// numbers of IPv4 addresses as decimal; Go's parser refuses them with leading zeros, since others
+// read those as octal.
+func withoutLeadingZeros(prefix string) string {
+	address, length, hasLength := strings.Cut(prefix, "/")
+	var b strings.Builder
+	inNumber := false // past the leading zeros
+	for i, c := range address {
+		last := i+1 == len(address) || strings.ContainsRune(".:", rune(address[i+1]))
+		switch {
+		case c == '.' || c == ':':
+			inNumber = false
+		case c == '0' && !inNumber && !last:
+			continue
+		default:
+			inNumber = true
+		}
+		b.WriteRune(c)
+	}
+	if hasLength {
+		return b.String() + "/" + length
+	}
+	return b.String()
+}
+
+func parsePrefix(arg cty.Value) (*net.IPNet, error) {
+	_, network, err := net.ParseCIDR(withoutLeadingZeros(arg.AsString()))
+	if err != nil {
+		return nil, function.NewArgErrorf(0, "not an address prefix like 10.0.0.0/8: %w", err)
+	}
+	return network, nil
+}
+
+// withLenientPrefix wraps a function whose first argument is a prefix.
+func withLenientPrefix(f function.Function) function.Function {
+	return function.New(&function.Spec{
+		Description: f.Description(),
+		Params:      f.Params(),
+		VarParam:    f.VarParam(),
+		Type: func(args []cty.Value) (cty.Type, error) {
+			return f.ReturnTypeForValues(args)
+		},
+		RefineResult: refineNotNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			lenient := append([]cty.Value{cty.StringVal(withoutLeadingZeros(args[0].AsString()))}, args[1:]...)
+			return f.Call(lenient)
+		},
+	})
+}
+
+var cidrHostFunction = function.New(&function.Spec{
+	Description:  "Returns the address with a number inside a prefix; negative numbers count from its end.",
+	Params:       []function.Parameter{prefixParameter, {Name: "hostnum", Type: cty.Number}},
+	Type:         function.StaticReturnType(cty.String),
+	RefineResult: refineNotNull,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		network, err := parsePrefix(args[0])
+		if err != nil {
+			return cty.NilVal, err
+		}
+		var number *big.Int
+		if err := gocty.FromCtyValue(args[1], &number); err != nil {
+			return cty.NilVal, function.NewArgError(1, err)
+		}
+		address, err := cidr.HostBig(network, number)
+		if err != nil {
+			return cty.NilVal, function.NewArgError(1, err)
+		}
+		return cty.StringVal(address.String()), nil
+	},
+})
+
+var cidrNetmaskFunction = function.New(&function.Spec{
+	Description:  "Returns an IPv4 prefix as a subnet mask.",
+	Params:       []function.Parameter{prefixParameter},
+	Type:         function.StaticReturnType(cty.String),
+	RefineResult: refineNotNull,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		network, err := parsePrefix(args[0])
+		if err != nil {
+			return cty.NilVal, err
+		}
+		if network.IP.To4() == nil {
+			return cty.NilVal, function.NewArgErrorf(0, "IPv6 has no subnet masks")
+		}
+		return cty.StringVal(net.IP(network.Mask).String()), nil
+	},
+})
+
+var cidrSubnetFunction = function.New(&function.Spec{
+	Description: "Returns the subnet with a number inside a prefix.",
+	Params: []function.Parameter{
+		prefixParameter,
+		{Name: "newbits", Type: cty.Number},
+		{Name: "netnum", Type: cty.Number},
+	},
+	Type:         function.StaticReturnType(cty.String),
+	RefineResult: refineNotNull,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		network, err := parsePrefix(args[0])
+		if err != nil {
+			return cty.NilVal, err
+		}
+		var bits int
+		if err := gocty.FromCtyValue(args[1], &bits); err != nil {
+			return cty.NilVal, function.NewArgError(1, err)
+		}
+		var number *big.Int
+		if err := gocty.FromCtyValue(args[2], &number); err != nil {
+			return cty.NilVal, function.NewArgError(2, err)
+		}
+		subnet, err := cidr.SubnetBig(network, bits, number)
+		if err != nil {
+			return cty.NilVal, err
+		}
+		return cty.StringVal(subnet.String()), nil
+	},
+})

@@ -1,0 +1,80 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lang
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// What is known of the beginning of an unknown string can be enough for an answer.
+var startsWithFunction = function.New(&function.Spec{
+	Description: "Tells whether a string begins with another.",
+	Params: []function.Parameter{
+		{Name: "str", Type: cty.String, AllowUnknown: true},
+		{Name: "prefix", Type: cty.String},
+	},
+	Type:         function.StaticReturnType(cty.Bool),
+	RefineResult: refineNotNull,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		prefix := args[1].AsString()
+		if args[0].IsKnown() {
+			return cty.BoolVal(strings.HasPrefix(args[0].AsString(), prefix)), nil
+		}
+		known := args[0].Range().StringPrefix()
+		switch {
+		case strings.HasPrefix(known, prefix):
+			return cty.True, nil
+		case !strings.HasPrefix(prefix, known):
+			return cty.False, nil
+		}
+		return cty.UnknownVal(cty.Bool), nil
+	},
+})
+
+var endsWithFunction = stringTest("Tells whether a string ends with another.", "suffix", strings.HasSuffix)
+
+var strContainsFunction = stringTest("Tells whether a string contains another.", "substr", strings.Contains)
+
+func stringTest(description, second string, test func(s, other string) bool) function.Function {
+	return function.New(&function.Spec{
+		Description: description,
+		Params: []function.Parameter{
+			{Name: "str", Type: cty.String},
+			{Name: second, Type: cty.String},
+		},
+		Type:         function.StaticReturnType(cty.Bool),
+		RefineResult: refineNotNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			return cty.BoolVal(test(args[0].AsString(), args[1].AsString())), nil
+		},
+	})
+}
+
+// A search text between slashes is a regular expression, and $1 or ${name} in the replacement then
+// stand for its groups.
+var replaceFunction = function.New(&function.Spec{
+	Description: "Replaces every occurrence of a text or a regular expression.",
+	Params: []function.Parameter{
+		{Name: "str", Type: cty.String},
+		{Name: "substr", Type: cty.String},
+		{Name: "replace", Type: cty.String},
+	},
+	Type:         function.StaticReturnType(cty.String),
+	RefineResult: refineNotNull,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		text, search, replacement := args[0].AsString(), args[1].AsString(), args[2].AsString()
+		if len(search) < 2 || !strings.HasPrefix(search, "/") || !strings.HasSuffix(search, "/") {
+			return cty.StringVal(strings.ReplaceAll(text, search, replacement)), nil
+		}
+		pattern, err := regexp.Compile(search[1 : len(search)-1])
+		if err != nil {
+			return cty.NilVal, function.NewArgErrorf(1, "not a regular expression: %w", err)
+		}
+		return cty.StringVal(pattern.ReplaceAllString(text, replacement)), nil
+	},
+})

@@ -1,0 +1,221 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lang
+
+import (
+	"maps"
+	"time"
+
+	"github.com/hashicorp/go-cty-funcs/cidr"
+	"github.com/hashicorp/go-cty-funcs/crypto"
+	"github.com/hashicorp/go-cty-funcs/encoding"
+	"github.com/hashicorp/go-cty-funcs/filesystem"
+	"github.com/hashicorp/go-cty-funcs/uuid"
+	"github.com/hashicorp/hcl/v2/ext/tryfunc"
+	yaml "github.com/zclconf/go-cty-yaml"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+)
+
+// CorePrefix stands before the name of a built-in function in its longer form.
+const CorePrefix = "core::"
+
+// Options is what the functions of one scope depend on.
+type Options struct {
+	// BaseDir is the directory that relative file paths start from. Empty means the current
+	// directory of the process.
+	BaseDir string
+
+	// PlanTimestamp is the result of plantimestamp. While it is zero the result is unknown.
+	PlanTimestamp time.Time
+
+	// PureOnly makes the impure functions return unknown values. Set it in every phase but apply.
+	PureOnly bool
+
+	// Extra are further functions of the scope, by full name ("provider::local::name"). They are
+	// in the table, and templates can call them.
+	Extra map[string]function.Function
+}
+
+// Functions returns the table of functions for one scope, with the "core::" names.
+//
+// Making a table costs more than a small evaluation does: make it once and share it. The caller
+// must not change it. It is safe for concurrent use.
+func Functions(opts Options) map[string]function.Function {
+	table := fixedFunctions()
+	maps.Copy(table, timeFunctions(opts))
+	maps.Copy(table, fileFunctions(opts.BaseDir))
+	for name, impure := range impureFunctions {
+		if opts.PureOnly {
+			impure = function.Unpredictable(impure)
+		}
+		table[name] = impure
+	}
+
+	// Templates see everything but the template functions themselves, which fail when called.
+	inTemplates := maps.Clone(table)
+	for _, name := range []string{"templatefile", "templatestring"} {
+		inTemplates[name] = recursiveTemplateFunction(name)
+	}
+	addCoreNames(inTemplates)
+	maps.Copy(inTemplates, opts.Extra)
+	table["templatefile"] = templateFileFunction(opts.BaseDir, inTemplates)
+	table["templatestring"] = templateStringFunction(inTemplates)
+
+	addCoreNames(table)
+	maps.Copy(table, opts.Extra)
+	return table
+}
+
+func addCoreNames(table map[string]function.Function) {
+	for name, f := range maps.Clone(table) {
+		table[CorePrefix+name] = f
+	}
+}
+
+// IsImpure reports whether the named function gives another result at each call. The name may have
+// the "core::" prefix.
+func IsImpure(name string) bool {
+	if len(name) > len(CorePrefix) && name[:len(CorePrefix)] == CorePrefix {
+		name = name[len(CorePrefix):]
+	}
+	_, impure := impureFunctions[name]
+	return impure
+}
+
+var impureFunctions = map[string]function.Function{
+	"bcrypt":    crypto.BcryptFunc,
+	"timestamp": timestampFunction,
+	"uuid":      uuid.V4Func,
+}
+
+// fixedFunctions returns the functions that depend on nothing but their arguments.
+func fixedFunctions() map[string]function.Function {
+	return map[string]function.Function{
+		"abs":              stdlib.AbsoluteFunc,
+		"alltrue":          allTrueFunction,
+		"anytrue":          anyTrueFunction,
+		"base64decode":     base64DecodeFunction,
+		"base64encode":     notNull(encoding.Base64EncodeFunc),
+		"base64gzip":       base64GzipFunction,
+		"base64sha256":     base64Sha256Function,
+		"base64sha512":     base64Sha512Function,
+		"basename":         notNull(filesystem.BasenameFunc),
+		"can":              tryfunc.CanFunc,
+		"ceil":             stdlib.CeilFunc,
+		"chomp":            stdlib.ChompFunc,
+		"chunklist":        stdlib.ChunklistFunc,
+		"cidrhost":         cidrHostFunction,
+		"cidrnetmask":      cidrNetmaskFunction,
+		"cidrsubnet":       cidrSubnetFunction,
+		"cidrsubnets":      withLenientPrefix(cidr.SubnetsFunc),
+		"coalesce":         coalesceFunction,
+		"coalescelist":     stdlib.CoalesceListFunc,
+		"compact":          stdlib.CompactFunc,
+		"concat":           stdlib.ConcatFunc,
+		"contains":         containsFunction,
+		"csvdecode":        stdlib.CSVDecodeFunc,
+		"dirname":          notNull(filesystem.DirnameFunc),
+		"distinct":         stdlib.DistinctFunc,
+		"element":          stdlib.ElementFunc,
+		"endswith":         endsWithFunction,
+		"ephemeralasnull":  ephemeralAsNullFunction,
+		"flatten":          stdlib.FlattenFunc,
+		"floor":            stdlib.FloorFunc,
+		"format":           stdlib.FormatFunc,
+		"formatdate":       stdlib.FormatDateFunc,
+		"formatlist":       stdlib.FormatListFunc,
+		"indent":           stdlib.IndentFunc,
+		"index":            indexFunction,
+		"issensitive":      isSensitiveFunction,
+		"join":             stdlib.JoinFunc,
+		"jsondecode":       stdlib.JSONDecodeFunc,
+		"jsonencode":       stdlib.JSONEncodeFunc,
+		"keys":             stdlib.KeysFunc,
+		"length":           lengthFunction,
+		"log":              stdlib.LogFunc,
+		"lookup":           lookupFunction,
+		"lower":            stdlib.LowerFunc,
+		"matchkeys":        matchKeysFunction,
+		"max":              stdlib.MaxFunc,
+		"md5":              notNull(crypto.Md5Func),
+		"merge":            stdlib.MergeFunc,
+		"min":              stdlib.MinFunc,
+		"nonsensitive":     nonsensitiveFunction,
+		"one":              oneFunction,
+		"parseint":         stdlib.ParseIntFunc,
+		"pathexpand":       pathExpandFunction,
+		"pow":              stdlib.PowFunc,
+		"range":            stdlib.RangeFunc,
+		"regex":            stdlib.RegexFunc,
+		"regexall":         stdlib.RegexAllFunc,
+		"replace":          replaceFunction,
+		"reverse":          stdlib.ReverseListFunc,
+		"rsadecrypt":       rsaDecryptFunction,
+		"sensitive":        sensitiveFunction,
+		"setintersection":  stdlib.SetIntersectionFunc,
+		"setproduct":       stdlib.SetProductFunc,
+		"setsubtract":      stdlib.SetSubtractFunc,
+		"setunion":         stdlib.SetUnionFunc,
+		"sha1":             notNull(crypto.Sha1Func),
+		"sha256":           notNull(crypto.Sha256Func),
+		"sha512":           notNull(crypto.Sha512Func),
+		"signum":           stdlib.SignumFunc,
+		"slice":            stdlib.SliceFunc,
+		"sort":             stdlib.SortFunc,
+		"split":            stdlib.SplitFunc,
+		"startswith":       startsWithFunction,
+		"strcontains":      strContainsFunction,
+		"strrev":           stdlib.ReverseFunc,
+		"substr":           stdlib.SubstrFunc,
+		"sum":              sumFunction,
+		"textdecodebase64": textDecodeBase64Function,
+		"textencodebase64": textEncodeBase64Function,
+		"timeadd":          stdlib.TimeAddFunc,
+		"timecmp":          timeCompareFunction,
+		"title":            stdlib.TitleFunc,
+		"tobool":           conversionFunction(cty.Bool),
+		"tolist":           conversionFunction(cty.List(cty.DynamicPseudoType)),
+		"tomap":            conversionFunction(cty.Map(cty.DynamicPseudoType)),
+		"tonumber":         conversionFunction(cty.Number),
+		"toset":            conversionFunction(cty.Set(cty.DynamicPseudoType)),
+		"tostring":         conversionFunction(cty.String),
+		"transpose":        transposeFunction,
+		"trim":             stdlib.TrimFunc,
+		"trimprefix":       stdlib.TrimPrefixFunc,
+		"trimspace":        stdlib.TrimSpaceFunc,
+		"trimsuffix":       stdlib.TrimSuffixFunc,
+		"try":              tryfunc.TryFunc,
+		"upper":            stdlib.UpperFunc,
+		"urlencode":        notNull(encoding.URLEncodeFunc),
+		"uuidv5":           notNull(uuid.V5Func),
+		"values":           stdlib.ValuesFunc,
+		"yamldecode":       yaml.YAMLDecodeFunc,
+		"yamlencode":       yaml.YAMLEncodeFunc,
+		"zipmap":           stdlib.ZipmapFunc,
+	}
+}
+
+// notNull adds to a function of the libraries what is known of its results before they are known.
+func notNull(f function.Function) function.Function {
+	return function.New(&function.Spec{
+		Description:  f.Description(),
+		Params:       f.Params(),
+		VarParam:     f.VarParam(),
+		Type:         f.ReturnTypeForValues,
+		RefineResult: refineNotNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			return f.Call(args)
+		},
+	})
+}
+
+func refineNotNull(b *cty.RefinementBuilder) *cty.RefinementBuilder { return b.NotNull() }
+
+func timeFunctions(opts Options) map[string]function.Function {
+	return map[string]function.Function{
+		"plantimestamp": planTimestampFunction(opts.PlanTimestamp),
+	}
+}

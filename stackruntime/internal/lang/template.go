@@ -1,0 +1,210 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lang
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/customdecode"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// Positions of the arguments that both template functions take.
+const (
+	templateArg = iota
+	variablesArg
+)
+
+var variablesParameter = function.Parameter{Name: "vars", Type: cty.DynamicPseudoType}
+
+// recursiveTemplateFunction stands for a template function inside a template.
+func recursiveTemplateFunction(name string) function.Function {
+	return function.New(&function.Spec{
+		Description: "Fails: templates cannot render templates.",
+		VarParam: &function.Parameter{
+			Name:             "arguments",
+			Type:             cty.DynamicPseudoType,
+			AllowNull:        true,
+			AllowUnknown:     true,
+			AllowDynamicType: true,
+			AllowMarked:      true,
+		},
+		Type: func([]cty.Value) (cty.Type, error) {
+			return cty.NilType, fmt.Errorf("%s cannot be called from inside a template", name)
+		},
+	})
+}
+
+// templateFileFunction makes templatefile. The result of a template that is a single interpolation
+// has the type of what is interpolated, so the file is rendered to find the type.
+func templateFileFunction(baseDir string, functions map[string]function.Function) function.Function {
+	render := func(args []cty.Value) (cty.Value, error) {
+		template, own, err := loadTemplate(baseDir, args[templateArg])
+		if err != nil {
+			return cty.NilVal, err
+		}
+		result, err := renderTemplate(template, args[variablesArg], functions)
+		if err != nil {
+			return cty.NilVal, err
+		}
+		return result.WithMarks(own), nil
+	}
+
+	return function.New(&function.Spec{
+		Description: "Renders the template in a file.",
+		Params:      []function.Parameter{pathParameter, variablesParameter},
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if !args[templateArg].IsKnown() || !args[variablesArg].IsKnown() {
+				return cty.DynamicPseudoType, nil
+			}
+			result, err := render(args)
+			if err != nil {
+				return cty.NilType, err
+			}
+			return result.Type(), nil
+		},
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			return render(args)
+		},
+	})
+}
+
+func loadTemplate(baseDir string, path cty.Value) (hclsyntax.Expression, cty.ValueMarks, error) {
+	f, err := fileAt(baseDir, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	source, err := f.readText()
+	if err != nil {
+		return nil, nil, err
+	}
+	displayed := f.name
+	if len(f.marks) == 0 {
+		bare, _ := path.Unmark()
+		displayed = bare.AsString()
+	}
+	template, diags := hclsyntax.ParseTemplate([]byte(source), displayed, hcl.InitialPos)
+	if diags.HasErrors() {
+		return nil, nil, function.NewArgErrorf(templateArg, "not a valid template: %w", diags)
+	}
+	return template, f.marks, nil
+}
+
+// templateStringFunction makes templatestring, whose first argument must be written as a reference:
+// a template that stands in the configuration itself needs no function.
+func templateStringFunction(functions map[string]function.Function) function.Function {
+	return function.New(&function.Spec{
+		Description: "Renders a template that a reference leads to.",
+		Params: []function.Parameter{
+			{Name: "template", Type: customdecode.ExpressionClosureType},
+			variablesParameter,
+		},
+		Type:         function.StaticReturnType(cty.String),
+		RefineResult: refineNotNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			source, err := referencedTemplate(customdecode.ExpressionClosureFromVal(args[templateArg]))
+			if err != nil {
+				return cty.NilVal, err
+			}
+			source, own := source.Unmark()
+			if !source.IsKnown() {
+				return cty.UnknownVal(cty.String).WithMarks(own), nil
+			}
+			template, diags := hclsyntax.ParseTemplate([]byte(source.AsString()), "<template string>", hcl.InitialPos)
+			if diags.HasErrors() {
+				if len(own) > 0 {
+					return cty.NilVal, function.NewArgErrorf(templateArg, "not a valid template; the details are hidden because the template is")
+				}
+				return cty.NilVal, function.NewArgErrorf(templateArg, "not a valid template: %w", diags)
+			}
+			result, err := renderTemplate(template, args[variablesArg], functions)
+			if err != nil {
+				return cty.NilVal, err
+			}
+			text, err := convert.Convert(result, cty.String)
+			if err != nil {
+				return cty.NilVal, function.NewArgErrorf(templateArg, "the result of the template is not a string")
+			}
+			return text.WithMarks(own), nil
+		},
+	})
+}
+
+// referencedTemplate returns the template text, which is never null but may be unknown or marked.
+func referencedTemplate(closure *customdecode.ExpressionClosure) (cty.Value, error) {
+	switch closure.Expression.(type) {
+	case *hclsyntax.TemplateExpr:
+		return cty.NilVal, function.NewArgErrorf(templateArg,
+			"this is a template already; write it where its result is needed, without the function")
+	case *hclsyntax.TemplateWrapExpr:
+		return cty.NilVal, function.NewArgErrorf(templateArg, "write the reference alone, without quotes and ${…} around it")
+	}
+	if !isReference(closure.Expression) {
+		return cty.NilVal, function.NewArgErrorf(templateArg, "need a plain reference to a string that holds a template")
+	}
+	source, diags := closure.Value()
+	if diags.HasErrors() {
+		return cty.NilVal, function.NewArgErrorf(templateArg, "no template there: %w", diags)
+	}
+	if source.Type() == cty.DynamicPseudoType && !source.IsKnown() {
+		_, own := source.Unmark()
+		return cty.UnknownVal(cty.String).WithMarks(own), nil
+	}
+	if source.Type() != cty.String || source.IsNull() {
+		return cty.NilVal, function.NewArgErrorf(templateArg, "need a reference to a string; this one leads to %s", describeNonString(source))
+	}
+	return source, nil
+}
+
+func describeNonString(value cty.Value) string {
+	if value.IsNull() {
+		return "null"
+	}
+	return value.Type().FriendlyName()
+}
+
+func isReference(expr hcl.Expression) bool {
+	if index, ok := expr.(*hclsyntax.IndexExpr); ok {
+		return isReference(index.Collection) // the key may be any expression
+	}
+	if relative, ok := expr.(*hclsyntax.RelativeTraversalExpr); ok {
+		return isReference(relative.Source)
+	}
+	_, diags := hcl.AbsTraversalForExpr(expr)
+	return !diags.HasErrors()
+}
+
+// renderTemplate evaluates a template with the variables, an object or a map without marks, and
+// nothing else. The result is never null.
+func renderTemplate(template hclsyntax.Expression, variables cty.Value, functions map[string]function.Function) (cty.Value, error) {
+	if ty := variables.Type(); !ty.IsObjectType() && !ty.IsMapType() {
+		return cty.NilVal, function.NewArgErrorf(variablesArg, "need a map or an object")
+	}
+	evalContext := &hcl.EvalContext{Variables: variables.AsValueMap(), Functions: functions}
+	for name := range variables.Elements() {
+		if text := name.AsString(); !hclsyntax.ValidIdentifier(text) {
+			return cty.NilVal, function.NewArgErrorf(variablesArg,
+				"%q cannot be the name of a template variable: a name is a letter followed by letters, digits, - and _", text)
+		}
+	}
+	for _, traversal := range template.Variables() {
+		root := traversal.RootName()
+		if _, given := evalContext.Variables[root]; !given {
+			return cty.NilVal, function.NewArgErrorf(variablesArg,
+				"the template needs a variable %q, at %s, that is not given", root, traversal.SourceRange())
+		}
+	}
+	result, diags := template.Value(evalContext)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	if bare, _ := result.Unmark(); bare.IsNull() {
+		return cty.NilVal, function.NewArgErrorf(variablesArg, "the result of the template is null")
+	}
+	return result, nil
+}
