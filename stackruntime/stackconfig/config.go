@@ -48,6 +48,10 @@ type Stack struct {
 	// Incomplete is set when a file of the directory could not be decoded, so
 	// that a missing declaration may be no mistake of the reference to it.
 	Incomplete bool
+
+	// Rejected are declarations that were left out because of a mistake that was
+	// reported. A reference to one of them is no mistake of its own.
+	Rejected map[stackaddrs.Referenceable]bool
 }
 
 // ProviderRequirements is a required_providers block. The built-in provider has
@@ -92,7 +96,7 @@ type InputVariable struct {
 	Name         string
 	Description  string
 	Type         Type
-	Default      cty.Value // as written; cty.NilVal when there is none
+	Default      cty.Value // of the type, optional attributes filled in; cty.NilVal when there is none
 	Sensitive    bool
 	Ephemeral    bool
 	Validations  []*CheckRule
@@ -119,7 +123,7 @@ type OutputValue struct {
 	Name        string
 	Description string
 	Type        Type
-	Value       hcl.Expression
+	Value       hcl.Expression // never nil; an unknown value when none is written
 	Sensitive   bool
 	Ephemeral   bool
 	Range       hcl.Range

@@ -1,0 +1,175 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackconfig
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/json"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+const (
+	nativeSuffix = ".tfcomponent.hcl"
+	jsonSuffix   = ".tfcomponent.json"
+)
+
+// IsComponentFile tells by its name whether a file belongs to a component configuration.
+func IsComponentFile(name string) bool {
+	return strings.HasSuffix(name, nativeSuffix) || strings.HasSuffix(name, jsonSuffix)
+}
+
+// isFormerName tells whether a file has a name that component files had in 2024.
+func isFormerName(name string) bool {
+	return strings.HasSuffix(name, ".tfstack.hcl") || strings.HasSuffix(name, ".tfstack.json")
+}
+
+// ParseFile parses a component file, in the syntax that its name says, without
+// decoding it. The result is never nil and has the source text in any case.
+func ParseFile(name string, src []byte) (*hcl.File, hcl.Diagnostics) {
+	var file *hcl.File
+	var diags hcl.Diagnostics
+	switch {
+	case strings.HasSuffix(name, nativeSuffix):
+		file, diags = hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	case strings.HasSuffix(name, jsonSuffix):
+		file, diags = json.Parse(src, name)
+	default:
+		diags = hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "File type not supported",
+			Detail:   fmt.Sprintf("%s must end in %s or %s.", name, nativeSuffix, jsonSuffix),
+			Subject:  fileStart(name),
+		}}
+	}
+	if file == nil || file.Body == nil {
+		file = &hcl.File{Body: hcl.EmptyBody()}
+	}
+	file.Bytes = src
+	return file, diags
+}
+
+// directory is a stack directory, decoded. It is made once, however many calls
+// embed it.
+type directory struct {
+	realPath string
+	stack    Stack // without address and children
+	err      error // why the directory could not be listed
+}
+
+func (l *loader) directory(path string) *directory {
+	if dir, ok := l.directories[path]; ok {
+		return dir
+	}
+	dir := &directory{realPath: path}
+	l.directories[path] = dir
+	if real, err := l.fsys.RealPath(path); err == nil {
+		dir.realPath = real
+	}
+	entries, err := l.fsys.ReadDir(path)
+	if err != nil {
+		dir.err = err
+		return dir
+	}
+
+	d := newDecoder(l, path)
+	found := false
+	for _, entry := range entries {
+		if IsComponentFile(entry.Name()) {
+			found = true
+			d.file(entry)
+		}
+	}
+	if !found {
+		d.warnOfFormerNames(entries)
+	}
+	d.finish()
+	dir.stack = *d.stack
+	l.diags = append(l.diags, d.diags...)
+	return dir
+}
+
+func (d *decoder) warnOfFormerNames(entries []fs.DirEntry) {
+	for _, entry := range entries {
+		if !isFormerName(entry.Name()) {
+			continue
+		}
+		name := d.displayName(entry.Name())
+		d.diags = d.diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagWarning,
+			Summary:  "Old file name ignored",
+			Detail:   fmt.Sprintf("%s uses the former extension; rename it to end in .tfcomponent.hcl or .tfcomponent.json.", name),
+			Subject:  fileStart(name),
+		})
+	}
+}
+
+// file reads, parses and decodes one file of the directory.
+func (d *decoder) file(entry fs.DirEntry) {
+	name := d.displayName(entry.Name())
+	path := filepath.Join(d.stack.Dir, entry.Name())
+	if d.isDir(entry, path) {
+		d.stack.Incomplete = true
+		d.errorf(*fileStart(name), "Directory where a file was expected",
+			"%s carries a component-file suffix but is a directory.", name)
+		return
+	}
+	src, err := d.loader.fsys.ReadFile(path)
+	if err != nil {
+		d.stack.Incomplete = true
+		d.errorf(*fileStart(name), "Stack source unreadable", "Reading %s failed: %s.", name, err)
+		return
+	}
+	file, diags := ParseFile(name, src)
+	d.loader.files[name] = file
+	d.diags = append(d.diags, diags...)
+	if diags.HasErrors() {
+		d.stack.Incomplete = true
+		return
+	}
+	d.json = strings.HasSuffix(name, jsonSuffix)
+	d.body(file.Body)
+}
+
+func (d *decoder) isDir(entry fs.DirEntry, path string) bool {
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return entry.IsDir()
+	}
+	info, err := d.loader.fsys.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func (d *decoder) displayName(file string) string {
+	return d.loader.displayName(filepath.Join(d.stack.Dir, file))
+}
+
+// fileStart is the place of a diagnostic about a whole file.
+func fileStart(name string) *hcl.Range {
+	return &hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}
+}
+
+// newDecoder returns a decoder for the files of one directory.
+func newDecoder(l *loader, dir string) *decoder {
+	return &decoder{
+		loader:        l,
+		declared:      map[any]hcl.Range{},
+		badLocalNames: map[string]bool{},
+		stack: &Stack{
+			Dir:        dir,
+			Variables:  map[string]*InputVariable{},
+			Locals:     map[string]*LocalValue{},
+			Outputs:    map[string]*OutputValue{},
+			Providers:  map[stackaddrs.ProviderConfigRef]*ProviderConfig{},
+			Components: map[string]*Component{},
+			Calls:      map[string]*StackCall{},
+			Rejected:   map[stackaddrs.Referenceable]bool{},
+		},
+	}
+}

@@ -1,0 +1,241 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackconfig
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// maxDepth is how deep embedded stacks may be nested.
+const maxDepth = 20
+
+// Load reads the stack in dir and all the stacks that it embeds.
+//
+// The tree is returned even with errors, as far as it could be built: blocks
+// with mistakes stay in it with safe placeholders, so that the evaluator can
+// find further mistakes. It is nil only if dir itself could not be read.
+//
+// Diagnostics are sorted by place and name files as [Config.Files] does.
+func Load(dir string) (*Config, hcl.Diagnostics) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, hcl.Diagnostics{unreadableDiagnostic(dir, err)}
+	}
+	return load(osFileSystem{}, abs)
+}
+
+func load(fsys fileSystem, dir string) (*Config, hcl.Diagnostics) {
+	real, err := fsys.RealPath(dir)
+	if err != nil {
+		return nil, hcl.Diagnostics{unreadableDiagnostic(dir, err)}
+	}
+	l := &loader{
+		fsys:        fsys,
+		rootDir:     real,
+		files:       map[string]*hcl.File{},
+		directories: map[string]*directory{},
+		dirErrors:   map[string]error{},
+		nodes:       map[stackaddrs.Stack]*node{},
+		broken:      map[stackaddrs.Stack]bool{},
+		claims:      map[stackaddrs.ConfigComponent]Source{},
+		stackClaims: map[stackaddrs.Stack]Source{},
+		reported:    map[hcl.Range]bool{},
+	}
+	decoded := l.directory(real)
+	if decoded.err != nil {
+		return nil, hcl.Diagnostics{unreadableDiagnostic(dir, decoded.err)}
+	}
+	root := l.add(stackaddrs.RootStack, nil, decoded)
+	l.attachRemoved()
+	l.checkRemovedComponents(root)
+	return &Config{Root: root, Files: l.files}, sorted(l.diags)
+}
+
+func unreadableDiagnostic(dir string, err error) *hcl.Diagnostic {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "No such stack directory",
+			Detail:   fmt.Sprintf("Nothing was found at %s.", dir),
+		}
+	}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Stack source unreadable",
+		Detail:   fmt.Sprintf("Reading %s failed: %s.", dir, err),
+	}
+}
+
+// loader builds one tree of stacks.
+type loader struct {
+	fsys        fileSystem
+	rootDir     string
+	files       map[string]*hcl.File
+	directories map[string]*directory // by absolute path
+	dirErrors   map[string]error      // results of checkDir
+	diags       hcl.Diagnostics
+
+	nodes  map[stackaddrs.Stack]*node
+	broken map[stackaddrs.Stack]bool // could not be loaded; reported
+
+	// claims and stackClaims have the source that the first block with a target
+	// gives for it.
+	claims      map[stackaddrs.ConfigComponent]Source
+	stackClaims map[stackaddrs.Stack]Source
+
+	reported map[hcl.Range]bool // see report
+}
+
+// report adds a diagnostic about the tree. A directory that is embedded twice can
+// have the same mistake in both places; it is reported once.
+func (l *loader) report(diag *hcl.Diagnostic) {
+	if !l.reported[*diag.Subject] {
+		l.reported[*diag.Subject] = true
+		l.diags = append(l.diags, diag)
+	}
+}
+
+// node is a stack of the tree with what only loading needs to know of it.
+type node struct {
+	stack    *Stack
+	caller   *node // nil for the root
+	realPath string
+}
+
+// add makes the stack at an address from its decoded directory, and the stacks
+// that it calls.
+func (l *loader) add(addr stackaddrs.Stack, caller *node, decoded *directory) *Stack {
+	stack := decoded.stack // a copy: stacks of one directory share the declarations
+	stack.Addr = addr
+	stack.Children = map[string]*Stack{}
+	n := &node{stack: &stack, caller: caller, realPath: decoded.realPath}
+	l.nodes[addr] = n
+	for _, name := range slices.Sorted(maps.Keys(stack.Calls)) {
+		l.stackClaims[addr.Child(name)] = stack.Calls[name].Source
+		l.embed(n, name, stack.Calls[name].Source)
+	}
+	return &stack
+}
+
+// embed loads a child of a stack.
+func (l *loader) embed(parent *node, name string, source Source) {
+	addr := parent.stack.Addr.Child(name)
+	if source.Dir == "" {
+		l.broken[addr] = true
+		return
+	}
+	decoded := l.directory(source.Dir)
+	if decoded.err != nil {
+		l.broken[addr] = true
+		diag := unreadableDiagnostic(source.Dir, decoded.err)
+		diag.Subject = source.Range.Ptr()
+		l.report(diag)
+		return
+	}
+	if reason := tooDeep(parent, addr, decoded); reason != "" {
+		l.broken[addr] = true
+		l.report(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Stacks nested too deeply",
+			Detail:   fmt.Sprintf("%s The callers are: %s.", reason, chain(parent, addr, source)),
+			Subject:  source.Range.Ptr(),
+		})
+		return
+	}
+	parent.stack.Children[name] = l.add(addr, parent, decoded)
+}
+
+// tooDeep says why a stack cannot be embedded at an address, or "". A stack that
+// includes itself would be nested without end, so it is not followed any further.
+func tooDeep(parent *node, addr stackaddrs.Stack, decoded *directory) string {
+	for n := parent; n != nil; n = n.caller {
+		if n.realPath == decoded.realPath {
+			return fmt.Sprintf("%s is the directory of %s, which contains this call, so the nesting would never end.", addr, n.stack.Addr)
+		}
+	}
+	if addr.Depth() > maxDepth {
+		return fmt.Sprintf("%s is more than %d levels below the root stack.", addr, maxDepth)
+	}
+	return ""
+}
+
+// chain lists the calls that lead to a stack.
+func chain(parent *node, addr stackaddrs.Stack, source Source) string {
+	links := []string{fmt.Sprintf("%s at %s", addr, place(source.Range))}
+	for n := parent; n != nil; n = n.caller {
+		links = append(links, n.stack.Addr.String())
+	}
+	slices.Reverse(links)
+	return strings.Join(links, ", ")
+}
+
+// place returns the position of a range as users read it.
+func place(rng hcl.Range) string {
+	return fmt.Sprintf("%s line %d", rng.Filename, rng.Start.Line)
+}
+
+// displayName returns the name of a file or directory in diagnostics.
+func (l *loader) displayName(path string) string {
+	rel, err := filepath.Rel(l.rootDir, path)
+	if err != nil {
+		return filepath.ToSlash(path)
+	}
+	return filepath.ToSlash(rel)
+}
+
+// checkDir returns why a path is not a directory, or nil.
+func (l *loader) checkDir(path string) error {
+	if err, ok := l.dirErrors[path]; ok {
+		return err
+	}
+	info, err := l.fsys.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = errors.New("there is no such directory")
+	case err == nil && !info.IsDir():
+		err = errors.New("this is a file, not a directory")
+	}
+	l.dirErrors[path] = err
+	return err
+}
+
+// sorted sorts diagnostics by place.
+func sorted(diags hcl.Diagnostics) hcl.Diagnostics {
+	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int {
+		return cmp.Or(
+			compareRanges(a.Subject, b.Subject),
+			cmp.Compare(a.Severity, b.Severity),
+			cmp.Compare(a.Summary, b.Summary),
+			cmp.Compare(a.Detail, b.Detail),
+		)
+	})
+	return diags
+}
+
+func compareRanges(a, b *hcl.Range) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return cmp.Or(
+		cmp.Compare(a.Filename, b.Filename),
+		cmp.Compare(a.Start.Byte, b.Start.Byte),
+		cmp.Compare(a.End.Byte, b.End.Byte),
+	)
+}

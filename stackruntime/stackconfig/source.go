@@ -1,0 +1,109 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackconfig
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/hashicorp/go-slug/sourceaddrs"
+	"github.com/hashicorp/hcl/v2"
+)
+
+// source decodes the source and version arguments of a block. what says what the
+// source must lead to: "module" or "stack".
+func (d *decoder) source(content *hcl.BodyContent, what string) Source {
+	attr, ok := content.Attributes["source"]
+	if !ok {
+		return Source{Range: content.MissingItemRange}
+	}
+	source := Source{Range: attr.Expr.Range()}
+	if source.Written, ok = d.literalString(attr); !ok {
+		return source
+	}
+	addr, err := sourceaddrs.ParseSource(source.Written)
+	if err != nil {
+		if inner := errors.Unwrap(err); inner != nil {
+			err = inner // without the repetition of the address
+		}
+		d.errorf(source.Range, "Unusable source address", "%q is not an address we understand: %s.", source.Written, err)
+		return source
+	}
+	if !d.sourceVersion(&source, addr, content.Attributes["version"]) {
+		return source
+	}
+	local, ok := addr.(sourceaddrs.LocalSource)
+	if !ok {
+		d.errorf(source.Range, "Source cannot be used here",
+			"This version of cairn runs local sources only, and %q is %s. Put a copy of it beside the stack and use its relative path, like \"./vendor/NAME\".",
+			source.Written, sourceKind(addr))
+		return source
+	}
+	dir := filepath.Join(d.stack.Dir, filepath.FromSlash(local.RelativePath()))
+	if err := d.loader.checkDir(dir); err != nil {
+		summary := "Source cannot be used here"
+		if what == "stack" {
+			summary = "No such stack directory"
+		}
+		d.errorf(source.Range, summary, "The source %q leads from this stack to %s, but %s.", source.Written, dir, err)
+		return source
+	}
+	source.Dir = dir
+	return source
+}
+
+// sourceVersion decodes the version argument that belongs to a source and tells
+// whether it is there exactly if the kind of source has versions.
+func (d *decoder) sourceVersion(source *Source, addr sourceaddrs.Source, attr *hcl.Attribute) bool {
+	switch {
+	case addr.SupportsVersionConstraints() && attr == nil:
+		d.errorf(source.Range, "Version constraint needed", "Registry sources must state the acceptable versions in the version argument.")
+		return false
+	case attr == nil:
+		return true
+	case !addr.SupportsVersionConstraints():
+		d.errorf(attr.NameRange, "Version constraint not applicable", "Only registry sources can be constrained by version. Remove the version argument.")
+		return false
+	}
+	source.Version = d.versionConstraint(attr)
+	return source.Version != ""
+}
+
+func sourceKind(addr sourceaddrs.Source) string {
+	switch addr := addr.(type) {
+	case sourceaddrs.RegistrySource:
+		return "an address in a module registry"
+	case sourceaddrs.ComponentSource:
+		return "an address in a component registry"
+	case sourceaddrs.RemoteSource:
+		return fmt.Sprintf("a remote address (%s)", addr.Package())
+	default:
+		return "not local"
+	}
+}
+
+// sameAs tells whether two sources lead to the same code.
+func (s Source) sameAs(other Source) bool {
+	if s.Dir == "" && other.Dir == "" {
+		return s.Written == other.Written && s.Version == other.Version
+	}
+	return s.Dir == other.Dir
+}
+
+// disagreement returns a diagnostic if a block gives another source for a
+// target than the one already known. Sources that could not be resolved were
+// reported and agree with everything.
+func disagreement(target fmt.Stringer, known, given Source) *hcl.Diagnostic {
+	if known.Dir == "" || given.Dir == "" || known.sameAs(given) {
+		return nil
+	}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Conflicting sources",
+		Detail: fmt.Sprintf("%s already uses source %q, at %s; this block says %q. All blocks for one target must agree.",
+			target, known.Written, place(known.Range), given.Written),
+		Subject: given.Range.Ptr(),
+	}
+}

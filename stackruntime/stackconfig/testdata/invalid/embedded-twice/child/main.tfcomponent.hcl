@@ -1,0 +1,17 @@
+variable "v" {
+  type = any # want error "Not a type constraint" `any`
+}
+
+removed {
+  from   = stack.missing.component.x # want error "Removal target lies in a missing stack" `stack.missing.component.x`
+  source = "../../../modules/m"
+}
+
+stack "grandchild" {
+  source = "./nowhere" # want error "No such stack directory" `"./nowhere"`
+}
+
+removed {
+  from   = stack.grandchild["a"].component.x
+  source = "../../../modules/m"
+}

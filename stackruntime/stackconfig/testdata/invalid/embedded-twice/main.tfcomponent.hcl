@@ -1,0 +1,7 @@
+stack "a" {
+  source = "./child"
+}
+
+stack "b" {
+  source = "./child"
+}

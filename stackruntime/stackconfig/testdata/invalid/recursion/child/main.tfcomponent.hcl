@@ -1,0 +1,3 @@
+stack "back" {
+  source = "../" # want error "Stacks nested too deeply" `"../"`
+}

@@ -1,0 +1,7 @@
+stack "self" {
+  source = "./" # want error "Stacks nested too deeply" `"./"`
+}
+
+stack "child" {
+  source = "./child"
+}

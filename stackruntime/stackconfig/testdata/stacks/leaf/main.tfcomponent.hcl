@@ -1,0 +1,8 @@
+variable "name" {
+  type    = string
+  default = "leaf"
+}
+
+component "x" {
+  source = "../../modules/m"
+}

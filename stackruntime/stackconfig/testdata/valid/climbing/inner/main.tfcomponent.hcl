@@ -1,0 +1,7 @@
+component "outside" {
+  source = "../../../modules/m"
+}
+
+stack "leaf" {
+  source = "../../../stacks/leaf"
+}

@@ -1,0 +1,3 @@
+stack "inner" {
+  source = "./inner"
+}
