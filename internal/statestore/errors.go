@@ -77,7 +77,7 @@ func (e *LockedError) Error() string {
 		fmt.Fprintf(&b, ", last write at %s", h.Seen.Local().Format(time.DateTime+" MST"))
 	}
 	if e.Running {
-		b.WriteString("; that process is still running: wait for it to end")
+		b.WriteString("; that process is still running: wait for it to end, or stop it")
 		return b.String()
 	}
 	fmt.Fprintf(&b, "; whether that process still runs cannot be seen from here:"+

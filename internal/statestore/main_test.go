@@ -20,10 +20,9 @@ import (
 // childRoles are what the test binary does instead of testing when it is
 // started by [startChild]. The location of the store is the argument.
 var childRoles = map[string]func(location string) error{
-	"hold":     childHold,
-	"contend":  childContend,
-	"write":    childWrite,
-	"readonly": childReadOnly,
+	"hold":    childHold,
+	"contend": childContend,
+	"write":   childWrite,
 }
 
 const childVariable = "CAIRN_STATESTORE_CHILD"

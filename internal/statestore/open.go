@@ -5,6 +5,7 @@ package statestore
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -13,7 +14,7 @@ import (
 // path is taken from the current directory, now and not later. What follows
 // sqlite:// is the path as it stands, nothing in it is decoded.
 //
-// Nothing is read or created yet.
+// Nothing is created, and no file opened, yet.
 func Open(_ context.Context, location string) (Store, error) {
 	path := location
 	if scheme, rest, ok := strings.Cut(location, "://"); ok {
@@ -38,6 +39,13 @@ func Open(_ context.Context, location string) (Store, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, &StoreError{Location: location, Problem: ProblemURL, Detail: "cannot be made an absolute path", Err: err}
+	}
+	if info, err := os.Lstat(absolute); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		// SQLite keeps its log beside the file that the link leads to. A link
+		// that leads nowhere is explained when it is used.
+		if target, err := filepath.EvalSymlinks(absolute); err == nil {
+			absolute = target
+		}
 	}
 	return newSQLiteStore(absolute), nil
 }

@@ -12,6 +12,9 @@ const schemaVersion = 1
 // Keys are bytes because nothing may ever make a record impossible to save, be
 // it a NUL in an instance key.
 //
+// A lock's lease_until is for databases that several machines share; a file's
+// lock has no lease (rule S4).
+//
 // A record is valid from the serial that wrote it up to, but not including, the
 // one that replaced or deleted it: valid_to is null while it is current.
 var schema = []string{

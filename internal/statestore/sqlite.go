@@ -114,7 +114,7 @@ func (s *sqliteStore) writeInTurn(ctx context.Context, fn func(context.Context, 
 // full disk, SQLite has ended it already; either way nothing of it stays, and
 // the first error is the one to report.
 func rollback(tx *sql.Tx) {
-	_ = tx.Rollback()
+	_ = tx.Rollback() //nolint:errcheck // see above
 }
 
 // exists reports whether there is a state file, and fails if what is there
@@ -152,6 +152,13 @@ func (s *sqliteStore) exists() (bool, error) {
 			Problem:  ProblemNotState,
 			Detail:   "is not a regular file",
 			Remedy:   "give the path of a file",
+		}
+	case !readable(s.path):
+		return false, &StoreError{
+			Location: s.path,
+			Problem:  ProblemAccess,
+			Detail:   "may not be read by " + currentOwner(),
+			Remedy:   "run as its owner or give this user permission to read and write it",
 		}
 	case info.Size() == 0:
 		return false, &StoreError{

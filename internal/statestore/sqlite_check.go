@@ -81,11 +81,7 @@ func readDeployments(ctx context.Context, tx *sql.Tx) ([]deploymentBase, error) 
 
 // checkDeployment verifies all records, and for each serial their number.
 func (s *sqliteStore) checkDeployment(ctx context.Context, tx *sql.Tx, d deploymentBase) error {
-	rows, err := tx.QueryContext(ctx, selectRecords, d.name)
-	if err != nil {
-		return err
-	}
-	for r, err := range scanRecords(rows, d.name) {
+	for r, err := range scanRecords(ctx, tx, d.name, selectRecords) {
 		if err != nil {
 			return err
 		}

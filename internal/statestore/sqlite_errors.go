@@ -45,6 +45,11 @@ func (s *sqliteStore) explain(ctx context.Context, err error) error {
 		return s.corrupt("its tables are not as cairn made them", cause)
 	case code&0xff == sqlite3.SQLITE_READONLY, code&0xff == sqlite3.SQLITE_PERM, code&0xff == sqlite3.SQLITE_AUTH:
 		return s.readOnly(cause)
+	case code&0xff == sqlite3.SQLITE_CANTOPEN && !s.mayWrite():
+		e.Problem = ProblemReadOnly
+		e.Detail = "cannot be read without write permission: its last changes are in " + s.path +
+			"-wal, left by a command that was killed, and must be put in order first"
+		e.Remedy = "run any cairn command as the owner of the file once"
 	case code&0xff == sqlite3.SQLITE_CANTOPEN:
 		e.Problem = ProblemAccess
 		e.Detail = "cannot be opened"

@@ -20,12 +20,17 @@ import (
 // with no right to write, SQLite could neither make the log's index nor
 // tidy up after itself.
 func (s *sqliteStore) needsImmutable() bool {
-	if writable(s.path) && writable(filepath.Dir(s.path)) {
+	if s.mayWrite() {
 		return false
 	}
 	// Someone else's log holds changes that are not in the file yet.
 	info, err := os.Stat(s.path + "-wal")
 	return err != nil || info.Size() == 0
+}
+
+// mayWrite reports whether SQLite may write to the file and make others beside it.
+func (s *sqliteStore) mayWrite() bool {
+	return writable(s.path) && writable(filepath.Dir(s.path))
 }
 
 // readImmutable reads a file that SQLite takes for unchangeable. Since
@@ -66,11 +71,8 @@ func (s *sqliteStore) Read(ctx context.Context, deployment string) (*Snapshot, e
 		if err != nil || base.Serial == 0 {
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, selectCurrent, deployment)
-		if err != nil {
-			return err
-		}
-		return s.readSnapshot(ctx, tx, snapshotQuery{deployment, base, rows}, snapshot)
+		records := scanRecords(ctx, tx, deployment, selectCurrent)
+		return s.readSnapshot(ctx, tx, snapshotQuery{deployment, base, records}, snapshot)
 	})
 	if err != nil {
 		return nil, err
@@ -92,11 +94,8 @@ func (s *sqliteStore) ReadSerial(ctx context.Context, deployment string, serial 
 		if serial == 0 {
 			return nil
 		}
-		rows, err := tx.QueryContext(ctx, selectAtTime, deployment, serial)
-		if err != nil {
-			return err
-		}
-		return s.readSnapshot(ctx, tx, snapshotQuery{deployment, Base{base.Lineage, serial}, rows}, snapshot)
+		records := scanRecords(ctx, tx, deployment, selectAtTime, serial)
+		return s.readSnapshot(ctx, tx, snapshotQuery{deployment, Base{base.Lineage, serial}, records}, snapshot)
 	})
 	if err != nil {
 		return nil, err
@@ -107,18 +106,18 @@ func (s *sqliteStore) ReadSerial(ctx context.Context, deployment string, serial 
 	return snapshot, nil
 }
 
-// snapshotQuery is a query for the records of one serial that has been sent.
+// snapshotQuery yields the records of one serial.
 type snapshotQuery struct {
 	deployment string
 	base       Base
-	rows       *sql.Rows
+	records    iter.Seq2[*record, error]
 }
 
 // readSnapshot collects the records of q, and makes sure that they are all
 // there and unharmed (rule S9).
 func (s *sqliteStore) readSnapshot(ctx context.Context, tx *sql.Tx, q snapshotQuery, into *Snapshot) error {
 	var records int64
-	for r, err := range scanRecords(q.rows, q.deployment) {
+	for r, err := range q.records {
 		if err != nil {
 			return err
 		}
@@ -214,9 +213,15 @@ func (r *record) checksum() int64 {
 
 func (r *record) intact() bool { return r.stored == r.checksum() }
 
-// scanRecords yields the recordColumns of all rows and closes them.
-func scanRecords(rows *sql.Rows, deployment string) iter.Seq2[*record, error] {
+// scanRecords yields the rows of a query for recordColumns, whose first
+// argument is the deployment.
+func scanRecords(ctx context.Context, tx *sql.Tx, deployment, query string, more ...any) iter.Seq2[*record, error] {
 	return func(yield func(*record, error) bool) {
+		rows, err := tx.QueryContext(ctx, query, append([]any{deployment}, more...)...)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		defer rows.Close() //nolint:errcheck // rows.Err says it
 		for rows.Next() {
 			r := &record{deployment: deployment}

@@ -56,7 +56,7 @@ func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string) (Wr
 // newLineage returns a random UUID, as Terraform's lineages are.
 func newLineage() string {
 	var b [16]byte
-	rand.Read(b[:]) //nolint:errcheck // cannot fail
+	rand.Read(b[:]) // never fails
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])

@@ -109,10 +109,10 @@ func mustRead(t *testing.T, s Store, deployment string) *Snapshot {
 }
 
 // apply is a whole operation: one serial with these changes.
-func apply(t *testing.T, s Store, deployment string, changes ...map[string][]byte) Base {
+func apply(t *testing.T, s Store, changes ...map[string][]byte) Base {
 	t.Helper()
-	lock := mustLock(t, s, deployment)
-	w := mustBegin(t, lock, mustRead(t, s, deployment).Base())
+	lock := mustLock(t, s, "default")
+	w := mustBegin(t, lock, mustRead(t, s, "default").Base())
 	for _, c := range changes {
 		mustWrite(t, w, c)
 	}
@@ -170,11 +170,11 @@ func isError[E error](err error) bool {
 
 func testRecords(t *testing.T, location string) {
 	s := openStore(t, location)
-	base := apply(t, s, "default", map[string][]byte{"a": []byte("1"), "b": []byte("2"), "c": []byte("3")})
+	base := apply(t, s, map[string][]byte{"a": []byte("1"), "b": []byte("2"), "c": []byte("3")})
 	if base.Serial != 1 || base.Lineage == "" {
 		t.Errorf("first serial is %+v, want serial 1 and a lineage", base)
 	}
-	second := apply(t, s, "default", map[string][]byte{"a": []byte("1"), "b": []byte("two"), "c": nil, "d": []byte("4"), "none": nil})
+	second := apply(t, s, map[string][]byte{"a": []byte("1"), "b": []byte("two"), "c": nil, "d": []byte("4"), "none": nil})
 	if second.Serial != 2 || second.Lineage != base.Lineage {
 		t.Errorf("second serial is %+v, want serial 2 of lineage %s", second, base.Lineage)
 	}
@@ -216,16 +216,16 @@ func testOddRecords(t *testing.T, location string) {
 	for k, v := range want {
 		changes[k] = []byte(v)
 	}
-	apply(t, s, "default", changes)
+	apply(t, s, changes)
 	wantRecords(t, mustRead(t, s, "default"), want)
-	apply(t, s, "default", changes)
+	apply(t, s, changes)
 	if got := mustRead(t, s, "default"); got.Changed != 0 || got.Total != int64(len(want)) {
 		t.Errorf("writing the same again changed %d of %d, want 0 of %d", got.Changed, got.Total, len(want))
 	}
 	for k := range changes {
 		changes[k] = nil
 	}
-	apply(t, s, "default", changes)
+	apply(t, s, changes)
 	wantRecords(t, mustRead(t, s, "default"), map[string]string{})
 
 	lock := mustLock(t, s, "default")
@@ -238,8 +238,8 @@ func testOddRecords(t *testing.T, location string) {
 func testRewrites(t *testing.T, location string) {
 	s := openStore(t, location)
 	v := func(s string) []byte { return []byte(s) }
-	apply(t, s, "default", map[string][]byte{"kept": v("k"), "changed": v("1"), "deleted": v("1"), "back": v("1"), "same": v("1")})
-	apply(t, s, "default",
+	apply(t, s, map[string][]byte{"kept": v("k"), "changed": v("1"), "deleted": v("1"), "back": v("1"), "same": v("1")})
+	apply(t, s,
 		map[string][]byte{"changed": v("2"), "deleted": v("2"), "back": nil, "new": v("1"), "brief": v("1"), "same": v("2")},
 		map[string][]byte{"changed": v("3"), "deleted": nil, "back": v("2"), "new": v("2"), "brief": nil, "same": v("1")},
 		map[string][]byte{"changed": v("4"), "brief": nil, "back": nil},
@@ -278,7 +278,7 @@ func testHistory(t *testing.T, location string) {
 				model[key] = string(changes[key])
 			}
 		}
-		apply(t, s, "default", changes)
+		apply(t, s, changes)
 		want = append(want, maps.Clone(model))
 	}
 
@@ -314,7 +314,7 @@ func testHistory(t *testing.T, location string) {
 
 func testUnfinished(t *testing.T, location string) {
 	s := openStore(t, location)
-	apply(t, s, "default", map[string][]byte{"a": []byte("1")})
+	apply(t, s, map[string][]byte{"a": []byte("1")})
 	lock := mustLock(t, s, "default")
 	w := mustBegin(t, lock, mustRead(t, s, "default").Base())
 	mustWrite(t, w, map[string][]byte{"b": []byte("2")})
@@ -325,7 +325,7 @@ func testUnfinished(t *testing.T, location string) {
 	if !got.Unfinished() || got.Serial != 2 {
 		t.Errorf("Read returns serial %d, unfinished %t; want 2, true", got.Serial, got.Unfinished())
 	}
-	apply(t, s, "default", map[string][]byte{"c": []byte("3")})
+	apply(t, s, map[string][]byte{"c": []byte("3")})
 	got = mustRead(t, s, "default")
 	wantRecords(t, got, map[string]string{"a": "1", "b": "2", "c": "3"})
 	if got.Unfinished() || got.Serial != 3 {
@@ -339,8 +339,8 @@ func testUnfinished(t *testing.T, location string) {
 
 func testStale(t *testing.T, location string) {
 	s := openStore(t, location)
-	first := apply(t, s, "default", map[string][]byte{"a": []byte("1")})
-	second := apply(t, s, "default", map[string][]byte{"a": []byte("2")})
+	first := apply(t, s, map[string][]byte{"a": []byte("1")})
+	second := apply(t, s, map[string][]byte{"a": []byte("2")})
 	lock := mustLock(t, s, "default")
 	for name, base := range map[string]Base{
 		"older serial":       first,
@@ -676,7 +676,7 @@ func testInterrupt(t *testing.T, location string) {
 // stored (rule S1), and a store that is whole.
 func testKilledWriter(t *testing.T, location string) {
 	s := openStore(t, location)
-	apply(t, s, "default", map[string][]byte{"before": []byte("x")})
+	apply(t, s, map[string][]byte{"before": []byte("x")})
 	for round := range int64(3) {
 		c := startChild(t, "write", location)
 		var stored []string
@@ -715,13 +715,13 @@ func testKilledWriter(t *testing.T, location string) {
 			}
 		}
 	}
-	apply(t, s, "default", map[string][]byte{"after": []byte("x")})
+	apply(t, s, map[string][]byte{"after": []byte("x")})
 }
 
 func testChanges(t *testing.T, location string) {
 	s := openStore(t, location)
-	apply(t, s, "default", map[string][]byte{"a": []byte("1"), "b": []byte("2"), "e": {}})
-	apply(t, s, "default", map[string][]byte{"a": []byte("9"), "b": nil, "c": []byte("3")})
+	apply(t, s, map[string][]byte{"a": []byte("1"), "b": []byte("2"), "e": {}})
+	apply(t, s, map[string][]byte{"a": []byte("9"), "b": nil, "c": []byte("3")})
 	old, err := s.ReadSerial(t.Context(), "default", 1)
 	if err != nil {
 		t.Fatal(err)
@@ -731,7 +731,7 @@ func testChanges(t *testing.T, location string) {
 	if diff := cmp.Diff(want, changes); diff != "" {
 		t.Errorf("Changes (-want +got):\n%s", diff)
 	}
-	apply(t, s, "default", changes)
+	apply(t, s, changes)
 	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "1", "b": "2", "e": ""})
 }
 

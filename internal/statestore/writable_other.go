@@ -12,3 +12,6 @@ func writable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().Perm()&0o200 != 0
 }
+
+// readable reports true: whether it was right shows when the file is opened.
+func readable(string) bool { return true }

@@ -13,3 +13,9 @@ import "golang.org/x/sys/unix"
 func writable(path string) bool {
 	return unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS) == nil
 }
+
+// readable reports whether this process may read a file. It opens nothing
+// either.
+func readable(path string) bool {
+	return unix.Faccessat(unix.AT_FDCWD, path, unix.R_OK, unix.AT_EACCESS) == nil
+}

@@ -1,0 +1,535 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// newFile returns a path for a state in a directory of its own.
+func newFile(t *testing.T) string {
+	return filepath.Join(t.TempDir(), "cairn.state.db")
+}
+
+// rawSQL changes a file behind the store's back.
+func rawSQL(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantProblem fails unless err is a StoreError of one kind that names the path
+// and a remedy.
+func wantProblem(t *testing.T, call string, err error, want Problem, path string) {
+	t.Helper()
+	e, ok := errors.AsType[*StoreError](err)
+	if !ok {
+		t.Errorf("%s: error %v, want a StoreError of kind %q", call, err, want)
+		return
+	}
+	if e.Problem != want || e.Location != path || e.Remedy == "" || !strings.Contains(err.Error(), path) {
+		t.Errorf("%s: kind %q at %q, want %q at %q with a remedy:\n%s", call, e.Problem, e.Location, want, path, err)
+	}
+}
+
+func TestOpenLocation(t *testing.T) {
+	directory := t.TempDir()
+	t.Chdir(directory)
+	for location, want := range map[string]string{
+		"state.db":                        filepath.Join(directory, "state.db"),
+		"sqlite://state.db":               filepath.Join(directory, "state.db"),
+		"sqlite://" + directory + "/x.db": filepath.Join(directory, "x.db"),
+		"a b?c#d%20&mode=memory.db":       filepath.Join(directory, "a b?c#d%20&mode=memory.db"),
+		":memory:":                        filepath.Join(directory, ":memory:"),
+		"file:x":                          filepath.Join(directory, "file:x"),
+	} {
+		s := openStore(t, location)
+		t.Chdir(t.TempDir()) // the path was fixed by Open
+		apply(t, s, map[string][]byte{"a": []byte("1")})
+		other := openStore(t, want)
+		wantRecords(t, mustRead(t, other, "default"), map[string]string{"a": "1"})
+		if err := errors.Join(s.Close(), other.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(want); err != nil {
+			t.Errorf("Open(%q) made no file at %q: %v", location, want, err)
+		}
+		t.Chdir(directory)
+	}
+	for _, location := range []string{"", "sqlite://", "postgres://host/db", "https://x/y", "a\x00b"} {
+		_, err := Open(t.Context(), location)
+		wantProblem(t, "Open", err, ProblemURL, location)
+	}
+}
+
+// Rule S7.
+func TestReadingCreatesNothing(t *testing.T) {
+	path := newFile(t)
+	testNothingStored(t, path)
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 0 {
+		t.Errorf("reading left %v, %v; want nothing", entries, err)
+	}
+}
+
+func TestFilesArePrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: no file modes on Windows")
+	}
+	path := newFile(t)
+	s := openStore(t, path)
+	lock := mustLock(t, s, "default")
+	mustWrite(t, mustBegin(t, lock, Base{}), map[string][]byte{"secret": []byte("x")})
+	names := []string{"", "-wal", "-shm"}
+	for _, suffix := range names {
+		info, err := os.Stat(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != 0o600 {
+			t.Errorf("cairn.state.db%s has mode %o, want 600", suffix, got)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != len(names) {
+		t.Errorf("the directory holds %v, %v; want the three files", entries, err)
+	}
+}
+
+func TestPragmas(t *testing.T) {
+	s := newSQLiteStore(newFile(t))
+	defer s.Close() //nolint:errcheck // nothing stored
+	mustLock(t, s, "default")
+	db, err := s.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pragma, want := range map[string]string{
+		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000", "trusted_schema": "0",
+	} {
+		var got string
+		if err := db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %q, %v; want %q", pragma, got, err, want)
+		}
+	}
+}
+
+// filled makes a state with enough records to spread over many pages, and
+// returns what is in it.
+func filled(t *testing.T, path string) map[string][]byte {
+	t.Helper()
+	s := newSQLiteStore(path)
+	records := map[string][]byte{}
+	for i := range 300 {
+		records["key-"+string(rune('a'+i%26))+strings.Repeat("x", i)] = bytes.Repeat([]byte{byte(i)}, 200+i)
+	}
+	apply(t, s, records)
+	apply(t, s, map[string][]byte{"one": []byte("more")})
+	records["one"] = []byte("more")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+// use calls everything a command would, until something fails.
+func use(t *testing.T, s Store) (map[string][]byte, error) {
+	t.Helper()
+	if err := s.Check(t.Context()); err != nil {
+		return nil, err
+	}
+	lock, err := s.Lock(t.Context(), "default", LockRequest{Operation: "test"})
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := s.Read(t.Context(), "default")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.ReadSerial(t.Context(), "default", 1); err != nil {
+		return nil, err
+	}
+	return snapshot.Records, lock.Unlock(t.Context())
+}
+
+func TestDamagedFile(t *testing.T) {
+	tests := map[string]struct {
+		damage func(content []byte) []byte
+		want   Problem
+	}{
+		"empty":                {func([]byte) []byte { return nil }, ProblemNotState},
+		"text":                 {func([]byte) []byte { return []byte("{\"version\": 4}\n") }, ProblemNotState},
+		"long text":            {func([]byte) []byte { return bytes.Repeat([]byte("terraform "), 5000) }, ProblemNotState},
+		"header overwritten":   {func(b []byte) []byte { copy(b, strings.Repeat("\x00", 100)); return b }, ProblemNotState},
+		"only its first bytes": {func(b []byte) []byte { return b[:50] }, ProblemCorrupt},
+		"only its first page":  {func(b []byte) []byte { return b[:4096] }, ProblemCorrupt},
+		"cut in half":          {func(b []byte) []byte { return b[:len(b)/2/4096*4096] }, ProblemCorrupt},
+		"cut within a page":    {func(b []byte) []byte { return b[:len(b)-1000] }, ProblemCorrupt},
+		"table of tables":      {func(b []byte) []byte { copy(b[100:], strings.Repeat("\xff", 3900)); return b }, ProblemCorrupt},
+		"pages zeroed":         {func(b []byte) []byte { clear(b[4096*3:]); return b }, ProblemCorrupt},
+		"one bit in a value": {func(b []byte) []byte {
+			b[bytes.Index(b, bytes.Repeat([]byte{100}, 200))+50] ^= 1
+			return b
+		}, ProblemCorrupt},
+		"one bit in a key": {func(b []byte) []byte {
+			b[bytes.Index(b, []byte("key-"+"w"+strings.Repeat("x", 100)))+50] ^= 1
+			return b
+		}, ProblemCorrupt},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t)
+			want := filled(t, path)
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			damaged := test.damage(content)
+			if err := os.WriteFile(path, damaged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := openStore(t, path)
+			_, err = use(t, s)
+			wantProblem(t, "use", err, test.want, path)
+			// Where Check complains of something that Read has no need of, Read
+			// may succeed, but only with the right state.
+			if got, err := s.Read(t.Context(), "default"); err != nil {
+				wantProblem(t, "Read", err, test.want, path)
+			} else if changes := Changes(got.Records, want); len(changes) != 0 {
+				t.Errorf("Read returns another state without an error: %d records differ", len(changes))
+			}
+			after, err := os.ReadFile(path)
+			if err != nil || !bytes.Equal(after, damaged) {
+				t.Errorf("the damaged file was changed (%v)", err)
+			}
+		})
+	}
+}
+
+// Whatever is damaged, a state that is read at all is the right one (rule S9).
+func TestRandomDamage(t *testing.T) {
+	original := newFile(t)
+	want := filled(t, original)
+	content, err := os.ReadFile(original)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	var failed int
+	for range 60 {
+		damaged := bytes.Clone(content)
+		at := random.IntN(len(damaged))
+		for i := at; i < min(at+1+random.IntN(200), len(damaged)); i++ {
+			damaged[i] = byte(random.Uint32())
+		}
+		path := newFile(t)
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := openStore(t, path)
+		got, err := use(t, s)
+		if err != nil {
+			failed++
+			continue
+		}
+		if changes := Changes(got, want); len(changes) != 0 {
+			t.Errorf("damage at byte %d gives another state without an error: %d records differ", at, len(changes))
+		}
+	}
+	if failed == 0 {
+		t.Error("none of 60 damages was noticed")
+	}
+	t.Logf("%d of 60 damages hit something that is in use", failed)
+}
+
+func TestMissingRecordIsNoticed(t *testing.T) {
+	for name, statement := range map[string]string{
+		"record":        `DELETE FROM cairn_record WHERE state_key = CAST('one' AS BLOB)`,
+		"end of record": `UPDATE cairn_record SET valid_to = 2 WHERE state_key = CAST('one' AS BLOB)`,
+		"version":       `DELETE FROM cairn_version WHERE serial = 2`,
+		"tables":        `DROP TABLE cairn_record`,
+		"format":        `DELETE FROM cairn_schema`,
+		"old format":    `UPDATE cairn_schema SET version = 0`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t)
+			filled(t, path)
+			rawSQL(t, path, statement)
+			s := openStore(t, path)
+			_, err := s.Read(t.Context(), "default")
+			wantProblem(t, "Read", err, ProblemCorrupt, path)
+			wantProblem(t, "Check", s.Check(t.Context()), ProblemCorrupt, path)
+		})
+	}
+
+	t.Run("in an older serial", func(t *testing.T) {
+		path := newFile(t)
+		filled(t, path)
+		s := openStore(t, path)
+		apply(t, s, map[string][]byte{"one": nil})
+		rawSQL(t, path, `DELETE FROM cairn_record WHERE state_key = CAST('one' AS BLOB)`)
+		mustRead(t, s, "default")
+		_, err := s.ReadSerial(t.Context(), "default", 2)
+		wantProblem(t, "ReadSerial", err, ProblemCorrupt, path)
+		wantProblem(t, "Check", s.Check(t.Context()), ProblemCorrupt, path)
+	})
+}
+
+func TestForeignFiles(t *testing.T) {
+	for name, test := range map[string]struct {
+		make func(t *testing.T, path string)
+		want Problem
+	}{
+		"another program's database": {
+			func(t *testing.T, path string) { rawSQL(t, path, `CREATE TABLE people (name TEXT)`) }, ProblemNotState,
+		},
+		"database without tables": {
+			func(t *testing.T, path string) { rawSQL(t, path, `PRAGMA user_version = 1`) }, ProblemNotState,
+		},
+		"newer format": {
+			func(t *testing.T, path string) {
+				filled(t, path)
+				rawSQL(t, path, `UPDATE cairn_schema SET version = 2`)
+			}, ProblemNewer,
+		},
+		"directory": {
+			func(t *testing.T, path string) {
+				if err := os.Mkdir(path, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}, ProblemNotState,
+		},
+		"log without its file": {
+			func(t *testing.T, path string) {
+				if err := os.WriteFile(path+"-wal", []byte("log"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}, ProblemCorrupt,
+		},
+		"symbolic link in a circle": {
+			func(t *testing.T, path string) {
+				if err := os.Symlink(path, path); err != nil {
+					t.Fatal(err)
+				}
+			}, ProblemAccess,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t)
+			test.make(t, path)
+			before := directoryContent(t, filepath.Dir(path))
+			s := openStore(t, path)
+			_, readErr := s.Read(t.Context(), "default")
+			wantProblem(t, "Read", readErr, test.want, path)
+			_, lockErr := s.Lock(t.Context(), "default", LockRequest{})
+			wantProblem(t, "Lock", lockErr, test.want, path)
+			wantProblem(t, "ForceUnlock", s.ForceUnlock(t.Context(), "default", "x"), test.want, path)
+			if after := directoryContent(t, filepath.Dir(path)); after != before {
+				t.Errorf("something was changed: %s\nbefore: %s", after, before)
+			}
+		})
+	}
+}
+
+// directoryContent describes the files of a directory.
+func directoryContent(t *testing.T, directory string) string {
+	t.Helper()
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		content, err := os.ReadFile(filepath.Join(directory, e.Name()))
+		if err != nil {
+			content = []byte("unreadable")
+		}
+		b.WriteString(e.Name() + ":" + string(content) + "\n")
+	}
+	return b.String()
+}
+
+func TestSymbolicLink(t *testing.T) {
+	target := newFile(t)
+	want := filled(t, target)
+	link := newFile(t)
+	if err := os.Symlink(target, link); err != nil {
+		t.Skipf("SKIPPED: no symbolic links here: %v", err)
+	}
+	s := openStore(t, link)
+	apply(t, s, map[string][]byte{"one": []byte("through the link")})
+	want["one"] = []byte("through the link")
+	if changes := Changes(mustRead(t, openStore(t, target), "default").Records, want); len(changes) != 0 {
+		t.Errorf("%d records differ", len(changes))
+	}
+
+	nowhere := newFile(t)
+	if err := os.Symlink(target+".gone", nowhere); err != nil {
+		t.Fatal(err)
+	}
+	_, err := openStore(t, nowhere).Lock(t.Context(), "default", LockRequest{})
+	wantProblem(t, "Lock", err, ProblemAccess, nowhere)
+}
+
+func TestMissingDirectory(t *testing.T) {
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(root, "no", "state.db"), filepath.Join(root, "file", "state.db")} {
+		s := openStore(t, path)
+		_, err := s.Read(t.Context(), "default")
+		wantProblem(t, "Read", err, ProblemNoDirectory, path)
+		_, err = s.Lock(t.Context(), "default", LockRequest{})
+		wantProblem(t, "Lock", err, ProblemNoDirectory, path)
+	}
+}
+
+// A writer whose file is taken away must not write on into nowhere.
+func TestFileReplaced(t *testing.T) {
+	path := newFile(t)
+	s := newSQLiteStore(path)
+	defer s.Close() //nolint:errcheck // its file is gone
+	lock := mustLock(t, s, "default")
+	w := mustBegin(t, lock, Base{})
+	mustWrite(t, w, map[string][]byte{"a": []byte("1")})
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Rename(path+suffix, path+".moved"+suffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := w.Write(t.Context(), map[string][]byte{"a": []byte("2")})
+	if !isError[*StoreError](err) {
+		t.Errorf("Write to a file that was moved away: error %v, want a StoreError", err)
+	}
+	filled(t, path)
+	err = w.Write(t.Context(), map[string][]byte{"a": []byte("2")})
+	wantProblem(t, "Write", err, ProblemReplaced, path)
+	_, err = s.Read(t.Context(), "default")
+	wantProblem(t, "Read", err, ProblemReplaced, path)
+}
+
+func TestBusy(t *testing.T) {
+	path := newFile(t)
+	filled(t, path)
+	other, err := sql.Open("sqlite", path+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close() //nolint:errcheck // only read
+	tx, err := other.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	s := newSQLiteStore(path)
+	s.busyTimeout = 20 * time.Millisecond
+	defer s.Close() //nolint:errcheck // reported by other tests
+	_, err = s.Lock(t.Context(), "default", LockRequest{})
+	wantProblem(t, "Lock", err, ProblemBusy, path)
+	mustRead(t, s, "default") // which needs no turn
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	mustUnlock(t, mustLock(t, s, "default"))
+}
+
+// A lock whose holder this process cannot see is never taken over (rule S4).
+func TestLockOfUnseenHolder(t *testing.T) {
+	for name, change := range map[string]string{
+		"another machine": `process_scope = 'linux another', host = 'elsewhere'`,
+		"another boot":    `process_scope = replace(process_scope, 'linux ', 'linux 0')`,
+		"unknown system":  `process_scope = ''`,
+		"unknown start":   `process_start = ''`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t)
+			s := openStore(t, path)
+			lock := mustLock(t, s, "default")
+			// A number that no process has, except where the start is in doubt.
+			if name != "unknown start" {
+				change += `, pid = 99999999`
+			}
+			rawSQL(t, path, `UPDATE cairn_lock SET `+change)
+			_, err := s.Lock(t.Context(), "default", LockRequest{})
+			locked, ok := errors.AsType[*LockedError](err)
+			if !ok || locked.Running {
+				t.Fatalf("Lock: error %v, want a LockedError that does not claim to see the holder", err)
+			}
+			if !strings.Contains(err.Error(), "cairn state unlock "+lock.ID()) {
+				t.Errorf("message does not say how to unlock: %s", err)
+			}
+			if err := s.ForceUnlock(t.Context(), "default", lock.ID()); err != nil {
+				t.Fatal(err)
+			}
+			mustUnlock(t, mustLock(t, s, "default"))
+		})
+	}
+}
+
+// The number of a dead holder was given to a new process.
+func TestLockOfReusedProcessNumber(t *testing.T) {
+	if processScope() == "" {
+		t.Skip("SKIPPED: this system cannot tell whether another process is dead")
+	}
+	path := newFile(t)
+	s := openStore(t, path)
+	lock := mustLock(t, s, "default")
+	rawSQL(t, path, `UPDATE cairn_lock SET process_start = '1'`)
+	if from := mustLock(t, s, "default").TakenFrom(); from == nil || from.ID != lock.ID() {
+		t.Errorf("taken from %+v, want lock %s", from, lock.ID())
+	}
+}
+
+// Writing one record touches neither the other records nor many pages (rule S5).
+func TestWriteCostIsConstant(t *testing.T) {
+	size := func(records int) int64 {
+		path := newFile(t)
+		s := openStore(t, path)
+		many := map[string][]byte{}
+		for i := range records {
+			many[benchmarkKey(i)] = bytes.Repeat([]byte{1}, 500)
+		}
+		apply(t, s, many)
+		rawSQL(t, path, `PRAGMA wal_checkpoint(TRUNCATE)`)
+		lock := mustLock(t, s, "default")
+		w := mustBegin(t, lock, mustRead(t, s, "default").Base())
+		before, err := os.Stat(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustWrite(t, w, map[string][]byte{benchmarkKey(records / 2): []byte("new")})
+		after, err := os.Stat(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return after.Size() - before.Size()
+	}
+	small, large := size(100), size(5000)
+	t.Logf("one write is %d bytes with 100 records, %d bytes with 5000", small, large)
+	if small <= 0 || large > small+4*4200 {
+		t.Errorf("one write is %d bytes with 100 records, %d with 5000; want about the same", small, large)
+	}
+}
