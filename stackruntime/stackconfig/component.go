@@ -114,7 +114,7 @@ func (d *decoder) dependency(elem hcl.Expression) hcl.Traversal {
 	}
 	ref, rest, diags := stackaddrs.ParseReference(traversal)
 	if diags.HasErrors() {
-		d.diags = append(d.diags, keepInside(diags, elem.Range())...)
+		d.diags = append(d.diags, d.keepInside(diags, elem.Range())...)
 		return nil
 	}
 	declared := false

@@ -230,7 +230,7 @@ func (d *decoder) checkedExpression(expr hcl.Expression) hcl.Expression {
 	if !d.json {
 		return expr
 	}
-	diags := checkTemplates(expr)
+	diags := d.checkTemplates(expr)
 	d.diags = append(d.diags, diags...)
 	if diags.HasErrors() {
 		return unknownExpression(expr.Range())

@@ -4,6 +4,12 @@
 package stackconfig
 
 import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -12,8 +18,8 @@ import (
 // staticExpression returns an expression that is analysed instead of evaluated,
 // in native syntax: JSON files have it as a string.
 //
-// Ranges inside a JSON string are exact as long as it has no escapes. ok is
-// false if there was a syntax error; expressions of JSON files that are no
+// Ranges inside a JSON string are exact as long as it has no escapes; those of
+// diagnostics are corrected by keepInside. ok is false if there was a syntax error; expressions of JSON files that are no
 // strings are returned as they are.
 func (d *decoder) staticExpression(expr hcl.Expression) (native hcl.Expression, ok bool) {
 	text, isString := jsonString(expr)
@@ -21,7 +27,7 @@ func (d *decoder) staticExpression(expr hcl.Expression) (native hcl.Expression, 
 		return expr, true
 	}
 	native, diags := hclsyntax.ParseExpression([]byte(text), expr.Range().Filename, insideQuotes(expr))
-	d.diags = append(d.diags, keepInside(diags, expr.Range())...)
+	d.diags = append(d.diags, d.keepInside(diags, expr.Range())...)
 	return native, !diags.HasErrors()
 }
 
@@ -59,35 +65,104 @@ func insideQuotes(expr hcl.Expression) hcl.Pos {
 }
 
 // checkTemplates finds syntax errors in the strings of an expression in a JSON file.
-func checkTemplates(expr hcl.Expression) hcl.Diagnostics {
+func (d *decoder) checkTemplates(expr hcl.Expression) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if pairs, notMap := hcl.ExprMap(expr); !notMap.HasErrors() {
 		for _, pair := range pairs {
-			diags = append(diags, checkTemplates(pair.Key)...)
-			diags = append(diags, checkTemplates(pair.Value)...)
+			diags = append(diags, d.checkTemplates(pair.Key)...)
+			diags = append(diags, d.checkTemplates(pair.Value)...)
 		}
 		return diags
 	}
 	if elems, notList := hcl.ExprList(expr); !notList.HasErrors() {
 		for _, elem := range elems {
-			diags = append(diags, checkTemplates(elem)...)
+			diags = append(diags, d.checkTemplates(elem)...)
 		}
 		return diags
 	}
 	if text, ok := jsonString(expr); ok {
 		_, diags = hclsyntax.ParseTemplate([]byte(text), expr.Range().Filename, insideQuotes(expr))
 	}
-	return keepInside(diags, expr.Range())
+	return d.keepInside(diags, expr.Range())
 }
 
-// keepInside moves diagnostics whose place cannot be trusted, because escapes
-// were removed before parsing, to the whole range.
-func keepInside(diags hcl.Diagnostics, rng hcl.Range) hcl.Diagnostics {
+// keepInside corrects the places of diagnostics from inside a string of a JSON
+// file, whose text was parsed after its escapes were removed. Places that still
+// are not inside the string become the whole string.
+func (d *decoder) keepInside(diags hcl.Diagnostics, whole hcl.Range) hcl.Diagnostics {
+	var offsets []int
+	if file := d.loader.files[whole.Filename]; file != nil && strings.HasSuffix(whole.Filename, jsonSuffix) && whole.CanSliceBytes(file.Bytes) {
+		offsets = rawOffsets(whole.SliceBytes(file.Bytes))
+	}
 	for _, diag := range diags {
 		diag.Context = nil
-		if s := diag.Subject; s == nil || s.Start.Byte < rng.Start.Byte || s.End.Byte > rng.End.Byte || s.End.Line > rng.End.Line {
-			diag.Subject = rng.Ptr()
+		if diag.Subject != nil && offsets != nil {
+			diag.Subject.Start = rawPos(diag.Subject.Start, whole.Start, offsets)
+			diag.Subject.End = rawPos(diag.Subject.End, whole.Start, offsets)
+		}
+		if diag.Subject == nil || !encloses(whole, *diag.Subject) {
+			diag.Subject = whole.Ptr()
 		}
 	}
 	return diags
+}
+
+func encloses(outer, inner hcl.Range) bool {
+	return outer.Start.Byte <= inner.Start.Byte && inner.End.Byte <= outer.End.Byte && inner.End.Line <= outer.End.Line
+}
+
+// rawOffsets returns, for each offset in the text of a JSON string, the offset
+// in the literal with quotes and escapes. Nil when there are no escapes.
+func rawOffsets(literal []byte) []int {
+	if len(literal) < 2 || literal[0] != '"' || !bytes.Contains(literal, []byte{'\\'}) {
+		return nil
+	}
+	var offsets []int
+	for i, end := 1, len(literal)-1; i < end; {
+		width, size := 1, 1
+		if literal[i] == '\\' {
+			width, size = escape(literal[i:end])
+		}
+		for range size {
+			offsets = append(offsets, i)
+		}
+		i += width
+	}
+	return append(offsets, len(literal)-1)
+}
+
+// escape returns how many bytes the escape at the start of s has, and how many
+// bytes it stands for.
+func escape(s []byte) (width, size int) {
+	if len(s) < 6 || s[1] != 'u' {
+		return 2, 1
+	}
+	r := codeUnit(s)
+	if utf16.IsSurrogate(r) && len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
+		if pair := utf16.DecodeRune(r, codeUnit(s[6:])); pair != utf8.RuneError {
+			return 12, utf8.RuneLen(pair)
+		}
+	}
+	if size := utf8.RuneLen(r); size > 0 {
+		return 6, size
+	}
+	return 6, utf8.RuneLen(utf8.RuneError)
+}
+
+func codeUnit(s []byte) rune {
+	n, err := strconv.ParseUint(string(s[2:6]), 16, 16)
+	if err != nil {
+		return utf8.RuneError
+	}
+	return rune(n)
+}
+
+// rawPos corrects a position in the text of a string that begins at start.
+func rawPos(pos, start hcl.Pos, offsets []int) hcl.Pos {
+	decoded := pos.Byte - start.Byte - 1
+	if decoded < 0 || decoded >= len(offsets) {
+		return hcl.Pos{Line: start.Line, Column: start.Column, Byte: -1} // nowhere
+	}
+	raw := offsets[decoded]
+	return hcl.Pos{Line: start.Line, Column: start.Column + raw, Byte: start.Byte + raw}
 }

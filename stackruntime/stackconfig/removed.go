@@ -127,7 +127,7 @@ func (d *decoder) removedFrom(attr *hcl.Attribute) *RemovedFrom {
 		if p.problem != "" {
 			detail = p.problem + " " + detail
 		}
-		d.diags = append(d.diags, keepInside(hcl.Diagnostics{{
+		d.diags = append(d.diags, d.keepInside(hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  fromSummary,
 			Detail:   detail,

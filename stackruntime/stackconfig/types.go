@@ -48,7 +48,7 @@ func (t *typeDecoder) reject(rng hcl.Range, format string, args ...any) (cty.Typ
 func (t *typeDecoder) fail(rng hcl.Range, summary, format string, args ...any) {
 	t.failed = true
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: &rng}
-	t.diags = append(t.diags, keepInside(hcl.Diagnostics{diag}, t.whole)...)
+	t.diags = append(t.diags, t.keepInside(hcl.Diagnostics{diag}, t.whole)...)
 }
 
 // decode returns a type and the defaults of optional attributes in it, nil when
@@ -218,7 +218,7 @@ func (t *typeDecoder) attribute(expr hclsyntax.Expression) attributeType {
 func (t *typeDecoder) attributeDefault(expr hclsyntax.Expression, ty cty.Type, defaults *typeexpr.Defaults) cty.Value {
 	written, diags := expr.Value(nil)
 	if diags.HasErrors() {
-		t.diags = append(t.diags, keepInside(diags, t.whole)...)
+		t.diags = append(t.diags, t.keepInside(diags, t.whole)...)
 		t.failed = true
 	}
 	if t.failed {
