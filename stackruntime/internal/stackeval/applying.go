@@ -1,0 +1,463 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/changeexec"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// Applyable is implemented by objects with something to report while applying.
+type Applyable interface {
+	// CheckApply waits for what concerns the object and returns what is wrong. To
+	// be called by the walk only (rule V1).
+	CheckApply(ctx context.Context) hcl.Diagnostics
+}
+
+// ComponentResult is what applying left of one component instance.
+type ComponentResult struct {
+	Outputs  map[string]cty.Value // nil when there are none
+	Module   engine.State
+	Complete bool // everything planned was done
+	Skipped  bool // nothing was tried, because of another component
+	Counts   stackplan.Counts
+
+	diags hcl.Diagnostics
+}
+
+type (
+	changeResults = changeexec.Results[stackaddrs.AbsComponentInstance, *ComponentResult]
+	change        = changeexec.Change[stackaddrs.AbsComponentInstance, *ComponentResult]
+)
+
+// ApplyStack carries out the plan. Without error diagnostics everything was done.
+//
+// The results tell of each component instance in the plan how it went.
+func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInstance]*ComponentResult, hcl.Diagnostics) {
+	if !m.applying.Plan.Applyable {
+		return nil, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Plan cannot be applied",
+			Detail:   "There were errors while it was made. Mend them and make a new plan.",
+		}}
+	}
+	stop, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	m.saver.stop = cancel
+
+	results, diags := inMainTask(stop, m.applyAll)
+	if stop.Err() != nil {
+		diags = diags.Append(interrupted("applying", stop))
+	}
+	return results, diags
+}
+
+func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstance]*ComponentResult, hcl.Diagnostics) {
+	graph := newChangeGraph(m.applying.Plan)
+	m.changes = changeexec.ChangeExec(ctx, func(results *changeResults, add func(change)) {
+		for _, plan := range m.applying.Plan.Components {
+			applier := &componentApplier{main: m, plan: plan, graph: graph, results: results}
+			add(change{Addr: plan.Addr, Run: applier.run})
+		}
+	})
+
+	var w walker
+	walkDynamic(ctx, &w, m.stack, func(ctx context.Context, object Applyable) {
+		w.add(object.CheckApply(ctx))
+	})
+	results := make(map[stackaddrs.AbsComponentInstance]*ComponentResult)
+	for _, plan := range m.applying.Plan.Components {
+		result, err := m.changes.Await(ctx, plan.Addr)
+		if err != nil {
+			w.add(hcl.Diagnostics{bugDiagnostic("Internal evaluation error", "The change of %s came to no result: %s.", plan.Addr, err)})
+			continue
+		}
+		results[plan.Addr] = result
+		w.add(result.diags)
+	}
+	w.tasks.Wait()
+	w.add(m.saveRootValues(ctx))
+	return results, m.explainCycles(w.all())
+}
+
+// changeGraph knows which instances of the plan have to wait for which.
+type changeGraph struct {
+	instances  map[stackaddrs.AbsComponent][]*stackplan.Component
+	dependents map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent // sorted
+}
+
+func newChangeGraph(plan *stackplan.Plan) *changeGraph {
+	g := &changeGraph{
+		instances:  make(map[stackaddrs.AbsComponent][]*stackplan.Component),
+		dependents: make(map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent),
+	}
+	for _, c := range plan.Components {
+		component := stackaddrs.ComponentOf(c.Addr)
+		if _, seen := g.instances[component]; !seen {
+			for _, required := range c.Requires {
+				g.dependents[required] = append(g.dependents[required], component)
+			}
+		}
+		g.instances[component] = append(g.instances[component], c)
+	}
+	return g
+}
+
+// predecessors are the components that have to be done before one can be
+// applied: what it requires, or what requires it when it goes away.
+func (g *changeGraph) predecessors(plan *stackplan.Component) []stackaddrs.AbsComponent {
+	if plan.Action == stackplan.Delete || plan.Action == stackplan.Forget {
+		return g.dependents[stackaddrs.ComponentOf(plan.Addr)]
+	}
+	return plan.Requires
+}
+
+// saver hands changes of the state to the caller, one at a time.
+type saver struct {
+	slot chan struct{}
+	stop context.CancelCauseFunc
+}
+
+func (m *Main) save(ctx context.Context, change StateChange) hcl.Diagnostics {
+	m.saver.slot <- struct{}{}
+	defer func() { <-m.saver.slot }()
+	if err := m.applying.Save(ctx, change); err != nil {
+		m.saver.stop(fmt.Errorf("the state could not be saved: %w", err))
+		return hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "State not saved",
+			Detail:   fmt.Sprintf("A change was made but could not be recorded: %s. No further change was begun.", err),
+		}}
+	}
+	return nil
+}
+
+// saveRootValues records the root variables and outputs as they are now.
+func (m *Main) saveRootValues(ctx context.Context) hcl.Diagnostics {
+	change := StateChange{Inputs: make(map[string]cty.Value), Outputs: make(map[string]cty.Value)}
+	for name, planned := range m.applying.Plan.Inputs {
+		variable, declared := m.stack.variables[name]
+		if planned.DeleteOnApply || planned.Action == stackplan.Delete || !declared {
+			change.Inputs[name] = cty.NilVal
+			continue
+		}
+		if value, diags := variable.CheckValue(ctx); !diags.HasErrors() {
+			change.Inputs[name] = variable.inPlan(value)
+		}
+	}
+	for name, planned := range m.applying.Plan.Outputs {
+		output, declared := m.stack.outputs[name]
+		if planned.Action == stackplan.Delete || !declared {
+			change.Outputs[name] = cty.NilVal
+			continue
+		}
+		if value, diags := output.CheckValue(ctx); !diags.HasErrors() {
+			change.Outputs[name] = withoutFailed(value)
+		}
+	}
+	diags := m.save(ctx, change)
+	for _, addr := range m.applying.Plan.Removed {
+		diags = diags.Extend(m.save(ctx, StateChange{Before: m.applying.Prior.Components[addr]}))
+	}
+	return diags
+}
+
+// CheckApply implements [Applyable].
+func (v *InputVariable) CheckApply(ctx context.Context) hcl.Diagnostics {
+	_, diags := v.CheckValue(ctx)
+	return diags
+}
+
+// CheckApply implements [Applyable].
+func (l *LocalValue) CheckApply(ctx context.Context) hcl.Diagnostics { return l.CheckValue(ctx) }
+
+// CheckApply implements [Applyable].
+func (o *OutputValue) CheckApply(ctx context.Context) hcl.Diagnostics {
+	if o.stack.main.destroying() && o.stack.addr.IsRoot() {
+		return nil // it goes away, and so may what it is made of
+	}
+	_, diags := o.CheckValue(ctx)
+	return diags
+}
+
+// CheckApply implements [Applyable].
+func (p *Provider) CheckApply(ctx context.Context) hcl.Diagnostics {
+	_, diags := p.CheckInstances(ctx)
+	return diags
+}
+
+// CheckApply implements [Applyable].
+func (p *ProviderInstance) CheckApply(ctx context.Context) hcl.Diagnostics { return p.CheckArgs(ctx) }
+
+// CheckApply implements [Applyable].
+func (c *StackCall) CheckApply(ctx context.Context) hcl.Diagnostics {
+	_, diags := c.CheckInstances(ctx)
+	return diags
+}
+
+// CheckApply implements [Applyable].
+func (c *StackCallInstance) CheckApply(ctx context.Context) hcl.Diagnostics { return c.CheckInputs(ctx) }
+
+// CheckApply implements [Applyable].
+func (c *Component) CheckApply(ctx context.Context) hcl.Diagnostics {
+	_, diags := c.CheckInstances(ctx)
+	return diags
+}
+
+// CheckApply implements [Applyable].
+func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
+	if !c.main().changes.Has(c.addr) {
+		return hcl.Diagnostics{bugDiagnostic("Plan does not match the configuration", "The configuration produces %s, of which the plan knows nothing.", c.addr)}
+	}
+	inputs, diags := c.inputs.Check(ctx, c.inputsAspect)
+	_, moreDiags := c.providers.Check(ctx, c.providersAspect)
+	diags = diags.Extend(moreDiags)
+	if !diags.HasErrors() && failedInputs(inputs) {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Input could not be computed",
+			Detail:   fmt.Sprintf("An input of %s refers to something that is in error, so the component was not applied.", c.addr),
+			Subject:  c.component.config.decl.Range.Ptr(),
+		})
+	}
+	return diags
+}
+
+// appliedOutputs are the results once the instance is applied. What goes away
+// has those it was planned with, at once.
+func (c *ComponentInstance) appliedOutputs(ctx context.Context) map[string]cty.Value {
+	plan := c.main().planFor(c.addr)
+	if plan == nil {
+		return nil
+	}
+	if plan.Action == stackplan.Delete || plan.Action == stackplan.Forget {
+		return plan.Outputs
+	}
+	result, err := c.main().changes.Await(ctx, c.addr)
+	if err != nil || !result.Complete {
+		return resultOutputs(result)
+	}
+	return result.Outputs
+}
+
+func resultOutputs(result *ComponentResult) map[string]cty.Value {
+	if result == nil || result.Skipped {
+		return nil // those of an earlier apply are no results of this one
+	}
+	return result.Outputs
+}
+
+// planFor finds the plan of an instance; nil when there is none.
+func (m *Main) planFor(addr stackaddrs.AbsComponentInstance) *stackplan.Component {
+	i, found := slices.BinarySearchFunc(m.applying.Plan.Components, addr, func(c *stackplan.Component, addr stackaddrs.AbsComponentInstance) int {
+		return c.Addr.Compare(addr)
+	})
+	if !found {
+		return nil
+	}
+	return m.applying.Plan.Components[i]
+}
+
+// componentApplier applies the plan of one component instance.
+type componentApplier struct {
+	main    *Main
+	plan    *stackplan.Component
+	graph   *changeGraph
+	results *changeResults
+
+	saved *stackstate.Component // the record as it is in the state now; nil for none
+}
+
+func (a *componentApplier) prior() *stackstate.Component { return a.main.applying.Prior.Components[a.plan.Addr] }
+
+func (a *componentApplier) setStatus(status hooks.Status) {
+	if hook := a.main.hooks.ComponentStatus; hook != nil {
+		hook(a.plan.Addr, status)
+	}
+}
+
+// run waits for the predecessors, applies, and records what came of it. The
+// error is always nil: what went wrong is in the result.
+func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
+	a.setStatus(hooks.Pending)
+	a.saved = a.prior()
+	ready := a.awaitPredecessors(ctx)
+	inst, diags := a.instance(ctx)
+	if inst == nil {
+		result := a.unchanged()
+		result.diags = diags
+		a.setStatus(hooks.Failed)
+		return result, nil
+	}
+	if !ready {
+		result := a.unchanged()
+		result.Skipped = true
+		a.record(ctx, inst, result)
+		a.setStatus(hooks.Skipped)
+		return result, nil
+	}
+	result := a.apply(ctx, inst)
+	a.record(ctx, inst, result)
+	switch {
+	case result.Skipped:
+		a.setStatus(hooks.Skipped)
+	case !result.Complete:
+		a.setStatus(hooks.Failed)
+	default:
+		if hook := a.main.hooks.ComponentApplied; hook != nil {
+			hook(a.plan.Addr, result.Counts)
+		}
+		a.setStatus(hooks.Applied)
+	}
+	return result, nil
+}
+
+// awaitPredecessors tells whether everything that has to be done before was done.
+func (a *componentApplier) awaitPredecessors(ctx context.Context) bool {
+	ready := true
+	for _, component := range a.graph.predecessors(a.plan) {
+		for _, plan := range a.graph.instances[component] {
+			result, err := a.results.Await(ctx, plan.Addr)
+			if err != nil || !result.Complete {
+				ready = false
+			}
+		}
+	}
+	return ready
+}
+
+// instance finds the object that the configuration produces for the plan.
+func (a *componentApplier) instance(ctx context.Context) (*ComponentInstance, hcl.Diagnostics) {
+	component := a.main.component(ctx, stackaddrs.ComponentOf(a.plan.Addr))
+	if component != nil {
+		instances := component.Instances(ctx)
+		if inst, ok := instances.Instances[a.plan.Addr.Item.Key]; ok {
+			return inst, nil
+		}
+		if !instances.Known() {
+			return nil, nil // an error, or unknown because of one, reported elsewhere
+		}
+	}
+	return nil, hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "Plan does not match the configuration",
+		Detail:   fmt.Sprintf("The plan has changes for %s, which no block of the configuration produces. Make a new plan.", a.plan.Addr),
+		Extra:    DiagnosticAddress{a.plan.Addr},
+	}}
+}
+
+// unchanged is the result of doing nothing.
+func (a *componentApplier) unchanged() *ComponentResult {
+	result := &ComponentResult{}
+	if prior := a.prior(); prior != nil {
+		result.Module, result.Outputs = prior.Module, prior.Outputs
+	}
+	return result
+}
+
+// apply runs the engine, or keeps what planning found where that is all.
+func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *ComponentResult {
+	inputs := inst.Inputs(ctx)
+	providers := inst.providers.Value(ctx, inst.providersAspect)
+	if failedInputs(inputs) || failedProviders(providers) {
+		return a.unchanged()
+	}
+	a.setStatus(hooks.Applying)
+	if len(a.plan.EnginePlan) == 0 {
+		return &ComponentResult{Outputs: a.plan.Outputs, Module: a.plan.RefreshedState, Complete: true}
+	}
+	if a.plan.Action == stackplan.Delete && a.prior() != nil {
+		inputs = inst.destroyInputs(inputs)
+	}
+
+	var applied *engine.ApplyResult
+	var diags hcl.Diagnostics
+	err := a.main.slots.run(ctx, func(ctx context.Context) {
+		applied, diags = a.main.engine.Apply(ctx, &engine.ApplyRequest{
+			Component:  a.plan.Addr,
+			ModuleDir:  inst.component.config.decl.Source.Dir,
+			Mode:       a.plan.Mode,
+			Plan:       a.plan.EnginePlan,
+			Inputs:     inputs,
+			Providers:  providers,
+			PriorState: inst.priorModule(),
+			Progress:   inst.progress(),
+			Checkpoint: a.checkpoint(ctx, inst),
+		})
+	})
+	if err != nil {
+		result := a.unchanged()
+		result.Skipped = true
+		return result
+	}
+	result := a.unchanged()
+	result.diags = withComponent(diags, a.plan.Addr)
+	if applied != nil {
+		result.Module, result.Outputs = applied.State, applied.Outputs
+	}
+	if !diags.HasErrors() {
+		result.Complete = true
+		result.Counts = a.plan.Counts()
+	}
+	return result
+}
+
+// checkpoint saves the state of the module while it is being applied. What
+// cannot be saved now is saved at the end, or reported then.
+func (a *componentApplier) checkpoint(ctx context.Context, inst *ComponentInstance) func(engine.State) {
+	return func(state engine.State) {
+		next := a.newRecord(inst, &ComponentResult{Module: state})
+		if a.saved != nil {
+			next.Outputs = a.saved.Outputs
+		}
+		if diags := a.main.save(ctx, StateChange{Before: a.saved, After: next}); !diags.HasErrors() {
+			a.saved = next
+		}
+	}
+}
+
+// record saves the result.
+func (a *componentApplier) record(ctx context.Context, inst *ComponentInstance, result *ComponentResult) {
+	change := StateChange{Before: a.saved}
+	gone := result.Complete && (a.plan.Action == stackplan.Delete || a.plan.Action == stackplan.Forget)
+	if gone {
+		gone = !hasResources(result.Module)
+	}
+	if !gone {
+		change.After = a.newRecord(inst, result)
+		change.After.Inputs = inst.storedInputs(ctx, inst.Inputs(ctx))
+	}
+	if change.Before == nil && change.After == nil {
+		return
+	}
+	result.diags = result.diags.Extend(a.main.save(ctx, change))
+	if result.diags.HasErrors() {
+		result.Complete = false
+	}
+}
+
+func (a *componentApplier) newRecord(inst *ComponentInstance, result *ComponentResult) *stackstate.Component {
+	record := &stackstate.Component{
+		Addr:         a.plan.Addr,
+		Dependencies: a.plan.Requires,
+		Dependents:   a.graph.dependents[stackaddrs.ComponentOf(a.plan.Addr)],
+		Outputs:      result.Outputs,
+		Module:       result.Module,
+	}
+	if prior := a.prior(); prior != nil {
+		record.Inputs = prior.Inputs
+	}
+	return record
+}

@@ -1,0 +1,159 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+)
+
+// Component is a component in one stack instance, before its for_each is applied.
+type Component struct {
+	stack  *Stack
+	addr   stackaddrs.AbsComponent
+	config *ComponentConfig
+
+	instances memo.Memo[foreach.Expansion[*ComponentInstance]]
+	required  memo.Memo[componentSet]
+	planned   memo.Memo[planState]
+}
+
+func newComponent(stack *Stack, config *ComponentConfig) *Component {
+	return &Component{
+		stack:  stack,
+		addr:   stackaddrs.AbsComponent{Stack: stack.addr, Item: config.addr.Item},
+		config: config,
+	}
+}
+
+// ExprReferenceValue implements [expr.Referenceable]: the outputs of the
+// component, or an object with those of each instance. Not a map, because
+// instances may have different types.
+func (c *Component) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+	instances := c.Instances(ctx)
+	switch instances.Kind {
+	case foreach.Single:
+		return instances.Instances[stackaddrs.NoKey].ResultValue(ctx)
+	case foreach.Keyed:
+		results := make(map[string]cty.Value, len(instances.Instances))
+		for key, inst := range instances.InOrder() {
+			name, _ := key.AsString()
+			results[name] = inst.ResultValue(ctx)
+		}
+		return cty.ObjectVal(results)
+	case foreach.Unknown:
+		return cty.DynamicVal
+	default:
+		return expr.Placeholder(cty.DynamicPseudoType)
+	}
+}
+
+// Instances are the results of for_each.
+func (c *Component) Instances(ctx context.Context) foreach.Expansion[*ComponentInstance] {
+	return c.instances.Value(ctx, c.instancesAspect)
+}
+
+// CheckInstances is like Instances and reports what is wrong with for_each.
+func (c *Component) CheckInstances(ctx context.Context) (foreach.Expansion[*ComponentInstance], hcl.Diagnostics) {
+	return c.instances.Check(ctx, c.instancesAspect)
+}
+
+func (c *Component) instancesAspect() memo.Aspect[foreach.Expansion[*ComponentInstance]] {
+	aspect := expansionAspect(c.stack, c.addr.String(), c.config.decl.ForEach, "component",
+		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *ComponentInstance {
+			return newComponentInstance(c, key, repetition)
+		})
+	compute := aspect.Compute
+	aspect.Compute = func(ctx context.Context) (foreach.Expansion[*ComponentInstance], hcl.Diagnostics) {
+		instances, diags := compute(ctx)
+		c.announce(instances)
+		return instances, diags
+	}
+	return aspect
+}
+
+func (c *Component) announce(instances foreach.Expansion[*ComponentInstance]) {
+	hook := c.stack.main.hooks.ComponentExpanded
+	if hook == nil || instances.Kind == foreach.Failed || c.stack.main.phase == expr.InspectPhase {
+		return
+	}
+	addrs := make([]stackaddrs.AbsComponentInstance, 0, len(instances.Instances))
+	for _, inst := range instances.InOrder() {
+		addrs = append(addrs, inst.addr)
+	}
+	hook(c.addr, addrs)
+}
+
+// RequiredComponents are the components that this one depends on: those whose
+// results its arguments refer to, however indirectly, and those in depends_on.
+func (c *Component) RequiredComponents(ctx context.Context) componentSet {
+	return c.required.Value(ctx, func() memo.Aspect[componentSet] {
+		return memo.Aspect[componentSet]{
+			Name: c.addr.String() + " requirements",
+			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
+				decl := c.config.decl
+				required := c.stack.requiredBy(ctx, decl.ForEach, decl.Inputs)
+				for _, assignment := range decl.Providers {
+					required.addAll(c.stack.requiredBy(ctx, assignment.Value))
+				}
+				required.addAll(c.stack.requiredByTraversals(ctx, decl.DependsOn))
+				return required, nil
+			},
+		}
+	})
+}
+
+// planState says how the plans of a component's instances came out.
+type planState int
+
+const (
+	planComplete planState = iota
+	planDeferred
+	planFailed
+)
+
+// planState is the worst state of any instance's plan.
+func (c *Component) planState(ctx context.Context) planState {
+	return c.planned.Value(ctx, func() memo.Aspect[planState] {
+		return memo.Aspect[planState]{
+			Name:        c.addr.String() + " plans",
+			Placeholder: planFailed,
+			Compute: func(ctx context.Context) (planState, hcl.Diagnostics) {
+				instances := c.Instances(ctx)
+				if !instances.Known() {
+					return planFailed, nil
+				}
+				worst := planComplete
+				for _, inst := range instances.InOrder() {
+					worst = max(worst, inst.planState(ctx))
+				}
+				return worst, nil
+			},
+		}
+	})
+}
+
+func (c *ComponentInstance) planState(ctx context.Context) planState {
+	switch plan := c.Plan(ctx); {
+	case plan == nil:
+		return planFailed
+	case !plan.Complete:
+		return planDeferred
+	default:
+		return planComplete
+	}
+}
+
+// source is the address of the module as written.
+func (c *Component) source() string { return c.config.decl.Source.Written }
+
+func (c *Component) module(ctx context.Context) *engine.Module { return c.config.Module(ctx) }

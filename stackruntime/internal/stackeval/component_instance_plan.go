@@ -1,0 +1,342 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// Plan is the plan of the instance; nil when it could not be planned.
+func (c *ComponentInstance) Plan(ctx context.Context) *stackplan.Component {
+	return c.plan.Value(ctx, c.planAspect)
+}
+
+// PlanChanges implements [Plannable].
+func (c *ComponentInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	_, diags := c.inputs.Check(ctx, c.inputsAspect)
+	_, moreDiags := c.providers.Check(ctx, c.providersAspect)
+	diags = diags.Extend(moreDiags)
+	plan, moreDiags := c.plan.Check(ctx, c.planAspect)
+	diags = diags.Extend(moreDiags)
+	if plan == nil {
+		return nil, diags
+	}
+	return []PlannedChange{plannedComponent{plan}}, diags
+}
+
+func (c *ComponentInstance) planAspect() memo.Aspect[*stackplan.Component] {
+	return memo.Aspect[*stackplan.Component]{
+		Name: c.addr.String() + " plan",
+		Compute: func(ctx context.Context) (*stackplan.Component, hcl.Diagnostics) {
+			c.setStatus(hooks.Pending)
+			req, ok := c.planRequest(ctx)
+			if !ok {
+				c.setStatus(hooks.Failed)
+				return nil, nil
+			}
+			if c.main().destroying() {
+				return c.planDestroy(ctx, req)
+			}
+			switch c.requirementsState(ctx) {
+			case planFailed:
+				c.setStatus(hooks.Skipped)
+				return nil, nil
+			case planDeferred:
+				req.DeferAll = true
+			case planComplete:
+			}
+			return c.planNormal(ctx, req)
+		},
+	}
+}
+
+// planRequest collects what the engine needs; ok is false when something of it
+// could not be computed, which is reported where it happened.
+func (c *ComponentInstance) planRequest(ctx context.Context) (req *engine.PlanRequest, ok bool) {
+	inputs := c.Inputs(ctx)
+	providers := c.providers.Value(ctx, c.providersAspect)
+	if c.component.module(ctx) == nil || failedInputs(inputs) || failedProviders(providers) {
+		return nil, false
+	}
+	planning := c.main().planning
+	return &engine.PlanRequest{
+		Component:   c.addr,
+		ModuleDir:   c.component.config.decl.Source.Dir,
+		Mode:        planning.Mode,
+		Inputs:      inputs,
+		Providers:   providers,
+		PriorState:  c.priorModule(),
+		SkipRefresh: planning.SkipRefresh,
+		Replace:     planning.Replace[c.addr],
+		Timestamp:   planning.Timestamp,
+		Progress:    c.progress(),
+	}, true
+}
+
+// requirementsState is the worst state of the plans of all required components.
+func (c *ComponentInstance) requirementsState(ctx context.Context) planState {
+	worst := planComplete
+	for _, addr := range c.component.RequiredComponents(ctx).sorted() {
+		required := c.main().component(ctx, addr)
+		if required == nil {
+			return planFailed
+		}
+		worst = max(worst, required.planState(ctx))
+	}
+	return worst
+}
+
+// component finds a component by its address; nil when the configuration does
+// not produce it.
+func (m *Main) component(ctx context.Context, addr stackaddrs.AbsComponent) *Component {
+	stack := m.stackInstance(ctx, addr.Stack)
+	if stack == nil {
+		return nil
+	}
+	return stack.components[addr.Item.Name]
+}
+
+func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
+	c.setStatus(hooks.Planning)
+	result, diags := c.runPlan(ctx, req)
+	if result == nil || diags.HasErrors() {
+		c.setStatus(hooks.Failed)
+		return nil, diags
+	}
+	plan := c.newPlan(ctx, req, result)
+	plan.Action = c.actionFor(plan, result)
+	c.finishPlan(plan)
+	return plan, diags
+}
+
+// runPlan runs the engine when there is a slot for it. The result is nil if it
+// was not started because the operation shall stop.
+func (c *ComponentInstance) runPlan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+	var result *engine.PlanResult
+	var diags hcl.Diagnostics
+	err := c.main().slots.run(ctx, func(ctx context.Context) {
+		result, diags = c.main().engine.Plan(ctx, req)
+	})
+	if err != nil {
+		return nil, nil // reported once, for the whole operation
+	}
+	return result, withComponent(diags, c.addr)
+}
+
+// newPlan keeps a plan of the engine together with what it was made from.
+func (c *ComponentInstance) newPlan(ctx context.Context, req *engine.PlanRequest, result *engine.PlanResult) *stackplan.Component {
+	plan := &stackplan.Component{
+		Addr:           c.addr,
+		Source:         c.component.source(),
+		Mode:           req.Mode,
+		Applyable:      result.Applyable,
+		Complete:       result.Complete,
+		Requires:       c.component.RequiredComponents(ctx).sorted(),
+		Inputs:         c.storedInputs(ctx, req.Inputs),
+		Outputs:        result.Outputs,
+		Changes:        result.Changes,
+		Drift:          result.Drift,
+		Deferred:       result.Deferred,
+		Checks:         result.Checks,
+		RefreshedState: result.RefreshedState,
+	}
+	if req.DeferAll {
+		plan.DeferredReason = "deferred_prereq"
+	} else if len(result.Deferred) > 0 {
+		plan.DeferredReason = result.Deferred[0].Reason
+	}
+	if needsApply(result) {
+		plan.EnginePlan = result.Plan
+	}
+	return plan
+}
+
+// needsApply tells whether the engine has something to do. Where it has not,
+// applying means keeping what was found while planning, which costs nothing.
+func needsApply(result *engine.PlanResult) bool {
+	if !result.Applyable {
+		return false
+	}
+	for _, rc := range result.Changes {
+		if changesSomething(rc) {
+			return true
+		}
+	}
+	for _, value := range result.Outputs {
+		if !value.IsWhollyKnown() {
+			return true
+		}
+	}
+	return false
+}
+
+func changesSomething(rc *tfjson.ResourceChange) bool {
+	moved := rc.PreviousAddress != "" && rc.PreviousAddress != rc.Address
+	return moved || rc.Change == nil || rc.Change.Importing != nil || !rc.Change.Actions.NoOp()
+}
+
+// actionFor says what a plan of an instance that stays in the configuration does to it.
+func (c *ComponentInstance) actionFor(plan *stackplan.Component, result *engine.PlanResult) stackplan.Action {
+	prior := c.prior()
+	switch {
+	case plan.Mode == engine.RefreshOnly:
+		return stackplan.Read
+	case prior == nil:
+		return stackplan.Create
+	case len(plan.EnginePlan) > 0 || len(plan.Deferred) > 0 || !sameValues(prior.Outputs, result.Outputs):
+		return stackplan.Update
+	default:
+		return stackplan.NoOp
+	}
+}
+
+func sameValues(a, b map[string]cty.Value) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, value := range a {
+		other, ok := b[name]
+		if !ok || !value.RawEquals(other) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *ComponentInstance) finishPlan(plan *stackplan.Component) {
+	if hook := c.main().hooks.ComponentPlanned; hook != nil {
+		hook(plan)
+	}
+	if plan.Complete {
+		c.setStatus(hooks.Planned)
+	} else {
+		c.setStatus(hooks.Deferred)
+	}
+}
+
+// withComponent adds to diagnostics from an engine which component they are about.
+func withComponent(diags hcl.Diagnostics, addr stackaddrs.AbsComponentInstance) hcl.Diagnostics {
+	for _, diag := range diags {
+		if diag.Extra == nil {
+			diag.Extra = DiagnosticAddress{addr}
+		}
+	}
+	return diags
+}
+
+// DiagnosticAddress is the Extra of a diagnostic about one component instance.
+type DiagnosticAddress struct {
+	Component stackaddrs.AbsComponentInstance
+}
+
+// Address returns the address as text.
+func (a DiagnosticAddress) Address() string { return a.Component.String() }
+
+// planDestroy plans the destruction of everything the instance has.
+func (c *ComponentInstance) planDestroy(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
+	c.setStatus(hooks.Planning)
+	prior := c.prior()
+	var diags hcl.Diagnostics
+	var refreshed *engine.PlanResult
+	if c.main().dependents(ctx)[c.component.addr] || (prior != nil && len(prior.Dependents) > 0) {
+		refreshed, diags = c.refresh.Check(ctx, c.refreshAspect)
+		if prior == nil {
+			diags = nil // only for the sake of dependents, which get unknown values instead
+		}
+		if diags.HasErrors() {
+			c.setStatus(hooks.Failed)
+			return nil, diags
+		}
+	}
+	if prior == nil || len(prior.Module) == 0 {
+		plan := c.newPlan(ctx, req, &engine.PlanResult{Applyable: true, Complete: true})
+		plan.Action = stackplan.Delete
+		plan.Outputs = planOutputs(refreshed)
+		c.finishPlan(plan)
+		return plan, diags
+	}
+	req.Inputs = c.destroyInputs(req.Inputs)
+	if refreshed != nil {
+		req.PriorState, req.SkipRefresh = refreshed.RefreshedState, true
+	}
+	result, moreDiags := c.runPlan(ctx, req)
+	diags = diags.Extend(moreDiags)
+	if result == nil || moreDiags.HasErrors() {
+		c.setStatus(hooks.Failed)
+		return nil, diags
+	}
+	plan := c.newPlan(ctx, req, result)
+	plan.Action = stackplan.Delete
+	plan.Outputs = planOutputs(refreshed)
+	c.finishPlan(plan)
+	return plan, diags
+}
+
+func planOutputs(result *engine.PlanResult) map[string]cty.Value {
+	if result == nil {
+		return nil
+	}
+	return result.Outputs
+}
+
+// destroyInputs replaces values that are not known by those of the last apply:
+// what is destroyed was made with them.
+func (c *ComponentInstance) destroyInputs(inputs map[string]cty.Value) map[string]cty.Value {
+	prior := c.prior()
+	usable := make(map[string]cty.Value, len(inputs))
+	for name, value := range inputs {
+		if last, ok := prior.Inputs[name]; ok && !value.IsWhollyKnown() && last.IsWhollyKnown() {
+			value = last
+		}
+		usable[name] = value
+	}
+	return usable
+}
+
+// refreshedOutputs are the results of an instance that is about to be
+// destroyed, as they are now. ok is false when it could not be refreshed.
+func (c *ComponentInstance) refreshedOutputs(ctx context.Context) (outputs map[string]cty.Value, ok bool) {
+	result := c.refresh.Value(ctx, c.refreshAspect)
+	if result == nil {
+		// Not reported for what was never created; whoever needs the values gets unknown ones.
+		return nil, c.prior() == nil
+	}
+	return result.Outputs, true
+}
+
+// refreshAspect makes the hidden plan of a destroy: a normal one, to learn the
+// current results, which others need to be destroyed.
+func (c *ComponentInstance) refreshAspect() memo.Aspect[*engine.PlanResult] {
+	return memo.Aspect[*engine.PlanResult]{
+		Name: c.addr.String() + " result",
+		Compute: func(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics) {
+			req, ok := c.planRequest(ctx)
+			if !ok {
+				return nil, nil
+			}
+			req.Mode, req.Progress, req.Replace = engine.Normal, nil, nil
+			result, diags := c.runPlan(ctx, req)
+			if diags.HasErrors() {
+				return nil, diags
+			}
+			if result == nil {
+				return nil, diags
+			}
+			if len(result.RefreshedState) == 0 && len(req.PriorState) > 0 {
+				return nil, diags.Append(bugDiagnostic("Internal evaluation error", "The engine has not said what it found while refreshing %s.", c.addr))
+			}
+			return result, diags
+		},
+	}
+}

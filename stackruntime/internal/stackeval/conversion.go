@@ -1,0 +1,66 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/ctymarks"
+
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+)
+
+// describeError returns the message of a conversion error with the path it is
+// about, as in "attribute tags[0]: string required".
+func describeError(err error) string {
+	pathErr, ok := errors.AsType[cty.PathError](err)
+	if !ok || len(pathErr.Path) == 0 {
+		return err.Error()
+	}
+	return describePath(pathErr.Path) + ": " + err.Error()
+}
+
+// describePath writes a path as users would: attr.list[0]["key"].
+func describePath(path cty.Path) string {
+	var b strings.Builder
+	for i, step := range path {
+		switch step := step.(type) {
+		case cty.GetAttrStep:
+			if i > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step.Name)
+		case cty.IndexStep:
+			key, _ := step.Key.Unmark()
+			switch {
+			case !key.IsKnown() || key.IsNull():
+				b.WriteString("[...]")
+			case key.Type() == cty.String:
+				b.WriteString("[" + strconv.Quote(key.AsString()) + "]")
+			case key.Type() == cty.Number:
+				b.WriteString("[" + key.AsBigFloat().Text('f', -1) + "]")
+			default:
+				b.WriteString("[...]")
+			}
+		}
+	}
+	return b.String()
+}
+
+// withoutFailed takes the mark of placeholders off, for values that leave the evaluator.
+func withoutFailed(v cty.Value) cty.Value {
+	if !expr.IsFailed(v) {
+		return v
+	}
+	bare, _ := v.WrangleMarksDeep(func(mark any, _ cty.Path) (ctymarks.WrangleAction, error) {
+		if mark == expr.Failed {
+			return ctymarks.WrangleDrop, nil
+		}
+		return nil, nil
+	})
+	return bare
+}

@@ -1,0 +1,31 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package stackeval is the evaluator of the stacks language.
+//
+// A [Main] is the root of a tree of objects which stand for the parts of a
+// configuration. For each block there is one object of a type ending in Config:
+// what was written. For each stack instance that has the block there is one
+// object of the type without a suffix, and for each result of its for_each one of
+// a type ending in Instance. Every object is made once per Main, and so per phase,
+// by its parent, which keeps it.
+//
+// Nothing is computed before it is asked for. Objects ask each other by method
+// calls, which block on promises (package promising), so a usable order comes
+// about by itself and circles are errors.
+//
+// Rules:
+//
+//   - V1. A method called Check… returns diagnostics and is called by a walk,
+//     once. The method without the prefix returns the same value, a placeholder if
+//     there were errors.
+//   - V2. An object reports its own mistakes only. What it gets from others may be
+//     a placeholder (package expr), which never leads to another diagnostic.
+//   - V3. Static walks visit the Config objects and see what is true of every
+//     instance. Dynamic walks visit the others.
+//   - V4. No lock and no slot for running the engine is held while waiting for a promise.
+//   - V5. Results do not depend on which task ran first.
+//
+// Source: the architecture notes this project was created from; the language
+// reference for the behaviour of each object.
+package stackeval

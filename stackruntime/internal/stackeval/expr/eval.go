@@ -1,0 +1,145 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package expr
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Result is an evaluated expression with what it was evaluated from, for
+// diagnostics about the value.
+type Result struct {
+	Value       cty.Value
+	Expression  hcl.Expression
+	EvalContext *hcl.EvalContext
+}
+
+// Diagnostic returns an error about the value of the expression.
+func (r Result) Diagnostic(summary, detail string) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity:    hcl.DiagError,
+		Summary:     summary,
+		Detail:      detail,
+		Subject:     r.Expression.Range().Ptr(),
+		Expression:  r.Expression,
+		EvalContext: r.EvalContext,
+	}
+}
+
+// EvalExpr evaluates an expression. With errors the value is a placeholder of
+// unknown type.
+func EvalExpr(ctx context.Context, e hcl.Expression, phase EvalPhase, scope EvaluationScope) (cty.Value, hcl.Diagnostics) {
+	result, diags := EvalExprAndEvalContext(ctx, e, phase, scope)
+	return result.Value, diags
+}
+
+// EvalExprAndEvalContext is like [EvalExpr] and also returns what the
+// expression was evaluated from.
+func EvalExprAndEvalContext(ctx context.Context, e hcl.Expression, phase EvalPhase, scope EvaluationScope) (Result, hcl.Diagnostics) {
+	result := Result{Value: Placeholder(cty.DynamicPseudoType), Expression: e}
+	evalCtx, diags := evalContextFor(ctx, e.Variables(), phase, scope)
+	result.EvalContext = evalCtx
+	if diags.HasErrors() {
+		return result, diags
+	}
+	value, moreDiags := e.Value(evalCtx)
+	diags = diags.Extend(moreDiags)
+	if !moreDiags.HasErrors() {
+		result.Value = value
+	}
+	return result, diags
+}
+
+// EvalBody evaluates all expressions of a body and decodes it. With errors the
+// value is a placeholder of the spec's type.
+func EvalBody(ctx context.Context, body hcl.Body, spec hcldec.Spec, phase EvalPhase, scope EvaluationScope) (cty.Value, hcl.Diagnostics) {
+	placeholder := Placeholder(hcldec.ImpliedType(spec))
+	evalCtx, diags := evalContextFor(ctx, hcldec.Variables(body, spec), phase, scope)
+	if diags.HasErrors() {
+		return placeholder, diags
+	}
+	value, moreDiags := hcldec.Decode(body, spec, evalCtx)
+	diags = diags.Extend(moreDiags)
+	if moreDiags.HasErrors() {
+		return placeholder, diags
+	}
+	return value, diags
+}
+
+// References finds the references in the expressions. Those that are malformed
+// are left out: evaluating reports them.
+func References(traversals []hcl.Traversal) []stackaddrs.Reference {
+	refs := make([]stackaddrs.Reference, 0, len(traversals))
+	for _, traversal := range traversals {
+		ref, _, diags := stackaddrs.ParseReference(traversal)
+		if !diags.HasErrors() {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// evalContextFor asks all objects that are referred to for their values. When
+// references are bad, all of them are reported and no object is asked.
+func evalContextFor(ctx context.Context, traversals []hcl.Traversal, phase EvalPhase, scope EvaluationScope) (*hcl.EvalContext, hcl.Diagnostics) {
+	evalCtx := &hcl.EvalContext{Functions: scope.Functions()}
+	if len(traversals) == 0 {
+		return evalCtx, nil
+	}
+	objects, diags := resolveReferences(ctx, traversals, scope)
+	if diags.HasErrors() {
+		return evalCtx, diags
+	}
+	symbols := make(symbolTable)
+	for target, object := range objects.inOrder() {
+		symbols.set(target, object.ExprReferenceValue(ctx, phase))
+	}
+	evalCtx.Variables = symbols.variables()
+	return evalCtx, diags
+}
+
+// resolved are the objects that an expression refers to, each once, in the order of use.
+type resolved struct {
+	targets []stackaddrs.Referenceable
+	objects map[stackaddrs.Referenceable]Referenceable
+}
+
+func resolveReferences(ctx context.Context, traversals []hcl.Traversal, scope EvaluationScope) (resolved, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	found := resolved{objects: make(map[stackaddrs.Referenceable]Referenceable, len(traversals))}
+	for _, traversal := range traversals {
+		ref, _, moreDiags := stackaddrs.ParseReference(traversal)
+		diags = diags.Extend(moreDiags)
+		if moreDiags.HasErrors() {
+			continue
+		}
+		if _, done := found.objects[ref.Target]; done {
+			continue
+		}
+		object, moreDiags := scope.ResolveExpressionReference(ctx, ref)
+		diags = diags.Extend(moreDiags)
+		if moreDiags.HasErrors() {
+			continue
+		}
+		found.targets = append(found.targets, ref.Target)
+		found.objects[ref.Target] = object
+	}
+	return found, diags
+}
+
+func (r resolved) inOrder() func(yield func(stackaddrs.Referenceable, Referenceable) bool) {
+	return func(yield func(stackaddrs.Referenceable, Referenceable) bool) {
+		for _, target := range r.targets {
+			if !yield(target, r.objects[target]) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,178 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package foreach turns for_each arguments into instances. It is the only place
+// that knows which values are accepted; what an instance is, the caller says.
+package foreach
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// Kind says how much is known of the instances of a block.
+type Kind int
+
+// The kinds of expansions.
+const (
+	Single  Kind = iota // no for_each: exactly one instance, without a key
+	Keyed               // the instances are known
+	Unknown             // not known before apply
+	Failed              // for_each is in error, which its owner reports
+)
+
+// Repetition is what each.key and each.value stand for in one instance. The
+// zero value is that of a block without for_each.
+type Repetition struct {
+	Key   cty.Value
+	Value cty.Value
+}
+
+// Set is the result of a for_each argument, before instances are made of it.
+type Set struct {
+	Kind     Kind
+	Elements map[string]cty.Value // for Keyed: each.value by key
+	Unknown  Repetition           // for Unknown: what is known of any instance
+}
+
+// SingleSet is the set of a block without for_each.
+var SingleSet = Set{Kind: Single}
+
+// FailedSet is the placeholder for a for_each in error.
+var FailedSet = Set{Kind: Failed}
+
+// FromValue checks the value of a for_each argument.
+//
+// what names the kind of block in messages: "component", "stack", "provider".
+func FromValue(result expr.Result, what string) (Set, hcl.Diagnostics) {
+	reject := func(summary, format string, args ...any) (Set, hcl.Diagnostics) {
+		return FailedSet, hcl.Diagnostics{result.Diagnostic(summary, fmt.Sprintf(format, args...))}
+	}
+
+	v := result.Value
+	if v.HasMark(expr.Failed) {
+		return FailedSet, nil
+	}
+	isSet := v.Type().IsSetType()
+	switch {
+	case marks.Has(v, marks.Sensitive) || (isSet && marks.Contains(v, marks.Sensitive)):
+		return reject("for_each cannot be sensitive",
+			"The keys of %s instances appear in addresses, which are shown everywhere. Use a value that is not sensitive, or make the keys nonsensitive() if they are no secret.", what)
+	case marks.Has(v, marks.Ephemeral) || (isSet && marks.Contains(v, marks.Ephemeral)):
+		return reject("for_each cannot be ephemeral",
+			"The keys of %s instances are kept in plan and state. Use a value that is not ephemeral.", what)
+	}
+	v, _ = v.Unmark()
+
+	ty := v.Type()
+	switch {
+	case v.IsNull():
+		return reject("for_each cannot be null",
+			"The value decides which %s instances exist. Use an empty map or set for none.", what)
+	case !acceptable(v):
+		return reject("for_each needs a map, an object or a set of strings",
+			"The value is a %s, and %s instances need distinct keys. Use a map, an object, or toset([...]) for a list of strings.", ty.FriendlyName(), what)
+	case isSet:
+		return fromSet(v, what, reject)
+	case !v.IsKnown():
+		return unknownSet(ty), nil
+	default:
+		return Set{Kind: Keyed, Elements: v.AsValueMap()}, nil
+	}
+}
+
+// acceptable tells whether the type of v fits, or may do so once it is known.
+func acceptable(v cty.Value) bool {
+	ty := v.Type()
+	if ty.IsMapType() || ty.IsObjectType() || ty.IsSetType() {
+		return true
+	}
+	return !v.IsWhollyKnown() && ty.HasDynamicTypes()
+}
+
+func fromSet(v cty.Value, what string, reject func(string, string, ...any) (Set, hcl.Diagnostics)) (Set, hcl.Diagnostics) {
+	element := v.Type().ElementType()
+	if v.IsKnown() && v.LengthInt() == 0 {
+		return Set{Kind: Keyed}, nil
+	}
+	if element != cty.String && element != cty.DynamicPseudoType {
+		return reject("for_each set must hold strings",
+			"The set holds values of type %s, and %s instances have strings as keys. Use tostring() on its elements.", element.FriendlyName(), what)
+	}
+	if !v.IsWhollyKnown() {
+		return unknownSet(v.Type()), nil
+	}
+	elements := make(map[string]cty.Value, v.LengthInt())
+	for _, e := range v.AsValueSlice() {
+		if e.IsNull() {
+			return reject("for_each cannot contain null",
+				"An element of the set is null, and %s instances have strings as keys.", what)
+		}
+		elements[e.AsString()] = e
+	}
+	return Set{Kind: Keyed, Elements: elements}, nil
+}
+
+func unknownSet(ty cty.Type) Set {
+	value := cty.DynamicVal
+	if ty.IsMapType() || ty.IsSetType() {
+		value = cty.UnknownVal(ty.ElementType())
+	}
+	return Set{Kind: Unknown, Unknown: Repetition{Key: cty.UnknownVal(cty.String).RefineNotNull(), Value: value}}
+}
+
+// StaticRepetition is what each.key and each.value stand for while nothing of
+// the instances is known, in static checks.
+var StaticRepetition = Repetition{Key: cty.UnknownVal(cty.String).RefineNotNull(), Value: cty.DynamicVal}
+
+// Expansion has the instances of a block.
+type Expansion[I any] struct {
+	Kind      Kind
+	Instances map[stackaddrs.InstanceKey]I // for Single and Keyed
+}
+
+// Expand makes an instance of each element of the set.
+func Expand[I any](set Set, newInstance func(stackaddrs.InstanceKey, Repetition) I) Expansion[I] {
+	expansion := Expansion[I]{Kind: set.Kind}
+	switch set.Kind {
+	case Single:
+		expansion.Instances = map[stackaddrs.InstanceKey]I{
+			stackaddrs.NoKey: newInstance(stackaddrs.NoKey, Repetition{}),
+		}
+	case Keyed:
+		expansion.Instances = make(map[stackaddrs.InstanceKey]I, len(set.Elements))
+		for key, value := range set.Elements {
+			addr := stackaddrs.StringKey(key)
+			expansion.Instances[addr] = newInstance(addr, Repetition{Key: cty.StringVal(key), Value: value})
+		}
+	case Unknown, Failed:
+	}
+	return expansion
+}
+
+// Known tells whether the instances are known.
+func (e Expansion[I]) Known() bool { return e.Kind == Single || e.Kind == Keyed }
+
+// Keys returns the keys of the instances in order.
+func (e Expansion[I]) Keys() []stackaddrs.InstanceKey {
+	return slices.SortedFunc(maps.Keys(e.Instances), stackaddrs.InstanceKey.Compare)
+}
+
+// InOrder iterates over the instances in the order of their keys.
+func (e Expansion[I]) InOrder() func(yield func(stackaddrs.InstanceKey, I) bool) {
+	return func(yield func(stackaddrs.InstanceKey, I) bool) {
+		for _, key := range e.Keys() {
+			if !yield(key, e.Instances[key]) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,169 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// InputVariable is a variable in one stack instance.
+type InputVariable struct {
+	stack  *Stack
+	addr   stackaddrs.AbsInputVariable
+	config *InputVariableConfig
+
+	value memo.Memo[cty.Value]
+}
+
+func newInputVariable(stack *Stack, config *InputVariableConfig) *InputVariable {
+	return &InputVariable{
+		stack:  stack,
+		addr:   stackaddrs.AbsInputVariable{Stack: stack.addr, Item: config.addr.Item},
+		config: config,
+	}
+}
+
+// ExprReferenceValue implements [expr.Referenceable].
+func (v *InputVariable) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+	return v.Value(ctx)
+}
+
+// Value is the variable's value, of the declared type and with the declared marks.
+func (v *InputVariable) Value(ctx context.Context) cty.Value {
+	return v.value.Value(ctx, v.valueAspect)
+}
+
+// CheckValue is like Value and reports what is wrong with it.
+func (v *InputVariable) CheckValue(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+	return v.value.Check(ctx, v.valueAspect)
+}
+
+func (v *InputVariable) valueAspect() memo.Aspect[cty.Value] {
+	return memo.Aspect[cty.Value]{
+		Name:        v.addr.String(),
+		Placeholder: v.placeholder(),
+		Compute: func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+			value, diags := v.givenValue(ctx)
+			if diags.HasErrors() {
+				return v.placeholder(), diags
+			}
+			value = v.config.marked(value)
+			if v.stack.main.phase == expr.InspectPhase || expr.IsFailed(value) {
+				return value, diags
+			}
+			return value, diags.Extend(v.checkRules(ctx, value))
+		},
+	}
+}
+
+func (v *InputVariable) placeholder() cty.Value {
+	return v.config.marked(expr.Placeholder(v.config.decl.Type.WithoutOptional()))
+}
+
+// givenValue is the value as assigned, of the declared type.
+func (v *InputVariable) givenValue(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+	if v.stack.call != nil {
+		return v.stack.call.InputValues(ctx)[v.addr.Item.Name], nil
+	}
+	main := v.stack.main
+	switch {
+	case main.planning != nil:
+		return v.rootValue(main.planning.Inputs[v.addr.Item.Name])
+	case main.applying != nil:
+		return v.rootValueAtApply()
+	default:
+		given := main.inspecting.Inputs[v.addr.Item.Name]
+		if given == cty.NilVal && v.config.decl.Default == cty.NilVal {
+			return cty.UnknownVal(v.config.decl.Type.WithoutOptional()), nil
+		}
+		return v.rootValue(given)
+	}
+}
+
+// rootValue converts a value from outside. cty.NilVal and null select the default.
+func (v *InputVariable) rootValue(given cty.Value) (cty.Value, hcl.Diagnostics) {
+	decl := v.config.decl
+	if given == cty.NilVal || isNull(given) {
+		if decl.Default != cty.NilVal {
+			return decl.Default, nil
+		}
+		return cty.NilVal, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Value needed for variable",
+			Detail:   fmt.Sprintf("Variable var.%[1]s is not set and has no default. Set it with -var=%[1]s=..., in a file given by -var-file, or in the environment as TF_VAR_%[1]s.", decl.Name),
+			Subject:  decl.Range.Ptr(),
+		}}
+	}
+	if decl.Type.Defaults != nil {
+		given = decl.Type.Defaults.Apply(given)
+	}
+	value, err := convert.Convert(given, decl.Type.Constraint)
+	if err != nil {
+		return cty.NilVal, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Value does not fit the variable",
+			Detail:   fmt.Sprintf("The value given for variable %q does not fit its type: %s.", decl.Name, describeError(err)),
+			Subject:  decl.Range.Ptr(),
+		}}
+	}
+	return value, nil
+}
+
+// rootValueAtApply is the planned value, or for an ephemeral variable the one
+// given now.
+func (v *InputVariable) rootValueAtApply() (cty.Value, hcl.Diagnostics) {
+	decl := v.config.decl
+	applying := v.stack.main.applying
+	given, isGiven := applying.Inputs[decl.Name]
+	planned, wasPlanned := applying.Plan.Inputs[decl.Name]
+	if decl.Ephemeral {
+		if !isGiven && wasPlanned && planned.RequiredOnApply {
+			return cty.NilVal, hcl.Diagnostics{{
+				Severity: hcl.DiagError,
+				Summary:  "Value needed for variable",
+				Detail:   fmt.Sprintf("Variable var.%[1]s is ephemeral and had a value while planning. Values of ephemeral variables are never stored, so it must be set again for the apply, with -var=%[1]s=... or TF_VAR_%[1]s.", decl.Name),
+				Subject:  decl.Range.Ptr(),
+			}}
+		}
+		return v.rootValue(given)
+	}
+	if !wasPlanned {
+		return v.rootValue(given)
+	}
+	plannedValue, _ := planned.After.UnmarkDeep()
+	if !isGiven {
+		return plannedValue, nil
+	}
+	value, diags := v.rootValue(given)
+	if diags.HasErrors() {
+		return value, diags
+	}
+	if bare, _ := value.UnmarkDeep(); plannedValue.IsWhollyKnown() && !bare.RawEquals(plannedValue) {
+		return cty.NilVal, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Variable changed since planning",
+			Detail:   fmt.Sprintf("Variable %q must have the value that the plan was made with. Only ephemeral variables may have another. Leave it out, or make a new plan.", decl.Name),
+			Subject:  decl.Range.Ptr(),
+		}}
+	}
+	return value, nil
+}
+
+// inPlan is the value to be stored: nothing of an ephemeral variable is.
+func (v *InputVariable) inPlan(value cty.Value) cty.Value {
+	if v.config.decl.Ephemeral {
+		return cty.NullVal(v.config.decl.Type.WithoutOptional())
+	}
+	return withoutFailed(marks.Remove(value, marks.Ephemeral))
+}

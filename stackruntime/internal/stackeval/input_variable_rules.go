@@ -1,0 +1,100 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// checkRules checks the validation rules, each by itself.
+func (v *InputVariable) checkRules(ctx context.Context, value cty.Value) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	scope := ownVariableScope{name: v.config.decl.Name, value: value, funcs: v.stack.Functions()}
+	for _, rule := range v.config.decl.Validations {
+		diags = diags.Extend(v.checkRule(ctx, rule, scope))
+	}
+	return diags
+}
+
+// checkRule takes the steps of section 2.3 of the language reference. The
+// message is looked at even if the condition holds, so that a bad one is found
+// before it is needed.
+func (v *InputVariable) checkRule(ctx context.Context, rule *stackconfig.CheckRule, scope expr.EvaluationScope) hcl.Diagnostics {
+	phase := v.stack.main.phase
+	result, diags := expr.EvalExprAndEvalContext(ctx, rule.Condition, phase, scope)
+	if diags.HasErrors() {
+		return diags
+	}
+	condition, _ := result.Value.Unmark()
+	if !condition.IsKnown() {
+		return diags
+	}
+	holds, err := convert.Convert(condition, cty.Bool)
+	if err != nil || holds.IsNull() {
+		return diags.Append(result.Diagnostic("Validation condition gave no yes/no answer",
+			"The condition must be true or false for every value of the variable."))
+	}
+	if !holds.IsKnown() {
+		return diags
+	}
+
+	message, usable, moreDiags := ruleMessage(ctx, rule, phase, scope)
+	diags = diags.Extend(moreDiags)
+	if !usable || holds.True() {
+		return diags
+	}
+	return diags.Append(&hcl.Diagnostic{
+		Severity:    hcl.DiagError,
+		Summary:     "Variable value rejected",
+		Detail:      fmt.Sprintf("%s\n\nThis was checked by the validation rule at %s.", message, rule.Range),
+		Subject:     v.config.decl.Range.Ptr(),
+		Expression:  rule.Condition,
+		EvalContext: result.EvalContext,
+	})
+}
+
+const messageFallback = "The condition does not hold, and its message could not be produced."
+
+// ruleMessage evaluates the message of a rule. usable is false when it cannot
+// be known, in which case the failure is not reported besides.
+func ruleMessage(ctx context.Context, rule *stackconfig.CheckRule, phase expr.EvalPhase, scope expr.EvaluationScope) (message string, usable bool, diags hcl.Diagnostics) {
+	result, diags := expr.EvalExprAndEvalContext(ctx, rule.ErrorMessage, phase, scope)
+	if diags.HasErrors() {
+		return messageFallback, true, diags
+	}
+	problem := func(summary, detail string) hcl.Diagnostics {
+		return diags.Append(result.Diagnostic(summary, detail))
+	}
+	switch {
+	case marks.Contains(result.Value, marks.Sensitive):
+		return "The message cannot be shown because it is made of a sensitive value.", true, problem(
+			"Validation message would reveal a sensitive value",
+			"Messages are shown. Do not refer to the variable in this one, or make the part you show nonsensitive().")
+	case marks.Contains(result.Value, marks.Ephemeral):
+		return "The message cannot be shown because it is made of an ephemeral value.", true, problem(
+			"Validation message would reveal an ephemeral value",
+			"Messages are shown and kept. Do not refer to the variable in this one.")
+	}
+	value, _ := result.Value.UnmarkDeep()
+	text, err := convert.Convert(value, cty.String)
+	switch {
+	case !value.IsWhollyKnown():
+		return "", false, problem("Unusable validation message", "The message must be known when the condition is.")
+	case err != nil:
+		return messageFallback, true, problem("Unusable validation message", "The message must be a string.")
+	case text.IsNull() || strings.TrimSpace(text.AsString()) == "":
+		return messageFallback, true, diags
+	}
+	return strings.TrimSpace(text.AsString()), true, diags
+}

@@ -1,0 +1,238 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// inputSet is what an inputs argument must supply: the variables of a module
+// or of an embedded stack.
+type inputSet struct {
+	variables []inputVariable // sorted by name
+	messages  inputMessages
+	nullable  bool // null is a value for variables without a default
+}
+
+type inputVariable struct {
+	name          string
+	constraint    cty.Type
+	applyDefaults func(cty.Value) cty.Value // nil when there are none
+	def           cty.Value                 // cty.NilVal when required
+	ephemeral     bool
+}
+
+type inputMessages struct {
+	doNotFit string // summary for values of the wrong type
+	missing  string // summary for one variable without value
+	needed   string // summary for no inputs argument at all
+	owner    string // what declares the variables, as in "the module"
+}
+
+var (
+	moduleInputMessages = inputMessages{
+		doNotFit: "Component inputs do not fit",
+		missing:  "Component inputs do not fit",
+		needed:   "Component needs inputs",
+		owner:    "module",
+	}
+	stackInputMessages = inputMessages{
+		doNotFit: "Embedded stack inputs do not fit",
+		missing:  "Required variable of the embedded stack not set",
+		needed:   "Embedded stack needs inputs",
+		owner:    "embedded stack",
+	}
+)
+
+// moduleInputs are the variables of a component's module.
+func moduleInputs(module *engine.Module) inputSet {
+	set := inputSet{messages: moduleInputMessages, nullable: true}
+	for _, name := range slices.Sorted(maps.Keys(module.Variables)) {
+		v := module.Variables[name]
+		set.variables = append(set.variables, inputVariable{name, v.Type, v.ApplyDefaults, v.Default, v.Ephemeral})
+	}
+	return set
+}
+
+// stackInputs are the variables of an embedded stack.
+func stackInputs(stack *stackconfig.Stack) inputSet {
+	set := inputSet{messages: stackInputMessages}
+	for _, name := range sortedKeys(stack.Variables) {
+		v := stack.Variables[name]
+		in := inputVariable{name: name, constraint: v.Type.Constraint, def: v.Default, ephemeral: v.Ephemeral}
+		if v.Type.Defaults != nil {
+			in.applyDefaults = v.Type.Defaults.Apply
+		}
+		set.variables = append(set.variables, in)
+	}
+	return set
+}
+
+// placeholders are values for all variables when nothing better is known.
+func (s inputSet) placeholders() map[string]cty.Value {
+	return s.each(func(v inputVariable) cty.Value { return expr.Placeholder(v.constraint.WithoutOptionalAttributesDeep()) })
+}
+
+func (s inputSet) each(value func(inputVariable) cty.Value) map[string]cty.Value {
+	values := make(map[string]cty.Value, len(s.variables))
+	for _, v := range s.variables {
+		values[v.name] = value(v)
+	}
+	return values
+}
+
+// withoutArgument is for a block that has no inputs argument.
+func (s inputSet) withoutArgument(block hcl.Range) (map[string]cty.Value, hcl.Diagnostics) {
+	for _, v := range s.variables {
+		if v.def == cty.NilVal {
+			return s.placeholders(), hcl.Diagnostics{{
+				Severity: hcl.DiagError,
+				Summary:  s.messages.needed,
+				Detail:   fmt.Sprintf("The %s has required variables, %q for one. Set them in an inputs argument.", s.messages.owner, v.name),
+				Subject:  &block,
+			}}
+		}
+	}
+	return s.each(func(v inputVariable) cty.Value { return v.def }), nil
+}
+
+// fromArgument takes the values for the variables out of an evaluated inputs argument.
+//
+// Attributes without a variable are dropped. Null selects the default.
+func (s inputSet) fromArgument(result expr.Result) (map[string]cty.Value, hcl.Diagnostics) {
+	value := marks.PushDown(result.Value)
+	value, outer := value.Unmark()
+	ty := value.Type()
+	switch {
+	case !value.IsKnown() && (ty == cty.DynamicPseudoType || ty.IsMapType() || ty.IsObjectType()):
+		return s.each(func(v inputVariable) cty.Value {
+			return cty.UnknownVal(v.constraint.WithoutOptionalAttributesDeep()).WithMarks(outer)
+		}), nil
+	case value.IsNull() || !(ty.IsObjectType() || ty.IsMapType()):
+		return s.placeholders(), hcl.Diagnostics{result.Diagnostic(
+			s.messages.doNotFit,
+			fmt.Sprintf("The inputs argument must be an object with the variables of the %s as attributes.", s.messages.owner),
+		)}
+	}
+
+	var diags hcl.Diagnostics
+	given := value.AsValueMap()
+	values := s.each(func(v inputVariable) cty.Value {
+		converted, diag := s.convertOne(v, given[v.name], result)
+		if diag != nil {
+			diags = diags.Append(diag)
+			return expr.Placeholder(v.constraint.WithoutOptionalAttributesDeep())
+		}
+		return converted.WithMarks(outer)
+	})
+	return values, diags
+}
+
+// convertOne returns the value of one variable. given is cty.NilVal when the
+// argument has no such attribute.
+func (s inputSet) convertOne(v inputVariable, given cty.Value, result expr.Result) (cty.Value, *hcl.Diagnostic) {
+	absent := given == cty.NilVal
+	if absent || isNull(given) {
+		switch {
+		case v.def != cty.NilVal:
+			return v.def, nil
+		case absent || !s.nullable:
+			return cty.NilVal, result.Diagnostic(s.messages.missing,
+				fmt.Sprintf("The %s requires a value for its variable %q.", s.messages.owner, v.name))
+		}
+	}
+	problem := func(summary, detail string) *hcl.Diagnostic {
+		diag := result.Diagnostic(summary, detail)
+		if e := attributeExpression(result.Expression, v.name); e != nil {
+			diag.Subject, diag.Expression = e.Range().Ptr(), e
+		}
+		return diag
+	}
+	if marks.Contains(given, marks.Ephemeral) && !v.ephemeral {
+		return cty.NilVal, problem("Variable does not take ephemeral values",
+			fmt.Sprintf("The value for %q exists only during one operation. Declare the variable of the %s with ephemeral = true, or use another value.", v.name, s.messages.owner))
+	}
+	if v.applyDefaults != nil {
+		given = v.applyDefaults(given)
+	}
+	converted, err := convert.Convert(given, v.constraint)
+	if err != nil {
+		return cty.NilVal, problem(s.messages.doNotFit,
+			fmt.Sprintf("The value for variable %q of the %s is not suitable: %s.", v.name, s.messages.owner, describeError(err)))
+	}
+	if stackconfig.HasProviderRef(converted.Type()) {
+		return cty.NilVal, problem("Provider configurations cannot be inputs",
+			fmt.Sprintf("The value for %q refers to a provider configuration. Assign it in the providers argument of a component.", v.name))
+	}
+	return converted, nil
+}
+
+func isNull(v cty.Value) bool {
+	v, _ = v.Unmark()
+	return v.IsNull()
+}
+
+// attributeExpression finds the expression of one attribute in an object
+// constructor. It is nil when e is something else.
+func attributeExpression(e hcl.Expression, name string) hcl.Expression {
+	pairs, diags := hcl.ExprMap(e)
+	if diags.HasErrors() {
+		return nil
+	}
+	for _, pair := range pairs {
+		if attributeKey(pair.Key) == name {
+			return pair.Value
+		}
+	}
+	return nil
+}
+
+// attributeKey returns a key of an object constructor that is written as a
+// keyword or as a literal string; otherwise it is empty.
+func attributeKey(e hcl.Expression) string {
+	if keyword := hcl.ExprAsKeyword(e); keyword != "" {
+		return keyword
+	}
+	v, diags := e.Value(nil)
+	if diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String {
+		return ""
+	}
+	return v.AsString()
+}
+
+// undeclaredInputs warns of attributes that no variable takes: they would be
+// dropped silently, which hides misspelt names.
+func (s inputSet) undeclaredInputs(e hcl.Expression) hcl.Diagnostics {
+	pairs, moreDiags := hcl.ExprMap(e)
+	if moreDiags.HasErrors() {
+		return nil // not an object constructor: nothing to look through
+	}
+	declared := make(map[string]bool, len(s.variables))
+	for _, v := range s.variables {
+		declared[v.name] = true
+	}
+	var diags hcl.Diagnostics
+	for _, pair := range pairs {
+		if name := attributeKey(pair.Key); name != "" && !declared[name] {
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagWarning,
+				Summary:  "Input not declared",
+				Detail:   fmt.Sprintf("The %s has no variable %q, so this value is not used.", s.messages.owner, name),
+				Subject:  pair.Key.Range().Ptr(),
+			})
+		}
+	}
+	return diags
+}

@@ -1,0 +1,66 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+)
+
+// LocalValue is a local value in one stack instance.
+type LocalValue struct {
+	stack  *Stack
+	addr   stackaddrs.AbsLocalValue
+	config *LocalValueConfig
+
+	value    memo.Memo[cty.Value]
+	required memo.Memo[componentSet]
+}
+
+func newLocalValue(stack *Stack, config *LocalValueConfig) *LocalValue {
+	return &LocalValue{
+		stack:  stack,
+		addr:   stackaddrs.AbsLocalValue{Stack: stack.addr, Item: config.addr.Item},
+		config: config,
+	}
+}
+
+// ExprReferenceValue implements [expr.Referenceable].
+func (l *LocalValue) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+	return l.value.Value(ctx, l.valueAspect)
+}
+
+// CheckValue reports what is wrong with the value.
+func (l *LocalValue) CheckValue(ctx context.Context) hcl.Diagnostics {
+	_, diags := l.value.Check(ctx, l.valueAspect)
+	return diags
+}
+
+func (l *LocalValue) valueAspect() memo.Aspect[cty.Value] {
+	return memo.Aspect[cty.Value]{
+		Name:        l.addr.String(),
+		Placeholder: expr.Placeholder(cty.DynamicPseudoType),
+		Compute: func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+			return expr.EvalExpr(ctx, l.config.decl.Value, l.stack.main.phase, l.stack)
+		},
+	}
+}
+
+// requiredComponents are the components that the value depends on.
+func (l *LocalValue) requiredComponents(ctx context.Context) componentSet {
+	return l.required.Value(ctx, func() memo.Aspect[componentSet] {
+		return memo.Aspect[componentSet]{
+			Name: l.addr.String() + " requirements",
+			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
+				return l.stack.requiredBy(ctx, l.config.decl.Value), nil
+			},
+		}
+	})
+}

@@ -1,0 +1,54 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// LocalValueConfig is one entry of a locals block.
+type LocalValueConfig struct {
+	stack *StackConfig
+	addr  stackaddrs.ConfigLocalValue
+	decl  *stackconfig.LocalValue
+
+	value memo.Memo[cty.Value]
+}
+
+func newLocalValueConfig(stack *StackConfig, decl *stackconfig.LocalValue) *LocalValueConfig {
+	return &LocalValueConfig{
+		stack: stack,
+		addr:  stackaddrs.ConfigLocalValue{Stack: stack.addr, Item: stackaddrs.LocalValue{Name: decl.Name}},
+		decl:  decl,
+	}
+}
+
+// ExprReferenceValue implements [expr.Referenceable].
+func (l *LocalValueConfig) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+	return l.value.Value(ctx, l.valueAspect)
+}
+
+// Validate reports what is wrong with the expression in any instance.
+func (l *LocalValueConfig) Validate(ctx context.Context) hcl.Diagnostics {
+	_, diags := l.value.Check(ctx, l.valueAspect)
+	return diags
+}
+
+func (l *LocalValueConfig) valueAspect() memo.Aspect[cty.Value] {
+	return memo.Aspect[cty.Value]{
+		Name:        l.addr.String(),
+		Placeholder: expr.Placeholder(cty.DynamicPseudoType),
+		Compute: func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+			return expr.EvalExpr(ctx, l.decl.Value, expr.ValidatePhase, l.stack)
+		},
+	}
+}

@@ -1,0 +1,224 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// Main is the root of the objects of one operation, and holds what the
+// operation is bound to.
+type Main struct {
+	phase  expr.EvalPhase
+	engine engine.Engine
+	hooks  hooks.Hooks
+	locks  map[stackaddrs.Provider]string
+	funcs  map[string]function.Function
+	slots  slots
+
+	planning   *PlanOptions
+	applying   *ApplyOptions
+	inspecting *InspectOptions
+
+	// Of an apply only.
+	changes *changeResults
+	saver   saver
+
+	config *StackConfig
+	stack  *Stack // nil while validating
+
+	hasDependents memo.Memo[map[stackaddrs.AbsComponent]bool]
+}
+
+// Options are what all operations are bound to.
+type Options struct {
+	Config *stackconfig.Config
+	Engine engine.Engine
+	Hooks  hooks.Hooks
+
+	// Locks are the selected versions of all providers that have one. Nil turns
+	// the checks against the lock file off.
+	Locks map[stackaddrs.Provider]string
+
+	// Parallelism is how many component instances the engine works on at the
+	// same time; 0 means 10.
+	Parallelism int
+}
+
+// PlanOptions are what planning is bound to.
+type PlanOptions struct {
+	Mode        engine.Mode
+	Inputs      map[string]cty.Value // root variables that were given a value
+	Prior       *stackstate.State
+	Timestamp   time.Time
+	SkipRefresh bool
+	Replace     map[stackaddrs.AbsComponentInstance][]string
+}
+
+// ApplyOptions are what applying is bound to.
+type ApplyOptions struct {
+	Plan   *stackplan.Plan
+	Prior  *stackstate.State
+	Inputs map[string]cty.Value // ephemeral root variables, and others if unchanged
+
+	// Save is called for each change of the state as soon as it is known. Calls
+	// do not overlap. After an error no further change is begun.
+	Save func(context.Context, StateChange) error
+}
+
+// StateChange is a change of the state of one component instance or of root values.
+type StateChange struct {
+	Before, After *stackstate.Component // of one component instance; nil for none
+
+	Inputs  map[string]cty.Value // root variables to set; [cty.NilVal] removes one
+	Outputs map[string]cty.Value // root outputs to set; [cty.NilVal] removes one
+}
+
+// InspectOptions are what evaluating against a state is bound to.
+type InspectOptions struct {
+	State  *stackstate.State
+	Inputs map[string]cty.Value
+}
+
+// NewForValidating returns the root of an evaluation that knows the
+// configuration only.
+func NewForValidating(opts Options) *Main {
+	return newMain(expr.ValidatePhase, opts, time.Now().UTC())
+}
+
+// NewForPlanning returns the root of an evaluation that makes a plan.
+func NewForPlanning(opts Options, planning PlanOptions) *Main {
+	m := newMain(expr.PlanPhase, opts, planning.Timestamp)
+	m.planning = &planning
+	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil)
+	return m
+}
+
+// NewForApplying returns the root of an evaluation that carries out a plan.
+func NewForApplying(opts Options, applying ApplyOptions) *Main {
+	m := newMain(expr.ApplyPhase, opts, applying.Plan.Timestamp)
+	m.applying = &applying
+	m.saver.slot = make(chan struct{}, 1)
+	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil)
+	return m
+}
+
+// NewForInspecting returns the root of an evaluation that looks at a state.
+func NewForInspecting(opts Options, inspecting InspectOptions) *Main {
+	m := newMain(expr.InspectPhase, opts, time.Now().UTC())
+	m.inspecting = &inspecting
+	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil)
+	return m
+}
+
+func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
+	m := &Main{
+		phase:  phase,
+		engine: opts.Engine,
+		hooks:  opts.Hooks,
+		locks:  opts.Locks,
+		slots:  newSlots(opts.Parallelism),
+		funcs: lang.Functions(lang.Options{
+			BaseDir:       ".",
+			PlanTimestamp: timestamp,
+			PureOnly:      phase != expr.ApplyPhase,
+		}),
+	}
+	m.config = newStackConfig(m, opts.Config.Root, nil)
+	return m
+}
+
+// prior is the state before the operation, empty while validating.
+func (m *Main) prior() *stackstate.State {
+	switch {
+	case m.planning != nil:
+		return m.planning.Prior
+	case m.applying != nil:
+		return m.applying.Prior
+	case m.inspecting != nil:
+		return m.inspecting.State
+	default:
+		return stackstate.New()
+	}
+}
+
+// destroying tells whether the operation takes the whole stack down.
+func (m *Main) destroying() bool {
+	switch {
+	case m.planning != nil:
+		return m.planning.Mode == engine.Destroy
+	case m.applying != nil:
+		return m.applying.Plan.Mode == engine.Destroy
+	default:
+		return false
+	}
+}
+
+// stackInstance finds a stack instance by its address. It is nil when the
+// configuration does not produce it.
+func (m *Main) stackInstance(ctx context.Context, addr stackaddrs.StackInstance) *Stack {
+	caller, call, ok := addr.Parent()
+	if !ok {
+		return m.stack
+	}
+	parent := m.stackInstance(ctx, caller)
+	if parent == nil {
+		return nil
+	}
+	stackCall, ok := parent.calls[call.Call.Name]
+	if !ok {
+		return nil
+	}
+	inst, ok := stackCall.Instances(ctx).Instances[call.Key]
+	if !ok {
+		return nil
+	}
+	return inst.stack
+}
+
+// providerInstance finds an instance of a provider configuration by its
+// address. It is nil when the configuration does not produce it.
+func (m *Main) providerInstance(ctx context.Context, addr stackaddrs.AbsProviderConfigInstance) *ProviderInstance {
+	stack := m.stackInstance(ctx, addr.Stack)
+	if stack == nil {
+		return nil
+	}
+	for _, provider := range stack.providers {
+		if provider.addr.Item == addr.Item.Config {
+			return provider.Instances(ctx).Instances[addr.Item.Key]
+		}
+	}
+	return nil
+}
+
+// EvalExpr evaluates an expression in the scope of a stack instance.
+func (m *Main) EvalExpr(ctx context.Context, e hcl.Expression, stack stackaddrs.StackInstance) (cty.Value, hcl.Diagnostics) {
+	return inMainTask(ctx, func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+		scope := m.stackInstance(ctx, stack)
+		if scope == nil {
+			return cty.DynamicVal, hcl.Diagnostics{{
+				Severity: hcl.DiagError,
+				Summary:  "Unknown stack",
+				Detail:   "The configuration has no stack instance " + stack.String() + ".",
+			}}
+		}
+		value, diags := expr.EvalExpr(ctx, e, m.phase, scope)
+		return withoutFailed(value), diags
+	})
+}

@@ -1,0 +1,95 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package memo keeps the result of one aspect of an object of the evaluator:
+// computed at most once, by whoever asks first, while the others wait.
+//
+// A result is a value and the diagnostics of computing it. Whoever only needs
+// the value calls [Memo.Value]; the one who owns the aspect calls [Memo.Check]
+// and returns the diagnostics to the user. A value is always usable: a failed
+// computation supplies a placeholder.
+package memo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/promising"
+)
+
+// Memo keeps one result. The zero value is ready for use. Must not be copied.
+type Memo[T any] struct {
+	once    promising.Once[*result[T]]
+	settled atomic.Pointer[result[T]] // the way round naming and waiting once there is a result
+}
+
+type result[T any] struct {
+	value T
+	diags hcl.Diagnostics
+}
+
+// Aspect says how a result is computed.
+type Aspect[T any] struct {
+	// Name is what cycle messages call the aspect, see section 8.6 of the language reference.
+	Name string
+
+	// Compute finds the value. It runs in a task of its own.
+	Compute func(ctx context.Context) (T, hcl.Diagnostics)
+
+	// Placeholder stands for the value when Compute depends on itself.
+	Placeholder T
+}
+
+// Check returns the value and the diagnostics. Only the owner's check may call
+// it, once, so that each diagnostic reaches the user once. The aspect is asked
+// for only while there is no result.
+func (m *Memo[T]) Check(ctx context.Context, aspect func() Aspect[T]) (T, hcl.Diagnostics) {
+	r := m.settled.Load()
+	if r == nil {
+		r = m.await(ctx, aspect())
+	}
+	// Appending to a result must not reach the other readers.
+	return r.value, slices.Clip(r.diags)
+}
+
+// Value returns the value, which is a placeholder if there were errors.
+func (m *Memo[T]) Value(ctx context.Context, aspect func() Aspect[T]) T {
+	value, _ := m.Check(ctx, aspect)
+	return value
+}
+
+func (m *Memo[T]) await(ctx context.Context, aspect Aspect[T]) *result[T] {
+	r, err := m.once.Do(ctx, aspect.Name, func(ctx context.Context) (*result[T], error) {
+		value, diags := aspect.Compute(ctx)
+		return &result[T]{value, diags}, nil
+	})
+	if err != nil {
+		return &result[T]{aspect.Placeholder, failure(err)}
+	}
+	m.settled.Store(r)
+	return r
+}
+
+// failure explains why a promise has no result. The diagnostic carries the
+// error in Extra, so that reports of one cycle can be merged.
+func failure(err error) hcl.Diagnostics {
+	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Extra: err}
+	if cycle, ok := errors.AsType[*promising.CycleError](err); ok {
+		diag.Summary = "Circular dependency"
+		diag.Detail = fmt.Sprintf("These depend on each other in a circle: %v.", cycle.RotatedNames())
+		return hcl.Diagnostics{diag}
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		diag.Summary = "Operation interrupted"
+		diag.Detail = "The operation was stopped before this could be computed."
+		return hcl.Diagnostics{diag}
+	}
+	diag.Summary = "Internal evaluation error"
+	diag.Detail = fmt.Sprintf("A result was never supplied: %s. This is a bug in cairn; please report it.", err)
+	return hcl.Diagnostics{diag}
+}

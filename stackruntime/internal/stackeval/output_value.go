@@ -1,0 +1,112 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// OutputValue is an output in one stack instance.
+type OutputValue struct {
+	stack  *Stack
+	addr   stackaddrs.AbsOutputValue
+	config *OutputValueConfig
+
+	value memo.Memo[cty.Value]
+}
+
+func newOutputValue(stack *Stack, config *OutputValueConfig) *OutputValue {
+	return &OutputValue{
+		stack:  stack,
+		addr:   stackaddrs.AbsOutputValue{Stack: stack.addr, Item: config.addr.Item},
+		config: config,
+	}
+}
+
+// Value is the result, of the declared type and with the declared marks.
+func (o *OutputValue) Value(ctx context.Context) cty.Value {
+	return o.value.Value(ctx, o.valueAspect)
+}
+
+// CheckValue is like Value and reports what is wrong with it.
+func (o *OutputValue) CheckValue(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+	return o.value.Check(ctx, o.valueAspect)
+}
+
+func (o *OutputValue) valueAspect() memo.Aspect[cty.Value] {
+	decl := o.config.decl
+	placeholder := expr.Placeholder(decl.Type.WithoutOptional())
+	return memo.Aspect[cty.Value]{
+		Name:        o.addr.String(),
+		Placeholder: placeholder,
+		Compute: func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+			diags := o.checkDeclaration()
+			result, moreDiags := expr.EvalExprAndEvalContext(ctx, decl.Value, o.stack.main.phase, o.stack)
+			diags = diags.Extend(moreDiags)
+			if moreDiags.HasErrors() {
+				return placeholder, diags
+			}
+			if diag := o.checkEphemeral(result); diag != nil {
+				return placeholder, diags.Append(diag)
+			}
+			value, moreDiags := convertOutput(decl, result)
+			return value, diags.Extend(moreDiags)
+		},
+	}
+}
+
+// checkDeclaration refuses what only embedded stacks can have.
+func (o *OutputValue) checkDeclaration() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	if !o.stack.addr.IsRoot() {
+		return nil
+	}
+	decl := o.config.decl
+	if stackconfig.HasProviderRef(decl.Type.Constraint) {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Root outputs cannot expose provider configurations",
+			Detail:   fmt.Sprintf("Output %q would leave the stack, and a provider configuration has a meaning only inside.", decl.Name),
+			Subject:  decl.Range.Ptr(),
+		})
+	}
+	if decl.Ephemeral {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Root outputs cannot be ephemeral",
+			Detail:   fmt.Sprintf("Output %q is kept in the state, which an ephemeral value must not be. Only outputs of embedded stacks can be ephemeral.", decl.Name),
+			Subject:  decl.Range.Ptr(),
+		})
+	}
+	return diags
+}
+
+func (o *OutputValue) checkEphemeral(result expr.Result) *hcl.Diagnostic {
+	ephemeral := marks.Paths(result.Value, marks.Ephemeral)
+	decl := o.config.decl
+	switch {
+	case decl.Ephemeral && len(ephemeral) == 0 && !expr.IsFailed(result.Value):
+		return result.Diagnostic("Output should be ephemeral but is not",
+			fmt.Sprintf("Output %q is declared with ephemeral = true, but no part of its value is ephemeral. Remove the argument.", decl.Name))
+	case !decl.Ephemeral && len(ephemeral) > 0:
+		part := "the value"
+		if len(ephemeral[0]) > 0 {
+			part = describePath(ephemeral[0])
+		}
+		return result.Diagnostic("Ephemeral value in a lasting output",
+			fmt.Sprintf("In output %q, %s is ephemeral. Declare the output with ephemeral = true, which embedded stacks can do, or use another value.", decl.Name, part))
+	default:
+		return nil
+	}
+}

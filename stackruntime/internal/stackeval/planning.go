@@ -1,0 +1,288 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// Plannable is implemented by objects with something to say while planning.
+type Plannable interface {
+	// PlanChanges returns the changes that the object wants to make, and what is
+	// wrong with it. To be called by the walk only (rule V1).
+	PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics)
+}
+
+// PlannedChange is one entry of a plan.
+type PlannedChange interface {
+	addTo(plan *stackplan.Plan)
+}
+
+type plannedComponent struct{ *stackplan.Component }
+
+func (c plannedComponent) addTo(plan *stackplan.Plan) {
+	plan.Components = append(plan.Components, c.Component)
+}
+
+type plannedInput struct {
+	name   string
+	change *stackplan.InputChange
+}
+
+func (c plannedInput) addTo(plan *stackplan.Plan) { plan.Inputs[c.name] = c.change }
+
+type plannedOutput struct {
+	name   string
+	change *stackplan.OutputChange
+}
+
+func (c plannedOutput) addTo(plan *stackplan.Plan) { plan.Outputs[c.name] = c.change }
+
+// PlanStack makes a plan of the whole stack. There is one even with errors; it
+// is not applyable then.
+func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
+	plan := &stackplan.Plan{
+		Mode:      m.planning.Mode,
+		Timestamp: m.planning.Timestamp,
+		Engine:    m.engine.Info(),
+		Inputs:    make(map[string]*stackplan.InputChange),
+		Outputs:   make(map[string]*stackplan.OutputChange),
+	}
+	plan, diags := inMainTask(ctx, func(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
+		diags := m.walkStatic(ctx)
+		if diags.HasErrors() {
+			return plan, m.explainCycles(diags)
+		}
+		changes, moreDiags := m.walkPlan(ctx)
+		diags = diags.Extend(moreDiags)
+		for _, change := range changes {
+			change.addTo(plan)
+		}
+		m.planRootRemovals(plan)
+		diags = diags.Extend(m.planOrphans(ctx, plan))
+		return plan, m.explainCycles(diags)
+	})
+	if ctx.Err() != nil {
+		diags = diags.Append(interrupted("planning", ctx))
+	}
+
+	slices.SortFunc(plan.Components, func(a, b *stackplan.Component) int { return a.Addr.Compare(b.Addr) })
+	plan.Applyable = !diags.HasErrors()
+	plan.Complete = plan.Applyable && !slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool { return !c.Complete })
+	return plan, diags
+}
+
+func interrupted(what string, ctx context.Context) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Operation interrupted",
+		Detail:   fmt.Sprintf("The stack was not %s completely: %s.", what, context.Cause(ctx)),
+	}
+}
+
+// PlanChanges implements [Plannable].
+func (v *InputVariable) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	value, diags := v.CheckValue(ctx)
+	if !v.stack.addr.IsRoot() || diags.HasErrors() {
+		return nil, diags
+	}
+	main := v.stack.main
+	name := v.addr.Item.Name
+	stored := v.inPlan(value)
+	change := &stackplan.InputChange{
+		After:           stored,
+		RequiredOnApply: v.config.decl.Ephemeral && !isNull(value),
+		DeleteOnApply:   main.destroying(),
+	}
+	before, existed := main.planning.Prior.Inputs[name]
+	change.Action, change.Before = rootAction(before, existed, stored)
+	if existed && v.config.decl.Ephemeral {
+		change.Action = stackplan.Update
+	}
+	return []PlannedChange{plannedInput{name, change}}, diags
+}
+
+// rootAction compares a root value with the one in the prior state.
+func rootAction(before cty.Value, existed bool, after cty.Value) (stackplan.Action, cty.Value) {
+	switch {
+	case !existed:
+		return stackplan.Create, cty.NullVal(cty.DynamicPseudoType)
+	case before.RawEquals(after):
+		return stackplan.NoOp, before
+	default:
+		return stackplan.Update, before
+	}
+}
+
+// PlanChanges implements [Plannable].
+func (l *LocalValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	return nil, l.CheckValue(ctx)
+}
+
+// PlanChanges implements [Plannable].
+func (o *OutputValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	main := o.stack.main
+	name := o.addr.Item.Name
+	if o.stack.addr.IsRoot() && main.destroying() {
+		before, existed := main.planning.Prior.Outputs[name]
+		if !existed {
+			return nil, nil
+		}
+		after := cty.NullVal(o.config.decl.Type.WithoutOptional())
+		return []PlannedChange{plannedOutput{name, &stackplan.OutputChange{Action: stackplan.Delete, Before: before, After: after}}}, nil
+	}
+	value, diags := o.CheckValue(ctx)
+	if !o.stack.addr.IsRoot() || diags.HasErrors() {
+		return nil, diags
+	}
+	value = withoutFailed(value)
+	change := &stackplan.OutputChange{After: value}
+	before, existed := main.planning.Prior.Outputs[name]
+	change.Action, change.Before = rootAction(before, existed, value)
+	return []PlannedChange{plannedOutput{name, change}}, diags
+}
+
+// PlanChanges implements [Plannable].
+func (p *Provider) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	_, diags := p.CheckInstances(ctx)
+	return nil, diags
+}
+
+// PlanChanges implements [Plannable].
+func (p *ProviderInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	return nil, p.CheckArgs(ctx)
+}
+
+// PlanChanges implements [Plannable].
+func (c *StackCall) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	_, diags := c.CheckInstances(ctx)
+	return nil, diags
+}
+
+// PlanChanges implements [Plannable].
+func (c *StackCallInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	return nil, c.CheckInputs(ctx)
+}
+
+// PlanChanges implements [Plannable].
+func (c *Component) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	_, diags := c.CheckInstances(ctx)
+	return nil, diags
+}
+
+// planRootRemovals plans to drop root values that are no longer declared.
+func (m *Main) planRootRemovals(plan *stackplan.Plan) {
+	for name, before := range m.planning.Prior.Inputs {
+		if _, declared := m.stack.variables[name]; !declared {
+			plan.Inputs[name] = &stackplan.InputChange{Action: stackplan.Delete, Before: before, After: cty.NullVal(cty.DynamicPseudoType)}
+		}
+	}
+	for name, before := range m.planning.Prior.Outputs {
+		if _, declared := m.stack.outputs[name]; !declared {
+			plan.Outputs[name] = &stackplan.OutputChange{Action: stackplan.Delete, Before: before, After: cty.NullVal(cty.DynamicPseudoType)}
+		}
+	}
+}
+
+// planOrphans deals with component instances in the prior state that the
+// configuration does not produce: those without resources vanish, the others
+// are errors, because destroying them needs somebody's word.
+func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	prior := m.planning.Prior.Components
+	for _, addr := range slices.SortedFunc(maps.Keys(prior), stackaddrs.AbsComponentInstance.Compare) {
+		switch {
+		case m.mayProduce(ctx, addr):
+		case !hasResources(prior[addr].Module):
+			plan.Removed = append(plan.Removed, addr)
+		default:
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagError,
+				Summary:  "Component instance left over",
+				Detail:   fmt.Sprintf("%s exists in the state, but no component block creates it. Put its block back and destroy it with that, or take it out of the state with \"cairn state rm\" if its resources shall be kept.", addr),
+				Extra:    DiagnosticAddress{addr},
+			})
+		}
+	}
+	return diags
+}
+
+// hasResources tells whether a module state has any objects. One that cannot be
+// read counts as having some: nothing may be lost for that.
+func hasResources(state engine.State) bool {
+	has, err := stackstate.HasObjects(state)
+	return has || err != nil
+}
+
+// mayProduce tells whether the configuration produces a component instance, or
+// would if what is wrong with it were mended.
+func (m *Main) mayProduce(ctx context.Context, addr stackaddrs.AbsComponentInstance) bool {
+	stack := m.stack
+	for _, step := range addr.Stack.Path() {
+		call, ok := stack.calls[step.Call.Name]
+		if !ok {
+			return false
+		}
+		instances := call.Instances(ctx)
+		if !instances.Known() {
+			return true
+		}
+		inst, ok := instances.Instances[step.Key]
+		if !ok {
+			return false
+		}
+		if inst.stack == nil {
+			return true
+		}
+		stack = inst.stack
+	}
+	component, ok := stack.components[addr.Item.Component.Name]
+	if !ok {
+		return false
+	}
+	return mayHave(component.Instances(ctx), addr.Item.Key)
+}
+
+func mayHave[I any](instances foreach.Expansion[I], key stackaddrs.InstanceKey) bool {
+	if !instances.Known() {
+		return true
+	}
+	_, ok := instances.Instances[key]
+	return ok
+}
+
+// dependents tells of which components some other component requires results.
+func (m *Main) dependents(ctx context.Context) map[stackaddrs.AbsComponent]bool {
+	return m.hasDependents.Value(ctx, func() memo.Aspect[map[stackaddrs.AbsComponent]bool] {
+		return memo.Aspect[map[stackaddrs.AbsComponent]bool]{
+			Name: "dependents",
+			Compute: func(ctx context.Context) (map[stackaddrs.AbsComponent]bool, hcl.Diagnostics) {
+				found := make(map[stackaddrs.AbsComponent]bool)
+				for addr := range m.stack.allComponents(ctx) {
+					component := m.component(ctx, addr)
+					if component == nil {
+						continue
+					}
+					for required := range component.RequiredComponents(ctx) {
+						found[required] = true
+					}
+				}
+				return found, nil
+			},
+		}
+	})
+}

@@ -1,0 +1,139 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// Provider is a provider configuration in one stack instance, before its
+// for_each is applied.
+type Provider struct {
+	stack  *Stack
+	addr   stackaddrs.AbsProviderConfig
+	config *ProviderConfig
+
+	instances memo.Memo[foreach.Expansion[*ProviderInstance]]
+	required  memo.Memo[componentSet]
+}
+
+func newProvider(stack *Stack, config *ProviderConfig) *Provider {
+	return &Provider{
+		stack:  stack,
+		addr:   stackaddrs.AbsProviderConfig{Stack: stack.addr, Item: config.addr.Item},
+		config: config,
+	}
+}
+
+// ExprReferenceValue implements [expr.Referenceable]: a reference to the
+// configuration, or a map of references.
+func (p *Provider) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+	ty := stackconfig.ProviderRefType(p.addr.Item.Provider)
+	instances := p.Instances(ctx)
+	switch instances.Kind {
+	case foreach.Single:
+		return instances.Instances[stackaddrs.NoKey].reference()
+	case foreach.Keyed:
+		refs := make(map[string]cty.Value, len(instances.Instances))
+		for key, inst := range instances.Instances {
+			name, _ := key.AsString()
+			refs[name] = inst.reference()
+		}
+		if len(refs) == 0 {
+			return cty.MapValEmpty(ty)
+		}
+		return cty.MapVal(refs)
+	case foreach.Unknown:
+		return cty.UnknownVal(cty.Map(ty))
+	default:
+		return expr.Placeholder(cty.Map(ty))
+	}
+}
+
+// Instances are the results of for_each.
+func (p *Provider) Instances(ctx context.Context) foreach.Expansion[*ProviderInstance] {
+	return p.instances.Value(ctx, p.instancesAspect)
+}
+
+// CheckInstances is like Instances and reports what is wrong with for_each.
+func (p *Provider) CheckInstances(ctx context.Context) (foreach.Expansion[*ProviderInstance], hcl.Diagnostics) {
+	return p.instances.Check(ctx, p.instancesAspect)
+}
+
+func (p *Provider) instancesAspect() memo.Aspect[foreach.Expansion[*ProviderInstance]] {
+	return expansionAspect(p.stack, p.addr.String(), p.config.decl.ForEach, "provider",
+		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *ProviderInstance {
+			return newProviderInstance(p, key, repetition)
+		})
+}
+
+// requiredComponents are the components that the configuration depends on.
+func (p *Provider) requiredComponents(ctx context.Context) componentSet {
+	return p.required.Value(ctx, func() memo.Aspect[componentSet] {
+		return memo.Aspect[componentSet]{
+			Name: p.addr.String() + " requirements",
+			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
+				required := p.stack.requiredBy(ctx, p.config.decl.ForEach)
+				if spec := p.config.Spec(ctx); spec != nil {
+					required.addAll(p.stack.requiredByTraversals(ctx, hcldec.Variables(p.config.decl.Config, spec)))
+				}
+				return required, nil
+			},
+		}
+	})
+}
+
+// ProviderInstance is one instance of a provider configuration.
+type ProviderInstance struct {
+	provider   *Provider
+	addr       stackaddrs.AbsProviderConfigInstance
+	repetition foreach.Repetition
+
+	args memo.Memo[cty.Value]
+}
+
+func newProviderInstance(provider *Provider, key stackaddrs.InstanceKey, repetition foreach.Repetition) *ProviderInstance {
+	return &ProviderInstance{
+		provider: provider,
+		addr: stackaddrs.AbsProviderConfigInstance{
+			Stack: provider.stack.addr,
+			Item:  stackaddrs.ProviderConfigInstance{Config: provider.addr.Item, Key: key},
+		},
+		repetition: repetition,
+	}
+}
+
+func (p *ProviderInstance) reference() cty.Value { return stackconfig.ProviderRef(p.addr) }
+
+// Args are the arguments of the configuration, in the shape of the provider's spec.
+func (p *ProviderInstance) Args(ctx context.Context) cty.Value {
+	return p.args.Value(ctx, p.argsAspect)
+}
+
+// CheckArgs reports what is wrong with the arguments.
+func (p *ProviderInstance) CheckArgs(ctx context.Context) hcl.Diagnostics {
+	_, diags := p.args.Check(ctx, p.argsAspect)
+	return diags
+}
+
+func (p *ProviderInstance) argsAspect() memo.Aspect[cty.Value] {
+	return memo.Aspect[cty.Value]{
+		Name:        p.addr.String(),
+		Placeholder: expr.Placeholder(cty.DynamicPseudoType),
+		Compute: func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+			stack := p.provider.stack
+			return p.provider.config.evalArgs(ctx, stack.main.phase, repetitionScope{stack, p.repetition})
+		},
+	}
+}

@@ -1,0 +1,121 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// ProviderConfig is a provider block.
+type ProviderConfig struct {
+	stack *StackConfig
+	addr  stackaddrs.ConfigProviderConfig
+	decl  *stackconfig.ProviderConfig
+
+	spec memo.Memo[hcldec.Spec]
+	args memo.Memo[cty.Value]
+}
+
+func newProviderConfig(stack *StackConfig, decl *stackconfig.ProviderConfig) *ProviderConfig {
+	return &ProviderConfig{
+		stack: stack,
+		addr: stackaddrs.ConfigProviderConfig{
+			Stack: stack.addr,
+			Item:  stackaddrs.ProviderConfig{Provider: decl.Provider, Name: decl.Ref.Name},
+		},
+		decl: decl,
+	}
+}
+
+// ExprReferenceValue implements [expr.Referenceable].
+//
+// The reference itself is not known before there are instances. Asking for it
+// evaluates the arguments all the same, to find circles through them.
+func (p *ProviderConfig) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+	p.args.Value(ctx, p.argsAspect)
+	ty := stackconfig.ProviderRefType(p.decl.Provider)
+	if p.decl.ForEach != nil {
+		ty = cty.Map(ty)
+	}
+	return cty.UnknownVal(ty)
+}
+
+// Validate reports what is wrong in any instance.
+func (p *ProviderConfig) Validate(ctx context.Context) hcl.Diagnostics {
+	diags := p.stack.checkLock(p.decl.Provider, p.decl.Range.Ptr())
+	if diags.HasErrors() {
+		return diags // its schema cannot be had either
+	}
+	_, moreDiags := p.spec.Check(ctx, p.specAspect)
+	diags = diags.Extend(moreDiags)
+	_, moreDiags = p.args.Check(ctx, p.argsAspect)
+	return diags.Extend(moreDiags)
+}
+
+// Spec is how the config block is decoded; nil when that could not be found out.
+func (p *ProviderConfig) Spec(ctx context.Context) hcldec.Spec {
+	return p.spec.Value(ctx, p.specAspect)
+}
+
+func (p *ProviderConfig) specAspect() memo.Aspect[hcldec.Spec] {
+	return memo.Aspect[hcldec.Spec]{
+		Name: p.addr.String() + " schema",
+		Compute: func(ctx context.Context) (hcldec.Spec, hcl.Diagnostics) {
+			spec, diags := p.stack.main.engine.ProviderConfigSpec(stopContext(ctx), p.decl.Provider)
+			for _, diag := range diags {
+				if diag.Subject == nil {
+					diag.Subject = p.decl.Range.Ptr()
+				}
+			}
+			return spec, diags
+		},
+	}
+}
+
+func (p *ProviderConfig) argsAspect() memo.Aspect[cty.Value] {
+	return memo.Aspect[cty.Value]{
+		Name:        p.addr.String(),
+		Placeholder: expr.Placeholder(cty.DynamicPseudoType),
+		Compute: func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+			scope, diags := staticInstanceScope(ctx, p.stack, p.decl.ForEach, "provider")
+			value, moreDiags := p.evalArgs(ctx, expr.ValidatePhase, scope)
+			return value, diags.Extend(moreDiags)
+		},
+	}
+}
+
+// evalArgs evaluates the config block in the scope of an instance.
+//
+// Shape: that of the provider's spec. Unknown: whole or in part. Marks: kept.
+func (p *ProviderConfig) evalArgs(ctx context.Context, phase expr.EvalPhase, scope expr.EvaluationScope) (cty.Value, hcl.Diagnostics) {
+	spec := p.Spec(ctx)
+	if spec == nil {
+		return expr.Placeholder(cty.DynamicPseudoType), nil
+	}
+	return expr.EvalBody(ctx, p.decl.Config, spec, phase, scopeWithoutProviders{scope, "The arguments of a provider"})
+}
+
+// staticInstanceScope checks a for_each argument as far as that is possible
+// without values, and returns the scope for arguments of any instance.
+func staticInstanceScope(ctx context.Context, stack *StackConfig, forEach hcl.Expression, what string) (expr.EvaluationScope, hcl.Diagnostics) {
+	if forEach == nil {
+		return stack, nil
+	}
+	result, diags := expr.EvalExprAndEvalContext(ctx, forEach, expr.ValidatePhase, stack)
+	if !diags.HasErrors() {
+		_, moreDiags := foreach.FromValue(result, what)
+		diags = diags.Extend(moreDiags)
+	}
+	return repetitionScope{stack, foreach.StaticRepetition}, diags
+}

@@ -1,0 +1,129 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// resolve finds the object of a stack that a reference means. lookUp returns
+// nil for what is not declared.
+func resolve(decl *stackconfig.Stack, ref stackaddrs.Reference, lookUp func(stackaddrs.Referenceable) expr.Referenceable) (expr.Referenceable, hcl.Diagnostics) {
+	if object := lookUp(ref.Target); object != nil {
+		return object, nil
+	}
+	if decl.Incomplete {
+		// The declaration may be in the file that could not be decoded.
+		return expr.JustValue{Value: expr.Placeholder(cty.DynamicPseudoType)}, nil
+	}
+	return nil, hcl.Diagnostics{undeclared(ref)}
+}
+
+func undeclared(ref stackaddrs.Reference) *hcl.Diagnostic {
+	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: ref.Range.Ptr()}
+	switch target := ref.Target.(type) {
+	case stackaddrs.InputVariable:
+		diag.Summary = "Unknown variable"
+		diag.Detail = fmt.Sprintf("This stack declares no variable %q.", target.Name)
+	case stackaddrs.LocalValue:
+		diag.Summary = "Unknown local value"
+		diag.Detail = fmt.Sprintf("This stack declares no local value %q.", target.Name)
+	case stackaddrs.Component:
+		diag.Summary = "Unknown component"
+		diag.Detail = fmt.Sprintf("This stack declares no component %q.", target.Name)
+	case stackaddrs.StackCall:
+		diag.Summary = "Unknown embedded stack"
+		diag.Detail = fmt.Sprintf("This stack declares no embedded stack %q.", target.Name)
+	case stackaddrs.ProviderConfigRef:
+		diag.Summary = "Unknown provider configuration"
+		diag.Detail = fmt.Sprintf("This stack declares no provider %q %q.", target.LocalName, target.Name)
+	default:
+		diag.Summary = "Symbol not available here"
+		diag.Detail = fmt.Sprintf("%s has no meaning here.", target)
+		if target == stackaddrs.EachKey || target == stackaddrs.EachValue {
+			diag.Detail = fmt.Sprintf("%s can be used only inside a block that has for_each, and not in the for_each argument itself.", target)
+		}
+	}
+	return diag
+}
+
+// repetitionScope adds each.key and each.value to the scope of a stack.
+type repetitionScope struct {
+	expr.EvaluationScope
+	repetition foreach.Repetition
+}
+
+// ResolveExpressionReference implements [expr.EvaluationScope].
+func (s repetitionScope) ResolveExpressionReference(ctx context.Context, ref stackaddrs.Reference) (expr.Referenceable, hcl.Diagnostics) {
+	if s.repetition != (foreach.Repetition{}) {
+		switch ref.Target {
+		case stackaddrs.EachKey:
+			return expr.JustValue{Value: s.repetition.Key}, nil
+		case stackaddrs.EachValue:
+			return expr.JustValue{Value: s.repetition.Value}, nil
+		}
+	}
+	return s.EvaluationScope.ResolveExpressionReference(ctx, ref)
+}
+
+// scopeWithoutProviders refuses references to provider configurations.
+type scopeWithoutProviders struct {
+	expr.EvaluationScope
+	place string
+}
+
+// ResolveExpressionReference implements [expr.EvaluationScope].
+func (s scopeWithoutProviders) ResolveExpressionReference(ctx context.Context, ref stackaddrs.Reference) (expr.Referenceable, hcl.Diagnostics) {
+	if _, ok := ref.Target.(stackaddrs.ProviderConfigRef); ok {
+		return nil, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Reference not allowed here",
+			Detail:   fmt.Sprintf("%s cannot refer to provider configurations.", s.place),
+			Subject:  ref.Range.Ptr(),
+		}}
+	}
+	return s.EvaluationScope.ResolveExpressionReference(ctx, ref)
+}
+
+// ownVariableScope is the scope of a validation rule: the variable itself.
+type ownVariableScope struct {
+	name  string
+	value cty.Value
+	funcs map[string]function.Function
+}
+
+// ResolveExpressionReference implements [expr.EvaluationScope].
+func (s ownVariableScope) ResolveExpressionReference(_ context.Context, ref stackaddrs.Reference) (expr.Referenceable, hcl.Diagnostics) {
+	if ref.Target == (stackaddrs.InputVariable{Name: s.name}) {
+		return expr.JustValue{Value: s.value}, nil
+	}
+	return nil, hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "Reference not allowed here",
+		Detail:   fmt.Sprintf("The validation rules of a variable can refer to the variable itself only, as var.%s.", s.name),
+		Subject:  ref.Range.Ptr(),
+	}}
+}
+
+// Functions implements [expr.EvaluationScope].
+func (s ownVariableScope) Functions() map[string]function.Function { return s.funcs }
+
+// applyingValue is terraform.applying.
+func applyingValue(phase expr.EvalPhase) cty.Value {
+	return cty.BoolVal(phase == expr.ApplyPhase).Mark(marks.Ephemeral)
+}
+
+// staticApplying is terraform.applying where the phase does not count.
+var staticApplying = expr.JustValue{Value: cty.UnknownVal(cty.Bool).Mark(marks.Ephemeral)}

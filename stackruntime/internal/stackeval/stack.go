@@ -1,0 +1,72 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// Stack is an instance of a stack, and the scope of the expressions in it.
+type Stack struct {
+	main   *Main
+	addr   stackaddrs.StackInstance
+	config *StackConfig
+	call   *StackCallInstance // what embeds it; nil for the root
+
+	variables  map[string]*InputVariable
+	locals     map[string]*LocalValue
+	outputs    map[string]*OutputValue
+	providers  map[stackaddrs.ProviderConfigRef]*Provider
+	components map[string]*Component
+	calls      map[string]*StackCall
+}
+
+func newStack(main *Main, addr stackaddrs.StackInstance, config *StackConfig, call *StackCallInstance) *Stack {
+	s := &Stack{main: main, addr: addr, config: config, call: call}
+	s.variables = mapValues(config.variables, func(c *InputVariableConfig) *InputVariable { return newInputVariable(s, c) })
+	s.locals = mapValues(config.locals, func(c *LocalValueConfig) *LocalValue { return newLocalValue(s, c) })
+	s.outputs = mapValues(config.outputs, func(c *OutputValueConfig) *OutputValue { return newOutputValue(s, c) })
+	s.providers = mapValues(config.providers, func(c *ProviderConfig) *Provider { return newProvider(s, c) })
+	s.components = mapValues(config.components, func(c *ComponentConfig) *Component { return newComponent(s, c) })
+	s.calls = mapValues(config.calls, func(c *StackCallConfig) *StackCall { return newStackCall(s, c) })
+	return s
+}
+
+// ResolveExpressionReference implements [expr.EvaluationScope].
+func (s *Stack) ResolveExpressionReference(_ context.Context, ref stackaddrs.Reference) (expr.Referenceable, hcl.Diagnostics) {
+	return resolve(s.config.decl, ref, s.lookUp)
+}
+
+func (s *Stack) lookUp(target stackaddrs.Referenceable) expr.Referenceable {
+	switch target := target.(type) {
+	case stackaddrs.InputVariable:
+		return referenceable(s.variables, target.Name)
+	case stackaddrs.LocalValue:
+		return referenceable(s.locals, target.Name)
+	case stackaddrs.Component:
+		return referenceable(s.components, target.Name)
+	case stackaddrs.StackCall:
+		return referenceable(s.calls, target.Name)
+	case stackaddrs.ProviderConfigRef:
+		return referenceable(s.providers, target)
+	case stackaddrs.ContextualRef:
+		if target == stackaddrs.TerraformApplying {
+			return expr.JustValue{Value: applyingValue(s.main.phase)}
+		}
+	}
+	return nil
+}
+
+// Functions implements [expr.EvaluationScope].
+func (s *Stack) Functions() map[string]function.Function { return s.main.funcs }
+
+// decl is what was written.
+func (s *Stack) decl() *stackconfig.Stack { return s.config.decl }

@@ -1,0 +1,188 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+)
+
+// StackCall is a stack block in one stack instance, before its for_each is applied.
+type StackCall struct {
+	stack  *Stack
+	addr   stackaddrs.AbsStackCall
+	config *StackCallConfig
+
+	instances memo.Memo[foreach.Expansion[*StackCallInstance]]
+	required  memo.Memo[componentSet]
+	inside    memo.Memo[componentSet]
+}
+
+func newStackCall(stack *Stack, config *StackCallConfig) *StackCall {
+	return &StackCall{
+		stack:  stack,
+		addr:   stackaddrs.AbsStackCall{Stack: stack.addr, Item: config.addr.Item},
+		config: config,
+	}
+}
+
+// ExprReferenceValue implements [expr.Referenceable]: the outputs of the
+// embedded stack, or a map of them.
+func (c *StackCall) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+	if c.config.child == nil {
+		return expr.Placeholder(cty.DynamicPseudoType)
+	}
+	ty := c.config.child.outputsType()
+	instances := c.Instances(ctx)
+	switch instances.Kind {
+	case foreach.Single:
+		return instances.Instances[stackaddrs.NoKey].outputs(ctx)
+	case foreach.Keyed:
+		results := make(map[string]cty.Value, len(instances.Instances))
+		for key, inst := range instances.InOrder() {
+			name, _ := key.AsString()
+			results[name] = inst.outputs(ctx)
+		}
+		if len(results) == 0 {
+			return cty.MapValEmpty(ty)
+		}
+		return cty.MapVal(results)
+	case foreach.Unknown:
+		return cty.UnknownVal(cty.Map(ty))
+	default:
+		return expr.Placeholder(cty.Map(ty))
+	}
+}
+
+// Instances are the results of for_each.
+func (c *StackCall) Instances(ctx context.Context) foreach.Expansion[*StackCallInstance] {
+	return c.instances.Value(ctx, c.instancesAspect)
+}
+
+// CheckInstances is like Instances and reports what is wrong with for_each.
+func (c *StackCall) CheckInstances(ctx context.Context) (foreach.Expansion[*StackCallInstance], hcl.Diagnostics) {
+	return c.instances.Check(ctx, c.instancesAspect)
+}
+
+func (c *StackCall) instancesAspect() memo.Aspect[foreach.Expansion[*StackCallInstance]] {
+	return expansionAspect(c.stack, c.addr.String(), c.config.decl.ForEach, "stack",
+		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *StackCallInstance {
+			return newStackCallInstance(c, key, repetition)
+		})
+}
+
+// requiredComponents are the components that the block itself depends on.
+func (c *StackCall) requiredComponents(ctx context.Context) componentSet {
+	return c.required.Value(ctx, func() memo.Aspect[componentSet] {
+		return memo.Aspect[componentSet]{
+			Name: c.addr.String() + " requirements",
+			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
+				decl := c.config.decl
+				required := c.stack.requiredBy(ctx, decl.ForEach, decl.Inputs)
+				required.addAll(c.stack.requiredByTraversals(ctx, decl.DependsOn))
+				return required, nil
+			},
+		}
+	})
+}
+
+// componentsInside are the components of all instances of the embedded stack.
+func (c *StackCall) componentsInside(ctx context.Context) componentSet {
+	return c.inside.Value(ctx, func() memo.Aspect[componentSet] {
+		return memo.Aspect[componentSet]{
+			Name: c.addr.String() + " components",
+			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
+				inside := make(componentSet)
+				for _, inst := range c.Instances(ctx).InOrder() {
+					if inst.stack != nil {
+						inside.addAll(inst.stack.allComponents(ctx))
+					}
+				}
+				return inside, nil
+			},
+		}
+	})
+}
+
+// requiredByResult are the components that whoever refers to the call depends on.
+func (c *StackCall) requiredByResult(ctx context.Context) componentSet {
+	required := make(componentSet)
+	required.addAll(c.componentsInside(ctx))
+	required.addAll(c.requiredComponents(ctx))
+	return required
+}
+
+// StackCallInstance is one instance of a stack call. It manages the stack
+// instance that it embeds.
+type StackCallInstance struct {
+	call       *StackCall
+	repetition foreach.Repetition
+	stack      *Stack // nil when the embedded stack could not be loaded
+	addr       stackaddrs.AbsStackCallInstance
+
+	inputs memo.Memo[map[string]cty.Value]
+}
+
+func newStackCallInstance(call *StackCall, key stackaddrs.InstanceKey, repetition foreach.Repetition) *StackCallInstance {
+	c := &StackCallInstance{
+		call:       call,
+		repetition: repetition,
+		addr: stackaddrs.AbsStackCallInstance{
+			Stack: call.stack.addr,
+			Item:  stackaddrs.StackCallInstance{Call: call.addr.Item, Key: key},
+		},
+	}
+	if child := call.config.child; child != nil {
+		c.stack = newStack(call.stack.main, call.stack.addr.Child(call.addr.Item.Name, key), child, c)
+	}
+	return c
+}
+
+// InputValues are the values of the embedded stack's variables, of their
+// types but without the marks of their declarations.
+func (c *StackCallInstance) InputValues(ctx context.Context) map[string]cty.Value {
+	return c.inputs.Value(ctx, c.inputsAspect)
+}
+
+// CheckInputs reports what is wrong with the inputs.
+func (c *StackCallInstance) CheckInputs(ctx context.Context) hcl.Diagnostics {
+	if c.stack == nil {
+		return nil
+	}
+	_, diags := c.inputs.Check(ctx, c.inputsAspect)
+	return diags
+}
+
+func (c *StackCallInstance) inputsAspect() memo.Aspect[map[string]cty.Value] {
+	set := stackInputs(c.stack.decl())
+	return memo.Aspect[map[string]cty.Value]{
+		Name:        c.addr.String() + " inputs",
+		Placeholder: set.placeholders(),
+		Compute: func(ctx context.Context) (map[string]cty.Value, hcl.Diagnostics) {
+			caller := c.call.stack
+			return evalStackInputs(ctx, c.call.config.decl, set, caller.main.phase, repetitionScope{caller, c.repetition})
+		},
+	}
+}
+
+// outputs are the results of the embedded stack.
+//
+// Shape: an object with all declared outputs.
+func (c *StackCallInstance) outputs(ctx context.Context) cty.Value {
+	if c.stack == nil {
+		return expr.Placeholder(cty.DynamicPseudoType)
+	}
+	attrs := make(map[string]cty.Value, len(c.stack.outputs))
+	for _, name := range sortedKeys(c.stack.outputs) {
+		attrs[name] = c.stack.outputs[name].Value(ctx)
+	}
+	return cty.ObjectVal(attrs)
+}

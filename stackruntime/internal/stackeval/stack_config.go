@@ -1,0 +1,214 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/go-version"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// StackConfig is a stack as written, and the scope of its static checks.
+type StackConfig struct {
+	main *Main
+	addr stackaddrs.Stack
+	decl *stackconfig.Stack
+	call *StackCallConfig // what embeds it; nil for the root
+
+	variables  map[string]*InputVariableConfig
+	locals     map[string]*LocalValueConfig
+	outputs    map[string]*OutputValueConfig
+	providers  map[stackaddrs.ProviderConfigRef]*ProviderConfig
+	components map[string]*ComponentConfig
+	calls      map[string]*StackCallConfig
+}
+
+func newStackConfig(main *Main, decl *stackconfig.Stack, call *StackCallConfig) *StackConfig {
+	s := &StackConfig{main: main, addr: decl.Addr, decl: decl, call: call}
+	s.variables = mapValues(decl.Variables, func(d *stackconfig.InputVariable) *InputVariableConfig { return newInputVariableConfig(s, d) })
+	s.locals = mapValues(decl.Locals, func(d *stackconfig.LocalValue) *LocalValueConfig { return newLocalValueConfig(s, d) })
+	s.outputs = mapValues(decl.Outputs, func(d *stackconfig.OutputValue) *OutputValueConfig { return newOutputValueConfig(s, d) })
+	s.providers = mapValues(decl.Providers, func(d *stackconfig.ProviderConfig) *ProviderConfig { return newProviderConfig(s, d) })
+	s.components = mapValues(decl.Components, func(d *stackconfig.Component) *ComponentConfig { return newComponentConfig(s, d) })
+	s.calls = mapValues(decl.Calls, func(d *stackconfig.StackCall) *StackCallConfig { return newStackCallConfig(s, d) })
+	return s
+}
+
+func mapValues[K comparable, A, B any](in map[K]A, f func(A) B) map[K]B {
+	out := make(map[K]B, len(in))
+	for k, v := range in {
+		out[k] = f(v)
+	}
+	return out
+}
+
+// ResolveExpressionReference implements [expr.EvaluationScope].
+func (s *StackConfig) ResolveExpressionReference(_ context.Context, ref stackaddrs.Reference) (expr.Referenceable, hcl.Diagnostics) {
+	return resolve(s.decl, ref, s.lookUp)
+}
+
+func (s *StackConfig) lookUp(target stackaddrs.Referenceable) expr.Referenceable {
+	switch target := target.(type) {
+	case stackaddrs.InputVariable:
+		return referenceable(s.variables, target.Name)
+	case stackaddrs.LocalValue:
+		return referenceable(s.locals, target.Name)
+	case stackaddrs.Component:
+		return referenceable(s.components, target.Name)
+	case stackaddrs.StackCall:
+		return referenceable(s.calls, target.Name)
+	case stackaddrs.ProviderConfigRef:
+		return referenceable(s.providers, target)
+	case stackaddrs.ContextualRef:
+		if target == stackaddrs.TerraformApplying {
+			return staticApplying
+		}
+	}
+	return nil
+}
+
+// referenceable looks an object up and keeps a missing one an untyped nil.
+func referenceable[K comparable, V expr.Referenceable](objects map[K]V, key K) expr.Referenceable {
+	if object, ok := objects[key]; ok {
+		return object
+	}
+	return nil
+}
+
+// Functions implements [expr.EvaluationScope].
+func (s *StackConfig) Functions() map[string]function.Function { return s.main.funcs }
+
+// Validate checks what concerns the stack as a whole.
+func (s *StackConfig) Validate(context.Context) hcl.Diagnostics {
+	diags := s.checkLocksWithoutConfig()
+	for _, removed := range s.decl.Removed {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Removed blocks cannot be run",
+			Detail:   "This version of cairn reads removed blocks but cannot carry them out, and ignoring one would leave infrastructure behind. Destroy what it names with the configuration that made it, then delete the block.",
+			Subject:  removed.Range.Ptr(),
+		})
+	}
+	return diags
+}
+
+// checkLocksWithoutConfig checks providers that the stack requires but has no
+// configuration of: those with one are checked at their block.
+func (s *StackConfig) checkLocksWithoutConfig() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	if s.decl.RequiredProviders == nil {
+		return nil
+	}
+	configured := make(map[string]bool)
+	for ref := range s.providers {
+		configured[ref.LocalName] = true
+	}
+	for name, req := range s.decl.RequiredProviders.Providers {
+		if !configured[name] {
+			diags = diags.Extend(s.checkLock(req.Provider, req.Range.Ptr()))
+		}
+	}
+	return diags
+}
+
+// checkLock checks the selected version of a provider against the stack's constraint.
+func (s *StackConfig) checkLock(provider stackaddrs.Provider, subject *hcl.Range) hcl.Diagnostics {
+	if s.main.locks == nil || provider.IsBuiltin() {
+		return nil
+	}
+	locked, ok := s.main.locks[provider]
+	if !ok {
+		return hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Provider not locked",
+			Detail:   fmt.Sprintf("The lock file has no entry for %s. Run \"cairn init\" and try again.", provider),
+			Subject:  subject,
+		}}
+	}
+	for _, req := range s.decl.RequiredProviders.Providers {
+		if req.Provider == provider && !versionAllowed(locked, req.Version) {
+			return hcl.Diagnostics{{
+				Severity: hcl.DiagError,
+				Summary:  "Locked provider version not acceptable",
+				Detail:   fmt.Sprintf("%s is locked at %s but the configuration asks for %q. Run \"cairn init -upgrade\" to select another version.", provider, locked, req.Version),
+				Subject:  subject,
+			}}
+		}
+	}
+	return nil
+}
+
+// versionAllowed tells whether a version satisfies a constraint. What cannot be
+// parsed is reported elsewhere.
+func versionAllowed(v, constraint string) bool {
+	if constraint == "" {
+		return true
+	}
+	parsed, err := version.NewVersion(v)
+	if err != nil {
+		return true
+	}
+	constraints, err := version.NewConstraint(constraint)
+	return err != nil || constraints.Check(parsed)
+}
+
+// checkDependsOn checks the depends_on argument of a component or stack call.
+func (s *StackConfig) checkDependsOn(dependsOn []hcl.Traversal) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, traversal := range dependsOn {
+		ref, rest, moreDiags := stackaddrs.ParseReference(traversal)
+		if moreDiags.HasErrors() || !s.canDependOn(ref.Target) {
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagError,
+				Summary:  "depends_on target unusable",
+				Detail:   "Name a component or an embedded stack that is declared in this stack.",
+				Subject:  traversal.SourceRange().Ptr(),
+			})
+			continue
+		}
+		if len(rest) > 0 {
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagWarning,
+				Summary:  "depends_on target too specific",
+				Detail:   fmt.Sprintf("Only the whole object %s is considered.", ref.Target),
+				Subject:  rest.SourceRange().Ptr(),
+			})
+		}
+	}
+	return diags
+}
+
+func (s *StackConfig) canDependOn(target stackaddrs.Referenceable) bool {
+	switch target := target.(type) {
+	case stackaddrs.Component:
+		return s.components[target.Name] != nil || s.decl.Incomplete
+	case stackaddrs.StackCall:
+		return s.calls[target.Name] != nil || s.decl.Incomplete
+	default:
+		return false
+	}
+}
+
+// localNameOf returns how the stack calls a provider, for messages.
+func (s *StackConfig) localNameOf(provider stackaddrs.Provider) (string, bool) {
+	return s.decl.RequiredProviders.LocalName(provider)
+}
+
+// sortedKeys returns the keys of a map with names, in order.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

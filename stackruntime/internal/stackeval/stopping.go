@@ -1,0 +1,75 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/promising"
+)
+
+// stopKey finds the context whose end asks an operation to stop.
+type stopKey struct{}
+
+// inMainTask runs f as the main task of an operation.
+//
+// When ctx ends the evaluation goes on, so that what has been done is still
+// reported and saved: only the engine is told, by the context of [stopContext].
+func inMainTask[T any](ctx context.Context, f func(ctx context.Context) (T, hcl.Diagnostics)) (T, hcl.Diagnostics) {
+	steady := context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
+	var diags hcl.Diagnostics
+	value, err := promising.MainTask(steady, func(ctx context.Context) (T, error) {
+		var value T
+		value, diags = f(ctx)
+		return value, nil
+	})
+	if err != nil {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Internal evaluation error",
+			Detail:   "The operation ended early: " + err.Error() + ". This is a bug in cairn; please report it.",
+		})
+	}
+	return value, tidy(diags)
+}
+
+// stopContext returns the context that ends when the operation shall stop.
+func stopContext(ctx context.Context) context.Context {
+	return ctx.Value(stopKey{}).(context.Context)
+}
+
+// slots limit how many component instances the engine works on at a time.
+type slots chan struct{}
+
+const defaultParallelism = 10
+
+func newSlots(n int) slots {
+	if n <= 0 {
+		n = defaultParallelism
+	}
+	return make(slots, n)
+}
+
+// errStopped says that the engine was not started because the operation shall stop.
+var errStopped = errors.New("operation stopped")
+
+// run calls f when there is a free slot, with a context that ends when the
+// operation shall stop. f must not wait for promises (rule V4).
+func (s slots) run(ctx context.Context, f func(ctx context.Context)) error {
+	stop := stopContext(ctx)
+	select {
+	case s <- struct{}{}:
+		defer func() { <-s }()
+	case <-stop.Done():
+		return errStopped
+	}
+	if stop.Err() != nil {
+		return errStopped
+	}
+	f(stop)
+	return nil
+}

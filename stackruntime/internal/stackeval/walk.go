@@ -1,0 +1,139 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/promising"
+)
+
+// walker visits objects, each in a task of its own.
+type walker struct {
+	diagnosticSink
+	tasks sync.WaitGroup
+}
+
+// async runs f as a task. May be called from f itself: a walk ends when all
+// tasks have, and a task counts until those it started are counted.
+func (w *walker) async(ctx context.Context, f func(ctx context.Context)) {
+	w.tasks.Add(1)
+	promising.AsyncTask(ctx, promising.NoPromises, func(ctx context.Context, _ promising.PromiseContainer) {
+		defer w.tasks.Done()
+		f(ctx)
+	})
+}
+
+// Validatable is implemented by objects that static walks visit.
+type Validatable interface {
+	// Validate returns what is wrong in any instance. To be called by the walk
+	// only (rule V1).
+	Validate(ctx context.Context) hcl.Diagnostics
+}
+
+// ValidateStack checks the configuration without values, state and configured providers.
+func (m *Main) ValidateStack(ctx context.Context) hcl.Diagnostics {
+	_, diags := inMainTask(ctx, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
+		return struct{}{}, m.explainCycles(m.walkStatic(ctx))
+	})
+	return diags
+}
+
+// walkStatic validates all Config objects.
+func (m *Main) walkStatic(ctx context.Context) hcl.Diagnostics {
+	var w walker
+	w.visitStackConfig(ctx, m.config)
+	w.tasks.Wait()
+	return w.all()
+}
+
+func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
+	validate := func(object Validatable) {
+		w.async(ctx, func(ctx context.Context) { w.add(object.Validate(ctx)) })
+	}
+	validate(s)
+	for _, object := range s.locals {
+		validate(object)
+	}
+	for _, object := range s.outputs {
+		validate(object)
+	}
+	for _, object := range s.providers {
+		validate(object)
+	}
+	for _, object := range s.components {
+		validate(object)
+	}
+	for _, object := range s.calls {
+		validate(object)
+		if object.child != nil {
+			w.visitStackConfig(ctx, object.child)
+		}
+	}
+}
+
+// walkDynamic visits all objects below a stack that are not Config objects. T is
+// the interface of the phase, which all of them implement.
+func walkDynamic[T any](ctx context.Context, w *walker, s *Stack, visit func(ctx context.Context, object T)) {
+	async := func(object any) {
+		w.async(ctx, func(ctx context.Context) { visit(ctx, object.(T)) })
+	}
+	for _, object := range s.variables {
+		async(object)
+	}
+	for _, object := range s.locals {
+		async(object)
+	}
+	for _, object := range s.outputs {
+		async(object)
+	}
+	for _, object := range s.providers {
+		w.async(ctx, func(ctx context.Context) {
+			visit(ctx, any(object).(T))
+			for _, inst := range object.Instances(ctx).Instances {
+				async(inst)
+			}
+		})
+	}
+	for _, object := range s.components {
+		w.async(ctx, func(ctx context.Context) {
+			visit(ctx, any(object).(T))
+			for _, inst := range object.Instances(ctx).InOrder() {
+				async(inst)
+			}
+		})
+	}
+	for _, object := range s.calls {
+		w.async(ctx, func(ctx context.Context) {
+			visit(ctx, any(object).(T))
+			for _, inst := range object.Instances(ctx).Instances {
+				async(inst)
+				if inst.stack != nil {
+					walkDynamic(ctx, w, inst.stack, visit)
+				}
+			}
+		})
+	}
+}
+
+// walkPlan collects what all objects plan.
+func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	var w walker
+	var planned struct {
+		sync.Mutex
+		changes []PlannedChange
+	}
+	walkDynamic(ctx, &w, m.stack, func(ctx context.Context, object Plannable) {
+		changes, diags := object.PlanChanges(ctx)
+		w.add(diags)
+		planned.Lock()
+		defer planned.Unlock()
+		planned.changes = append(planned.changes, changes...)
+	})
+	w.tasks.Wait()
+	return planned.changes, w.all()
+}

@@ -1,0 +1,227 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackruntime
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// Options are what every operation needs.
+type Options = stackeval.Options
+
+// StateChange is a change of the state, to be saved as soon as it is reported.
+type StateChange = stackeval.StateChange
+
+// DiagnosticAddress is the Extra of diagnostics about one component instance.
+type DiagnosticAddress = stackeval.DiagnosticAddress
+
+// Validate checks a configuration as far as that is possible without values,
+// state and configured providers.
+func Validate(ctx context.Context, opts Options) hcl.Diagnostics {
+	return stackeval.NewForValidating(opts).ValidateStack(ctx)
+}
+
+// PlanRequest says what to plan.
+type PlanRequest struct {
+	Options
+
+	Mode engine.Mode
+
+	// Inputs are the values given for root variables, converted or not. Null and
+	// absent select the default.
+	Inputs map[string]cty.Value
+
+	// Prior is the state to start from; nil means an empty one.
+	Prior *stackstate.State
+
+	// Timestamp is what plantimestamp() returns everywhere; zero means now.
+	Timestamp time.Time
+
+	// SkipRefresh takes the prior state for the truth.
+	SkipRefresh bool
+
+	// Replace has addresses of resource instances that must be replaced, by component.
+	Replace map[stackaddrs.AbsComponentInstance][]string
+}
+
+// Plan makes a plan of the whole stack.
+//
+// There is a plan even with errors, for showing what could be planned; it is
+// not applyable then.
+func Plan(ctx context.Context, req PlanRequest) (*stackplan.Plan, hcl.Diagnostics) {
+	if req.Prior == nil {
+		req.Prior = stackstate.New()
+	}
+	if req.Timestamp.IsZero() {
+		req.Timestamp = time.Now()
+	}
+	return stackeval.NewForPlanning(req.Options, stackeval.PlanOptions{
+		Mode:        req.Mode,
+		Inputs:      req.Inputs,
+		Prior:       req.Prior,
+		Timestamp:   req.Timestamp.UTC().Truncate(time.Second),
+		SkipRefresh: req.SkipRefresh,
+		Replace:     req.Replace,
+	}).PlanStack(ctx)
+}
+
+// ApplyRequest says what to apply.
+type ApplyRequest struct {
+	Options
+
+	// Plan must have been made from the same configuration and prior state, by
+	// the same version of the engine. The caller sees to that.
+	Plan  *stackplan.Plan
+	Prior *stackstate.State // nil means an empty one
+
+	// Inputs are the values of ephemeral root variables. Others may be given
+	// only if they have not changed.
+	Inputs map[string]cty.Value
+
+	// Save records a change of the state. It is called once something was done,
+	// never for two changes at a time. After an error nothing more is begun.
+	// Nil keeps the state in the result only.
+	Save func(ctx context.Context, change StateChange) error
+}
+
+// ApplyResult is what an apply did.
+type ApplyResult struct {
+	// State is the state after the apply.
+	State *stackstate.State
+
+	// Components tells of each instance in the plan how it went.
+	Components map[stackaddrs.AbsComponentInstance]Outcome
+}
+
+// Outcome is how the apply of one component instance went.
+type Outcome struct {
+	Status hooks.Status // Applied, Failed or Skipped
+	Counts stackplan.Counts
+}
+
+// Counts adds up what was done.
+func (r *ApplyResult) Counts() stackplan.Counts {
+	var n stackplan.Counts
+	for _, outcome := range r.Components {
+		n = n.Plus(outcome.Counts)
+	}
+	return n
+}
+
+// Apply carries out a plan. Without error diagnostics, everything was done.
+//
+// What depends on a component instance that fails is skipped; all else goes on,
+// and everything done is saved.
+func Apply(ctx context.Context, req ApplyRequest) (*ApplyResult, hcl.Diagnostics) {
+	if req.Prior == nil {
+		req.Prior = stackstate.New()
+	}
+	recorder := newRecorder(req)
+	results, diags := stackeval.NewForApplying(req.Options, stackeval.ApplyOptions{
+		Plan:   req.Plan,
+		Prior:  req.Prior,
+		Inputs: req.Inputs,
+		Save:   recorder.save,
+	}).ApplyStack(ctx)
+
+	outcomes := make(map[stackaddrs.AbsComponentInstance]Outcome, len(results))
+	for addr, result := range results {
+		outcome := Outcome{Status: hooks.Applied, Counts: result.Counts}
+		switch {
+		case result.Skipped:
+			outcome.Status = hooks.Skipped
+		case !result.Complete:
+			outcome.Status = hooks.Failed
+		}
+		outcomes[addr] = outcome
+	}
+	return &ApplyResult{State: recorder.state, Components: outcomes}, diags
+}
+
+// recorder keeps the state up to date while it is saved.
+type recorder struct {
+	state *stackstate.State
+	next  func(context.Context, StateChange) error
+}
+
+func newRecorder(req ApplyRequest) *recorder {
+	state := *req.Prior
+	state.Components = maps.Clone(state.Components)
+	state.Inputs = maps.Clone(state.Inputs)
+	state.Outputs = maps.Clone(state.Outputs)
+	return &recorder{&state, req.Save}
+}
+
+func (r *recorder) save(ctx context.Context, change StateChange) error {
+	switch {
+	case change.After != nil:
+		r.state.Components[change.After.Addr] = change.After
+	case change.Before != nil:
+		delete(r.state.Components, change.Before.Addr)
+	}
+	setAll(r.state.Inputs, change.Inputs)
+	setAll(r.state.Outputs, change.Outputs)
+	if r.next == nil {
+		return nil
+	}
+	return r.next(ctx, change)
+}
+
+func setAll(values, changed map[string]cty.Value) {
+	for name, value := range changed {
+		if value == cty.NilVal {
+			delete(values, name)
+			continue
+		}
+		values[name] = value
+	}
+}
+
+// InspectRequest says what to look at.
+type InspectRequest struct {
+	Options
+
+	State  *stackstate.State    // nil means an empty one
+	Inputs map[string]cty.Value // root variables; those not given are unknown
+
+	// Stack is where expressions are evaluated.
+	Stack stackaddrs.StackInstance
+}
+
+// Inspector evaluates expressions against a stored state.
+type Inspector struct {
+	main  *stackeval.Main
+	stack stackaddrs.StackInstance
+}
+
+// Inspect prepares for evaluating expressions against a stored state.
+func Inspect(req InspectRequest) *Inspector {
+	if req.State == nil {
+		req.State = stackstate.New()
+	}
+	main := stackeval.NewForInspecting(req.Options, stackeval.InspectOptions{State: req.State, Inputs: req.Inputs})
+	return &Inspector{main, req.Stack}
+}
+
+// EvalExpr evaluates an expression. With errors the value is unknown.
+func (i *Inspector) EvalExpr(ctx context.Context, e hcl.Expression) (cty.Value, hcl.Diagnostics) {
+	return i.main.EvalExpr(ctx, e, i.stack)
+}
+
+// ComponentGraph tells for each component of the configuration which ones it requires.
+func (i *Inspector) ComponentGraph(ctx context.Context) map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent {
+	return i.main.ComponentGraph(ctx)
+}
