@@ -107,10 +107,12 @@ func ParseKey(s string) (Key, error) {
 	return cache.parseKey(s)
 }
 
-// addressCache parses each component address once: those of resource records
-// and dependency lists repeat. The zero value is ready to use.
+// addressCache parses each address once: components repeat in resource records
+// and dependency lists, resources in the components of one module. The zero
+// value is ready to use.
 type addressCache struct {
 	components map[string]stackaddrs.AbsComponentInstance
+	resources  map[string]ResourceInstance
 }
 
 func (c *addressCache) parseKey(s string) (Key, error) {
@@ -156,7 +158,7 @@ func (c *addressCache) parseResourceKey(suffix string) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	resource, err := ParseResourceInstance(fields[1])
+	resource, err := c.resource(fields[1])
 	if err != nil {
 		return Key{}, err
 	}
@@ -191,6 +193,21 @@ func (c *addressCache) component(s string) (stackaddrs.AbsComponentInstance, err
 		c.components = map[string]stackaddrs.AbsComponentInstance{}
 	}
 	c.components[s] = addr
+	return addr, nil
+}
+
+func (c *addressCache) resource(s string) (ResourceInstance, error) {
+	if addr, ok := c.resources[s]; ok {
+		return addr, nil
+	}
+	addr, err := ParseResourceInstance(s)
+	if err != nil {
+		return addr, err
+	}
+	if c.resources == nil {
+		c.resources = map[string]ResourceInstance{}
+	}
+	c.resources[s] = addr
 	return addr, nil
 }
 

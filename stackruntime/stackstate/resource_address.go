@@ -161,4 +161,15 @@ func parseInstanceKey(step string) (stackaddrs.InstanceKey, error) {
 	return stackaddrs.NoKey, fmt.Errorf("%s is not an instance key in its canonical form", step)
 }
 
-func isName(s string) bool { return hclsyntax.ValidIdentifier(s) }
+// isName tells whether s is an identifier of the configuration language. Nearly
+// all names are plain ASCII, which needs no scanner.
+func isName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' && i > 0
+		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			return hclsyntax.ValidIdentifier(s)
+		}
+	}
+	return s != ""
+}

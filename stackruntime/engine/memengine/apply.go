@@ -1,0 +1,311 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package memengine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Apply implements [engine.Engine].
+func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.ApplyResult, hcl.Diagnostics) {
+	done, diags := e.begin(ctx, Call{Operation: Apply, Dir: req.ModuleDir, Component: req.Component, Mode: req.Mode})
+	defer done()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	a := &applier{engine: e, req: req}
+	if err := a.load(); err != nil {
+		return nil, diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Plan cannot be applied",
+			Detail:   sentence(err),
+		})
+	}
+	prog, diags := e.program(req.ModuleDir)
+	if diags.HasErrors() || prog == nil {
+		return nil, diags
+	}
+	module := prog.describe()
+	inputs := map[string]cty.Value{}
+	if req.Mode == engine.Normal {
+		var moreDiags hcl.Diagnostics
+		if inputs, moreDiags = prepareInputs(module, req.Inputs); moreDiags.HasErrors() {
+			return nil, diags.Extend(moreDiags)
+		}
+	}
+	return a.apply(ctx, prog, module, inputs)
+}
+
+// applier applies the plan of one component instance.
+type applier struct {
+	engine *Engine
+	req    *engine.ApplyRequest
+
+	planned  map[string]storedChange // by address
+	deferred map[string]bool
+	state    *moduleState
+	doc      engine.State
+}
+
+func (a *applier) load() error {
+	var stored storedPlan
+	if err := json.Unmarshal(a.req.Plan, &stored); err != nil {
+		return fmt.Errorf("the engine's plan is damaged: %w", err)
+	}
+	if component := a.req.Component.String(); stored.Component != component {
+		return fmt.Errorf("the plan was made for %s, not for %s", stored.Component, component)
+	}
+	a.planned = make(map[string]storedChange, len(stored.Changes))
+	for _, change := range stored.Changes {
+		a.planned[change.Address] = change
+	}
+	a.deferred = map[string]bool{}
+	markAll(a.deferred, stored.Deferred)
+	var err error
+	a.state, err = decodeState(a.req.PriorState, a.engine.opts.Info)
+	a.doc = a.req.PriorState
+	return err
+}
+
+func (a *applier) apply(ctx context.Context, prog program, module *engine.Module, inputs map[string]cty.Value) (*engine.ApplyResult, hcl.Diagnostics) {
+	a.state.serial++
+	diags := a.deleteObjects(ctx)
+	result := &engine.ApplyResult{}
+	switch a.req.Mode {
+	case engine.Destroy:
+		result.Outputs = map[string]cty.Value{}
+		for name := range module.Outputs {
+			result.Outputs[name] = cty.NullVal(cty.DynamicPseudoType)
+		}
+	default:
+		settled, moreDiags := prog.execute(&execution{
+			inputs:   inputs,
+			applying: true,
+			settle: func(r resourceInstance) (cty.Value, hcl.Diagnostics) {
+				return a.settle(ctx, r)
+			},
+			deferAll: func(resourceInstance) {},
+		})
+		diags = diags.Extend(moreDiags)
+		result.Outputs = completeOutputs(module, settled.outputs)
+		result.Checks = settled.checks
+	}
+	diags = diags.Extend(a.save(false))
+	result.State = a.doc
+	return result, diags
+}
+
+// deleteObjects deletes what the plan only deletes: each object after those
+// that depend on it.
+func (a *applier) deleteObjects(ctx context.Context) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	waiting := map[string]*priorObject{}
+	for addr, change := range a.planned {
+		if o := a.state.objects[addr]; o != nil && change.Actions.Delete() {
+			waiting[addr] = o
+		}
+	}
+	failed := map[string]bool{} // resources that an object which is still there depends on
+	for len(waiting) > 0 {
+		addr := nextDeletion(waiting)
+		o := waiting[addr]
+		delete(waiting, addr)
+		resource := dataResourceType + "." + o.name
+		if failed[resource] {
+			markAll(failed, o.dependencies)
+			continue
+		}
+		moreDiags := a.change(ctx, Delete, addr, func() error {
+			delete(a.state.objects, addr)
+			return nil
+		})
+		diags = diags.Extend(moreDiags)
+		if moreDiags.HasErrors() {
+			markAll(failed, o.dependencies)
+		}
+	}
+	return diags
+}
+
+func markAll(set map[string]bool, names []string) {
+	for _, name := range names {
+		set[name] = true
+	}
+}
+
+// nextDeletion returns the first address in order that no other waiting object
+// depends on.
+func nextDeletion(waiting map[string]*priorObject) string {
+	needed := map[string]bool{}
+	for _, o := range waiting {
+		markAll(needed, o.dependencies)
+	}
+	addrs := slices.Sorted(maps.Keys(waiting))
+	for _, addr := range addrs {
+		if !needed[dataResourceType+"."+waiting[addr].name] {
+			return addr
+		}
+	}
+	return addrs[0] // a cycle, which only a damaged state has
+}
+
+// settle applies the planned change of one resource instance.
+func (a *applier) settle(ctx context.Context, r resourceInstance) (cty.Value, hcl.Diagnostics) {
+	addr := r.addr()
+	prior := a.state.objects[addr]
+	if isEphemeral(r) {
+		return cty.NilVal, hcl.Diagnostics{ephemeralArgument(r)}
+	}
+	planned, ok := a.planned[addr]
+	if !ok {
+		return a.keep(r, prior)
+	}
+	after, err := decodeValue(planned.After)
+	if err != nil {
+		return cty.NilVal, hcl.Diagnostics{failure(addr, err)}
+	}
+	if r.ignoreInput && prior != nil {
+		r.input = prior.value.GetAttr("input")
+	}
+	if r.ignoreTriggers && prior != nil {
+		r.triggersReplace = prior.value.GetAttr("triggers_replace")
+	}
+	if !refines(r.input, after.GetAttr("input")) || !refines(r.triggersReplace, after.GetAttr("triggers_replace")) {
+		return cty.NilVal, hcl.Diagnostics{inconsistent(addr, r.subject)}
+	}
+	if !r.input.IsWhollyKnown() || !r.triggersReplace.IsWhollyKnown() {
+		return cty.NilVal, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Unknown value while applying",
+			Detail:   fmt.Sprintf("The arguments of %s are not known yet, because something that they come from was not applied.", addr),
+			Subject:  r.subject,
+		}}
+	}
+	final := finishObject(
+		object(after.GetAttr("id"), r.input, r.input, r.triggersReplace),
+		newID(a.req.Component, addr, prior),
+	)
+	diags := a.replaceOrWrite(ctx, planned.Actions, addr, &priorObject{
+		name: r.name, key: r.key, value: final, dependencies: r.dependencies,
+	})
+	return final, diags
+}
+
+func (a *applier) replaceOrWrite(ctx context.Context, actions tfjson.Actions, addr string, next *priorObject) hcl.Diagnostics {
+	remove := func() error { delete(a.state.objects, addr); return nil }
+	write := func() error { a.state.objects[addr] = next; return nil }
+	switch {
+	case actions.Update():
+		return a.change(ctx, Update, addr, write)
+	case actions.CreateBeforeDestroy():
+		diags := a.change(ctx, Create, addr, write)
+		if diags.HasErrors() {
+			return diags
+		}
+		return diags.Extend(a.change(ctx, Delete, addr, func() error { return nil }))
+	case actions.DestroyBeforeCreate():
+		diags := a.change(ctx, Delete, addr, remove)
+		if diags.HasErrors() {
+			return diags
+		}
+		return diags.Extend(a.change(ctx, Create, addr, write))
+	default:
+		return a.change(ctx, Create, addr, write)
+	}
+}
+
+// keep settles an instance for which nothing was planned.
+func (a *applier) keep(r resourceInstance, prior *priorObject) (cty.Value, hcl.Diagnostics) {
+	if a.deferred[r.addr()] {
+		return newObject(r), nil
+	}
+	if a.req.Mode == engine.RefreshOnly && prior == nil {
+		return newObject(r), nil
+	}
+	if a.req.Mode == engine.RefreshOnly {
+		return prior.value, nil
+	}
+	if prior == nil {
+		return cty.NilVal, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Change not planned",
+			Detail:   fmt.Sprintf("The plan has no change for %s, so it cannot be created now.", r.addr()),
+			Subject:  r.subject,
+		}}
+	}
+	if change := planObject(prior, r, false); !change.actions.NoOp() {
+		return cty.NilVal, hcl.Diagnostics{inconsistent(r.addr(), r.subject)}
+	}
+	return prior.value, nil
+}
+
+func inconsistent(addr string, subject *hcl.Range) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Inconsistent final plan",
+		Detail:   fmt.Sprintf("With the final values, the change of %s is no longer the one that was planned. Nothing was done to it; make a new plan.", addr),
+		Subject:  subject,
+	}
+}
+
+// change carries out one change of a resource instance and saves the state.
+func (a *applier) change(ctx context.Context, op Operation, addr string, do func() error) hcl.Diagnostics {
+	a.progress(engine.ApplyStart, op, addr)
+	done, diags := a.engine.begin(ctx, Call{
+		Operation: op, Dir: a.req.ModuleDir, Component: a.req.Component, Mode: a.req.Mode, Resource: addr,
+	})
+	defer done()
+	if !diags.HasErrors() {
+		if err := do(); err != nil {
+			diags = diags.Append(failure(addr, err))
+		}
+	}
+	if diags.HasErrors() {
+		a.progress(engine.ApplyErrored, op, addr)
+		return diags
+	}
+	a.progress(engine.ApplyComplete, op, addr)
+	return diags.Extend(a.save(true))
+}
+
+// save encodes the newest state and, in the middle of an apply, hands it out.
+func (a *applier) save(midway bool) hcl.Diagnostics {
+	if midway && a.req.Checkpoint == nil {
+		return nil
+	}
+	doc, err := a.state.encode(a.req.Component)
+	if err != nil {
+		return hcl.Diagnostics{failure("the state", err)}
+	}
+	a.doc = doc
+	if midway {
+		a.req.Checkpoint(doc)
+	}
+	return nil
+}
+
+func (a *applier) progress(kind engine.EventType, op Operation, addr string) {
+	if a.req.Progress == nil {
+		return
+	}
+	event := engine.Event{Type: kind, Resource: addr, Action: string(op)}
+	words := map[engine.EventType]string{
+		engine.ApplyStart: "started", engine.ApplyComplete: "complete", engine.ApplyErrored: "errored",
+	}
+	event.Message = fmt.Sprintf("%s: %s %s", addr, op, words[kind])
+	if o := a.state.objects[addr]; o != nil {
+		event.IDKey, event.IDValue = "id", o.value.GetAttr("id").AsString()
+	}
+	a.req.Progress(event)
+}

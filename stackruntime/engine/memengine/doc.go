@@ -1,0 +1,23 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package memengine is an engine that needs no process, no provider and no
+// disk: for tests, benchmarks and programs that try out the stacks runtime.
+//
+// It knows one resource type, terraform_data, and treats it as terraform does,
+// down to the state documents it writes. A module is either a directory with
+// .tf files, which may contain variables, locals, outputs, terraform_data
+// resources and check blocks, or a [Module] made of Go functions.
+//
+// Rules:
+//
+//   - M1. What it plans depends on the request only. Identifiers of new
+//     resources are derived from their addresses, so runs can be compared.
+//   - M2. The instances of one component are settled one after the other, in an
+//     order that respects their references. Components run concurrently.
+//   - M3. What a module contains beyond that is refused with a diagnostic,
+//     never ignored.
+//
+// It does not call modules from modules, and it has no data sources,
+// provisioners, imports or moves.
+package memengine

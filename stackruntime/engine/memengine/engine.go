@@ -1,0 +1,141 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package memengine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Options are the settings of an [Engine]. The zero value is an engine that
+// reads modules from directories.
+type Options struct {
+	// Info is what the engine says of itself. The default is "memory" 1.0.0.
+	Info engine.Info
+
+	// Modules are modules made of Go functions, by directory. They need not
+	// exist on disk and come before what is there.
+	Modules map[string]*Module
+
+	// Providers are the provider configurations that modules may ask for, beside
+	// the built-in provider, which has no settings.
+	Providers map[stackaddrs.Provider]hcldec.Spec
+
+	// Before is called at the start of everything that is recorded as a [Call],
+	// and may block. An error makes the call fail with that error as its
+	// diagnostic. May be nil. Must be safe for concurrent use.
+	Before func(ctx context.Context, call Call) error
+
+	// StackDir is the directory that file names in diagnostics are relative to.
+	// With "" they are relative to the working directory where possible.
+	StackDir string
+}
+
+// Engine is an [engine.Engine] in memory. Make one with [New].
+type Engine struct {
+	opts  Options
+	calls callLog
+
+	mu struct {
+		sync.Mutex
+		programs map[string]*loadedProgram // by directory
+	}
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// New makes an engine.
+func New(opts Options) *Engine {
+	if opts.Info == (engine.Info{}) {
+		opts.Info = engine.Info{Name: "memory", Version: "1.0.0"}
+	}
+	e := &Engine{opts: opts}
+	e.mu.programs = map[string]*loadedProgram{}
+	return e
+}
+
+// Info implements [engine.Engine].
+func (e *Engine) Info() engine.Info { return e.opts.Info }
+
+// program is a module that can be executed.
+type program interface {
+	describe() *engine.Module
+	validate() hcl.Diagnostics
+	execute(*execution) (*outcome, hcl.Diagnostics)
+}
+
+type loadedProgram struct {
+	once  sync.Once
+	prog  program // nil when there is no module
+	diags hcl.Diagnostics
+}
+
+// program loads the module of a directory, once.
+func (e *Engine) program(dir string) (program, hcl.Diagnostics) {
+	e.mu.Lock()
+	loaded, ok := e.mu.programs[dir]
+	if !ok {
+		loaded = &loadedProgram{}
+		e.mu.programs[dir] = loaded
+	}
+	e.mu.Unlock()
+	loaded.once.Do(func() {
+		if m, ok := e.opts.Modules[dir]; ok {
+			loaded.prog = newGoProgram(dir, m)
+			return
+		}
+		loaded.prog, loaded.diags = loadDir(dir, e.opts.StackDir)
+	})
+	return loaded.prog, loaded.diags
+}
+
+// Module implements [engine.Engine].
+func (e *Engine) Module(ctx context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
+	done, diags := e.begin(ctx, Call{Operation: DescribeModule, Dir: dir})
+	defer done()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	prog, diags := e.program(dir)
+	if prog == nil {
+		return nil, diags
+	}
+	return prog.describe(), diags
+}
+
+// ValidateModule implements [engine.Engine].
+func (e *Engine) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
+	done, diags := e.begin(ctx, Call{Operation: ValidateModule, Dir: dir})
+	defer done()
+	if diags.HasErrors() {
+		return diags
+	}
+	prog, diags := e.program(dir)
+	if prog == nil || diags.HasErrors() {
+		return diags
+	}
+	return prog.validate()
+}
+
+// ProviderConfigSpec implements [engine.Engine].
+func (e *Engine) ProviderConfigSpec(_ context.Context, provider stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
+	if spec, ok := e.opts.Providers[provider]; ok {
+		return spec, nil
+	}
+	if provider.IsBuiltin() {
+		return hcldec.ObjectSpec{}, nil
+	}
+	return nil, hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "Provider not available",
+		Detail:   fmt.Sprintf("The in-memory engine has no provider %s.", provider),
+	}}
+}

@@ -1,0 +1,70 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package memengine
+
+import (
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// execution is one run through a module, to plan or to apply it.
+type execution struct {
+	inputs    map[string]cty.Value // one for each variable, final
+	timestamp time.Time
+	applying  bool
+
+	// settle plans or applies one resource instance and returns its object. It
+	// is called after what the instance depends on was settled, and never for
+	// an instance that depends on one with errors.
+	settle func(resourceInstance) (cty.Value, hcl.Diagnostics)
+
+	// deferAll is called for a resource whose instances are not known, which
+	// are then not settled one by one.
+	deferAll func(resourceInstance)
+}
+
+// outcome is what a run through a module results in.
+type outcome struct {
+	outputs map[string]cty.Value // those that could be computed
+	checks  []tfjson.CheckResultStatic
+}
+
+// resourceInstance is the configuration of one resource instance.
+type resourceInstance struct {
+	name            string
+	key             stackaddrs.InstanceKey
+	input           cty.Value // marked where sensitive
+	triggersReplace cty.Value
+	dependencies    []string // addresses of resources, sorted
+	createFirst     bool     // create_before_destroy
+	keep            bool     // prevent_destroy
+	ignoreInput     bool     // ignore_changes
+	ignoreTriggers  bool
+	subject         *hcl.Range
+}
+
+func (r resourceInstance) addr() string {
+	return dataResourceType + "." + r.name + r.key.String()
+}
+
+// dataResourceType is the one resource type of this engine.
+const dataResourceType = "terraform_data"
+
+// sentence turns the text of an error into a sentence.
+func sentence(err error) string {
+	text := err.Error()
+	first, size := utf8.DecodeRuneInString(text)
+	text = string(unicode.ToUpper(first)) + text[size:]
+	if last, _ := utf8.DecodeLastRuneInString(text); !unicode.IsPunct(last) {
+		text += "."
+	}
+	return text
+}

@@ -1,0 +1,152 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package memengine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Module is a module made of Go functions. It must not be changed once an
+// engine has it, and its functions must be safe for concurrent use.
+type Module struct {
+	Variables    map[string]*engine.Variable
+	Slots        map[engine.ProviderSlot]*engine.Slot
+	Requirements map[stackaddrs.Provider][]string
+
+	// Resources are the terraform_data resources, each after those it uses.
+	Resources []Resource
+
+	// Outputs are the declared outputs, and Values computes them: an attribute
+	// for each. Values is called with unknown values while planning.
+	Outputs map[string]*engine.Output
+	Values  func(Scope) (map[string]cty.Value, error)
+}
+
+// Resource is a terraform_data resource with one instance.
+type Resource struct {
+	Name      string
+	DependsOn []string // names of resources whose values it uses
+
+	Input           func(Scope) (cty.Value, error) // nil is a null
+	TriggersReplace func(Scope) (cty.Value, error) // nil is a null
+}
+
+// Scope is what the functions of a [Module] can use.
+type Scope struct {
+	Inputs map[string]cty.Value
+
+	// Resources are the objects of the resources settled before, by name: id,
+	// input, output and triggers_replace.
+	Resources map[string]cty.Value
+}
+
+// Variables declares input variables that take any value and are required, for
+// modules made of Go functions.
+func Variables(names ...string) map[string]*engine.Variable {
+	variables := make(map[string]*engine.Variable, len(names))
+	for _, name := range names {
+		variables[name] = &engine.Variable{Name: name, Type: cty.DynamicPseudoType, Nullable: true}
+	}
+	return variables
+}
+
+// Outputs declares outputs for modules made of Go functions.
+func Outputs(names ...string) map[string]*engine.Output {
+	outputs := make(map[string]*engine.Output, len(names))
+	for _, name := range names {
+		outputs[name] = &engine.Output{Name: name}
+	}
+	return outputs
+}
+
+// goProgram executes a [Module].
+type goProgram struct {
+	source *Module
+	module *engine.Module
+}
+
+func newGoProgram(dir string, m *Module) *goProgram {
+	return &goProgram{m, &engine.Module{
+		Dir:          dir,
+		Variables:    m.Variables,
+		Outputs:      m.Outputs,
+		Slots:        m.Slots,
+		Requirements: m.Requirements,
+	}}
+}
+
+func (p *goProgram) describe() *engine.Module  { return p.module }
+func (p *goProgram) validate() hcl.Diagnostics { return nil }
+
+func (p *goProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	result := &outcome{outputs: map[string]cty.Value{}}
+	scope := Scope{Inputs: run.inputs, Resources: make(map[string]cty.Value, len(p.source.Resources))}
+	settled := func(name string) bool { _, ok := scope.Resources[name]; return ok }
+	for _, r := range p.source.Resources {
+		if !every(r.DependsOn, settled) {
+			continue // the one it depends on failed and has said so
+		}
+		instance, err := r.instance(scope)
+		if err != nil {
+			diags = diags.Append(failure(dataResourceType+"."+r.Name, err))
+			continue
+		}
+		object, moreDiags := run.settle(instance)
+		diags = diags.Extend(moreDiags)
+		if !moreDiags.HasErrors() {
+			scope.Resources[r.Name] = object
+		}
+	}
+	if p.source.Values == nil || len(scope.Resources) < len(p.source.Resources) {
+		return result, diags
+	}
+	values, err := p.source.Values(scope)
+	if err != nil {
+		return result, diags.Append(failure("outputs", err))
+	}
+	result.outputs = values
+	return result, diags
+}
+
+func every(names []string, ok func(string) bool) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !ok(name) })
+}
+
+func (r Resource) instance(scope Scope) (resourceInstance, error) {
+	instance := resourceInstance{
+		name:            r.Name,
+		input:           cty.NullVal(cty.DynamicPseudoType),
+		triggersReplace: cty.NullVal(cty.DynamicPseudoType),
+	}
+	for _, name := range r.DependsOn {
+		instance.dependencies = append(instance.dependencies, dataResourceType+"."+name)
+	}
+	slices.Sort(instance.dependencies)
+	var err error
+	if r.Input != nil {
+		if instance.input, err = r.Input(scope); err != nil {
+			return instance, err
+		}
+	}
+	if r.TriggersReplace != nil {
+		instance.triggersReplace, err = r.TriggersReplace(scope)
+	}
+	return instance, err
+}
+
+func failure(what string, err error) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Evaluation failed",
+		Detail:   fmt.Sprintf("In %s: %s", what, sentence(err)),
+	}
+}

@@ -1,0 +1,178 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package memengine
+
+import (
+	"github.com/google/uuid"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// objectChange is the planned change of one resource instance.
+type objectChange struct {
+	actions      tfjson.Actions
+	reason       tfjson.ActionReason
+	replacePaths []any
+	before       cty.Value // null when there is no object
+	after        cty.Value // null when there will be none
+}
+
+var noObject = cty.NullVal(cty.DynamicPseudoType)
+
+// planObject plans what becomes of an object, as the built-in provider does:
+// a change of triggers_replace needs a new object, and output follows input.
+func planObject(prior *priorObject, r resourceInstance, forced bool) objectChange {
+	if prior == nil {
+		return objectChange{actions: tfjson.Actions{tfjson.ActionCreate}, before: noObject, after: newObject(r)}
+	}
+	before := prior.value.AsValueMap()
+	if r.ignoreInput {
+		r.input = before["input"]
+	}
+	if r.ignoreTriggers {
+		r.triggersReplace = before["triggers_replace"]
+	}
+	replacement := func(reason tfjson.ActionReason) objectChange {
+		actions := tfjson.Actions{tfjson.ActionDelete, tfjson.ActionCreate}
+		if r.createFirst {
+			actions = tfjson.Actions{tfjson.ActionCreate, tfjson.ActionDelete}
+		}
+		return objectChange{actions: actions, reason: reason, before: prior.value, after: newObject(r)}
+	}
+	switch {
+	case prior.tainted:
+		return replacement(tfjson.ActionReasonReplaceBecauseTainted)
+	case !sameValue(before["triggers_replace"], r.triggersReplace):
+		change := replacement(tfjson.ActionReasonReplaceBecauseCannotUpdate)
+		change.replacePaths = []any{[]any{"triggers_replace"}}
+		return change
+	case forced:
+		return replacement(tfjson.ActionReasonReplaceByRequest)
+	}
+	change := objectChange{actions: tfjson.Actions{tfjson.ActionNoop}, before: prior.value}
+	input, output := r.input, plannedOutput(r.input)
+	if sameValue(before["input"], r.input) {
+		input, output = keepValue(before["input"], r.input), before["output"]
+	}
+	change.after = object(before["id"], input, output, keepValue(before["triggers_replace"], r.triggersReplace))
+	if !change.after.RawEquals(prior.value) {
+		change.actions = tfjson.Actions{tfjson.ActionUpdate}
+	}
+	return change
+}
+
+// sameValue compares without regard to marks. Unknown values differ from all others.
+func sameValue(a, b cty.Value) bool {
+	a, _ = a.UnmarkDeep()
+	b, _ = b.UnmarkDeep()
+	if a.IsNull() && b.IsNull() {
+		return true // a null in a state document has lost its type
+	}
+	return a.IsWhollyKnown() && b.IsWhollyKnown() && a.RawEquals(b)
+}
+
+// keepValue returns the new one of two values that are the same but perhaps for
+// their marks and, if they are null, their types.
+func keepValue(before, after cty.Value) cty.Value {
+	bare, own := after.Unmark()
+	if !bare.IsNull() {
+		return after
+	}
+	before, _ = before.Unmark()
+	return before.WithMarks(own)
+}
+
+func newObject(r resourceInstance) cty.Value {
+	return object(cty.UnknownVal(cty.String).RefineNotNull(), r.input, plannedOutput(r.input), r.triggersReplace)
+}
+
+func plannedOutput(input cty.Value) cty.Value {
+	bare, _ := input.UnmarkDeep()
+	if bare.IsNull() {
+		return cty.NullVal(bare.Type())
+	}
+	return cty.UnknownVal(bare.Type())
+}
+
+func object(id, input, output, triggersReplace cty.Value) cty.Value {
+	return cty.ObjectVal(map[string]cty.Value{
+		"id":               id,
+		"input":            input,
+		"output":           output,
+		"triggers_replace": triggersReplace,
+	})
+}
+
+// finishObject completes a planned object: with the identifier that a new one
+// gets, and the output.
+func finishObject(planned cty.Value, newID string) cty.Value {
+	attrs := planned.AsValueMap()
+	if !attrs["id"].IsKnown() {
+		attrs["id"] = cty.StringVal(newID)
+	}
+	attrs["output"], _ = attrs["input"].UnmarkDeep()
+	return cty.ObjectVal(attrs)
+}
+
+var idNamespace = uuid.MustParse("0b0c7d52-7d4c-5c1e-8a93-0f6d9f1d1a57")
+
+// newID derives the identifier of a new object from what it is and from the
+// one it replaces (rule M1).
+func newID(component stackaddrs.AbsComponentInstance, addr string, prior *priorObject) string {
+	name := component.String() + "," + addr
+	if prior != nil {
+		name += "," + prior.value.GetAttr("id").AsString()
+	}
+	return uuid.NewSHA1(idNamespace, []byte(name)).String()
+}
+
+// refines tells whether a final value is one that the planned value allowed:
+// the same wherever the planned one was known.
+func refines(final, planned cty.Value) bool {
+	final, _ = final.UnmarkDeep()
+	planned, _ = planned.UnmarkDeep()
+	return refinesBare(final, planned)
+}
+
+func refinesBare(final, planned cty.Value) bool {
+	ty := planned.Type()
+	switch {
+	case !planned.IsKnown():
+		return ty == cty.DynamicPseudoType || len(final.Type().TestConformance(ty)) == 0
+	case planned.IsNull():
+		return final.IsKnown() && final.IsNull()
+	case final.IsNull() || !final.IsKnown():
+		return false
+	case planned.IsWhollyKnown():
+		return final.RawEquals(planned)
+	case ty.IsSetType():
+		return final.Type().IsSetType() // elements cannot be paired
+	case !final.CanIterateElements() || final.LengthInt() != planned.LengthInt():
+		return false
+	case ty.IsObjectType() || ty.IsMapType():
+		finals := final.AsValueMap()
+		for name, part := range planned.AsValueMap() {
+			if other, ok := finals[name]; !ok || !refinesBare(other, part) {
+				return false
+			}
+		}
+		return true
+	default:
+		finals := final.AsValueSlice()
+		for i, part := range planned.AsValueSlice() {
+			if !refinesBare(finals[i], part) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// isEphemeral tells whether a value cannot be part of a resource.
+func isEphemeral(r resourceInstance) bool {
+	return marks.Contains(r.input, marks.Ephemeral) || marks.Contains(r.triggersReplace, marks.Ephemeral)
+}

@@ -1,0 +1,380 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package memengine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+	"google.golang.org/protobuf/proto"
+
+	valuev1 "github.com/cairnstacks/cairn/proto/cairn/value/v1"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// storedPlan is the content of [engine.PlanResult.Plan].
+type storedPlan struct {
+	Component string         `json:"component"`
+	Changes   []storedChange `json:"changes"`
+
+	// Deferred are the addresses of instances, and of resources with [*] whose
+	// instances are not known.
+	Deferred []string `json:"deferred,omitempty"`
+}
+
+// storedChange is a planned change that is not a no-op.
+type storedChange struct {
+	Address string         `json:"address"`
+	Actions tfjson.Actions `json:"actions"`
+
+	// After is the planned object, an encoded DynamicValue. Empty for deletions.
+	After []byte `json:"after,omitempty"`
+}
+
+// Plan implements [engine.Engine].
+func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+	done, diags := e.begin(ctx, Call{Operation: Plan, Dir: req.ModuleDir, Component: req.Component, Mode: req.Mode})
+	defer done()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	p := &planner{req: req, seen: map[string]bool{}, result: &engine.PlanResult{RefreshedState: req.PriorState}}
+	var err error
+	if p.prior, err = decodeState(req.PriorState, e.opts.Info); err != nil {
+		return nil, diags.Append(failure("prior state", err))
+	}
+	prog, diags := e.program(req.ModuleDir)
+	if diags.HasErrors() || prog == nil {
+		return nil, diags
+	}
+	diags = diags.Extend(p.plan(prog))
+	if diags.HasErrors() {
+		p.result.Plan, p.result.Complete, p.result.Applyable = nil, false, false
+	}
+	return p.result, diags
+}
+
+// planner makes the plan of one component instance.
+type planner struct {
+	req    *engine.PlanRequest
+	prior  *moduleState
+	seen   map[string]bool // resource instances that the configuration has
+	static map[string]bool // resources whose instances are not known
+	stored storedPlan
+	result *engine.PlanResult
+}
+
+func (p *planner) plan(prog program) hcl.Diagnostics {
+	p.stored.Component = p.req.Component.String()
+	module := prog.describe()
+	var diags hcl.Diagnostics
+	if p.req.Mode == engine.Destroy {
+		p.result.Outputs = map[string]cty.Value{}
+		for name := range module.Outputs {
+			p.result.Outputs[name] = cty.NullVal(cty.DynamicPseudoType)
+		}
+	} else {
+		diags = p.execute(prog, module)
+	}
+	if p.req.Mode != engine.RefreshOnly {
+		diags = diags.Extend(p.planDeletions())
+	}
+	p.finish()
+	raw, err := json.Marshal(p.stored)
+	if err != nil {
+		return diags.Append(failure("the plan", err))
+	}
+	p.result.Plan = raw
+	return diags
+}
+
+func (p *planner) execute(prog program, module *engine.Module) hcl.Diagnostics {
+	inputs, diags := prepareInputs(module, p.req.Inputs)
+	if diags.HasErrors() {
+		return diags
+	}
+	result, moreDiags := prog.execute(&execution{
+		inputs:    inputs,
+		timestamp: p.req.Timestamp,
+		settle:    p.settle,
+		deferAll:  p.deferAll,
+	})
+	diags = diags.Extend(moreDiags)
+	p.result.Checks = result.checks
+	p.result.Outputs = completeOutputs(module, result.outputs)
+	return diags
+}
+
+// settle plans one resource instance.
+func (p *planner) settle(r resourceInstance) (cty.Value, hcl.Diagnostics) {
+	addr := r.addr()
+	p.seen[addr] = true
+	if isEphemeral(r) {
+		return cty.NilVal, hcl.Diagnostics{ephemeralArgument(r)}
+	}
+	prior := p.prior.objects[addr]
+	if p.req.Mode == engine.RefreshOnly {
+		if prior != nil {
+			return prior.value, nil
+		}
+		return newObject(r), nil
+	}
+	change := planObject(prior, r, slices.Contains(p.req.Replace, addr))
+	if r.keep && change.actions.Replace() {
+		return cty.NilVal, hcl.Diagnostics{preventedDestroy(addr, r.subject)}
+	}
+	if err := p.add(r.name, r.key, change); err != nil {
+		return cty.NilVal, hcl.Diagnostics{failure(addr, err)}
+	}
+	return change.after, nil
+}
+
+// deferAll defers a resource whose instances are not known.
+func (p *planner) deferAll(r resourceInstance) {
+	if p.static == nil {
+		p.static = map[string]bool{}
+	}
+	p.static[r.name] = true
+	r.key = stackaddrs.WildcardKey
+	p.deferChange(describeChange(r.name, r.key, planObject(nil, r, false)), "instance_count_unknown")
+}
+
+// add records a planned change.
+func (p *planner) add(name string, key stackaddrs.InstanceKey, change objectChange) error {
+	described := describeChange(name, key, change)
+	if p.req.DeferAll && !change.actions.NoOp() {
+		p.deferChange(described, "deferred_prereq")
+		return nil
+	}
+	p.result.Changes = append(p.result.Changes, described)
+	if change.actions.NoOp() {
+		return nil
+	}
+	stored := storedChange{Address: described.Address, Actions: change.actions}
+	if !change.after.IsNull() {
+		var err error
+		if stored.After, err = encodeValue(change.after); err != nil {
+			return err
+		}
+	}
+	p.stored.Changes = append(p.stored.Changes, stored)
+	p.announce(described)
+	return nil
+}
+
+func (p *planner) deferChange(change *tfjson.ResourceChange, reason string) {
+	p.stored.Deferred = append(p.stored.Deferred, change.Address)
+	p.result.Deferred = append(p.result.Deferred, engine.DeferredChange{Reason: reason, Change: change})
+}
+
+func (p *planner) announce(change *tfjson.ResourceChange) {
+	if p.req.Progress == nil {
+		return
+	}
+	action := actionName(change.Change.Actions)
+	p.req.Progress(engine.Event{
+		Type:     engine.PlannedChange,
+		Resource: change.Address,
+		Action:   action,
+		Message:  fmt.Sprintf("%s: Plan to %s", change.Address, action),
+	})
+}
+
+// planDeletions plans the end of the objects that the configuration does not
+// have: all of them in destroy mode.
+func (p *planner) planDeletions() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	resources := map[string]bool{}
+	for addr := range p.seen {
+		if o := p.prior.objects[addr]; o != nil {
+			resources[o.name] = true
+		}
+	}
+	for _, o := range p.prior.sorted() {
+		if p.seen[o.addr()] || p.static[o.name] {
+			continue
+		}
+		change := objectChange{actions: tfjson.Actions{tfjson.ActionDelete}, before: o.value, after: noObject}
+		if p.req.Mode == engine.Normal {
+			change.reason = deletionReason(o.key, resources[o.name])
+		}
+		if err := p.add(o.name, o.key, change); err != nil {
+			diags = diags.Append(failure(o.addr(), err))
+		}
+	}
+	return diags
+}
+
+func deletionReason(key stackaddrs.InstanceKey, resourceExists bool) tfjson.ActionReason {
+	_, isString := key.AsString()
+	switch {
+	case !resourceExists:
+		return tfjson.ActionReasonDeleteBecauseNoResourceConfig
+	case isString:
+		return tfjson.ActionReasonDeleteBecauseEachKey
+	case key == stackaddrs.NoKey:
+		return tfjson.ActionReasonDeleteBecauseWrongRepetition
+	default:
+		return tfjson.ActionReasonDeleteBecauseCountIndex
+	}
+}
+
+// finish sorts the result (rule E5) and sums it up.
+func (p *planner) finish() {
+	r := p.result
+	slices.SortFunc(r.Changes, compareChanges)
+	slices.SortFunc(r.Deferred, func(a, b engine.DeferredChange) int { return compareChanges(a.Change, b.Change) })
+	r.Complete = len(r.Deferred) == 0
+	r.Applyable = len(p.stored.Changes) > 0
+	if p.req.Mode == engine.Normal {
+		for _, v := range r.Outputs {
+			r.Applyable = r.Applyable || !v.IsWhollyKnown()
+		}
+	}
+	if p.req.DeferAll {
+		r.Complete, r.Applyable = false, false
+	}
+}
+
+func compareChanges(a, b *tfjson.ResourceChange) int {
+	switch {
+	case a.Address < b.Address:
+		return -1
+	case a.Address > b.Address:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// describeChange renders a change as terraform's JSON plans do.
+func describeChange(name string, key stackaddrs.InstanceKey, change objectChange) *tfjson.ResourceChange {
+	described := &tfjson.Change{
+		Actions:         change.actions,
+		Before:          jsonValue(change.before),
+		After:           jsonValue(change.after),
+		AfterUnknown:    jsonUnknown(change.after),
+		BeforeSensitive: jsonSensitive(change.before),
+		AfterSensitive:  jsonSensitive(change.after),
+		ReplacePaths:    change.replacePaths,
+	}
+	if change.after.IsNull() {
+		described.AfterUnknown = map[string]any{}
+	}
+	return &tfjson.ResourceChange{
+		Address:      dataResourceType + "." + name + key.String(),
+		Mode:         tfjson.ManagedResourceMode,
+		Type:         dataResourceType,
+		Name:         name,
+		Index:        indexKey(key),
+		ProviderName: stackaddrs.BuiltinProvider.String(),
+		Change:       described,
+		ActionReason: change.reason,
+	}
+}
+
+// actionName is the word for the actions in events.
+func actionName(actions tfjson.Actions) string {
+	switch {
+	case actions.Replace():
+		return "replace"
+	case len(actions) == 1:
+		return string(actions[0])
+	default:
+		return "no-op"
+	}
+}
+
+// prepareInputs turns the arguments of a request into the values of variables:
+// one for each, with the marks that the declaration asks for.
+func prepareInputs(module *engine.Module, given map[string]cty.Value) (map[string]cty.Value, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	inputs := make(map[string]cty.Value, len(module.Variables))
+	for _, name := range slices.Sorted(maps.Keys(module.Variables)) {
+		variable := module.Variables[name]
+		v, ok := given[name]
+		bare, _ := v.Unmark()
+		if !ok || v == cty.NilVal || bare.IsNull() && !variable.Nullable {
+			v = variable.Default
+		}
+		if v == cty.NilVal {
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagError,
+				Summary:  "Required variable not set",
+				Detail:   fmt.Sprintf("The variable %q must be given a value that is not null.", name),
+				Subject:  variable.Range.Ptr(),
+			})
+			continue
+		}
+		if variable.Sensitive {
+			v = v.Mark(marks.Sensitive)
+		}
+		if variable.Ephemeral {
+			v = v.Mark(marks.Ephemeral)
+		}
+		inputs[name] = v
+	}
+	return inputs, diags
+}
+
+// completeOutputs gives each declared output a value: unknown if it has none.
+// The result has no ephemeral marks, only sensitive ones.
+func completeOutputs(module *engine.Module, computed map[string]cty.Value) map[string]cty.Value {
+	outputs := make(map[string]cty.Value, len(module.Outputs))
+	for name, output := range module.Outputs {
+		v, ok := computed[name]
+		if !ok {
+			v = cty.DynamicVal
+		}
+		v = marks.Remove(v, marks.Ephemeral)
+		if output.Sensitive {
+			v = v.Mark(marks.Sensitive)
+		}
+		outputs[name] = v
+	}
+	return outputs
+}
+
+func encodeValue(v cty.Value) ([]byte, error) {
+	stored, err := storedvalue.Encode(v)
+	if err != nil {
+		return nil, err
+	}
+	return proto.MarshalOptions{Deterministic: true}.Marshal(stored)
+}
+
+func decodeValue(raw []byte) (cty.Value, error) {
+	var stored valuev1.DynamicValue
+	if err := proto.Unmarshal(raw, &stored); err != nil {
+		return cty.NilVal, err
+	}
+	return storedvalue.Decode(&stored)
+}
+
+func ephemeralArgument(r resourceInstance) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Invalid use of ephemeral value",
+		Detail:   fmt.Sprintf("The arguments of %s are stored in the state, so ephemeral values cannot be used in them.", r.addr()),
+		Subject:  r.subject,
+	}
+}
+
+func preventedDestroy(addr string, subject *hcl.Range) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Instance cannot be destroyed",
+		Detail:   fmt.Sprintf("Resource %s has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed.", addr),
+		Subject:  subject,
+	}
+}

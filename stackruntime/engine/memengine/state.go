@@ -1,0 +1,260 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package memengine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// dataType is the type of terraform_data objects in state documents.
+var dataType = cty.Object(map[string]cty.Type{
+	"id":               cty.String,
+	"input":            cty.DynamicPseudoType,
+	"output":           cty.DynamicPseudoType,
+	"triggers_replace": cty.DynamicPseudoType,
+})
+
+// builtinProviderConfig is the provider configuration address of all resources.
+const builtinProviderConfig = `provider["terraform.io/builtin/terraform"]`
+
+// priorObject is an object in the state.
+type priorObject struct {
+	name         string
+	key          stackaddrs.InstanceKey
+	value        cty.Value // marked where sensitive
+	tainted      bool
+	dependencies []string
+}
+
+func (o *priorObject) addr() string { return dataResourceType + "." + o.name + o.key.String() }
+
+// moduleState is the state of one component's module while it is worked on.
+type moduleState struct {
+	objects map[string]*priorObject // by address
+	serial  uint64
+	lineage string
+	engine  engine.Info
+}
+
+// decodeState reads a state document. Objects that are not terraform_data of
+// the root module are an error.
+func decodeState(doc engine.State, info engine.Info) (*moduleState, error) {
+	s := &moduleState{objects: map[string]*priorObject{}, engine: info}
+	if len(doc) == 0 {
+		return s, nil
+	}
+	var top struct {
+		Serial  uint64
+		Lineage string
+	}
+	if err := json.Unmarshal(doc, &top); err != nil {
+		return nil, fmt.Errorf("prior state: %w", err)
+	}
+	s.serial, s.lineage = top.Serial, top.Lineage
+	objects, err := stackstate.Objects(doc)
+	if err != nil {
+		return nil, fmt.Errorf("prior state: %w", err)
+	}
+	for _, o := range objects {
+		if o.Addr.Module != "" || o.Addr.Mode != "managed" || o.Addr.Type != dataResourceType || o.Deposed != "" {
+			return nil, fmt.Errorf("prior state: %s: the in-memory engine has only %s resources in root modules", o.Addr, dataResourceType)
+		}
+		value, err := ctyjson.Unmarshal(o.Attributes, dataType)
+		if err != nil {
+			return nil, fmt.Errorf("prior state: %s: %w", o.Addr, err)
+		}
+		sensitive, err := decodePaths(o.SensitiveAttributes)
+		if err != nil {
+			return nil, fmt.Errorf("prior state: %s: %w", o.Addr, err)
+		}
+		s.objects[o.Addr.String()] = &priorObject{
+			name:         o.Addr.Name,
+			key:          o.Addr.Key,
+			value:        marks.MarkPaths(value, marks.Sensitive, sensitive),
+			tainted:      o.Tainted,
+			dependencies: o.Dependencies,
+		}
+	}
+	return s, nil
+}
+
+// sorted returns the objects in the order of their names and keys.
+func (s *moduleState) sorted() []*priorObject {
+	list := make([]*priorObject, 0, len(s.objects))
+	for _, o := range s.objects {
+		list = append(list, o)
+	}
+	slices.SortFunc(list, func(a, b *priorObject) int {
+		return stackstate.ResourceInstance{Name: a.name, Key: a.key}.Compare(stackstate.ResourceInstance{Name: b.name, Key: b.key})
+	})
+	return list
+}
+
+// stateDocument, stateResource and stateInstance are the parts of a state
+// document, in the order in which terraform writes them.
+type stateDocument struct {
+	Version          int             `json:"version"`
+	TerraformVersion string          `json:"terraform_version"`
+	Serial           uint64          `json:"serial"`
+	Lineage          string          `json:"lineage"`
+	Outputs          struct{}        `json:"outputs"`
+	Resources        []stateResource `json:"resources"`
+	CheckResults     any             `json:"check_results"`
+}
+
+type stateResource struct {
+	Mode      string          `json:"mode"`
+	Type      string          `json:"type"`
+	Name      string          `json:"name"`
+	Provider  string          `json:"provider"`
+	Instances []stateInstance `json:"instances"`
+}
+
+type stateInstance struct {
+	IndexKey            any               `json:"index_key,omitempty"`
+	Status              string            `json:"status,omitempty"`
+	SchemaVersion       uint64            `json:"schema_version"`
+	Attributes          json.RawMessage   `json:"attributes"`
+	SensitiveAttributes []json.RawMessage `json:"sensitive_attributes"`
+	Dependencies        []string          `json:"dependencies,omitempty"`
+}
+
+// encode writes the state document.
+func (s *moduleState) encode(component stackaddrs.AbsComponentInstance) (engine.State, error) {
+	doc := stateDocument{
+		Version:          4,
+		TerraformVersion: s.engine.Version,
+		Serial:           s.serial,
+		Lineage:          s.lineage,
+		Resources:        []stateResource{},
+	}
+	if doc.Lineage == "" {
+		doc.Lineage = newID(component, "lineage", nil)
+	}
+	for _, o := range s.sorted() {
+		instance, err := o.encode()
+		if err != nil {
+			return nil, fmt.Errorf("state of %s: %w", o.addr(), err)
+		}
+		if n := len(doc.Resources); n == 0 || doc.Resources[n-1].Name != o.name {
+			doc.Resources = append(doc.Resources, stateResource{
+				Mode: "managed", Type: dataResourceType, Name: o.name, Provider: builtinProviderConfig,
+			})
+		}
+		last := &doc.Resources[len(doc.Resources)-1]
+		last.Instances = append(last.Instances, instance)
+	}
+	return json.Marshal(doc)
+}
+
+func (o *priorObject) encode() (stateInstance, error) {
+	bare, sensitive, _ := marks.Split(o.value)
+	attributes, err := ctyjson.Marshal(bare, dataType)
+	if err != nil {
+		return stateInstance{}, err
+	}
+	paths, err := encodePaths(sensitive)
+	if err != nil {
+		return stateInstance{}, err
+	}
+	instance := stateInstance{
+		IndexKey:            indexKey(o.key),
+		Attributes:          attributes,
+		SensitiveAttributes: paths,
+		Dependencies:        o.dependencies,
+	}
+	if o.tainted {
+		instance.Status = "tainted"
+	}
+	return instance, nil
+}
+
+// indexKey returns an instance key as JSON documents have it: nil, a string or a number.
+func indexKey(key stackaddrs.InstanceKey) any {
+	if key == stackaddrs.NoKey || key.IsWildcard() {
+		return nil
+	}
+	if text, ok := key.AsString(); ok {
+		return text
+	}
+	n, _ := key.Value().AsBigFloat().Int64()
+	return json.Number(fmt.Sprint(n))
+}
+
+// pathStep is a step of a path in sensitive_attributes.
+type pathStep struct {
+	Type  string          `json:"type"`
+	Value json.RawMessage `json:"value"`
+}
+
+func encodePaths(paths []cty.Path) ([]json.RawMessage, error) {
+	encoded := make([]json.RawMessage, 0, len(paths))
+	for _, path := range paths {
+		steps := make([]pathStep, len(path))
+		for i, step := range path {
+			var err error
+			switch step := step.(type) {
+			case cty.GetAttrStep:
+				steps[i].Type = "get_attr"
+				steps[i].Value, err = json.Marshal(step.Name)
+			case cty.IndexStep:
+				steps[i].Type = "index"
+				steps[i].Value, err = ctyjson.Marshal(step.Key, cty.DynamicPseudoType)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		raw, err := json.Marshal(steps)
+		if err != nil {
+			return nil, err
+		}
+		encoded = append(encoded, raw)
+	}
+	return encoded, nil
+}
+
+func decodePaths(raw json.RawMessage) ([]cty.Path, error) {
+	if len(raw) == 0 || string(raw) == "[]" {
+		return nil, nil
+	}
+	var encoded [][]pathStep
+	if err := json.Unmarshal(raw, &encoded); err != nil {
+		return nil, fmt.Errorf("sensitive attributes: %w", err)
+	}
+	var paths []cty.Path
+	for _, steps := range encoded {
+		var path cty.Path
+		for _, step := range steps {
+			switch step.Type {
+			case "get_attr":
+				var name string
+				if err := json.Unmarshal(step.Value, &name); err != nil {
+					return nil, fmt.Errorf("sensitive attributes: %w", err)
+				}
+				path = append(path, cty.GetAttrStep{Name: name})
+			case "index":
+				key, err := ctyjson.Unmarshal(step.Value, cty.DynamicPseudoType)
+				if err != nil {
+					return nil, fmt.Errorf("sensitive attributes: %w", err)
+				}
+				path = append(path, cty.IndexStep{Key: key})
+			default:
+				return nil, fmt.Errorf("sensitive attributes: unknown step %q", step.Type)
+			}
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
