@@ -1,0 +1,74 @@
+# Needs Go, git and make; everything else is built into .cache (see internal/buildtool). No target needs
+# cgo except race, which needs a C compiler.
+
+SHELL := /bin/sh
+GO ?= go
+TOOL := $(GO) tool -modfile=internal/tools.mod
+PACKAGES ?= ./...
+CGO_ENABLED ?= 0
+export CGO_ENABLED
+
+# Puts an engine on PATH, the one that buildtool built where no other is installed, and lets it find providers.
+ENGINE = engine="$$($(GO) run ./internal/buildtool engine)" && export PATH="$$PATH:$$(dirname "$$engine")" CHECKPOINT_DISABLE=1
+PROVIDERS = TF_CLI_CONFIG_FILE="$$($(GO) run ./internal/buildtool mirror)" && export TF_CLI_CONFIG_FILE
+PREPARED = $(ENGINE) && $(PROVIDERS)
+
+.PHONY: help build demo test race lint fmt generate golden bench ci clean
+
+help:
+	@echo 'build     bin/cairn'
+	@echo 'demo      plan, apply and destroy examples/quickstart in a temporary copy'
+	@echo 'test      all tests; PACKAGES=./promising/... for some'
+	@echo 'race      tests where things run at the same time, under the race detector'
+	@echo 'lint      go vet, golangci-lint, formatting, go.mod'
+	@echo 'fmt       format Go files'
+	@echo 'generate  regenerate generated code'
+	@echo 'golden    rewrite golden files from what the code does now'
+	@echo 'bench     benchmarks; BENCH=regexp for some'
+	@echo 'ci        what the gate runs'
+
+build:
+	$(GO) build -trimpath -o bin/ ./cmd/cairn
+
+demo: build
+	@$(ENGINE) && CAIRN=$(CURDIR)/bin/cairn sh examples/demo.sh
+
+test:
+	@$(PREPARED) && $(GO) test -timeout=30m $(PACKAGES)
+	@echo 'go test: all packages passed'
+
+# Packages in which goroutines, processes or locks matter.
+RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/tfengine/... ./internal/providers/... ./internal/statestore/... ./internal/cli/...
+
+race: export CGO_ENABLED := 1
+race:
+	@$(PREPARED) && $(GO) test -race -shuffle=on -timeout=30m $$($(GO) list -e -find -f '{{if not .Error}}{{.ImportPath}}{{end}}' $(RACE_PACKAGES) 2>/dev/null)
+	@echo 'go test -race: all packages passed'
+
+lint:
+	$(GO) mod tidy -diff
+	@unformatted="$$($(TOOL) gofumpt -l .)" && \
+		if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(TOOL) golangci-lint run ./...
+
+fmt:
+	$(TOOL) gofumpt -l -w .
+
+generate:
+	$(GO) generate ./...
+
+# Results of packages without golden files may come from the cache of test results: COUNT= allows that.
+COUNT ?= -count=1
+golden:
+	@$(PREPARED) && UPDATE_GOLDEN=1 $(GO) test $(COUNT) -timeout=30m $(PACKAGES)
+
+BENCH ?= .
+bench:
+	@$(PREPARED) && $(GO) test -run='^$$' -bench='$(BENCH)' -benchmem -timeout=60m $(PACKAGES)
+
+ci:
+	.ci/run
+
+clean:
+	rm -rf bin
