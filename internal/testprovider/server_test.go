@@ -26,10 +26,10 @@ func configured(t *testing.T, args map[string]cty.Value) *server {
 	ty := valueType(s.providerSchema.ValueType())
 	all := make(map[string]cty.Value)
 	for name, ty := range ty.AttributeTypes() {
-		switch {
-		case name == "list_block":
+		switch name {
+		case "list_block":
 			all[name] = cty.ListValEmpty(ty.ElementType())
-		case name == "set_block":
+		case "set_block":
 			all[name] = cty.SetValEmpty(ty.ElementType())
 		default:
 			all[name] = cty.NullVal(ty)

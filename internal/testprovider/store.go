@@ -106,7 +106,7 @@ func (s Store) write(obj *Object, place func(from, to string) error) error {
 	if err != nil {
 		return fmt.Errorf("storing object %q: %w", obj.ID, err)
 	}
-	defer os.Remove(tmp.Name()) // fails after a rename, as it should
+	defer os.Remove(tmp.Name()) //nolint:errcheck // Fails after a rename, as it should.
 	_, err = tmp.Write(append(raw, '\n'))
 	if closeErr := tmp.Close(); err == nil {
 		err = closeErr

@@ -94,7 +94,7 @@ func (c *Cache) provide(path string, build func(out string) error) error {
 	if err != nil {
 		return fmt.Errorf("creating a build directory: %w", err)
 	}
-	defer os.RemoveAll(tmp) // a leftover does no harm
+	defer os.RemoveAll(tmp) //nolint:errcheck // A leftover does no harm.
 	out := filepath.Join(tmp, filepath.Base(path))
 	if err := build(out); err != nil {
 		return err

@@ -134,7 +134,7 @@ func (c *Cache) removeOldMirrors(keep string) {
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if err == nil && entry.Name() != keep && time.Since(info.ModTime()) > mirrorAge {
-			os.RemoveAll(filepath.Join(dir, entry.Name()))
+			os.RemoveAll(filepath.Join(dir, entry.Name())) //nolint:errcheck // The next build tries again.
 		}
 	}
 }
