@@ -193,10 +193,16 @@ func TestReadOnly(t *testing.T) {
 			path := filepath.Join(directory, "cairn.state.db")
 			filled(t, path)
 			test.prepare(t, path)
-			names, err := filepath.Glob(path + "*")
+			info, err := os.Stat(directory)
 			if err != nil {
 				t.Fatal(err)
 			}
+			chmod(t, 0o700, directory)
+			before, err := os.ReadDir(directory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			chmod(t, info.Mode().Perm(), directory)
 
 			c := startChild(t, "readonly", path, unprivileged(t, outer))
 			var got []string
@@ -215,9 +221,9 @@ func TestReadOnly(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 			chmod(t, 0o700, directory)
-			entries, err := os.ReadDir(directory)
-			if err != nil || len(entries) > len(names) {
-				t.Errorf("the child left %v, %v", entries, err)
+			after, err := os.ReadDir(directory)
+			if err != nil || len(after) != len(before) {
+				t.Errorf("the child left %v, %v", after, err)
 			}
 		})
 	}
