@@ -17,6 +17,7 @@ type pathStep struct {
 	name  string
 	key   node // for steps into collections; a set's key is the element itself
 	isKey bool
+	isAny bool // all elements of a list
 }
 
 type path []pathStep
@@ -81,7 +82,16 @@ func (s pathStep) attribute() (string, bool) {
 	if s.isKey {
 		return s.key.text, s.key.kind == kindString
 	}
-	return s.name, true
+	return s.name, !s.isAny
+}
+
+// index returns the index that the step selects in a list.
+func (s pathStep) index() (int, bool) {
+	if !s.isKey || s.key.kind != kindNumber {
+		return 0, false
+	}
+	i, err := strconv.Atoi(s.key.text)
+	return i, err == nil && i >= 0
 }
 
 // json returns the step as "replace_paths" and "relevant_attributes" spell it.
@@ -112,56 +122,44 @@ func (p path) rawJSON() ([]json.RawMessage, error) {
 	return out, nil
 }
 
+// anyElement returns p with all elements of a list in place of a certain one.
+func (p path) anyElement() path {
+	out := slices.Clone(p)
+	for i, step := range out {
+		if step.isKey && step.key.kind == kindNumber {
+			out[i] = pathStep{isAny: true}
+		}
+	}
+	return out
+}
+
 // markSensitive marks the value at p below n. A path that leads nowhere, because something on it
-// is null, unknown or absent, has nothing to hide. Where one can't tell which element of a
-// list or set is meant, all of them are marked.
+// is null, unknown or absent, has nothing to hide. The elements of a set can't be told apart, so that a set
+// is sensitive as a whole if anything in it is, and so is a list if one can't tell which element is meant.
 func (n *node) markSensitive(p path) {
-	if len(p) == 0 {
+	if len(p) == 0 || n.kind == kindSet {
 		n.sensitive = true
 		return
 	}
 	step, rest := p[0], p[1:]
-	switch n.kind {
-	case kindMap:
+	switch {
+	case n.kind == kindMap:
 		if name, ok := step.attribute(); ok {
 			if i := slices.Index(n.keys, name); i >= 0 {
 				n.elems[i].markSensitive(rest)
 			}
 		}
-	case kindList, kindSet:
-		if i := n.elementIndex(step); i >= 0 {
-			n.elems[i].markSensitive(rest)
-			return
-		}
+	case n.kind == kindList && step.isAny:
 		for i := range n.elems {
-			n.elems[i].sensitive = true
+			n.elems[i].markSensitive(rest)
+		}
+	case n.kind == kindList:
+		i, ok := step.index()
+		switch {
+		case !ok:
+			n.sensitive = true
+		case i < len(n.elems):
+			n.elems[i].markSensitive(rest)
 		}
 	}
-}
-
-// elementIndex returns the index of the element of a list or set that step selects, or -1.
-func (n *node) elementIndex(step pathStep) int {
-	if step.isKey && step.key.kind == kindNumber && n.kind == kindList {
-		if i, err := strconv.Atoi(step.key.text); err == nil && i >= 0 && i < len(n.elems) {
-			return i
-		}
-	}
-	if !step.isKey {
-		return -1
-	}
-	return slices.IndexFunc(n.elems, step.key.equal)
-}
-
-// equal reports whether a and b are the same value, whatever their exact types and marks.
-func (n *node) equal(o node) bool {
-	if n.kind == kindSet || o.kind == kindSet {
-		// A set may be known as such on one side only.
-		return (n.kind == kindList || n.kind == kindSet) && (o.kind == kindList || o.kind == kindSet) && n.equalElems(o)
-	}
-	return n.kind == o.kind && n.text == o.text && n.truth == o.truth &&
-		slices.Equal(n.keys, o.keys) && n.equalElems(o)
-}
-
-func (n *node) equalElems(o node) bool {
-	return slices.EqualFunc(n.elems, o.elems, func(a, b node) bool { return a.equal(b) })
 }

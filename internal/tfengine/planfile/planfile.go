@@ -71,8 +71,9 @@ type Plan struct {
 	// TargetAddrs, ExcludeAddrs and ForceReplaceAddrs are the options given to the plan.
 	TargetAddrs, ExcludeAddrs, ForceReplaceAddrs []string
 
-	// PriorState is the state after the plan's refresh and its "moved" blocks, PreviousState the one
-	// that the plan started from. Both are version-4 state JSON. They hold secrets in clear.
+	// PriorState is the state after the plan's refresh, with lineage and serial of the state that the plan
+	// started from. PreviousState is the one before the refresh, without lineage and serial. In both, "moved"
+	// blocks have taken effect. Both are version-4 state JSON. They hold secrets in clear.
 	PriorState, PreviousState []byte
 }
 

@@ -97,6 +97,12 @@ func (r *resourceReader) render(rc *tfjson.ResourceChange, c *change) (*tfjson.C
 	if rc.Mode == ephemeralResourceMode {
 		c.before, c.after = nil, nil
 	}
+	if schema == nil && len(c.actions) > 1 {
+		// For a replacement, the file lists what is sensitive by the schema for the prior value only.
+		for _, p := range c.sensitiveBefore {
+			c.sensitiveAfter = append(c.sensitiveAfter, p.anyElement())
+		}
+	}
 	before, err := r.value(c.before, schema, c.sensitiveBefore)
 	if err != nil {
 		return nil, fmt.Errorf("prior value: %w", err)

@@ -63,44 +63,53 @@ func nestedType(mode tfjson.SchemaNestingMode, elem cty.Type) cty.Type {
 	}
 }
 
-// markBlock marks what the schema of a block calls sensitive.
-func (n *node) markBlock(block *tfjson.SchemaBlock) {
+// markBlock marks what the schema of a block calls sensitive, and reports whether there was anything.
+func (n *node) markBlock(block *tfjson.SchemaBlock) (marked bool) {
 	if block == nil || n.kind != kindMap {
-		return
+		return false
 	}
-	n.markAttributes(block.Attributes)
+	marked = n.markAttributes(block.Attributes)
 	for i, name := range n.keys {
 		if nested := block.NestedBlocks[name]; nested != nil {
-			n.elems[i].eachObject(nested.NestingMode, func(n *node) { n.markBlock(nested.Block) })
+			mark := func(n *node) bool { return n.markBlock(nested.Block) }
+			marked = n.elems[i].eachObject(nested.NestingMode, mark) || marked
 		}
 	}
+	return marked
 }
 
-func (n *node) markAttributes(attrs map[string]*tfjson.SchemaAttribute) {
+func (n *node) markAttributes(attrs map[string]*tfjson.SchemaAttribute) (marked bool) {
 	if n.kind != kindMap {
-		return
+		return false
 	}
 	for i, name := range n.keys {
 		attr := attrs[name]
 		switch {
 		case attr == nil:
 		case attr.Sensitive:
-			n.elems[i].sensitive = true
+			n.elems[i].sensitive, marked = true, true
 		case attr.AttributeNestedType != nil:
 			nested := attr.AttributeNestedType
-			n.elems[i].eachObject(nested.NestingMode, func(n *node) { n.markAttributes(nested.Attributes) })
+			mark := func(n *node) bool { return n.markAttributes(nested.Attributes) }
+			marked = n.elems[i].eachObject(nested.NestingMode, mark) || marked
 		}
 	}
+	return marked
 }
 
-// eachObject calls visit for n itself or for its elements, as the nesting mode has it.
-func (n *node) eachObject(mode tfjson.SchemaNestingMode, visit func(*node)) {
+// eachObject calls mark for n itself or for its elements, as the nesting mode has it. A set is
+// sensitive as a whole if anything in it is.
+func (n *node) eachObject(mode tfjson.SchemaNestingMode, mark func(*node) bool) (marked bool) {
 	switch mode {
 	case tfjson.SchemaNestingModeList, tfjson.SchemaNestingModeSet, tfjson.SchemaNestingModeMap:
 		for i := range n.elems {
-			visit(&n.elems[i])
+			marked = mark(&n.elems[i]) || marked
 		}
+		if mode == tfjson.SchemaNestingModeSet && marked {
+			n.sensitive = true
+		}
+		return marked
 	default:
-		visit(n)
+		return mark(n)
 	}
 }

@@ -1,0 +1,77 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package planfile
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	tfjson "github.com/hashicorp/terraform-json"
+)
+
+func TestParseAddress(t *testing.T) {
+	type parts struct {
+		Module, Type, Name string
+		Mode               tfjson.ResourceMode
+		Key                any
+	}
+	for text, want := range map[string]parts{
+		"a.b":                      {"", "a", "b", "managed", nil},
+		"data.a.b":                 {"", "a", "b", "data", nil},
+		"ephemeral.a.b[0]":         {"", "a", "b", "ephemeral", 0},
+		"a.b[12]":                  {"", "a", "b", "managed", 12},
+		`a.b["x"]`:                 {"", "a", "b", "managed", "x"},
+		`a.b["x.y]z[\"q\"\n"]`:     {"", "a", "b", "managed", "x.y]z[\"q\"\n"},
+		`a.b["$${x}%%{y}$$"]`:      {"", "a", "b", "managed", "${x}%{y}$$"},
+		`a.b["\u00a0\U000e0001"]`:  {"", "a", "b", "managed", "\u00a0\U000e0001"},
+		"module.m.a.b":             {"module.m", "a", "b", "managed", nil},
+		`module.m["k.l"].data.a.b`: {`module.m["k.l"]`, "a", "b", "data", nil},
+		"module.m[1].module.n.a.b": {"module.m[1].module.n", "a", "b", "managed", nil},
+		"module.m[*].a.b":          {"module.m[*]", "a", "b", "managed", nil},
+		"a.b[*]":                   {"", "a", "b", "managed", nil},
+		"check.c":                  {"", "check", "c", "managed", nil},
+		"module.m.output.o":        {"module.m", "output", "o", "managed", nil},
+		"data.x":                   {"", "data", "x", "managed", nil},
+	} {
+		addr, err := parseAddress(text)
+		if err != nil {
+			t.Errorf("parseAddress(%q): %s", text, err)
+			continue
+		}
+		got := parts{addr.moduleText, addr.typ, addr.name, addr.mode, addr.index()}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("parseAddress(%q) (-want +got):\n%s", text, diff)
+		}
+	}
+	for _, text := range []string{
+		"", "a", "a.", ".a", "a..b", "a.b.c", "a.b[", "a.b[]", "a.b[x]", `a.b["x]`, `a.b["x"`, "a[0].b", "module.m", "a.b[0]c",
+	} {
+		if addr, err := parseAddress(text); err == nil {
+			t.Errorf("parseAddress(%q) = %v, want an error", text, addr)
+		}
+	}
+}
+
+func TestAddressOrder(t *testing.T) {
+	sorted := []string{
+		"ephemeral.z.z", "data.z.z", "a.b", "a.b[*]", "a.b[2]", "a.b[10]", `a.b["1"]`, "a.c", "b.a",
+		"module.a.data.z.z", "module.a.a.a", "module.a[2].a.a", "module.a[10].a.a", `module.a["0"].a.a`, "module.b.a.a",
+		"module.a.module.a.a.a",
+	}
+	for i, a := range sorted {
+		for j, b := range sorted {
+			x, errX := parseAddress(a)
+			y, errY := parseAddress(b)
+			if errX != nil || errY != nil {
+				t.Fatal(errX, errY)
+			}
+			if got, want := x.compare(y), slices.Index(sorted, a)-slices.Index(sorted, b); sign(got) != sign(want) {
+				t.Errorf("compare(%s, %s) = %d, want the sign of %d", sorted[i], sorted[j], got, want)
+			}
+		}
+	}
+}
+
+func sign(n int) int { return min(1, max(-1, n)) }

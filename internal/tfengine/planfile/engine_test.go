@@ -1,0 +1,157 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package planfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	tfjson "github.com/hashicorp/terraform-json"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(serveEnv) != "" {
+		serveProvider()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// module is a directory in which terraform runs.
+type module struct {
+	t      *testing.T
+	engine string
+	dir    string
+	env    []string
+}
+
+// newModule returns an empty module. Its providers are the built-in one and this binary.
+func newModule(t *testing.T) *module {
+	t.Helper()
+	engine, err := exec.LookPath("terraform")
+	switch {
+	case err != nil && os.Getenv("CI") != "":
+		t.Fatal("terraform is not on PATH, and CI must have it")
+	case err != nil:
+		t.Skip("needs terraform on PATH")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	plugins := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(plugins, "terraform-provider-shapes")); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(plugins, "terraform.rc")
+	rc := fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"cairn/shapes\" = %q\n  }\n}\n", plugins)
+	if err := os.WriteFile(config, []byte(rc), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(),
+		"TF_CLI_CONFIG_FILE="+config, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "TF_INPUT=0", serveEnv+"=1",
+		"TF_LOG_SDK=ERROR", "TF_LOG_SDK_PROTO=ERROR", "TF_LOG_SDK_FRAMEWORK=ERROR")
+	return &module{t: t, engine: engine, dir: dir, env: env}
+}
+
+// write replaces the module's files. Names may have a directory.
+func (m *module) write(files map[string]string) {
+	m.t.Helper()
+	for name, content := range files {
+		name = filepath.Join(m.dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			m.t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
+// run runs the engine and returns its standard output. Failing is allowed if mayFail.
+func (m *module) run(mayFail bool, args ...string) []byte {
+	m.t.Helper()
+	cmd := exec.Command(m.engine, args...)
+	cmd.Dir, cmd.Env = m.dir, m.env
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil && !mayFail {
+		m.t.Fatalf("terraform %s: %s\n%s%s", strings.Join(args, " "), err, stdout.Bytes(), stderr.Bytes())
+	}
+	return stdout.Bytes()
+}
+
+// init runs init only where there are modules to install: the providers need none.
+func (m *module) init() {
+	m.t.Helper()
+	m.run(true, "get", "-no-color")
+}
+
+// plan makes a plan file and returns its name.
+func (m *module) plan(mayFail bool, args ...string) string {
+	m.t.Helper()
+	out := filepath.Join(m.dir, "tfplan")
+	m.run(mayFail, slices.Concat([]string{"plan", "-no-color", "-out=" + out}, args)...)
+	return out
+}
+
+// apply applies the module as it is.
+func (m *module) apply(args ...string) {
+	m.t.Helper()
+	m.run(false, slices.Concat([]string{"apply", "-no-color", "-auto-approve"}, args)...)
+}
+
+// show returns what the engine itself says about a plan file.
+func (m *module) show(planFile string) map[string]any {
+	m.t.Helper()
+	return decodeJSON(m.t, m.run(false, "show", "-json", planFile)).(map[string]any)
+}
+
+// schemas returns a lookup of what the providers declare.
+func (m *module) schemas() func(string, tfjson.ResourceMode, string) *tfjson.Schema {
+	m.t.Helper()
+	var schemas tfjson.ProviderSchemas
+	if err := json.Unmarshal(m.run(false, "providers", "schema", "-json"), &schemas); err != nil {
+		m.t.Fatal(err)
+	}
+	return func(provider string, mode tfjson.ResourceMode, typeName string) *tfjson.Schema {
+		p := schemas.Schemas[provider]
+		if p == nil {
+			return nil
+		}
+		if mode == tfjson.DataResourceMode {
+			return p.DataSourceSchemas[typeName]
+		}
+		return p.ResourceSchemas[typeName]
+	}
+}
+
+func decodeJSON(t *testing.T, data []byte) any {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		t.Fatalf("%s in %s", err, data)
+	}
+	return v
+}
+
+// asJSON sends v through its JSON form.
+func asJSON(t *testing.T, v any) any {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decodeJSON(t, data)
+}
