@@ -4,9 +4,12 @@
 package lang
 
 import (
+	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -23,4 +26,117 @@ func quoted(s string, own cty.ValueMarks) string {
 		return "(hidden value)"
 	}
 	return strconv.Quote(s)
+}
+
+// delegate makes a function with the parameters of f that leaves everything to impl, which gets the
+// arguments as they are and usually calls f.
+//
+// The declared type of the result is dynamic, because f finds the right one when it is called and
+// finding it twice can be costly. Results have their right types all the same.
+func delegate(f function.Function, impl function.ImplFunc) function.Function {
+	params := slices.Clone(f.Params())
+	for i := range params {
+		allowAll(&params[i])
+	}
+	variadic := f.VarParam()
+	if variadic != nil {
+		allowAll(variadic)
+	}
+	return function.New(&function.Spec{
+		Description: f.Description(),
+		Params:      params,
+		VarParam:    variadic,
+		Type:        function.StaticReturnType(cty.DynamicPseudoType),
+		Impl:        impl,
+	})
+}
+
+func allowAll(param *function.Parameter) {
+	param.AllowNull, param.AllowUnknown, param.AllowDynamicType, param.AllowMarked = true, true, true, true
+}
+
+// notNull adds to a function of the libraries what is known of its results before they are known.
+func notNull(f function.Function) function.Function {
+	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		result, err := f.Call(args)
+		if err != nil {
+			return cty.NilVal, err
+		}
+		return result.RefineNotNull(), nil
+	})
+}
+
+// hideDetails keeps the errors of a function of the libraries, which quote its arguments, away from
+// people if an argument carries marks (rule L3).
+func hideDetails(f function.Function) function.Function {
+	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		result, err := f.Call(args)
+		if err != nil && slices.ContainsFunc(args, cty.Value.ContainsMarked) {
+			const text = "the details are hidden, because an argument is sensitive or ephemeral"
+			if argument, ok := errors.AsType[function.ArgError](err); ok {
+				return cty.NilVal, function.NewArgErrorf(argument.Index, text)
+			}
+			return cty.NilVal, errors.New(text)
+		}
+		return result, err
+	})
+}
+
+// keepMarks makes a function that handles marks itself keep them when it is not called at all, since
+// an argument is unknown. Cty then loses the marks of the arguments.
+func keepMarks(f function.Function) function.Function {
+	params := parametersOf(f)
+	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		result, err := f.Call(args)
+		if err != nil || !params.cutShort(args) {
+			return result, err
+		}
+		for i, arg := range args {
+			if params.at(i).AllowMarked {
+				_, own := arg.UnmarkDeep()
+				result = result.WithMarks(own)
+			}
+		}
+		return result, nil
+	})
+}
+
+// losesMarks reports whether f needs [keepMarks].
+func losesMarks(f function.Function) bool {
+	params := parametersOf(f)
+	all := params.fixed
+	if params.variadic != nil {
+		all = append(all, *params.variadic)
+	}
+	handlesMarks := func(p function.Parameter) bool { return p.AllowMarked }
+	cutsShort := func(p function.Parameter) bool { return !p.AllowUnknown || !p.AllowDynamicType }
+	return slices.ContainsFunc(all, handlesMarks) && slices.ContainsFunc(all, cutsShort)
+}
+
+// parameters are those of one function, which gives them away only as copies.
+type parameters struct {
+	fixed    []function.Parameter
+	variadic *function.Parameter
+}
+
+func parametersOf(f function.Function) parameters {
+	return parameters{fixed: f.Params(), variadic: f.VarParam()}
+}
+
+func (p parameters) at(i int) function.Parameter {
+	if i < len(p.fixed) {
+		return p.fixed[i]
+	}
+	return *p.variadic
+}
+
+// cutShort reports whether a call ends with an unknown before the function sees the arguments.
+func (p parameters) cutShort(args []cty.Value) bool {
+	for i, arg := range args {
+		param := p.at(i)
+		if !arg.IsKnown() && !param.AllowUnknown || arg.Type() == cty.DynamicPseudoType && !param.AllowDynamicType {
+			return true
+		}
+	}
+	return false
 }

@@ -73,11 +73,23 @@ func terraform(t *testing.T, dir, stdin string, args ...string) ([]byte, error) 
 // the last. So many expressions are made into one object.
 const consoleLine = 48 << 10
 
-// askConsole evaluates every expression, each wrapped as the format says, and returns the texts of
-// the attributes of the resulting object. The wrapper goes around the object: "%s" or "type(%s)".
-func askConsole(t *testing.T, dir, wrapper string, attribute *regexp.Regexp, expressions []string) []string {
+// A question is what to ask the console about an object of expressions, and how the answer looks.
+type question struct {
+	wrapper   string         // of the object
+	attribute *regexp.Regexp // what stands before the text of an attribute
+	indent    string         // of an attribute
+	separator string         // after an attribute
+}
+
+var (
+	askValues = question{wrapper: "%s", attribute: regexp.MustCompile(`^  "r\d{5}" = `), indent: "  "}
+	askTypes  = question{wrapper: "type(%s)", attribute: regexp.MustCompile(`^    r\d{5}: `), indent: "    ", separator: ","}
+)
+
+// askConsole returns what the console says of each expression.
+func askConsole(t *testing.T, dir string, q question, expressions []string) []string {
 	t.Helper()
-	var results []string
+	var answers []string
 	for len(expressions) > 0 {
 		var object strings.Builder
 		count := 0
@@ -85,48 +97,34 @@ func askConsole(t *testing.T, dir, wrapper string, attribute *regexp.Regexp, exp
 			fmt.Fprintf(&object, "r%05d = %s, ", count, expressions[count])
 			count++
 		}
-		output, err := terraform(t, dir, fmt.Sprintf(wrapper, "{ "+object.String()+"}")+"\n", "console")
+		output, err := terraform(t, dir, fmt.Sprintf(q.wrapper, "{ "+object.String()+"}")+"\n", "console")
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts := splitAttributes(string(output), attribute)
+		texts := q.splitAttributes(string(output))
 		if len(texts) != count {
 			t.Fatalf("the console printed %d results for %d expressions:\n%s", len(texts), count, output)
 		}
-		results = append(results, texts...)
+		answers = append(answers, texts...)
 		expressions = expressions[count:]
 	}
-	return results
+	return answers
 }
 
-var (
-	valueAttribute = regexp.MustCompile(`^  "r\d{5}" = `)
-	typeAttribute  = regexp.MustCompile(`^    r\d{5}: `)
-)
-
-// splitAttributes cuts the text of an object, which closes with a line of its own, into the texts of
-// its attributes, and takes off their indentation.
-func splitAttributes(object string, attribute *regexp.Regexp) []string {
+// splitAttributes cuts the text of an object into those of its attributes, without the indentation
+// they have as parts of the object. The first and the last line are the braces.
+func (q question) splitAttributes(object string) []string {
 	var texts []string
 	lines := strings.Split(strings.TrimRight(object, "\n"), "\n")
 	for _, line := range lines[1 : len(lines)-1] {
-		if start := attribute.FindString(line); start != "" {
-			texts = append(texts, strings.TrimSuffix(line[len(start):], ","))
-			continue
+		if start := q.attribute.FindString(line); start != "" {
+			texts = append(texts, line[len(start):])
+		} else if len(texts) > 0 {
+			texts[len(texts)-1] += "\n" + strings.TrimPrefix(line, q.indent)
 		}
-		indent := strings.Index(attribute.String(), "r") - 1 // as wide as the pattern's own
-		if attribute == valueAttribute {
-			indent = 2
-		} else {
-			indent = 4
-		}
-		text := line[min(indent, len(line)-len(strings.TrimLeft(line, " "))):]
-		texts[len(texts)-1] += "\n" + text
 	}
-	if attribute == typeAttribute {
-		for i, text := range texts {
-			texts[i] = strings.TrimSuffix(text, ",")
-		}
+	for i := range texts {
+		texts[i] = strings.TrimSuffix(texts[i], q.separator)
 	}
 	return texts
 }
@@ -142,14 +140,14 @@ func consoleOutcomes(t *testing.T, dir string, expressions []string) []outcome {
 	}
 	var sound []string
 	var positions []int
-	for i, answer := range askConsole(t, dir, "%s", valueAttribute, tests) {
+	for i, answer := range askConsole(t, dir, askValues, tests) {
 		if outcomes[i].fails = answer == "false"; !outcomes[i].fails {
 			sound = append(sound, expressions[i])
 			positions = append(positions, i)
 		}
 	}
-	values := askConsole(t, dir, "%s", valueAttribute, sound)
-	types := askConsole(t, dir, "type(%s)", typeAttribute, sound)
+	values := askConsole(t, dir, askValues, sound)
+	types := askConsole(t, dir, askTypes, sound)
 	for i, position := range positions {
 		outcomes[position].value, outcomes[position].typ = values[i], types[i]
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/apparentlymart/go-cidr/cidr"
+	cidrfuncs "github.com/hashicorp/go-cty-funcs/cidr"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/gocty"
@@ -44,27 +45,27 @@ func withoutLeadingZeros(prefix string) string {
 func parsePrefix(arg cty.Value) (*net.IPNet, error) {
 	_, network, err := net.ParseCIDR(withoutLeadingZeros(arg.AsString()))
 	if err != nil {
-		return nil, function.NewArgErrorf(0, "not an address prefix like 10.0.0.0/8: %w", err)
+		// The error of the parser says no more and quotes the argument.
+		return nil, function.NewArgErrorf(0, "not an address prefix like 10.0.0.0/8 or fd00::/8")
 	}
 	return network, nil
 }
 
-// withLenientPrefix wraps a function whose first argument is a prefix.
-func withLenientPrefix(f function.Function) function.Function {
-	return function.New(&function.Spec{
-		Description: f.Description(),
-		Params:      f.Params(),
-		VarParam:    f.VarParam(),
-		Type: func(args []cty.Value) (cty.Type, error) {
-			return f.ReturnTypeForValues(args)
-		},
-		RefineResult: refineNotNull,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			lenient := append([]cty.Value{cty.StringVal(withoutLeadingZeros(args[0].AsString()))}, args[1:]...)
-			return f.Call(lenient)
-		},
-	})
-}
+// The library does the work, with a prefix that it can read.
+var cidrSubnetsFunction = function.New(&function.Spec{
+	Description:  "Returns consecutive subnets of a prefix, of the given numbers of additional bits.",
+	Params:       []function.Parameter{prefixParameter},
+	VarParam:     cidrfuncs.SubnetsFunc.VarParam(),
+	Type:         function.StaticReturnType(cty.List(cty.String)),
+	RefineResult: refineNotNull,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		network, err := parsePrefix(args[0])
+		if err != nil {
+			return cty.NilVal, err
+		}
+		return cidrfuncs.Subnets(cty.StringVal(network.String()), args[1:]...)
+	},
+})
 
 var cidrHostFunction = function.New(&function.Spec{
 	Description:  "Returns the address with a number inside a prefix; negative numbers count from its end.",

@@ -5,9 +5,10 @@ package lang
 
 import (
 	"maps"
+	"strings"
+	"sync"
 	"time"
 
-	"github.com/hashicorp/go-cty-funcs/cidr"
 	"github.com/hashicorp/go-cty-funcs/crypto"
 	"github.com/hashicorp/go-cty-funcs/encoding"
 	"github.com/hashicorp/go-cty-funcs/filesystem"
@@ -44,9 +45,9 @@ type Options struct {
 // Making a table costs more than a small evaluation does: make it once and share it. The caller
 // must not change it. It is safe for concurrent use.
 func Functions(opts Options) map[string]function.Function {
-	table := fixedFunctions()
+	table := maps.Clone(fixedFunctions())
 	maps.Copy(table, timeFunctions(opts))
-	maps.Copy(table, fileFunctions(opts.BaseDir))
+	maps.Copy(table, keepAllMarks(fileFunctions(opts.BaseDir)))
 	for name, impure := range impureFunctions {
 		if opts.PureOnly {
 			impure = function.Unpredictable(impure)
@@ -61,7 +62,7 @@ func Functions(opts Options) map[string]function.Function {
 	}
 	addCoreNames(inTemplates)
 	maps.Copy(inTemplates, opts.Extra)
-	table["templatefile"] = templateFileFunction(opts.BaseDir, inTemplates)
+	table["templatefile"] = keepMarks(templateFileFunction(opts.BaseDir, inTemplates))
 	table["templatestring"] = templateStringFunction(inTemplates)
 
 	addCoreNames(table)
@@ -78,10 +79,7 @@ func addCoreNames(table map[string]function.Function) {
 // IsImpure reports whether the named function gives another result at each call. The name may have
 // the "core::" prefix.
 func IsImpure(name string) bool {
-	if len(name) > len(CorePrefix) && name[:len(CorePrefix)] == CorePrefix {
-		name = name[len(CorePrefix):]
-	}
-	_, impure := impureFunctions[name]
+	_, impure := impureFunctions[strings.TrimPrefix(name, CorePrefix)]
 	return impure
 }
 
@@ -91,9 +89,10 @@ var impureFunctions = map[string]function.Function{
 	"uuid":      uuid.V4Func,
 }
 
-// fixedFunctions returns the functions that depend on nothing but their arguments.
-func fixedFunctions() map[string]function.Function {
-	return map[string]function.Function{
+// fixedFunctions returns the functions that depend on nothing but their arguments. They are the same
+// in all tables.
+var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
+	return keepAllMarks(map[string]function.Function{
 		"abs":              stdlib.AbsoluteFunc,
 		"alltrue":          allTrueFunction,
 		"anytrue":          anyTrueFunction,
@@ -110,7 +109,7 @@ func fixedFunctions() map[string]function.Function {
 		"cidrhost":         cidrHostFunction,
 		"cidrnetmask":      cidrNetmaskFunction,
 		"cidrsubnet":       cidrSubnetFunction,
-		"cidrsubnets":      withLenientPrefix(cidr.SubnetsFunc),
+		"cidrsubnets":      hideDetails(cidrSubnetsFunction),
 		"coalesce":         coalesceFunction,
 		"coalescelist":     stdlib.CoalesceListFunc,
 		"compact":          stdlib.CompactFunc,
@@ -125,7 +124,7 @@ func fixedFunctions() map[string]function.Function {
 		"flatten":          stdlib.FlattenFunc,
 		"floor":            stdlib.FloorFunc,
 		"format":           stdlib.FormatFunc,
-		"formatdate":       stdlib.FormatDateFunc,
+		"formatdate":       hideDetails(stdlib.FormatDateFunc),
 		"formatlist":       stdlib.FormatListFunc,
 		"indent":           stdlib.IndentFunc,
 		"index":            indexFunction,
@@ -173,7 +172,7 @@ func fixedFunctions() map[string]function.Function {
 		"sum":              sumFunction,
 		"textdecodebase64": textDecodeBase64Function,
 		"textencodebase64": textEncodeBase64Function,
-		"timeadd":          stdlib.TimeAddFunc,
+		"timeadd":          hideDetails(stdlib.TimeAddFunc),
 		"timecmp":          timeCompareFunction,
 		"title":            stdlib.TitleFunc,
 		"tobool":           conversionFunction(cty.Bool),
@@ -190,26 +189,21 @@ func fixedFunctions() map[string]function.Function {
 		"try":              tryfunc.TryFunc,
 		"upper":            stdlib.UpperFunc,
 		"urlencode":        notNull(encoding.URLEncodeFunc),
-		"uuidv5":           notNull(uuid.V5Func),
+		"uuidv5":           notNull(hideDetails(uuid.V5Func)),
 		"values":           stdlib.ValuesFunc,
 		"yamldecode":       yaml.YAMLDecodeFunc,
 		"yamlencode":       yaml.YAMLEncodeFunc,
 		"zipmap":           stdlib.ZipmapFunc,
-	}
-}
-
-// notNull adds to a function of the libraries what is known of its results before they are known.
-func notNull(f function.Function) function.Function {
-	return function.New(&function.Spec{
-		Description:  f.Description(),
-		Params:       f.Params(),
-		VarParam:     f.VarParam(),
-		Type:         f.ReturnTypeForValues,
-		RefineResult: refineNotNull,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			return f.Call(args)
-		},
 	})
+})
+
+func keepAllMarks(table map[string]function.Function) map[string]function.Function {
+	for name, f := range table {
+		if losesMarks(f) {
+			table[name] = keepMarks(f)
+		}
+	}
+	return table
 }
 
 func refineNotNull(b *cty.RefinementBuilder) *cty.RefinementBuilder { return b.NotNull() }

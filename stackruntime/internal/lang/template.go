@@ -20,7 +20,7 @@ const (
 	variablesArg
 )
 
-var variablesParameter = function.Parameter{Name: "vars", Type: cty.DynamicPseudoType}
+var variablesParameter = function.Parameter{Name: "vars", Type: cty.DynamicPseudoType, AllowMarked: true}
 
 // recursiveTemplateFunction stands for a template function inside a template.
 func recursiveTemplateFunction(name string) function.Function {
@@ -98,11 +98,13 @@ func loadTemplate(baseDir string, path cty.Value) (hclsyntax.Expression, cty.Val
 // templateStringFunction makes templatestring, whose first argument must be written as a reference:
 // a template that stands in the configuration itself needs no function.
 func templateStringFunction(functions map[string]function.Function) function.Function {
+	variables := variablesParameter
+	variables.AllowUnknown, variables.AllowDynamicType = true, true // the template may carry marks
 	return function.New(&function.Spec{
 		Description: "Renders a template that a reference leads to.",
 		Params: []function.Parameter{
 			{Name: "template", Type: customdecode.ExpressionClosureType},
-			variablesParameter,
+			variables,
 		},
 		Type:         function.StaticReturnType(cty.String),
 		RefineResult: refineNotNull,
@@ -112,8 +114,9 @@ func templateStringFunction(functions map[string]function.Function) function.Fun
 				return cty.NilVal, err
 			}
 			source, own := source.Unmark()
-			if !source.IsKnown() {
-				return cty.UnknownVal(cty.String).WithMarks(own), nil
+			if !source.IsKnown() || !args[variablesArg].IsKnown() {
+				_, variableMarks := args[variablesArg].UnmarkDeep()
+				return cty.UnknownVal(cty.String).WithMarks(own, variableMarks), nil
 			}
 			template, diags := hclsyntax.ParseTemplate([]byte(source.AsString()), "<template string>", hcl.InitialPos)
 			if diags.HasErrors() {
@@ -123,7 +126,10 @@ func templateStringFunction(functions map[string]function.Function) function.Fun
 				return cty.NilVal, function.NewArgErrorf(templateArg, "not a valid template: %w", diags)
 			}
 			result, err := renderTemplate(template, args[variablesArg], functions)
-			if err != nil {
+			switch {
+			case err != nil && len(own) > 0:
+				return cty.NilVal, function.NewArgErrorf(templateArg, "the template cannot be rendered; the details are hidden because the template is")
+			case err != nil:
 				return cty.NilVal, err
 			}
 			text, err := convert.Convert(result, cty.String)
@@ -179,9 +185,10 @@ func isReference(expr hcl.Expression) bool {
 	return !diags.HasErrors()
 }
 
-// renderTemplate evaluates a template with the variables, an object or a map without marks, and
-// nothing else. The result is never null.
+// renderTemplate evaluates a template with the variables, a known object or map, and nothing else.
+// The result is never null, and carries the marks of all variables, used or not.
 func renderTemplate(template hclsyntax.Expression, variables cty.Value, functions map[string]function.Function) (cty.Value, error) {
+	variables, own := variables.UnmarkDeep()
 	if ty := variables.Type(); !ty.IsObjectType() && !ty.IsMapType() {
 		return cty.NilVal, function.NewArgErrorf(variablesArg, "need a map or an object")
 	}
@@ -189,7 +196,7 @@ func renderTemplate(template hclsyntax.Expression, variables cty.Value, function
 	for name := range variables.Elements() {
 		if text := name.AsString(); !hclsyntax.ValidIdentifier(text) {
 			return cty.NilVal, function.NewArgErrorf(variablesArg,
-				"%q cannot be the name of a template variable: a name is a letter followed by letters, digits, - and _", text)
+				"%s cannot be the name of a template variable: a name is a letter followed by letters, digits, - and _", quoted(text, own))
 		}
 	}
 	for _, traversal := range template.Variables() {
@@ -201,10 +208,13 @@ func renderTemplate(template hclsyntax.Expression, variables cty.Value, function
 	}
 	result, diags := template.Value(evalContext)
 	if diags.HasErrors() {
+		if len(own) > 0 { // the details may quote variables (rule L3)
+			return cty.NilVal, fmt.Errorf("%s: the template fails there; the details are hidden, because a variable is sensitive or ephemeral", diags[0].Subject)
+		}
 		return cty.NilVal, diags
 	}
 	if bare, _ := result.Unmark(); bare.IsNull() {
 		return cty.NilVal, function.NewArgErrorf(variablesArg, "the result of the template is null")
 	}
-	return result, nil
+	return result.WithMarks(own), nil
 }
