@@ -49,13 +49,20 @@ func Remove(v cty.Value, mark Mark) cty.Value {
 	if !Contains(v, mark) {
 		return v
 	}
-	bare, _ := v.WrangleMarksDeep(func(found any, _ cty.Path) (ctymarks.WrangleAction, error) {
+	return infallible(v.WrangleMarksDeep(func(found any, _ cty.Path) (ctymarks.WrangleAction, error) {
 		if found == mark {
 			return ctymarks.WrangleDrop, nil
 		}
 		return nil, nil
-	})
-	return bare
+	}))
+}
+
+// infallible takes the results of a walk whose callback never fails.
+func infallible(v cty.Value, err error) cty.Value {
+	if err != nil {
+		panic("marks: a walk that cannot fail has failed: " + err.Error())
+	}
+	return v
 }
 
 // RemoveShallow returns v with the mark taken off v itself. Marks inside v stay.

@@ -20,7 +20,7 @@ func Split(v cty.Value) (unmarked cty.Value, sensitive, ephemeral []cty.Path) {
 	if v == cty.NilVal || !v.ContainsMarked() {
 		return v, nil, nil
 	}
-	unmarked, _ = v.WrangleMarksDeep(func(found any, path cty.Path) (ctymarks.WrangleAction, error) {
+	unmarked = infallible(v.WrangleMarksDeep(func(found any, path cty.Path) (ctymarks.WrangleAction, error) {
 		switch found {
 		case Sensitive:
 			sensitive = append(sensitive, path.Copy())
@@ -30,7 +30,7 @@ func Split(v cty.Value) (unmarked cty.Value, sensitive, ephemeral []cty.Path) {
 			return nil, nil
 		}
 		return ctymarks.WrangleDrop, nil
-	})
+	}))
 	return unmarked, SortPaths(sensitive), SortPaths(ephemeral)
 }
 
@@ -46,12 +46,12 @@ func Paths(v cty.Value, mark Mark) []cty.Path {
 	}
 	var paths []cty.Path
 	// The callback keeps every mark, so the value that comes back is v again.
-	_, _ = v.WrangleMarksDeep(func(found any, path cty.Path) (ctymarks.WrangleAction, error) {
+	infallible(v.WrangleMarksDeep(func(found any, path cty.Path) (ctymarks.WrangleAction, error) {
 		if found == mark {
 			paths = append(paths, path.Copy())
 		}
 		return nil, nil
-	})
+	}))
 	return SortPaths(paths)
 }
 
@@ -67,13 +67,12 @@ func MarkPaths(v cty.Value, mark Mark, paths []cty.Path) cty.Value {
 	for _, path := range paths {
 		wanted.Add(path[:knownLength(v, path)])
 	}
-	marked, _ := cty.Transform(v, func(path cty.Path, part cty.Value) (cty.Value, error) {
+	return infallible(cty.Transform(v, func(path cty.Path, part cty.Value) (cty.Value, error) {
 		if wanted.Has(path) {
 			return part.Mark(mark), nil
 		}
 		return part, nil
-	})
-	return marked
+	}))
 }
 
 // knownLength returns how many steps of the path can be taken before an unknown value is reached,

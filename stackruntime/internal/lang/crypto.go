@@ -55,6 +55,7 @@ var rsaDecryptFunction = function.New(&function.Spec{
 		if !ok {
 			return cty.NilVal, function.NewArgErrorf(1, "not an RSA key")
 		}
+		//nolint:staticcheck // SA1019: the language defines the function by this scheme, old as it is
 		plaintext, err := rsa.DecryptPKCS1v15(nil, key, ciphertext)
 		if err != nil {
 			return cty.NilVal, function.NewArgErrorf(0, "cannot be decrypted with this key: %w", err)
