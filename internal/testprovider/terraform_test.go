@@ -22,13 +22,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/testprovider"
 )
 
-// workspace is a root module in a directory of its own, with a store of objects and a record of calls.
+// workspace is a root module in a directory of its own, with a store of objects and a record of calls, for the engine that is installed.
 type workspace struct {
-	terraform string
-	dir       string
-	env       []string
-	store     testprovider.Store
-	calls     string
+	engine string
+	dir    string
+	env    []string
+	store  testprovider.Store
+	calls  string
 }
 
 const requirements = `
@@ -44,10 +44,10 @@ func newWorkspace(t *testing.T, module string) *workspace {
 	t.Helper()
 	dir := t.TempDir()
 	w := &workspace{
-		terraform: testenv.Terraform(t),
-		dir:       dir,
-		store:     testprovider.Store{Dir: filepath.Join(dir, "objects")},
-		calls:     filepath.Join(dir, "calls"),
+		engine: testenv.Engine(t),
+		dir:    dir,
+		store:  testprovider.Store{Dir: filepath.Join(dir, "objects")},
+		calls:  filepath.Join(dir, "calls"),
 	}
 	w.env = append(os.Environ(),
 		"TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t)),
@@ -70,35 +70,35 @@ func (w *workspace) write(t *testing.T, module string) {
 }
 
 func (w *workspace) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(w.terraform, args...)
+	cmd := exec.Command(w.engine, args...)
 	cmd.Dir = w.dir
 	cmd.Env = w.env
 	return cmd
 }
 
-// must runs terraform, which has to succeed, and returns what it prints.
+// must runs the engine, terraform or tofu, which has to succeed, and returns what it prints.
 func (w *workspace) must(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := w.command(args...).CombinedOutput()
 	if err != nil {
-		t.Fatalf("terraform %s: %s\n%s", strings.Join(args, " "), err, out)
+		t.Fatalf("%s: %s\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
 }
 
-// mustFail runs terraform, which has to fail with all of the wanted texts in its output, line breaks aside.
+// mustFail runs the engine, which has to fail with all of the wanted texts in its output, line breaks aside.
 func (w *workspace) mustFail(t *testing.T, args []string, want ...string) {
 	t.Helper()
 	out, err := w.command(args...).CombinedOutput()
 	if exit := new(exec.ExitError); !errors.As(err, &exit) {
-		t.Fatalf("terraform %s: got error %v, want a failure\n%s", strings.Join(args, " "), err, out)
+		t.Fatalf("%s: got error %v, want a failure\n%s", strings.Join(args, " "), err, out)
 	}
 	flat := strings.Join(strings.FieldsFunc(string(out), func(r rune) bool {
 		return strings.ContainsRune(" \n│", r)
 	}), " ")
 	for _, text := range want {
 		if !strings.Contains(flat, text) {
-			t.Errorf("terraform %s: no %q in its output:\n%s", strings.Join(args, " "), text, out)
+			t.Errorf("%s: no %q in its output:\n%s", strings.Join(args, " "), text, out)
 		}
 	}
 }
@@ -117,11 +117,11 @@ func (w *workspace) output(t *testing.T) map[string]any {
 	cmd.Stderr = os.Stderr
 	raw, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("terraform output: %s", err)
+		t.Fatalf("output: %s", err)
 	}
 	var outputs map[string]struct{ Value any }
 	if err := json.Unmarshal(raw, &outputs); err != nil {
-		t.Fatalf("terraform output: %s", err)
+		t.Fatalf("output: %s", err)
 	}
 	values := make(map[string]any)
 	for name, output := range outputs {
@@ -350,7 +350,7 @@ resource "fake_failing" "a" {
 `)
 	w.mustFail(t, apply, "fail_after_create is true")
 	w.object(t, "a")
-	if out := w.must(t, plan...); !strings.Contains(out, "is tainted, so must be replaced") {
+	if out := w.must(t, plan...); !strings.Contains(out, "is tainted, so ") {
 		t.Errorf("the next plan does not replace the tainted object:\n%s", out)
 	}
 }
@@ -524,7 +524,7 @@ func configurations(calls []testprovider.Call) []testprovider.Call {
 	return slices.DeleteFunc(calls, func(call testprovider.Call) bool { return call.RPC != "ConfigureProvider" })
 }
 
-// TestTerraformInterrupt interrupts terraform while an object is being created, which a gate holds up.
+// TestTerraformInterrupt interrupts the engine while an object is being created, which a gate holds up.
 func TestTerraformInterrupt(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, `
@@ -548,7 +548,7 @@ resource "fake_slow" "a" {
 	for reached := false; !reached; {
 		select {
 		case err := <-exited:
-			t.Fatalf("terraform ended before the gate: %v\n%s", err, out.String())
+			t.Fatalf("the engine ended before the gate: %v\n%s", err, out.String())
 		case <-tick.C:
 			_, err := os.Stat(gate + ".reached")
 			reached = err == nil
@@ -558,7 +558,7 @@ resource "fake_slow" "a" {
 		t.Fatal(err)
 	}
 	if err := <-exited; err == nil || !strings.Contains(out.String(), "interrupted") {
-		t.Errorf("terraform ended with error %v, want an interrupted creation\n%s", err, out.String())
+		t.Errorf("the engine ended with error %v, want an interrupted creation\n%s", err, out.String())
 	}
 	calls := w.takeCalls(t)
 	if testprovider.CountCalls(calls, "StopProvider") == 0 {
