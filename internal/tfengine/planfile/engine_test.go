@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		serveProvider()
 		return
 	}
-	os.Exit(m.Run())
+	m.Run()
 }
 
 // module is a directory in which terraform runs.

@@ -172,10 +172,16 @@ func (d *decoder) text(n uint64, ty cty.Type) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	if ty == cty.Number && json.Valid(b) {
+	if ty == cty.Number && isNumber(b) {
 		return number(string(b)), nil
 	}
 	return node{kind: kindString, text: string(b)}, nil
+}
+
+// isNumber reports whether text is a number in JSON's syntax, and nothing else.
+func isNumber(text []byte) bool {
+	digit := func(c byte) bool { return '0' <= c && c <= '9' }
+	return json.Valid(text) && (text[0] == '-' || digit(text[0])) && digit(text[len(text)-1])
 }
 
 // unknown skips an extension value, which always stands for an unknown value.

@@ -5,7 +5,6 @@ package planfile
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"os"
 
@@ -33,8 +32,7 @@ func serveProvider() {
 	err := providerserver.Serve(context.Background(), func() provider.Provider { return shapesProvider{} },
 		providerserver.ServeOpts{Address: "registry.terraform.io/cairn/shapes"})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		panic(err) // terraform shows it
 	}
 }
 

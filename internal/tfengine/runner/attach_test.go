@@ -28,8 +28,7 @@ func actAsParent(dir string) {
 		_, err = p.Wait(context.Background(), func(ev Event) { fmt.Println(ev.Message) })
 	}
 	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
+		panic(err)
 	}
 }
 

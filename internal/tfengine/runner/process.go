@@ -61,7 +61,7 @@ func Start(c Command) (*Process, error) {
 	}
 	defer stderr.Close() //nolint:errcheck // written by the process only
 
-	cmd := exec.Command(c.Path, c.Args...)
+	cmd := exec.Command(c.Path, c.Args...) //nolint:noctx // a context would kill it, against rule 3
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.SysProcAttr = ownProcessGroup()
@@ -81,7 +81,7 @@ func Start(c Command) (*Process, error) {
 	if err := p.run.write(c.RunDir); err != nil {
 		// Nobody could find the process again, and it can't have done anything yet.
 		killErr := killGroup(p.run.PID)
-		_ = cmd.Wait() // its error is that it was killed
+		_ = cmd.Wait() //nolint:errcheck // its error is that it was killed
 		return nil, errors.Join(err, killErr)
 	}
 	return p, nil
@@ -201,7 +201,7 @@ func (p *Process) follow(ctx context.Context, t *tail) error {
 				return interruptErr
 			}
 			pause = min(2*pause, maxPause)
-			if progress, _ := t.read(); progress { // the last read, by the caller, meets the same error
+			if progress, _ := t.read(); progress { //nolint:errcheck // finish meets the same error, and reports it
 				pause = minPause
 			}
 			timer.Reset(pause)
@@ -220,7 +220,7 @@ func (p *Process) reap() error {
 	p.run.ExitCode = &code
 	if code < 0 {
 		// Killed: its providers have nobody left to work for, and would stay for ever.
-		_ = killGroup(p.run.PID) // fails when nothing is left, which is fine
+		_ = killGroup(p.run.PID) //nolint:errcheck // it is only tidying up
 	}
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
 		return fmt.Errorf("waiting for process %d: %w", p.run.PID, err)

@@ -71,7 +71,7 @@ exit 1`)
 		types = append(types, ev.Type)
 		messages = append(messages, ev.Message)
 	})
-	if got, want := strings.Join(types, " "), "version  log diagnostic diagnostic log"; got != want {
+	if got, want := strings.Join(types, ","), "version,,log,diagnostic,diagnostic,log"; got != want {
 		t.Errorf("types are %q, want %q", got, want)
 	}
 	if messages[2] != "in two parts" || messages[5] != "no end of line" {
