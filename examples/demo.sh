@@ -13,6 +13,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 cp -R "$source" "$work/quickstart"
 cd "$work/quickstart"
+rm -rf .cairn .terraform ./*.state.db* # of someone who tried the original in place
 
 # The quickstart uses the built-in provider only: nothing needs to be downloaded, whatever the user's own CLI
 # configuration says.
