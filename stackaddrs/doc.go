@@ -6,7 +6,9 @@
 //
 // There are two families. A configuration address says where something is
 // written and has no instance keys (stack.a.component.x). An absolute address
-// says which instance is meant (stack.a["k"].component.x["y"]).
+// says which instance is meant (stack.a["k"].component.x["y"]). What is inside of a
+// component has the address that plain terraform gives it, behind the address of
+// the component (component.x["y"].module.m.aws_thing.z[0]).
 //
 // Rules:
 //
@@ -18,7 +20,8 @@
 //     has a parser.
 //   - A4. Compare orders by stack path, then name, then key; no key comes
 //     before integers, integers before strings, and the wildcard comes last.
+//     Inside of a component it is module path, mode, type, name, key.
 //
-// Stack paths are interned (package unique), so a path of any depth costs one
+// Paths of stacks and modules are interned (package unique), so a path of any depth costs one
 // word wherever it is copied, hashed or compared.
 package stackaddrs

@@ -38,11 +38,15 @@ var (
 	WildcardKey = InstanceKey{kind: keyWildcard}
 )
 
-// StringKey is the key of an instance that for_each made.
-func StringKey(s string) InstanceKey { return InstanceKey{kind: keyString, str: s} }
+// StringKey is the key of an instance that for_each made. The text is normalized
+// as all strings of the language are.
+func StringKey(s string) InstanceKey {
+	return InstanceKey{kind: keyString, str: cty.NormalizeString(strings.ToValidUTF8(s, "\uFFFD"))}
+}
 
-// IntKey is an integer key. for_each never makes one: they can be written in
-// the "from" argument of a removed block only.
+// IntKey is an integer key, zero or more. for_each never makes one: they can be
+// written in the "from" argument of a removed block, and count makes them inside
+// of modules.
 func IntKey(n int64) InstanceKey { return InstanceKey{kind: keyInt, num: n} }
 
 // IsWildcard tells whether k is [WildcardKey].
@@ -84,7 +88,7 @@ func (k InstanceKey) Value() cty.Value {
 
 // KeyFromValue turns an index value into a key, the reverse of [InstanceKey.Value].
 //
-// Strings and whole numbers are keys; an unknown value that could still become
+// Strings and whole numbers that are not negative are keys; an unknown value that could still become
 // one is the wildcard. ok is false for anything else, null included. Marks must
 // have been removed.
 func KeyFromValue(v cty.Value) (key InstanceKey, ok bool) {
@@ -102,7 +106,7 @@ func KeyFromValue(v cty.Value) (key InstanceKey, ok bool) {
 		return StringKey(v.AsString()), true
 	}
 	n, accuracy := v.AsBigFloat().Int64()
-	if accuracy != big.Exact {
+	if accuracy != big.Exact || n < 0 {
 		return NoKey, false
 	}
 	return IntKey(n), true

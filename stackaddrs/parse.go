@@ -64,20 +64,55 @@ func ParseAbsOutputValue(s string) (AbsOutputValue, error) {
 	})
 }
 
-func parseWhole[T any](s, kind string, parse func(*parser) (T, error)) (T, error) {
+// ParseAbsLocalValue parses an address like stack.a.local.name.
+func ParseAbsLocalValue(s string) (AbsLocalValue, error) {
+	return parseWhole(s, "local value", func(p *parser) (AbsLocalValue, error) {
+		stack, name, err := p.named("local")
+		return AbsLocalValue{stack, LocalValue{name}}, err
+	})
+}
+
+// ParseStack parses an address like stack.a.stack.b, without any key. The empty
+// string is the root stack.
+func ParseStack(s string) (Stack, error) {
+	inst, err := ParseStackInstance(s)
+	if err == nil && inst.hasKeys() {
+		err = fmt.Errorf("not a stack address: %q: %w", s, errKeys)
+	}
+	return inst.Config(), err
+}
+
+func absTraversal(s, kind string) (hcl.Traversal, error) {
 	traversal, diags := hclsyntax.ParseTraversalAbs([]byte(s), "", hcl.InitialPos)
-	return parseSteps(s, kind, traversal, diags, parse)
+	return traversal, syntaxError(s, kind, diags)
+}
+
+func partialTraversal(s, kind string) (hcl.Traversal, error) {
+	traversal, diags := hclsyntax.ParseTraversalPartial([]byte(s), "", hcl.InitialPos)
+	return traversal, syntaxError(s, kind, diags)
+}
+
+func syntaxError(s, kind string, diags hcl.Diagnostics) error {
+	if !diags.HasErrors() {
+		return nil
+	}
+	return fmt.Errorf("not a %s address: %q: %s", kind, s, diags[0].Detail)
+}
+
+func parseWhole[T any](s, kind string, parse func(*parser) (T, error)) (T, error) {
+	traversal, err := absTraversal(s, kind)
+	return parseSteps(s, kind, traversal, err, parse)
 }
 
 func parsePartial[T any](s, kind string, parse func(*parser) (T, error)) (T, error) {
-	traversal, diags := hclsyntax.ParseTraversalPartial([]byte(s), "", hcl.InitialPos)
-	return parseSteps(s, kind, traversal, diags, parse)
+	traversal, err := partialTraversal(s, kind)
+	return parseSteps(s, kind, traversal, err, parse)
 }
 
-func parseSteps[T any](s, kind string, traversal hcl.Traversal, diags hcl.Diagnostics, parse func(*parser) (T, error)) (T, error) {
+func parseSteps[T any](s, kind string, traversal hcl.Traversal, err error, parse func(*parser) (T, error)) (T, error) {
 	var zero T
-	if diags.HasErrors() {
-		return zero, fmt.Errorf("not a %s address: %q: %s", kind, s, diags[0].Detail)
+	if err != nil {
+		return zero, err
 	}
 	p := &parser{rest: traversal}
 	addr, err := parse(p)

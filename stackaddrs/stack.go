@@ -7,62 +7,36 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unique"
 )
 
 // Stack is the configuration address of a stack: the names of the calls that
 // lead to it. The zero value is the root stack.
-type Stack struct {
-	step unique.Handle[stackStep]
-}
-
-type stackStep struct {
-	parent Stack
-	name   string
-}
+type Stack struct{ path path[string] }
 
 // RootStack is the stack at the root of the configuration tree.
 var RootStack = Stack{}
 
 // Child returns the address of the stack which the call named name includes.
-func (s Stack) Child(name string) Stack {
-	return Stack{unique.Make(stackStep{s, name})}
-}
+func (s Stack) Child(name string) Stack { return Stack{s.path.child(name)} }
 
 // IsRoot tells whether s is the root stack.
-func (s Stack) IsRoot() bool { return s == RootStack }
+func (s Stack) IsRoot() bool { return s.path.isRoot() }
 
 // Parent returns the calling stack and the name of the call in it. The root
 // stack has no caller: ok is false.
 func (s Stack) Parent() (caller Stack, name string, ok bool) {
-	if s.IsRoot() {
-		return RootStack, "", false
-	}
-	step := s.step.Value()
-	return step.parent, step.name, true
+	parent, name, ok := s.path.split()
+	return Stack{parent}, name, ok
 }
 
 // Path returns the names of the calls from the root down to s.
-func (s Stack) Path() []string {
-	var path []string
-	for !s.IsRoot() {
-		caller, name, _ := s.Parent()
-		path = append(path, name)
-		s = caller
-	}
-	slices.Reverse(path)
-	return path
-}
+func (s Stack) Path() []string { return s.path.steps() }
 
 // Depth is the number of calls between the root stack and s.
-func (s Stack) Depth() int {
-	depth := 0
-	for !s.IsRoot() {
-		s, _, _ = s.Parent()
-		depth++
-	}
-	return depth
-}
+func (s Stack) Depth() int { return s.path.depth() }
+
+// Contains tells whether other is s or is reached through s.
+func (s Stack) Contains(other Stack) bool { return s.path.contains(other.path) }
 
 // Compare orders as rule A4 says.
 func (s Stack) Compare(other Stack) int {
@@ -90,14 +64,7 @@ func (s Stack) prefix() string {
 
 // StackInstance is the absolute address of one instance of a stack. The zero
 // value is the root stack.
-type StackInstance struct {
-	step unique.Handle[stackInstanceStep]
-}
-
-type stackInstanceStep struct {
-	parent StackInstance
-	call   StackCallInstance
-}
+type StackInstance struct{ path path[StackCallInstance] }
 
 // RootStackInstance is the only instance of the root stack.
 var RootStackInstance = StackInstance{}
@@ -105,65 +72,43 @@ var RootStackInstance = StackInstance{}
 // Child returns the address of the stack instance which one instance of a call
 // in s includes.
 func (s StackInstance) Child(name string, key InstanceKey) StackInstance {
-	return StackInstance{unique.Make(stackInstanceStep{s, StackCallInstance{StackCall{name}, key}})}
+	return StackInstance{s.path.child(StackCallInstance{StackCall{name}, key})}
 }
 
 // IsRoot tells whether s is the root stack.
-func (s StackInstance) IsRoot() bool { return s == RootStackInstance }
+func (s StackInstance) IsRoot() bool { return s.path.isRoot() }
 
 // Parent returns the calling stack instance and the instance of the call in
 // it. The root stack has no caller: ok is false.
 func (s StackInstance) Parent() (caller StackInstance, call StackCallInstance, ok bool) {
-	if s.IsRoot() {
-		return RootStackInstance, StackCallInstance{}, false
-	}
-	step := s.step.Value()
-	return step.parent, step.call, true
+	parent, call, ok := s.path.split()
+	return StackInstance{parent}, call, ok
 }
 
 // Path returns the call instances from the root down to s.
-func (s StackInstance) Path() []StackCallInstance {
-	var path []StackCallInstance
-	for !s.IsRoot() {
-		caller, call, _ := s.Parent()
-		path = append(path, call)
-		s = caller
-	}
-	slices.Reverse(path)
-	return path
-}
+func (s StackInstance) Path() []StackCallInstance { return s.path.steps() }
+
+// Depth is the number of calls between the root stack and s.
+func (s StackInstance) Depth() int { return s.path.depth() }
 
 // Config returns the configuration address: s without its keys.
 func (s StackInstance) Config() Stack {
-	if s.IsRoot() {
+	caller, call, ok := s.Parent()
+	if !ok {
 		return RootStack
 	}
-	caller, call, _ := s.Parent()
 	return caller.Config().Child(call.Call.Name)
 }
 
 // Contains tells whether other is s or is reached through s.
-func (s StackInstance) Contains(other StackInstance) bool {
-	for {
-		if s == other {
-			return true
-		}
-		caller, _, ok := other.Parent()
-		if !ok {
-			return false
-		}
-		other = caller
-	}
-}
+func (s StackInstance) Contains(other StackInstance) bool { return s.path.contains(other.path) }
 
 // HasWildcard tells whether a step of s stands for instances not known yet.
 func (s StackInstance) HasWildcard() bool {
-	for !s.IsRoot() {
-		caller, call, _ := s.Parent()
+	for caller, call, ok := s.Parent(); ok; caller, call, ok = caller.Parent() {
 		if call.Key.IsWildcard() {
 			return true
 		}
-		s = caller
 	}
 	return false
 }

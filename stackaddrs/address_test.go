@@ -1,0 +1,420 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackaddrs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+var awkward = StringKey("a,b.c]\"\\ ${x} %{y} $ % \n\r\t\u0001\U000e0001 é")
+
+func someStack() StackInstance {
+	return RootStackInstance.Child("a", awkward).Child("b", NoKey)
+}
+
+func someComponent() AbsComponentInstance {
+	return AbsComponentInstance{someStack(), ComponentInstance{Component{"x-1"}, StringKey("y")}}
+}
+
+func someModule() ModuleInstance {
+	return RootModuleInstance.Child("m", awkward).Child("n", IntKey(0))
+}
+
+// roundTrip checks rule A3 for one address and its expected text.
+func roundTrip[T interface {
+	comparable
+	fmt.Stringer
+}](t *testing.T, addr T, want string, parse func(string) (T, error)) {
+	t.Helper()
+	text := addr.String()
+	if want != "" && text != want {
+		t.Errorf("%T: String() = %s, want %s", addr, text, want)
+	}
+	got, err := parse(text)
+	if err != nil {
+		t.Errorf("%T: %v", addr, err)
+		return
+	}
+	if got != addr {
+		t.Errorf("%T: parsing %s gave %s", addr, text, got)
+	}
+}
+
+// Rule A3.
+func TestRoundTrips(t *testing.T) {
+	const quoted = `"a,b.c]\"\\ $${x} %%{y} $ % \n\r\t\u0001\U000e0001 é"`
+	const stack = `stack.a[` + quoted + `].stack.b`
+	const component = stack + `.component.x-1["y"]`
+	const module = `module.m[` + quoted + `].module.n[0]`
+	aws := Provider{"registry.terraform.io", "hashicorp", "aws"}
+	root := AbsComponentInstance{Item: ComponentInstance{Component: Component{"x"}}}
+	configStack := RootStack.Child("a").Child("b")
+	configModule := RootModule.Child("m").Child("n")
+
+	roundTrip(t, RootStackInstance, "<main>", ParseStackInstance)
+	roundTrip(t, someStack(), stack, ParseStackInstance)
+	roundTrip(t, RootStack, "<main>", ParseStack)
+	roundTrip(t, configStack, "stack.a.stack.b", ParseStack)
+	roundTrip(t, someComponent(), component, ParseAbsComponentInstance)
+	roundTrip(t, root, "component.x", ParseAbsComponentInstance)
+	roundTrip(t, ComponentOf(someComponent()), stack+".component.x-1", ParseAbsComponent)
+	roundTrip(t, ConfigComponentOf(someComponent()), "stack.a.stack.b.component.x-1", ParseConfigComponent)
+	roundTrip(t, AbsInputVariable{someStack(), InputVariable{"v"}}, stack+".var.v", ParseAbsInputVariable)
+	roundTrip(t, AbsOutputValue{someStack(), OutputValue{"o"}}, stack+".output.o", ParseAbsOutputValue)
+	roundTrip(t, AbsLocalValue{someStack(), LocalValue{"l"}}, stack+".local.l", ParseAbsLocalValue)
+	roundTrip(t, AbsOutputValue{Item: OutputValue{"o"}}, "output.o", ParseAbsOutputValue)
+
+	provider := ProviderConfigInstance{ProviderConfig{aws, "main"}, StringKey("eu")}
+	const providerText = `provider["registry.terraform.io/hashicorp/aws"].main`
+	roundTrip(t, aws, "registry.terraform.io/hashicorp/aws", ParseProvider)
+	roundTrip(t, AbsProviderConfig{Item: provider.Config}, providerText, ParseAbsProviderConfig)
+	roundTrip(t, AbsProviderConfigInstance{someStack(), provider}, stack+"."+providerText+`["eu"]`, ParseAbsProviderConfigInstance)
+	roundTrip(t, ConfigProviderConfig{configStack, provider.Config}, "stack.a.stack.b."+providerText, ParseConfigProviderConfig)
+	roundTrip(t, ProviderConfigRef{"aws", "main"}, "provider.aws.main", ParseProviderConfigRef)
+
+	resource := Resource{ManagedResource, "aws_thing", "z"}
+	instance := ResourceInstance{someModule(), resource, IntKey(3)}
+	roundTrip(t, someModule(), module, ParseModuleInstance)
+	roundTrip(t, RootModuleInstance, "", ParseModuleInstance)
+	roundTrip(t, instance, module+".aws_thing.z[3]", ParseResourceInstance)
+	roundTrip(t, AbsResourceInstance{someComponent(), instance}, component+"."+module+".aws_thing.z[3]", ParseAbsResourceInstance)
+	roundTrip(t, AbsResourceInstance{root, ResourceInstance{Resource: Resource{DataResource, "aws_thing", "z"}}}, "component.x.data.aws_thing.z", ParseAbsResourceInstance)
+	roundTrip(t, AbsResourceInstance{root, ResourceInstance{Resource: Resource{EphemeralResource, "aws_thing", "z"}, Key: awkward}}, "component.x.ephemeral.aws_thing.z["+quoted+"]", ParseAbsResourceInstance)
+	roundTrip(t, AbsResourceInstanceObject{root, ResourceInstanceObject{Instance: instance}}, "component.x."+module+".aws_thing.z[3]", ParseAbsResourceInstanceObject)
+	roundTrip(t, AbsResourceInstanceObject{root, ResourceInstanceObject{instance, "0a1b2c3d"}}, "component.x."+module+".aws_thing.z[3] (deposed object 0a1b2c3d)", ParseAbsResourceInstanceObject)
+	roundTrip(t, ConfigComponentResource{ConfigComponentOf(root), ConfigResource{configModule, resource}}, "component.x.module.m.module.n.aws_thing.z", ParseConfigComponentResource)
+	roundTrip(t, ConfigComponentModule{ConfigComponentOf(root), configModule}, "component.x.module.m.module.n", ParseConfigComponentModule)
+	roundTrip(t, ConfigComponentModule{Component: ConfigComponentOf(root)}, "component.x", ParseConfigComponentModule)
+	roundTrip(t, AbsComponentModuleInstance{someComponent(), someModule()}, component+"."+module, ParseAbsComponentModuleInstance)
+	roundTrip(t, AbsComponentModuleInstance{Component: someComponent()}, component, ParseAbsComponentModuleInstance)
+	roundTrip(t, AbsActionInstance{root, ActionInstance{someModule(), Action{"aws_do", "it"}, StringKey("k")}}, "component.x."+module+`.action.aws_do.it["k"]`, ParseAbsActionInstance)
+}
+
+// Rule A3 for the keys that state and plan files hold: rows 253 and 255 of the
+// language reference.
+func TestStateKeyAddresses(t *testing.T) {
+	for _, text := range []string{
+		`component.a`,
+		`component.a["x,y"]`,
+		`component.a["x\"y"]`,
+		`stack.s.component.a["k"]`,
+		`stack.s["p,q"].stack.t.component.a`,
+	} {
+		addr, err := ParseAbsComponentInstance(text)
+		if err != nil || addr.String() != text {
+			t.Errorf("ParseAbsComponentInstance(%s) = %s, %v", text, addr, err)
+		}
+	}
+	for _, text := range []string{
+		`testing_resource.r`,
+		`testing_resource.r["a,b"]`,
+		`module.m["\"q\""].testing_resource.r[0]`,
+		`module.m.module.n[1].data.testing_data_source.r`,
+	} {
+		addr, err := ParseResourceInstance(text)
+		if err != nil || addr.String() != text {
+			t.Errorf("ParseResourceInstance(%s) = %s, %v", text, addr, err)
+		}
+	}
+}
+
+func TestDeposedKeys(t *testing.T) {
+	if key, err := ParseDeposedKey("0123abef"); key != "0123abef" || err != nil {
+		t.Errorf("ParseDeposedKey = %q, %v", key, err)
+	}
+	for _, text := range []string{"", "0123abe", "0123abef0", "0123ABEF", "0123abeg", "0123 bef"} {
+		if key, err := ParseDeposedKey(text); err == nil {
+			t.Errorf("ParseDeposedKey(%q) = %q", text, key)
+		}
+	}
+}
+
+func TestPartialAddresses(t *testing.T) {
+	wild := AbsComponentInstance{RootStackInstance.Child("a", WildcardKey), ComponentInstance{Component{"x"}, WildcardKey}}
+	roundTrip(t, wild, "stack.a[*].component.x[*]", ParsePartialComponentInstance)
+	roundTrip(t, someComponent(), "", ParsePartialComponentInstance)
+	roundTrip(t, wild.Stack, "stack.a[*]", ParsePartialStackInstance)
+	roundTrip(t, RootStackInstance, "", ParsePartialStackInstance)
+	roundTrip(t, AbsProviderConfigInstance{wild.Stack, ProviderConfigInstance{ProviderConfig{BuiltinProvider, "p"}, WildcardKey}},
+		`stack.a[*].provider["terraform.io/builtin/terraform"].p[*]`, ParsePartialProviderConfigInstance)
+
+	if !HasWildcard(wild) || HasWildcard(someComponent()) || !wild.Stack.HasWildcard() {
+		t.Error("HasWildcard is wrong")
+	}
+	for _, text := range []string{"component.x[*]", "stack.a[*].component.x"} {
+		if addr, err := ParseAbsComponentInstance(text); err == nil {
+			t.Errorf("ParseAbsComponentInstance(%s) = %s", text, addr)
+		}
+	}
+}
+
+func TestPrefixes(t *testing.T) {
+	addr, rest, err := ParseAbsComponentInstancePrefix(`stack.a["k"].component.x[0].module.m.aws_thing.z`)
+	if err != nil || addr.String() != `stack.a["k"].component.x[0]` || len(rest) != 4 {
+		t.Errorf("got %s with %d more steps, %v", addr, len(rest), err)
+	}
+	if _, rest, err = ParseAbsComponentInstancePrefix("component.x"); err != nil || len(rest) != 0 {
+		t.Errorf("got %d more steps, %v", len(rest), err)
+	}
+	addr, rest, err = ParsePartialComponentInstancePrefix("component.x[*].aws_thing.z[*]")
+	if err != nil || !HasWildcard(addr) || len(rest) != 3 {
+		t.Errorf("got %s with %d more steps, %v", addr, len(rest), err)
+	}
+	for _, text := range []string{"", "stack.a", "component", "component.x[*].aws_thing.z", "component.x["} {
+		if addr, _, err := ParseAbsComponentInstancePrefix(text); err == nil {
+			t.Errorf("ParseAbsComponentInstancePrefix(%q) = %s", text, addr)
+		}
+	}
+}
+
+// The errors say what was expected: E-ADR-01 to 03.
+func TestParseErrors(t *testing.T) {
+	parse := map[string]func(string) error{
+		"component instance": func(s string) error { _, err := ParseAbsComponentInstance(s); return err },
+		"component":          func(s string) error { _, err := ParseConfigComponent(s); return err },
+		"stack instance":     func(s string) error { _, err := ParseStackInstance(s); return err },
+		"stack":              func(s string) error { _, err := ParseStack(s); return err },
+		"input variable":     func(s string) error { _, err := ParseAbsInputVariable(s); return err },
+		"output value":       func(s string) error { _, err := ParseAbsOutputValue(s); return err },
+		"local value":        func(s string) error { _, err := ParseAbsLocalValue(s); return err },
+		"provider":           func(s string) error { _, err := ParseProvider(s); return err },
+		"provider configuration": func(s string) error {
+			_, err := ParseAbsProviderConfigInstance(s)
+			return err
+		},
+		"provider configuration reference": func(s string) error { _, err := ParseProviderConfigRef(s); return err },
+		"resource instance":                func(s string) error { _, err := ParseAbsResourceInstance(s); return err },
+		"resource instance object":         func(s string) error { _, err := ParseAbsResourceInstanceObject(s); return err },
+		"resource":                         func(s string) error { _, err := ParseConfigComponentResource(s); return err },
+		"module":                           func(s string) error { _, err := ParseConfigComponentModule(s); return err },
+		"module instance":                  func(s string) error { _, err := ParseModuleInstance(s); return err },
+		"action":                           func(s string) error { _, err := ParseAbsActionInstance(s); return err },
+	}
+	for _, test := range []struct{ kind, text, want string }{
+		{"component instance", "", "Must begin with a variable name"},
+		{"component instance", "component", "a name must follow"},
+		{"component instance", `component["x"]`, "a name must follow"},
+		{"component instance", "module.x", `the keyword "component" was expected`},
+		{"component instance", "stack.a", `the keyword "component" was expected`},
+		{"component instance", "stack", "a name must follow"},
+		{"component instance", "component.x[0][1]", "nothing may follow"},
+		{"component instance", "component.x.y", "nothing may follow"},
+		{"component instance", "component.x[1.5]", "a string or a whole number"},
+		{"component instance", "component.x[true]", "literal number or a literal string"},
+		{"component instance", "stack.a[1.5].component.x", "a string or a whole number"},
+		{"component instance", "component.x[99999999999999999999]", "a string or a whole number"},
+		{"component", `component.x["k"]`, "keys are not expected"},
+		{"component", `stack.a["k"].component.x`, "keys are not expected"},
+		{"stack instance", "component.x", `the keyword "stack" was expected`},
+		{"stack instance", "stack.a.component.x", "nothing may follow"},
+		{"stack instance", "stack.a[*]", "Splat expressions"},
+		{"stack", `stack.a["k"]`, "keys are not expected"},
+		{"input variable", "var.x.y", "nothing may follow"},
+		{"input variable", `var.x["k"]`, "nothing may follow"},
+		{"input variable", "output.x", `the keyword "var" was expected`},
+		{"output value", "var.x", `the keyword "output" was expected`},
+		{"local value", "local", "a name must follow"},
+		{"provider", "hashicorp/aws", "a host, a namespace and a type"},
+		{"provider", "a//b", "a host, a namespace and a type"},
+		{"provider configuration", `provider.aws.main`, "source address of a provider"},
+		{"provider configuration", `provider[0].main`, "source address of a provider"},
+		{"provider configuration", `provider["aws"].main`, "a host, a namespace and a type"},
+		{"provider configuration", `provider["a/b/c"]`, "a name must follow"},
+		{"provider configuration", `provider["a/b/c"].main["k"].x`, "nothing may follow"},
+		{"provider configuration", `component.x`, `the keyword "provider" was expected`},
+		{"provider configuration reference", `provider.aws`, "a name must follow"},
+		{"provider configuration reference", `provider.aws.main.x`, "nothing may follow"},
+		{"resource instance", "component.x", "a type and a name"},
+		{"resource instance", "component.x.aws_thing", "a type and a name"},
+		{"resource instance", "component.x.data.aws_thing", "a type and a name"},
+		{"resource instance", "component.x.module.m", "a type and a name"},
+		{"resource instance", "component.x.action.a.b", "the address of an action"},
+		{"resource instance", "component.x.aws_thing.z[0].id", "nothing may follow"},
+		{"resource instance object", "component.x.aws_thing.z (deposed object 12)", "not a deposed key"},
+		{"resource instance object", "component.x.aws_thing.z)", "not a resource instance object"},
+		{"resource", "component.x.aws_thing.z[0]", "keys are not expected"},
+		{"resource", "component.x.module.m[0].aws_thing.z", "keys are not expected"},
+		{"resource", "component.x[0].aws_thing.z", "keys are not expected"},
+		{"module", "component.x.module.m[0]", "keys are not expected"},
+		{"module", "component.x.module", "a name must follow"},
+		{"module instance", "aws_thing.z", `the keyword "module" was expected`},
+		{"action", "component.x.aws_thing.z", `the keyword "action" was expected`},
+	} {
+		err := parse[test.kind](test.text)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s %q: got %v, want an error with %q", test.kind, test.text, err, test.want)
+		}
+	}
+}
+
+// Row 17 of the language reference.
+func TestContains(t *testing.T) {
+	root := RootStackInstance
+	child := root.Child("a", IntKey(1))
+	grandchild := child.Child("b", NoKey)
+	for _, test := range []struct {
+		outer, inner StackInstance
+		want         bool
+	}{
+		{root, root, true},
+		{root, child, true},
+		{root, grandchild, true},
+		{child, root, false},
+		{child, child, true},
+		{child, grandchild, true},
+		{grandchild, child, false},
+		{child, root.Child("a", IntKey(2)), false},
+		{child, root.Child("a", NoKey), false},
+		{root.Child("a", NoKey), grandchild, false},
+		{child, root.Child("b", IntKey(1)), false},
+	} {
+		if got := test.outer.Contains(test.inner); got != test.want {
+			t.Errorf("%s contains %s: %v, want %v", test.outer, test.inner, got, test.want)
+		}
+	}
+	if !child.Config().Contains(grandchild.Config()) || grandchild.Config().Contains(child.Config()) {
+		t.Error("Contains of configuration addresses is wrong")
+	}
+	if m := RootModuleInstance.Child("m", NoKey); !m.Contains(m.Child("n", IntKey(0))) || m.Contains(RootModuleInstance) {
+		t.Error("Contains of module instances is wrong")
+	}
+}
+
+// Rules A1 and A2.
+func TestEquality(t *testing.T) {
+	if (Stack{}) != RootStack || (StackInstance{}) != RootStackInstance || (InstanceKey{}) != NoKey {
+		t.Error("a zero value is not what rule A2 says")
+	}
+	byAddr := map[AbsComponentInstance]int{someComponent(): 1}
+	if byAddr[someComponent()] != 1 {
+		t.Error("an equal address is another map key")
+	}
+	if _, _, ok := RootStack.Parent(); ok {
+		t.Error("the root stack has a parent")
+	}
+	caller, call, ok := someStack().Parent()
+	if !ok || call.String() != "stack.b" || caller != RootStackInstance.Child("a", awkward) {
+		t.Errorf("the parent of %s is %s", someStack(), caller)
+	}
+	if got := someStack().Config(); got != RootStack.Child("a").Child("b") || got.Depth() != 2 || someStack().Depth() != 2 {
+		t.Errorf("the configuration address of %s is %s", someStack(), got)
+	}
+	// Strings are normalized as those of expressions are.
+	if StringKey("e\u0301") != StringKey("\u00e9") {
+		t.Error("two spellings of one text are different keys")
+	}
+}
+
+// Rule A4.
+func TestOrder(t *testing.T) {
+	var want []AbsComponentInstance
+	for _, text := range []string{
+		"component.a",
+		"component.b",
+		"component.b[0]",
+		"component.b[2]",
+		"component.b[10]",
+		`component.b["0"]`,
+		`component.b["a"]`,
+		"component.b[*]",
+		"stack.a.component.a",
+		"stack.a.component.c",
+		"stack.a.stack.a.component.a",
+		`stack.a["k"].component.a`,
+		"stack.a[*].component.a",
+		"stack.b.component.a",
+	} {
+		addr, err := ParsePartialComponentInstance(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, addr)
+	}
+	got := slices.Clone(want)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
+	slices.SortFunc(got, AbsComponentInstance.Compare)
+	if !slices.Equal(got, want) {
+		t.Errorf("sorted: %v", got)
+	}
+	for i := range want {
+		for j := range want {
+			a, b := want[i].Compare(want[j]), want[j].Compare(want[i])
+			if a != -b || (a == 0) != (i == j) {
+				t.Errorf("comparing %s and %s: %d and %d", want[i], want[j], a, b)
+			}
+		}
+	}
+}
+
+func TestResourceOrder(t *testing.T) {
+	var want []AbsResourceInstanceObject
+	for _, text := range []string{
+		"component.a.a_thing.z",
+		"component.a.a_thing.z (deposed object 00000001)",
+		"component.a.a_thing.z (deposed object 00000002)",
+		"component.a.a_thing.z[0]",
+		"component.a.b_thing.a",
+		"component.a.data.a_thing.a",
+		"component.a.ephemeral.a_thing.a",
+		"component.a.module.m.a_thing.a",
+		"component.a.module.m[0].a_thing.a",
+		"component.b.a_thing.a",
+	} {
+		addr, err := ParseAbsResourceInstanceObject(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, addr)
+	}
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	slices.SortFunc(got, AbsResourceInstanceObject.Compare)
+	if !slices.Equal(got, want) {
+		t.Errorf("sorted: %v", got)
+	}
+}
+
+func TestKeyFromValue(t *testing.T) {
+	for _, test := range []struct {
+		value cty.Value
+		want  InstanceKey
+		ok    bool
+	}{
+		{cty.StringVal("k"), StringKey("k"), true},
+		{cty.StringVal(""), StringKey(""), true},
+		{cty.NumberIntVal(3), IntKey(3), true},
+		{cty.Zero, IntKey(0), true},
+		{cty.NumberIntVal(-1), NoKey, false},
+		{cty.NumberFloatVal(1.5), NoKey, false},
+		{cty.PositiveInfinity, NoKey, false},
+		{cty.MustParseNumberVal("1e30"), NoKey, false},
+		{cty.NullVal(cty.String), NoKey, false},
+		{cty.NullVal(cty.DynamicPseudoType), NoKey, false},
+		{cty.True, NoKey, false},
+		{cty.EmptyObjectVal, NoKey, false},
+		{cty.UnknownVal(cty.Bool), NoKey, false},
+		{cty.UnknownVal(cty.String), WildcardKey, true},
+		{cty.UnknownVal(cty.Number), WildcardKey, true},
+		{cty.DynamicVal, WildcardKey, true},
+	} {
+		got, ok := KeyFromValue(test.value)
+		if got != test.want || ok != test.ok {
+			t.Errorf("KeyFromValue(%#v) = %#v, %v", test.value, got, ok)
+		}
+	}
+	for _, key := range []InstanceKey{StringKey("k"), IntKey(7), WildcardKey} {
+		if got, ok := KeyFromValue(key.Value()); got != key || !ok {
+			t.Errorf("KeyFromValue(%#v) = %#v, %v", key.Value(), got, ok)
+		}
+	}
+	if got := NoKey.Value(); !got.RawEquals(cty.NullVal(cty.String)) {
+		t.Errorf("the value of no key is %#v", got)
+	}
+}

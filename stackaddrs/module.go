@@ -1,0 +1,98 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackaddrs
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Module is the configuration address of a module inside a component: the names
+// of the module calls that lead to it. The zero value is the component's root module.
+type Module struct{ path path[string] }
+
+// RootModule is the module that a component has as its source.
+var RootModule = Module{}
+
+// Child returns the address of the module which the call named name includes.
+func (m Module) Child(name string) Module { return Module{m.path.child(name)} }
+
+// IsRoot tells whether m is the component's root module.
+func (m Module) IsRoot() bool { return m.path.isRoot() }
+
+// Path returns the names of the calls from the root down to m.
+func (m Module) Path() []string { return m.path.steps() }
+
+// Compare orders by path, rule A4.
+func (m Module) Compare(other Module) int { return slices.Compare(m.Path(), other.Path()) }
+
+// String returns the address as terraform writes it, "" for the root module.
+func (m Module) String() string { return strings.TrimSuffix(m.prefix(), ".") }
+
+func (m Module) prefix() string {
+	var b strings.Builder
+	for _, name := range m.Path() {
+		b.WriteString("module." + name + ".")
+	}
+	return b.String()
+}
+
+// ModuleInstance is the address of one instance of a module inside a component.
+// The zero value is the component's root module.
+type ModuleInstance struct{ path path[ModuleCallInstance] }
+
+// ModuleCallInstance is one instance of a module call.
+type ModuleCallInstance struct {
+	Name string
+	Key  InstanceKey
+}
+
+// Compare orders as rule A4 says.
+func (c ModuleCallInstance) Compare(other ModuleCallInstance) int {
+	return cmp.Or(cmp.Compare(c.Name, other.Name), c.Key.Compare(other.Key))
+}
+
+// RootModuleInstance is the only instance of a component's root module.
+var RootModuleInstance = ModuleInstance{}
+
+// Child returns the address of the module instance which one instance of a call
+// in m includes.
+func (m ModuleInstance) Child(name string, key InstanceKey) ModuleInstance {
+	return ModuleInstance{m.path.child(ModuleCallInstance{name, key})}
+}
+
+// IsRoot tells whether m is the component's root module.
+func (m ModuleInstance) IsRoot() bool { return m.path.isRoot() }
+
+// Path returns the call instances from the root down to m.
+func (m ModuleInstance) Path() []ModuleCallInstance { return m.path.steps() }
+
+// Config returns the configuration address: m without its keys.
+func (m ModuleInstance) Config() Module {
+	config := RootModule
+	for _, call := range m.Path() {
+		config = config.Child(call.Name)
+	}
+	return config
+}
+
+// Contains tells whether other is m or is reached through m.
+func (m ModuleInstance) Contains(other ModuleInstance) bool { return m.path.contains(other.path) }
+
+// Compare orders as rule A4 says.
+func (m ModuleInstance) Compare(other ModuleInstance) int {
+	return slices.CompareFunc(m.Path(), other.Path(), ModuleCallInstance.Compare)
+}
+
+// String returns the address as terraform writes it, "" for the root module.
+func (m ModuleInstance) String() string { return strings.TrimSuffix(m.prefix(), ".") }
+
+func (m ModuleInstance) prefix() string {
+	var b strings.Builder
+	for _, call := range m.Path() {
+		b.WriteString("module." + call.Name + call.Key.String() + ".")
+	}
+	return b.String()
+}
