@@ -1,0 +1,205 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackplan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	planv1 "github.com/cairnstacks/cairn/proto/cairn/plan/v1"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
+)
+
+// decodePlan is the reverse of [encodePlan].
+func decodePlan(index *planv1.Plan, enginePlan func(*planv1.Member) ([]byte, error)) (*Plan, FileContext, error) {
+	file := FileContext{
+		CairnVersion: index.GetContext().GetCairnVersion(),
+		ConfigHash:   index.GetContext().GetConfigHash(),
+		StateLineage: index.GetContext().GetStateLineage(),
+		StateSerial:  index.GetContext().GetStateSerial(),
+		Deployment:   index.GetContext().GetDeployment(),
+		Stack:        index.GetContext().GetStack(),
+	}
+	p := &Plan{
+		Applyable: index.GetApplyable(),
+		Complete:  index.GetComplete(),
+		Engine:    engine.Info{Name: index.GetEngine().GetName(), Version: index.GetEngine().GetVersion()},
+		Inputs:    map[string]*InputChange{},
+		Outputs:   map[string]*OutputChange{},
+	}
+	var err error
+	if p.Mode, err = decodeMode(index.GetMode()); err != nil {
+		return nil, file, err
+	}
+	if ts := index.GetTimestamp(); ts != nil {
+		if err := ts.CheckValid(); err != nil {
+			return nil, file, err
+		}
+		p.Timestamp = ts.AsTime()
+	}
+	if err := decodeRootValues(p, index); err != nil {
+		return nil, file, err
+	}
+	for _, encoded := range index.GetComponents() {
+		c, err := decodeComponent(encoded, enginePlan)
+		if err != nil {
+			return nil, file, fmt.Errorf("%s: %w", encoded.GetAddress(), err)
+		}
+		if n := len(p.Components); n > 0 && p.Components[n-1].Addr.Compare(c.Addr) >= 0 {
+			return nil, file, fmt.Errorf("%s: out of order", c.Addr)
+		}
+		p.Components = append(p.Components, c)
+	}
+	for _, text := range index.GetRemoved() {
+		addr, err := stackaddrs.ParseAbsComponentInstance(text)
+		if err != nil {
+			return nil, file, err
+		}
+		p.Removed = append(p.Removed, addr)
+	}
+	return p, file, nil
+}
+
+func decodeMode(mode planv1.Mode) (engine.Mode, error) {
+	for decoded, encoded := range modes {
+		if encoded == mode {
+			return decoded, nil
+		}
+	}
+	return engine.Normal, fmt.Errorf("unknown mode %d", mode)
+}
+
+func decodeRootValues(p *Plan, index *planv1.Plan) error {
+	for name, encoded := range index.GetInputs() {
+		change := &InputChange{
+			Action:          Action(encoded.GetAction()),
+			RequiredOnApply: encoded.GetRequiredOnApply(),
+			DeleteOnApply:   encoded.GetDeleteOnApply(),
+		}
+		var err error
+		if change.Before, err = storedvalue.Decode(encoded.GetBefore()); err != nil {
+			return fmt.Errorf("variable %q: %w", name, err)
+		}
+		if change.After, err = storedvalue.Decode(encoded.GetAfter()); err != nil {
+			return fmt.Errorf("variable %q: %w", name, err)
+		}
+		p.Inputs[name] = change
+	}
+	for name, encoded := range index.GetOutputs() {
+		change := &OutputChange{Action: Action(encoded.GetAction())}
+		var err error
+		if change.Before, err = storedvalue.Decode(encoded.GetBefore()); err != nil {
+			return fmt.Errorf("output %q: %w", name, err)
+		}
+		if change.After, err = storedvalue.Decode(encoded.GetAfter()); err != nil {
+			return fmt.Errorf("output %q: %w", name, err)
+		}
+		p.Outputs[name] = change
+	}
+	return nil
+}
+
+func decodeComponent(encoded *planv1.Component, enginePlan func(*planv1.Member) ([]byte, error)) (*Component, error) {
+	c := &Component{
+		Source:         encoded.GetSource(),
+		Action:         Action(encoded.GetAction()),
+		Applyable:      encoded.GetApplyable(),
+		Complete:       encoded.GetComplete(),
+		DeferredReason: encoded.GetDeferredReason(),
+	}
+	if state := encoded.GetRefreshedState(); len(state) > 0 {
+		c.RefreshedState = state
+	}
+	var err error
+	if c.Addr, err = stackaddrs.ParsePartialComponentInstance(encoded.GetAddress()); err != nil {
+		return nil, err
+	}
+	if c.Mode, err = decodeMode(encoded.GetMode()); err != nil {
+		return nil, err
+	}
+	for _, text := range encoded.GetRequires() {
+		addr, err := parsePartialComponent(text)
+		if err != nil {
+			return nil, err
+		}
+		c.Requires = append(c.Requires, addr)
+	}
+	if c.Inputs, err = storedvalue.DecodeMap(encoded.GetInputs()); err != nil {
+		return nil, fmt.Errorf("input %w", err)
+	}
+	if c.Outputs, err = storedvalue.DecodeMap(encoded.GetOutputs()); err != nil {
+		return nil, fmt.Errorf("output %w", err)
+	}
+	if err := decodeChanges(c, encoded); err != nil {
+		return nil, err
+	}
+	if m := encoded.GetEnginePlan(); m != nil {
+		c.EnginePlan, err = enginePlan(m)
+	}
+	return c, err
+}
+
+// parsePartialComponent parses the address of a component, whose stack may have
+// instances that are not known yet.
+func parsePartialComponent(text string) (stackaddrs.AbsComponent, error) {
+	addr, err := stackaddrs.ParsePartialComponentInstance(text)
+	if err == nil && addr.Item.Key != stackaddrs.NoKey {
+		err = fmt.Errorf("%q has an instance key", text)
+	}
+	return stackaddrs.ComponentOf(addr), err
+}
+
+func decodeChanges(c *Component, encoded *planv1.Component) error {
+	var err error
+	if c.Changes, err = decodeJSONList[*tfjson.ResourceChange](encoded.GetChanges()); err != nil {
+		return err
+	}
+	if c.Drift, err = decodeJSONList[*tfjson.ResourceChange](encoded.GetDrift()); err != nil {
+		return err
+	}
+	if c.Checks, err = decodeJSONList[tfjson.CheckResultStatic](encoded.GetChecks()); err != nil {
+		return err
+	}
+	for _, d := range encoded.GetDeferred() {
+		change, err := decodeJSON[*tfjson.ResourceChange](d.GetChange())
+		if err != nil {
+			return err
+		}
+		c.Deferred = append(c.Deferred, engine.DeferredChange{Reason: d.GetReason(), Change: change})
+	}
+	return nil
+}
+
+func decodeJSONList[T any](encoded [][]byte) ([]T, error) {
+	var list []T
+	for _, raw := range encoded {
+		item, err := decodeJSON[T](raw)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	return list, nil
+}
+
+// decodeJSON keeps numbers as they are written: as [json.Number].
+func decodeJSON[T any](raw []byte) (T, error) {
+	var item T
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&item); err != nil {
+		return item, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return item, errors.New("more than one JSON value")
+	}
+	return item, nil
+}

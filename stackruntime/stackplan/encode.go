@@ -1,0 +1,171 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackplan
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	tfjson "github.com/hashicorp/terraform-json"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	planv1 "github.com/cairnstacks/cairn/proto/cairn/plan/v1"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
+)
+
+var modes = map[engine.Mode]planv1.Mode{
+	engine.Normal:      planv1.Mode_MODE_NORMAL,
+	engine.Destroy:     planv1.Mode_MODE_DESTROY,
+	engine.RefreshOnly: planv1.Mode_MODE_REFRESH_ONLY,
+}
+
+// encodePlan returns the index of a plan file and its engine plans.
+func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
+	index := &planv1.Plan{
+		FormatVersion: FormatVersion,
+		Context: &planv1.Context{
+			CairnVersion: file.CairnVersion,
+			ConfigHash:   file.ConfigHash,
+			StateLineage: file.StateLineage,
+			StateSerial:  file.StateSerial,
+			Deployment:   file.Deployment,
+			Stack:        file.Stack,
+		},
+		Mode:      modes[p.Mode],
+		Applyable: p.Applyable,
+		Complete:  p.Complete,
+		Engine:    &planv1.Engine{Name: p.Engine.Name, Version: p.Engine.Version},
+		Inputs:    map[string]*planv1.InputChange{},
+		Outputs:   map[string]*planv1.OutputChange{},
+	}
+	if !p.Timestamp.IsZero() {
+		index.Timestamp = timestamppb.New(p.Timestamp)
+	}
+	if err := encodeRootValues(index, p); err != nil {
+		return nil, nil, err
+	}
+	components := slices.SortedFunc(slices.Values(p.Components), func(a, b *Component) int {
+		return a.Addr.Compare(b.Addr)
+	})
+	var enginePlans []member
+	for i, c := range components {
+		encoded, err := encodeComponent(c)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", c.Addr, err)
+		}
+		if len(c.EnginePlan) > 0 {
+			name := enginePrefix + strconv.Itoa(i)
+			sum := sha256.Sum256(c.EnginePlan)
+			encoded.EnginePlan = &planv1.Member{Name: name, Size: int64(len(c.EnginePlan)), Sha256: sum[:]}
+			enginePlans = append(enginePlans, member{name, compression(c.EnginePlan), c.EnginePlan})
+		}
+		index.Components = append(index.Components, encoded)
+	}
+	for _, addr := range slices.SortedFunc(slices.Values(p.Removed), stackaddrs.AbsComponentInstance.Compare) {
+		index.Removed = append(index.Removed, addr.String())
+	}
+	return index, enginePlans, nil
+}
+
+// compression is none for what is an archive already, as terraform's plans are.
+func compression(content []byte) uint16 {
+	if bytes.HasPrefix(content, []byte("PK\x03\x04")) {
+		return zip.Store
+	}
+	return zip.Deflate
+}
+
+func encodeRootValues(index *planv1.Plan, p *Plan) error {
+	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
+		change := p.Inputs[name]
+		before, err := storedvalue.Encode(change.Before)
+		if err != nil {
+			return fmt.Errorf("variable %q: %w", name, err)
+		}
+		after, err := storedvalue.Encode(change.After)
+		if err != nil {
+			return fmt.Errorf("variable %q: %w", name, err)
+		}
+		index.Inputs[name] = &planv1.InputChange{
+			Action: string(change.Action), Before: before, After: after,
+			RequiredOnApply: change.RequiredOnApply, DeleteOnApply: change.DeleteOnApply,
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
+		change := p.Outputs[name]
+		before, err := storedvalue.Encode(change.Before)
+		if err != nil {
+			return fmt.Errorf("output %q: %w", name, err)
+		}
+		after, err := storedvalue.Encode(change.After)
+		if err != nil {
+			return fmt.Errorf("output %q: %w", name, err)
+		}
+		index.Outputs[name] = &planv1.OutputChange{Action: string(change.Action), Before: before, After: after}
+	}
+	return nil
+}
+
+func encodeComponent(c *Component) (*planv1.Component, error) {
+	encoded := &planv1.Component{
+		Address:        c.Addr.String(),
+		Source:         c.Source,
+		Action:         string(c.Action),
+		Mode:           modes[c.Mode],
+		Applyable:      c.Applyable,
+		Complete:       c.Complete,
+		DeferredReason: c.DeferredReason,
+		RefreshedState: c.RefreshedState,
+	}
+	for _, addr := range slices.SortedFunc(slices.Values(c.Requires), stackaddrs.AbsComponent.Compare) {
+		encoded.Requires = append(encoded.Requires, addr.String())
+	}
+	var err error
+	if encoded.Inputs, err = storedvalue.EncodeMap(c.Inputs); err != nil {
+		return nil, fmt.Errorf("input %w", err)
+	}
+	if encoded.Outputs, err = storedvalue.EncodeMap(c.Outputs); err != nil {
+		return nil, fmt.Errorf("output %w", err)
+	}
+	if encoded.Changes, err = encodeJSONList(c.Changes); err != nil {
+		return nil, err
+	}
+	if encoded.Drift, err = encodeJSONList(c.Drift); err != nil {
+		return nil, err
+	}
+	if encoded.Checks, err = encodeJSONList(c.Checks); err != nil {
+		return nil, err
+	}
+	for _, d := range c.Deferred {
+		change, err := json.Marshal(d.Change)
+		if err != nil {
+			return nil, fmt.Errorf("deferred change: %w", err)
+		}
+		encoded.Deferred = append(encoded.Deferred, &planv1.DeferredChange{Reason: d.Reason, Change: change})
+	}
+	return encoded, nil
+}
+
+func encodeJSONList[T *tfjson.ResourceChange | tfjson.CheckResultStatic](list []T) ([][]byte, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	encoded := make([][]byte, len(list))
+	for i, item := range list {
+		raw, err := json.Marshal(item)
+		if err != nil {
+			return nil, err
+		}
+		encoded[i] = raw
+	}
+	return encoded, nil
+}

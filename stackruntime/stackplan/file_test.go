@@ -1,0 +1,472 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackplan
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+	"google.golang.org/protobuf/proto"
+
+	planv1 "github.com/cairnstacks/cairn/proto/cairn/plan/v1"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+func examplePlan() (*Plan, FileContext) {
+	eu := stackaddrs.RootStackInstance.Child("region", stackaddrs.StringKey("eu"))
+	anywhere := stackaddrs.RootStackInstance.Child("region", stackaddrs.WildcardKey)
+	component := func(stack stackaddrs.StackInstance, name string) stackaddrs.AbsComponent {
+		return stackaddrs.AbsComponent{Stack: stack, Item: stackaddrs.Component{Name: name}}
+	}
+	change := &tfjson.ResourceChange{
+		Address: `fake_thing.a["k"]`, Mode: tfjson.ManagedResourceMode, Type: "fake_thing", Name: "a", Index: "k",
+		PreviousAddress: "fake_thing.a", ProviderName: "registry.terraform.io/acme/fake",
+		Change: &tfjson.Change{
+			Actions:      tfjson.Actions{tfjson.ActionUpdate},
+			Before:       map[string]any{"size": json.Number("12345678901234567890"), "html": "<&>"},
+			After:        map[string]any{"size": json.Number("1.50")},
+			AfterUnknown: map[string]any{"id": true}, BeforeSensitive: false, AfterSensitive: map[string]any{},
+			Importing: &tfjson.Importing{ID: "x"},
+		},
+	}
+	plan := &Plan{
+		Mode: engine.Normal, Applyable: true,
+		Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC),
+		Engine:    engine.Info{Name: "terraform", Version: "1.11.4"},
+		Inputs: map[string]*InputChange{
+			"region": {Action: Update, Before: cty.StringVal("us"), After: cty.UnknownVal(cty.String).RefineNotNull()},
+			"token":  {Action: Create, Before: cty.NullVal(cty.DynamicPseudoType), After: cty.NullVal(cty.String), RequiredOnApply: true},
+			"gone":   {Action: Delete, Before: cty.True, After: cty.NullVal(cty.Bool), DeleteOnApply: true},
+		},
+		Outputs: map[string]*OutputChange{
+			"secret": {Action: Create, Before: cty.NullVal(cty.DynamicPseudoType), After: cty.ListVal([]cty.Value{
+				cty.StringVal("a"), cty.UnknownVal(cty.String).Mark(marks.Sensitive),
+			})},
+		},
+		Components: []*Component{
+			{
+				Addr: stackaddrs.InstanceOf(component(stackaddrs.RootStackInstance, "vpc"), stackaddrs.StringKey("a,b")), Source: "./vpc",
+				Action: Update, Mode: engine.Normal, Applyable: true, Complete: true,
+				Inputs:         map[string]cty.Value{"cidr": cty.DynamicVal.Mark(marks.Sensitive)},
+				Outputs:        map[string]cty.Value{},
+				Changes:        []*tfjson.ResourceChange{change},
+				Drift:          []*tfjson.ResourceChange{change},
+				Checks:         []tfjson.CheckResultStatic{{Address: tfjson.CheckStaticAddress{ToDisplay: "output.x", Kind: tfjson.CheckKindOutputValue, Name: "x"}, Status: tfjson.CheckStatusPass}},
+				EnginePlan:     []byte("PK\x03\x04 what terraform wrote"),
+				RefreshedState: engine.State(`{"version":4}`),
+			},
+			{
+				Addr: stackaddrs.InstanceOf(component(anywhere, "app"), stackaddrs.WildcardKey), Source: "./app",
+				Action: Create, Mode: engine.Normal, DeferredReason: "its instances are not known yet",
+				Requires: []stackaddrs.AbsComponent{component(stackaddrs.RootStackInstance, "vpc"), component(anywhere, "db")},
+				Inputs:   map[string]cty.Value{}, Outputs: map[string]cty.Value{"id": cty.UnknownVal(cty.Number)},
+				Deferred: []engine.DeferredChange{{Reason: "deferred_prereq", Change: change}},
+			},
+			{
+				Addr: stackaddrs.InstanceOf(component(eu, "old"), stackaddrs.NoKey), Source: "./old",
+				Action: Delete, Mode: engine.Destroy, Applyable: true, Complete: true,
+				Inputs: map[string]cty.Value{}, Outputs: map[string]cty.Value{},
+				EnginePlan: bytes.Repeat([]byte("compressible "), 100),
+			},
+		},
+		Removed: []stackaddrs.AbsComponentInstance{stackaddrs.InstanceOf(component(eu, "empty"), stackaddrs.NoKey)},
+	}
+	// Wildcards come last in the order of addresses.
+	plan.Components[1], plan.Components[2] = plan.Components[2], plan.Components[1]
+	return plan, FileContext{
+		CairnVersion: "0.1.0", ConfigHash: "abc", StateLineage: "l", StateSerial: 7, Deployment: "default", Stack: "git::x//stack",
+	}
+}
+
+var comparePlans = cmp.Options{
+	cmp.Comparer(func(a, b cty.Value) bool { return a.RawEquals(b) }),
+	cmp.Comparer(func(a, b stackaddrs.AbsComponentInstance) bool { return a == b }),
+	cmp.Comparer(func(a, b stackaddrs.AbsComponent) bool { return a == b }),
+}
+
+func encode(t testing.TB, p *Plan, file FileContext) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, p, file); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func decode(raw []byte) (*Plan, FileContext, error) {
+	return ReadFrom(bytes.NewReader(raw), int64(len(raw)))
+}
+
+func TestPlanFileRoundTrip(t *testing.T) {
+	want, wantFile := examplePlan()
+	raw := encode(t, want, wantFile)
+	got, gotFile, err := decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, comparePlans); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	if gotFile != wantFile {
+		t.Errorf("context: got %+v, want %+v", gotFile, wantFile)
+	}
+	if !bytes.Equal(encode(t, got, gotFile), raw) {
+		t.Error("writing the plan again gives other bytes")
+	}
+}
+
+func TestEqualPlansAreEqualFiles(t *testing.T) {
+	p, file := examplePlan()
+	raw := encode(t, p, file)
+	for range 10 {
+		p, file := examplePlan()
+		p.Components[0], p.Components[2] = p.Components[2], p.Components[0]
+		if !bytes.Equal(encode(t, p, file), raw) {
+			t.Fatal("the bytes differ between two times of writing")
+		}
+	}
+}
+
+func TestEmptyPlan(t *testing.T) {
+	want := &Plan{Inputs: map[string]*InputChange{}, Outputs: map[string]*OutputChange{}}
+	got, _, err := decode(encode(t, want, FileContext{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, comparePlans); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+}
+
+// Whatever single byte is changed, the file is refused or the plan is the same:
+// some bytes of the archive, such as file times, mean nothing.
+func TestAlteredFilesAreRefused(t *testing.T) {
+	want, file := examplePlan()
+	raw := encode(t, want, file)
+	refused := 0
+	for i := range raw {
+		altered := bytes.Clone(raw)
+		altered[i] ^= 0x41
+		got, gotFile, err := decode(altered)
+		if err == nil {
+			if diff := cmp.Diff(want, got, comparePlans); diff != "" || gotFile != file {
+				t.Errorf("byte %d altered: read without an error as another plan:\n%s", i, diff)
+			}
+			continue
+		}
+		refused++
+		if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNotPlan) {
+			t.Errorf("byte %d altered: got error %v, want ErrDamaged or ErrNotPlan", i, err)
+		}
+	}
+	if refused < len(raw)/2 {
+		t.Errorf("only %d of %d alterations were refused", refused, len(raw))
+	}
+}
+
+func TestTruncatedFilesAreRefused(t *testing.T) {
+	p, file := examplePlan()
+	raw := encode(t, p, file)
+	for size := range raw {
+		_, _, err := decode(raw[:size])
+		want := ErrDamaged
+		if size < 30+len(indexMember) {
+			want = ErrNotPlan
+		}
+		if !errors.Is(err, want) {
+			t.Fatalf("the first %d bytes: got error %v, want %v", size, err, want)
+		}
+	}
+}
+
+// zipOf makes an archive of names and contents.
+func zipOf(t testing.TB, members ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := 0; i < len(members); i += 2 {
+		f, err := w.CreateHeader(&zip.FileHeader{Name: members[i]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(f, members[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// withIndex makes a plan file with this index.
+func withIndex(t testing.TB, index proto.Message, more ...string) []byte {
+	t.Helper()
+	raw, err := proto.Marshal(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(raw)
+	members := append([]string{indexMember, string(raw)}, more...)
+	return zipOf(t, append(members, checksumMember, hex.EncodeToString(sum[:]))...)
+}
+
+func TestFilesThatAreRefused(t *testing.T) {
+	component := func(c *planv1.Component) []byte {
+		c.Mode = planv1.Mode_MODE_NORMAL
+		return withIndex(t, &planv1.Plan{FormatVersion: 1, Mode: planv1.Mode_MODE_NORMAL, Components: []*planv1.Component{c}})
+	}
+	tests := map[string]struct {
+		file []byte
+		want error
+	}{
+		"empty":                  {nil, ErrNotPlan},
+		"text":                   {[]byte("resource \"a\" \"b\" {}"), ErrNotPlan},
+		"other zip":              {zipOf(t, "a.txt", "hello"), ErrNotPlan},
+		"plan of terraform":      {zipOf(t, "tfplan", "x", "tfstate", "y"), ErrNotPlan},
+		"no checksum":            {zipOf(t, indexMember, "x"), ErrDamaged},
+		"wrong checksum":         {zipOf(t, indexMember, "x", checksumMember, "00"), ErrDamaged},
+		"member twice":           {zipOf(t, indexMember, "x", indexMember, "x", checksumMember, "00"), ErrDamaged},
+		"member too many":        {withIndex(t, &planv1.Plan{FormatVersion: 1, Mode: planv1.Mode_MODE_NORMAL}, "engine/0", "x"), ErrDamaged},
+		"no mode":                {withIndex(t, &planv1.Plan{FormatVersion: 1}), ErrDamaged},
+		"bad address":            {component(&planv1.Component{Address: "not an address"}), ErrDamaged},
+		"bad required component": {component(&planv1.Component{Address: "component.a", Requires: []string{`component.b["k"]`}}), ErrDamaged},
+		"bad change":             {component(&planv1.Component{Address: "component.a", Changes: [][]byte{[]byte("{")}}), ErrDamaged},
+		"two changes in one":     {component(&planv1.Component{Address: "component.a", Changes: [][]byte{[]byte("{}{}")}}), ErrDamaged},
+		"missing engine plan":    {component(&planv1.Component{Address: "component.a", EnginePlan: &planv1.Member{Name: "engine/0"}}), ErrDamaged},
+		"foreign engine plan":    {component(&planv1.Component{Address: "component.a", EnginePlan: &planv1.Member{Name: indexMember}}), ErrDamaged},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			p, _, err := decode(test.file)
+			if !errors.Is(err, test.want) || p != nil {
+				t.Errorf("ReadFrom = %v, %v, want the error %q", p, err, test.want)
+			}
+		})
+	}
+}
+
+func TestNewerFormatIsNamed(t *testing.T) {
+	_, _, err := decode(withIndex(t, &planv1.FormatVersion{FormatVersion: 9}))
+	version, ok := errors.AsType[*VersionError](err)
+	if !ok || version.FormatVersion != 9 {
+		t.Errorf("got error %v, want a VersionError with 9", err)
+	}
+}
+
+func TestEphemeralValuesAreNotWritten(t *testing.T) {
+	fleeting := cty.StringVal("x").Mark(marks.Ephemeral)
+	for name, spoil := range map[string]func(*Plan){
+		"input":            func(p *Plan) { p.Inputs["region"].After = fleeting },
+		"output":           func(p *Plan) { p.Outputs["secret"].Before = fleeting },
+		"component input":  func(p *Plan) { p.Components[0].Inputs["cidr"] = fleeting },
+		"component output": func(p *Plan) { p.Components[0].Outputs["x"] = fleeting },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, file := examplePlan()
+			spoil(p)
+			if err := Write(io.Discard, p, file); !errors.Is(err, storedvalue.ErrEphemeral) {
+				t.Errorf("Write: got error %v, want %v", err, storedvalue.ErrEphemeral)
+			}
+		})
+	}
+}
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "stack.plan")
+	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want, file := examplePlan()
+	if err := WriteFile(path, want, file); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, comparePlans); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode of the file: %v, %v, want 0600", info.Mode(), err)
+	}
+	assertFiles(t, dir, "stack.plan")
+	if _, _, err := ReadFile(dir); !errors.Is(err, ErrNotPlan) {
+		t.Errorf("reading a directory: got error %v, want %v", err, ErrNotPlan)
+	}
+}
+
+func TestWriteFileThroughSymlink(t *testing.T) {
+	dir := t.TempDir()
+	target := filepath.Join(dir, "target")
+	if err := os.WriteFile(target, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(target, link); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	p, file := examplePlan()
+	if err := WriteFile(link, p, file); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ReadFile(target); err != nil {
+		t.Errorf("the target of the link was not written: %v", err)
+	}
+}
+
+func TestFailedWriteLeavesNoTrace(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "stack.plan")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	noSpace := errors.New("no space left on device")
+	err := writeAtomically(path, func(w io.Writer) error {
+		if _, err := w.Write(make([]byte, 2<<20)); err != nil {
+			return err
+		}
+		return noSpace
+	})
+	if !errors.Is(err, noSpace) {
+		t.Errorf("got error %v, want %v", err, noSpace)
+	}
+	if content, err := os.ReadFile(path); string(content) != "old" {
+		t.Errorf("the old file holds %q now (%v)", content, err)
+	}
+	assertFiles(t, dir, "stack.plan")
+
+	p, file := examplePlan()
+	if err := WriteFile(filepath.Join(dir, "missing", "stack.plan"), p, file); err == nil {
+		t.Error("no error for a directory that does not exist")
+	}
+}
+
+func TestFullDevice(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("needs /dev/full")
+	}
+	p, file := examplePlan()
+	if err := WriteFile("/dev/full", p, file); err == nil {
+		t.Error("writing to a full device gave no error")
+	}
+}
+
+func assertFiles(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, entry := range entries {
+		got = append(got, entry.Name())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files in the directory (-want +got):\n%s", diff)
+	}
+}
+
+func FuzzReadFrom(f *testing.F) {
+	p, file := examplePlan()
+	f.Add(encode(f, p, file))
+	f.Add(encode(f, &Plan{}, FileContext{}))
+	f.Add(zipOf(f, "tfplan", "x"))
+	f.Add(withIndex(f, &planv1.FormatVersion{FormatVersion: 2}))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		p, file, err := decode(raw)
+		if err != nil {
+			_, isVersion := errors.AsType[*VersionError](err)
+			if !isVersion && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNotPlan) {
+				t.Errorf("untyped error: %v", err)
+			}
+			return
+		}
+		again, againFile, err := decode(encode(t, p, file))
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v", err)
+		}
+		if diff := cmp.Diff(p, again, comparePlans); diff != "" || againFile != file {
+			t.Errorf("plan after a round trip (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// FuzzIndex gets past the checksums, which FuzzReadFrom hardly ever does.
+func FuzzIndex(f *testing.F) {
+	p, file := examplePlan()
+	for _, c := range p.Components {
+		c.EnginePlan = nil
+	}
+	index, _, err := encodePlan(p, file)
+	if err != nil {
+		f.Fatal(err)
+	}
+	raw, err := proto.Marshal(index)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var index planv1.Plan
+		if proto.Unmarshal(raw, &index) != nil {
+			return
+		}
+		p, file, err := decodePlan(&index, func(*planv1.Member) ([]byte, error) { return nil, errors.New("none") })
+		if err != nil {
+			return
+		}
+		again, againFile, err := decode(encode(t, p, file))
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v", err)
+		}
+		if diff := cmp.Diff(p, again, comparePlans); diff != "" || againFile != file {
+			t.Errorf("plan after a round trip (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func BenchmarkPlanFile(b *testing.B) {
+	example, file := examplePlan()
+	p := &Plan{Inputs: example.Inputs, Outputs: example.Outputs}
+	for i := range 10000 {
+		c := *example.Components[0]
+		c.Addr = stackaddrs.InstanceOf(stackaddrs.ComponentOf(c.Addr), stackaddrs.StringKey(fmt.Sprint(i)))
+		p.Components = append(p.Components, &c)
+	}
+	raw := encode(b, p, file)
+	b.Run("write", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			encode(b, p, file)
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, _, err := decode(raw); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
