@@ -1,0 +1,286 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/tfengine/module"
+	"github.com/cairnstacks/cairn/internal/tfengine/planfile"
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Apply implements [engine.Engine].
+func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.ApplyResult, hcl.Diagnostics) {
+	tree, diags := e.modules.Load(req.ModuleDir)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	stored, err := decodePlan(req.Plan)
+	if err != nil {
+		return nil, diags.Append(failed("Plan cannot be applied", err))
+	}
+	a := &applying{engine: e, tree: tree, req: req, stored: stored}
+	if diags := a.check(); diags.HasErrors() {
+		return nil, diags
+	}
+	if ctx.Err() != nil {
+		return nil, hcl.Diagnostics{failed("Component was not applied", context.Cause(ctx))}
+	}
+	result, diags, err := a.apply(ctx)
+	if err != nil {
+		diags = diags.Append(failed("Component was not applied as planned", err))
+	}
+	return result, diags
+}
+
+// applying is one run of the apply command.
+type applying struct {
+	engine *Engine
+	tree   *module.Tree
+	req    *engine.ApplyRequest
+	stored *storedPlan
+	layout *workcopy.Layout
+	dir    *runDir
+	copy   *workcopy.Copy
+	state  *stateWatch
+}
+
+// check refuses what must not be applied. Nothing was done then.
+func (a *applying) check() hcl.Diagnostics {
+	meta := &a.stored.meta
+	refuse := func(format string, args ...any) hcl.Diagnostics {
+		return hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Plan cannot be applied",
+			Detail:   fmt.Sprintf(format, args...),
+		}}
+	}
+	if meta.Engine != a.engine.info {
+		return refuse("The plan of %s was made by %s %s, and only this can apply it. Now the engine is %s %s.",
+			meta.Component, meta.Engine.Name, meta.Engine.Version, a.engine.info.Name, a.engine.info.Version)
+	}
+	if component := a.req.Component.String(); meta.Component != component {
+		return refuse("The plan was made for %s, not for %s.", meta.Component, component)
+	}
+	if meta.Mode != a.req.Mode.String() {
+		return refuse("The plan was made in mode %q, not %q.", meta.Mode, a.req.Mode)
+	}
+	layout, hash, err := a.engine.layOut(a.tree, a.plannedInputs())
+	if err != nil {
+		return refuse("%s", sentence(err.Error()))
+	}
+	if hash != meta.ModuleHash {
+		return refuse("The files of module %s, or of a module that it calls, have changed since the plan was made. Plan again.", a.tree.Root.Path)
+	}
+	a.layout = layout
+	prior, err := identify(a.req.PriorState)
+	if err != nil {
+		return refuse("%s", sentence(err.Error()))
+	}
+	if prior.Resources != meta.Prior.Resources {
+		return refuse("The state of %s has changed since the plan was made. Plan again.", meta.Component)
+	}
+	if a.req.Mode == engine.Destroy {
+		return nil // what is destroyed doesn't depend on inputs
+	}
+	return a.checkInputs()
+}
+
+// plannedInputs returns the planned values of inputs, without those that are ephemeral.
+func (a *applying) plannedInputs() map[string]cty.Value {
+	inputs := map[string]cty.Value{}
+	for name, data := range a.stored.meta.Inputs {
+		if value, err := decodeInput(data); err == nil {
+			inputs[name] = value
+		}
+	}
+	return inputs
+}
+
+// checkInputs compares the final inputs with the planned ones (rule E2). The engine itself finds
+// differences only after it has applied what doesn't depend on them.
+func (a *applying) checkInputs() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	planned := a.plannedInputs()
+	for _, name := range slices.Sorted(maps.Keys(a.stored.meta.Inputs)) {
+		problem := errors.New("there is no value any more")
+		switch final, ok := a.req.Inputs[name]; {
+		case planned[name] == cty.NilVal:
+			problem = errNotPlan
+		case ok:
+			bare, _ := final.UnmarkDeep()
+			problem = workcopy.CheckRefines(planned[name], bare)
+			if problem == nil && !bare.IsWhollyKnown() {
+				problem = errors.New("the value is still not known")
+			}
+		}
+		if problem == nil {
+			continue
+		}
+		diag := &hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Input is not as planned",
+			Detail:   fmt.Sprintf("The value of input %q of %s can't be used with the plan: %s. Plan again.", name, a.stored.meta.Component, problem),
+		}
+		if variable := a.tree.Module.Variables[name]; variable != nil {
+			diag.Subject = variable.Range.Ptr()
+		}
+		diags = diags.Append(diag)
+	}
+	return diags
+}
+
+func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diagnostics, err error) {
+	if a.dir, err = a.engine.newRunDir(a.req.Component.String()); err != nil {
+		return nil, nil, err
+	}
+	process, diags, err := a.start(ctx)
+	if err != nil || diags.HasErrors() {
+		return nil, diags, errors.Join(err, a.dir.remove())
+	}
+	return a.finish(ctx, process)
+}
+
+// start prepares the working copy and starts the process.
+func (a *applying) start(ctx context.Context) (*runner.Process, hcl.Diagnostics, error) {
+	meta := &a.stored.meta
+	lock, diags := a.engine.lockFor(ctx, a.tree)
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	state, err := withIdentity(a.req.PriorState, meta.Prior)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.copy, err = workcopy.Build(&workcopy.Spec{
+		Dir:       a.dir.file(treeDir),
+		Tree:      a.tree,
+		Layout:    a.layout,
+		Timestamp: meta.Timestamp,
+		State:     state,
+		Lock:      lock,
+		Shape:     meta.Shape,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := a.copy.WriteFinal(a.req.Inputs, a.req.Providers, a.req.Mode == engine.Destroy); err != nil {
+		return nil, nil, err
+	}
+	if err := os.WriteFile(a.dir.file(planFileName), a.stored.file, 0o600); err != nil {
+		return nil, nil, err
+	}
+	dataDir, err := a.engine.dataDir(a.tree)
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := filepath.Rel(a.dir.path, a.copy.Root)
+	if err != nil {
+		return nil, nil, err
+	}
+	if a.state, err = watchState(a.dir, filepath.Join(a.copy.Root, workcopy.StateFile), a.req.PriorState, a.req.Checkpoint); err != nil {
+		return nil, nil, err
+	}
+	err = a.dir.beginApply(applyRecord{Component: meta.Component, Mode: a.req.Mode, StartedAt: time.Now().UTC(), Root: root})
+	if err != nil {
+		return nil, nil, err
+	}
+	process, err := runner.Start(runner.Command{
+		Path: a.engine.binary,
+		Args: []string{
+			"-chdir=" + a.copy.Root, "apply", "-json", "-input=false", "-auto-approve",
+			"-var-file=" + workcopy.VariablesFile, a.dir.file(planFileName),
+		},
+		Dir:    a.engine.stackDir,
+		Env:    a.engine.env(map[string]string{"TF_DATA_DIR": dataDir}),
+		RunDir: a.dir.path,
+	})
+	return process, nil, err
+}
+
+// finish waits for the process and gathers what it leaves behind.
+func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine.ApplyResult, hcl.Diagnostics, error) {
+	outcome, waitErr := process.Wait(ctx, func(ev runner.Event) {
+		a.state.event(ev)
+		if out, ok := progress(ev, applyEvents); ok && a.req.Progress != nil {
+			a.req.Progress(out)
+		}
+	})
+	diags := a.copy.Diagnostics(outcome.Diagnostics)
+	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
+		diags = diags.Append(a.engine.died("Component was not applied completely", outcome))
+	}
+	state, lost := a.state.final(outcome.Text)
+	if lost != nil {
+		diags = diags.Append(lost)
+	}
+	result := &engine.ApplyResult{State: state}
+	if err := a.outputs(result, diags.HasErrors()); err != nil {
+		diags = diags.Append(failed("Outputs cannot be read", err))
+	}
+	// The caller has the newest state now, so that nothing in the directory is needed any more (rule T2).
+	return result, diags, errors.Join(waitErr, a.dir.remove())
+}
+
+// outputs fills in what is read from the final state.
+func (a *applying) outputs(result *engine.ApplyResult, errored bool) error {
+	missing := cty.NullVal(cty.DynamicPseudoType) // a state has no outputs that are null
+	if errored {
+		missing = cty.DynamicVal
+	}
+	doc, err := parseState(result.State)
+	if errors.Is(err, errNoState) {
+		doc, err = &stateDocument{}, nil
+	}
+	if err != nil {
+		return err
+	}
+	if result.Outputs, err = finalOutputs(a.tree.Module, doc, missing); err != nil {
+		return err
+	}
+	result.Checks = appliedChecks(doc)
+	if errored {
+		a.dropStale(result)
+	}
+	return nil
+}
+
+// dropStale makes those outputs unknown which the process has not computed: after an error, the
+// state still has their values from before.
+func (a *applying) dropStale(result *engine.ApplyResult) {
+	planned := map[string]*planfile.OutputChange{}
+	if plan, err := planfile.Read(a.stored.file, planfile.Options{}); err == nil {
+		planned = plan.Outputs
+	}
+	for name, declared := range a.tree.Module.Outputs {
+		value, _ := result.Outputs[name].UnmarkDeep()
+		change := planned[name]
+		stale := change == nil
+		if change != nil {
+			// A known output is there if it is as planned; an unknown one if it has changed.
+			stale = workcopy.CheckRefines(change.After, value) != nil ||
+				!change.After.IsWhollyKnown() && change.Before.RawEquals(value)
+		}
+		if stale {
+			result.Outputs[name] = markOutput(cty.DynamicVal, declared.Sensitive || change != nil && change.Sensitive)
+		}
+	}
+}
+
+// join writes a list of addresses for a message.
+func join(addresses []string) string { return strings.Join(addresses, ", ") }

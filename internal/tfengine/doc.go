@@ -1,0 +1,30 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package tfengine plans and applies component instances with the terraform or tofu binary.
+//
+// There is exactly one process for a plan and one for an apply. Everything else that a component
+// needs is done without the binary: the module is read from its source, init's work is shared by all
+// components, planned outputs are read from the plan file and final ones from the state.
+//
+// The module of a component is the root module of a working copy (package workcopy), so that state and
+// addresses are those of plain terraform.
+//
+// # Directories
+//
+// All files are below the working directory given to [New]:
+//
+//	engine.json     what the binary said about its version
+//	init/           the directory in which providers were installed, for all components
+//	schemas/        how provider configurations are decoded
+//	data/HASH/      what init would have left behind for one module
+//	runs/NAME/      the run of one component instance; removed when it succeeded
+//
+// Rules:
+//
+//	T1. A run's directory is locked by the program that uses it. One that is not locked and has the
+//	    record of an apply belongs to a program that was killed: see [Engine.Recover].
+//	T2. State is written to a run's directory before the process starts, and the directory outlives
+//	    the process until the caller has the newest state.
+//	T3. All files may hold secrets. Only their owner can read them.
+package tfengine

@@ -1,0 +1,156 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/tfengine/module"
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Options are the parameters of [New].
+type Options struct {
+	Binary   string // path of the terraform or tofu binary; see [FindBinary]
+	StackDir string // where the provider lock file is, and what diagnostics name files relative to
+	WorkDir  string // for files that outlive the program; made when needed
+
+	// Environ is the environment for processes; nil stands for that of this program.
+	Environ []string
+}
+
+// Engine runs a terraform or tofu binary. Made by [New].
+type Engine struct {
+	binary   string
+	info     engine.Info
+	stackDir string
+	workDir  string
+	environ  []string
+	modules  *module.Loader
+
+	mu struct {
+		sync.Mutex
+		hashes  map[string]fingerprintedHash // by module directory
+		data    map[string]*onceValue[string]
+		valid   map[string]*onceValue[hcl.Diagnostics]
+		schemas *onceValue[*providerSchemas]
+	}
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+type fingerprintedHash struct{ fingerprint, hash string }
+
+// onceValue computes a value once, for all who need it at the same time.
+type onceValue[T any] struct {
+	once  sync.Once
+	value T
+	err   error
+}
+
+func (o *onceValue[T]) get(compute func() (T, error)) (T, error) {
+	o.once.Do(func() { o.value, o.err = compute() })
+	return o.value, o.err
+}
+
+// New returns an engine for one stack. The binary is started only if it was not used before.
+//
+// Errors: a [*TooOldError], or that the binary or the working directory can't be used.
+func New(opts Options) (*Engine, error) {
+	stackDir, err := filepath.Abs(opts.StackDir)
+	if err != nil {
+		return nil, fmt.Errorf("stack directory: %w", err)
+	}
+	workDir, err := filepath.Abs(opts.WorkDir)
+	if err != nil {
+		return nil, fmt.Errorf("working directory: %w", err)
+	}
+	if err := os.MkdirAll(workDir, 0o700); err != nil {
+		return nil, fmt.Errorf("working directory: %w", err)
+	}
+	binary, err := filepath.Abs(opts.Binary)
+	if err != nil {
+		return nil, fmt.Errorf("engine's binary: %w", err)
+	}
+	info, err := detect(context.Background(), binary, filepath.Join(workDir, "engine.json"))
+	if err != nil {
+		return nil, err
+	}
+	environ := opts.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	e := &Engine{
+		binary:   binary,
+		info:     info,
+		stackDir: stackDir,
+		workDir:  workDir,
+		environ:  environ,
+		modules:  module.NewLoader(module.Options{Base: stackDir, Tofu: info.Name == tofuName}),
+	}
+	e.mu.hashes = map[string]fingerprintedHash{}
+	e.mu.data = map[string]*onceValue[string]{}
+	e.mu.valid = map[string]*onceValue[hcl.Diagnostics]{}
+	e.mu.schemas = &onceValue[*providerSchemas]{}
+	return e, nil
+}
+
+// Info implements [engine.Engine].
+func (e *Engine) Info() engine.Info { return e.info }
+
+// Module implements [engine.Engine].
+func (e *Engine) Module(_ context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
+	tree, diags := e.modules.Load(dir)
+	if tree == nil {
+		return nil, diags
+	}
+	return tree.Module, diags
+}
+
+// env returns the environment for a process.
+func (e *Engine) env(extra map[string]string) []string { return runner.Environ(e.environ, extra) }
+
+// writeFile replaces a file as a whole, so that no reader sees half of it.
+func writeFile(name string, data []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(name), ".new-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(data)
+	err = errors.Join(err, temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary.Name()))
+	}
+	return nil
+}
+
+// failed returns an error that is not the configuration's fault as a diagnostic.
+func failed(summary string, err error) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: sentence(err.Error())}
+}
+
+// sentence makes a whole sentence of an error's text.
+func sentence(text string) string {
+	if text == "" {
+		return text
+	}
+	if first := text[0]; first >= 'a' && first <= 'z' {
+		text = string(first-'a'+'A') + text[1:]
+	}
+	if last := text[len(text)-1]; last != '.' && last != '\n' {
+		text += "."
+	}
+	return text
+}

@@ -1,0 +1,173 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"go.uber.org/goleak"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bench is an engine with a stack directory of its own.
+type bench struct {
+	t      *testing.T
+	stack  string
+	engine *Engine
+}
+
+func newBench(t *testing.T, files map[string]string) *bench {
+	t.Helper()
+	testenv.CLIConfig(t, "")
+	return newBenchAt(t, t.TempDir(), files)
+}
+
+func newBenchAt(t *testing.T, stack string, files map[string]string) *bench {
+	t.Helper()
+	b := &bench{t: t, stack: stack}
+	for name, content := range files {
+		b.write(name, content)
+	}
+	b.reopen()
+	return b
+}
+
+// reopen makes a new engine, as a later command would.
+func (b *bench) reopen() {
+	b.t.Helper()
+	eng, err := New(Options{
+		Binary:   testenv.Engine(b.t),
+		StackDir: b.stack,
+		WorkDir:  filepath.Join(b.stack, ".cairn"),
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.engine = eng
+}
+
+func (b *bench) write(name, content string) {
+	b.t.Helper()
+	path := filepath.Join(b.stack, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+var component = stackaddrs.AbsComponentInstance{Item: stackaddrs.ComponentInstance{
+	Component: stackaddrs.Component{Name: "c"}, Key: stackaddrs.StringKey("a/b"),
+}}
+
+func (b *bench) request(inputs map[string]cty.Value) *engine.PlanRequest {
+	return &engine.PlanRequest{Component: component, ModuleDir: filepath.Join(b.stack, "mod"), Inputs: inputs}
+}
+
+func (b *bench) plan(req *engine.PlanRequest) *engine.PlanResult {
+	b.t.Helper()
+	result, diags := b.engine.Plan(context.Background(), req)
+	b.noErrors("Plan", diags)
+	return result
+}
+
+// applyRequest applies a plan with final inputs.
+func applyRequest(req *engine.PlanRequest, plan []byte, final map[string]cty.Value) *engine.ApplyRequest {
+	return &engine.ApplyRequest{
+		Component: req.Component, ModuleDir: req.ModuleDir, Mode: req.Mode, Plan: plan,
+		Inputs: final, Providers: req.Providers, PriorState: req.PriorState,
+	}
+}
+
+func (b *bench) apply(req *engine.ApplyRequest) *engine.ApplyResult {
+	b.t.Helper()
+	result, diags := b.engine.Apply(context.Background(), req)
+	b.noErrors("Apply", diags)
+	b.noRuns()
+	return result
+}
+
+func (b *bench) noErrors(call string, diags hcl.Diagnostics) {
+	b.t.Helper()
+	if diags.HasErrors() {
+		for _, diag := range diags {
+			b.t.Errorf("%s: %s: %s (%v)", call, diag.Summary, diag.Detail, diag.Subject)
+		}
+		b.t.FailNow()
+	}
+}
+
+// noRuns fails if a run's directory was left behind.
+func (b *bench) noRuns() {
+	b.t.Helper()
+	entries, err := os.ReadDir(filepath.Join(b.stack, ".cairn", "runs"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, entry := range entries {
+		b.t.Errorf("the run's directory %s was left behind", entry.Name())
+	}
+}
+
+func actions(result *engine.PlanResult) map[string]string {
+	out := map[string]string{}
+	for _, change := range result.Changes {
+		text := ""
+		for _, action := range change.Change.Actions {
+			text += string(action) + " "
+		}
+		out[change.Address] = text
+	}
+	return out
+}
+
+func TestKnownInputsPlanAndApply(t *testing.T) {
+	b := newBench(t, map[string]string{"mod/main.tf": `
+variable "name" { type = string }
+resource "terraform_data" "a" { input = var.name }
+output "out" { value = terraform_data.a.output }
+output "id" { value = terraform_data.a.id }
+output "nothing" { value = null }
+output "secret" {
+  value     = "s-${var.name}"
+  sensitive = true
+}
+`})
+	inputs := map[string]cty.Value{"name": cty.StringVal("${not} a %{template}")}
+	req := b.request(inputs)
+	plan := b.plan(req)
+	if !plan.Complete || !plan.Applyable {
+		t.Errorf("complete %v, applyable %v, want true, true", plan.Complete, plan.Applyable)
+	}
+	if got := plan.Outputs["id"]; got.IsKnown() {
+		t.Errorf("planned id: got %#v, want unknown", got)
+	}
+	result := b.apply(applyRequest(req, plan.Plan, inputs))
+	want := cty.StringVal("${not} a %{template}")
+	if got := result.Outputs["out"]; !got.RawEquals(want) {
+		t.Errorf("out: got %#v, want %#v", got, want)
+	}
+	if got := result.Outputs["nothing"]; !got.RawEquals(cty.NullVal(cty.DynamicPseudoType)) {
+		t.Errorf("nothing: got %#v, want null", got)
+	}
+	req.PriorState = result.State
+	again := b.plan(req)
+	if got := actions(again)["terraform_data.a"]; got != "no-op " {
+		t.Errorf("second plan: got %q, want no-op", got)
+	}
+	if again.Applyable {
+		t.Error("second plan is applyable, want nothing to apply")
+	}
+}

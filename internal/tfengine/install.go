@@ -1,0 +1,262 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// PrepareRequest says for what providers have to be installed.
+type PrepareRequest struct {
+	// Modules are the directories of the components' modules.
+	Modules []string
+
+	// Requirements are the version constraints of the stack's own configuration.
+	Requirements map[stackaddrs.Provider][]string
+
+	// Upgrade ignores which versions are locked.
+	Upgrade bool
+}
+
+// installRecord is what is remembered about an installation, so that it isn't repeated.
+type installRecord struct {
+	Requirements string `json:"requirements"` // hash
+	Lock         string `json:"lock"`         // hash
+}
+
+// installedProvider is a provider in the installation directory.
+type installedProvider struct {
+	path   string // HOST/NAMESPACE/TYPE/VERSION/PLATFORM
+	target string // absolute
+}
+
+// Prepare installs the providers that the whole stack needs, and writes the stack's provider lock file.
+// It starts no process if nothing has changed since it was last called.
+func (e *Engine) Prepare(ctx context.Context, req PrepareRequest) hcl.Diagnostics {
+	requirements := map[stackaddrs.Provider][]string{}
+	merge := func(more map[stackaddrs.Provider][]string) {
+		for provider, constraints := range more {
+			if !provider.IsBuiltin() {
+				requirements[provider] = append(requirements[provider], constraints...)
+			}
+		}
+	}
+	merge(req.Requirements)
+	for _, dir := range req.Modules {
+		if tree, _ := e.modules.Load(dir); tree != nil { // its diagnostics belong to Module
+			merge(tree.Module.Requirements)
+		}
+	}
+	if len(requirements) == 0 {
+		return nil
+	}
+	unlock, err := e.lockInstallation(ctx)
+	if err != nil {
+		return hcl.Diagnostics{failed("Providers cannot be installed", err)}
+	}
+	defer unlock()
+	return e.install(ctx, requirements, req.Upgrade)
+}
+
+// lockInstallation keeps other programs from installing at the same time.
+func (e *Engine) lockInstallation(ctx context.Context) (unlock func(), err error) {
+	file, err := os.OpenFile(e.absolute("init.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		locked, err := tryLock(file)
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		if locked {
+			return func() { _ = file.Close() }, nil // an error would leave it locked until we end
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), file.Close())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (e *Engine) install(ctx context.Context, requirements map[stackaddrs.Provider][]string, upgrade bool) hcl.Diagnostics {
+	root := e.syntheticRoot(requirements)
+	hash := hashOf(append(root, e.info.Name+e.info.Version...))
+	lock, err := e.readLock()
+	if err != nil {
+		return hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+	}
+	if !upgrade && e.upToDate(installRecord{hash, hashOf(lock)}) {
+		return nil
+	}
+	newLock, diags := e.runInit(ctx, root, lock, upgrade)
+	if diags.HasErrors() {
+		return diags
+	}
+	if string(newLock) != string(lock) {
+		if err := writeLock(e.lockPath(), newLock); err != nil {
+			return diags.Append(failed("Provider lock file cannot be written", err))
+		}
+	}
+	record, err := json.Marshal(installRecord{hash, hashOf(newLock)})
+	if err == nil {
+		err = writeFile(e.absolute("init", "installed.json"), record)
+	}
+	if err != nil {
+		return diags.Append(failed("Providers cannot be installed", err))
+	}
+	e.mu.Lock()
+	e.mu.data = map[string]*onceValue[string]{}
+	e.mu.schemas = &onceValue[*providerSchemas]{}
+	e.mu.Unlock()
+	return diags
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func (e *Engine) upToDate(want installRecord) bool {
+	data, err := os.ReadFile(e.absolute("init", "installed.json"))
+	if err != nil {
+		return false
+	}
+	var record installRecord
+	if json.Unmarshal(data, &record) != nil || record != want {
+		return false
+	}
+	locks, err := e.Locks()
+	if err != nil {
+		return false
+	}
+	installed, err := e.installed()
+	return err == nil && len(installed) == len(locks)
+}
+
+// syntheticRoot returns the configuration of a module that needs all the providers.
+func (e *Engine) syntheticRoot(requirements map[stackaddrs.Provider][]string) []byte {
+	required := map[string]any{}
+	for i, provider := range slices.SortedFunc(maps.Keys(requirements), stackaddrs.Provider.Compare) {
+		constraints := slices.Clone(requirements[provider])
+		slices.Sort(constraints)
+		constraints = slices.Compact(constraints)
+		entry := map[string]any{"source": e.providerSource(provider)}
+		if len(constraints) > 0 {
+			entry["version"] = strings.Join(constraints, ", ")
+		}
+		required[fmt.Sprintf("p%d", i)] = entry
+	}
+	root, err := json.Marshal(map[string]any{"terraform": map[string]any{"required_providers": required}})
+	if err != nil {
+		panic("encoding provider requirements: " + err.Error())
+	}
+	return root
+}
+
+// runInit installs into the init directory and returns the resulting lock file.
+func (e *Engine) runInit(ctx context.Context, root, lock []byte, upgrade bool) ([]byte, hcl.Diagnostics) {
+	dir := e.absolute("init")
+	lockFile := filepath.Join(dir, lockFileName)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "main.tf.json"), root, 0o600)
+	}
+	if err == nil {
+		err = os.Remove(lockFile)
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil && len(lock) > 0 {
+		err = os.WriteFile(lockFile, lock, 0o600)
+	}
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Providers cannot be installed", err)}
+	}
+	args := []string{"-chdir=" + dir, "init", "-backend=false", "-input=false", "-no-color"}
+	if upgrade {
+		args = append(args, "-upgrade")
+	}
+	stdout, stderr, err := e.command(ctx, e.stackDir, nil, args...)
+	if err != nil {
+		return nil, hcl.Diagnostics{e.initFailed(stdout, stderr, err)}
+	}
+	newLock, err := os.ReadFile(lockFile)
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // providers in development are not locked
+		return nil, hcl.Diagnostics{failed("Providers cannot be installed", err)}
+	}
+	return newLock, nil
+}
+
+func (e *Engine) initFailed(stdout, stderr []byte, err error) *hcl.Diagnostic {
+	said := strings.TrimSpace(string(stderr))
+	if said == "" {
+		said = lastLines(string(stdout), 20)
+	}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Providers cannot be installed",
+		Detail: fmt.Sprintf("%s init failed: %s.\n\n%s\n\nCheck the source and version of the provider in required_providers, and that its registry or "+
+			"mirror can be reached with your CLI configuration. To choose other versions than those in %s, run cairn init -upgrade.",
+			e.info.Name, err, unframe(said), lockFileName),
+	}
+}
+
+// unframe removes the frame that the engine draws around messages.
+func unframe(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		line = strings.TrimPrefix(strings.TrimPrefix(line, "│"), " ")
+		if line != "╷" && line != "╵" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// installed lists the locked providers that are in the installation directory, sorted.
+func (e *Engine) installed() ([]installedProvider, error) {
+	entries, err := e.lockEntries()
+	if err != nil {
+		return nil, err
+	}
+	var installed []installedProvider
+	for _, entry := range entries {
+		path := filepath.Join(filepath.FromSlash(entry.source), entry.version)
+		dir := e.absolute("init", ".terraform", "providers", path)
+		platforms, err := os.ReadDir(dir)
+		if err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			return nil, fmt.Errorf("looking for installed providers: %w", err)
+		}
+		for _, platform := range platforms {
+			target := filepath.Join(dir, platform.Name())
+			if _, err := os.Stat(target); err != nil {
+				continue // a link into a cache that was removed
+			}
+			installed = append(installed, installedProvider{filepath.Join(path, platform.Name()), target})
+		}
+	}
+	return installed, nil
+}

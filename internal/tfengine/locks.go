@@ -1,0 +1,166 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	tfaddr "github.com/hashicorp/terraform-registry-address"
+
+	"github.com/cairnstacks/cairn/internal/tfengine/module"
+	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+const lockFileName = workcopy.LockFile
+
+// tofuRegistry is where tofu finds providers whose source doesn't name a host.
+const tofuRegistry = "registry.opentofu.org"
+
+// lockEntry is a provider in the lock file, by its address as the engine knows it.
+type lockEntry struct{ source, version string }
+
+func (e *Engine) lockPath() string { return filepath.Join(e.stackDir, lockFileName) }
+
+// readLock returns the content of the stack's lock file, empty if there is none.
+func (e *Engine) readLock() ([]byte, error) {
+	data, err := os.ReadFile(e.lockPath())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// writeLock writes the lock file, which others may read: it belongs into version control.
+func writeLock(name string, data []byte) error {
+	if err := writeFile(name, data); err != nil {
+		return err
+	}
+	return os.Chmod(name, 0o644) //nolint:gosec // not secret
+}
+
+// Locks returns the versions in the stack's provider lock file.
+func (e *Engine) Locks() (map[stackaddrs.Provider]string, error) {
+	entries, err := e.lockEntries()
+	if err != nil {
+		return nil, err
+	}
+	locks := make(map[stackaddrs.Provider]string, len(entries))
+	for _, entry := range entries {
+		provider, err := e.parseProvider(entry.source)
+		if err != nil {
+			return nil, err
+		}
+		locks[provider] = entry.version
+	}
+	return locks, nil
+}
+
+// lockEntries returns the entries of the lock file, sorted by source.
+func (e *Engine) lockEntries() ([]lockEntry, error) {
+	data, err := e.readLock()
+	if err != nil || len(data) == 0 {
+		return nil, err
+	}
+	file, diags := hclsyntax.ParseConfig(data, lockFileName, hcl.InitialPos)
+	if diags.HasErrors() {
+		return nil, fmt.Errorf("provider lock file: %w", diags)
+	}
+	var content struct {
+		Providers []struct {
+			Source  string   `hcl:"source,label"`
+			Version string   `hcl:"version"`
+			Rest    hcl.Body `hcl:",remain"`
+		} `hcl:"provider,block"`
+		Rest hcl.Body `hcl:",remain"`
+	}
+	if diags := gohcl.DecodeBody(file.Body, nil, &content); diags.HasErrors() {
+		return nil, fmt.Errorf("provider lock file: %w", diags)
+	}
+	var entries []lockEntry
+	for _, provider := range content.Providers {
+		entries = append(entries, lockEntry{provider.Source, provider.Version})
+	}
+	slices.SortFunc(entries, func(a, b lockEntry) int { return strings.Compare(a.source, b.source) })
+	return entries, nil
+}
+
+// providerSource returns the source argument with which the engine finds a provider.
+func (e *Engine) providerSource(provider stackaddrs.Provider) string {
+	if provider.Hostname == string(tfaddr.DefaultProviderRegistryHost) {
+		return provider.Namespace + "/" + provider.Type // each engine has its own default registry
+	}
+	return provider.String()
+}
+
+// parseProvider parses an address in the form that the engine writes.
+func (e *Engine) parseProvider(source string) (stackaddrs.Provider, error) {
+	parts := strings.Split(source, "/")
+	if len(parts) != 3 {
+		return stackaddrs.Provider{}, fmt.Errorf("provider lock file: %q is no provider address", source)
+	}
+	if e.info.Name == tofuName && parts[0] == tofuRegistry {
+		parts[0] = string(tfaddr.DefaultProviderRegistryHost)
+	}
+	return stackaddrs.Provider{Hostname: parts[0], Namespace: parts[1], Type: parts[2]}, nil
+}
+
+// lockFor returns the lock file for a module, having checked that what it needs is installed.
+func (e *Engine) lockFor(_ context.Context, tree *module.Tree) ([]byte, hcl.Diagnostics) {
+	var needed []stackaddrs.Provider
+	for provider := range tree.Module.Requirements {
+		if !provider.IsBuiltin() {
+			needed = append(needed, provider)
+		}
+	}
+	if len(needed) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(needed, stackaddrs.Provider.Compare)
+	available, err := e.available()
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+	}
+	for _, provider := range needed {
+		if !available[provider] {
+			return nil, hcl.Diagnostics{{
+				Severity: hcl.DiagError,
+				Summary:  "Provider not installed",
+				Detail:   fmt.Sprintf("Provider %s is not installed. Run cairn init.", provider),
+			}}
+		}
+	}
+	lock, err := e.readLock()
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+	}
+	return lock, nil
+}
+
+// available tells which providers are locked and installed.
+func (e *Engine) available() (map[stackaddrs.Provider]bool, error) {
+	installed, err := e.installed()
+	if err != nil {
+		return nil, err
+	}
+	available := map[stackaddrs.Provider]bool{}
+	for _, one := range installed {
+		source := strings.Join(strings.Split(filepath.ToSlash(one.path), "/")[:3], "/")
+		provider, err := e.parseProvider(source)
+		if err != nil {
+			return nil, err
+		}
+		available[provider] = true
+	}
+	return available, nil
+}

@@ -1,0 +1,245 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package module
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Directory is the configuration in one module directory.
+type Directory struct {
+	Path  string // absolute
+	Files []*File
+
+	Variables map[string]*engine.Variable
+	Outputs   map[string]*engine.Output
+	Calls     map[string]*Call
+	Required  map[string]*Requirement // by local name
+
+	// ProviderUses has the references to provider configurations by resources and functions, each
+	// with the first range where it occurs.
+	ProviderUses map[engine.ProviderSlot]hcl.Range
+
+	// DataProviders are those of ProviderUses that data sources use.
+	DataProviders map[engine.ProviderSlot]bool
+
+	// Providers are the provider blocks.
+	Providers []ProviderBlock
+
+	// ConstVariables are the ranges of const arguments in variable blocks.
+	ConstVariables []hcl.Range
+
+	// Backends are the backend and cloud blocks.
+	Backends []*hcl.Block
+
+	// RequiredProvidersFile tells whether a required_providers block exists.
+	HasRequiredProviders bool
+}
+
+// Call is a module block.
+type Call struct {
+	Name        string
+	Source      string
+	SourceRange hcl.Range
+
+	// Providers maps the names of the called module to those of the caller.
+	Providers map[engine.ProviderSlot]engine.ProviderSlot
+}
+
+// Requirement is an entry of required_providers.
+type Requirement struct {
+	Provider stackaddrs.Provider
+	Version  string // as written, or empty
+	Aliases  []string
+	Range    hcl.Range
+}
+
+// ProviderBlock is a provider block in a module.
+type ProviderBlock struct {
+	Slot engine.ProviderSlot
+
+	// Proxy is set if the block configures nothing: an old way to declare a slot.
+	Proxy bool
+	Range hcl.Range
+}
+
+var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+	{Type: "terraform"},
+	{Type: "provider", LabelNames: []string{"name"}},
+	{Type: "variable", LabelNames: []string{"name"}},
+	{Type: "output", LabelNames: []string{"name"}},
+	{Type: "module", LabelNames: []string{"name"}},
+	{Type: "resource", LabelNames: []string{"type", "name"}},
+	{Type: "data", LabelNames: []string{"type", "name"}},
+	{Type: "ephemeral", LabelNames: []string{"type", "name"}},
+	{Type: "check", LabelNames: []string{"name"}},
+}}
+
+func schemaOf(names ...string) *hcl.BodySchema {
+	schema := &hcl.BodySchema{}
+	for _, name := range names {
+		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: name})
+	}
+	return schema
+}
+
+var (
+	terraformSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+		{Type: "required_providers"},
+		{Type: "backend", LabelNames: []string{"type"}},
+		{Type: "cloud"},
+	}}
+	variableSchema = schemaOf("type", "default", "nullable", "sensitive", "ephemeral", "const")
+	outputSchema   = schemaOf("sensitive", "ephemeral")
+	callSchema     = schemaOf("source", "version", "providers")
+	usageSchema    = schemaOf("provider")
+	checkSchema    = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "data", LabelNames: []string{"type", "name"}}}}
+)
+
+func newDirectory(path string) *Directory {
+	return &Directory{
+		Path:          path,
+		Variables:     map[string]*engine.Variable{},
+		Outputs:       map[string]*engine.Output{},
+		Calls:         map[string]*Call{},
+		Required:      map[string]*Requirement{},
+		ProviderUses:  map[engine.ProviderSlot]hcl.Range{},
+		DataProviders: map[engine.ProviderSlot]bool{},
+	}
+}
+
+// addFile merges the content of a file. Primary files must come before override files.
+func (d *Directory) addFile(file *File) hcl.Diagnostics {
+	d.Files = append(d.Files, file)
+	content, _, diags := file.File.Body.PartialContent(rootSchema)
+	for _, block := range content.Blocks {
+		diags = diags.Extend(d.addBlock(block, file.Override))
+	}
+	d.addFunctionProviders(file)
+	return diags
+}
+
+func (d *Directory) addBlock(block *hcl.Block, override bool) hcl.Diagnostics {
+	switch block.Type {
+	case "terraform":
+		return d.addTerraform(block)
+	case "provider":
+		return d.addProvider(block)
+	case "variable":
+		return d.addVariable(block, override)
+	case "output":
+		return d.addOutput(block)
+	case "module":
+		return d.addCall(block)
+	case "check":
+		content, _, diags := block.Body.PartialContent(checkSchema)
+		for _, nested := range content.Blocks {
+			diags = diags.Extend(d.addUsage(nested))
+		}
+		return diags
+	default:
+		return d.addUsage(block)
+	}
+}
+
+func (d *Directory) addOutput(block *hcl.Block) hcl.Diagnostics {
+	name := block.Labels[0]
+	output := d.Outputs[name]
+	if output == nil {
+		output = &engine.Output{Name: name, Range: block.DefRange}
+		d.Outputs[name] = output
+	}
+	content, _, diags := block.Body.PartialContent(outputSchema)
+	diags = diags.Extend(decodeBool(content, "sensitive", &output.Sensitive))
+	return diags.Extend(decodeBool(content, "ephemeral", &output.Ephemeral))
+}
+
+func (d *Directory) addCall(block *hcl.Block) hcl.Diagnostics {
+	name := block.Labels[0]
+	call := d.Calls[name]
+	if call == nil {
+		call = &Call{Name: name, SourceRange: block.DefRange}
+		d.Calls[name] = call
+	}
+	content, _, diags := block.Body.PartialContent(callSchema)
+	if attr := content.Attributes["source"]; attr != nil {
+		call.SourceRange = attr.Expr.Range()
+		diags = diags.Extend(gohcl.DecodeExpression(attr.Expr, nil, &call.Source))
+	}
+	if attr := content.Attributes["providers"]; attr != nil {
+		providers, moreDiags := decodeProviderMap(attr.Expr)
+		diags = diags.Extend(moreDiags)
+		call.Providers = providers
+	}
+	return diags
+}
+
+func decodeProviderMap(expr hcl.Expression) (map[engine.ProviderSlot]engine.ProviderSlot, hcl.Diagnostics) {
+	pairs, diags := hcl.ExprMap(expr)
+	providers := make(map[engine.ProviderSlot]engine.ProviderSlot, len(pairs))
+	for _, pair := range pairs {
+		child, moreDiags := decodeSlot(pair.Key)
+		diags = diags.Extend(moreDiags)
+		parent, moreDiags := decodeSlot(pair.Value)
+		diags = diags.Extend(moreDiags)
+		providers[child] = parent
+	}
+	return providers, diags
+}
+
+// decodeSlot decodes NAME or NAME.ALIAS, in native syntax also in quotes, as old modules have it.
+func decodeSlot(expr hcl.Expression) (engine.ProviderSlot, hcl.Diagnostics) {
+	if traversal, diags := hcl.AbsTraversalForExpr(expr); !diags.HasErrors() {
+		slot := engine.ProviderSlot{LocalName: traversal.RootName()}
+		if len(traversal) > 1 {
+			if step, ok := traversal[1].(hcl.TraverseAttr); ok {
+				slot.Alias = step.Name
+			}
+		}
+		return slot, nil
+	}
+	value, diags := expr.Value(nil)
+	if !diags.HasErrors() && value.Type() == cty.String && value.IsKnown() && !value.IsNull() {
+		name, alias, _ := strings.Cut(value.AsString(), ".")
+		return engine.ProviderSlot{LocalName: name, Alias: alias}, nil
+	}
+	return engine.ProviderSlot{}, hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "Invalid provider reference",
+		Detail:   "A provider configuration is named by the local name of its provider, followed by a dot and an alias if it has one.",
+		Subject:  expr.Range().Ptr(),
+	}}
+}
+
+// decodeBool sets *target if the argument is present.
+func decodeBool(content *hcl.BodyContent, name string, target *bool) hcl.Diagnostics {
+	attr := content.Attributes[name]
+	if attr == nil {
+		return nil
+	}
+	value, diags := attr.Expr.Value(nil)
+	if diags.HasErrors() {
+		return diags
+	}
+	if value.IsNull() {
+		return nil
+	}
+	if diags := gohcl.DecodeExpression(attr.Expr, nil, target); diags.HasErrors() {
+		return hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Invalid argument value",
+			Detail:   fmt.Sprintf("The argument %q must be true or false.", name),
+			Subject:  attr.Expr.Range().Ptr(),
+		}}
+	}
+	return nil
+}

@@ -1,0 +1,17 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package module describes modules of the Terraform language from their source, without running
+// an engine: variables, outputs, what is required of providers, which modules are called.
+//
+// It reads only what the stacks runtime must know before a module is planned. Everything else in
+// a module is left to the engine, which reports what is wrong there.
+//
+// Rules:
+//
+//	D1. A directory is read once per [Loader]. A program that must see later changes of the files
+//	    makes a new Loader.
+//	D2. Ranges name files relative to the loader's base directory, with forward slashes, as far
+//	    as they can be reached from there.
+//	D3. Calls of modules are followed into local directories only.
+package module

@@ -1,0 +1,140 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package module
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/json"
+)
+
+// File is one configuration file of a module.
+type File struct {
+	Name     string // in its directory
+	Display  string // as ranges in the file name it
+	Source   []byte
+	JSON     bool
+	Override bool
+
+	// File is never nil, but lacks what could not be parsed.
+	File *hcl.File
+}
+
+// Native returns the syntax tree of a file in native syntax.
+func (f *File) Native() (body *hclsyntax.Body, ok bool) {
+	body, ok = f.File.Body.(*hclsyntax.Body)
+	return body, ok
+}
+
+// suffixes of configuration files, the ones that hide others first.
+var (
+	terraformSuffixes = []string{".tf", ".tf.json"}
+	tofuSuffixes      = []string{".tofu", ".tofu.json", ".tf", ".tf.json"}
+)
+
+// splitName splits a file name into base and suffix; suffix is empty if the file is
+// no configuration file.
+func splitName(name string, suffixes []string) (base, suffix string) {
+	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") ||
+		(strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#")) {
+		return name, ""
+	}
+	for _, suffix := range suffixes {
+		if base, ok := strings.CutSuffix(name, suffix); ok {
+			return base, suffix
+		}
+	}
+	return name, ""
+}
+
+// fileNames returns the names of the configuration files in dir: primary files first, then
+// override files, each in byte order.
+func (l *Loader) fileNames(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	suffixes := terraformSuffixes
+	if l.tofu {
+		suffixes = tofuSuffixes
+	}
+	present := make(map[string]bool, len(entries))
+	for _, entry := range entries {
+		present[entry.Name()] = true
+	}
+	var names []string
+	for _, entry := range entries {
+		base, suffix := splitName(entry.Name(), suffixes)
+		if suffix == "" || isDirectory(dir, entry) {
+			continue
+		}
+		if hiding := strings.Replace(suffix, ".tf", ".tofu", 1); l.tofu && hiding != suffix && present[base+hiding] {
+			continue
+		}
+		names = append(names, entry.Name())
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Compare(rank(a, suffixes), rank(b, suffixes))
+	})
+	return names, nil
+}
+
+func isDirectory(dir string, entry os.DirEntry) bool {
+	if entry.Type()&os.ModeSymlink == 0 {
+		return entry.IsDir()
+	}
+	info, err := os.Stat(filepath.Join(dir, entry.Name()))
+	return err == nil && info.IsDir()
+}
+
+func rank(name string, suffixes []string) int {
+	base, _ := splitName(name, suffixes)
+	if base == "override" || strings.HasSuffix(base, "_override") {
+		return 1
+	}
+	return 0
+}
+
+func (l *Loader) parseFile(dir, name string) (*File, hcl.Diagnostics) {
+	display := l.display(filepath.Join(dir, name))
+	source, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return nil, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Unreadable module file",
+			Detail:   "The file " + display + " of a module cannot be read: " + err.Error() + ".",
+		}}
+	}
+	file := &File{
+		Name:     name,
+		Display:  display,
+		Source:   source,
+		JSON:     strings.HasSuffix(name, ".json"),
+		Override: rank(name, tofuSuffixes) == 1,
+	}
+	var diags hcl.Diagnostics
+	if file.JSON {
+		file.File, diags = json.Parse(source, display)
+	} else {
+		file.File, diags = hclsyntax.ParseConfig(source, display, hcl.InitialPos)
+	}
+	if file.File == nil {
+		file.File = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
+	}
+	return file, diags
+}
+
+// display returns how ranges name the file (rule D2).
+func (l *Loader) display(path string) string {
+	if rel, err := filepath.Rel(l.base, path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.ToSlash(path)
+}

@@ -1,0 +1,125 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package module
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Options are the parameters of [NewLoader].
+type Options struct {
+	// Base is the directory that ranges name files relative to (rule D2).
+	Base string
+
+	// Tofu makes the loader read .tofu files, as only that engine does.
+	Tofu bool
+}
+
+// Loader reads modules. It is safe for concurrent use.
+type Loader struct {
+	base string
+	tofu bool
+
+	mu struct {
+		sync.Mutex
+		dirs  map[string]*directoryEntry
+		trees map[string]*treeEntry
+	}
+}
+
+type directoryEntry struct {
+	once  sync.Once
+	dir   *Directory
+	diags hcl.Diagnostics
+}
+
+type treeEntry struct {
+	once  sync.Once
+	tree  *Tree
+	diags hcl.Diagnostics
+}
+
+// NewLoader returns a loader that has read nothing yet.
+func NewLoader(opts Options) *Loader {
+	base, err := filepath.Abs(opts.Base)
+	if err != nil {
+		base = opts.Base
+	}
+	l := &Loader{base: base, tofu: opts.Tofu}
+	l.mu.dirs = map[string]*directoryEntry{}
+	l.mu.trees = map[string]*treeEntry{}
+	return l
+}
+
+// Load reads the module in dir and all the modules that it calls. The caller must not change
+// the results.
+//
+// The tree is nil only if dir is not readable or has no configuration files. With other error
+// diagnostics it holds what could be understood.
+func (l *Loader) Load(dir string) (*Tree, hcl.Diagnostics) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, hcl.Diagnostics{noModule(dir, err.Error())}
+	}
+	l.mu.Lock()
+	entry := l.mu.trees[path]
+	if entry == nil {
+		entry = &treeEntry{}
+		l.mu.trees[path] = entry
+	}
+	l.mu.Unlock()
+
+	entry.once.Do(func() { entry.tree, entry.diags = l.loadTree(path) })
+	return entry.tree, entry.diags[:len(entry.diags):len(entry.diags)]
+}
+
+// directory reads the files of one directory.
+func (l *Loader) directory(path string) (*Directory, hcl.Diagnostics) {
+	l.mu.Lock()
+	entry := l.mu.dirs[path]
+	if entry == nil {
+		entry = &directoryEntry{}
+		l.mu.dirs[path] = entry
+	}
+	l.mu.Unlock()
+
+	entry.once.Do(func() { entry.dir, entry.diags = l.readDirectory(path) })
+	return entry.dir, entry.diags[:len(entry.diags):len(entry.diags)]
+}
+
+func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
+	names, err := l.fileNames(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, hcl.Diagnostics{noModule(l.display(path), "There is no such directory.")}
+	case err != nil:
+		return nil, hcl.Diagnostics{noModule(l.display(path), "The directory cannot be read: "+err.Error()+".")}
+	case len(names) == 0:
+		return nil, hcl.Diagnostics{noModule(l.display(path), "The directory holds no .tf or .tf.json files.")}
+	}
+	var diags hcl.Diagnostics
+	dir := newDirectory(path)
+	for _, name := range names {
+		file, moreDiags := l.parseFile(path, name)
+		diags = diags.Extend(moreDiags)
+		if file != nil {
+			diags = diags.Extend(dir.addFile(file))
+		}
+	}
+	return dir, diags
+}
+
+func noModule(display, reason string) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "No module at this source",
+		Detail:   fmt.Sprintf("The directory %s is not a module. %s", display, reason),
+	}
+}

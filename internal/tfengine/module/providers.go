@@ -1,0 +1,237 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package module
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	tfaddr "github.com/hashicorp/terraform-registry-address"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// DefaultProvider returns the provider that a local name stands for in a module that doesn't
+// declare it.
+func DefaultProvider(localName string) stackaddrs.Provider {
+	if localName == stackaddrs.BuiltinProvider.Type {
+		return stackaddrs.BuiltinProvider
+	}
+	return stackaddrs.Provider{
+		Hostname:  string(tfaddr.DefaultProviderRegistryHost),
+		Namespace: "hashicorp",
+		Type:      localName,
+	}
+}
+
+// Provider returns the provider that a local name stands for, and whether it is declared.
+func (d *Directory) Provider(localName string) (provider stackaddrs.Provider, declared bool) {
+	if requirement := d.Required[localName]; requirement != nil {
+		return requirement.Provider, true
+	}
+	return DefaultProvider(localName), false
+}
+
+func (d *Directory) addTerraform(block *hcl.Block) hcl.Diagnostics {
+	content, _, diags := block.Body.PartialContent(terraformSchema)
+	for _, nested := range content.Blocks {
+		if nested.Type != "required_providers" {
+			d.Backends = append(d.Backends, nested)
+			continue
+		}
+		d.HasRequiredProviders = true
+		attrs, moreDiags := nested.Body.JustAttributes()
+		diags = diags.Extend(moreDiags)
+		for name, attr := range attrs {
+			requirement, moreDiags := decodeRequirement(name, attr)
+			diags = diags.Extend(moreDiags)
+			d.Required[name] = requirement
+		}
+	}
+	return diags
+}
+
+func decodeRequirement(name string, attr *hcl.Attribute) (*Requirement, hcl.Diagnostics) {
+	requirement := &Requirement{Provider: DefaultProvider(name), Range: attr.Range}
+
+	if pairs, pairDiags := hcl.ExprMap(attr.Expr); !pairDiags.HasErrors() {
+		var diags hcl.Diagnostics
+		for _, pair := range pairs {
+			diags = diags.Extend(requirement.decodeArgument(name, pair))
+		}
+		return requirement, diags
+	}
+	value, diags := attr.Expr.Value(nil) // a version alone, as old modules have it
+	if diags.HasErrors() {
+		return requirement, diags
+	}
+	if value.Type() != cty.String || value.IsNull() {
+		return requirement, invalidRequirement(attr.Expr.Range(),
+			"A provider requirement is an object with the attributes source and version.")
+	}
+	requirement.Version = value.AsString()
+	return requirement, nil
+}
+
+func (r *Requirement) decodeArgument(localName string, pair hcl.KeyValuePair) hcl.Diagnostics {
+	key, diags := pair.Key.Value(nil)
+	if diags.HasErrors() || key.Type() != cty.String || key.IsNull() {
+		return diags
+	}
+	if key.AsString() == "configuration_aliases" {
+		return r.decodeAliases(localName, pair.Value)
+	}
+	value, diags := pair.Value.Value(nil)
+	if diags.HasErrors() {
+		return diags
+	}
+	if value.Type() != cty.String || value.IsNull() {
+		return invalidRequirement(pair.Value.Range(), fmt.Sprintf("The argument %q must be a string.", key.AsString()))
+	}
+	switch key.AsString() {
+	case "version":
+		r.Version = value.AsString()
+	case "source":
+		provider, err := tfaddr.ParseProviderSource(value.AsString())
+		if err != nil {
+			return invalidRequirement(pair.Value.Range(), fmt.Sprintf("Invalid source address of provider %q: %s.", localName, err))
+		}
+		if !provider.HasKnownNamespace() {
+			provider.Namespace = "hashicorp"
+		}
+		r.Provider = stackaddrs.Provider{
+			Hostname:  string(provider.Hostname),
+			Namespace: provider.Namespace,
+			Type:      provider.Type,
+		}
+	}
+	return nil
+}
+
+func (r *Requirement) decodeAliases(localName string, expr hcl.Expression) hcl.Diagnostics {
+	exprs, diags := hcl.ExprList(expr)
+	for _, expr := range exprs {
+		slot, moreDiags := decodeSlot(expr)
+		diags = diags.Extend(moreDiags)
+		if moreDiags.HasErrors() {
+			continue
+		}
+		if slot.LocalName != localName || slot.Alias == "" {
+			diags = diags.Extend(invalidRequirement(expr.Range(),
+				fmt.Sprintf("A configuration alias of provider %q is written %s.ALIAS.", localName, localName)))
+			continue
+		}
+		r.Aliases = append(r.Aliases, slot.Alias)
+	}
+	return diags
+}
+
+func invalidRequirement(subject hcl.Range, detail string) hcl.Diagnostics {
+	return hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "Invalid provider requirement",
+		Detail:   detail,
+		Subject:  subject.Ptr(),
+	}}
+}
+
+func (d *Directory) addProvider(block *hcl.Block) hcl.Diagnostics {
+	content, rest, diags := block.Body.PartialContent(schemaOf("alias", "version"))
+	provider := ProviderBlock{
+		Slot:  engine.ProviderSlot{LocalName: block.Labels[0]},
+		Proxy: isEmpty(rest),
+		Range: block.DefRange,
+	}
+	if attr := content.Attributes["alias"]; attr != nil {
+		value, moreDiags := attr.Expr.Value(nil)
+		diags = diags.Extend(moreDiags)
+		if !moreDiags.HasErrors() && value.Type() == cty.String && !value.IsNull() {
+			provider.Slot.Alias = value.AsString()
+		}
+	}
+	d.Providers = append(d.Providers, provider)
+	return diags
+}
+
+func isEmpty(body hcl.Body) bool {
+	content, diags := body.Content(&hcl.BodySchema{})
+	return content != nil && !diags.HasErrors()
+}
+
+// addUsage notes which provider configuration a resource, data source or ephemeral resource uses.
+func (d *Directory) addUsage(block *hcl.Block) hcl.Diagnostics {
+	name, _, _ := strings.Cut(block.Labels[0], "_")
+	slot, at := engine.ProviderSlot{LocalName: name}, block.DefRange
+
+	content, _, diags := block.Body.PartialContent(usageSchema)
+	if attr := content.Attributes["provider"]; attr != nil {
+		written, moreDiags := decodeSlot(attr.Expr)
+		diags = diags.Extend(moreDiags)
+		if moreDiags.HasErrors() {
+			return diags
+		}
+		slot, at = written, attr.Expr.Range()
+	}
+	d.addUse(slot, at)
+	if block.Type == "data" {
+		d.DataProviders[slot] = true
+	}
+	return diags
+}
+
+func (d *Directory) addUse(slot engine.ProviderSlot, at hcl.Range) {
+	if _, known := d.ProviderUses[slot]; !known {
+		d.ProviderUses[slot] = at
+	}
+}
+
+// addFunctionProviders notes the providers whose functions are called.
+func (d *Directory) addFunctionProviders(file *File) {
+	if !bytes.Contains(file.Source, []byte("provider::")) {
+		return
+	}
+	if body, native := file.Native(); native {
+		d.addCalledProviders(body)
+		return
+	}
+	decoder := json.NewDecoder(bytes.NewReader(file.Source))
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return // the end, or an error that the parser has reported
+		}
+		text, ok := token.(string)
+		if !ok || !strings.Contains(text, "provider::") {
+			continue
+		}
+		at := hcl.Range{Filename: file.Display, Start: hcl.InitialPos, End: hcl.InitialPos}
+		if expr, diags := hclsyntax.ParseTemplate([]byte(text), file.Display, hcl.InitialPos); !diags.HasErrors() {
+			d.addCalledProviders(expr, at)
+		}
+	}
+}
+
+// addCalledProviders walks over a tree; at replaces the ranges in it.
+func (d *Directory) addCalledProviders(tree hclsyntax.Node, at ...hcl.Range) {
+	_ = hclsyntax.VisitAll(tree, func(node hclsyntax.Node) hcl.Diagnostics {
+		call, ok := node.(*hclsyntax.FunctionCallExpr)
+		if !ok {
+			return nil
+		}
+		if parts := strings.Split(call.Name, "::"); len(parts) == 3 && parts[0] == "provider" {
+			where := call.NameRange
+			if len(at) > 0 {
+				where = at[0]
+			}
+			d.addUse(engine.ProviderSlot{LocalName: parts[1]}, where)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,281 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package module
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Tree is a module with all the modules that it calls.
+type Tree struct {
+	Root  *Directory
+	Nodes []*Node // all calls below the root, sorted by key
+
+	Module *engine.Module
+
+	// DataProviders are the slots through which data sources of the tree are read.
+	DataProviders map[engine.ProviderSlot]bool
+}
+
+// Node is a module call of a tree.
+type Node struct {
+	Key       string // names of the calls from the root down, joined with dots
+	Source    string // as written
+	Directory *Directory
+
+	parent *Node // nil when the root calls it
+	call   *Call
+}
+
+// directories returns each directory of the tree once, the root's first.
+func (t *Tree) Directories() []*Directory {
+	dirs := []*Directory{t.Root}
+	for _, node := range t.Nodes {
+		if !slices.Contains(dirs, node.Directory) {
+			dirs = append(dirs, node.Directory)
+		}
+	}
+	return dirs
+}
+
+// loadTree follows the calls of a root module.
+func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
+	root, diags := l.directory(path)
+	if root == nil {
+		return nil, diags
+	}
+	tree := &Tree{Root: root}
+	diags = diags.Extend(forbiddenInRoot(root))
+	diags = diags.Extend(l.follow(tree, root, nil))
+	slices.SortFunc(tree.Nodes, func(a, b *Node) int { return cmp.Compare(a.Key, b.Key) })
+	tree.describe()
+	return tree, diags
+}
+
+func (l *Loader) follow(tree *Tree, caller *Directory, parent *Node) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range slices.Sorted(maps.Keys(caller.Calls)) {
+		call := caller.Calls[name]
+		if !isLocal(call.Source) {
+			if call.Source != "" { // without a source the engine says what is wrong
+				diags = diags.Append(notLocal(call))
+			}
+			continue
+		}
+		path := filepath.Join(caller.Path, filepath.FromSlash(call.Source))
+		if reachedFrom(tree, parent, path) {
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagError,
+				Summary:  "Module calls itself",
+				Detail:   fmt.Sprintf("Module call %q leads back to a module that it is called from.", name),
+				Subject:  call.SourceRange.Ptr(),
+			})
+			continue
+		}
+		dir, moreDiags := l.directory(path)
+		if dir == nil {
+			for _, diag := range moreDiags {
+				diag := *diag // the cached one belongs to all callers
+				diag.Subject = call.SourceRange.Ptr()
+				diags = diags.Append(&diag)
+			}
+			continue
+		}
+		if !slices.Contains(tree.Directories(), dir) {
+			diags = diags.Extend(moreDiags)
+			diags = diags.Extend(forbiddenInChild(dir))
+		}
+		node := &Node{Key: name, Source: call.Source, Directory: dir, parent: parent, call: call}
+		if parent != nil {
+			node.Key = parent.Key + "." + name
+		}
+		tree.Nodes = append(tree.Nodes, node)
+		diags = diags.Extend(l.follow(tree, dir, node))
+	}
+	return diags
+}
+
+func reachedFrom(tree *Tree, node *Node, path string) bool {
+	for ; node != nil; node = node.parent {
+		if node.Directory.Path == path {
+			return true
+		}
+	}
+	return tree.Root.Path == path
+}
+
+func isLocal(source string) bool {
+	return strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../")
+}
+
+func notLocal(call *Call) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Module source not supported",
+		Detail: fmt.Sprintf(
+			"Module call %q takes its module from %q. This version of cairn follows module calls to local directories only, which start with ./ or ../.",
+			call.Name, call.Source,
+		),
+		Subject: call.SourceRange.Ptr(),
+	}
+}
+
+func forbiddenInRoot(root *Directory) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, provider := range root.Providers {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Modules used by components cannot configure providers",
+			Detail: fmt.Sprintf(
+				"Remove this block, declare the provider in the stack and pass it in the component's providers argument as %s.",
+				provider.Slot,
+			),
+			Subject: provider.Range.Ptr(),
+		})
+	}
+	for _, at := range root.ConstVariables {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Constant variables cannot be used here",
+			Detail:   "The inputs of a component are not known when its module is loaded. Remove the const argument.",
+			Subject:  at.Ptr(),
+		})
+	}
+	return diags
+}
+
+func forbiddenInChild(dir *Directory) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, provider := range dir.Providers {
+		if provider.Proxy {
+			continue
+		}
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Modules used by components cannot configure providers",
+			Detail:   "This module, called by the module of a component, has a provider block, and so is not compatible with stacks. Use a version that takes its provider configurations from its caller.",
+			Subject:  provider.Range.Ptr(),
+		})
+	}
+	return diags
+}
+
+// describe fills what the tree as a whole says.
+func (t *Tree) describe() {
+	t.DataProviders = map[engine.ProviderSlot]bool{}
+	t.Module = &engine.Module{
+		Dir:          t.Root.Path,
+		Variables:    t.Root.Variables,
+		Outputs:      t.Root.Outputs,
+		Slots:        map[engine.ProviderSlot]*engine.Slot{},
+		Requirements: map[stackaddrs.Provider][]string{},
+	}
+	t.addDirectory(t.Root, nil)
+	for _, node := range t.Nodes {
+		t.addDirectory(node.Directory, node)
+	}
+	for provider, constraints := range t.Module.Requirements {
+		slices.Sort(constraints)
+		t.Module.Requirements[provider] = slices.Compact(constraints)
+	}
+}
+
+func (t *Tree) addDirectory(dir *Directory, node *Node) {
+	for _, name := range slices.Sorted(maps.Keys(dir.Required)) {
+		requirement := dir.Required[name]
+		t.require(requirement.Provider, requirement.Version)
+		for _, alias := range requirement.Aliases {
+			t.addSlot(dir, node, engine.ProviderSlot{LocalName: name, Alias: alias}, requirement.Range)
+		}
+		if len(requirement.Aliases) == 0 {
+			t.addSlot(dir, node, engine.ProviderSlot{LocalName: name}, requirement.Range)
+		}
+	}
+	uses := slices.SortedFunc(maps.Keys(dir.ProviderUses), compareSlots)
+	for _, slot := range uses {
+		provider, _ := dir.Provider(slot.LocalName)
+		t.require(provider, "")
+		root, ok := t.addSlot(dir, node, slot, dir.ProviderUses[slot])
+		if ok && dir.DataProviders[slot] {
+			t.DataProviders[root] = true
+		}
+	}
+}
+
+func compareSlots(a, b engine.ProviderSlot) int {
+	return cmp.Or(cmp.Compare(a.LocalName, b.LocalName), cmp.Compare(a.Alias, b.Alias))
+}
+
+func (t *Tree) require(provider stackaddrs.Provider, version string) {
+	constraints := t.Module.Requirements[provider]
+	if version != "" {
+		constraints = append(constraints, version)
+	}
+	t.Module.Requirements[provider] = constraints
+}
+
+// addSlot records the root's slot that a slot of a directory is filled from.
+func (t *Tree) addSlot(dir *Directory, node *Node, slot engine.ProviderSlot, at hcl.Range) (engine.ProviderSlot, bool) {
+	provider, declared := dir.Provider(slot.LocalName)
+	if provider.IsBuiltin() {
+		return slot, false
+	}
+	slot, ok := t.rootSlot(node, slot, provider)
+	if !ok {
+		return slot, false
+	}
+	if _, inRoot := t.Root.Required[slot.LocalName]; inRoot {
+		provider, declared = t.Root.Provider(slot.LocalName)
+	}
+	if t.Module.Slots[slot] == nil {
+		t.Module.Slots[slot] = &engine.Slot{Provider: provider, Declared: declared, Range: at}
+	}
+	return slot, true
+}
+
+// rootSlot follows a slot up through the calls. An aliased slot that a call doesn't fill leads
+// nowhere, as the engine will say; a default one is inherited by the provider's address.
+func (t *Tree) rootSlot(node *Node, slot engine.ProviderSlot, provider stackaddrs.Provider) (engine.ProviderSlot, bool) {
+	for ; node != nil; node = node.parent {
+		if passed, ok := node.call.Providers[slot]; ok {
+			slot = passed
+			continue
+		}
+		if slot.Alias != "" {
+			return slot, false
+		}
+		caller := t.Root
+		if node.parent != nil {
+			caller = node.parent.Directory
+		}
+		slot.LocalName = caller.localName(provider, slot.LocalName)
+	}
+	return slot, true
+}
+
+// localName returns the name of a provider in the directory. When it has none, that is the
+// name in the called module, unless this name is taken.
+func (d *Directory) localName(provider stackaddrs.Provider, inChild string) string {
+	for _, name := range slices.Sorted(maps.Keys(d.Required)) {
+		if d.Required[name].Provider == provider {
+			return name
+		}
+	}
+	for {
+		if other := d.Required[inChild]; other == nil {
+			return inChild
+		}
+		inChild += "_" + provider.Namespace
+	}
+}

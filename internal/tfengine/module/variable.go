@@ -1,0 +1,110 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package module
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+func (d *Directory) addVariable(block *hcl.Block, override bool) hcl.Diagnostics {
+	name := block.Labels[0]
+	variable := d.Variables[name]
+	if variable == nil {
+		variable = &engine.Variable{
+			Name:     name,
+			Type:     cty.DynamicPseudoType,
+			Nullable: true,
+			Range:    block.DefRange,
+		}
+		d.Variables[name] = variable
+	}
+	content, _, diags := block.Body.PartialContent(variableSchema)
+	diags = diags.Extend(decodeBool(content, "nullable", &variable.Nullable))
+	diags = diags.Extend(decodeBool(content, "sensitive", &variable.Sensitive))
+	diags = diags.Extend(decodeBool(content, "ephemeral", &variable.Ephemeral))
+
+	var isConst bool
+	diags = diags.Extend(decodeBool(content, "const", &isConst))
+	if isConst {
+		d.ConstVariables = append(d.ConstVariables, content.Attributes["const"].Range)
+	}
+	if attr := content.Attributes["type"]; attr != nil {
+		diags = diags.Extend(decodeType(variable, attr.Expr))
+	}
+	if attr := content.Attributes["default"]; attr != nil {
+		diags = diags.Extend(decodeDefault(variable, attr.Expr))
+	} else if override && variable.Default != cty.NilVal {
+		variable.Default = convertDefault(variable, variable.Default, &diags, block.DefRange)
+	}
+	return diags
+}
+
+func decodeType(variable *engine.Variable, expr hcl.Expression) hcl.Diagnostics {
+	switch legacyTypeName(expr) {
+	case "string":
+		variable.Type, variable.ApplyDefaults = cty.String, nil
+		return nil
+	case "list":
+		variable.Type, variable.ApplyDefaults = cty.List(cty.DynamicPseudoType), nil
+		return nil
+	case "map":
+		variable.Type, variable.ApplyDefaults = cty.Map(cty.DynamicPseudoType), nil
+		return nil
+	}
+	ty, defaults, diags := typeexpr.TypeConstraintWithDefaults(expr)
+	if diags.HasErrors() {
+		return diags
+	}
+	variable.Type, variable.ApplyDefaults = ty, nil
+	if defaults != nil {
+		variable.ApplyDefaults = defaults.Apply
+	}
+	return diags
+}
+
+// legacyTypeName recognises what is not part of the type constraint syntax, but accepted: the
+// words list and map alone, and quoted names of types.
+func legacyTypeName(expr hcl.Expression) string {
+	if keyword := hcl.ExprAsKeyword(expr); keyword == "list" || keyword == "map" {
+		return keyword
+	}
+	if value, diags := expr.Value(nil); !diags.HasErrors() && value.Type() == cty.String && !value.IsNull() {
+		return value.AsString()
+	}
+	return ""
+}
+
+func decodeDefault(variable *engine.Variable, expr hcl.Expression) hcl.Diagnostics {
+	value, diags := expr.Value(nil)
+	if diags.HasErrors() {
+		variable.Default = cty.UnknownVal(variable.Type.WithoutOptionalAttributesDeep())
+		return diags
+	}
+	variable.Default = convertDefault(variable, value, &diags, expr.Range())
+	return diags
+}
+
+func convertDefault(variable *engine.Variable, value cty.Value, diags *hcl.Diagnostics, subject hcl.Range) cty.Value {
+	if variable.ApplyDefaults != nil && !value.IsNull() {
+		value = variable.ApplyDefaults(value)
+	}
+	converted, err := convert.Convert(value, variable.Type)
+	if err != nil {
+		*diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Invalid default value for variable",
+			Detail:   fmt.Sprintf("The default of variable %q does not fit its type: %s.", variable.Name, err),
+			Subject:  subject.Ptr(),
+		})
+		return cty.UnknownVal(variable.Type.WithoutOptionalAttributesDeep())
+	}
+	return converted
+}

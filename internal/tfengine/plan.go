@@ -1,0 +1,300 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/tfengine/module"
+	"github.com/cairnstacks/cairn/internal/tfengine/planfile"
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Plan implements [engine.Engine].
+func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+	tree, diags := e.modules.Load(req.ModuleDir)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	if deferred, reason := mustDefer(tree, req); deferred {
+		return deferredPlan(tree.Module, req, reason), nil
+	}
+	result, diags, err := e.plan(ctx, tree, req)
+	if err != nil {
+		diags = diags.Append(failed("Component cannot be planned", err))
+	}
+	return result, diags
+}
+
+// planning is one run of the plan command.
+type planning struct {
+	engine *Engine
+	tree   *module.Tree
+	req    *engine.PlanRequest
+	layout *workcopy.Layout
+	hash   string
+	prior  stateIdentity
+	dir    *runDir
+	copy   *workcopy.Copy
+}
+
+func (e *Engine) plan(ctx context.Context, tree *module.Tree, req *engine.PlanRequest) (_ *engine.PlanResult, _ hcl.Diagnostics, err error) {
+	p := &planning{engine: e, tree: tree, req: req}
+	if p.layout, p.hash, err = e.layOut(tree, req.Inputs); err != nil {
+		return nil, nil, err
+	}
+	state, prior, err := numbered(req.PriorState)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.prior = prior
+	if p.dir, err = e.newRunDir(req.Component.String()); err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, p.dir.remove()) }()
+
+	lock, diags := e.lockFor(ctx, tree)
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	blockTypes, diags := e.blockTypes(ctx, req.Providers)
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	p.copy, err = workcopy.Build(&workcopy.Spec{
+		Dir:        p.dir.file(treeDir),
+		Tree:       tree,
+		Layout:     p.layout,
+		Timestamp:  req.Timestamp,
+		State:      state,
+		Lock:       lock,
+		Inputs:     req.Inputs,
+		Providers:  req.Providers,
+		BlockTypes: blockTypes,
+	})
+	var unknownBlocks *workcopy.UnknownBlocksError
+	if errors.As(err, &unknownBlocks) {
+		return deferredPlan(tree.Module, req, reasonProviderUnknown), nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.run(ctx)
+}
+
+func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
+	dataDir, err := p.engine.dataDir(p.tree)
+	if err != nil {
+		return nil, nil, err
+	}
+	process, err := runner.Start(runner.Command{
+		Path:   p.engine.binary,
+		Args:   append([]string{"-chdir=" + p.copy.Root, "plan"}, p.args()...),
+		Dir:    p.engine.stackDir,
+		Env:    p.engine.env(map[string]string{"TF_DATA_DIR": dataDir}),
+		RunDir: p.dir.path,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	outcome, err := process.Wait(ctx, func(ev runner.Event) {
+		if out, ok := progress(ev, planEvents); ok && p.req.Progress != nil {
+			p.req.Progress(out)
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	diags := p.copy.Diagnostics(outcome.Diagnostics)
+	addRemedies(diags)
+	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
+		diags = diags.Append(p.engine.died("Component cannot be planned", outcome))
+	}
+	result, err := p.result(diags.HasErrors())
+	return result, diags, err
+}
+
+func (p *planning) args() []string {
+	args := []string{
+		"-json", "-input=false", "-lock=false",
+		"-out=" + p.dir.file(planFileName),
+		"-var-file=" + workcopy.VariablesFile,
+	}
+	switch p.req.Mode {
+	case engine.Destroy:
+		args = append(args, "-destroy")
+	case engine.RefreshOnly:
+		args = append(args, "-refresh-only")
+	}
+	if p.req.SkipRefresh || p.unknownProviders() && p.req.Mode != engine.RefreshOnly {
+		args = append(args, "-refresh=false")
+	}
+	for _, address := range p.req.Replace {
+		args = append(args, "-replace="+address)
+	}
+	return args
+}
+
+// unknownProviders tells whether a provider configuration is not wholly known. Nothing can be read
+// with it then.
+func (p *planning) unknownProviders() bool {
+	return slices.ContainsFunc(p.copy.Shape.Providers, func(leaf workcopy.ProviderLeaf) bool { return leaf.Unknown })
+}
+
+// result reads what the process has planned. After errors there may be no plan.
+func (p *planning) result(errored bool) (*engine.PlanResult, error) {
+	data, err := os.ReadFile(p.dir.file(planFileName))
+	if errors.Is(err, os.ErrNotExist) && errored {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the plan: %w", err)
+	}
+	plan, err := planfile.Read(data, planfile.Options{})
+	if err != nil {
+		return nil, err
+	}
+	refreshed, err := cleanState(plan.PriorState)
+	if err != nil {
+		return nil, err
+	}
+	result := &engine.PlanResult{
+		Applyable:      plan.Applyable && !errored,
+		Complete:       plan.Complete && !errored,
+		Outputs:        p.outputs(plan),
+		Changes:        visibleChanges(plan.ResourceChanges),
+		Drift:          visibleChanges(plan.ResourceDrift),
+		Checks:         plannedChecks(plan.Checks),
+		RefreshedState: refreshed,
+	}
+	if errored {
+		return result, nil
+	}
+	result.Plan, err = p.store(data)
+	return result, err
+}
+
+func (p *planning) outputs(plan *planfile.Plan) map[string]cty.Value {
+	outputs := make(map[string]cty.Value, len(p.tree.Module.Outputs))
+	for name, declared := range p.tree.Module.Outputs {
+		value, sensitive := cty.DynamicVal, declared.Sensitive
+		if change := plan.Outputs[name]; change != nil {
+			value, sensitive = change.After, sensitive || change.Sensitive
+		}
+		outputs[name] = markOutput(value, sensitive)
+	}
+	return outputs
+}
+
+// visibleChanges returns the changes without those of generated objects, sorted by address.
+func visibleChanges(changes []*tfjson.ResourceChange) []*tfjson.ResourceChange {
+	var visible []*tfjson.ResourceChange
+	for _, change := range changes {
+		if !isGeneratedAddress(change.Address) {
+			visible = append(visible, change)
+		}
+	}
+	slices.SortStableFunc(visible, func(a, b *tfjson.ResourceChange) int {
+		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.DeposedKey, b.DeposedKey))
+	})
+	return visible
+}
+
+// store packs the plan with what has to be known to apply it.
+func (p *planning) store(file []byte) ([]byte, error) {
+	var err error
+	stored := storedPlan{file: file, meta: planMeta{
+		Version:    containerVersion,
+		Engine:     p.engine.info,
+		Component:  p.req.Component.String(),
+		Mode:       p.req.Mode.String(),
+		ModuleHash: p.hash,
+		Timestamp:  p.req.Timestamp,
+		Prior:      p.prior,
+		Shape:      p.copy.Shape,
+		Inputs:     map[string][]byte{},
+	}}
+	for name, value := range p.req.Inputs {
+		if p.tree.Module.Variables[name].Ephemeral {
+			continue
+		}
+		if stored.meta.Inputs[name], err = encodeInput(value); err != nil {
+			return nil, fmt.Errorf("storing input %q: %w", name, err)
+		}
+	}
+	return stored.encode()
+}
+
+// layOut looks at the files of a module. The hash changes with their content.
+func (e *Engine) layOut(tree *module.Tree, inputs map[string]cty.Value) (*workcopy.Layout, string, error) {
+	layout, err := workcopy.NewLayout(tree, inputs, e.workDir)
+	if err != nil {
+		return nil, "", err
+	}
+	fingerprint, err := layout.Fingerprint()
+	if err != nil {
+		return nil, "", err
+	}
+	e.mu.Lock()
+	known := e.mu.hashes[tree.Root.Path]
+	e.mu.Unlock()
+	if known.fingerprint == fingerprint {
+		return layout, known.hash, nil
+	}
+	hash, err := layout.Hash()
+	if err != nil {
+		return nil, "", err
+	}
+	e.mu.Lock()
+	e.mu.hashes[tree.Root.Path] = fingerprintedHash{fingerprint, hash}
+	e.mu.Unlock()
+	return layout, hash, nil
+}
+
+// died says that a process ended without saying why.
+func (e *Engine) died(summary string, outcome *runner.Result) *hcl.Diagnostic {
+	detail := fmt.Sprintf("%s ended unexpectedly with exit code %d.", e.info.Name, outcome.ExitCode)
+	if outcome.Outcome == runner.OutcomeDied {
+		detail = e.info.Name + " was killed, or crashed."
+	}
+	if tail := lastLines(outcome.Stderr, 20); tail != "" {
+		detail += " Its last words were:\n\n" + tail
+	}
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail}
+}
+
+func lastLines(text string, count int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-count):], "\n")
+}
+
+// addRemedies says what users can do about errors that only occur because the whole stack is planned at once.
+func addRemedies(diags hcl.Diagnostics) {
+	for _, diag := range diags {
+		ofInstances := diag.Summary == "Invalid count argument" || diag.Summary == "Invalid for_each argument"
+		if !ofInstances || !strings.Contains(diag.Detail, "cannot be determined until apply") {
+			continue
+		}
+		diag.Detail += "\n\nIn a stack, such values come from components that are not applied yet. Let the number of instances depend on values " +
+			"that the configuration gives, or apply the stack in two steps: first without what depends on these values."
+	}
+}
+
+// absolute returns a path that is relative to the working directory of the engine.
+func (e *Engine) absolute(parts ...string) string {
+	return filepath.Join(append([]string{e.workDir}, parts...)...)
+}

@@ -1,0 +1,153 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// stateWatch keeps the newest state that could be read while a process writes it: a process that is
+// killed may leave an empty file.
+type stateWatch struct {
+	dir        *runDir
+	file       string // that the process writes
+	checkpoint func(engine.State)
+
+	good     engine.State // newest state that could be read, cleaned
+	seen     fileVersion  // of the file when it was read
+	readAt   time.Time
+	cost     time.Duration // of the last look
+	finished []string      // objects that were finished after good was read
+}
+
+type fileVersion struct {
+	size    int64
+	modTime time.Time
+}
+
+// watchState starts from the state before the process.
+func watchState(dir *runDir, file string, prior engine.State, checkpoint func(engine.State)) (*stateWatch, error) {
+	w := &stateWatch{dir: dir, file: file, checkpoint: checkpoint, good: prior}
+	if err := writeFile(dir.file(goodFile), prior); err != nil {
+		return nil, fmt.Errorf("keeping a copy of the state: %w", err)
+	}
+	return w, nil
+}
+
+// event looks at the state if something may have changed there.
+func (w *stateWatch) event(ev runner.Event) {
+	if ev.Type == runner.EventApplyComplete && ev.Hook != nil && !isGeneratedAddress(ev.Hook.Resource.Addr) {
+		object := ev.Hook.Resource.Addr
+		if ev.Hook.IDValue != "" {
+			object += fmt.Sprintf(" (%s %s)", ev.Hook.IDKey, ev.Hook.IDValue)
+		}
+		w.finished = append(w.finished, object)
+	}
+	// A large state is not read anew for each of many small resources.
+	if time.Since(w.readAt) > 20*w.cost {
+		w.look()
+	}
+}
+
+// look reads the state if it was written since the last time. A state that can't be read is one that
+// is just being written.
+func (w *stateWatch) look() {
+	start := time.Now()
+	stat, err := os.Stat(w.file)
+	if err != nil {
+		return
+	}
+	version := fileVersion{stat.Size(), stat.ModTime()}
+	if version == w.seen {
+		return
+	}
+	state, err := readState(w.file)
+	if err != nil {
+		return
+	}
+	w.seen = version
+	w.accept(state)
+	w.readAt = time.Now()
+	w.cost = time.Since(start)
+}
+
+func readState(file string) (engine.State, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := parseState(data); err != nil {
+		return nil, err
+	}
+	return cleanState(data)
+}
+
+func (w *stateWatch) accept(state engine.State) {
+	if string(state) == string(w.good) {
+		return
+	}
+	w.good, w.finished = state, nil
+	// Without this copy a program that recovers has the process's own file still.
+	_ = writeFile(w.dir.file(goodFile), state)
+	if w.checkpoint != nil {
+		w.checkpoint(state)
+	}
+}
+
+// final returns the newest state after the process has ended, and what may be missing from it.
+// text is what the process printed besides events.
+func (w *stateWatch) final(text string) (engine.State, *hcl.Diagnostic) {
+	_, statErr := os.Stat(w.file)
+	never := os.IsNotExist(statErr) && len(w.good) == 0 // there was none before, and none was made
+	w.look()
+
+	emergency := filepath.Join(filepath.Dir(w.file), "errored.tfstate")
+	if state, err := readState(emergency); err == nil {
+		w.accept(state)
+		return w.good, nil
+	}
+	if state := printedState(text); state != nil {
+		w.accept(state)
+		return w.good, nil
+	}
+	if _, err := readState(w.file); err == nil || never {
+		return w.good, nil
+	}
+	detail := "The state was not written to its end. It is taken from the newest copy that is complete."
+	if len(w.finished) > 0 {
+		detail += " These objects were changed after that: " + join(w.finished) + ". Compare them with what really exists before you plan again."
+	}
+	return w.good, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "State of component was damaged", Detail: detail}
+}
+
+// printedState finds a state among lines of output: the engine prints it if it can't write it.
+func printedState(text string) engine.State {
+	for start := strings.Index(text, "{"); start >= 0; {
+		var document json.RawMessage
+		if json.NewDecoder(strings.NewReader(text[start:])).Decode(&document) == nil {
+			if _, err := parseState(document); err == nil {
+				state, err := cleanState(document)
+				if err == nil {
+					return state
+				}
+			}
+		}
+		next := strings.Index(text[start+1:], "{")
+		if next < 0 {
+			break
+		}
+		start += 1 + next
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/tfengine/module"
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// ValidateModule implements [engine.Engine]. What [Engine.Module] reports is not repeated, and
+// keeps the rest from being checked.
+func (e *Engine) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
+	tree, diags := e.modules.Load(dir)
+	if diags.HasErrors() {
+		return nil
+	}
+	e.mu.Lock()
+	once := e.mu.valid[tree.Root.Path]
+	if once == nil {
+		once = &onceValue[hcl.Diagnostics]{}
+		e.mu.valid[tree.Root.Path] = once
+	}
+	e.mu.Unlock()
+	diags, err := once.get(func() (hcl.Diagnostics, error) { return e.validate(ctx, tree) })
+	diags = diags[:len(diags):len(diags)]
+	if err != nil {
+		diags = diags.Append(failed("Module cannot be validated", err))
+	}
+	return diags
+}
+
+func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Diagnostics, err error) {
+	lock, diags := e.lockFor(ctx, tree)
+	if diags.HasErrors() {
+		return diags, nil
+	}
+	layout, _, err := e.layOut(tree, nil)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := e.newRunDir("validate " + tree.Root.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, dir.remove()) }()
+
+	// Slots need configurations, or resources in them would be at fault.
+	providers := map[engine.ProviderSlot]engine.ProviderConfig{}
+	for slot, needed := range tree.Module.Slots {
+		providers[slot] = engine.ProviderConfig{Provider: needed.Provider}
+	}
+	copied, err := workcopy.Build(&workcopy.Spec{
+		Dir: dir.file(treeDir), Tree: tree, Layout: layout, Lock: lock, Providers: providers, ForValidation: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	dataDir, err := e.dataDir(tree)
+	if err != nil {
+		return nil, err
+	}
+	stdout, stderr, err := e.command(ctx, e.stackDir, map[string]string{"TF_DATA_DIR": dataDir},
+		"-chdir="+copied.Root, "validate", "-json")
+	var out struct {
+		Diagnostics []runner.Diagnostic `json:"diagnostics"`
+	}
+	if jsonErr := json.Unmarshal(stdout, &out); jsonErr != nil {
+		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, unframe(string(stderr))))
+	}
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		return nil, err
+	}
+	return copied.Diagnostics(out.Diagnostics), nil
+}

@@ -1,0 +1,134 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package workcopy
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+)
+
+// Diagnostics maps what the engine reported in a working copy back to the module.
+func (c *Copy) Diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for i := range reported {
+		if c.dropped && reported[i].Range != nil && isGenerated(cleanName(reported[i].Range.Filename)) {
+			continue
+		}
+		diags = diags.Append(c.diagnostic(&reported[i]))
+	}
+	return diags
+}
+
+func (c *Copy) diagnostic(reported *runner.Diagnostic) *hcl.Diagnostic {
+	diag := &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  RestoreReferences(reported.Summary),
+		Detail:   RestoreReferences(reported.Detail),
+		Extra:    restoreExtra(reported),
+	}
+	if reported.Severity == runner.SeverityWarning {
+		diag.Severity = hcl.DiagWarning
+	}
+	if reported.Range == nil {
+		return diag
+	}
+	name := cleanName(reported.Range.Filename)
+	if isGenerated(name) {
+		c.locateGenerated(diag, reported)
+		return diag
+	}
+	if subject, ok := c.original(name, reported.Range); ok {
+		diag.Subject = &subject
+	}
+	return diag
+}
+
+func cleanName(name string) string { return path.Clean(filepath.ToSlash(name)) }
+
+// original maps a range in a file that the engine names.
+func (c *Copy) original(name string, reported *runner.Range) (hcl.Range, bool) {
+	if file := c.files[name]; file != nil {
+		return hcl.Range{
+			Filename: file.display,
+			Start:    file.position(reported.Start.Byte),
+			End:      file.position(reported.End.Byte),
+		}, true
+	}
+	display, known := c.displays[name]
+	if !known {
+		return hcl.Range{}, false
+	}
+	return hcl.Range{
+		Filename: display,
+		Start:    hcl.Pos(reported.Start),
+		End:      hcl.Pos(reported.End),
+	}, true
+}
+
+// locateGenerated places a message about a generated file where its reason is.
+func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic) {
+	for i, rule := range c.validations {
+		if strings.Contains(reported.Address+contextOf(reported), checkName(i)) {
+			diag.Summary = "Invalid value for variable"
+			diag.Subject = c.tree.Root.Variables[rule.variable].Range.Ptr()
+		}
+	}
+}
+
+func contextOf(reported *runner.Diagnostic) string {
+	if reported.Snippet == nil {
+		return ""
+	}
+	return reported.Snippet.Context
+}
+
+// RestoreReferences replaces the names of generated objects in a text.
+func RestoreReferences(text string) string {
+	if !strings.Contains(text, prefix) && !strings.Contains(text, latchDir) {
+		return text
+	}
+	return generatedNames.Replace(text)
+}
+
+var generatedNames = strings.NewReplacer(
+	"module."+latchName+".var.", "var.",
+	"module."+latchName+".", "var.",
+	"module."+latchName, "the component's inputs",
+	"data.terraform_remote_state."+latchName, "the component's inputs",
+	"var."+prefix+"e_", "var.",
+	latchDir+"/", "",
+)
+
+// Reported is the [hcl.Diagnostic.Extra] of diagnostics of the engine.
+type Reported struct {
+	// Address is the resource instance concerned, or empty.
+	Address string
+
+	// Context is the block with the faulty expression, for example `resource "time_sleep" "wait"`.
+	Context string
+
+	// Values says what the references in the expression stood for, without revealing sensitive values.
+	Values []runner.ExpressionValue
+}
+
+func restoreExtra(reported *runner.Diagnostic) *Reported {
+	extra := &Reported{Address: reported.Address, Context: contextOf(reported)}
+	if reported.Snippet != nil {
+		for _, value := range reported.Snippet.Values {
+			value.Traversal = RestoreReferences(value.Traversal)
+			extra.Values = append(extra.Values, value)
+		}
+	}
+	return extra
+}
+
+// RestoreAddress returns the address of a latched variable in the module for that in the working copy.
+func RestoreAddress(address string) string {
+	return strings.TrimPrefix(address, "module."+latchName+".")
+}
