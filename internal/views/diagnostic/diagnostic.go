@@ -1,0 +1,253 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package diagnostic
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcled"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+)
+
+// Diagnostic is a diagnostic as it is shown. Its JSON form has the shape of
+// terraform's.
+type Diagnostic struct {
+	Severity string   `json:"severity"` // "error" or "warning"
+	Summary  string   `json:"summary"`
+	Detail   string   `json:"detail"`
+	Address  string   `json:"address,omitempty"` // of the object that it is about
+	Range    *Range   `json:"range,omitempty"`
+	Snippet  *Snippet `json:"snippet,omitempty"`
+}
+
+// Range is a piece of a file.
+type Range struct {
+	Filename string `json:"filename"`
+	Start    Pos    `json:"start"`
+	End      Pos    `json:"end"`
+}
+
+// Pos is a place in a file. Lines and columns count from one, bytes from zero.
+type Pos struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+	Byte   int `json:"byte"`
+}
+
+// Snippet is the source code around a range.
+type Snippet struct {
+	Context   *string `json:"context"` // the block, as in `component "db"`
+	Code      string  `json:"code"`    // whole lines
+	StartLine int     `json:"start_line"`
+
+	// The highlighted part of Code, in bytes.
+	HighlightStart int `json:"highlight_start_offset"`
+	HighlightEnd   int `json:"highlight_end_offset"`
+
+	Values       []Value       `json:"values"` // sorted by traversal
+	FunctionCall *FunctionCall `json:"function_call,omitempty"`
+}
+
+// Value says what a reference stood for.
+type Value struct {
+	Traversal string `json:"traversal"`
+	Statement string `json:"statement"` // as in `is "x"`
+}
+
+// FunctionCall is the call in which an error occurred.
+type FunctionCall struct {
+	Name       string   `json:"name"`
+	Parameters []string `json:"parameters"`
+}
+
+// Sources finds the source code of files.
+type Sources struct {
+	// Files are the files of a parser, by the names that ranges have.
+	Files map[string]*hcl.File
+
+	// Lookup returns the source of other files, and nil for what it does not
+	// know. May be nil.
+	Lookup func(filename string) []byte
+}
+
+// Addressed is implemented by the Extra of a diagnostic that is about one object.
+type Addressed interface {
+	DiagnosticAddress() string
+}
+
+// New collects what is shown of a diagnostic.
+func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
+	d := Diagnostic{
+		Severity: severity(diag.Severity),
+		Summary:  textstyle.Clean(diag.Summary),
+		Detail:   textstyle.Clean(diag.Detail),
+	}
+	if addressed, ok := hcl.DiagnosticExtra[Addressed](diag); ok {
+		d.Address = addressed.DiagnosticAddress()
+	}
+	if diag.Subject == nil || diag.Subject.Filename == "" {
+		return d
+	}
+	subject := nonEmpty(*diag.Subject)
+	d.Range = &Range{Filename: subject.Filename, Start: Pos(subject.Start), End: Pos(subject.End)}
+	d.Snippet = sources.snippet(diag, subject)
+	return d
+}
+
+// All collects what is shown of several diagnostics, sorted and without repeats.
+func All(diags hcl.Diagnostics, sources Sources) []Diagnostic {
+	list := make([]Diagnostic, 0, len(diags))
+	for _, diag := range Sorted(diags) {
+		list = append(list, New(diag, sources))
+	}
+	return list
+}
+
+// Sorted returns the diagnostics by file, line, column, severity and summary,
+// each only once. Those without a place come first.
+func Sorted(diags hcl.Diagnostics) hcl.Diagnostics {
+	sorted := slices.SortedStableFunc(slices.Values(diags), compare)
+	return slices.CompactFunc(sorted, func(a, b *hcl.Diagnostic) bool { return compare(a, b) == 0 })
+}
+
+func compare(a, b *hcl.Diagnostic) int {
+	return cmp.Or(
+		compareSubjects(a.Subject, b.Subject),
+		cmp.Compare(a.Severity, b.Severity),
+		strings.Compare(a.Summary, b.Summary),
+		strings.Compare(a.Detail, b.Detail),
+		strings.Compare(addressOf(a), addressOf(b)),
+	)
+}
+
+func compareSubjects(a, b *hcl.Range) int {
+	if a == nil || b == nil {
+		switch {
+		case a != nil:
+			return 1
+		case b != nil:
+			return -1
+		}
+		return 0
+	}
+	return cmp.Or(
+		strings.Compare(a.Filename, b.Filename),
+		cmp.Compare(a.Start.Line, b.Start.Line),
+		cmp.Compare(a.Start.Column, b.Start.Column),
+		cmp.Compare(a.End.Byte, b.End.Byte),
+	)
+}
+
+func addressOf(diag *hcl.Diagnostic) string {
+	if addressed, ok := hcl.DiagnosticExtra[Addressed](diag); ok {
+		return addressed.DiagnosticAddress()
+	}
+	return ""
+}
+
+func severity(s hcl.DiagnosticSeverity) string {
+	if s == hcl.DiagWarning {
+		return "warning"
+	}
+	return "error"
+}
+
+// nonEmpty widens an empty range to one character, so that it can be seen.
+func nonEmpty(rng hcl.Range) hcl.Range {
+	if rng.Empty() {
+		rng.End = rng.Start
+		rng.End.Byte++
+		rng.End.Column++
+	}
+	return rng
+}
+
+func (s Sources) source(filename string) []byte {
+	if file := s.Files[filename]; file != nil {
+		return file.Bytes
+	}
+	if s.Lookup != nil {
+		return s.Lookup(filename)
+	}
+	return nil
+}
+
+// maxLines bounds the lines of a snippet.
+const maxLines = 20
+
+// snippet returns the lines of code around the subject, or nil without source.
+func (s Sources) snippet(diag *hcl.Diagnostic, subject hcl.Range) *Snippet {
+	source := s.source(subject.Filename)
+	start, end := subject.Start.Byte, subject.End.Byte
+	if source == nil || start < 0 || start > len(source) || end < start {
+		return nil
+	}
+	if c := diag.Context; c != nil && c.Filename == subject.Filename && c.Start.Byte <= start && c.End.Byte >= end &&
+		c.End.Line-c.Start.Line < maxLines {
+		start, end = c.Start.Byte, c.End.Byte
+	}
+	first, last := lineStart(source, start), lineEnd(source, min(end, len(source)))
+	code := limitLines(source[first:last])
+	snippet := &Snippet{
+		Code:           textstyle.Clean(string(code)),
+		StartLine:      1 + bytes.Count(source[:first], []byte("\n")),
+		HighlightStart: min(subject.Start.Byte-first, len(code)),
+		HighlightEnd:   min(subject.End.Byte-first, len(code)),
+		Values:         values(diag),
+		FunctionCall:   functionCall(diag),
+	}
+	if len(snippet.Code) != len(code) { // cleaning has moved the places
+		clean := func(n int) int { return len(textstyle.Clean(string(code[:n]))) }
+		snippet.HighlightStart, snippet.HighlightEnd = clean(snippet.HighlightStart), clean(snippet.HighlightEnd)
+	}
+	if context := s.context(subject, source); context != "" {
+		snippet.Context = &context
+	}
+	return snippet
+}
+
+func lineStart(source []byte, at int) int { return bytes.LastIndexByte(source[:at], '\n') + 1 }
+
+func lineEnd(source []byte, at int) int {
+	if at > 0 && at <= len(source) && source[at-1] == '\n' {
+		return at - 1 // a range that ends with its line
+	}
+	if n := bytes.IndexByte(source[at:], '\n'); n >= 0 {
+		return at + n
+	}
+	return len(source)
+}
+
+func limitLines(code []byte) []byte {
+	end := 0
+	for range maxLines {
+		n := bytes.IndexByte(code[end:], '\n')
+		if n < 0 {
+			return code
+		}
+		end += n + 1
+	}
+	return code[:end-1]
+}
+
+// context names the block that the subject is in.
+func (s Sources) context(subject hcl.Range, source []byte) string {
+	file := s.Files[subject.Filename]
+	if file == nil {
+		if strings.HasSuffix(subject.Filename, ".json") {
+			return ""
+		}
+		file, _ = hclsyntax.ParseConfig(source, subject.Filename, hcl.InitialPos) // what can be parsed is enough
+	}
+	if file == nil || file.Nav == nil {
+		return ""
+	}
+	return textstyle.Clean(hcled.ContextString(file, subject.Start.Byte))
+}

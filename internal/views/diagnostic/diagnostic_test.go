@@ -1,0 +1,176 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package diagnostic
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclparse"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"github.com/cairnstacks/cairn/internal/views/golden"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+const source = `component "db" {
+  source = "./db"
+  inputs = {
+    size  = var.size + 1
+    many  = element(var.list, var.map["k"].deep, component.x.id,
+      local.secret, local.brief, local.nothing, var.obj, [for z in var.list : z])
+    calls = element(tolist([]), 3)
+  }
+}
+`
+
+type extra struct{ address string }
+
+func (e extra) DiagnosticAddress() string { return e.address }
+
+// attribute returns the expression of an input of the component in source.
+func attribute(t *testing.T, file *hcl.File, name string) hcl.Expression {
+	t.Helper()
+	body := file.Body.(*hclsyntax.Body).Blocks[0].Body
+	for _, item := range body.Attributes["inputs"].Expr.(*hclsyntax.ObjectConsExpr).Items {
+		if key, _ := item.KeyExpr.Value(nil); key.AsString() == name {
+			return item.ValueExpr
+		}
+	}
+	t.Fatalf("no input %q", name)
+	return nil
+}
+
+func evalContext() *hcl.EvalContext {
+	return &hcl.EvalContext{
+		Functions: map[string]function.Function{"element": stdlib.ElementFunc, "tolist": stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType))},
+		Variables: map[string]cty.Value{
+			"var": cty.ObjectVal(map[string]cty.Value{
+				"size": cty.StringVal("big\n" + strings.Repeat("x", 300)),
+				"list": cty.ListVal([]cty.Value{cty.StringVal("hidden-in-list").Mark(marks.Sensitive), cty.StringVal("b")}),
+				"map":  cty.MapVal(map[string]cty.Value{"k": cty.ObjectVal(map[string]cty.Value{"deep": cty.NumberFloatVal(1.5)})}),
+				"obj":  cty.EmptyObjectVal,
+			}),
+			"component": cty.ObjectVal(map[string]cty.Value{"x": cty.UnknownVal(cty.Map(cty.String))}),
+			"local": cty.ObjectVal(map[string]cty.Value{
+				"secret":  cty.StringVal("hunter2").Mark(marks.Sensitive),
+				"brief":   cty.StringVal("fleeting").Mark(marks.Ephemeral),
+				"nothing": cty.NullVal(cty.String),
+			}),
+		},
+	}
+}
+
+func fixture(t *testing.T) (hcl.Diagnostics, Sources) {
+	t.Helper()
+	parser := hclparse.NewParser()
+	file, diags := parser.ParseHCL([]byte(source), "main.tfcomponent.hcl")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	size, many := attribute(t, file, "size"), attribute(t, file, "many")
+	_, found := size.Value(evalContext())
+	_, foundInCall := attribute(t, file, "calls").Value(evalContext())
+	list := hcl.Diagnostics{
+		{
+			Severity: hcl.DiagError, Summary: "Invalid element", Subject: many.Range().Ptr(), Expression: many, EvalContext: evalContext(),
+			Detail: "The detail is a long sentence that has to be broken into several lines on a terminal of the usual width.\n\n  code that stays on its line, however long it is, because it begins with a space\nEnd.",
+			Extra:  extra{`component.db["a"]`},
+		},
+		{Severity: hcl.DiagError, Summary: "No place", Detail: "Steers \x1b[31mthe terminal."},
+		{Severity: hcl.DiagError, Summary: "No place", Detail: "Steers \x1b[31mthe terminal."},
+		{Severity: hcl.DiagWarning, Summary: "Without detail", Extra: extra{"component.db"}},
+		{
+			Severity: hcl.DiagWarning, Summary: "Elsewhere", Detail: "In a module.",
+			Subject: &hcl.Range{Filename: "modules/a/main.tf", Start: hcl.Pos{Line: 2, Column: 1, Byte: 5}, End: hcl.Pos{Line: 2, Column: 1, Byte: 5}},
+		},
+		{
+			Severity: hcl.DiagError, Summary: "Lost", Detail: "No source.",
+			Subject: &hcl.Range{Filename: "nowhere.tf", Start: hcl.Pos{Line: 7, Column: 1, Byte: 99}, End: hcl.Pos{Line: 7, Column: 3, Byte: 101}},
+		},
+	}
+	return append(list, append(found, foundInCall...)...), Sources{
+		Files: parser.Files(),
+		Lookup: func(name string) []byte {
+			if name == "modules/a/main.tf" {
+				return []byte("# é\nx = 1\ty")
+			}
+			return nil
+		},
+	}
+}
+
+func text(t *testing.T, list []Diagnostic, options Options) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Write(&b, list, options); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestText(t *testing.T) {
+	diags, sources := fixture(t)
+	plain := text(t, All(diags, sources), Options{})
+	golden.Check(t, "diagnostics.txt", plain)
+
+	colored := text(t, All(diags, sources), Options{Style: textstyle.Style{Color: true}})
+	if want := "\x1b[4mvar.size\x1b[0m + 1"; !strings.Contains(colored, want) {
+		t.Errorf("the coloured text does not underline the subject as %q:\n%s", want, colored)
+	}
+	if got := ansi.Strip(colored); got != plain {
+		t.Errorf("without its colours the text differs from the plain one:\n%s", got)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	diags, sources := fixture(t)
+	doc, err := json.MarshalIndent(All(diags, sources), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "diagnostics.json", string(doc)+"\n")
+}
+
+func TestSecretsStayHidden(t *testing.T) {
+	diags, sources := fixture(t)
+	doc, err := json.Marshal(All(diags, sources))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"hunter2", "fleeting", "hidden-in-list"} {
+		if strings.Contains(string(doc), secret) || strings.Contains(text(t, All(diags, sources), Options{}), secret) {
+			t.Errorf("%q is shown", secret)
+		}
+	}
+}
+
+func TestSnippetLiesInFile(t *testing.T) {
+	content := []byte("a\r\n\tbé\x1b[0m = 1\n\nlast")
+	lookup := Sources{Lookup: func(string) []byte { return content }}
+	for start := 0; start <= len(content)+1; start++ {
+		for end := start; end <= len(content)+2; end++ {
+			rng := hcl.Range{Filename: "f", Start: hcl.Pos{Line: 1, Column: 1, Byte: start}, End: hcl.Pos{Line: 1, Column: 1, Byte: end}}
+			d := New(&hcl.Diagnostic{Summary: "s", Subject: &rng}, lookup)
+			s := d.Snippet
+			if s == nil {
+				if start <= len(content) {
+					t.Fatalf("no snippet for bytes %d to %d", start, end)
+				}
+				continue
+			}
+			if s.HighlightStart < 0 || s.HighlightStart > s.HighlightEnd || s.HighlightEnd > len(s.Code) {
+				t.Fatalf("bytes %d to %d: highlight %d to %d of %q", start, end, s.HighlightStart, s.HighlightEnd, s.Code)
+			}
+			text(t, []Diagnostic{d}, Options{Style: textstyle.Style{Color: true}})
+		}
+	}
+}

@@ -1,0 +1,129 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package diagnostic
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+)
+
+// Options say how diagnostics are written. Width is in columns; 78 if zero.
+type Options struct {
+	Style textstyle.Style
+	Width int
+}
+
+// Write writes diagnostics for a person, each in a box that is open to the right.
+func Write(w io.Writer, list []Diagnostic, options Options) error {
+	if options.Width <= 0 {
+		options.Width = 78
+	}
+	var b strings.Builder
+	for i, d := range list {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		box{&b, options, options.color(d)}.write(d)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (o Options) color(d Diagnostic) func(string) string {
+	if d.Severity == "warning" {
+		return o.Style.Yellow
+	}
+	return o.Style.Red
+}
+
+// box writes one diagnostic. Its colour is that of the severity.
+type box struct {
+	*strings.Builder
+	Options
+	color func(string) string
+}
+
+func (b box) write(d Diagnostic) {
+	b.WriteString(b.color("╷") + "\n")
+	title := "Error: "
+	if d.Severity == "warning" {
+		title = "Warning: "
+	}
+	b.line(b.Style.Bold(b.color(title)) + b.Style.Bold(d.Summary))
+	b.place(d)
+	if d.Detail != "" {
+		b.line("")
+		for _, line := range textstyle.Wrap(d.Detail, b.Width-2) {
+			b.line(line)
+		}
+	}
+	b.WriteString(b.color("╵") + "\n")
+}
+
+// line writes a line of the box.
+func (b box) line(text string) {
+	b.WriteString(b.color("│"))
+	if text != "" {
+		b.WriteString(" " + text)
+	}
+	b.WriteByte('\n')
+}
+
+// place says where in the source the cause is.
+func (b box) place(d Diagnostic) {
+	if d.Range == nil {
+		if d.Address != "" {
+			b.line("")
+			b.line("  with " + d.Address)
+		}
+		return
+	}
+	b.line("")
+	where := fmt.Sprintf("  on %s line %d", d.Range.Filename, d.Range.Start.Line)
+	if d.Address != "" {
+		b.line("  with " + d.Address + ",")
+	}
+	if d.Snippet == nil {
+		b.line(where + ":")
+		b.line(b.Style.Dim("  (source code not available)"))
+		return
+	}
+	if d.Snippet.Context != nil {
+		where += ", in " + *d.Snippet.Context
+	}
+	b.line(where + ":")
+	b.code(d.Snippet)
+	b.values(d.Snippet)
+}
+
+// code writes the numbered lines of a snippet, its highlighted part underlined.
+func (b box) code(s *Snippet) {
+	at := 0
+	for i, text := range strings.Split(s.Code, "\n") {
+		text = strings.TrimSuffix(text, "\r")
+		from, to := clamp(s.HighlightStart-at, len(text)), clamp(s.HighlightEnd-at, len(text))
+		marked := text[:from] + b.Style.Underline(text[from:to]) + text[to:]
+		b.line(strings.TrimRight(fmt.Sprintf("%4d: %s", s.StartLine+i, marked), " "))
+		at += len(text) + 1
+	}
+}
+
+func clamp(n, limit int) int { return max(0, min(n, limit)) }
+
+func (b box) values(s *Snippet) {
+	if len(s.Values) == 0 && s.FunctionCall == nil {
+		return
+	}
+	b.line("    " + b.Style.Dim("├────────────────"))
+	if call := s.FunctionCall; call != nil {
+		b.line(fmt.Sprintf("    %s while calling %s(%s)", b.Style.Dim("│"),
+			b.Style.Bold(textstyle.Clean(call.Name)), strings.Join(call.Parameters, ", ")))
+	}
+	for _, v := range s.Values {
+		b.line(fmt.Sprintf("    %s %s %s", b.Style.Dim("│"), b.Style.Bold(v.Traversal), v.Statement))
+	}
+}

@@ -1,0 +1,26 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package views writes what people and programs read from the command line:
+// plans, states, outputs, diagnostics and progress.
+//
+// Text for people comes from this package: [WriteDiagnostics], [WritePlan], the
+// functions for states, outputs and summaries, all with [Options]. Its parts:
+//
+//   - diagnostic: a diagnostic with its source code and values, as text and JSON
+//   - valuediff: how a value changes, in the notation of terraform's plans
+//   - jsonview: the JSON documents, and the lines of -json
+//   - progress: what a person sees while an operation runs
+//   - textstyle: colours and wrapping
+//
+// Nothing here parses options, opens files or asks the terminal anything; all is
+// given by the caller, and what is written goes to an [io.Writer] in one call.
+//
+// The rules the compiler cannot check:
+//
+//	R1. Sensitive and ephemeral values are written by the JSON documents of states,
+//	    plans and outputs and by [RawOutput] only, because that is what these are for.
+//	R2. What is written depends on the arguments only: everything is sorted, and
+//	    times come from a clock that the caller gives.
+//	R3. Writers are safe for concurrent use where their comment says so.
+package views

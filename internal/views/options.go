@@ -1,0 +1,72 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package views
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+)
+
+// Options say how text for people is written. The zero value is plain text of
+// the usual width.
+type Options struct {
+	Color bool
+	Width int // columns of the terminal; 78 if zero
+}
+
+const defaultWidth = 78
+
+func (o Options) width() int {
+	if o.Width <= 0 {
+		return defaultWidth
+	}
+	return o.Width
+}
+
+func (o Options) style() textstyle.Style { return textstyle.Style{Color: o.Color} }
+
+// page collects text before it is written at once.
+type page struct {
+	strings.Builder
+	textstyle.Style
+	columns int
+}
+
+func newPage(o Options) *page {
+	return &page{Style: o.style(), columns: o.width()}
+}
+
+func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
+
+// paragraph writes wrapped text and an empty line.
+func (p *page) paragraph(text string) {
+	for _, line := range textstyle.Wrap(text, p.columns) {
+		p.printf("%s\n", line)
+	}
+	p.printf("\n")
+}
+
+// section writes a bold heading and an empty line.
+func (p *page) section(title string) { p.printf("%s\n\n", p.Bold(title)) }
+
+// writeTo writes what was collected, with one line end at its end.
+func (p *page) writeTo(w io.Writer) error {
+	text := strings.TrimRight(p.String(), "\n")
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(w, text+"\n")
+	return err
+}
+
+// count writes a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,374 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package views
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/views/valuediff"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// WritePlan writes a plan for a person. Diagnostics are not part of it.
+func WritePlan(w io.Writer, plan *stackplan.Plan, options Options) error {
+	p := newPage(options)
+	v := planView{page: p, plan: plan}
+	v.drift()
+	v.legend()
+	v.components()
+	v.removed()
+	v.unchanged()
+	v.deferred()
+	v.failed()
+	v.outputs()
+	v.total()
+	return p.writeTo(w)
+}
+
+// PlanIsEmpty tells whether applying the plan would change nothing at all.
+func PlanIsEmpty(plan *stackplan.Plan) bool {
+	if !plan.Applyable || !plan.Complete || len(plan.Removed) > 0 || plan.Counts().Total() > 0 {
+		return false
+	}
+	for _, output := range plan.Outputs {
+		if output.Action != stackplan.NoOp {
+			return false
+		}
+	}
+	if plan.Mode == engine.RefreshOnly && slices.ContainsFunc(plan.Components, hasDrift) {
+		return false
+	}
+	return !slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool {
+		return c.Action != stackplan.NoOp || len(visibleChanges(c)) > 0
+	})
+}
+
+type planView struct {
+	*page
+	plan *stackplan.Plan
+}
+
+// componentFailed tells whether a component could not be planned.
+func componentFailed(c *stackplan.Component) bool {
+	return !c.Complete && !componentDeferred(c)
+}
+
+func componentDeferred(c *stackplan.Component) bool {
+	return c.DeferredReason != "" || len(c.Deferred) > 0
+}
+
+func hasDrift(c *stackplan.Component) bool { return len(visibleDrift(c)) > 0 }
+
+func visibleDrift(c *stackplan.Component) []*tfjson.ResourceChange {
+	return slices.DeleteFunc(sortedChanges(c.Drift), func(rc *tfjson.ResourceChange) bool {
+		return rc.Change == nil || rc.Change.Actions.NoOp()
+	})
+}
+
+// visibleChanges leaves out what stays as and where it is.
+func visibleChanges(c *stackplan.Component) []*tfjson.ResourceChange {
+	return slices.DeleteFunc(sortedChanges(c.Changes), func(rc *tfjson.ResourceChange) bool {
+		return rc.Change == nil || rc.Change.Actions.NoOp() && !moved(rc) && rc.Change.Importing == nil
+	})
+}
+
+func sortedChanges(changes []*tfjson.ResourceChange) []*tfjson.ResourceChange {
+	return slices.SortedStableFunc(slices.Values(changes), func(a, b *tfjson.ResourceChange) int {
+		return strings.Compare(a.Address+"\x00"+a.DeposedKey, b.Address+"\x00"+b.DeposedKey)
+	})
+}
+
+func (v *planView) drift() {
+	if !slices.ContainsFunc(v.plan.Components, hasDrift) {
+		return
+	}
+	v.section("Note: Objects have changed outside of this stack")
+	v.paragraph("While planning, these resources were found to differ from what the last apply left behind. " +
+		"What follows takes it into account, and may undo it.")
+	for _, c := range v.plan.Components {
+		drift := visibleDrift(c)
+		if len(drift) == 0 {
+			continue
+		}
+		v.componentHeader(c, "has changed")
+		for _, rc := range drift {
+			resourceView{page: v.page, drift: true}.write(rc)
+		}
+	}
+	v.printf("%s\n\n", strings.Repeat("─", min(v.columns, defaultWidth)))
+}
+
+// legend explains the symbols that will be used.
+func (v *planView) legend() {
+	used := map[string]bool{}
+	for _, c := range v.plan.Components {
+		for _, rc := range visibleChanges(c) {
+			used[actionsOf(rc).symbol] = true
+		}
+		for _, deferred := range c.Deferred {
+			if deferred.Change != nil && deferred.Change.Change != nil {
+				used[actionsOf(deferred.Change).symbol] = true
+			}
+		}
+	}
+	delete(used, "")
+	if len(used) == 0 {
+		return
+	}
+	v.printf("Resource actions are indicated with the following symbols:\n")
+	for _, kind := range changeKinds {
+		if used[kind.symbol] {
+			v.printf("%s%s %s\n", strings.Repeat(" ", 3-len(kind.symbol)), v.Symbol(kind.symbol), kind.meaning)
+			delete(used, kind.symbol)
+		}
+	}
+	v.printf("\n")
+}
+
+var componentVerbs = map[stackplan.Action]string{
+	stackplan.Create: "will be created",
+	stackplan.Update: "will be updated",
+	stackplan.Delete: "will be destroyed",
+	stackplan.Read:   "will be read during apply",
+	stackplan.Forget: "will be forgotten",
+	stackplan.NoOp:   "will not change",
+}
+
+func (v *planView) componentHeader(c *stackplan.Component, verb string) {
+	v.printf("%s", v.Bold(c.Addr.String()))
+	if c.Source != "" {
+		v.printf("  %s", v.Dim("("+c.Source+")"))
+	}
+	v.printf("  %s\n\n", verb)
+}
+
+// changes tells whether a component has a place among the changes.
+func changes(c *stackplan.Component) bool {
+	return len(visibleChanges(c)) > 0 || c.Action != stackplan.NoOp && !componentFailed(c) && !componentDeferred(c)
+}
+
+func (v *planView) components() {
+	for _, c := range v.plan.Components {
+		if !changes(c) {
+			continue
+		}
+		visible := visibleChanges(c)
+		verb := componentVerbs[c.Action]
+		if c.Action == stackplan.NoOp {
+			verb = "keeps its resources"
+		}
+		v.componentHeader(c, verb)
+		for _, rc := range visible {
+			resourceView{page: v.page}.write(rc)
+		}
+		if len(visible) == 0 {
+			v.printf("  %s\n\n", v.Dim("# "+withoutChanges(c)))
+		}
+	}
+}
+
+// withoutChanges says why a component is listed though no resource changes.
+func withoutChanges(c *stackplan.Component) string {
+	switch c.Action {
+	case stackplan.Update:
+		return "(no resource changes, only inputs, outputs or what is recorded of it)"
+	case stackplan.Delete, stackplan.Forget:
+		return "(it has no resources)"
+	}
+	return "(no resources)"
+}
+
+func (v *planView) removed() {
+	if len(v.plan.Removed) == 0 {
+		return
+	}
+	names := make([]string, len(v.plan.Removed))
+	for i, addr := range v.plan.Removed {
+		names[i] = addr.String()
+	}
+	slices.Sort(names)
+	v.paragraph("No longer in the configuration and without resources, so that only their records are dropped: " +
+		strings.Join(names, ", ") + ".")
+}
+
+func (v *planView) unchanged() {
+	var names []string
+	for _, c := range v.plan.Components {
+		if !changes(c) && !componentFailed(c) && !componentDeferred(c) {
+			names = append(names, c.Addr.String())
+		}
+	}
+	if len(names) == 0 || len(names) == len(v.plan.Components) {
+		return
+	}
+	v.paragraph("Unchanged: " + strings.Join(names, ", ") + ".")
+}
+
+func (v *planView) deferred() {
+	if !slices.ContainsFunc(v.plan.Components, componentDeferred) {
+		return
+	}
+	v.section("Deferred")
+	v.paragraph("These cannot be planned yet. Apply this plan, then plan again.")
+	for _, c := range v.plan.Components {
+		if !componentDeferred(c) {
+			continue
+		}
+		verb := "is deferred in part"
+		if c.DeferredReason != "" {
+			verb = "is deferred: " + deferredReason(c.DeferredReason)
+		}
+		v.componentHeader(c, verb)
+		for _, deferred := range slices.SortedStableFunc(slices.Values(c.Deferred), compareDeferred) {
+			v.deferredChange(deferred)
+		}
+	}
+}
+
+func (v *planView) deferredChange(deferred engine.DeferredChange) {
+	rc := deferred.Change
+	if rc == nil {
+		v.printf("  # a resource is deferred (%s)\n\n", deferredReason(deferred.Reason))
+		return
+	}
+	resourceView{page: v.page, deferredReason: deferredReason(deferred.Reason)}.write(rc)
+}
+
+func compareDeferred(a, b engine.DeferredChange) int {
+	if a.Change == nil || b.Change == nil {
+		return strings.Compare(a.Reason, b.Reason)
+	}
+	return strings.Compare(a.Change.Address, b.Change.Address)
+}
+
+var deferredReasons = map[string]string{
+	"instance_count_unknown":  "the number of instances is known only after apply",
+	"resource_config_unknown": "the configuration is known only after apply",
+	"provider_config_unknown": "the provider's configuration is known only after apply",
+	"absent_prereq":           "something that it needs does not exist yet",
+	"deferred_prereq":         "something that it depends on is deferred",
+}
+
+func deferredReason(reason string) string {
+	if text, ok := deferredReasons[reason]; ok {
+		return text
+	}
+	if reason == "" {
+		return "the reason is not known"
+	}
+	return reason
+}
+
+func (v *planView) failed() {
+	var names []string
+	for _, c := range v.plan.Components {
+		if componentFailed(c) {
+			names = append(names, c.Addr.String())
+		}
+	}
+	if len(names) > 0 {
+		v.paragraph(v.Red(v.Bold("Could not be planned")) + ": " + strings.Join(names, ", ") + ".")
+	}
+}
+
+func (v *planView) outputs() {
+	var names []string
+	width := 0
+	for _, name := range slices.Sorted(maps.Keys(v.plan.Outputs)) {
+		if v.plan.Outputs[name].Action != stackplan.NoOp {
+			names = append(names, name)
+			width = max(width, len(name))
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	v.printf("%s\n", v.Bold("Changes to Outputs:"))
+	for _, name := range names {
+		v.WriteString(valuediff.Named(name, width, outputChange(v.plan.Outputs[name]), valuediff.Options{
+			Style: v.Style, Indent: 2,
+		}))
+	}
+	v.printf("\n")
+}
+
+func outputChange(output *stackplan.OutputChange) valuediff.Change {
+	change := valuediff.Change{Before: valuediff.FromCty(output.Before), After: valuediff.FromCty(output.After)}
+	switch {
+	case output.Action == stackplan.Create:
+		change.Before = nil
+	case output.Action == stackplan.Delete:
+		change.After = nil
+	}
+	if change.After == nil && output.Action != stackplan.Delete {
+		change.After = valuediff.FromCty(cty.NullVal(cty.DynamicPseudoType))
+	}
+	return change
+}
+
+func (v *planView) total() {
+	plan := v.plan
+	switch {
+	case PlanIsEmpty(plan):
+		v.paragraph(v.Bold(v.Green("No changes.")) + " " + noChanges(plan))
+	case plan.Mode == engine.RefreshOnly:
+		v.paragraph("This is a refresh-only plan: applying it updates the state and changes no infrastructure.")
+	case plan.Applyable && plan.Counts().Total() == 0 && !slices.ContainsFunc(plan.Components, changes) && plan.Complete &&
+		len(plan.Removed) == 0:
+		v.paragraph("Only outputs change. Applying this plan saves their new values and changes no infrastructure.")
+	default:
+		v.printf("%s\n\n", v.Bold("Plan: ")+planCounts(plan))
+	}
+	if !plan.Applyable {
+		v.paragraph(v.Red(v.Bold("Planning failed.")) +
+			" This plan shows what could be found out in spite of the errors. It cannot be applied.")
+	}
+}
+
+func noChanges(plan *stackplan.Plan) string {
+	switch plan.Mode {
+	case engine.Destroy:
+		return "There is nothing to destroy."
+	case engine.RefreshOnly:
+		return "The state matches your infrastructure."
+	}
+	return "Your infrastructure matches the configuration."
+}
+
+// planCounts is the text of the total line, without its first word.
+func planCounts(plan *stackplan.Plan) string {
+	changed := 0
+	for _, c := range plan.Components {
+		if changes(c) || c.Counts().Total() > 0 {
+			changed++
+		}
+	}
+	return countsText(plan.Counts()) + " in " + count(changed, "component") + "."
+}
+
+// countsText is as in terraform's summary, with the rarer parts only where they count.
+func countsText(n stackplan.Counts) string {
+	var parts []string
+	add := func(n int, always bool, text string) {
+		if n > 0 || always {
+			parts = append(parts, fmt.Sprintf("%d %s", n, text))
+		}
+	}
+	add(n.Import, false, "to import")
+	add(n.Add, true, "to add")
+	add(n.Change, true, "to change")
+	add(n.Remove, true, "to destroy")
+	add(n.Move, false, "to move")
+	add(n.Forget, false, "to forget")
+	add(n.Defer, false, "deferred")
+	return strings.Join(parts, ", ")
+}

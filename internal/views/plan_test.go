@@ -1,0 +1,103 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package views
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/views/golden"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+func planText(t *testing.T, plan *stackplan.Plan, options Options) string {
+	t.Helper()
+	var b strings.Builder
+	if err := WritePlan(&b, plan, options); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestWritePlanOfEverything(t *testing.T) {
+	golden.Check(t, "plan/everything.txt", planText(t, fullPlan(t), Options{}))
+}
+
+func TestWritePlanInColor(t *testing.T) {
+	plain := planText(t, fullPlan(t), Options{})
+	colored := planText(t, fullPlan(t), Options{Color: true})
+	if colored == plain {
+		t.Error("colour changes nothing")
+	}
+	if got := ansi.Strip(colored); got != plain {
+		t.Errorf("without its colours the text differs from the plain one:\n%s", got)
+	}
+}
+
+func TestWritePlanDoesNotDependOnOrder(t *testing.T) {
+	want := planText(t, fullPlan(t), Options{})
+	shuffled := fullPlan(t)
+	for _, c := range shuffled.Components {
+		slices.Reverse(c.Changes)
+		slices.Reverse(c.Drift)
+	}
+	if got := planText(t, shuffled, Options{}); got != want {
+		t.Errorf("the text depends on the order of changes:\n%s", got)
+	}
+}
+
+func TestWritePlanTotal(t *testing.T) {
+	created := createdComponent(t)
+	tests := map[string]struct {
+		plan *stackplan.Plan
+		want string
+	}{
+		"nothing": {
+			&stackplan.Plan{Applyable: true, Complete: true, Components: []*stackplan.Component{unchangedComponent(t)}},
+			"No changes. Your infrastructure matches the configuration.\n",
+		},
+		"nothing to destroy": {
+			&stackplan.Plan{Applyable: true, Complete: true, Mode: engine.Destroy},
+			"No changes. There is nothing to destroy.\n",
+		},
+		"nothing to refresh": {
+			&stackplan.Plan{Applyable: true, Complete: true, Mode: engine.RefreshOnly, Components: []*stackplan.Component{unchangedComponent(t)}},
+			"No changes. The state matches your infrastructure.\n",
+		},
+		"only outputs": {
+			&stackplan.Plan{
+				Applyable: true, Complete: true, Components: []*stackplan.Component{unchangedComponent(t)},
+				Outputs: map[string]*stackplan.OutputChange{"o": {
+					Action: stackplan.Update, Before: cty.StringVal("a"), After: cty.StringVal("b"),
+				}},
+			},
+			"Changes to Outputs:\n  ~ o = \"a\" -> \"b\"\n\nOnly outputs change. Applying this plan saves their new values and changes no\ninfrastructure.\n",
+		},
+		"one component": {
+			&stackplan.Plan{Applyable: true, Complete: true, Components: []*stackplan.Component{created, unchangedComponent(t)}},
+			"Plan: 1 to import, 1 to add, 0 to change, 0 to destroy in 1 component.\n",
+		},
+		"two components": {
+			&stackplan.Plan{Applyable: true, Complete: true, Components: []*stackplan.Component{created, destroyedComponent(t)}},
+			"Plan: 1 to import, 1 to add, 0 to change, 1 to destroy in 2 components.\n",
+		},
+		"errors": {
+			&stackplan.Plan{Components: []*stackplan.Component{{Addr: mustInstance(t, "component.bad")}}},
+			"Could not be planned: component.bad.\n\nPlan: 0 to add, 0 to change, 0 to destroy in 0 components.\n\n" +
+				"Planning failed. This plan shows what could be found out in spite of the\nerrors. It cannot be applied.\n",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := planText(t, test.plan, Options{}); !strings.HasSuffix(got, test.want) {
+				t.Errorf("the text ends\n%s\nwant\n%s", got, test.want)
+			}
+		})
+	}
+}
