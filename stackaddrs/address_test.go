@@ -418,3 +418,71 @@ func TestKeyFromValue(t *testing.T) {
 		t.Errorf("the value of no key is %#v", got)
 	}
 }
+
+// inOrder checks rule A4 for addresses that are listed in order.
+func inOrder[T interface {
+	comparable
+	fmt.Stringer
+	Compare(T) int
+}](t *testing.T, want ...T) {
+	t.Helper()
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	slices.SortFunc(got, T.Compare)
+	if !slices.Equal(got, want) {
+		t.Errorf("sorted: %v, want %v", got, want)
+	}
+}
+
+func TestOrderOfKinds(t *testing.T) {
+	a, b := Provider{"a", "b", "c"}, Provider{"a", "c", "a"}
+	main, other := ProviderConfig{a, "main"}, ProviderConfig{a, "other"}
+	inOrder(t, a, b, Provider{"b", "a", "a"})
+	inOrder(t, main, other, ProviderConfig{b, "main"})
+	inOrder(t, ProviderConfigInstance{main, NoKey}, ProviderConfigInstance{main, StringKey("k")}, ProviderConfigInstance{other, NoKey})
+	inOrder(t, InputVariable{"a"}, InputVariable{"b"})
+	inOrder(t, LocalValue{"a"}, LocalValue{"b"})
+	inOrder(t, OutputValue{"a"}, OutputValue{"b"})
+	inOrder(t, StackCall{"a"}, StackCall{"b"})
+	inOrder(t, StackCallInstance{StackCall{"a"}, IntKey(0)}, StackCallInstance{StackCall{"b"}, NoKey})
+	inOrder(t, RootStack, RootStack.Child("a"), RootStack.Child("a").Child("b"), RootStack.Child("b"))
+	inOrder(t, ConfigComponent{Item: Component{"z"}}, ConfigComponent{RootStack.Child("a"), Component{"a"}})
+	inOrder(t, Module{}, RootModule.Child("a"), RootModule.Child("a").Child("b"), RootModule.Child("b"))
+
+	component := ConfigComponent{Item: Component{"x"}}
+	resource := Resource{ManagedResource, "a", "b"}
+	inOrder(t,
+		ConfigComponentResource{component, ConfigResource{RootModule, resource}},
+		ConfigComponentResource{component, ConfigResource{RootModule, Resource{DataResource, "a", "a"}}},
+		ConfigComponentResource{component, ConfigResource{RootModule.Child("m"), resource}})
+	inOrder(t,
+		ActionInstance{Action: Action{"a", "b"}},
+		ActionInstance{Action: Action{"a", "b"}, Key: IntKey(0)},
+		ActionInstance{Action: Action{"b", "a"}},
+		ActionInstance{Module: RootModuleInstance.Child("m", NoKey), Action: Action{"a", "a"}})
+}
+
+func TestParts(t *testing.T) {
+	component := AbsComponent{someStack(), Component{"x"}}
+	instance := InstanceOf(component, StringKey("y"))
+	if got := ComponentOf(instance); got != component {
+		t.Errorf("ComponentOf(%s) = %s", instance, got)
+	}
+	if text, ok := instance.Item.Key.AsString(); text != "y" || !ok {
+		t.Errorf("AsString() = %q, %v", text, ok)
+	}
+	if text, ok := IntKey(1).AsString(); ok {
+		t.Errorf("AsString() of a number = %q", text)
+	}
+	if !BuiltinProvider.IsBuiltin() || (Provider{"terraform.io", "other", "terraform"}).IsBuiltin() {
+		t.Error("IsBuiltin is wrong")
+	}
+	if !RootModule.IsRoot() || RootModule.Child("m").IsRoot() {
+		t.Error("IsRoot is wrong")
+	}
+	for mode, want := range map[ResourceMode]string{ManagedResource: "managed", DataResource: "data", EphemeralResource: "ephemeral"} {
+		if got := mode.String(); got != want {
+			t.Errorf("mode %d is %s, want %s", mode, got, want)
+		}
+	}
+}

@@ -88,8 +88,8 @@ func (l *loader) directory(path string) *directory {
 	}
 	dir := &directory{realPath: path}
 	l.directories[path] = dir
-	if real, err := l.fsys.RealPath(path); err == nil {
-		dir.realPath = real
+	if realPath, err := l.fsys.RealPath(path); err == nil {
+		dir.realPath = realPath
 	}
 	entries, err := l.fsys.ReadDir(path)
 	if err != nil {

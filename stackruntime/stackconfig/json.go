@@ -52,8 +52,8 @@ func jsonString(expr hcl.Expression) (string, bool) {
 	if _, native := expr.(hclsyntax.Expression); native {
 		return "", false
 	}
-	v, _ := expr.Value(nil)
-	if v.Type() != cty.String || !v.IsKnown() || v.IsNull() {
+	v, diags := expr.Value(nil)
+	if diags.HasErrors() || v.Type() != cty.String || !v.IsKnown() || v.IsNull() {
 		return "", false
 	}
 	return v.AsString(), true

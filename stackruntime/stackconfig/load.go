@@ -37,13 +37,13 @@ func Load(dir string) (*Config, hcl.Diagnostics) {
 }
 
 func load(fsys fileSystem, dir string) (*Config, hcl.Diagnostics) {
-	real, err := fsys.RealPath(dir)
+	realDir, err := fsys.RealPath(dir)
 	if err != nil {
 		return nil, hcl.Diagnostics{unreadableDiagnostic(dir, err)}
 	}
 	l := &loader{
 		fsys:        fsys,
-		rootDir:     real,
+		rootDir:     realDir,
 		files:       map[string]*hcl.File{},
 		directories: map[string]*directory{},
 		dirErrors:   map[string]error{},
@@ -53,7 +53,7 @@ func load(fsys fileSystem, dir string) (*Config, hcl.Diagnostics) {
 		stackClaims: map[stackaddrs.Stack]Source{},
 		reported:    map[hcl.Range]bool{},
 	}
-	decoded := l.directory(real)
+	decoded := l.directory(realDir)
 	if decoded.err != nil {
 		return nil, hcl.Diagnostics{unreadableDiagnostic(dir, decoded.err)}
 	}

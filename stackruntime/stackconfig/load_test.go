@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -252,6 +253,70 @@ func TestRemovedStacksAreInTheTree(t *testing.T) {
 	want := []string{"<main>", "stack.here", "stack.old", "stack.old.stack.older"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("stacks of the tree (-want +got):\n%s", diff)
+	}
+}
+
+// Where the stack directory is a symbolic link, relative sources start from
+// where it leads, as for any program that runs inside of it.
+func TestSymbolicLinks(t *testing.T) {
+	dir := t.TempDir()
+	for name, src := range map[string]string{
+		"real/stack/main.tfcomponent.hcl": "component \"x\" {\n  source = \"../m\"\n}\n",
+		"real/m/main.tf":                  "",
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(src), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{
+		"link":                           "real/stack",
+		"real/stack/x.tfcomponent.hcl":   "../m",
+		"real/stack/y.tfcomponent.json":  "nowhere",
+		"real/stack/z.tfcomponent.hcl":   "main.tfcomponent.hcl",
+		"real/stack/ignored.tfstack.hcl": "nowhere",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	_, diags := Load(filepath.Join(dir, "link"))
+	var got []string
+	for _, diag := range diags {
+		got = append(got, diag.Subject.Filename+": "+diag.Summary)
+	}
+	want := []string{
+		"x.tfcomponent.hcl: Directory where a file was expected",
+		"y.tfcomponent.json: Stack source unreadable",
+		"z.tfcomponent.hcl: Component declared twice",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("diagnostics (-want +got):\n%s", diff)
+	}
+}
+
+func TestBuiltinProviderNames(t *testing.T) {
+	for src, want := range map[string]string{
+		"": "terraform",
+		"terraform = { source = \"terraform.io/builtin/terraform\" }":            "terraform",
+		"tf = { source = \"terraform.io/builtin/terraform\" }":                   "tf",
+		"terraform = { source = \"example/terraform\", version = \">= 1.0.0\" }": "",
+	} {
+		cfg, diags := load(inMemory(map[string]string{"/s/main.tfcomponent.hcl": "required_providers {\n" + src + "\n}\n"}), "/s")
+		if diags.HasErrors() {
+			t.Error(details(diags))
+		}
+		got, ok := cfg.Root.RequiredProviders.LocalName(stackaddrs.BuiltinProvider)
+		if got != want || ok != (want != "") {
+			t.Errorf("%s: the local name is %q, want %q", src, got, want)
+		}
+	}
+	var none *ProviderRequirements
+	if name, ok := none.LocalName(stackaddrs.BuiltinProvider); ok {
+		t.Errorf("a stack without requirements has the local name %q", name)
 	}
 }
 

@@ -5,7 +5,7 @@ package stackconfig
 
 import (
 	"cmp"
-	"errors"
+	"path"
 	"slices"
 	"strings"
 
@@ -140,7 +140,7 @@ func (d *decoder) providerSource(attr *hcl.Attribute) stackaddrs.Provider {
 	}
 	addr, reason := parseProviderSource(text)
 	if reason != "" {
-		d.errorf(attr.Expr.Range(), "Unusable provider source", "%q is not the source address of a provider: %s", text, reason)
+		d.errorf(attr.Expr.Range(), "Unusable provider source", "%q is not the source address of a provider. %s", text, reason)
 	}
 	return addr
 }
@@ -148,17 +148,17 @@ func (d *decoder) providerSource(attr *hcl.Attribute) stackaddrs.Provider {
 // parseProviderSource parses an address like hashicorp/aws. If it cannot be
 // used, reason is a sentence.
 func parseProviderSource(text string) (addr stackaddrs.Provider, reason string) {
-	parsed, err := tfaddr.ParseProviderSource(text)
-	if parseErr, ok := errors.AsType[*tfaddr.ParserError](err); ok {
-		return addr, strings.TrimRight(parseErr.Detail, "\"")
+	if strings.HasPrefix(path.Base(text), "terraform-") {
+		return addr, "The type of a provider does not begin with \"terraform-\" or \"terraform-provider-\"."
 	}
+	parsed, err := tfaddr.ParseProviderSource(text)
 	switch {
 	case err != nil:
-		return addr, err.Error()
+		return addr, "It has the form [HOST/]NAMESPACE/TYPE, in which all parts are letters, digits and dashes."
 	case !parsed.HasKnownNamespace():
-		return addr, "the namespace is missing, as in \"hashicorp/" + parsed.Type + "\"."
+		return addr, "The namespace is missing, as in \"hashicorp/" + parsed.Type + "\"."
 	case parsed.IsLegacy():
-		return addr, "the namespace \"-\" of old providers is not available."
+		return addr, "The namespace \"-\" of old providers is not available."
 	}
 	return stackaddrs.Provider{Hostname: parsed.Hostname.ForDisplay(), Namespace: parsed.Namespace, Type: parsed.Type}, ""
 }

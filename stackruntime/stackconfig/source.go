@@ -84,19 +84,11 @@ func sourceKind(addr sourceaddrs.Source) string {
 	}
 }
 
-// sameAs tells whether two sources lead to the same code.
-func (s Source) sameAs(other Source) bool {
-	if s.Dir == "" && other.Dir == "" {
-		return s.Written == other.Written && s.Version == other.Version
-	}
-	return s.Dir == other.Dir
-}
-
 // disagreement returns a diagnostic if a block gives another source for a
 // target than the one already known. Sources that could not be resolved were
 // reported and agree with everything.
 func disagreement(target fmt.Stringer, known, given Source) *hcl.Diagnostic {
-	if known.Dir == "" || given.Dir == "" || known.sameAs(given) {
+	if known.Dir == "" || given.Dir == "" || known.Dir == given.Dir {
 		return nil
 	}
 	return &hcl.Diagnostic{

@@ -4,6 +4,7 @@
 package stackconfig
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
@@ -100,7 +101,7 @@ func (t Type) convert(v cty.Value) (cty.Value, error) {
 
 // conversionReason says why a value could not be converted, and which part of it.
 func conversionReason(err error) string {
-	pathErr, ok := err.(cty.PathError) //nolint:errorlint // convert returns it unwrapped
+	pathErr, ok := errors.AsType[cty.PathError](err)
 	if !ok || len(pathErr.Path) == 0 {
 		return err.Error()
 	}

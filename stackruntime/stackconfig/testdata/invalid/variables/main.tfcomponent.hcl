@@ -12,6 +12,11 @@ variable "unfit_inside" {
   default = [{ size = 1 }, { size = "big" }] # want error "Default does not fit the type" `[{ size = 1 }, { size = "big" }]`
 }
 
+variable "unfit_in_map" {
+  type    = map(list(object({ size = number })))
+  default = { "a b" = [{ size = 1 }, {}] } # want error "Default does not fit the type" `{ "a b" = [{ size = 1 }, {}] }`
+}
+
 variable "not_literal" {
   type        = string
   default     = local.x       # want error "Variables not allowed" `local`

@@ -1,0 +1,102 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackconfig
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// removedScope is what the indexes of the test below refer to.
+var removedScope = &hcl.EvalContext{Variables: map[string]cty.Value{
+	"each": cty.ObjectVal(map[string]cty.Value{
+		"key": cty.StringVal("K"),
+		"value": cty.ObjectVal(map[string]cty.Value{
+			"attribute": cty.StringVal("A"),
+			"k":         cty.ObjectVal(map[string]cty.Value{"attribute": cty.StringVal("KA")}),
+			"name":      cty.StringVal("N"),
+		}),
+	}),
+	"local": cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal("name"), "object": cty.StringVal("k")}),
+}}
+
+// Rows 7 to 15 of the language reference, in both syntaxes.
+func TestRemovedFrom(t *testing.T) {
+	for from, want := range map[string]string{
+		`stack.a`:                                         `stack.a`,
+		`stack.a["k"]`:                                    `stack.a["k"]`,
+		`stack.a.stack.b`:                                 `stack.a.stack.b`,
+		`stack.a[each.key].stack.b`:                       `stack.a["K"].stack.b`,
+		`stack.a.stack.b[each.key]`:                       `stack.a.stack.b["K"]`,
+		`component.c`:                                     `component.c`,
+		`component.c[0]`:                                  `component.c[0]`,
+		`component.c["k"]`:                                `component.c["k"]`,
+		`component.c["${each.key}-x"]`:                    `component.c["K-x"]`,
+		`component.c[each.key]`:                           `component.c["K"]`,
+		`component.c[each.value.attribute]`:               `component.c["A"]`,
+		`component.c[each.value["name"]]`:                 `component.c["N"]`,
+		`component.c[each.value["k"].attribute]`:          `component.c["KA"]`,
+		`component.c[each.value[local.key]]`:              `component.c["N"]`,
+		`component.c[each.value[local.object].attribute]`: `component.c["KA"]`,
+		`stack.s.component.c`:                             `stack.s.component.c`,
+		`stack.p.stack.c.component.x`:                     `stack.p.stack.c.component.x`,
+		`stack.s[0].component.c`:                          `stack.s[0].component.c`,
+		`stack.s.component.c["k"]`:                        `stack.s.component.c["k"]`,
+		`stack.s[each.key].component.c[each.value.name]`:  `stack.s["K"].component.c["N"]`,
+		`stack.stack.component.component`:                 `stack.stack.component.component`,
+	} {
+		quoted, err := json.Marshal(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, src := range map[string]string{
+			"main.tfcomponent.hcl":  fmt.Sprintf("removed {\n  from = %s\n  source = \"../m\"\n}\n", from),
+			"main.tfcomponent.json": fmt.Sprintf(`{"removed": {"from": %s, "source": "../m"}}`, quoted),
+		} {
+			cfg, diags := load(inMemory(map[string]string{"/s/" + name: src, "/m/main.tf": ""}), "/s")
+			for _, diag := range diags {
+				if diag.Summary != "Removal target lies in a missing stack" {
+					t.Errorf("%s in %s: %s: %s", from, name, diag.Summary, diag.Detail)
+				}
+			}
+			if len(cfg.Root.Removed) != 1 {
+				t.Errorf("%s in %s: the block was left out", from, name)
+				continue
+			}
+			if got := evaluateFrom(t, cfg.Root.Removed[0].From); got != want {
+				t.Errorf("%s in %s: got %s, want %s", from, name, got, want)
+			}
+		}
+	}
+}
+
+func evaluateFrom(t *testing.T, from *RemovedFrom) string {
+	t.Helper()
+	key := func(step RemovedStep) stackaddrs.InstanceKey {
+		if step.Index == nil {
+			return stackaddrs.NoKey
+		}
+		v, diags := step.Index.Value(removedScope)
+		key, ok := stackaddrs.KeyFromValue(v)
+		if diags.HasErrors() || !ok {
+			t.Errorf("the index of %s is %#v: %s", step.Name, v, diags)
+		}
+		return key
+	}
+	stack := stackaddrs.RootStackInstance
+	for _, step := range from.Stacks {
+		stack = stack.Child(step.Name, key(step))
+	}
+	if from.Component == nil {
+		return stack.String()
+	}
+	component := stackaddrs.ComponentInstance{Component: stackaddrs.Component{Name: from.Component.Name}, Key: key(*from.Component)}
+	return stackaddrs.AbsComponentInstance{Stack: stack, Item: component}.String()
+}
