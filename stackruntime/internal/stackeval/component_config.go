@@ -86,9 +86,25 @@ func (c *ComponentConfig) moduleAspect() memo.Aspect[*engine.Module] {
 			if c.decl.Source.Dir == "" {
 				return nil, nil // the loader has reported why
 			}
-			return c.stack.main.engine.Module(stopContext(ctx), c.decl.Source.Dir)
+			module, diags := c.stack.main.engine.Module(stopContext(ctx), c.decl.Source.Dir)
+			return module, placedAt(diags, c.decl.Source.Range)
 		},
 	}
+}
+
+// placedAt gives diagnostics that name no place a usable one. Diagnostics of the
+// engine may be shared between components, so they are copied.
+func placedAt(diags hcl.Diagnostics, place hcl.Range) hcl.Diagnostics {
+	var placed hcl.Diagnostics
+	for _, diag := range diags {
+		if diag.Subject == nil {
+			here := *diag
+			here.Subject = &place
+			diag = &here
+		}
+		placed = append(placed, diag)
+	}
+	return placed
 }
 
 // checksAspect evaluates everything that can refer to other objects.

@@ -227,12 +227,16 @@ func (c *ComponentInstance) finishPlan(plan *stackplan.Component) {
 
 // withComponent adds to diagnostics from an engine which component they are about.
 func withComponent(diags hcl.Diagnostics, addr stackaddrs.AbsComponentInstance) hcl.Diagnostics {
+	var addressed hcl.Diagnostics
 	for _, diag := range diags {
 		if diag.Extra == nil {
-			diag.Extra = DiagnosticAddress{addr}
+			here := *diag
+			here.Extra = DiagnosticAddress{addr}
+			diag = &here
 		}
+		addressed = append(addressed, diag)
 	}
-	return diags
+	return addressed
 }
 
 // DiagnosticAddress is the Extra of a diagnostic about one component instance.

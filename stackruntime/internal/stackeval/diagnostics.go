@@ -74,6 +74,13 @@ func compareRanges(a, b *hcl.Range) int {
 	)
 }
 
+// isCycle tells whether a diagnostic is a report of a circular dependency by one
+// of the promises in it.
+func isCycle(diag *hcl.Diagnostic) bool {
+	_, ok := diag.Extra.(*promising.CycleError)
+	return ok
+}
+
 // explainCycles merges the reports of circular dependencies: every participant
 // has made one of its own. Those that remain name each participant with its place.
 func (m *Main) explainCycles(diags hcl.Diagnostics) hcl.Diagnostics {

@@ -65,7 +65,7 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	plan, diags := inMainTask(ctx, func(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 		diags := m.walkStatic(ctx)
 		if diags.HasErrors() {
-			return plan, m.explainCycles(diags)
+			return plan, diags
 		}
 		changes, moreDiags := m.walkPlan(ctx)
 		diags = diags.Extend(moreDiags)

@@ -73,12 +73,7 @@ func (p *ProviderConfig) specAspect() memo.Aspect[hcldec.Spec] {
 		Name: p.addr.String() + " schema",
 		Compute: func(ctx context.Context) (hcldec.Spec, hcl.Diagnostics) {
 			spec, diags := p.stack.main.engine.ProviderConfigSpec(stopContext(ctx), p.decl.Provider)
-			for _, diag := range diags {
-				if diag.Subject == nil {
-					diag.Subject = p.decl.Range.Ptr()
-				}
-			}
-			return spec, diags
+			return spec, placedAt(diags, p.decl.Range)
 		},
 	}
 }

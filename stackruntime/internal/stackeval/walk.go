@@ -5,6 +5,7 @@ package stackeval
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -38,17 +39,22 @@ type Validatable interface {
 // ValidateStack checks the configuration without values, state and configured providers.
 func (m *Main) ValidateStack(ctx context.Context) hcl.Diagnostics {
 	_, diags := inMainTask(ctx, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
-		return struct{}{}, m.explainCycles(m.walkStatic(ctx))
+		return struct{}{}, m.walkStatic(ctx)
 	})
 	return diags
 }
 
 // walkStatic validates all Config objects.
 func (m *Main) walkStatic(ctx context.Context) hcl.Diagnostics {
+	cycles := m.config.checkCycles()
 	var w walker
 	w.visitStackConfig(ctx, m.config)
 	w.tasks.Wait()
-	return w.all()
+	diags := w.all()
+	if len(cycles) > 0 {
+		diags = cycles.Extend(slices.DeleteFunc(diags, isCycle)) // the same circles, as the promises met them
+	}
+	return m.explainCycles(diags)
 }
 
 func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {

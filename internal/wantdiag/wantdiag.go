@@ -1,0 +1,86 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package wantdiag compares diagnostics with those that a fixture expects.
+//
+// A fixture is a directory with configuration in which each diagnostic is
+// expected in place, by a comment on the line where its subject begins:
+//
+//	# want error "Summary" `source text of the subject`
+//
+// A file named "want" in the directory has those of files without comments and
+// those without a place, each on a line of its own that begins with FILE:LINE or -.
+// Of a subject that spans several lines only the first counts.
+package wantdiag
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+var pattern = regexp.MustCompile("want (error|warning) (\"[^\"]*\") `([^`]*)`")
+
+// Expected returns the expectations of all files below root, sorted.
+func Expected(root string) ([]string, error) {
+	var want []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		for i, line := range strings.Split(string(src), "\n") {
+			place := fmt.Sprintf("%s:%d", filepath.ToSlash(name), i+1)
+			if name == "want" {
+				place, _, _ = strings.Cut(line, " ")
+			}
+			for _, m := range pattern.FindAllStringSubmatch(line, -1) {
+				want = append(want, expectation(place, m[1], m[2], m[3]))
+			}
+		}
+		return nil
+	})
+	slices.Sort(want)
+	return want, err
+}
+
+// Found describes diagnostics in the form of [Expected], sorted. source returns
+// the content of a file by its name in diagnostics, or nil.
+func Found(diags hcl.Diagnostics, source func(filename string) []byte) []string {
+	found := make([]string, 0, len(diags))
+	for _, diag := range diags {
+		severity := "error"
+		if diag.Severity == hcl.DiagWarning {
+			severity = "warning"
+		}
+		place, text := "-", ""
+		if s := diag.Subject; s != nil {
+			place = fmt.Sprintf("%s:%d", s.Filename, s.Start.Line)
+			if src := source(s.Filename); s.CanSliceBytes(src) {
+				text = string(s.SliceBytes(src))
+			}
+		}
+		text, _, _ = strings.Cut(text, "\n")
+		found = append(found, expectation(place, severity, strconv.Quote(diag.Summary), text))
+	}
+	slices.Sort(found)
+	return found
+}
+
+func expectation(place, severity, summary, text string) string {
+	return fmt.Sprintf("%s: %s %s `%s`", place, severity, summary, text)
+}

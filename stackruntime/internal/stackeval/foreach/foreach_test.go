@@ -1,0 +1,117 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package foreach_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcltest"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+func fromValue(v cty.Value) (foreach.Set, hcl.Diagnostics) {
+	return foreach.FromValue(expr.Result{Value: v, Expression: hcltest.MockExprLiteral(v)}, "component")
+}
+
+// Rows 218 to 221 of the behaviour checklist.
+func TestFromValueAccepts(t *testing.T) {
+	str := cty.StringVal
+	tests := map[string]struct {
+		value cty.Value
+		kind  foreach.Kind
+		keys  []string
+	}{
+		"empty object":              {cty.EmptyObjectVal, foreach.Keyed, nil},
+		"object":                    {cty.ObjectVal(map[string]cty.Value{"a": str("x"), "b": cty.True}), foreach.Keyed, []string{"a", "b"}},
+		"empty map of string":       {cty.MapValEmpty(cty.String), foreach.Keyed, nil},
+		"map of string":             {cty.MapVal(map[string]cty.Value{"k": str("v")}), foreach.Keyed, []string{"k"}},
+		"map of unknown values":     {cty.MapVal(map[string]cty.Value{"k": cty.UnknownVal(cty.String)}), foreach.Keyed, []string{"k"}},
+		"map of sensitive values":   {cty.MapVal(map[string]cty.Value{"k": str("v").Mark(marks.Sensitive)}), foreach.Keyed, []string{"k"}},
+		"set of string":             {cty.SetVal([]cty.Value{str("b"), str("a")}), foreach.Keyed, []string{"a", "b"}},
+		"empty set of string":       {cty.SetValEmpty(cty.String), foreach.Keyed, nil},
+		"empty set of number":       {cty.SetValEmpty(cty.Number), foreach.Keyed, nil},
+		"unknown map":               {cty.UnknownVal(cty.Map(cty.String)), foreach.Unknown, nil},
+		"unknown set":               {cty.UnknownVal(cty.Set(cty.String)), foreach.Unknown, nil},
+		"set with unknown element":  {cty.SetVal([]cty.Value{cty.UnknownVal(cty.String)}), foreach.Unknown, nil},
+		"unknown object":            {cty.UnknownVal(cty.Object(map[string]cty.Type{"a": cty.String})), foreach.Unknown, nil},
+		"dynamic":                   {cty.DynamicVal, foreach.Unknown, nil},
+		"unknown list of any":       {cty.UnknownVal(cty.List(cty.DynamicPseudoType)), foreach.Unknown, nil},
+		"placeholder":               {expr.Placeholder(cty.DynamicPseudoType), foreach.Failed, nil},
+		"placeholder of known type": {expr.Placeholder(cty.List(cty.String)), foreach.Failed, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			set, diags := fromValue(test.value)
+			if diags.HasErrors() {
+				t.Fatalf("FromValue(%#v): %s", test.value, diags)
+			}
+			if set.Kind != test.kind {
+				t.Errorf("kind of %#v = %v, want %v", test.value, set.Kind, test.kind)
+			}
+			expansion := foreach.Expand(set, func(key stackaddrs.InstanceKey, _ foreach.Repetition) string { return key.String() })
+			var got []string
+			for key := range expansion.InOrder() {
+				s, _ := key.AsString()
+				got = append(got, s)
+			}
+			if !slices.Equal(got, test.keys) {
+				t.Errorf("keys of %#v = %q, want %q", test.value, got, test.keys)
+			}
+		})
+	}
+}
+
+func TestFromValueRejects(t *testing.T) {
+	str := cty.StringVal
+	tests := map[string]struct {
+		value cty.Value
+		want  string
+	}{
+		"sensitive map":          {cty.MapVal(map[string]cty.Value{"k": str("v")}).Mark(marks.Sensitive), "for_each cannot be sensitive"},
+		"set of sensitive":       {cty.SetVal([]cty.Value{str("v").Mark(marks.Sensitive)}), "for_each cannot be sensitive"},
+		"ephemeral map":          {cty.MapVal(map[string]cty.Value{"k": str("v")}).Mark(marks.Ephemeral), "for_each cannot be ephemeral"},
+		"null map":               {cty.NullVal(cty.Map(cty.String)), "for_each cannot be null"},
+		"null of any type":       {cty.NullVal(cty.DynamicPseudoType), "for_each cannot be null"},
+		"set with null":          {cty.SetVal([]cty.Value{cty.NullVal(cty.String)}), "for_each cannot contain null"},
+		"set of numbers":         {cty.SetVal([]cty.Value{cty.NumberIntVal(1)}), "for_each set must hold strings"},
+		"string":                 {str("a"), "for_each needs a map, an object or a set of strings"},
+		"unknown string":         {cty.UnknownVal(cty.String), "for_each needs a map, an object or a set of strings"},
+		"list":                   {cty.ListVal([]cty.Value{str("a")}), "for_each needs a map, an object or a set of strings"},
+		"unknown list of string": {cty.UnknownVal(cty.List(cty.String)), "for_each needs a map, an object or a set of strings"},
+		"tuple":                  {cty.TupleVal([]cty.Value{str("a")}), "for_each needs a map, an object or a set of strings"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			set, diags := fromValue(test.value)
+			if len(diags) != 1 || diags[0].Summary != test.want {
+				t.Errorf("FromValue(%#v) = %v, want one error %q", test.value, diags, test.want)
+			}
+			if set.Kind != foreach.Failed {
+				t.Errorf("kind of %#v = %v, want Failed", test.value, set.Kind)
+			}
+		})
+	}
+}
+
+func TestExpandGivesEachValue(t *testing.T) {
+	values := map[string]cty.Value{"a": cty.True, "b": cty.StringVal("x")}
+	set, diags := fromValue(cty.ObjectVal(values))
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	expansion := foreach.Expand(set, func(_ stackaddrs.InstanceKey, r foreach.Repetition) foreach.Repetition { return r })
+	for name, want := range values {
+		got := expansion.Instances[stackaddrs.StringKey(name)]
+		if !got.Key.RawEquals(cty.StringVal(name)) || !got.Value.RawEquals(want) {
+			t.Errorf("repetition of %q = %#v, want each.value %#v", name, got, want)
+		}
+	}
+}

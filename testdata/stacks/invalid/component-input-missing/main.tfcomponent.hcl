@@ -1,0 +1,4 @@
+component "x" {
+  source = "./mod"
+  inputs = {} # want error "Component inputs do not fit" `{}`
+}

@@ -1,0 +1,7 @@
+component "x" {
+  source = "./mod"
+  inputs = {
+    in  = "a"
+    szie = 2 # want warning "Input not declared" `szie`
+  }
+}

@@ -1,0 +1,3 @@
+component "x" {
+  source = "./empty" # want error "No module at this source" `"./empty"`
+}

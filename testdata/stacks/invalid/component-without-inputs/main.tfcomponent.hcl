@@ -1,0 +1,3 @@
+component "x" { # want error "Component needs inputs" `component "x"`
+  source = "./mod"
+}

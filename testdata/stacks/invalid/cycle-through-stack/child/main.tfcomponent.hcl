@@ -1,0 +1,8 @@
+variable "in" {
+  type = string
+}
+
+output "out" {
+  type  = string
+  value = var.in
+}

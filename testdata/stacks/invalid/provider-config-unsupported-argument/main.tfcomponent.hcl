@@ -1,0 +1,7 @@
+required_providers {}
+
+provider "terraform" "main" {
+  config {
+    region = "x" # want error "Unsupported argument" `region`
+  }
+}
