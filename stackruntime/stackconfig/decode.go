@@ -32,7 +32,6 @@ type decoder struct {
 	variables []*pendingVariable
 	outputs   []*pendingOutput
 	providers []*pendingProvider
-	dependsOn []*pendingDependencies
 }
 
 var rootSchema = &hcl.BodySchema{
@@ -116,9 +115,6 @@ func (d *decoder) finish() {
 	}
 	for _, p := range d.providers {
 		d.finishProvider(p)
-	}
-	for _, p := range d.dependsOn {
-		*p.result = d.dependencies(p.expr)
 	}
 	d.checkRemoved()
 }

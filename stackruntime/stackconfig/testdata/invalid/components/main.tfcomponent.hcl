@@ -18,16 +18,12 @@ component "depends" {
   source = "../../modules/m"
   depends_on = [
     component.arguments,
-    stack.arguments,
-    var.v,                      # want error "depends_on target unusable" `var.v`
-    component.missing,          # want error "depends_on target unusable" `component.missing`
-    stack.missing,              # want error "depends_on target unusable" `stack.missing`
-    component.arguments["k"],   # want warning "depends_on target too specific" `component.arguments["k"]`
-    component.arguments.out,    # want warning "depends_on target too specific" `component.arguments.out`
-    component,                  # want error "Incomplete reference" `component`
-    elsewhere.x,                # want error "Unknown symbol" `elsewhere`
-    "component.arguments",      # want error "depends_on target unusable" `"component.arguments"`
-    component.arguments[var.v], # want error "depends_on target unusable" `component.arguments[var.v]`
+    component.arguments["k"],
+    component.missing, # what it names is the evaluator's concern
+    "component.arguments",        # want error "depends_on target unusable" `"component.arguments"`
+    component.arguments[var.v],   # want error "depends_on target unusable" `component.arguments[var.v]`
+    component.arguments[*].out,   # want error "depends_on target unusable" `component.arguments[*].out`
+    [component.arguments],        # want error "depends_on target unusable" `[component.arguments]`
   ]
 }
 

@@ -1,8 +1,7 @@
 # Declarations of the broken file may be referred to: only what is wrong in any
 # case is reported.
 component "x" {
-  source     = "../../modules/m"
-  depends_on = [component.perhaps]
+  source = "../../modules/m"
 }
 
 provider "perhaps" "main" {}
