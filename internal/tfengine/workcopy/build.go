@@ -5,6 +5,7 @@ package workcopy
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -287,42 +288,45 @@ func (c *Copy) WriteFinal(inputs map[string]cty.Value, providers map[engine.Prov
 	}
 	values := map[string]json.RawMessage{}
 	for _, name := range c.Shape.Ephemeral {
-		values[name] = json.RawMessage("null")
-		if err := setVariable(values, name, inputs[name]); err != nil {
-			return err
+		value, err := finalEphemeral(inputs[name])
+		if err == nil && value.IsNull() {
+			err = errors.New("it is null, but was not while planning")
 		}
+		if err != nil {
+			return fmt.Errorf("input %q: %w", name, err)
+		}
+		values[name] = plainJSON(value)
 	}
-	for _, name := range c.Shape.EphemeralUnknown {
-		if err := setVariable(values, ephemeralName(name), inputs[name]); err != nil {
-			return err
+	for _, name := range c.Shape.EphemeralWrapped {
+		value, err := finalEphemeral(inputs[name])
+		if err != nil {
+			return fmt.Errorf("input %q: %w", name, err)
 		}
+		values[ephemeralName(name)] = wrapped(value)
 	}
 	for _, leaf := range c.Shape.Providers {
-		config, ok := providers[leaf.Slot]
-		if !ok {
-			return fmt.Errorf("provider configuration %s is missing", leaf.Slot)
+		value, err := at(providers[leaf.Slot].Config, leaf.Path)
+		if err == nil {
+			value, err = finalEphemeral(value)
 		}
-		value, err := at(config.Config, leaf.Path)
 		if err != nil {
-			return fmt.Errorf("provider configuration %s differs from the planned one: %w", leaf.Slot, err)
-		}
-		if err := setVariable(values, leaf.Variable, value); err != nil {
 			return fmt.Errorf("provider configuration %s: %w", leaf.Slot, err)
 		}
+		values[leaf.Variable] = wrapped(value)
 	}
 	return c.writeFile(VariablesFile, mustMarshal(values))
 }
 
-func setVariable(values map[string]json.RawMessage, name string, value cty.Value) error {
+// finalEphemeral returns the value without marks.
+func finalEphemeral(value cty.Value) (cty.Value, error) {
 	if value == cty.NilVal {
-		return fmt.Errorf("no value for variable %q", name)
+		return cty.NilVal, errors.New("no value")
 	}
-	bare, _ := value.UnmarkDeep()
-	if !bare.IsWhollyKnown() {
-		return fmt.Errorf("the value of variable %q is not known", name)
+	value, _ = value.UnmarkDeep()
+	if !value.IsWhollyKnown() {
+		return cty.NilVal, errors.New("it is still not known")
 	}
-	values[name] = plainJSON(bare)
-	return nil
+	return value, nil
 }
 
 // latchState returns the state file that the latch's data source reads.
@@ -339,9 +343,6 @@ func (c *Copy) latchState(inputs map[string]cty.Value, destroying bool) ([]byte,
 		}
 		if err != nil {
 			return nil, fmt.Errorf("input %q: %w", leaf.Input, err)
-		}
-		if value.IsNull() { // its type may be one that no value has
-			value = cty.NullVal(cty.String)
 		}
 		encoded, err := ctyjson.Marshal(value, value.Type())
 		if err != nil {

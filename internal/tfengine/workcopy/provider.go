@@ -6,7 +6,7 @@ package workcopy
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -209,35 +209,34 @@ func (p providerWriter) leaf(value cty.Value, path cty.Path) any {
 	bare, _ := value.UnmarkDeep()
 	unknown := !bare.IsWhollyKnown()
 	p.shape.Providers = append(p.shape.Providers, ProviderLeaf{Variable: name, Slot: p.slot, Path: path, Unknown: unknown})
-	p.variables[name] = map[string]any{"ephemeral": true, "sensitive": true}
-	if unknown {
-		p.values[name] = json.RawMessage("null")
-		return "${" + whenApplying("var."+name) + "}"
-	}
-	p.values[name] = plainJSON(bare)
-	return "${var." + name + "}"
+	return "${" + p.ephemeral(name, bare, true) + "}"
 }
+
+var errStructure = errors.New("its arguments are not the planned ones")
 
 // at returns the part of a configuration that a leaf's path leads to.
 func at(config cty.Value, path cty.Path) (cty.Value, error) {
+	if config == cty.NilVal {
+		return cty.NilVal, errors.New("it is missing")
+	}
 	for _, step := range path {
 		config, _ = config.Unmark()
 		if config.IsNull() || !config.IsKnown() {
-			return cty.NilVal, fmt.Errorf("no value at %#v", path)
+			return cty.NilVal, errStructure
 		}
 		index, isIndex := step.(cty.IndexStep)
 		if isIndex && config.Type().IsSetType() {
 			elements := config.AsValueSlice()
 			number, _ := index.Key.AsBigFloat().Int64()
 			if int(number) >= len(elements) {
-				return cty.NilVal, fmt.Errorf("no value at %#v", path)
+				return cty.NilVal, errStructure
 			}
 			config = elements[number]
 			continue
 		}
 		next, err := step.Apply(config)
 		if err != nil {
-			return cty.NilVal, err
+			return cty.NilVal, errStructure
 		}
 		config = next
 	}

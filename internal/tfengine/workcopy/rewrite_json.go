@@ -25,6 +25,9 @@ type jsonRewriter struct {
 
 	edits   []edit
 	removed []property
+
+	variables int // properties of the variable object
+	latchedIn int // those of them that were removed
 }
 
 // property is a property of an object, by the bytes of its name and value.
@@ -195,8 +198,18 @@ func (j *jsonRewriter) property(path []string, expressions bool) error {
 		j.text(nil, name, start)
 	}
 	value, end, err := j.walk(append(slices.Clone(path), name), expressions && !remove)
+	if len(path) == 1 && path[0] == "variable" {
+		j.variables++
+	}
 	if remove {
 		j.removed = append(j.removed, property{path[0], name, start, value, end})
+		if path[0] == "variable" {
+			j.latchedIn++
+		}
+	}
+	if len(path) == 0 && name == "variable" && j.latchedIn > 0 && j.latchedIn == j.variables {
+		// Without a property it would be an error.
+		j.removed = append(j.removed, property{"", name, start, value, end})
 	}
 	return err
 }

@@ -23,10 +23,10 @@ type Shape struct {
 	Latched []string `json:"latched,omitempty"`
 	Leaves  []Leaf   `json:"leaves,omitempty"`
 
-	// Ephemeral are the ephemeral variables whose values are given anew for the apply; those in
-	// EphemeralUnknown under a generated name.
+	// Ephemeral are the ephemeral variables whose values are given anew for the apply. Those in
+	// EphemeralWrapped, which were unknown or null while planning, get them from generated variables.
 	Ephemeral        []string `json:"ephemeral,omitempty"`
-	EphemeralUnknown []string `json:"ephemeral_unknown,omitempty"`
+	EphemeralWrapped []string `json:"ephemeral_wrapped,omitempty"`
 
 	Providers []ProviderLeaf `json:"providers,omitempty"`
 }
@@ -72,16 +72,13 @@ func (g *generated) input(variable *engine.Variable, value cty.Value) {
 	isSensitive := marks.Contains(value, marks.Sensitive)
 	bare, _ := value.UnmarkDeep()
 	switch {
-	case variable.Ephemeral && bare.IsWhollyKnown():
+	case variable.Ephemeral && bare.IsWhollyKnown() && !bare.IsNull():
 		g.shape.Ephemeral = append(g.shape.Ephemeral, name)
 		g.values[name] = plainJSON(bare)
 	case variable.Ephemeral:
 		g.shape.Latched = append(g.shape.Latched, name)
-		g.shape.EphemeralUnknown = append(g.shape.EphemeralUnknown, name)
-		generatedName := ephemeralName(name)
-		g.variables[generatedName] = map[string]any{"ephemeral": true, "sensitive": isSensitive || variable.Sensitive}
-		g.values[generatedName] = json.RawMessage("null")
-		g.arguments[name] = whenApplying("var." + generatedName)
+		g.shape.EphemeralWrapped = append(g.shape.EphemeralWrapped, name)
+		g.arguments[name] = g.ephemeral(ephemeralName(name), bare, isSensitive || variable.Sensitive)
 		return
 	case isLiteral(variable, value):
 		g.values[name] = plainJSON(bare)
@@ -97,10 +94,21 @@ func (g *generated) input(variable *engine.Variable, value cty.Value) {
 	}
 }
 
-// whenApplying is an expression that is unknown until the plan is applied.
-func whenApplying(reference string) string {
-	return "terraform.applying ? " + reference + " : try(jsondecode(uuid()), null)"
+// ephemeral generates an ephemeral variable and returns an expression for its value.
+//
+// The variable holds a tuple with the value as its only element: the engine takes null for a
+// variable that is not set, and wants one to be set both while planning and while applying, or never.
+func (g *generated) ephemeral(name string, value cty.Value, sensitive bool) string {
+	g.variables[name] = map[string]any{"ephemeral": true, "sensitive": sensitive}
+	if value.IsWhollyKnown() {
+		g.values[name] = wrapped(value)
+		return "var." + name + "[0]"
+	}
+	g.values[name] = wrapped(cty.NullVal(cty.DynamicPseudoType))
+	return "terraform.applying ? var." + name + "[0] : try(jsondecode(uuid()), null)"
 }
+
+func wrapped(value cty.Value) json.RawMessage { return plainJSON(cty.TupleVal([]cty.Value{value})) }
 
 // refinement returns a function that gives back its argument, and whose result is known not to be null.
 func refinement(value cty.Value) string {
