@@ -4,6 +4,8 @@
 package tfengine
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -170,4 +172,22 @@ output "secret" {
 	if again.Applyable {
 		t.Error("second plan is applyable, want nothing to apply")
 	}
+}
+
+// unzipped returns the content of all members of a zip.
+func unzipped(t *testing.T, data []byte) [][]byte {
+	t.Helper()
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members [][]byte
+	for _, file := range archive.File {
+		content, err := readMember(archive, file.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		members = append(members, content)
+	}
+	return members
 }

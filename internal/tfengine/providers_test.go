@@ -1,0 +1,349 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+var (
+	fakeProvider = stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "fake"}
+	fakeSlot     = engine.ProviderSlot{LocalName: "fake"}
+)
+
+const fakeRequired = `
+terraform {
+  required_providers {
+    fake = { source = "cairnstacks/fake" }
+  }
+}
+`
+
+// newFakeBench is newBench with the fake provider installed.
+func newFakeBench(t *testing.T, files map[string]string) *bench {
+	t.Helper()
+	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
+	t.Setenv("CAIRN_FAKE_STORE", t.TempDir())
+	b := newBenchAt(t, t.TempDir(), files)
+	b.prepare()
+	return b
+}
+
+func (b *bench) prepare() {
+	b.t.Helper()
+	b.noErrors("Prepare", b.engine.Prepare(context.Background(), PrepareRequest{Modules: []string{filepath.Join(b.stack, "mod")}}))
+}
+
+// config returns a configuration of the fake provider with some arguments set.
+func (b *bench) config(set map[string]cty.Value) engine.ProviderConfig {
+	b.t.Helper()
+	spec, diags := b.engine.ProviderConfigSpec(context.Background(), fakeProvider)
+	b.noErrors("ProviderConfigSpec", diags)
+	values := map[string]cty.Value{}
+	for name, ty := range hcldec.ImpliedType(spec).AttributeTypes() {
+		values[name] = cty.NullVal(ty)
+		switch spec.(hcldec.ObjectSpec)[name].(type) {
+		case *hcldec.BlockListSpec:
+			values[name] = cty.ListValEmpty(ty.ElementType())
+		case *hcldec.BlockSetSpec:
+			values[name] = cty.SetValEmpty(ty.ElementType())
+		}
+	}
+	for name, value := range set {
+		values[name] = value
+	}
+	return engine.ProviderConfig{Provider: fakeProvider, Config: cty.ObjectVal(values)}
+}
+
+func TestPrepareInstallsOnce(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired})
+	locks, err := b.engine.Locks()
+	if err != nil || locks[fakeProvider] == "" {
+		t.Fatalf("Locks() = %v, %v, want a version of %s", locks, err, fakeProvider)
+	}
+	// A binary that is not there can't be started.
+	b.reopen()
+	b.engine.binary = filepath.Join(t.TempDir(), "gone")
+	b.prepare()
+	if diags := b.engine.Prepare(context.Background(), PrepareRequest{
+		Modules: []string{filepath.Join(b.stack, "mod")}, Upgrade: true,
+	}); !diags.HasErrors() {
+		t.Error("Prepare with Upgrade started no process")
+	}
+
+	// What was installed may be gone.
+	b.reopen()
+	if err := os.RemoveAll(filepath.Join(b.stack, ".cairn", "init", ".terraform")); err != nil {
+		t.Fatal(err)
+	}
+	b.prepare()
+	if installed, err := b.engine.installed(); err != nil || len(installed) != 1 {
+		t.Errorf("installed again: %v, %v", installed, err)
+	}
+}
+
+func TestPrepareWithoutProvidersStartsNoProcess(t *testing.T) {
+	b := newBench(t, map[string]string{"mod/main.tf": `resource "terraform_data" "a" {}`})
+	b.engine.binary = filepath.Join(t.TempDir(), "gone")
+	b.prepare()
+}
+
+func TestProviderNotFound(t *testing.T) {
+	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
+	b := newBenchAt(t, t.TempDir(), map[string]string{"mod/main.tf": `
+terraform {
+  required_providers {
+    nowhere = { source = "cairnstacks/nowhere" }
+  }
+}
+resource "nowhere_thing" "a" {}
+`})
+	dir := filepath.Join(b.stack, "mod")
+	diags := b.engine.Prepare(context.Background(), PrepareRequest{Modules: []string{dir}})
+	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "cairnstacks/nowhere") || !strings.Contains(diags[0].Detail, "required_providers") {
+		t.Errorf("Prepare: got %v, want an error with the provider and a remedy", diags)
+	}
+	_, diags = b.engine.Plan(context.Background(), &engine.PlanRequest{Component: component, ModuleDir: dir})
+	if !diags.HasErrors() || diags[0].Summary != "Provider not installed" {
+		t.Errorf("Plan: got %v, want that the provider is not installed", diags)
+	}
+}
+
+func TestProviderConfigSpec(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired})
+	for range 2 { // asked for, then from the file
+		spec, diags := b.engine.ProviderConfigSpec(context.Background(), fakeProvider)
+		b.noErrors("ProviderConfigSpec", diags)
+		ty := hcldec.ImpliedType(spec)
+		want := map[string]cty.Type{"region": cty.String, "number": cty.Number, "list": cty.List(cty.String), "map": cty.Map(cty.String)}
+		for name, wantType := range want {
+			if !ty.HasAttribute(name) || !ty.AttributeType(name).Equals(wantType) {
+				t.Errorf("%s: got %#v, want %#v", name, ty, wantType)
+			}
+		}
+		block := spec.(hcldec.ObjectSpec)["list_block"]
+		if _, ok := block.(*hcldec.BlockListSpec); !ok {
+			t.Errorf("list_block: got %T, want a list of blocks", block)
+		}
+		b.reopen()
+		b.engine.binary = filepath.Join(t.TempDir(), "gone")
+	}
+	if spec, diags := b.engine.ProviderConfigSpec(context.Background(), stackaddrs.BuiltinProvider); diags.HasErrors() ||
+		len(hcldec.ImpliedType(spec).AttributeTypes()) != 0 {
+		t.Errorf("built-in provider: got %v, %v, want an empty object", spec, diags)
+	}
+}
+
+const regionModule = fakeRequired + `
+resource "fake_computed" "a" { value = "v" }
+output "region" { value = fake_computed.a.region }
+`
+
+// Trap 1c and 5: a provider configuration that is unknown while planning is known while the same plan is applied.
+func TestUnknownProviderConfiguration(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": regionModule})
+	req := b.request(nil)
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{
+		"region": cty.UnknownVal(cty.String),
+		"token":  cty.UnknownVal(cty.String).Mark(marks.Ephemeral).Mark(marks.Sensitive),
+	})}
+	plan := b.plan(req)
+	if !plan.Complete {
+		t.Fatal("the plan is not complete")
+	}
+	apply := applyRequest(req, plan.Plan, nil)
+	apply.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{
+		"region": cty.StringVal("eu-${1}"),
+		"token":  cty.StringVal("hush").Mark(marks.Ephemeral).Mark(marks.Sensitive),
+	})}
+	result := b.apply(apply)
+	if got := result.Outputs["region"]; !got.RawEquals(cty.StringVal("eu-${1}")) {
+		t.Errorf("region: got %#v", got)
+	}
+	if bytes.Contains(result.State, []byte("hush")) {
+		t.Error("the state has the token")
+	}
+	noTraces(t, result.State)
+}
+
+// Trap 5: every kind of argument and block reaches the provider; nothing of it is in the plan.
+func TestProviderConfigurationReachesProvider(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
+resource "fake_resource" "a" {}
+`})
+	calls := filepath.Join(t.TempDir(), "calls")
+	t.Setenv("CAIRN_FAKE_CALLS", calls)
+	b.reopen()
+	spec, diags := b.engine.ProviderConfigSpec(context.Background(), fakeProvider)
+	b.noErrors("ProviderConfigSpec", diags)
+	ty := hcldec.ImpliedType(spec)
+	block := func(ty cty.Type, name string) cty.Value {
+		values := map[string]cty.Value{}
+		for attr, attrType := range ty.AttributeTypes() {
+			switch {
+			case attr == "name":
+				values[attr] = cty.StringVal(name)
+			case attr == "value":
+				values[attr] = cty.StringVal("in-" + name).Mark(marks.Sensitive)
+			case attrType.IsListType():
+				values[attr] = cty.ListValEmpty(attrType.ElementType())
+			default:
+				values[attr] = cty.NullVal(attrType)
+			}
+		}
+		return cty.ObjectVal(values)
+	}
+	req := b.request(nil)
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{
+		"region": cty.StringVal("secret-%{region}"),
+		"number": cty.MustParseNumberVal("12345678901234567890"),
+		"bool":   cty.False,
+		"list":   cty.ListVal([]cty.Value{cty.StringVal("secret-l1"), cty.StringVal("l2").Mark(marks.Sensitive)}),
+		"map":    cty.MapVal(map[string]cty.Value{"secret-k": cty.StringVal("${v}")}),
+		"list_block": cty.ListVal([]cty.Value{
+			block(ty.AttributeType("list_block").ElementType(), "one"), block(ty.AttributeType("list_block").ElementType(), "two"),
+		}),
+		"single_block": block(ty.AttributeType("single_block"), "single"),
+	})}
+	plan := b.plan(req)
+	stored, err := decodePlan(plan.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, member := range unzipped(t, stored.file) {
+		if bytes.Contains(member, []byte("secret-")) {
+			t.Error("the plan has the provider's configuration")
+		}
+	}
+	b.apply(applyRequest(req, plan.Plan, nil))
+	recorded, err := os.ReadFile(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"secret-%{region}", "12345678901234567890", "secret-l1", "l2", "secret-k", "${v}", "in-one", "in-two", "in-single"} {
+		if !bytes.Contains(recorded, []byte(want)) {
+			t.Errorf("the provider did not get %q", want)
+		}
+	}
+}
+
+// Trap 2: with a configuration that is not known, data sources can't be read, and existing objects neither.
+func TestReadingThroughUnknownProviderConfiguration(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": regionModule})
+	req := b.request(nil)
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{"region": cty.StringVal("eu")})}
+	req.PriorState = b.apply(applyRequest(req, b.plan(req).Plan, nil)).State
+
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{"region": cty.UnknownVal(cty.String)})}
+	if plan := b.plan(req); !plan.Complete {
+		t.Error("plan with existing objects is not complete")
+	}
+
+	b.write("mod/data.tf", "data \"fake_data\" \"d\" {\n  id = \"x\"\n}\n")
+	b.reopen()
+	plan := b.plan(req)
+	if plan.Complete || plan.Applyable || plan.Plan != nil || plan.Outputs["region"].IsKnown() {
+		t.Errorf("plan with a data source: got %+v, want it deferred as a whole", plan)
+	}
+}
+
+// Trap 5: aliases, child modules and inherited configurations.
+func TestProviderSlots(t *testing.T) {
+	b := newFakeBench(t, map[string]string{
+		"mod/main.tf": `
+terraform {
+  required_providers {
+    mine = {
+      source                = "cairnstacks/fake"
+      configuration_aliases = [mine.east]
+    }
+  }
+}
+resource "fake_computed" "west" { provider = mine }
+module "child" {
+  source    = "../child"
+  providers = { fake.other = mine.east }
+}
+output "regions" { value = [fake_computed.west.region, module.child.other, module.child.inherited] }
+`,
+		"child/main.tf": `
+terraform {
+  required_providers {
+    fake = {
+      source                = "cairnstacks/fake"
+      configuration_aliases = [fake.other]
+    }
+  }
+}
+resource "fake_computed" "other" { provider = fake.other }
+resource "fake_computed" "inherited" {}
+output "other" { value = fake_computed.other.region }
+output "inherited" { value = fake_computed.inherited.region }
+`,
+	})
+	req := b.request(nil)
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{
+		{LocalName: "mine"}:                b.config(map[string]cty.Value{"region": cty.StringVal("west")}),
+		{LocalName: "mine", Alias: "east"}: b.config(map[string]cty.Value{"region": cty.StringVal("east")}),
+	}
+	mod, diags := b.engine.Module(context.Background(), req.ModuleDir)
+	b.noErrors("Module", diags)
+	for slot := range req.Providers {
+		if mod.Slots[slot] == nil || mod.Slots[slot].Provider != fakeProvider {
+			t.Errorf("slot %s: got %v", slot, mod.Slots[slot])
+		}
+	}
+	result := b.apply(applyRequest(req, b.plan(req).Plan, nil))
+	want := cty.TupleVal([]cty.Value{cty.StringVal("west"), cty.StringVal("east"), cty.StringVal("west")})
+	if got := result.Outputs["regions"]; !got.RawEquals(want) {
+		t.Errorf("regions: got %#v, want %#v", got, want)
+	}
+}
+
+// A provider that only a child module declares gets its configuration by address.
+func TestProviderOfChildModuleOnly(t *testing.T) {
+	b := newFakeBench(t, map[string]string{
+		"mod/main.tf":    "module \"child\" {\n  source = \"./child\"\n}\noutput \"region\" {\n  value = module.child.region\n}\n",
+		"mod/child/a.tf": regionModule,
+	})
+	req := b.request(nil)
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{"region": cty.StringVal("eu")})}
+	result := b.apply(applyRequest(req, b.plan(req).Plan, nil))
+	if got := result.Outputs["region"]; !got.RawEquals(cty.StringVal("eu")) {
+		t.Errorf("region: got %#v", got)
+	}
+}
+
+func TestProviderCrash(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
+resource "fake_resource" "first" { value = "done" }
+resource "fake_failing" "second" {
+  panic_on   = "create"
+  depends_on = [fake_resource.first]
+}
+`})
+	req := b.request(nil)
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
+	plan := b.plan(req)
+	result, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, nil))
+	if !diags.HasErrors() {
+		t.Fatal("Apply reported no error")
+	}
+	if result == nil || !bytes.Contains(result.State, []byte(`"first"`)) {
+		t.Errorf("Apply: the state lacks what was done before the crash: %v", result)
+	}
+}
