@@ -24,8 +24,9 @@ func resolve(decl *stackconfig.Stack, ref stackaddrs.Reference, lookUp func(stac
 	if object := lookUp(ref.Target); object != nil {
 		return object, nil
 	}
-	if decl.Incomplete {
-		// The declaration may be in the file that could not be decoded.
+	if decl.Incomplete || decl.Rejected[ref.Target] {
+		// The declaration may be in the file that could not be decoded, or was
+		// left out for a mistake in it: either way that has been reported.
 		return expr.JustValue{Value: expr.Placeholder(cty.DynamicPseudoType)}, nil
 	}
 	return nil, hcl.Diagnostics{undeclared(ref)}
