@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	tfjson "github.com/hashicorp/terraform-json"
@@ -36,6 +37,7 @@ func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.A
 	if diags.HasErrors() || prog == nil {
 		return nil, diags
 	}
+	diags = nil // warnings about the module are in the results of Module
 	module := prog.describe()
 	inputs := map[string]cty.Value{}
 	if req.Mode == engine.Normal {
@@ -52,6 +54,8 @@ type applier struct {
 	engine *Engine
 	req    *engine.ApplyRequest
 
+	timestamp time.Time // of the plan
+
 	planned  map[string]storedChange // by address
 	deferred map[string]bool
 	state    *moduleState
@@ -66,6 +70,7 @@ func (a *applier) load() error {
 	if component := a.req.Component.String(); stored.Component != component {
 		return fmt.Errorf("the plan was made for %s, not for %s", stored.Component, component)
 	}
+	a.timestamp = stored.Timestamp
 	a.planned = make(map[string]storedChange, len(stored.Changes))
 	for _, change := range stored.Changes {
 		a.planned[change.Address] = change
@@ -90,8 +95,9 @@ func (a *applier) apply(ctx context.Context, prog program, module *engine.Module
 		}
 	default:
 		settled, moreDiags := prog.execute(&execution{
-			inputs:   inputs,
-			applying: true,
+			inputs:    inputs,
+			timestamp: a.timestamp,
+			applying:  true,
 			settle: func(r resourceInstance) (cty.Value, hcl.Diagnostics) {
 				return a.settle(ctx, r)
 			},

@@ -69,6 +69,7 @@ func (e *Engine) Info() engine.Info { return e.opts.Info }
 type program interface {
 	describe() *engine.Module
 	validate() hcl.Diagnostics
+	preventsDestroy(resource string) bool
 	execute(*execution) (*outcome, hcl.Diagnostics)
 }
 

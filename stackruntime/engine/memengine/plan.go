@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	tfjson "github.com/hashicorp/terraform-json"
@@ -25,6 +26,7 @@ import (
 // storedPlan is the content of [engine.PlanResult.Plan].
 type storedPlan struct {
 	Component string         `json:"component"`
+	Timestamp time.Time      `json:"timestamp,omitzero"`
 	Changes   []storedChange `json:"changes"`
 
 	// Deferred are the addresses of instances, and of resources with [*] whose
@@ -57,7 +59,7 @@ func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.Pla
 	if diags.HasErrors() || prog == nil {
 		return nil, diags
 	}
-	diags = diags.Extend(p.plan(prog))
+	diags = p.plan(prog) // warnings about the module are in the results of Module
 	if diags.HasErrors() {
 		p.result.Plan, p.result.Complete, p.result.Applyable = nil, false, false
 	}
@@ -75,7 +77,7 @@ type planner struct {
 }
 
 func (p *planner) plan(prog program) hcl.Diagnostics {
-	p.stored.Component = p.req.Component.String()
+	p.stored.Component, p.stored.Timestamp = p.req.Component.String(), p.req.Timestamp
 	module := prog.describe()
 	var diags hcl.Diagnostics
 	if p.req.Mode == engine.Destroy {
@@ -87,7 +89,7 @@ func (p *planner) plan(prog program) hcl.Diagnostics {
 		diags = p.execute(prog, module)
 	}
 	if p.req.Mode != engine.RefreshOnly {
-		diags = diags.Extend(p.planDeletions())
+		diags = diags.Extend(p.planDeletions(prog))
 	}
 	p.finish()
 	raw, err := json.Marshal(p.stored)
@@ -192,7 +194,7 @@ func (p *planner) announce(change *tfjson.ResourceChange) {
 
 // planDeletions plans the end of the objects that the configuration does not
 // have: all of them in destroy mode.
-func (p *planner) planDeletions() hcl.Diagnostics {
+func (p *planner) planDeletions(prog program) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	resources := map[string]bool{}
 	for addr := range p.seen {
@@ -202,6 +204,10 @@ func (p *planner) planDeletions() hcl.Diagnostics {
 	}
 	for _, o := range p.prior.sorted() {
 		if p.seen[o.addr()] || p.static[o.name] {
+			continue
+		}
+		if prog.preventsDestroy(o.name) {
+			diags = diags.Append(preventedDestroy(o.addr(), nil))
 			continue
 		}
 		change := objectChange{actions: tfjson.Actions{tfjson.ActionDelete}, before: o.value, after: noObject}

@@ -1,0 +1,369 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package memengine
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// hclRun is one run through a module. Its parts are evaluated when something
+// first refers to them, and once.
+type hclRun struct {
+	program   *hclProgram
+	run       *execution
+	functions map[string]function.Function
+	variables cty.Value
+	locals    map[string]*node
+	resources map[string]*node
+	checks    []tfjson.CheckResultStatic
+	diags     hcl.Diagnostics
+}
+
+// node is a local value or a resource while and after it is evaluated.
+type node struct {
+	busy, done bool
+	failed     bool // by its own fault or because of what it depends on; reported
+	value      cty.Value
+	needs      map[string]bool // addresses of the resources that it depends on, also through others
+}
+
+func (p *hclProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
+	r := &hclRun{
+		program:   p,
+		run:       run,
+		functions: p.functionTable(run),
+		variables: cty.ObjectVal(run.inputs),
+		locals:    map[string]*node{},
+		resources: map[string]*node{},
+	}
+	result := &outcome{outputs: map[string]cty.Value{}}
+	if r.checkVariables() {
+		for _, name := range slices.Sorted(maps.Keys(p.locals)) {
+			r.local(name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.resources)) {
+			r.resource(name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.outputs)) {
+			if v, ok := r.output(name); ok {
+				result.outputs[name] = v
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.checks)) {
+			r.check(name)
+		}
+	}
+	result.checks = r.checks
+	return result, r.diags
+}
+
+func (r *hclRun) fail(summary, detail string, subject *hcl.Range) {
+	r.diags = r.diags.Append(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: subject})
+}
+
+// evaluate evaluates an expression. ok is false if it or something that it
+// depends on has failed, which is reported then. needs collects what it depends on.
+func (r *hclRun) evaluate(expr hcl.Expression, symbols map[string]cty.Value, needs map[string]bool) (v cty.Value, ok bool) {
+	ctx, ok := r.scope(expr.Variables(), symbols, needs)
+	if !ok {
+		return cty.DynamicVal, false
+	}
+	v, diags := expr.Value(ctx)
+	for _, diag := range diags {
+		hideSensitive(diag)
+	}
+	r.diags = r.diags.Extend(diags)
+	return v, !diags.HasErrors()
+}
+
+// hideSensitive keeps values out of what is shown of a failed expression
+// (rule E4 of package engine): whoever renders diagnostics may not know the marks.
+func hideSensitive(diag *hcl.Diagnostic) {
+	if diag.EvalContext == nil {
+		return
+	}
+	for ctx := diag.EvalContext; ctx != nil; ctx = ctx.Parent() {
+		for _, v := range ctx.Variables {
+			if marks.Contains(v, marks.Sensitive) || marks.Contains(v, marks.Ephemeral) {
+				diag.EvalContext = nil
+				return
+			}
+		}
+	}
+}
+
+// scope builds the context for an expression with these references.
+func (r *hclRun) scope(traversals []hcl.Traversal, symbols map[string]cty.Value, needs map[string]bool) (*hcl.EvalContext, bool) {
+	dir := r.program.module.Dir
+	cwd, err := filepath.Abs(dir)
+	if err != nil {
+		cwd = dir
+	}
+	ctx := &hcl.EvalContext{Functions: r.functions, Variables: map[string]cty.Value{
+		"var":       r.variables,
+		"path":      cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal("."), "root": cty.StringVal("."), "cwd": cty.StringVal(cwd)}),
+		"terraform": cty.ObjectVal(map[string]cty.Value{"workspace": cty.StringVal("default")}),
+	}}
+	maps.Copy(ctx.Variables, symbols)
+	locals, resources := map[string]cty.Value{}, map[string]cty.Value{}
+	ok := true
+	for _, traversal := range traversals {
+		ref, problem := parseReference(traversal)
+		if problem != nil {
+			r.diags = r.diags.Append(problem)
+			ok = false
+			continue
+		}
+		var n *node
+		switch ref.kind {
+		case "local":
+			n = r.local(ref.name)
+			locals[ref.name] = n.value
+		case dataResourceType:
+			n = r.resource(ref.name)
+			resources[ref.name] = n.value
+			needs[dataResourceType+"."+ref.name] = true
+		default:
+			continue
+		}
+		maps.Copy(needs, n.needs)
+		ok = ok && !n.failed
+	}
+	ctx.Variables["local"] = cty.ObjectVal(locals)
+	ctx.Variables[dataResourceType] = cty.ObjectVal(resources)
+	return ctx, ok
+}
+
+// visit evaluates a node unless that was done.
+func (r *hclRun) visit(nodes map[string]*node, name, kind string, rng hcl.Range, evaluate func(*node) bool) *node {
+	n, ok := nodes[name]
+	if !ok {
+		n = &node{value: cty.DynamicVal, needs: map[string]bool{}}
+		nodes[name] = n
+	}
+	if n.busy {
+		if !n.failed {
+			r.fail("Self-referencing configuration", fmt.Sprintf("The %s %q refers to itself, directly or through others.", kind, name), rng.Ptr())
+		}
+		n.failed = true
+		return n
+	}
+	if !n.done {
+		n.busy = true
+		ok := evaluate(n)
+		n.busy, n.done = false, true
+		n.failed = n.failed || !ok
+	}
+	return n
+}
+
+func (r *hclRun) local(name string) *node {
+	config := r.program.locals[name]
+	return r.visit(r.locals, name, "local value", config.rng, func(n *node) bool {
+		var ok bool
+		n.value, ok = r.evaluate(config.value, nil, n.needs)
+		return ok
+	})
+}
+
+func (r *hclRun) resource(name string) *node {
+	config := r.program.resources[name]
+	return r.visit(r.resources, name, "resource", config.rng, func(n *node) bool {
+		if _, ok := r.scope(config.dependsOn, nil, n.needs); !ok {
+			return false
+		}
+		switch {
+		case config.count != nil:
+			return r.expandCount(config, n)
+		case config.forEach != nil:
+			return r.expandForEach(config, n)
+		default:
+			var ok bool
+			n.value, ok = r.instance(config, n, stackaddrs.NoKey, nil)
+			return ok
+		}
+	})
+}
+
+func (r *hclRun) expandCount(config *resourceConfig, n *node) bool {
+	rng := config.count.Range()
+	v, ok := r.evaluate(config.count, nil, n.needs)
+	if !ok || !r.usableForExpansion(v, "count", rng) {
+		return false
+	}
+	v, _ = v.Unmark()
+	number, err := convert.Convert(v, cty.Number)
+	if err != nil || number.IsNull() {
+		r.fail("Invalid count argument", "The count must be a whole number that is not negative.", rng.Ptr())
+		return false
+	}
+	if !number.IsKnown() {
+		return r.unknownInstances(config, n, map[string]cty.Value{
+			"count": cty.ObjectVal(map[string]cty.Value{"index": cty.UnknownVal(cty.Number)}),
+		})
+	}
+	count, accuracy := number.AsBigFloat().Int64()
+	if accuracy != 0 || count < 0 {
+		r.fail("Invalid count argument", "The count must be a whole number that is not negative.", rng.Ptr())
+		return false
+	}
+	objects := make([]cty.Value, count)
+	for i := range count {
+		var done bool
+		objects[i], done = r.instance(config, n, stackaddrs.IntKey(i), map[string]cty.Value{
+			"count": cty.ObjectVal(map[string]cty.Value{"index": cty.NumberIntVal(i)}),
+		})
+		ok = ok && done
+	}
+	n.value = cty.TupleVal(objects)
+	return ok
+}
+
+func (r *hclRun) expandForEach(config *resourceConfig, n *node) bool {
+	rng := config.forEach.Range()
+	v, ok := r.evaluate(config.forEach, nil, n.needs)
+	if !ok || !r.usableForExpansion(v, "for_each", rng) {
+		return false
+	}
+	v, _ = v.Unmark()
+	ty := v.Type()
+	if v.IsNull() || ty != cty.DynamicPseudoType && !ty.IsMapType() && !ty.IsObjectType() && !(ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)) {
+		r.fail("Invalid for_each argument", "The for_each value must be a map or a set of strings that is not null.", rng.Ptr())
+		return false
+	}
+	if !v.IsKnown() || ty.IsSetType() && !v.IsWhollyKnown() {
+		return r.unknownInstances(config, n, map[string]cty.Value{
+			"each": cty.ObjectVal(map[string]cty.Value{"key": cty.UnknownVal(cty.String), "value": cty.DynamicVal}),
+		})
+	}
+	objects := map[string]cty.Value{}
+	for it := v.ElementIterator(); it.Next(); {
+		key, value := it.Element()
+		if ty.IsSetType() && value.IsNull() {
+			r.fail("Invalid for_each argument", "The for_each set must not have a null in it.", rng.Ptr())
+			return false
+		}
+		if ty.IsSetType() {
+			key = value
+		}
+		name := key.AsString()
+		var done bool
+		objects[name], done = r.instance(config, n, stackaddrs.StringKey(name), map[string]cty.Value{
+			"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value}),
+		})
+		ok = ok && done
+	}
+	n.value = cty.ObjectVal(objects)
+	return ok
+}
+
+func (r *hclRun) usableForExpansion(v cty.Value, argument string, rng hcl.Range) bool {
+	for _, mark := range []marks.Mark{marks.Sensitive, marks.Ephemeral} {
+		if marks.Has(v, mark) {
+			r.fail("Invalid "+argument+" argument", fmt.Sprintf("Values that are %s cannot be used in %s, because they would show in addresses.", mark, argument), rng.Ptr())
+			return false
+		}
+	}
+	return true
+}
+
+// unknownInstances defers a resource whose instances are not known.
+func (r *hclRun) unknownInstances(config *resourceConfig, n *node, symbols map[string]cty.Value) bool {
+	instance, ok := r.instanceConfig(config, n, stackaddrs.WildcardKey, symbols)
+	if ok {
+		r.run.deferAll(instance)
+	}
+	return ok
+}
+
+// instanceConfig evaluates the arguments of one instance.
+func (r *hclRun) instanceConfig(config *resourceConfig, n *node, key stackaddrs.InstanceKey, symbols map[string]cty.Value) (resourceInstance, bool) {
+	instance := resourceInstance{
+		name:            config.name,
+		key:             key,
+		input:           cty.NullVal(cty.DynamicPseudoType),
+		triggersReplace: cty.NullVal(cty.DynamicPseudoType),
+		createFirst:     config.lifecycle.createBeforeDestroy,
+		keep:            config.lifecycle.preventDestroy,
+		ignoreInput:     config.lifecycle.ignoreInput,
+		ignoreTriggers:  config.lifecycle.ignoreTriggers,
+		subject:         config.rng.Ptr(),
+	}
+	ok := true
+	argument := func(expr hcl.Expression, target *cty.Value) {
+		if expr != nil {
+			var done bool
+			*target, done = r.evaluate(expr, symbols, n.needs)
+			ok = ok && done
+		}
+	}
+	argument(config.input, &instance.input)
+	argument(config.triggersReplace, &instance.triggersReplace)
+	instance.dependencies = slices.Sorted(maps.Keys(n.needs))
+	return instance, ok
+}
+
+// instance settles one instance, between its preconditions and its postconditions.
+func (r *hclRun) instance(config *resourceConfig, n *node, key stackaddrs.InstanceKey, symbols map[string]cty.Value) (cty.Value, bool) {
+	static := tfjson.CheckStaticAddress{
+		ToDisplay: dataResourceType + "." + config.name, Kind: tfjson.CheckKindResource,
+		Mode: tfjson.ManagedResourceMode, Type: dataResourceType, Name: config.name,
+	}
+	dynamic := tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay + key.String(), InstanceKey: indexKey(key)}
+	if !r.hold(config.lifecycle.preconditions, symbols, n.needs, "Resource precondition failed", static, dynamic) {
+		return cty.DynamicVal, false
+	}
+	instance, ok := r.instanceConfig(config, n, key, symbols)
+	if !ok {
+		return cty.DynamicVal, false
+	}
+	object, diags := r.run.settle(instance)
+	r.diags = r.diags.Extend(diags)
+	if diags.HasErrors() {
+		return cty.DynamicVal, false
+	}
+	withSelf := map[string]cty.Value{"self": object}
+	maps.Copy(withSelf, symbols)
+	if !r.hold(config.lifecycle.postconditions, withSelf, n.needs, "Resource postcondition failed", static, dynamic) {
+		return cty.DynamicVal, false
+	}
+	return object, true
+}
+
+func (r *hclRun) output(name string) (cty.Value, bool) {
+	config, declared := r.program.outputs[name], r.program.module.Outputs[name]
+	needs := map[string]bool{}
+	static := tfjson.CheckStaticAddress{ToDisplay: "output." + name, Kind: tfjson.CheckKindOutputValue, Name: name}
+	if _, ok := r.scope(config.dependsOn, nil, needs); !ok {
+		return cty.DynamicVal, false
+	}
+	if !r.hold(config.preconditions, nil, needs, "Module output value precondition failed", static, tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay}) {
+		return cty.DynamicVal, false
+	}
+	v, ok := r.evaluate(config.value, nil, needs)
+	if !ok {
+		return cty.DynamicVal, false
+	}
+	if marks.Contains(v, marks.Sensitive) && !declared.Sensitive {
+		r.fail("Output refers to sensitive values", fmt.Sprintf("The value of output %q is sensitive. Add sensitive = true to the output, or remove the mark with nonsensitive.", name), config.value.Range().Ptr())
+		return cty.DynamicVal, false
+	}
+	if marks.Contains(v, marks.Ephemeral) && !declared.Ephemeral {
+		r.fail("Ephemeral value not allowed", fmt.Sprintf("The value of output %q is ephemeral, but the output is not declared as ephemeral.", name), config.value.Range().Ptr())
+		return cty.DynamicVal, false
+	}
+	return v, true
+}
