@@ -5,26 +5,19 @@ package stackconfig
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/wantdiag"
 )
 
-// The fixtures below testdata/invalid are stacks with mistakes. Each diagnostic
-// is expected in place, by a comment on the line where its subject begins:
-//
-//	# want error "Summary" `source text of the subject`
-//
-// A file "want" beside the stack has those of JSON files and of whole files,
-// each on a line of its own that begins with FILE:LINE.
+// The fixtures below testdata/invalid are stacks with mistakes, with the
+// expectations of package wantdiag.
 func TestInvalidFixtures(t *testing.T) {
 	dirs, err := os.ReadDir("testdata/invalid")
 	if err != nil {
@@ -37,11 +30,14 @@ func TestInvalidFixtures(t *testing.T) {
 			if cfg == nil {
 				t.Fatalf("Load(%q) returned no configuration: %s", root, diags)
 			}
-			want := wantedDiagnostics(t, root)
+			want, err := wantdiag.Expected(root)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if len(want) == 0 {
 				t.Error("the fixture expects no diagnostics")
 			}
-			if diff := cmp.Diff(want, gotDiagnostics(cfg, diags)); diff != "" {
+			if diff := cmp.Diff(want, wantdiag.Found(diags, sourceOf(cfg))); diff != "" {
 				t.Errorf("Load(%q): wrong diagnostics (-want +got):\n%s\n%s", root, diff, details(diags))
 			}
 		})
@@ -74,63 +70,13 @@ func TestValidFixtures(t *testing.T) {
 	}
 }
 
-var wantPattern = regexp.MustCompile("want (error|warning) (\"[^\"]*\") `([^`]*)`")
-
-// wantedDiagnostics reads the expectations of all files of a fixture. Files
-// outside the stack directory are named as diagnostics name them.
-func wantedDiagnostics(t *testing.T, root string) []string {
-	t.Helper()
-	var want []string
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		src, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		for i, line := range strings.Split(string(src), "\n") {
-			place := fmt.Sprintf("%s:%d", filepath.ToSlash(name), i+1)
-			if name == "want" {
-				place, _, _ = strings.Cut(line, " ")
-			}
-			for _, m := range wantPattern.FindAllStringSubmatch(line, -1) {
-				want = append(want, expectation(place, m[1], m[2], m[3]))
-			}
+func sourceOf(cfg *Config) func(string) []byte {
+	return func(filename string) []byte {
+		if file := cfg.Files[filename]; file != nil {
+			return file.Bytes
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	slices.Sort(want)
-	return want
-}
-
-func expectation(place, severity, summary, text string) string {
-	return fmt.Sprintf("%s: %s %s `%s`", place, severity, summary, text)
-}
-
-func gotDiagnostics(cfg *Config, diags hcl.Diagnostics) []string {
-	var got []string
-	for _, diag := range diags {
-		severity := map[hcl.DiagnosticSeverity]string{hcl.DiagError: "error", hcl.DiagWarning: "warning"}[diag.Severity]
-		place, text := "-", ""
-		if s := diag.Subject; s != nil {
-			place = fmt.Sprintf("%s:%d", s.Filename, s.Start.Line)
-			if file := cfg.Files[s.Filename]; file != nil {
-				text = string(file.Bytes[s.Start.Byte:s.End.Byte])
-			}
-		}
-		text, _, _ = strings.Cut(text, "\n")
-		got = append(got, expectation(place, severity, strconv.Quote(diag.Summary), text))
-	}
-	slices.Sort(got)
-	return got
 }
 
 func details(diags hcl.Diagnostics) string {
