@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 
@@ -108,15 +107,15 @@ type program struct {
 func newProgram() (*program, func()) {
 	dir, err := os.MkdirTemp("", "stack")
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	for name, text := range exampleFiles {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			log.Fatal(err)
+			panic(err)
 		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			log.Fatal(err)
+			panic(err)
 		}
 	}
 	config, diags := stackconfig.Load(dir)
@@ -131,10 +130,10 @@ func newProgram() (*program, func()) {
 	}, func() { _ = os.RemoveAll(dir) }
 }
 
-// must ends the program on errors. Warnings are worth showing, too.
+// must gives up on errors. A real program shows diagnostics, warnings too, and returns.
 func must(diags hcl.Diagnostics) {
 	if diags.HasErrors() {
-		log.Fatal(diags)
+		panic(diags)
 	}
 }
 
@@ -142,7 +141,7 @@ func must(diags hcl.Diagnostics) {
 func (p *program) state() *stackstate.State {
 	state, err := stackstate.FromRecords(p.store)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	return state
 }
@@ -186,14 +185,14 @@ func Example() {
 	// for the program to say: it compares what it puts into FileContext, and the engine.
 	var file bytes.Buffer
 	if err := stackplan.Write(&file, plan, stackplan.FileContext{Deployment: "default", StateSerial: 0}); err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	plan, made, err := stackplan.ReadFrom(bytes.NewReader(file.Bytes()), int64(file.Len()))
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	if plan.Engine != p.options.Engine.Info() || made.StateSerial != 0 {
-		log.Fatal("the plan was made for something else")
+		panic("the plan was made for something else")
 	}
 
 	result := p.apply(ctx, plan)
