@@ -203,7 +203,7 @@ func (a *applier) settle(ctx context.Context, r resourceInstance) (cty.Value, hc
 		newID(a.req.Component, addr, prior),
 	)
 	diags := a.replaceOrWrite(ctx, planned.Actions, addr, &priorObject{
-		name: r.name, key: r.key, value: final, dependencies: r.dependencies,
+		name: r.name, key: r.key, value: final, dependencies: r.dependencies, createFirst: r.createFirst,
 	})
 	return final, diags
 }

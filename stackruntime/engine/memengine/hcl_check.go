@@ -107,6 +107,49 @@ var undeclaredNames = map[string]string{
 	"each": "each object", "count": "count object", "self": "self object", "path": "path", "terraform": "terraform attribute",
 }
 
+// spreadCreateBeforeDestroy sets the flag of all resources that one with the
+// flag depends on: they must outlive what it replaces.
+func (p *hclProgram) spreadCreateBeforeDestroy() {
+	seen := map[reference]bool{}
+	var spread func(traversals []hcl.Traversal)
+	spread = func(traversals []hcl.Traversal) {
+		for _, traversal := range traversals {
+			ref, problem := parseReference(traversal)
+			if problem != nil || seen[ref] {
+				continue
+			}
+			seen[ref] = true
+			switch ref.kind {
+			case "local":
+				spread(p.locals[ref.name].value.Variables())
+			case dataResourceType:
+				p.resources[ref.name].lifecycle.createBeforeDestroy = true
+				spread(p.resources[ref.name].references())
+			}
+		}
+	}
+	for _, r := range p.resources {
+		if r.lifecycle.createBeforeDestroy {
+			spread(r.references())
+		}
+	}
+}
+
+// references returns all that the block refers to.
+func (r *resourceConfig) references() []hcl.Traversal {
+	references := slices.Clone(r.dependsOn)
+	exprs := []hcl.Expression{r.count, r.forEach, r.input, r.triggersReplace}
+	for _, rule := range slices.Concat(r.lifecycle.preconditions, r.lifecycle.postconditions) {
+		exprs = append(exprs, rule.condition, rule.errorMessage)
+	}
+	for _, expr := range exprs {
+		if expr != nil {
+			references = append(references, expr.Variables()...)
+		}
+	}
+	return references
+}
+
 // validate runs through the module with nothing known, which finds what is
 // wrong with the types.
 func (p *hclProgram) validate() hcl.Diagnostics {

@@ -148,6 +148,9 @@ func loadDir(dir, stackDir string) (program, hcl.Diagnostics) {
 	if !d.diags.HasErrors() {
 		d.diags = d.diags.Extend(p.checkReferences())
 	}
+	if !d.diags.HasErrors() {
+		p.spreadCreateBeforeDestroy()
+	}
 	return p, d.diags
 }
 

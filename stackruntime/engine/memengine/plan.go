@@ -274,7 +274,7 @@ func describeChange(name string, key stackaddrs.InstanceKey, change objectChange
 		AfterSensitive:  jsonSensitive(change.after),
 		ReplacePaths:    change.replacePaths,
 	}
-	if change.after.IsNull() {
+	if change.after.IsWhollyKnown() { // terraform looks into it only if there is something to find
 		described.AfterUnknown = map[string]any{}
 	}
 	return &tfjson.ResourceChange{

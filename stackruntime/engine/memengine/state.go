@@ -34,6 +34,7 @@ type priorObject struct {
 	key          stackaddrs.InstanceKey
 	value        cty.Value // marked where sensitive
 	tainted      bool
+	createFirst  bool // create_before_destroy
 	dependencies []string
 }
 
@@ -54,39 +55,56 @@ func decodeState(doc engine.State, info engine.Info) (*moduleState, error) {
 	if len(doc) == 0 {
 		return s, nil
 	}
-	var top struct {
-		Serial  uint64
-		Lineage string
-	}
+	var top stateDocument
 	if err := json.Unmarshal(doc, &top); err != nil {
 		return nil, fmt.Errorf("prior state: %w", err)
 	}
-	s.serial, s.lineage = top.Serial, top.Lineage
-	objects, err := stackstate.Objects(doc)
-	if err != nil {
-		return nil, fmt.Errorf("prior state: %w", err)
+	if top.Version != 4 {
+		return nil, fmt.Errorf("prior state: version %d is not supported", top.Version)
 	}
-	for _, o := range objects {
-		if o.Addr.Module != "" || o.Addr.Mode != "managed" || o.Addr.Type != dataResourceType || o.Deposed != "" {
-			return nil, fmt.Errorf("prior state: %s: the in-memory engine has only %s resources in root modules", o.Addr, dataResourceType)
+	s.serial, s.lineage = top.Serial, top.Lineage
+	for _, resource := range top.Resources {
+		if resource.Module != "" || resource.Mode != "managed" || resource.Type != dataResourceType {
+			return nil, fmt.Errorf("prior state: %s.%s: the in-memory engine has only %s resources in root modules",
+				resource.Type, resource.Name, dataResourceType)
 		}
-		value, err := ctyjson.Unmarshal(o.Attributes, dataType)
-		if err != nil {
-			return nil, fmt.Errorf("prior state: %s: %w", o.Addr, err)
-		}
-		sensitive, err := decodePaths(o.SensitiveAttributes)
-		if err != nil {
-			return nil, fmt.Errorf("prior state: %s: %w", o.Addr, err)
-		}
-		s.objects[o.Addr.String()] = &priorObject{
-			name:         o.Addr.Name,
-			key:          o.Addr.Key,
-			value:        marks.MarkPaths(value, marks.Sensitive, sensitive),
-			tainted:      o.Tainted,
-			dependencies: o.Dependencies,
+		for _, instance := range resource.Instances {
+			o, err := decodeInstance(resource.Name, instance)
+			if err != nil {
+				return nil, fmt.Errorf("prior state: %s.%s: %w", resource.Type, resource.Name, err)
+			}
+			s.objects[o.addr()] = o
 		}
 	}
 	return s, nil
+}
+
+func decodeInstance(name string, instance stateInstance) (*priorObject, error) {
+	if instance.Deposed != "" {
+		return nil, fmt.Errorf("the in-memory engine cannot work with deposed objects")
+	}
+	o := &priorObject{
+		name:         name,
+		tainted:      instance.Status == "tainted",
+		createFirst:  instance.CreateBeforeDestroy,
+		dependencies: instance.Dependencies,
+	}
+	switch key := instance.IndexKey.(type) {
+	case string:
+		o.key = stackaddrs.StringKey(key)
+	case float64:
+		o.key = stackaddrs.IntKey(int64(key))
+	}
+	value, err := ctyjson.Unmarshal(instance.Attributes, dataType)
+	if err != nil {
+		return nil, err
+	}
+	sensitive, err := decodePaths(instance.SensitiveAttributes)
+	if err != nil {
+		return nil, err
+	}
+	o.value = marks.MarkPaths(value, marks.Sensitive, sensitive)
+	return o, nil
 }
 
 // sorted returns the objects in the order of their names and keys.
@@ -114,6 +132,7 @@ type stateDocument struct {
 }
 
 type stateResource struct {
+	Module    string          `json:"module,omitempty"`
 	Mode      string          `json:"mode"`
 	Type      string          `json:"type"`
 	Name      string          `json:"name"`
@@ -124,10 +143,12 @@ type stateResource struct {
 type stateInstance struct {
 	IndexKey            any               `json:"index_key,omitempty"`
 	Status              string            `json:"status,omitempty"`
+	Deposed             string            `json:"deposed,omitempty"`
 	SchemaVersion       uint64            `json:"schema_version"`
 	Attributes          json.RawMessage   `json:"attributes"`
 	SensitiveAttributes []json.RawMessage `json:"sensitive_attributes"`
 	Dependencies        []string          `json:"dependencies,omitempty"`
+	CreateBeforeDestroy bool              `json:"create_before_destroy,omitempty"`
 }
 
 // encode writes the state document.
@@ -173,6 +194,7 @@ func (o *priorObject) encode() (stateInstance, error) {
 		Attributes:          attributes,
 		SensitiveAttributes: paths,
 		Dependencies:        o.dependencies,
+		CreateBeforeDestroy: o.createFirst,
 	}
 	if o.tainted {
 		instance.Status = "tainted"
@@ -225,16 +247,13 @@ func encodePaths(paths []cty.Path) ([]json.RawMessage, error) {
 	return encoded, nil
 }
 
-func decodePaths(raw json.RawMessage) ([]cty.Path, error) {
-	if len(raw) == 0 || string(raw) == "[]" {
-		return nil, nil
-	}
-	var encoded [][]pathStep
-	if err := json.Unmarshal(raw, &encoded); err != nil {
-		return nil, fmt.Errorf("sensitive attributes: %w", err)
-	}
+func decodePaths(encoded []json.RawMessage) ([]cty.Path, error) {
 	var paths []cty.Path
-	for _, steps := range encoded {
+	for _, raw := range encoded {
+		var steps []pathStep
+		if err := json.Unmarshal(raw, &steps); err != nil {
+			return nil, fmt.Errorf("sensitive attributes: %w", err)
+		}
 		var path cty.Path
 		for _, step := range steps {
 			switch step.Type {

@@ -1,0 +1,240 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package memengine_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+const comparedModule = `
+variable "a" { type = string }
+variable "s" {
+  type      = string
+  sensitive = true
+}
+variable "keys" { type = set(string) }
+resource "terraform_data" "none" {}
+resource "terraform_data" "in" {
+  input = var.a
+}
+resource "terraform_data" "sec" {
+  input = { deep = [var.s, "open"], n = 1.5, big = 12345678901234567890 }
+}
+resource "terraform_data" "each" {
+  for_each         = var.keys
+  input            = { id = terraform_data.in.id, l = [1, null], n = null, m = tomap({ k = each.key }), s = var.keys }
+  triggers_replace = [terraform_data.in.output]
+}
+resource "terraform_data" "counted" {
+  count = length(var.keys)
+  input = terraform_data.each
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+output "all" { value = terraform_data.each }
+output "sec" {
+  value     = terraform_data.sec.input
+  sensitive = true
+}
+`
+
+// terraform runs the real thing in a directory.
+type terraform struct {
+	t      *testing.T
+	binary string
+	dir    string
+	env    []string
+}
+
+func (tf terraform) run(args ...string) []byte {
+	tf.t.Helper()
+	cmd := exec.CommandContext(tf.t.Context(), tf.binary, args...)
+	cmd.Dir, cmd.Env = tf.dir, tf.env
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		tf.t.Fatalf("terraform %v: %v\n%s", args, err, stderr.String())
+	}
+	return out
+}
+
+// plan makes a plan and returns its changes.
+func (tf terraform) plan(args ...string) []*tfjson.ResourceChange {
+	tf.t.Helper()
+	tf.run(append([]string{"plan", "-input=false", "-out=plan"}, args...)...)
+	var shown struct {
+		Changes []*tfjson.ResourceChange `json:"resource_changes"`
+	}
+	decodeJSON(tf.t, tf.run("show", "-json", "plan"), &shown)
+	return shown.Changes
+}
+
+// uuids differ between the two engines by design.
+var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+func decodeJSON(t *testing.T, raw []byte, target any) {
+	t.Helper()
+	raw = uuids.ReplaceAll(raw, []byte("UUID"))
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(target); err != nil {
+		t.Fatalf("%v in %s", err, raw)
+	}
+}
+
+// resourcesOf returns the resources of a state document in canonical form.
+func resourcesOf(t *testing.T, doc engine.State) any {
+	t.Helper()
+	c := &stackstate.Component{Addr: component(t, "component.a"), Module: doc}
+	records, err := stackstate.ComponentRecords(nil, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := stackstate.FromRecords(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var joined struct{ Resources any }
+	decodeJSON(t, s.Components[c.Addr].Module, &joined)
+	return joined.Resources
+}
+
+// indented renders a value for comparison line by line.
+func indented(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func changesOf(t *testing.T, plan *engine.PlanResult) []*tfjson.ResourceChange {
+	t.Helper()
+	raw, err := json.Marshal(plan.Changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changes []*tfjson.ResourceChange
+	decodeJSON(t, raw, &changes)
+	return changes
+}
+
+// Rule of the package comment: terraform_data is treated as terraform does.
+func TestSameAsTerraform(t *testing.T) {
+	binary := testenv.Terraform(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(comparedModule), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	emptyConfig := filepath.Join(t.TempDir(), "terraformrc")
+	if err := os.WriteFile(emptyConfig, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tf := terraform{t, binary, dir, append(os.Environ(), "TF_CLI_CONFIG_FILE="+emptyConfig, "CHECKPOINT_DISABLE=1")}
+	tf.run("init", "-input=false")
+
+	w := &world{e: memengine.New(memengine.Options{}), addr: component(t, "component.a"), dir: dir}
+	steps := []struct {
+		name    string
+		a       string
+		keys    []string
+		destroy bool
+		replace []string
+	}{
+		{name: "create", a: "x", keys: []string{"k", "l"}},
+		{name: "no change", a: "x", keys: []string{"k", "l"}},
+		{name: "update and replace", a: "y", keys: []string{"k", "l"}},
+		{name: "remove instances", a: "y", keys: []string{"k"}},
+		{name: "replace by request", a: "y", keys: []string{"k"}, replace: []string{"terraform_data.none"}},
+		{name: "destroy", a: "y", keys: []string{"k"}, destroy: true},
+	}
+	for _, step := range steps {
+		t.Run(step.name, func(t *testing.T) {
+			tf := tf
+			tf.t = t
+			keysJSON, err := json.Marshal(step.keys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"-var=a=" + step.a, "-var=s=secret", "-var=keys=" + string(keysJSON)}
+			keys := make([]cty.Value, len(step.keys))
+			for i, key := range step.keys {
+				keys[i] = cty.StringVal(key)
+			}
+			inputs := map[string]cty.Value{"a": cty.StringVal(step.a), "s": cty.StringVal("secret"), "keys": cty.SetVal(keys)}
+			mode := engine.Normal
+			if step.destroy {
+				mode = engine.Destroy
+				args = append(args, "-destroy")
+			}
+			for _, addr := range step.replace {
+				args = append(args, "-replace="+addr)
+			}
+
+			want := tf.plan(args...)
+			plan, diags := w.plan(t, inputs, func(r *engine.PlanRequest) { r.Mode, r.Replace = mode, slices.Clone(step.replace) })
+			noErrors(t, diags)
+			if diff := cmp.Diff(indented(t, want), indented(t, changesOf(t, plan))); diff != "" {
+				t.Errorf("planned changes (-terraform +memengine):\n%s", diff)
+			}
+
+			tf.run("apply", "-input=false", "plan")
+			state, err := os.ReadFile(filepath.Join(dir, "terraform.tfstate"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, diags = w.apply(t, mode, plan, inputs)
+			noErrors(t, diags)
+			if diff := cmp.Diff(indented(t, resourcesOf(t, state)), indented(t, resourcesOf(t, w.state))); diff != "" {
+				t.Errorf("resources in the state (-terraform +memengine):\n%s", diff)
+			}
+		})
+	}
+
+	// What was written is a state for terraform, too.
+	if err := os.WriteFile(filepath.Join(dir, "ours.tfstate"), exampleDocument(t, dir), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out := tf.run("state", "list", "-state=ours.tfstate"); !bytes.Contains(out, []byte("terraform_data.each[\"k\"]\n")) {
+		t.Errorf("terraform state list printed %q", out)
+	}
+}
+
+// exampleDocument is a state document after it was split into records and joined.
+func exampleDocument(t *testing.T, dir string) engine.State {
+	t.Helper()
+	w := &world{e: memengine.New(memengine.Options{}), addr: component(t, "component.a"), dir: dir}
+	w.planAndApply(t, map[string]cty.Value{
+		"a": cty.StringVal("x"), "s": cty.StringVal("secret"), "keys": cty.SetVal([]cty.Value{cty.StringVal("k")}),
+	})
+	c := &stackstate.Component{Addr: w.addr, Module: w.state}
+	records, err := stackstate.ComponentRecords(nil, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := stackstate.FromRecords(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Components[w.addr].Module
+}
