@@ -1,0 +1,231 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package enginetest has the tests that every [engine.Engine] must pass.
+//
+// The modules in them use variables, locals, the resource type terraform_data of the built-in provider and
+// outputs, in plain expressions, so that an engine made for tests can pass, too.
+package enginetest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Run runs the tests. newEngine returns an engine for a stack in a directory, whose modules are
+// in place by then.
+func Run(t *testing.T, newEngine func(t *testing.T, stackDir string) engine.Engine) {
+	tests := []struct {
+		name string
+		run  func(*bench)
+	}{
+		{"describe variables and outputs", describe},
+		{"describe a module that is not there", describeMissing},
+		{"validate", validate},
+		{"create", create},
+		{"nothing to do", noOp},
+		{"update", update},
+		{"replace", replace},
+		{"replace on demand", replaceOnDemand},
+		{"remove one resource", removeOne},
+		{"destroy", destroy},
+		{"refresh only", refreshOnly},
+		{"unknown inputs", unknownInputs},
+		{"partly known inputs", partlyKnownInputs},
+		{"chain of components", chain},
+		{"inputs that do not refine the plan", notRefining},
+		{"plan for another state", otherState},
+		{"sensitive values", sensitiveValues},
+		{"variable validation", variableValidation},
+		{"failing precondition", failingPrecondition},
+		{"instances", instances},
+		{"child module", childModule},
+		{"events", events},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			test.run(&bench{T: t, stack: t.TempDir(), newEngine: newEngine})
+		})
+	}
+}
+
+// bench is one test with a stack directory of its own.
+type bench struct {
+	*testing.T
+	stack     string
+	newEngine func(t *testing.T, stackDir string) engine.Engine
+
+	opened engine.Engine
+}
+
+// module writes the main file of a module.
+func (b *bench) module(name, source string) {
+	b.Helper()
+	dir := filepath.Join(b.stack, filepath.FromSlash(name))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(source), 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// engine returns the engine, which is made when it is first asked for.
+func (b *bench) engine() engine.Engine {
+	if b.opened == nil {
+		b.opened = b.newEngine(b.T, b.stack)
+	}
+	return b.opened
+}
+
+// reopen lets the next call make a new engine, which sees the modules as they are then.
+func (b *bench) reopen() { b.opened = nil }
+
+func (b *bench) dir(module string) string { return filepath.Join(b.stack, filepath.FromSlash(module)) }
+
+type values = map[string]cty.Value
+
+// request plans a component that is named as its module.
+func (b *bench) request(module string, inputs values) *engine.PlanRequest {
+	return &engine.PlanRequest{
+		Component: stackaddrs.AbsComponentInstance{
+			Item: stackaddrs.ComponentInstance{Component: stackaddrs.Component{Name: module}},
+		},
+		ModuleDir: b.dir(module),
+		Inputs:    inputs,
+	}
+}
+
+// plan makes a plan without errors.
+func (b *bench) plan(req *engine.PlanRequest) *engine.PlanResult {
+	b.Helper()
+	result, diags := b.engine().Plan(context.Background(), req)
+	b.noErrors("Plan", diags)
+	if result == nil {
+		b.Fatal("Plan returned neither a result nor errors")
+	}
+	return result
+}
+
+// applyRequest applies a plan with final inputs.
+func applyRequest(req *engine.PlanRequest, plan *engine.PlanResult, final values) *engine.ApplyRequest {
+	return &engine.ApplyRequest{
+		Component:  req.Component,
+		ModuleDir:  req.ModuleDir,
+		Mode:       req.Mode,
+		Plan:       plan.Plan,
+		Inputs:     final,
+		Providers:  req.Providers,
+		PriorState: req.PriorState,
+	}
+}
+
+// apply applies without errors.
+func (b *bench) apply(req *engine.ApplyRequest) *engine.ApplyResult {
+	b.Helper()
+	result, diags := b.engine().Apply(context.Background(), req)
+	b.noErrors("Apply", diags)
+	if result == nil {
+		b.Fatal("Apply returned neither a result nor errors")
+	}
+	return result
+}
+
+// planAndApply brings a component up from the state and returns the request for the next plan.
+func (b *bench) planAndApply(req *engine.PlanRequest) (*engine.PlanRequest, *engine.ApplyResult) {
+	b.Helper()
+	result := b.apply(applyRequest(req, b.plan(req), req.Inputs))
+	next := *req
+	next.PriorState = result.State
+	return &next, result
+}
+
+func (b *bench) noErrors(call string, diags hcl.Diagnostics) {
+	b.Helper()
+	if diags.HasErrors() {
+		for _, diag := range diags {
+			b.Errorf("%s: %s: %s", call, diag.Summary, diag.Detail)
+		}
+		b.FailNow()
+	}
+}
+
+func (b *bench) wantErrors(call string, diags hcl.Diagnostics) {
+	b.Helper()
+	if !diags.HasErrors() {
+		b.Fatalf("%s reported no error, want one", call)
+	}
+}
+
+// wantOutput compares an output, marks included.
+func (b *bench) wantOutput(outputs values, name string, want cty.Value) {
+	b.Helper()
+	got, ok := outputs[name]
+	if !ok {
+		b.Errorf("output %s is missing", name)
+		return
+	}
+	if !got.RawEquals(want) {
+		b.Errorf("output %s: got %#v, want %#v", name, got, want)
+	}
+}
+
+// wantUnknown checks that an output is unknown as a whole, and of the type.
+func (b *bench) wantUnknown(outputs values, name string, ty cty.Type) {
+	b.Helper()
+	got, ok := outputs[name]
+	if !ok {
+		b.Errorf("output %s is missing", name)
+		return
+	}
+	got, _ = got.Unmark()
+	if got.IsKnown() || !got.Type().Equals(ty) {
+		b.Errorf("output %s: got %#v, want an unknown %s", name, got, ty.FriendlyName())
+	}
+}
+
+// wantChanges compares addresses and actions, in their order.
+func (b *bench) wantChanges(plan *engine.PlanResult, want ...string) {
+	b.Helper()
+	var got []string
+	for _, change := range plan.Changes {
+		got = append(got, change.Address+" "+actionName(change.Change.Actions))
+	}
+	if len(got) != len(want) {
+		b.Errorf("changes: got %q, want %q", got, want)
+		return
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			b.Errorf("change %d: got %q, want %q", i, got[i], want[i])
+		}
+	}
+}
+
+func actionName(actions tfjson.Actions) string {
+	switch {
+	case actions.Replace():
+		return "replace"
+	case len(actions) == 1:
+		return string(actions[0])
+	default:
+		return "several"
+	}
+}
+
+func strings(elements ...string) cty.Value {
+	var list []cty.Value
+	for _, element := range elements {
+		list = append(list, cty.StringVal(element))
+	}
+	return cty.ListVal(list)
+}

@@ -1,0 +1,109 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package enginetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// planOf wraps stored plan bytes.
+func (b *bench) planOf(plan []byte) *engine.PlanResult { return &engine.PlanResult{Plan: plan} }
+
+// failingPrecondition fails after a resource was created, by an input that becomes known then.
+func failingPrecondition(b *bench) {
+	b.module("m", `
+variable "v" { type = string }
+resource "terraform_data" "first" { input = "done" }
+resource "terraform_data" "second" {
+  input = terraform_data.first.id
+  lifecycle {
+    precondition {
+      condition     = var.v != "bad"
+      error_message = "The value is bad."
+    }
+  }
+}
+output "first" { value = terraform_data.first.output }
+output "second" { value = terraform_data.second.output }
+`)
+	req := b.request("m", values{"v": cty.UnknownVal(cty.String)})
+	plan := b.plan(req)
+	result, diags := b.engine().Apply(context.Background(), applyRequest(req, plan, simpleInputs("bad")))
+	b.wantErrors("Apply", diags)
+	if !slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return bytes.Contains([]byte(d.Detail), []byte("The value is bad.")) }) {
+		b.Errorf("Apply: got %v, want the module's message", diags)
+	}
+	if result == nil {
+		b.Fatal("Apply returned no result, want what was done")
+	}
+	if second := result.Outputs["second"]; second.IsKnown() {
+		b.Errorf("output second: got %#v, want unknown", second)
+	}
+
+	// The next plan goes on from there.
+	req = b.request("m", simpleInputs("good"))
+	req.PriorState = result.State
+	b.wantChanges(b.plan(req), "terraform_data.first no-op", "terraform_data.second create")
+
+	// Known to be bad, it can't even be planned.
+	failed, diags := b.engine().Plan(context.Background(), b.request("m", simpleInputs("bad")))
+	b.wantErrors("Plan", diags)
+	if failed != nil && (failed.Applyable || failed.Complete) {
+		b.Errorf("Plan with errors: got applyable %v, complete %v", failed.Applyable, failed.Complete)
+	}
+}
+
+// events checks their order, and that each finished resource can be in a checkpoint.
+func events(b *bench) {
+	b.module("m", `
+resource "terraform_data" "b" { input = terraform_data.a.id }
+resource "terraform_data" "a" {}
+`)
+	req := b.request("m", nil)
+	var planned []string
+	req.Progress = func(ev engine.Event) {
+		if ev.Type == engine.PlannedChange {
+			planned = append(planned, ev.Resource+" "+ev.Action)
+		}
+	}
+	plan := b.plan(req)
+	slices.Sort(planned)
+	if want := []string{"terraform_data.a create", "terraform_data.b create"}; !slices.Equal(planned, want) {
+		b.Errorf("planned changes in events: got %q, want %q", planned, want)
+	}
+
+	apply := applyRequest(req, plan, nil)
+	var applied []string
+	apply.Progress = func(ev engine.Event) {
+		if ev.Type == engine.ApplyStart || ev.Type == engine.ApplyComplete {
+			applied = append(applied, string(ev.Type)+" "+ev.Resource)
+		}
+	}
+	var newest engine.State
+	apply.Checkpoint = func(state engine.State) {
+		if !json.Valid(state) {
+			b.Errorf("checkpoint is no JSON: %s", state)
+		}
+		newest = state
+	}
+	result := b.apply(apply)
+	want := []string{
+		"apply_start terraform_data.a", "apply_complete terraform_data.a",
+		"apply_start terraform_data.b", "apply_complete terraform_data.b",
+	}
+	if !slices.Equal(applied, want) {
+		b.Errorf("events: got %q, want %q", applied, want)
+	}
+	if !bytes.Equal(newest, result.State) {
+		b.Errorf("the last checkpoint is not the final state:\n%s\n%s", newest, result.State)
+	}
+}
