@@ -49,7 +49,7 @@ func TestInvalidConfigurations(t *testing.T) {
 			}
 			check := func(operation string, run func(stackruntime.Options) hcl.Diagnostics) {
 				config, diags := stackconfig.Load(root)
-				engine := memengine.New(memengine.Options{StackDir: root})
+				engine := memengine.New(memengine.Options{StackDir: config.Root.Dir})
 				diags = diags.Extend(run(stackruntime.Options{Config: config, Engine: engine}))
 				if diff := cmp.Diff(want, wantdiag.Found(diags, source)); diff != "" {
 					t.Errorf("%s: wrong diagnostics (-want +got):\n%s\n%s", operation, diff, describe(diags))

@@ -1,0 +1,559 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackruntime_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+const echoModule = `
+-- echo/main.tf --
+variable "in" {
+  type    = any
+  default = null
+}
+resource "terraform_data" "this" { input = var.in }
+output "out" { value = terraform_data.this.output }
+`
+
+func summaries(diags hcl.Diagnostics) []string {
+	var got []string
+	for _, d := range diags {
+		got = append(got, d.Summary)
+	}
+	slices.Sort(got)
+	return got
+}
+
+func component(t *testing.T, addr string) stackaddrs.AbsComponentInstance {
+	t.Helper()
+	parsed, err := stackaddrs.ParseAbsComponentInstance(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+func requires(plan *stackplan.Plan) map[string][]string {
+	got := make(map[string][]string)
+	for _, c := range plan.Components {
+		names := []string{}
+		for _, r := range c.Requires {
+			names = append(names, r.String())
+		}
+		got[c.Addr.String()] = names
+	}
+	return got
+}
+
+// What is made of a failing component: its partial state is kept, dependents
+// are skipped, the rest goes on; the next plan continues from there.
+func TestFailedComponentIsKeptAndOthersGoOn(t *testing.T) {
+	w := newWorld(t, `
+-- main.tfcomponent.hcl --
+variable "limit" {
+  type    = number
+  default = 1
+}
+component "base" {
+  source = "./echo"
+  inputs = { in = "b" }
+}
+component "flaky" {
+  source = "./flaky"
+  inputs = { in = component.base.out, limit = var.limit }
+}
+component "after" {
+  source = "./echo"
+  inputs = { in = component.flaky.out }
+}
+component "last" {
+  source = "./echo"
+  inputs = { in = component.after.out }
+}
+component "other" {
+  source = "./echo"
+}
+-- flaky/main.tf --
+variable "in" { type = string }
+variable "limit" { type = number }
+resource "terraform_data" "first" { input = var.in }
+resource "terraform_data" "second" {
+  input = "${terraform_data.first.output}${var.limit}"
+  lifecycle {
+    postcondition {
+      condition     = self.output != "b1"
+      error_message = "One is too few."
+    }
+  }
+}
+output "out" { value = terraform_data.second.output }
+`+echoModule)
+
+	plan := w.plan(engine.Normal)
+	result, diags := w.tryApply(plan)
+	if len(diags) != 1 || !strings.Contains(describe(diags), "One is too few.") {
+		t.Fatalf("apply: %s; want the failed condition only", describe(diags))
+	}
+	want := map[string]hooks.Status{
+		"component.base": hooks.Applied, "component.other": hooks.Applied,
+		"component.flaky": hooks.Failed, "component.after": hooks.Skipped, "component.last": hooks.Skipped,
+	}
+	got := make(map[string]hooks.Status)
+	for addr, outcome := range result.Components {
+		got[addr.String()] = outcome.Status
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	objects, err := stackstate.Objects(w.state.Components[component(t, "component.flaky")].Module)
+	if err != nil || len(objects) == 0 {
+		t.Errorf("objects of component.flaky = %v, %v; want those that were created", objects, err)
+	}
+	if has, _ := stackstate.HasObjects(w.state.Components[component(t, "component.after")].Module); has {
+		t.Error("component.after was skipped but has objects")
+	}
+
+	w.inputs["limit"] = cty.NumberIntVal(2)
+	next := w.plan(engine.Normal)
+	if a := actions(next)["component.base"]; a != stackplan.NoOp {
+		t.Errorf("component.base has action %s in the next plan, want no-op", a)
+	}
+	w.apply(next)
+	if got, want := w.state.Components[component(t, "component.last")].Outputs["out"], cty.StringVal("b2"); !got.RawEquals(want) {
+		t.Errorf("result of the last component = %#v, want %#v", got, want)
+	}
+}
+
+func applyOrder(w *world) []string {
+	var order []string
+	for _, call := range w.engine.CallsOf(memengine.Apply) {
+		order = append(order, call.Component.String())
+	}
+	return order
+}
+
+// Rows 196, 197 and 207.
+func TestDestroyRunsInReverseOrder(t *testing.T) {
+	w := newWorld(t, chain)
+	w.apply(w.plan(engine.Normal))
+	if diff := cmp.Diff([]string{"component.a", "component.b", "component.c"}, applyOrder(w)); diff != "" {
+		t.Errorf("order of creation (-want +got):\n%s", diff)
+	}
+	w.engine.Forget()
+	w.apply(w.plan(engine.Destroy))
+	if diff := cmp.Diff([]string{"component.c", "component.b", "component.a"}, applyOrder(w)); diff != "" {
+		t.Errorf("order of destruction (-want +got):\n%s", diff)
+	}
+
+	// Row 217: destroying what is not there.
+	w.apply(w.plan(engine.Destroy))
+}
+
+const nested = `
+-- main.tfcomponent.hcl --
+variable "regions" {
+  type    = set(string)
+  default = ["eu", "us"]
+}
+component "base" {
+  source = "./echo"
+  inputs = { in = "base" }
+}
+stack "region" {
+  for_each = var.regions
+  source   = "./region"
+  inputs   = { name = each.key, base = component.base.out }
+}
+component "sum" {
+  source = "./echo"
+  inputs = { in = [for name, r in stack.region : "${name}=${r.result}"] }
+}
+output "all" {
+  type  = list(string)
+  value = component.sum.out
+}
+-- region/main.tfcomponent.hcl --
+variable "name" { type = string }
+variable "base" { type = string }
+component "inner" {
+  for_each = { one = 1, two = 2 }
+  source   = "../echo"
+  inputs   = { in = "${var.name}-${var.base}-${each.value}" }
+}
+component "free" {
+  source = "../echo"
+}
+output "result" {
+  type  = string
+  value = join(",", [for c in component.inner : c.out])
+}
+` + echoModule
+
+// Rows 134 and 135.
+func TestEmbeddedStacksForEach(t *testing.T) {
+	w := newWorld(t, nested)
+	plan := w.plan(engine.Normal)
+	inStack := func(region, name string) string { return `stack.region["` + region + `"].component.` + name }
+	all := []string{inStack("eu", "free"), inStack("eu", "inner"), inStack("us", "free"), inStack("us", "inner")}
+	want := map[string][]string{
+		"component.base":              {},
+		inStack("eu", `inner["one"]`): {"component.base"},
+		inStack("eu", `inner["two"]`): {"component.base"},
+		inStack("us", `inner["one"]`): {"component.base"},
+		inStack("us", `inner["two"]`): {"component.base"},
+		inStack("eu", "free"):         {},
+		inStack("us", "free"):         {},
+		"component.sum":               append([]string{"component.base"}, all...),
+	}
+	if diff := cmp.Diff(want, requires(plan)); diff != "" {
+		t.Errorf("required components (-want +got):\n%s", diff)
+	}
+	w.apply(plan)
+	wantOut := cty.ListVal([]cty.Value{cty.StringVal("eu=eu-base-1,eu-base-2"), cty.StringVal("us=us-base-1,us-base-2")})
+	if got := w.state.Outputs["all"]; !got.RawEquals(wantOut) {
+		t.Errorf("output all = %#v, want %#v", got, wantOut)
+	}
+	w.apply(w.plan(engine.Destroy))
+	if len(w.state.Components) != 0 {
+		t.Errorf("left after destroy: %v", slices.Collect(maps.Keys(w.state.Components)))
+	}
+}
+
+// Rows 115 and 130: what is no longer in the configuration is never dropped silently.
+func TestLeftOverInstancesAreErrors(t *testing.T) {
+	w := newWorld(t, nested)
+	w.apply(w.plan(engine.Normal))
+	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
+	plan, diags := w.tryPlan(engine.Normal)
+	want := []string{"Component instance left over", "Component instance left over", "Component instance left over"}
+	if diff := cmp.Diff(want, summaries(diags)); diff != "" {
+		t.Errorf("diagnostics (-want +got):\n%s", diff)
+	}
+	if plan.Applyable || len(plan.Components) == 0 {
+		t.Errorf("applyable %v with %d components, want not applyable but the rest announced", plan.Applyable, len(plan.Components))
+	}
+	if _, diags := w.tryApply(plan); len(diags) != 1 || diags[0].Summary != "Plan cannot be applied" {
+		t.Errorf("apply of a plan with errors: %s", describe(diags))
+	}
+}
+
+// Rows 51 to 54, 56 to 58, 65.
+func TestRootVariables(t *testing.T) {
+	w := newWorld(t, `
+-- main.tfcomponent.hcl --
+variable "required" { type = string }
+variable "defaulted" {
+  type    = number
+  default = 3
+}
+variable "object" {
+  type = object({ a = optional(string, "x"), b = optional(object({ c = optional(number, 7) }), {}) })
+  default = {}
+}
+variable "secret" {
+  type      = string
+  sensitive = true
+}
+variable "token" {
+  type      = string
+  ephemeral = true
+  default   = null
+}
+component "c" {
+  source = "./echo"
+  inputs = { in = { secret = var.secret, object = var.object } }
+}
+output "defaulted" {
+  type  = number
+  value = var.defaulted
+}
+component "keeper" {
+  source = "./keeper"
+  inputs = { in = var.secret }
+}
+output "secret" {
+  type  = string
+  value = component.keeper.out
+}
+-- keeper/main.tf --
+variable "in" {
+  type = string
+}
+output "out" {
+  value     = var.in
+  sensitive = true
+}
+`+echoModule)
+	_, diags := w.tryPlan(engine.Normal)
+	if diff := cmp.Diff([]string{"Value needed for variable", "Value needed for variable"}, summaries(diags)); diff != "" {
+		t.Errorf("missing values (-want +got):\n%s", diff)
+	}
+
+	w.inputs["required"] = cty.True // converted
+	w.inputs["secret"] = cty.StringVal("hush")
+	w.inputs["defaulted"] = cty.NullVal(cty.DynamicPseudoType) // the default
+	w.inputs["token"] = cty.StringVal("t1")
+	plan := w.plan(engine.Normal)
+	if got := plan.Inputs["required"].After; !got.RawEquals(cty.StringVal("true")) {
+		t.Errorf("required = %#v, want the value converted to string", got)
+	}
+	if got := plan.Outputs["defaulted"].After; !got.RawEquals(cty.NumberIntVal(3)) {
+		t.Errorf("defaulted = %#v, want 3", got)
+	}
+	wantObject := cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("x"), "b": cty.ObjectVal(map[string]cty.Value{"c": cty.NumberIntVal(7)})})
+	if got := plan.Inputs["object"].After; !got.RawEquals(wantObject) {
+		t.Errorf("object = %#v, want all defaults filled in", got)
+	}
+	token := plan.Inputs["token"]
+	if !token.After.IsNull() || !token.RequiredOnApply {
+		t.Errorf("token = %#v, required on apply %v; want null and true", token.After, token.RequiredOnApply)
+	}
+	if !marks.Contains(plan.Components[0].Inputs["in"], marks.Sensitive) {
+		t.Error("the mark of a sensitive variable is lost in a component input")
+	}
+
+	// Row 173: an ephemeral variable is needed again.
+	_, diags = w.tryApply(plan)
+	if diff := cmp.Diff([]string{"Value needed for variable"}, summaries(diags)); diff != "" {
+		t.Errorf("apply without the ephemeral value (-want +got):\n%s", diff)
+	}
+	if !marks.Contains(w.state.Outputs["secret"], marks.Sensitive) {
+		t.Errorf("output secret = %#v, want it sensitive", w.state.Outputs["secret"])
+	}
+	if v, ok := w.state.Inputs["token"]; ok {
+		t.Errorf("token is in the state as %#v although it had no value", v)
+	}
+}
+
+// Rows 78 to 99, a selection.
+func TestVariableValidation(t *testing.T) {
+	const config = `
+-- main.tfcomponent.hcl --
+variable "v" {
+  type      = any_type
+  validation {
+    condition     = COND
+    error_message = MSG
+  }
+}
+`
+	tests := map[string]struct {
+		typ, cond, msg string
+		flags          string
+		value          cty.Value
+		want           []string
+	}{
+		"holds":                                  {"number", "var.v > 1", `"small"`, "", cty.NumberIntVal(2), nil},
+		"fails":                                  {"number", "var.v > 1", `"small"`, "", cty.NumberIntVal(1), []string{"Variable value rejected"}},
+		"sensitive message":                      {"string", `var.v == "a"`, `"not ${var.v}"`, "sensitive = true", cty.StringVal("b"), []string{"Validation message would reveal a sensitive value", "Variable value rejected"}},
+		"sensitive message of a rule that holds": {"string", `var.v == "a"`, `"not ${var.v}"`, "sensitive = true", cty.StringVal("a"), []string{"Validation message would reveal a sensitive value"}},
+		"sensitive value, plain message":         {"string", `var.v == "a"`, `"no"`, "sensitive = true", cty.StringVal("b"), []string{"Variable value rejected"}},
+		"ephemeral message":                      {"string", `var.v == "a"`, `"not ${var.v}"`, "ephemeral = true", cty.StringVal("b"), []string{"Validation message would reveal an ephemeral value", "Variable value rejected"}},
+		"null condition":                         {"string", `var.v == "a" ? null : null`, `"x"`, "", cty.StringVal("b"), []string{"Validation condition gave no yes/no answer"}},
+		"list condition":                         {"string", `[var.v]`, `"x"`, "", cty.StringVal("b"), []string{"Validation condition gave no yes/no answer"}},
+		"unknown condition":                      {"string", `var.v == uuid()`, `"x"`, "", cty.StringVal("b"), nil},
+		"error in condition":                     {"string", `var.v.x == 1`, `"x"`, "", cty.StringVal("b"), []string{"Unsupported attribute"}},
+		"unknown message":                        {"string", `var.v == "a"`, `uuid()`, "", cty.StringVal("b"), []string{"Unusable validation message"}},
+		"null message":                           {"string", `var.v == "a"`, `var.v == "b" ? null : ""`, "", cty.StringVal("b"), []string{"Variable value rejected"}},
+		"message of wrong type":                  {"string", `var.v == "a"`, `["x"]`, "", cty.StringVal("b"), []string{"Unusable validation message", "Variable value rejected"}},
+		"other variable":                         {"string", `var.v == var.w`, `"x"`, "", cty.StringVal("b"), []string{"Reference not allowed here"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			text := strings.NewReplacer("any_type", test.typ+"\n"+test.flags, "COND", test.cond, "MSG", test.msg).Replace(config)
+			w := newWorld(t, text)
+			w.inputs["v"] = test.value
+			_, diags := w.tryPlan(engine.Normal)
+			if diff := cmp.Diff(test.want, summaries(diags)); diff != "" {
+				t.Errorf("diagnostics (-want +got):\n%s\n%s", diff, describe(diags))
+			}
+		})
+	}
+}
+
+// Rows 234 to 236.
+func TestEphemeralOutputs(t *testing.T) {
+	w := newWorld(t, `
+-- main.tfcomponent.hcl --
+variable "token" {
+  type      = string
+  ephemeral = true
+}
+output "leak" {
+  type  = string
+  value = var.token
+}
+output "both" {
+  type      = string
+  value     = "plain"
+  ephemeral = true
+}
+stack "child" {
+  source = "./child"
+  inputs = { token = var.token }
+}
+-- child/main.tfcomponent.hcl --
+variable "token" {
+  type      = string
+  ephemeral = true
+}
+output "fine" {
+  type      = string
+  value     = "x${var.token}"
+  ephemeral = true
+}
+`)
+	w.inputs["token"] = cty.StringVal("t")
+	_, diags := w.tryPlan(engine.Normal)
+	want := []string{"Ephemeral value in a lasting output", "Output should be ephemeral but is not", "Root outputs cannot be ephemeral"}
+	if diff := cmp.Diff(want, summaries(diags)); diff != "" {
+		t.Errorf("diagnostics (-want +got):\n%s", diff)
+	}
+}
+
+// Row 136.
+func TestDependsOn(t *testing.T) {
+	w := newWorld(t, `
+-- main.tfcomponent.hcl --
+component "empty" {
+  for_each = {}
+  source   = "./echo"
+}
+component "first" {
+  source     = "./echo"
+  depends_on = [component.empty, stack.s]
+}
+component "second" { source = "./echo" }
+stack "s" {
+  source     = "./s"
+  inputs     = { x = "y" }
+  depends_on = [component.second]
+}
+-- s/main.tfcomponent.hcl --
+variable "x" { type = string }
+component "uses" {
+  source = "../echo"
+  inputs = { in = var.x }
+}
+component "free" { source = "../echo" }
+`+echoModule)
+	want := map[string][]string{
+		"component.first":        {"component.empty", "component.second", "stack.s.component.free", "stack.s.component.uses"},
+		"component.second":       {},
+		"stack.s.component.uses": {"component.second"},
+		"stack.s.component.free": {},
+	}
+	plan := w.plan(engine.Normal)
+	if diff := cmp.Diff(want, requires(plan)); diff != "" {
+		t.Errorf("required components (-want +got):\n%s", diff)
+	}
+	w.apply(plan)
+}
+
+func TestUnknownForEachIsRefused(t *testing.T) {
+	w := newWorld(t, `
+-- main.tfcomponent.hcl --
+component "a" {
+  source = "./echo"
+  inputs = { in = ["x"] }
+}
+component "b" {
+  for_each = toset(component.a.out)
+  source   = "./echo"
+}
+component "c" {
+  source = "./echo"
+  inputs = { in = component.b }
+}
+`+echoModule)
+	plan, diags := w.tryPlan(engine.Normal)
+	if diff := cmp.Diff([]string{"Instances not known before apply"}, summaries(diags)); diff != "" {
+		t.Errorf("diagnostics (-want +got):\n%s", diff)
+	}
+	if len(plan.Components) != 1 || plan.Components[0].Addr.String() != "component.a" {
+		t.Errorf("planned %v, want component.a only", actions(plan))
+	}
+}
+
+// A state that cannot be saved ends the apply before the next component.
+func TestSaveErrorStopsTheApply(t *testing.T) {
+	w := newWorld(t, chain)
+	plan := w.plan(engine.Normal)
+	opts, _ := w.options()
+	var tries int
+	_, diags := stackruntime.Apply(t.Context(), stackruntime.ApplyRequest{
+		Options: opts, Plan: plan,
+		Save: func(context.Context, stackruntime.StateChange) error {
+			tries++
+			return errors.New("no space left")
+		},
+	})
+	if tries == 0 || !strings.Contains(describe(diags), "no space left") {
+		t.Errorf("%d tries to save; diagnostics: %s", tries, describe(diags))
+	}
+	if order := applyOrder(w); len(order) != 1 {
+		t.Errorf("applied %v, want nothing after the first component", order)
+	}
+}
+
+func TestInspectSeesRecordedOutputs(t *testing.T) {
+	w := newWorld(t, nested)
+	w.apply(w.plan(engine.Normal))
+	opts, _ := w.options()
+	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: opts, State: w.state, Inputs: w.state.Inputs})
+	for text, want := range map[string]cty.Value{
+		`component.base.out`:                             cty.StringVal("base"),
+		`stack.region["eu"].result`:                      cty.StringVal("eu-base-1,eu-base-2"),
+		`sort([for k, _ in stack.region : upper(k)])[1]`: cty.StringVal("US"),
+	} {
+		e, diags := hclsyntax.ParseExpression([]byte(text), "<expression>", hcl.InitialPos)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		got, diags := inspector.EvalExpr(t.Context(), e)
+		if diags.HasErrors() || !got.RawEquals(want) {
+			t.Errorf("%s = %#v, %s; want %#v", text, got, describe(diags), want)
+		}
+	}
+}
+
+// The same plan whatever task runs first (rule V5).
+func TestPlansDoNotDependOnScheduling(t *testing.T) {
+	w := newWorld(t, nested)
+	want := w.plan(engine.Normal)
+	for range 20 {
+		opts, _ := w.options()
+		opts.Parallelism = 1
+		got, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts, Timestamp: want.Timestamp})
+		if diags.HasErrors() {
+			t.Fatal(describe(diags))
+		}
+		compare := cmp.Comparer(func(a, b cty.Value) bool { return a.RawEquals(b) })
+		exported := cmp.Comparer(func(a, b stackaddrs.AbsComponentInstance) bool { return a == b })
+		component := cmp.Comparer(func(a, b stackaddrs.AbsComponent) bool { return a == b })
+		if diff := cmp.Diff(want, got, compare, exported, component); diff != "" {
+			t.Fatalf("another plan (-first +this):\n%s", diff)
+		}
+	}
+}
