@@ -66,7 +66,8 @@ func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInsta
 
 func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstance]*ComponentResult, hcl.Diagnostics) {
 	graph := newChangeGraph(m.applying.Plan)
-	m.changes = changeexec.ChangeExec(ctx, func(results *changeResults, add func(change)) {
+	changeexec.ChangeExec(ctx, func(results *changeResults, add func(change)) {
+		m.changes = results // before any change begins and asks
 		for _, plan := range m.applying.Plan.Components {
 			applier := &componentApplier{main: m, plan: plan, graph: graph, results: results}
 			add(change{Addr: plan.Addr, Run: applier.run})

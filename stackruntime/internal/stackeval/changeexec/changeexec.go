@@ -58,7 +58,7 @@ func (r *Results[A, R]) Has(addr A) bool {
 // begin. It returns without waiting for them. ctx must be that of a task.
 //
 // setup gets the results before they exist so that the functions of the changes
-// can refer to them; asking in setup itself is an error.
+// and others they set going can refer to them; asking in setup itself is an error.
 func ChangeExec[A comparable, R any](ctx context.Context, setup func(results *Results[A, R], add func(Change[A, R]))) *Results[A, R] {
 	results := &Results[A, R]{promises: make(map[A]promising.PromiseGet[R])}
 	beginner, begin := promising.NewPromise[struct{}](ctx, "begin of changes")
