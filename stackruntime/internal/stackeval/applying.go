@@ -53,13 +53,9 @@ func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInsta
 			Detail:   "There were errors while it was made. Mend them and make a new plan.",
 		}}
 	}
-	stop, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	m.saver.stop = cancel
-
-	results, diags := inMainTask(stop, m.applyAll)
-	if stop.Err() != nil {
-		diags = diags.Append(interrupted("applying", stop))
+	results, diags := inMainTask(ctx, m.applyAll)
+	if ctx.Err() != nil {
+		diags = diags.Append(interrupted(ctx, "applied"))
 	}
 	return results, diags
 }
@@ -125,17 +121,13 @@ func (g *changeGraph) predecessors(plan *stackplan.Component) []stackaddrs.AbsCo
 	return plan.Requires
 }
 
-// saver hands changes of the state to the caller, one at a time.
-type saver struct {
-	slot chan struct{}
-	stop context.CancelCauseFunc
-}
-
+// save hands a change of the state to the caller, one at a time. After an error
+// nothing more is begun; what runs goes on to its end.
 func (m *Main) save(ctx context.Context, change StateChange) hcl.Diagnostics {
-	m.saver.slot <- struct{}{}
-	defer func() { <-m.saver.slot }()
+	m.saving <- struct{}{}
+	defer func() { <-m.saving }()
 	if err := m.applying.Save(ctx, change); err != nil {
-		m.saver.stop(fmt.Errorf("the state could not be saved: %w", err))
+		m.slots.halt()
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "State not saved",
@@ -435,6 +427,9 @@ func (a *componentApplier) record(ctx context.Context, inst *ComponentInstance, 
 	gone := result.Complete && (a.plan.Action == stackplan.Delete || a.plan.Action == stackplan.Forget)
 	if gone {
 		gone = !hasResources(result.Module)
+	}
+	if a.plan.Mode == engine.RefreshOnly && change.Before == nil {
+		return // looking at what was never made leaves no trace
 	}
 	if !gone {
 		change.After = a.newRecord(inst, result)

@@ -38,7 +38,7 @@ type Main struct {
 
 	// Of an apply only.
 	changes *changeResults
-	saver   saver
+	saving  chan struct{} // has an element while a change is being saved
 
 	config *StackConfig
 	stack  *Stack // nil while validating
@@ -114,7 +114,7 @@ func NewForPlanning(opts Options, planning PlanOptions) *Main {
 func NewForApplying(opts Options, applying ApplyOptions) *Main {
 	m := newMain(expr.ApplyPhase, opts, applying.Plan.Timestamp)
 	m.applying = &applying
-	m.saver.slot = make(chan struct{}, 1)
+	m.saving = make(chan struct{}, 1)
 	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil)
 	return m
 }

@@ -77,7 +77,7 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		return plan, m.explainCycles(diags)
 	})
 	if ctx.Err() != nil {
-		diags = diags.Append(interrupted("planning", ctx))
+		diags = diags.Append(interrupted(ctx, "planned"))
 	}
 
 	slices.SortFunc(plan.Components, func(a, b *stackplan.Component) int { return a.Addr.Compare(b.Addr) })
@@ -86,7 +86,7 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	return plan, diags
 }
 
-func interrupted(what string, ctx context.Context) *hcl.Diagnostic {
+func interrupted(ctx context.Context, what string) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Operation interrupted",

@@ -6,6 +6,7 @@ package stackeval
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -43,7 +44,11 @@ func stopContext(ctx context.Context) context.Context {
 }
 
 // slots limit how many component instances the engine works on at a time.
-type slots chan struct{}
+type slots struct {
+	free   chan struct{} // an element for each slot in use
+	halted chan struct{} // closed when nothing more may begin
+	halt   func()
+}
 
 const defaultParallelism = 10
 
@@ -51,7 +56,12 @@ func newSlots(n int) slots {
 	if n <= 0 {
 		n = defaultParallelism
 	}
-	return make(slots, n)
+	halted := make(chan struct{})
+	return slots{
+		free:   make(chan struct{}, n),
+		halted: halted,
+		halt:   sync.OnceFunc(func() { close(halted) }),
+	}
 }
 
 // errStopped says that the engine was not started because the operation shall stop.
@@ -62,14 +72,25 @@ var errStopped = errors.New("operation stopped")
 func (s slots) run(ctx context.Context, f func(ctx context.Context)) error {
 	stop := stopContext(ctx)
 	select {
-	case s <- struct{}{}:
-		defer func() { <-s }()
+	case s.free <- struct{}{}:
+		defer func() { <-s.free }()
 	case <-stop.Done():
 		return errStopped
-	}
-	if stop.Err() != nil {
+	case <-s.halted:
 		return errStopped
+	}
+	if stop.Err() != nil || s.isHalted() {
+		return errStopped // when several cases are ready, select takes any
 	}
 	f(stop)
 	return nil
+}
+
+func (s slots) isHalted() bool {
+	select {
+	case <-s.halted:
+		return true
+	default:
+		return false
+	}
 }
