@@ -6,6 +6,7 @@ package memengine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,6 +46,9 @@ func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.A
 		if inputs, moreDiags = prepareInputs(module, req.Inputs); moreDiags.HasErrors() {
 			return nil, diags.Extend(moreDiags)
 		}
+		if moreDiags = a.checkInputs(inputs); moreDiags.HasErrors() {
+			return nil, diags.Extend(moreDiags)
+		}
 	}
 	return a.apply(ctx, prog, module, inputs)
 }
@@ -54,7 +58,8 @@ type applier struct {
 	engine *Engine
 	req    *engine.ApplyRequest
 
-	timestamp time.Time // of the plan
+	timestamp time.Time         // of the plan
+	inputs    map[string][]byte // of the plan, by name
 
 	planned  map[string]storedChange // by address
 	deferred map[string]bool
@@ -71,6 +76,7 @@ func (a *applier) load() error {
 		return fmt.Errorf("the plan was made for %s, not for %s", stored.Component, component)
 	}
 	a.timestamp = stored.Timestamp
+	a.inputs = stored.Inputs
 	a.planned = make(map[string]storedChange, len(stored.Changes))
 	for _, change := range stored.Changes {
 		a.planned[change.Address] = change
@@ -80,7 +86,29 @@ func (a *applier) load() error {
 	var err error
 	a.state, err = decodeState(a.req.PriorState, a.engine.opts.Info)
 	a.doc = a.req.PriorState
+	if err == nil && (a.state.lineage != stored.Lineage || a.state.serial != stored.Serial) {
+		err = errors.New("the state has changed since the plan was made")
+	}
 	return err
+}
+
+// checkInputs checks that the final inputs are such as the plan was made for.
+func (a *applier) checkInputs(inputs map[string]cty.Value) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range slices.Sorted(maps.Keys(a.inputs)) {
+		planned, err := decodeValue(a.inputs[name])
+		if err != nil {
+			return diags.Append(failure("the inputs of the plan", err))
+		}
+		if final, ok := inputs[name]; !ok || !refines(final, planned) {
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagError,
+				Summary:  "Input differs from the plan",
+				Detail:   fmt.Sprintf("The value for the variable %q is not one that the plan was made for. Make a new plan.", name),
+			})
+		}
+	}
+	return diags
 }
 
 func (a *applier) apply(ctx context.Context, prog program, module *engine.Module, inputs map[string]cty.Value) (*engine.ApplyResult, hcl.Diagnostics) {
@@ -127,8 +155,7 @@ func (a *applier) deleteObjects(ctx context.Context) hcl.Diagnostics {
 		addr := nextDeletion(waiting)
 		o := waiting[addr]
 		delete(waiting, addr)
-		resource := dataResourceType + "." + o.name
-		if failed[resource] {
+		if failed[o.resource()] {
 			markAll(failed, o.dependencies)
 			continue
 		}
@@ -159,7 +186,7 @@ func nextDeletion(waiting map[string]*priorObject) string {
 	}
 	addrs := slices.Sorted(maps.Keys(waiting))
 	for _, addr := range addrs {
-		if !needed[dataResourceType+"."+waiting[addr].name] {
+		if !needed[waiting[addr].resource()] {
 			return addr
 		}
 	}
@@ -203,7 +230,7 @@ func (a *applier) settle(ctx context.Context, r resourceInstance) (cty.Value, hc
 		newID(a.req.Component, addr, prior),
 	)
 	diags := a.replaceOrWrite(ctx, planned.Actions, addr, &priorObject{
-		name: r.name, key: r.key, value: final, dependencies: r.dependencies, createFirst: r.createFirst,
+		module: r.module, name: r.name, key: r.key, value: final, dependencies: r.dependencies, createFirst: r.createFirst,
 	})
 	return final, diags
 }

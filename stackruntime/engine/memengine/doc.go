@@ -7,7 +7,7 @@
 // It knows one resource type, terraform_data, and treats it as terraform does,
 // down to the state documents it writes. A module is either a directory with
 // .tf files, which may contain variables, locals, outputs, terraform_data
-// resources and check blocks, or a [Module] made of Go functions.
+// resources, check blocks and calls of local modules, or a [Module] made of Go functions.
 //
 // Rules:
 //
@@ -18,6 +18,7 @@
 //   - M3. What a module contains beyond that is refused with a diagnostic,
 //     never ignored.
 //
-// It does not call modules from modules, and it has no data sources,
+// It calls modules from local directories, once each, and as a whole: a circle
+// through different values of two modules is refused. It has no data sources,
 // provisioners, imports or moves.
 package memengine

@@ -69,7 +69,7 @@ func (e *Engine) Info() engine.Info { return e.opts.Info }
 type program interface {
 	describe() *engine.Module
 	validate() hcl.Diagnostics
-	preventsDestroy(resource string) bool
+	preventsDestroy(module, resource string) bool
 	execute(*execution) (*outcome, hcl.Diagnostics)
 }
 

@@ -26,6 +26,10 @@ type execution struct {
 	// an instance that depends on one with errors.
 	settle func(resourceInstance) (cty.Value, hcl.Diagnostics)
 
+	// enter is called for each module instance that the configuration has. May
+	// be nil.
+	enter func(module string)
+
 	// deferAll is called for a resource whose instances are not known, which
 	// are then not settled one by one.
 	deferAll func(resourceInstance)
@@ -39,6 +43,7 @@ type outcome struct {
 
 // resourceInstance is the configuration of one resource instance.
 type resourceInstance struct {
+	module          string // address of the module instance, "" for the root module
 	name            string
 	key             stackaddrs.InstanceKey
 	input           cty.Value // marked where sensitive
@@ -52,7 +57,15 @@ type resourceInstance struct {
 }
 
 func (r resourceInstance) addr() string {
-	return dataResourceType + "." + r.name + r.key.String()
+	return resourceAddr(r.module, r.name) + r.key.String()
+}
+
+// resourceAddr returns the address of a resource.
+func resourceAddr(module, name string) string {
+	if module == "" {
+		return dataResourceType + "." + name
+	}
+	return module + "." + dataResourceType + "." + name
 }
 
 // dataResourceType is the one resource type of this engine.

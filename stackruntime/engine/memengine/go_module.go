@@ -83,9 +83,9 @@ func newGoProgram(dir string, m *Module) *goProgram {
 	}}
 }
 
-func (p *goProgram) describe() *engine.Module    { return p.module }
-func (p *goProgram) validate() hcl.Diagnostics   { return nil }
-func (p *goProgram) preventsDestroy(string) bool { return false }
+func (p *goProgram) describe() *engine.Module            { return p.module }
+func (p *goProgram) validate() hcl.Diagnostics           { return nil }
+func (p *goProgram) preventsDestroy(string, string) bool { return false }
 
 func (p *goProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
 	var diags hcl.Diagnostics

@@ -58,6 +58,15 @@ func (p *hclProgram) checkReferences() hcl.Diagnostics {
 			diags = diags.Extend(p.checkReference(traversal, scopeKind{}))
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(p.calls)) {
+		call := p.calls[name]
+		for _, argument := range slices.Sorted(maps.Keys(call.arguments)) {
+			check(scopeKind{}, call.arguments[argument])
+		}
+		for _, traversal := range call.dependsOn {
+			diags = diags.Extend(p.checkReference(traversal, scopeKind{}))
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.checks)) {
 		checkRules(scopeKind{}, p.checks[name].rules)
 	}
@@ -80,6 +89,9 @@ func (p *hclProgram) checkReference(traversal hcl.Traversal, scope scopeKind) hc
 	case dataResourceType:
 		_, declared = p.resources[ref.name]
 		what = "resource"
+	case "module":
+		_, declared = p.calls[ref.name]
+		what = "call of a module"
 	case "each":
 		declared, what = scope.each && (ref.name == "key" || ref.name == "value"), "each object in this context, attribute"
 	case "count":
@@ -103,7 +115,7 @@ func (p *hclProgram) checkReference(traversal hcl.Traversal, scope scopeKind) hc
 }
 
 var undeclaredNames = map[string]string{
-	"var": "input variable", "local": "local value", dataResourceType: "resource",
+	"var": "input variable", "local": "local value", "module": "module", dataResourceType: "resource",
 	"each": "each object", "count": "count object", "self": "self object", "path": "path", "terraform": "terraform attribute",
 }
 

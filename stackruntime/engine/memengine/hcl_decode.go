@@ -5,6 +5,8 @@ package memengine
 
 import (
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,8 +24,10 @@ import (
 // decoder decodes the files of a module. What it does not know is an error
 // (rule M3), which the schemas see to.
 type decoder struct {
-	program *hclProgram
-	diags   hcl.Diagnostics
+	program  *hclProgram
+	stackDir string
+	path     []string // directories of the modules from the root to this one
+	diags    hcl.Diagnostics
 }
 
 var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
@@ -33,6 +37,7 @@ var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "output", LabelNames: []string{"name"}},
 	{Type: "resource", LabelNames: []string{"type", "name"}},
 	{Type: "check", LabelNames: []string{"name"}},
+	{Type: "module", LabelNames: []string{"name"}},
 	{Type: "provider", LabelNames: []string{"name"}},
 }}
 
@@ -51,6 +56,8 @@ func (d *decoder) decodeFile(body hcl.Body) {
 			d.decodeResource(block)
 		case "check":
 			d.decodeCheck(block)
+		case "module":
+			d.decodeCall(block)
 		case "provider":
 			d.fail("Provider configuration in component module",
 				"Modules used by components cannot configure providers. Configure the provider in the stack and assign it in the component's providers argument.",
@@ -355,9 +362,74 @@ func (d *decoder) decodeCheck(block *hcl.Block) {
 	declare(d, d.program.checks, block.Labels[0], "check", config, block.DefRange)
 }
 
+// decodeCall decodes a module block and loads the module.
+func (d *decoder) decodeCall(block *hcl.Block) {
+	attrs, diags := block.Body.JustAttributes()
+	d.diags = d.diags.Extend(diags)
+	content := &hcl.BodyContent{Attributes: attrs}
+	call := &callConfig{arguments: map[string]hcl.Expression{}, dependsOn: d.dependsOn(content), rng: block.DefRange}
+	for _, name := range slices.Sorted(maps.Keys(attrs)) {
+		switch name {
+		case "source", "depends_on":
+		case "version", "providers", "count", "for_each":
+			d.fail("Unsupported argument", fmt.Sprintf("The in-memory engine calls modules without %s.", name), attrs[name].NameRange)
+		default:
+			call.arguments[name] = attrs[name].Expr
+		}
+	}
+	source := ""
+	attribute(d, content, "source", &source)
+	if !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") {
+		d.fail("Unsupported module source", "The in-memory engine calls modules from local directories only, whose names start with ./ or ../ here.", block.DefRange)
+		return
+	}
+	dir := filepath.Join(d.program.module.Dir, filepath.FromSlash(source))
+	if slices.Contains(d.path, dir) {
+		d.fail("Module calls itself", "A module cannot call itself, directly or through others.", block.DefRange)
+		return
+	}
+	call.program, diags = loadModule(dir, d.stackDir, d.path)
+	d.diags = d.diags.Extend(diags)
+	if call.program == nil || diags.HasErrors() {
+		return
+	}
+	d.checkArguments(call)
+	d.adopt(call.program.module)
+	declare(d, d.program.calls, block.Labels[0], "module", call, block.DefRange)
+}
+
+func (d *decoder) checkArguments(call *callConfig) {
+	variables := call.program.module.Variables
+	for _, name := range slices.Sorted(maps.Keys(call.arguments)) {
+		if _, ok := variables[name]; !ok {
+			d.fail("Unsupported argument", fmt.Sprintf("The module has no variable %q.", name), call.arguments[name].Range())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		if _, ok := call.arguments[name]; !ok && variables[name].Required() {
+			d.fail("Missing required argument", fmt.Sprintf("The module's variable %q needs a value.", name), call.rng)
+		}
+	}
+}
+
+// adopt makes what a called module asks of its caller a requirement of this one.
+func (d *decoder) adopt(child *engine.Module) {
+	for provider, versions := range child.Requirements {
+		d.addRequirement(provider, "")
+		for _, version := range versions {
+			d.addRequirement(provider, version)
+		}
+	}
+	for name, slot := range child.Slots {
+		if _, ok := d.program.module.Slots[name]; !ok && name.Alias == "" {
+			d.program.module.Slots[name] = slot
+		}
+	}
+}
+
 // reference is what the first steps of a traversal name.
 type reference struct {
-	kind string // var, local, terraform_data, each, count, self, path or terraform
+	kind string // var, local, module, terraform_data, each, count, self, path or terraform
 	name string
 }
 
@@ -372,7 +444,7 @@ func parseReference(traversal hcl.Traversal) (reference, *hcl.Diagnostic) {
 	if kind == "self" {
 		return reference{kind: kind}, nil
 	}
-	kinds := []string{"var", "local", dataResourceType, "each", "count", "path", "terraform"}
+	kinds := []string{"var", "local", "module", dataResourceType, "each", "count", "path", "terraform"}
 	if !slices.Contains(kinds, kind) {
 		return invalid(fmt.Sprintf("%q is nothing that the in-memory engine knows. References start with %s.", kind, strings.Join(kinds, ", ")))
 	}

@@ -28,6 +28,7 @@ type hclProgram struct {
 	outputs   map[string]*outputConfig
 	resources map[string]*resourceConfig
 	checks    map[string]*checkConfig
+	calls     map[string]*callConfig
 
 	mu struct {
 		sync.Mutex
@@ -91,6 +92,14 @@ type lifecycleConfig struct {
 	preconditions, postconditions       []*ruleConfig
 }
 
+// callConfig is a module block.
+type callConfig struct {
+	program   *hclProgram
+	arguments map[string]hcl.Expression
+	dependsOn []hcl.Traversal
+	rng       hcl.Range
+}
+
 type checkConfig struct {
 	rules []*ruleConfig
 	rng   hcl.Range
@@ -105,6 +114,16 @@ type ruleConfig struct {
 
 // loadDir reads the module of a directory. The program is nil if there is none.
 func loadDir(dir, stackDir string) (program, hcl.Diagnostics) {
+	p, diags := loadModule(dir, stackDir, nil)
+	if p == nil {
+		return nil, diags
+	}
+	return p, diags
+}
+
+// loadModule reads a module and those it calls. callers are the directories of
+// the modules that lead to it.
+func loadModule(dir, stackDir string, callers []string) (*hclProgram, hcl.Diagnostics) {
 	names, err := moduleFiles(dir)
 	if err != nil || len(names) == 0 {
 		return nil, hcl.Diagnostics{{
@@ -126,8 +145,9 @@ func loadDir(dir, stackDir string) (program, hcl.Diagnostics) {
 		outputs:   map[string]*outputConfig{},
 		resources: map[string]*resourceConfig{},
 		checks:    map[string]*checkConfig{},
+		calls:     map[string]*callConfig{},
 	}
-	d := decoder{program: p}
+	d := decoder{program: p, stackDir: stackDir, path: append(slices.Clone(callers), dir)}
 	parser := hclparse.NewParser()
 	for _, name := range names {
 		path := filepath.Join(dir, name)
@@ -189,7 +209,15 @@ func displayName(path, stackDir string) string {
 
 func (p *hclProgram) describe() *engine.Module { return p.module }
 
-func (p *hclProgram) preventsDestroy(resource string) bool {
+func (p *hclProgram) preventsDestroy(module, resource string) bool {
+	for module != "" {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(module, "module."), ".")
+		call, ok := p.calls[name]
+		if !ok {
+			return false
+		}
+		p, module = call.program, rest
+	}
 	r, ok := p.resources[resource]
 	return ok && r.lifecycle.preventDestroy
 }

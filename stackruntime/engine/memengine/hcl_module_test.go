@@ -26,10 +26,19 @@ import (
 func dirWorld(t testing.TB, source string) *world {
 	t.Helper()
 	dir := t.TempDir()
+	writeModule(t, dir, source)
+	return &world{e: memengine.New(memengine.Options{StackDir: dir}), addr: component(t, "component.a"), dir: dir}
+}
+
+// writeModule writes the main.tf of a module.
+func writeModule(t testing.TB, dir, source string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return &world{e: memengine.New(memengine.Options{StackDir: dir}), addr: component(t, "component.a"), dir: dir}
 }
 
 func messages(diags hcl.Diagnostics) []string {
@@ -291,7 +300,9 @@ func TestInvalidModules(t *testing.T) {
 				"main.tf:2:99: Invalid reference",
 			},
 		},
-		"module call":    {"module \"x\" {\n  source = \"./x\"\n}", []string{"main.tf:1:1: Unsupported block type"}},
+		"remote module":  {"module \"x\" {\n  source = \"a/b/c\"\n}", []string{"main.tf:1:1: Unsupported module source"}},
+		"own module":     {"module \"x\" {\n  source = \"./.\"\n}", []string{"main.tf:1:1: Module calls itself"}},
+		"moved":          {"moved {\n  from = terraform_data.a\n  to = terraform_data.b\n}", []string{"main.tf:1:1: Unsupported block type"}},
 		"data source":    {`data "terraform_remote_state" "x" {}`, []string{"main.tf:1:1: Unsupported block type"}},
 		"other resource": {`resource "null_resource" "x" {}`, []string{"main.tf:1:10: Unsupported resource type"}},
 		"provisioner":    {"resource \"terraform_data\" \"x\" {\n  provisioner \"local-exec\" {}\n}", []string{"main.tf:2:3: Unsupported block type"}},
@@ -430,5 +441,88 @@ func TestJSONModule(t *testing.T) {
 	got := w.planAndApply(t, map[string]cty.Value{"a": cty.StringVal("hi")}).Outputs["o"]
 	if !got.RawEquals(cty.StringVal("hi!")) {
 		t.Errorf("got %#v", got)
+	}
+}
+
+func TestModuleCalls(t *testing.T) {
+	w := dirWorld(t, `
+variable "on" { type = bool }
+module "first" {
+  source = "./child"
+  in     = 3
+}
+module "second" {
+  source     = "./child"
+  in         = module.first.out
+  depends_on = [module.first]
+}
+output "out" { value = module.second.out }
+`)
+	child := filepath.Join(w.dir, "child")
+	writeModule(t, child, `
+terraform {
+  required_providers {
+    fake = { source = "acme/fake", version = ">= 2" }
+  }
+}
+variable "in" {
+  type = string
+  validation {
+    condition     = var.in != "bad"
+    error_message = "bad"
+  }
+}
+resource "terraform_data" "x" {
+  input = "${var.in}!"
+  lifecycle { prevent_destroy = false }
+}
+output "out" { value = terraform_data.x.output }
+`)
+	m, diags := w.e.Module(t.Context(), w.dir)
+	noErrors(t, diags)
+	if slot := m.Slots[engine.ProviderSlot{LocalName: "fake"}]; slot == nil || len(m.Requirements) != 1 {
+		t.Errorf("what the called module needs is missing: slots %v, requirements %v", m.Slots, m.Requirements)
+	}
+	inputs := map[string]cty.Value{"on": cty.True}
+	result := w.planAndApply(t, inputs)
+	if got := result.Outputs["out"]; !got.RawEquals(cty.StringVal("3!!")) {
+		t.Errorf("output: got %#v", got)
+	}
+	if !strings.Contains(string(w.state), `"dependencies":["module.first.terraform_data.x"]`) {
+		t.Errorf("dependencies are missing in the state: %s", w.state)
+	}
+	var checks []string
+	for _, c := range result.Checks {
+		checks = append(checks, c.Address.ToDisplay+" "+c.Address.Module)
+	}
+	if diff := cmp.Diff([]string{"module.first.var.in module.first", "module.second.var.in module.second"}, checks); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+
+	writeModule(t, w.dir, "module \"first\" {\n  source = \"./child\"\n  in     = 3\n}")
+	w.e = memengine.New(memengine.Options{})
+	plan, diags := w.plan(t, nil)
+	noErrors(t, diags)
+	want := []string{"module.first.terraform_data.x [no-op]", "module.second.terraform_data.x [delete] delete_because_no_module"}
+	if diff := cmp.Diff(want, summary(plan)); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+
+	for name, test := range map[string]struct{ source, want string }{
+		"unknown argument": {"module \"a\" {\n  source = \"./child\"\n  in     = 1\n  no     = 1\n}", "main.tf:4:12: Unsupported argument"},
+		"missing argument": {"module \"a\" {\n  source = \"./child\"\n}", "main.tf:1:1: Missing required argument"},
+		"repetition":       {"module \"a\" {\n  source = \"./child\"\n  in     = 1\n  count  = 1\n}", "main.tf:4:3: Unsupported argument"},
+		"wrong type":       {"module \"a\" {\n  source = \"./child\"\n  in     = {}\n}", "main.tf:3:12: Invalid value for variable"},
+		"failed rule":      {"module \"a\" {\n  source = \"./child\"\n  in     = \"bad\"\n}", "child/main.tf:10:21: Invalid value for variable"},
+		"circle":           {"module \"a\" {\n  source = \"./child\"\n  in     = module.a.out\n}", "main.tf:1:1: Self-referencing configuration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			writeModule(t, w.dir, test.source)
+			e := memengine.New(memengine.Options{StackDir: w.dir})
+			_, diags := e.Plan(t.Context(), &engine.PlanRequest{Component: w.addr, ModuleDir: w.dir})
+			if diff := cmp.Diff([]string{test.want}, messages(diags)); diff != "" {
+				t.Errorf("diagnostics (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ package memengine
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	tfjson "github.com/hashicorp/terraform-json"
@@ -19,17 +20,23 @@ import (
 func (r *hclRun) checkVariables() bool {
 	ok := true
 	for _, name := range slices.Sorted(maps.Keys(r.program.variables)) {
-		static := tfjson.CheckStaticAddress{ToDisplay: "var." + name, Kind: "var", Name: name}
+		static := r.checkAddress("var", "var.", name)
 		held := r.hold(r.program.variables[name].rules, nil, map[string]bool{}, "Invalid value for variable", static, tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay})
 		ok = ok && held
 	}
 	return ok
 }
 
+// checkAddress names what rules belong to.
+func (r *hclRun) checkAddress(kind tfjson.CheckKind, prefix, name string) tfjson.CheckStaticAddress {
+	display := strings.TrimPrefix(r.path+"."+prefix+name, ".")
+	return tfjson.CheckStaticAddress{ToDisplay: display, Kind: kind, Module: r.path, Name: name}
+}
+
 // check checks the assertions of a check block. Those that do not hold are
 // warnings.
 func (r *hclRun) check(name string) {
-	static := tfjson.CheckStaticAddress{ToDisplay: "check." + name, Kind: tfjson.CheckKindCheckBlock, Name: name}
+	static := r.checkAddress(tfjson.CheckKindCheckBlock, "check.", name)
 	before := r.diags
 	r.diags = nil
 	r.hold(r.program.checks[name].rules, nil, map[string]bool{}, "Check block assertion failed", static, tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay})

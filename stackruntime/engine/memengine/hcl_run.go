@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	tfjson "github.com/hashicorp/terraform-json"
@@ -24,10 +25,14 @@ import (
 type hclRun struct {
 	program   *hclProgram
 	run       *execution
+	path      string          // address of the module instance
+	base      map[string]bool // addresses of the resources that the module as a whole depends on
+	rootDir   string
 	functions map[string]function.Function
 	variables cty.Value
 	locals    map[string]*node
 	resources map[string]*node
+	calls     map[string]*node
 	checks    []tfjson.CheckResultStatic
 	diags     hcl.Diagnostics
 }
@@ -45,11 +50,22 @@ func (p *hclProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
 		program:   p,
 		run:       run,
 		functions: p.functionTable(run),
-		variables: cty.ObjectVal(run.inputs),
-		locals:    map[string]*node{},
-		resources: map[string]*node{},
+		rootDir:   p.module.Dir,
 	}
-	result := &outcome{outputs: map[string]cty.Value{}}
+	outputs := r.evaluateAll(run.inputs)
+	return &outcome{outputs: outputs, checks: r.checks}, r.diags
+}
+
+// evaluateAll evaluates the whole module and returns the outputs that could be
+// computed.
+func (r *hclRun) evaluateAll(inputs map[string]cty.Value) map[string]cty.Value {
+	p := r.program
+	r.variables = cty.ObjectVal(inputs)
+	r.locals, r.resources, r.calls = map[string]*node{}, map[string]*node{}, map[string]*node{}
+	if r.run.enter != nil {
+		r.run.enter(r.path)
+	}
+	outputs := map[string]cty.Value{}
 	if r.checkVariables() {
 		for _, name := range slices.Sorted(maps.Keys(p.locals)) {
 			r.local(name)
@@ -57,17 +73,19 @@ func (p *hclProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
 		for _, name := range slices.Sorted(maps.Keys(p.resources)) {
 			r.resource(name)
 		}
+		for _, name := range slices.Sorted(maps.Keys(p.calls)) {
+			r.call(name)
+		}
 		for _, name := range slices.Sorted(maps.Keys(p.outputs)) {
 			if v, ok := r.output(name); ok {
-				result.outputs[name] = v
+				outputs[name] = v
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(p.checks)) {
 			r.check(name)
 		}
 	}
-	result.checks = r.checks
-	return result, r.diags
+	return outputs
 }
 
 func (r *hclRun) fail(summary, detail string, subject *hcl.Range) {
@@ -107,18 +125,17 @@ func hideSensitive(diag *hcl.Diagnostic) {
 
 // scope builds the context for an expression with these references.
 func (r *hclRun) scope(traversals []hcl.Traversal, symbols map[string]cty.Value, needs map[string]bool) (*hcl.EvalContext, bool) {
-	dir := r.program.module.Dir
-	cwd, err := filepath.Abs(dir)
+	module, err := filepath.Rel(r.rootDir, r.program.module.Dir)
 	if err != nil {
-		cwd = dir
+		module = r.program.module.Dir
 	}
 	ctx := &hcl.EvalContext{Functions: r.functions, Variables: map[string]cty.Value{
 		"var":       r.variables,
-		"path":      cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal("."), "root": cty.StringVal("."), "cwd": cty.StringVal(cwd)}),
+		"path":      cty.ObjectVal(map[string]cty.Value{"module": cty.StringVal(filepath.ToSlash(module)), "root": cty.StringVal("."), "cwd": cty.StringVal(r.rootDir)}),
 		"terraform": cty.ObjectVal(map[string]cty.Value{"workspace": cty.StringVal("default")}),
 	}}
 	maps.Copy(ctx.Variables, symbols)
-	locals, resources := map[string]cty.Value{}, map[string]cty.Value{}
+	locals, resources, calls := map[string]cty.Value{}, map[string]cty.Value{}, map[string]cty.Value{}
 	ok := true
 	for _, traversal := range traversals {
 		ref, problem := parseReference(traversal)
@@ -135,7 +152,10 @@ func (r *hclRun) scope(traversals []hcl.Traversal, symbols map[string]cty.Value,
 		case dataResourceType:
 			n = r.resource(ref.name)
 			resources[ref.name] = n.value
-			needs[dataResourceType+"."+ref.name] = true
+			needs[resourceAddr(r.path, ref.name)] = true
+		case "module":
+			n = r.call(ref.name)
+			calls[ref.name] = n.value
 		default:
 			continue
 		}
@@ -143,6 +163,7 @@ func (r *hclRun) scope(traversals []hcl.Traversal, symbols map[string]cty.Value,
 		ok = ok && !n.failed
 	}
 	ctx.Variables["local"] = cty.ObjectVal(locals)
+	ctx.Variables["module"] = cty.ObjectVal(calls)
 	ctx.Variables[dataResourceType] = cty.ObjectVal(resources)
 	return ctx, ok
 }
@@ -177,6 +198,73 @@ func (r *hclRun) local(name string) *node {
 		n.value, ok = r.evaluate(config.value, nil, n.needs)
 		return ok
 	})
+}
+
+// call evaluates a called module, as a whole: its resources depend on all of
+// its arguments, and what refers to an output depends on all of its resources.
+func (r *hclRun) call(name string) *node {
+	config := r.program.calls[name]
+	return r.visit(r.calls, name, "module", config.rng, func(n *node) bool {
+		if _, ok := r.scope(config.dependsOn, nil, n.needs); !ok {
+			return false
+		}
+		inputs, ok := r.arguments(config, n)
+		if !ok {
+			return false
+		}
+		maps.Copy(n.needs, r.base)
+		child := &hclRun{
+			program: config.program, run: r.run, path: strings.TrimPrefix(r.path+".module."+name, "."),
+			base: n.needs, rootDir: r.rootDir, functions: r.functions,
+		}
+		outputs := child.evaluateAll(inputs)
+		r.diags = r.diags.Extend(child.diags)
+		r.checks = append(r.checks, child.checks...)
+		for resource := range child.resources {
+			n.needs[resourceAddr(child.path, resource)] = true
+		}
+		for _, inner := range child.calls {
+			maps.Copy(n.needs, inner.needs)
+		}
+		values := map[string]cty.Value{}
+		for output, declared := range config.program.module.Outputs {
+			v, ok := outputs[output]
+			if !ok {
+				v = cty.DynamicVal
+			}
+			if declared.Sensitive {
+				v = v.Mark(marks.Sensitive)
+			}
+			values[output] = v
+		}
+		n.value = cty.ObjectVal(values)
+		return !child.diags.HasErrors()
+	})
+}
+
+// arguments returns the values of the variables of a called module.
+func (r *hclRun) arguments(config *callConfig, n *node) (map[string]cty.Value, bool) {
+	given, allOK := map[string]cty.Value{}, true
+	for _, name := range slices.Sorted(maps.Keys(config.arguments)) {
+		expr, variable := config.arguments[name], config.program.module.Variables[name]
+		v, ok := r.evaluate(expr, nil, n.needs)
+		if ok && variable.ApplyDefaults != nil && v.IsKnown() && !v.IsNull() {
+			v = variable.ApplyDefaults(v)
+		}
+		converted, err := convert.Convert(v, variable.Type)
+		if err != nil {
+			r.fail("Invalid value for variable", sentence(fmt.Errorf("the value is not what the module's variable %q takes: %w", name, err)), expr.Range().Ptr())
+			ok = false
+		}
+		given[name] = converted
+		allOK = allOK && ok
+	}
+	if !allOK {
+		return nil, false
+	}
+	inputs, diags := prepareInputs(config.program.module, given)
+	r.diags = r.diags.Extend(diags)
+	return inputs, !diags.HasErrors()
 }
 
 func (r *hclRun) resource(name string) *node {
@@ -292,6 +380,7 @@ func (r *hclRun) unknownInstances(config *resourceConfig, n *node, symbols map[s
 // instanceConfig evaluates the arguments of one instance.
 func (r *hclRun) instanceConfig(config *resourceConfig, n *node, key stackaddrs.InstanceKey, symbols map[string]cty.Value) (resourceInstance, bool) {
 	instance := resourceInstance{
+		module:          r.path,
 		name:            config.name,
 		key:             key,
 		input:           cty.NullVal(cty.DynamicPseudoType),
@@ -312,14 +401,16 @@ func (r *hclRun) instanceConfig(config *resourceConfig, n *node, key stackaddrs.
 	}
 	argument(config.input, &instance.input)
 	argument(config.triggersReplace, &instance.triggersReplace)
-	instance.dependencies = slices.Sorted(maps.Keys(n.needs))
+	dependencies := maps.Clone(n.needs)
+	maps.Copy(dependencies, r.base)
+	instance.dependencies = slices.Sorted(maps.Keys(dependencies))
 	return instance, ok
 }
 
 // instance settles one instance, between its preconditions and its postconditions.
 func (r *hclRun) instance(config *resourceConfig, n *node, key stackaddrs.InstanceKey, symbols map[string]cty.Value) (cty.Value, bool) {
 	static := tfjson.CheckStaticAddress{
-		ToDisplay: dataResourceType + "." + config.name, Kind: tfjson.CheckKindResource,
+		ToDisplay: resourceAddr(r.path, config.name), Kind: tfjson.CheckKindResource, Module: r.path,
 		Mode: tfjson.ManagedResourceMode, Type: dataResourceType, Name: config.name,
 	}
 	dynamic := tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay + key.String(), InstanceKey: indexKey(key)}
@@ -346,7 +437,7 @@ func (r *hclRun) instance(config *resourceConfig, n *node, key stackaddrs.Instan
 func (r *hclRun) output(name string) (cty.Value, bool) {
 	config, declared := r.program.outputs[name], r.program.module.Outputs[name]
 	needs := map[string]bool{}
-	static := tfjson.CheckStaticAddress{ToDisplay: "output." + name, Kind: tfjson.CheckKindOutputValue, Name: name}
+	static := r.checkAddress(tfjson.CheckKindOutputValue, "output.", name)
 	if _, ok := r.scope(config.dependsOn, nil, needs); !ok {
 		return cty.DynamicVal, false
 	}

@@ -142,7 +142,8 @@ func refinesBare(final, planned cty.Value) bool {
 	ty := planned.Type()
 	switch {
 	case !planned.IsKnown():
-		return ty == cty.DynamicPseudoType || len(final.Type().TestConformance(ty)) == 0
+		conforms := ty == cty.DynamicPseudoType || len(final.Type().TestConformance(ty)) == 0
+		return conforms && inRange(final, planned)
 	case planned.IsNull():
 		return final.IsKnown() && final.IsNull()
 	case final.IsNull() || !final.IsKnown():
@@ -170,6 +171,17 @@ func refinesBare(final, planned cty.Value) bool {
 		}
 		return true
 	}
+}
+
+// inRange tells whether what is known of an unknown value holds for another one.
+func inRange(final, planned cty.Value) bool {
+	if planned.Type() == cty.DynamicPseudoType || !final.IsKnown() {
+		return true
+	}
+	if final.IsNull() {
+		return !planned.Range().DefinitelyNotNull()
+	}
+	return planned.Range().Includes(final) != cty.False
 }
 
 // isEphemeral tells whether a value cannot be part of a resource.

@@ -29,6 +29,14 @@ type storedPlan struct {
 	Timestamp time.Time      `json:"timestamp,omitzero"`
 	Changes   []storedChange `json:"changes"`
 
+	// Inputs are the values planned with, each an encoded DynamicValue, except
+	// for ephemeral ones.
+	Inputs map[string][]byte `json:"inputs,omitempty"`
+
+	// Lineage and Serial are those of the state planned with.
+	Lineage string `json:"lineage,omitempty"`
+	Serial  uint64 `json:"serial,omitempty"`
+
 	// Deferred are the addresses of instances, and of resources with [*] whose
 	// instances are not known.
 	Deferred []string `json:"deferred,omitempty"`
@@ -50,7 +58,7 @@ func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.Pla
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	p := &planner{req: req, seen: map[string]bool{}, result: &engine.PlanResult{RefreshedState: req.PriorState}}
+	p := &planner{req: req, seen: map[string]bool{}, static: map[string]bool{}, inside: map[string]bool{}, result: &engine.PlanResult{RefreshedState: req.PriorState}}
 	var err error
 	if p.prior, err = decodeState(req.PriorState, e.opts.Info); err != nil {
 		return nil, diags.Append(failure("prior state", err))
@@ -72,12 +80,14 @@ type planner struct {
 	prior  *moduleState
 	seen   map[string]bool // resource instances that the configuration has
 	static map[string]bool // resources whose instances are not known
+	inside map[string]bool // module instances that the configuration has
 	stored storedPlan
 	result *engine.PlanResult
 }
 
 func (p *planner) plan(prog program) hcl.Diagnostics {
 	p.stored.Component, p.stored.Timestamp = p.req.Component.String(), p.req.Timestamp
+	p.stored.Lineage, p.stored.Serial = p.prior.lineage, p.prior.serial
 	module := prog.describe()
 	var diags hcl.Diagnostics
 	if p.req.Mode == engine.Destroy {
@@ -105,7 +115,11 @@ func (p *planner) execute(prog program, module *engine.Module) hcl.Diagnostics {
 	if diags.HasErrors() {
 		return diags
 	}
+	if err := p.storeInputs(inputs); err != nil {
+		return diags.Append(failure("the inputs", err))
+	}
 	result, moreDiags := prog.execute(&execution{
+		enter:     func(module string) { p.inside[module] = true },
 		inputs:    inputs,
 		timestamp: p.req.Timestamp,
 		settle:    p.settle,
@@ -115,6 +129,21 @@ func (p *planner) execute(prog program, module *engine.Module) hcl.Diagnostics {
 	p.result.Checks = result.checks
 	p.result.Outputs = completeOutputs(module, result.outputs)
 	return diags
+}
+
+func (p *planner) storeInputs(inputs map[string]cty.Value) error {
+	p.stored.Inputs = make(map[string][]byte, len(inputs))
+	for name, v := range inputs {
+		if marks.Contains(v, marks.Ephemeral) {
+			continue
+		}
+		raw, err := encodeValue(v)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		p.stored.Inputs[name] = raw
+	}
+	return nil
 }
 
 // settle plans one resource instance.
@@ -135,7 +164,7 @@ func (p *planner) settle(r resourceInstance) (cty.Value, hcl.Diagnostics) {
 	if r.keep && change.actions.Replace() {
 		return cty.NilVal, hcl.Diagnostics{preventedDestroy(addr, r.subject)}
 	}
-	if err := p.add(r.name, r.key, change); err != nil {
+	if err := p.add(r.module, r.name, r.key, change); err != nil {
 		return cty.NilVal, hcl.Diagnostics{failure(addr, err)}
 	}
 	return change.after, nil
@@ -143,17 +172,14 @@ func (p *planner) settle(r resourceInstance) (cty.Value, hcl.Diagnostics) {
 
 // deferAll defers a resource whose instances are not known.
 func (p *planner) deferAll(r resourceInstance) {
-	if p.static == nil {
-		p.static = map[string]bool{}
-	}
-	p.static[r.name] = true
+	p.static[resourceAddr(r.module, r.name)] = true
 	r.key = stackaddrs.WildcardKey
-	p.deferChange(describeChange(r.name, r.key, planObject(nil, r, false)), "instance_count_unknown")
+	p.deferChange(describeChange(r.module, r.name, r.key, planObject(nil, r, false)), "instance_count_unknown")
 }
 
 // add records a planned change.
-func (p *planner) add(name string, key stackaddrs.InstanceKey, change objectChange) error {
-	described := describeChange(name, key, change)
+func (p *planner) add(module, name string, key stackaddrs.InstanceKey, change objectChange) error {
+	described := describeChange(module, name, key, change)
 	if p.req.DeferAll && !change.actions.NoOp() {
 		p.deferChange(described, "deferred_prereq")
 		return nil
@@ -199,22 +225,25 @@ func (p *planner) planDeletions(prog program) hcl.Diagnostics {
 	resources := map[string]bool{}
 	for addr := range p.seen {
 		if o := p.prior.objects[addr]; o != nil {
-			resources[o.name] = true
+			resources[o.resource()] = true
 		}
 	}
 	for _, o := range p.prior.sorted() {
-		if p.seen[o.addr()] || p.static[o.name] {
+		if p.seen[o.addr()] || p.static[o.resource()] {
 			continue
 		}
-		if prog.preventsDestroy(o.name) {
+		if prog.preventsDestroy(o.module, o.name) {
 			diags = diags.Append(preventedDestroy(o.addr(), nil))
 			continue
 		}
 		change := objectChange{actions: tfjson.Actions{tfjson.ActionDelete}, before: o.value, after: noObject}
 		if p.req.Mode == engine.Normal {
-			change.reason = deletionReason(o.key, resources[o.name])
+			change.reason = deletionReason(o.key, resources[o.resource()])
+			if o.module != "" && !p.inside[o.module] {
+				change.reason = tfjson.ActionReasonDeleteBecauseNoModule
+			}
 		}
-		if err := p.add(o.name, o.key, change); err != nil {
+		if err := p.add(o.module, o.name, o.key, change); err != nil {
 			diags = diags.Append(failure(o.addr(), err))
 		}
 	}
@@ -264,7 +293,7 @@ func compareChanges(a, b *tfjson.ResourceChange) int {
 }
 
 // describeChange renders a change as terraform's JSON plans do.
-func describeChange(name string, key stackaddrs.InstanceKey, change objectChange) *tfjson.ResourceChange {
+func describeChange(module, name string, key stackaddrs.InstanceKey, change objectChange) *tfjson.ResourceChange {
 	described := &tfjson.Change{
 		Actions:         change.actions,
 		Before:          jsonValue(change.before),
@@ -278,14 +307,15 @@ func describeChange(name string, key stackaddrs.InstanceKey, change objectChange
 		described.AfterUnknown = map[string]any{}
 	}
 	return &tfjson.ResourceChange{
-		Address:      dataResourceType + "." + name + key.String(),
-		Mode:         tfjson.ManagedResourceMode,
-		Type:         dataResourceType,
-		Name:         name,
-		Index:        indexKey(key),
-		ProviderName: stackaddrs.BuiltinProvider.String(),
-		Change:       described,
-		ActionReason: change.reason,
+		Address:       resourceAddr(module, name) + key.String(),
+		ModuleAddress: module,
+		Mode:          tfjson.ManagedResourceMode,
+		Type:          dataResourceType,
+		Name:          name,
+		Index:         indexKey(key),
+		ProviderName:  stackaddrs.BuiltinProvider.String(),
+		Change:        described,
+		ActionReason:  change.reason,
 	}
 }
 

@@ -4,7 +4,9 @@
 package memengine
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,7 +16,6 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // dataType is the type of terraform_data objects in state documents.
@@ -30,6 +31,7 @@ const builtinProviderConfig = `provider["terraform.io/builtin/terraform"]`
 
 // priorObject is an object in the state.
 type priorObject struct {
+	module       string
 	name         string
 	key          stackaddrs.InstanceKey
 	value        cty.Value // marked where sensitive
@@ -38,7 +40,10 @@ type priorObject struct {
 	dependencies []string
 }
 
-func (o *priorObject) addr() string { return dataResourceType + "." + o.name + o.key.String() }
+func (o *priorObject) addr() string { return o.resource() + o.key.String() }
+
+// resource returns the address of the resource that o is an instance of.
+func (o *priorObject) resource() string { return resourceAddr(o.module, o.name) }
 
 // moduleState is the state of one component's module while it is worked on.
 type moduleState struct {
@@ -64,12 +69,12 @@ func decodeState(doc engine.State, info engine.Info) (*moduleState, error) {
 	}
 	s.serial, s.lineage = top.Serial, top.Lineage
 	for _, resource := range top.Resources {
-		if resource.Module != "" || resource.Mode != "managed" || resource.Type != dataResourceType {
-			return nil, fmt.Errorf("prior state: %s.%s: the in-memory engine has only %s resources in root modules",
+		if resource.Mode != "managed" || resource.Type != dataResourceType {
+			return nil, fmt.Errorf("prior state: %s.%s: the in-memory engine has only %s resources",
 				resource.Type, resource.Name, dataResourceType)
 		}
 		for _, instance := range resource.Instances {
-			o, err := decodeInstance(resource.Name, instance)
+			o, err := decodeInstance(resource.Module, resource.Name, instance)
 			if err != nil {
 				return nil, fmt.Errorf("prior state: %s.%s: %w", resource.Type, resource.Name, err)
 			}
@@ -79,11 +84,12 @@ func decodeState(doc engine.State, info engine.Info) (*moduleState, error) {
 	return s, nil
 }
 
-func decodeInstance(name string, instance stateInstance) (*priorObject, error) {
+func decodeInstance(module, name string, instance stateInstance) (*priorObject, error) {
 	if instance.Deposed != "" {
-		return nil, fmt.Errorf("the in-memory engine cannot work with deposed objects")
+		return nil, errors.New("the in-memory engine cannot work with deposed objects")
 	}
 	o := &priorObject{
+		module:       module,
 		name:         name,
 		tainted:      instance.Status == "tainted",
 		createFirst:  instance.CreateBeforeDestroy,
@@ -114,7 +120,7 @@ func (s *moduleState) sorted() []*priorObject {
 		list = append(list, o)
 	}
 	slices.SortFunc(list, func(a, b *priorObject) int {
-		return stackstate.ResourceInstance{Name: a.name, Key: a.key}.Compare(stackstate.ResourceInstance{Name: b.name, Key: b.key})
+		return cmp.Or(cmp.Compare(a.module, b.module), cmp.Compare(a.name, b.name), a.key.Compare(b.key))
 	})
 	return list
 }
@@ -168,9 +174,10 @@ func (s *moduleState) encode(component stackaddrs.AbsComponentInstance) (engine.
 		if err != nil {
 			return nil, fmt.Errorf("state of %s: %w", o.addr(), err)
 		}
-		if n := len(doc.Resources); n == 0 || doc.Resources[n-1].Name != o.name {
+		n := len(doc.Resources)
+		if n == 0 || doc.Resources[n-1].Name != o.name || doc.Resources[n-1].Module != o.module {
 			doc.Resources = append(doc.Resources, stateResource{
-				Mode: "managed", Type: dataResourceType, Name: o.name, Provider: builtinProviderConfig,
+				Module: o.module, Mode: "managed", Type: dataResourceType, Name: o.name, Provider: builtinProviderConfig,
 			})
 		}
 		last := &doc.Resources[len(doc.Resources)-1]

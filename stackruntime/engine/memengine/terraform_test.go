@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,11 +50,29 @@ resource "terraform_data" "counted" {
     create_before_destroy = true
   }
 }
+module "child" {
+  source = "./child"
+  in     = { text = terraform_data.in.output }
+}
+resource "terraform_data" "after" {
+  input = module.child.out
+}
 output "all" { value = terraform_data.each }
 output "sec" {
   value     = terraform_data.sec.input
   sensitive = true
 }
+`
+
+const comparedChild = `
+variable "in" {
+  type = object({ text = optional(string, "default") })
+}
+resource "terraform_data" "a" {
+  for_each = { k = "${path.module}/${path.root}" }
+  input    = [var.in, each.value]
+}
+output "out" { value = terraform_data.a["k"].id }
 `
 
 // terraform runs the real thing in a directory.
@@ -85,6 +104,8 @@ func (tf terraform) plan(args ...string) []*tfjson.ResourceChange {
 		Changes []*tfjson.ResourceChange `json:"resource_changes"`
 	}
 	decodeJSON(tf.t, tf.run("show", "-json", "plan"), &shown)
+	// Terraform has the root module first.
+	slices.SortFunc(shown.Changes, func(a, b *tfjson.ResourceChange) int { return strings.Compare(a.Address, b.Address) })
 	return shown.Changes
 }
 
@@ -144,6 +165,12 @@ func TestSameAsTerraform(t *testing.T) {
 	binary := testenv.Terraform(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(comparedModule), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "child"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "child", "child.tf"), []byte(comparedChild), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	emptyConfig := filepath.Join(t.TempDir(), "terraformrc")
