@@ -75,7 +75,7 @@ func (t *task) handOver(to *task, c PromiseContainer) {
 	done := false
 	defer func() {
 		if !done {
-			to.end(UnresolvedError{})
+			to.end(UnresolvedError{}) //nolint:errcheck // the waiters get the error
 		}
 	}()
 	c.EachResolver(func(r AnyResolver) { t.transfer(to, r.handle()) })
@@ -92,10 +92,10 @@ func (t *task) transfer(to *task, p *promise) {
 }
 
 func (t *task) checkResponsible(p *promise) {
-	switch owner := p.responsible.Load(); {
-	case owner == t:
+	switch p.responsible.Load() {
+	case t:
 		return
-	case owner == nil:
+	case nil:
 		panic("promising: promise " + PromiseID{p}.String() + " is already resolved (rule P2)")
 	default:
 		panic("promising: not the task responsible for promise " + PromiseID{p}.String() + " (rule P2)")

@@ -94,7 +94,7 @@ func TestLateResolveOfFailedPromiseIsIgnored(t *testing.T) {
 			}()
 		})
 		_, err := get.Await(ctx)
-		wantUnresolved(t, err, "p")
+		_ = wantUnresolved(t, err, "p")
 		close(proceed)
 		<-done
 		_, again := get.Await(ctx)

@@ -278,7 +278,7 @@ func TestFailedHandOverFailsWhatWasMoved(t *testing.T) {
 				func(context.Context, PromiseResolverList[int]) { t.Error("started") })
 		})
 		_, err := get.Await(ctx)
-		wantUnresolved(t, err, "twice")
+		_ = wantUnresolved(t, err, "twice")
 	})
 }
 

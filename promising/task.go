@@ -14,7 +14,7 @@ import (
 // task is one line of execution. It is itself the context that its function gets,
 // which saves an allocation per task and finding the task in the usual case.
 type task struct {
-	context.Context
+	context.Context //nolint:containedctx // a task is its own context, see above
 
 	main *mainTask
 
@@ -36,7 +36,7 @@ type task struct {
 
 // mainTask is what all tasks below one MainTask call share.
 type mainTask struct {
-	ctx     context.Context // as given to MainTask; the parent of all work of Once (rule P9)
+	ctx     context.Context //nolint:containedctx // as given to MainTask; the parent of all work of Once (rule P9)
 	onPanic func(*UnresolvedError)
 }
 
@@ -76,8 +76,8 @@ func MainTask[T any](ctx context.Context, f func(ctx context.Context) (T, error)
 		if returned {
 			return
 		}
-		cause := recover() // nil after runtime.Goexit
-		t.end(abruptEnd(cause))
+		cause := recover()      // nil after runtime.Goexit
+		t.end(abruptEnd(cause)) //nolint:errcheck // the waiters get the error
 		if cause != nil {
 			panic(cause)
 		}
@@ -123,7 +123,7 @@ func (t *task) run(body func()) {
 	returned := false
 	defer func() {
 		if returned {
-			t.end(UnresolvedError{})
+			t.end(UnresolvedError{}) //nolint:errcheck // the waiters get the error
 			return
 		}
 		cause := recover() // nil after runtime.Goexit

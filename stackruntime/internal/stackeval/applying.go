@@ -201,7 +201,9 @@ func (c *StackCall) CheckApply(ctx context.Context) hcl.Diagnostics {
 }
 
 // CheckApply implements [Applyable].
-func (c *StackCallInstance) CheckApply(ctx context.Context) hcl.Diagnostics { return c.CheckInputs(ctx) }
+func (c *StackCallInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
+	return c.CheckInputs(ctx)
+}
 
 // CheckApply implements [Applyable].
 func (c *Component) CheckApply(ctx context.Context) hcl.Diagnostics {
@@ -273,7 +275,9 @@ type componentApplier struct {
 	saved *stackstate.Component // the record as it is in the state now; nil for none
 }
 
-func (a *componentApplier) prior() *stackstate.Component { return a.main.applying.Prior.Components[a.plan.Addr] }
+func (a *componentApplier) prior() *stackstate.Component {
+	return a.main.applying.Prior.Components[a.plan.Addr]
+}
 
 func (a *componentApplier) setStatus(status hooks.Status) {
 	if hook := a.main.hooks.ComponentStatus; hook != nil {
@@ -377,7 +381,7 @@ func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *
 
 	var applied *engine.ApplyResult
 	var diags hcl.Diagnostics
-	err := a.main.slots.run(ctx, func(ctx context.Context) {
+	began := a.main.slots.run(ctx, func(ctx context.Context) {
 		applied, diags = a.main.engine.Apply(ctx, &engine.ApplyRequest{
 			Component:  a.plan.Addr,
 			ModuleDir:  inst.component.config.decl.Source.Dir,
@@ -387,10 +391,10 @@ func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *
 			Providers:  providers,
 			PriorState: inst.priorModule(),
 			Progress:   inst.progress(),
-			Checkpoint: a.checkpoint(ctx, inst),
+			Checkpoint: a.checkpoint(ctx),
 		})
 	})
-	if err != nil {
+	if !began {
 		result := a.unchanged()
 		result.Skipped = true
 		return result
@@ -409,9 +413,9 @@ func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *
 
 // checkpoint saves the state of the module while it is being applied. What
 // cannot be saved now is saved at the end, or reported then.
-func (a *componentApplier) checkpoint(ctx context.Context, inst *ComponentInstance) func(engine.State) {
+func (a *componentApplier) checkpoint(ctx context.Context) func(engine.State) {
 	return func(state engine.State) {
-		next := a.newRecord(inst, &ComponentResult{Module: state})
+		next := a.newRecord(&ComponentResult{Module: state})
 		if a.saved != nil {
 			next.Outputs = a.saved.Outputs
 		}
@@ -432,7 +436,7 @@ func (a *componentApplier) record(ctx context.Context, inst *ComponentInstance, 
 		return // looking at what was never made leaves no trace
 	}
 	if !gone {
-		change.After = a.newRecord(inst, result)
+		change.After = a.newRecord(result)
 		change.After.Inputs = inst.storedInputs(ctx, inst.Inputs(ctx))
 	}
 	if change.Before == nil && change.After == nil {
@@ -444,7 +448,7 @@ func (a *componentApplier) record(ctx context.Context, inst *ComponentInstance, 
 	}
 }
 
-func (a *componentApplier) newRecord(inst *ComponentInstance, result *ComponentResult) *stackstate.Component {
+func (a *componentApplier) newRecord(result *ComponentResult) *stackstate.Component {
 	record := &stackstate.Component{
 		Addr:         a.plan.Addr,
 		Dependencies: a.plan.Requires,

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -212,7 +213,7 @@ func (c *ComponentConfig) assignment(slot engine.ProviderSlot) (stackconfig.Prov
 func (c *ComponentConfig) checkSlotType(ctx context.Context, slot engine.ProviderSlot, declared *engine.Slot, assignment stackconfig.ProviderAssignment) hcl.Diagnostics {
 	scope := expr.EvaluationScope(c.stack)
 	if c.decl.ForEach != nil {
-		scope, _ = staticInstanceScope(ctx, c.stack, c.decl.ForEach, "component") // checked with the inputs
+		scope = repetitionScope{c.stack, foreach.StaticRepetition}
 	}
 	result, diags := expr.EvalExprAndEvalContext(ctx, assignment.Value, expr.ValidatePhase, scope)
 	if diags.HasErrors() {

@@ -202,10 +202,11 @@ func (c *ComponentInstance) providerFor(ctx context.Context, slot *engine.Slot, 
 	}
 	ref, _ := result.Value.Unmark()
 	provider, isRef := stackconfig.ProviderOfRefType(ref.Type())
+	mayBeRef := isRef || (ref.Type() == cty.DynamicPseudoType && !ref.IsKnown())
 	switch {
 	case expr.IsFailed(result.Value):
 		return config, nil
-	case !isRef && !(ref.Type() == cty.DynamicPseudoType && !ref.IsKnown()), isRef && provider != slot.Provider:
+	case !mayBeRef, isRef && provider != slot.Provider:
 		return config, hcl.Diagnostics{result.Diagnostic("Wrong provider for slot",
 			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is a %s.", assignment.Slot, slot.Provider, ref.Type().FriendlyName()))}
 	case !ref.IsKnown():

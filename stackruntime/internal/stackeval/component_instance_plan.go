@@ -125,10 +125,10 @@ func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequ
 func (c *ComponentInstance) runPlan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
 	var result *engine.PlanResult
 	var diags hcl.Diagnostics
-	err := c.main().slots.run(ctx, func(ctx context.Context) {
+	began := c.main().slots.run(ctx, func(ctx context.Context) {
 		result, diags = c.main().engine.Plan(ctx, req)
 	})
-	if err != nil {
+	if !began {
 		return nil, nil // reported once, for the whole operation
 	}
 	return result, withComponent(diags, c.addr)

@@ -56,11 +56,14 @@ func withoutFailed(v cty.Value) cty.Value {
 	if !expr.IsFailed(v) {
 		return v
 	}
-	bare, _ := v.WrangleMarksDeep(func(mark any, _ cty.Path) (ctymarks.WrangleAction, error) {
+	bare, err := v.WrangleMarksDeep(func(mark any, _ cty.Path) (ctymarks.WrangleAction, error) {
 		if mark == expr.Failed {
 			return ctymarks.WrangleDrop, nil
 		}
 		return nil, nil
 	})
+	if err != nil {
+		panic(err) // the function above never returns one
+	}
 	return bare
 }

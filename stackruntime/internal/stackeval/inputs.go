@@ -120,7 +120,7 @@ func (s inputSet) fromArgument(result expr.Result) (map[string]cty.Value, hcl.Di
 		return s.each(func(v inputVariable) cty.Value {
 			return cty.UnknownVal(v.constraint.WithoutOptionalAttributesDeep()).WithMarks(outer)
 		}), nil
-	case value.IsNull() || !(ty.IsObjectType() || ty.IsMapType()):
+	case value.IsNull() || (!ty.IsObjectType() && !ty.IsMapType()):
 		return s.placeholders(), hcl.Diagnostics{result.Diagnostic(
 			s.messages.doNotFit,
 			fmt.Sprintf("The inputs argument must be an object with the variables of the %s as attributes.", s.messages.owner),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 )
@@ -90,7 +91,7 @@ func (s *Stack) allComponents(ctx context.Context) componentSet {
 // ComponentGraph tells for each component that the configuration produces
 // which ones it requires, sorted.
 func (m *Main) ComponentGraph(ctx context.Context) map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent {
-	graph, _ := inMainTask(ctx, func(ctx context.Context) (map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent, hcl.Diagnostics) {
+	graph, err := promising.MainTask(steadyContext(ctx), func(ctx context.Context) (map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent, error) {
 		graph := make(map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent)
 		for addr := range m.stack.allComponents(ctx) {
 			if component := m.component(ctx, addr); component != nil {
@@ -99,5 +100,8 @@ func (m *Main) ComponentGraph(ctx context.Context) map[stackaddrs.AbsComponent][
 		}
 		return graph, nil
 	})
+	if err != nil {
+		panic(err) // the task above makes no promises, so it cannot leave any
+	}
 	return graph
 }

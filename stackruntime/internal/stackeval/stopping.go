@@ -5,7 +5,6 @@ package stackeval
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -16,14 +15,17 @@ import (
 // stopKey finds the context whose end asks an operation to stop.
 type stopKey struct{}
 
-// inMainTask runs f as the main task of an operation.
-//
-// When ctx ends the evaluation goes on, so that what has been done is still
-// reported and saved: only the engine is told, by the context of [stopContext].
+// steadyContext returns a context for an evaluation that goes on when ctx ends,
+// so that what has been done is still reported and saved: only the engine is
+// told, by the context of [stopContext].
+func steadyContext(ctx context.Context) context.Context {
+	return context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
+}
+
+// inMainTask runs f as the main task of an operation, with a [steadyContext].
 func inMainTask[T any](ctx context.Context, f func(ctx context.Context) (T, hcl.Diagnostics)) (T, hcl.Diagnostics) {
-	steady := context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
 	var diags hcl.Diagnostics
-	value, err := promising.MainTask(steady, func(ctx context.Context) (T, error) {
+	value, err := promising.MainTask(steadyContext(ctx), func(ctx context.Context) (T, error) {
 		var value T
 		value, diags = f(ctx)
 		return value, nil
@@ -64,26 +66,24 @@ func newSlots(n int) slots {
 	}
 }
 
-// errStopped says that the engine was not started because the operation shall stop.
-var errStopped = errors.New("operation stopped")
-
 // run calls f when there is a free slot, with a context that ends when the
-// operation shall stop. f must not wait for promises (rule V4).
-func (s slots) run(ctx context.Context, f func(ctx context.Context)) error {
+// operation shall stop. f must not wait for promises (rule V4). It returns false
+// if f was not called because the operation shall stop already.
+func (s slots) run(ctx context.Context, f func(ctx context.Context)) bool {
 	stop := stopContext(ctx)
 	select {
 	case s.free <- struct{}{}:
 		defer func() { <-s.free }()
 	case <-stop.Done():
-		return errStopped
+		return false
 	case <-s.halted:
-		return errStopped
+		return false
 	}
 	if stop.Err() != nil || s.isHalted() {
-		return errStopped // when several cases are ready, select takes any
+		return false // when several cases are ready, select takes any
 	}
 	f(stop)
-	return nil
+	return true
 }
 
 func (s slots) isHalted() bool {

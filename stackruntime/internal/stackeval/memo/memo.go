@@ -49,18 +49,21 @@ type Aspect[T any] struct {
 // it, once, so that each diagnostic reaches the user once. The aspect is asked
 // for only while there is no result.
 func (m *Memo[T]) Check(ctx context.Context, aspect func() Aspect[T]) (T, hcl.Diagnostics) {
-	r := m.settled.Load()
-	if r == nil {
-		r = m.await(ctx, aspect())
-	}
+	r := m.result(ctx, aspect)
 	// Appending to a result must not reach the other readers.
 	return r.value, slices.Clip(r.diags)
 }
 
 // Value returns the value, which is a placeholder if there were errors.
 func (m *Memo[T]) Value(ctx context.Context, aspect func() Aspect[T]) T {
-	value, _ := m.Check(ctx, aspect)
-	return value
+	return m.result(ctx, aspect).value
+}
+
+func (m *Memo[T]) result(ctx context.Context, aspect func() Aspect[T]) *result[T] {
+	if r := m.settled.Load(); r != nil {
+		return r
+	}
+	return m.await(ctx, aspect())
 }
 
 func (m *Memo[T]) await(ctx context.Context, aspect Aspect[T]) *result[T] {
