@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -69,6 +70,8 @@ func (b *bench) write(name, content string) {
 		b.t.Fatal(err)
 	}
 }
+
+var testTime = time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC)
 
 var component = stackaddrs.AbsComponentInstance{Item: stackaddrs.ComponentInstance{
 	Component: stackaddrs.Component{Name: "c"}, Key: stackaddrs.StringKey("a/b"),

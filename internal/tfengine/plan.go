@@ -30,13 +30,17 @@ func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.Pla
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	if deferred, reason := mustDefer(tree, req); deferred {
-		return deferredPlan(tree.Module, req, reason), nil
+	if mustDefer(tree, req) {
+		return deferredPlan(tree.Module, req), diags
 	}
-	result, diags, err := e.plan(ctx, tree, req)
+	result, moreDiags, err := e.plan(ctx, tree, req)
 	if err != nil {
-		diags = diags.Append(failed("Component cannot be planned", err))
+		moreDiags = moreDiags.Append(failed("Component cannot be planned", err))
 	}
+	if req.DeferAll {
+		result, moreDiags = deferChanges(tree.Module, req, result, moreDiags)
+	}
+	diags = diags.Extend(moreDiags)
 	return result, diags
 }
 
@@ -88,7 +92,7 @@ func (e *Engine) plan(ctx context.Context, tree *module.Tree, req *engine.PlanRe
 	})
 	var unknownBlocks *workcopy.UnknownBlocksError
 	if errors.As(err, &unknownBlocks) {
-		return deferredPlan(tree.Module, req, reasonProviderUnknown), nil, nil
+		return deferredPlan(tree.Module, req), nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -99,6 +103,10 @@ func (e *Engine) plan(ctx context.Context, tree *module.Tree, req *engine.PlanRe
 func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
 	dataDir, err := p.engine.dataDir(p.tree)
 	if err != nil {
+		return nil, nil, err
+	}
+	// The process would create a file that others may read.
+	if err := os.WriteFile(p.dir.file(planFileName), nil, 0o600); err != nil {
 		return nil, nil, err
 	}
 	process, err := runner.Start(runner.Command{
@@ -158,7 +166,7 @@ func (p *planning) unknownProviders() bool {
 // result reads what the process has planned. After errors there may be no plan.
 func (p *planning) result(errored bool) (*engine.PlanResult, error) {
 	data, err := os.ReadFile(p.dir.file(planFileName))
-	if errors.Is(err, os.ErrNotExist) && errored {
+	if len(data) == 0 && errored {
 		return nil, nil
 	}
 	if err != nil {
@@ -285,8 +293,7 @@ func lastLines(text string, count int) string {
 // addRemedies says what users can do about errors that only occur because the whole stack is planned at once.
 func addRemedies(diags hcl.Diagnostics) {
 	for _, diag := range diags {
-		ofInstances := diag.Summary == "Invalid count argument" || diag.Summary == "Invalid for_each argument"
-		if !ofInstances || !strings.Contains(diag.Detail, "cannot be determined until apply") {
+		if !isUnknownInstances(diag) {
 			continue
 		}
 		diag.Detail += "\n\nIn a stack, such values come from components that are not applied yet. Let the number of instances depend on values " +

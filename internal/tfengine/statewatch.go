@@ -5,6 +5,7 @@ package tfengine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -108,8 +109,6 @@ func (w *stateWatch) accept(state engine.State) {
 // final returns the newest state after the process has ended, and what may be missing from it.
 // text is what the process printed besides events.
 func (w *stateWatch) final(text string) (engine.State, *hcl.Diagnostic) {
-	_, statErr := os.Stat(w.file)
-	never := os.IsNotExist(statErr) && len(w.good) == 0 // there was none before, and none was made
 	w.look()
 
 	emergency := filepath.Join(filepath.Dir(w.file), "errored.tfstate")
@@ -121,7 +120,9 @@ func (w *stateWatch) final(text string) (engine.State, *hcl.Diagnostic) {
 		w.accept(state)
 		return w.good, nil
 	}
-	if _, err := readState(w.file); err == nil || never {
+	_, err := readState(w.file)
+	never := errors.Is(err, errNoState) && len(w.good) == 0 && len(w.finished) == 0 // nothing was done
+	if err == nil || never {
 		return w.good, nil
 	}
 	detail := "The state was not written to its end. It is taken from the newest copy that is complete."

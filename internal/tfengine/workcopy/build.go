@@ -158,10 +158,9 @@ func (c *Copy) write(spec *Spec, gen *generated, providers *providerBlocks) erro
 			return err
 		}
 	}
-	if len(spec.State) > 0 {
-		if err := c.writeFile(StateFile, spec.State); err != nil {
-			return err
-		}
+	// The engine would create a file that others may read; an empty one is no state for it.
+	if err := c.writeFile(StateFile, spec.State); err != nil {
+		return err
 	}
 	if len(spec.Lock) > 0 {
 		if err := c.writeFile(LockFile, spec.Lock); err != nil {
@@ -182,7 +181,12 @@ func (c *Copy) writeJSON(name string, content map[string]any) error {
 	if len(content) == 0 {
 		return nil
 	}
-	return c.writeFile(name, mustMarshal(content))
+	// Each argument has a line of its own, so that messages about it can be told apart.
+	text, err := json.MarshalIndent(content, "", " ")
+	if err != nil {
+		return err
+	}
+	return c.writeFile(name, text)
 }
 
 func (c *Copy) writeGenerated(gen *generated, providers *providerBlocks) error {

@@ -6,6 +6,7 @@ package workcopy
 import (
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -77,9 +78,21 @@ func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic
 		if strings.Contains(reported.Address+contextOf(reported), checkName(i)) {
 			diag.Summary = "Invalid value for variable"
 			diag.Subject = c.tree.Root.Variables[rule.variable].Range.Ptr()
+			return
+		}
+	}
+	if reported.Snippet == nil || c.tree == nil {
+		return
+	}
+	// The arguments of the latch's module call are variables of the component's module.
+	if match := generatedArgument.FindStringSubmatch(reported.Snippet.Code); match != nil {
+		if variable := c.tree.Root.Variables[match[1]]; variable != nil {
+			diag.Subject = variable.Range.Ptr()
 		}
 	}
 }
+
+var generatedArgument = regexp.MustCompile(`^\s*"([^"]+)":`)
 
 func contextOf(reported *runner.Diagnostic) string {
 	if reported.Snippet == nil {

@@ -1,0 +1,94 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// fakeBinary makes a program that prints a version, and counts how often it ran.
+func fakeBinary(t *testing.T, dir, name, output string) (path string, runs func() int) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	path, log := filepath.Join(dir, name), filepath.Join(dir, name+".log")
+	script := "#!/bin/sh\necho run >> '" + log + "'\ncat <<'END'\n" + output + "\nEND\n"
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	return path, func() int {
+		data, err := os.ReadFile(log)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return strings.Count(string(data), "run")
+	}
+}
+
+func TestFindBinary(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	if _, err := FindBinary(""); !errors.Is(err, ErrNoBinary) || !strings.Contains(err.Error(), "install") {
+		t.Errorf("FindBinary with an empty PATH: got %v, want how to install one", err)
+	}
+	terraform, _ := fakeBinary(t, dir, "terraform", "")
+	if got, err := FindBinary(""); err != nil || got != terraform {
+		t.Errorf("FindBinary: got %q, %v, want %q", got, err, terraform)
+	}
+	tofu, _ := fakeBinary(t, dir, "tofu", "")
+	for setting, want := range map[string]string{"": tofu, "terraform": terraform, terraform: terraform} {
+		if got, err := FindBinary(setting); err != nil || got != want {
+			t.Errorf("FindBinary(%q) = %q, %v, want %q", setting, got, err, want)
+		}
+	}
+	if _, err := FindBinary("nowhere"); err == nil || !strings.Contains(err.Error(), `"nowhere"`) {
+		t.Errorf("FindBinary of a wrong setting: got %v", err)
+	}
+}
+
+func TestNewAsksForVersionOnce(t *testing.T) {
+	tests := map[string]struct {
+		output string
+		want   engine.Info
+		err    string
+	}{
+		"terraform":      {"Terraform v1.10.0\non linux_amd64", engine.Info{Name: "terraform", Version: "1.10.0"}, ""},
+		"tofu":           {"OpenTofu v1.12.6-dev\non linux_amd64", engine.Info{Name: "tofu", Version: "1.12.6-dev"}, ""},
+		"old terraform":  {"Terraform v1.9.8", engine.Info{}, "needs version 1.10.0 or newer"},
+		"old tofu":       {"OpenTofu v1.10.9", engine.Info{}, "needs version 1.11.0 or newer"},
+		"something else": {"GNU bash, version 5", engine.Info{}, "neither terraform nor tofu"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			binary, runs := fakeBinary(t, dir, "engine", test.output)
+			opts := Options{Binary: binary, StackDir: dir, WorkDir: filepath.Join(dir, ".cairn")}
+			eng, err := New(opts)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("New: got %v, want %q", err, test.err)
+				}
+				return
+			}
+			if err != nil || eng.Info() != test.want {
+				t.Fatalf("New: got %v, %v, want %v", eng, err, test.want)
+			}
+			if _, err := New(opts); err != nil || runs() != 1 {
+				t.Errorf("New, again: %v after %d runs of the binary, want 1", err, runs())
+			}
+			fakeBinary(t, dir, "engine", test.output+"\nanother build")
+			if _, err := New(opts); err != nil || runs() != 2 {
+				t.Errorf("New with a changed binary: %v after %d runs, want 2", err, runs())
+			}
+		})
+	}
+}

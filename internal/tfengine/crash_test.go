@@ -1,0 +1,345 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// slowModule creates one object, then waits at a gate.
+const slowModule = fakeRequired + `
+variable "gate" { type = string }
+resource "fake_resource" "first" { value = "done" }
+resource "fake_slow" "second" {
+  create_gate = var.gate
+  depends_on  = [fake_resource.first]
+}
+resource "fake_resource" "third" {
+  value      = "later"
+  depends_on = [fake_slow.second]
+}
+output "third" { value = fake_resource.third.value }
+`
+
+// eventually waits until done is true, or ctx ends.
+func eventually(ctx context.Context, done func() bool) bool {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// waitFor waits until a file exists.
+func waitFor(t *testing.T, path string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if !eventually(ctx, func() bool { return exists(path) }) {
+		t.Fatalf("%s did not appear", path)
+	}
+}
+
+func touch(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) slowRequest(gate string) *engine.PlanRequest {
+	req := b.request(map[string]cty.Value{"gate": cty.StringVal(gate)})
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
+	return req
+}
+
+// Trap 8: a failed resource leaves a state with all the others.
+func TestFailedResourceLeavesPartialState(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
+resource "fake_resource" "good" { value = "done" }
+resource "fake_failing" "bad" {
+  fail_apply = true
+  depends_on = [fake_resource.good]
+}
+output "good" { value = fake_resource.good.value }
+output "bad" { value = fake_failing.bad.id }
+`})
+	req := b.request(nil)
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
+	plan := b.plan(req)
+	var checkpoints int
+	apply := applyRequest(req, plan.Plan, nil)
+	apply.Checkpoint = func(engine.State) { checkpoints++ }
+	result, diags := b.engine.Apply(context.Background(), apply)
+	if !diags.HasErrors() || result == nil {
+		t.Fatalf("Apply: got %v, %v, want a partial result and errors", result, diags)
+	}
+	if checkpoints == 0 {
+		t.Error("there was no checkpoint")
+	}
+	if subject := diags[0].Subject; subject == nil || subject.Filename != "mod/main.tf" {
+		t.Errorf("error at %v, want it in mod/main.tf", subject)
+	}
+	if bad := result.Outputs["bad"]; bad.IsKnown() {
+		t.Errorf("output bad: got %#v, want unknown", bad)
+	}
+	b.noRuns()
+	req.PriorState = result.State
+	want := map[string]string{"fake_resource.good": "no-op ", "fake_failing.bad": "create "}
+	for address, action := range actions(b.plan(req)) {
+		if action != want[address] {
+			t.Errorf("next plan: %s is %q, want %q", address, action, want[address])
+		}
+	}
+}
+
+// Trap 8: one interrupt; what runs is finished, the rest is not begun, the state is whole.
+func TestInterruptedApply(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	req := b.slowRequest(gate)
+	plan := b.plan(req)
+	ctx, cancel := context.WithCancel(context.Background())
+	var waiter sync.WaitGroup
+	waiter.Go(func() {
+		eventually(ctx, func() bool { return exists(gate + ".reached") })
+		cancel()
+	})
+	defer waiter.Wait()
+	defer cancel()
+	result, diags := b.engine.Apply(ctx, applyRequest(req, plan.Plan, req.Inputs))
+	if !diags.HasErrors() || result == nil {
+		t.Fatalf("Apply: got %v, %v, want a partial result and errors", result, diags)
+	}
+	if !bytes.Contains(result.State, []byte(`"name": "first"`)) || bytes.Contains(result.State, []byte(`"name": "third"`)) {
+		t.Errorf("state: got %s, want the first object and not the third", result.State)
+	}
+	b.noRuns()
+}
+
+// TestMainApply is no test: it is the program that the next tests kill.
+func TestMainApply(t *testing.T) {
+	stack := os.Getenv("CAIRN_TEST_APPLY")
+	if stack == "" {
+		t.Skip("only run by other tests")
+	}
+	b := newBenchAt(t, stack, nil)
+	req := b.slowRequest(os.Getenv("CAIRN_TEST_GATE"))
+	plan := b.plan(req)
+	fmt.Println("planned")
+	b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, req.Inputs))
+}
+
+// killedApply starts an apply in another program and kills that with SIGKILL when the gate is reached.
+func killedApply(t *testing.T, b *bench, gate string) {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(executable, "-test.run=^TestMainApply$")
+	cmd.Env = append(os.Environ(), "CAIRN_TEST_APPLY="+b.stack, "CAIRN_TEST_GATE="+gate)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); !strings.HasPrefix(line, "planned") {
+		t.Fatalf("other program: %q, %v", line, err)
+	}
+	waitFor(t, gate+".reached")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+}
+
+func (b *bench) recover() *Recovered {
+	b.t.Helper()
+	recovered, err := b.engine.Recover(context.Background())
+	if err != nil || len(recovered) != 1 {
+		b.t.Fatalf("Recover: got %v, %v, want one result", recovered, err)
+	}
+	if got := recovered[0].Component; got != component.String() {
+		b.t.Errorf("Recover: got component %s, want %s", got, component)
+	}
+	return recovered[0]
+}
+
+// Trap 8: our program is killed; the engine's process goes on, and the next program gets all of its state.
+func TestRecoverWaitsForRunningProcess(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	killedApply(t, b, gate)
+
+	// Nothing may be done with the component meanwhile.
+	_, diags := b.engine.Plan(context.Background(), b.slowRequest(gate))
+	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "recover") {
+		t.Errorf("Plan: got %v, want that recovery comes first", diags)
+	}
+	touch(t, gate)
+	one := b.recover()
+	if one.Diagnostics.HasErrors() {
+		t.Errorf("Recover: got %v, want no errors", one.Diagnostics)
+	}
+	for _, name := range []string{`"first"`, `"second"`, `"third"`} {
+		if !bytes.Contains(one.State, []byte(name)) {
+			t.Errorf("recovered state lacks %s", name)
+		}
+	}
+	if err := one.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+	req := b.slowRequest(gate)
+	req.PriorState = one.State
+	for address, action := range actions(b.plan(req)) {
+		if action != "no-op " {
+			t.Errorf("next plan: %s is %q, want no-op", address, action)
+		}
+	}
+}
+
+// Trap 8: both programs are killed; what was finished before is in the state.
+func TestRecoverAfterBothWereKilled(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	killedApply(t, b, gate)
+	killProcess(t, b)
+
+	one := b.recover()
+	if !one.Diagnostics.HasErrors() {
+		t.Error("Recover reported no error")
+	}
+	if !bytes.Contains(one.State, []byte(`"first"`)) {
+		t.Errorf("recovered state: got %s, want the first object", one.State)
+	}
+	if err := one.Keep(); err != nil {
+		t.Error(err)
+	}
+	one = b.recover() // it was kept
+	if err := one.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// killProcess kills the engine's process of the only run there is.
+func killProcess(t *testing.T, b *bench) string {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(b.stack, ".cairn", "runs", "*"))
+	if err != nil || len(dirs) != 1 {
+		t.Fatalf("runs: %v, %v", dirs, err)
+	}
+	run, err := runner.ReadRun(dirs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(-run.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if !eventually(ctx, func() bool { return !run.Running() }) {
+		t.Fatal("the process doesn't end")
+	}
+	return dirs[0]
+}
+
+// Trap 8: a state file of 0 bytes is not taken for an empty state.
+func TestEmptyStateFileAfterKill(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	killedApply(t, b, gate)
+	dir := killProcess(t, b)
+
+	data, err := os.ReadFile(filepath.Join(dir, applyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var record applyRecord
+	if err := json.Unmarshal(data, &record); err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(dir, record.Root, "terraform.tfstate")
+	good, err := os.ReadFile(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, goodFile), good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(state, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one := b.recover()
+	if !bytes.Equal(one.State, good) {
+		t.Errorf("recovered state: got %s, want the newest good copy", one.State)
+	}
+	damaged := false
+	for _, diag := range one.Diagnostics {
+		damaged = damaged || diag.Summary == "State of component was damaged" && strings.Contains(diag.Detail, "fake_resource.first")
+	}
+	if !damaged {
+		t.Errorf("Recover: got %v, want that the state was damaged, and what may be missing", one.Diagnostics)
+	}
+	if err := one.Done(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRecoverWithoutRuns(t *testing.T) {
+	testenv.CLIConfig(t, "")
+	b := newBenchAt(t, t.TempDir(), nil)
+	if recovered, err := b.engine.Recover(context.Background()); err != nil || len(recovered) != 0 {
+		t.Errorf("Recover: got %v, %v, want nothing", recovered, err)
+	}
+}
+
+func TestRunDirectoriesDontCollide(t *testing.T) {
+	seen := map[string]string{}
+	for _, address := range []string{
+		`component.a["x/y"]`, `component.a["x_y"]`, `component.a["../x"]`, `component.a["` + strings.Repeat("long", 50) + `1"]`,
+		`component.a["` + strings.Repeat("long", 50) + `2"]`, `component.a["X_Y"]`,
+	} {
+		name := slug(address)
+		if other, taken := seen[strings.ToLower(name)]; taken {
+			t.Errorf("%s and %s have the same directory %s", address, other, name)
+		}
+		if strings.ContainsAny(name, "/\\\"[]") || len(name) > 80 {
+			t.Errorf("slug(%q) = %q is no safe file name", address, name)
+		}
+		seen[strings.ToLower(name)] = address
+	}
+}

@@ -1,0 +1,128 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Recovered is what an apply left behind whose program was killed.
+type Recovered struct {
+	Component string // address of the component instance
+	Mode      engine.Mode
+	State     engine.State // the newest
+
+	// Diagnostics are what the engine had to say, and whether something is missing from the state.
+	Diagnostics hcl.Diagnostics
+
+	dir *runDir
+}
+
+// Done says that the state was saved, and removes what was left behind.
+func (r *Recovered) Done() error { return r.dir.remove() }
+
+// Keep leaves everything in place, to be recovered another time.
+func (r *Recovered) Keep() error { return r.dir.close() }
+
+// Recover finds the applies whose program was killed. Where the engine's process is still running, Recover
+// waits for it; ending ctx then interrupts it, as it does for [Engine.Apply].
+//
+// The caller must call Done or Keep for each result. They are sorted by component. Results are returned beside an error.
+func (e *Engine) Recover(ctx context.Context) ([]*Recovered, error) {
+	parent := e.absolute("runs")
+	entries, err := os.ReadDir(parent)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for interrupted applies: %w", err)
+	}
+	var recovered []*Recovered
+	var errs []error
+	for _, entry := range entries {
+		one, err := e.recoverRun(ctx, filepath.Join(parent, entry.Name()))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("recovering from an interrupted apply in %s: %w", entry.Name(), err))
+		}
+		if one != nil {
+			recovered = append(recovered, one)
+		}
+	}
+	slices.SortFunc(recovered, func(a, b *Recovered) int { return strings.Compare(a.Component, b.Component) })
+	return recovered, errors.Join(errs...)
+}
+
+// recoverRun returns nil if there is nothing to recover.
+func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err error) {
+	dir, err := lockRunDir(path)
+	if err != nil || dir == nil { // nil: its program is alive
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, dir.close())
+		}
+	}()
+	data, err := os.ReadFile(dir.file(applyFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, e.removeRemains(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var record applyRecord
+	if err := json.Unmarshal(data, &record); err != nil {
+		return nil, fmt.Errorf("reading the record of an apply: %w", err)
+	}
+	process, err := runner.Attach(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, dir.remove() // killed before it started the process
+	}
+	if err != nil {
+		return nil, err
+	}
+	prior, err := os.ReadFile(dir.file(goodFile))
+	if err != nil {
+		return nil, err
+	}
+	watch, err := watchState(dir, filepath.Join(path, record.Root, workcopy.StateFile), prior, nil)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := process.Wait(ctx, watch.event)
+	if err != nil {
+		return nil, err
+	}
+	one := &Recovered{Component: record.Component, Mode: record.Mode, dir: dir}
+	one.Diagnostics = (&workcopy.Copy{}).Diagnostics(outcome.Diagnostics)
+	if outcome.Outcome == runner.OutcomeDied {
+		one.Diagnostics = one.Diagnostics.Append(e.died("Component was not applied completely", outcome))
+	}
+	var lost *hcl.Diagnostic
+	if one.State, lost = watch.final(outcome.Text); lost != nil {
+		one.Diagnostics = one.Diagnostics.Append(lost)
+	}
+	return one, nil
+}
+
+// removeRemains removes what a killed program left of a run that changed nothing.
+func (e *Engine) removeRemains(dir *runDir) error {
+	if run, err := runner.ReadRun(dir.path); err == nil && run.Running() {
+		return dir.close() // it writes there still
+	}
+	return dir.remove()
+}
