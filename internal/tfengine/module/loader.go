@@ -109,8 +109,12 @@ func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
 	for _, name := range names {
 		file, moreDiags := l.parseFile(path, name)
 		diags = diags.Extend(moreDiags)
-		if file != nil {
-			diags = diags.Extend(dir.addFile(file))
+		if file == nil {
+			continue
+		}
+		// In a file with syntax errors, what is decoded of the rest often is not what was meant.
+		if contentDiags := dir.addFile(file); !moreDiags.HasErrors() {
+			diags = diags.Extend(contentDiags)
 		}
 	}
 	return dir, diags

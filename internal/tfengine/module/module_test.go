@@ -1,0 +1,380 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package module
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+func write(t *testing.T, base string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		path := filepath.Join(base, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// load loads the module in the directory m below the base directory.
+func load(t *testing.T, files map[string]string, opts Options) (*Tree, hcl.Diagnostics) {
+	t.Helper()
+	opts.Base = t.TempDir()
+	write(t, opts.Base, files)
+	return NewLoader(opts).Load(filepath.Join(opts.Base, "m"))
+}
+
+func mustLoad(t *testing.T, files map[string]string) *Tree {
+	t.Helper()
+	tree, diags := load(t, files, Options{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return tree
+}
+
+func TestVariables(t *testing.T) {
+	tests := map[string]struct {
+		source, json string // one of them, or both for the same result
+		want         engine.Variable
+	}{
+		"nothing set": {
+			`variable "v" {}`, `{"variable": {"v": {}}}`,
+			engine.Variable{Type: cty.DynamicPseudoType, Nullable: true},
+		},
+		"type": {
+			`variable "v" { type = list(string) }`, `{"variable": {"v": {"type": "list(string)"}}}`,
+			engine.Variable{Type: cty.List(cty.String), Nullable: true},
+		},
+		"default is converted": {
+			"variable \"v\" {\n  type = set(number)\n  default = [\"1\"]\n}",
+			`{"variable": {"v": {"type": "set(number)", "default": ["1"]}}}`,
+			engine.Variable{Type: cty.Set(cty.Number), Default: cty.SetVal([]cty.Value{cty.NumberIntVal(1)}), Nullable: true},
+		},
+		"flags": {
+			"variable \"v\" {\n  nullable = false\n  sensitive = true\n  ephemeral = true\n}",
+			`{"variable": {"v": {"nullable": false, "sensitive": true, "ephemeral": true}}}`,
+			engine.Variable{Type: cty.DynamicPseudoType, Sensitive: true, Ephemeral: true},
+		},
+		"old type in quotes": {
+			`variable "v" { type = "map" }`, "",
+			engine.Variable{Type: cty.Map(cty.DynamicPseudoType), Nullable: true},
+		},
+		"type without argument": {
+			`variable "v" { type = list }`, `{"variable": {"v": {"type": "list"}}}`,
+			engine.Variable{Type: cty.List(cty.DynamicPseudoType), Nullable: true},
+		},
+		"null default": {
+			"variable \"v\" {\n  type = string\n  default = null\n}", `{"variable": {"v": {"type": "string", "default": null}}}`,
+			engine.Variable{Type: cty.String, Default: cty.NullVal(cty.String), Nullable: true},
+		},
+	}
+	for name, test := range tests {
+		for file, source := range map[string]string{"m/a.tf": test.source, "m/a.tf.json": test.json} {
+			if source == "" {
+				continue
+			}
+			t.Run(name+" "+file, func(t *testing.T) {
+				got := mustLoad(t, map[string]string{file: source}).Module.Variables["v"]
+				if got == nil {
+					t.Fatal("there is no variable v")
+				}
+				same := got.Type.Equals(test.want.Type) && got.Nullable == test.want.Nullable &&
+					got.Sensitive == test.want.Sensitive && got.Ephemeral == test.want.Ephemeral &&
+					got.Required() == test.want.Required()
+				if !same || !got.Required() && !got.Default.RawEquals(test.want.Default) {
+					t.Errorf("got %+v, want %+v", got, test.want)
+				}
+				if got.Range.Filename != file {
+					t.Errorf("range: got %s, want %s", got.Range.Filename, file)
+				}
+			})
+		}
+	}
+}
+
+func TestOverrideFiles(t *testing.T) {
+	tree := mustLoad(t, map[string]string{
+		"m/main.tf": `
+variable "v" {
+  type    = string
+  default = "1"
+}
+output "o" { value = var.v }
+module "c" { source = "./one" }
+terraform {
+  required_providers {
+    p = { source = "a/p" }
+    q = { source = "a/q" }
+  }
+}
+`,
+		"m/a_override.tf": `
+variable "v" {
+  type      = number
+  sensitive = true
+}
+output "o" { sensitive = true }
+module "c" { source = "./two" }
+terraform {
+  required_providers {
+    p = { source = "b/p" }
+  }
+}
+`,
+		"m/one/a.tf": ``,
+		"m/two/a.tf": ``,
+	})
+	v := tree.Module.Variables["v"]
+	if v.Type != cty.Number || !v.Sensitive || !v.Default.RawEquals(cty.NumberIntVal(1)) {
+		t.Errorf("variable: got %+v", v)
+	}
+	if !tree.Module.Outputs["o"].Sensitive {
+		t.Error("output is not sensitive")
+	}
+	if len(tree.Nodes) != 1 || filepath.Base(tree.Nodes[0].Directory.Path) != "two" {
+		t.Errorf("calls: got %v", tree.Nodes)
+	}
+	for name, want := range map[string]string{"p": "b", "q": "a"} {
+		if got, declared := tree.Root.Provider(name); !declared || got.Namespace != want {
+			t.Errorf("provider %s: got %v, %v", name, got, declared)
+		}
+	}
+}
+
+func provider(namespace, name string) stackaddrs.Provider {
+	return stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: namespace, Type: name}
+}
+
+// slots writes slots as "name[.alias]=namespace/type", with ! if they are not declared.
+func slots(tree *Tree) []string {
+	var out []string
+	for slot, needed := range tree.Module.Slots {
+		text := slot.String() + "=" + needed.Provider.Namespace + "/" + needed.Provider.Type
+		if !needed.Declared {
+			text += "!"
+		}
+		out = append(out, text)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestSlots(t *testing.T) {
+	const child = `
+terraform {
+  required_providers {
+    inner = {
+      source                = "ns/p"
+      configuration_aliases = [inner.a]
+    }
+  }
+}
+resource "inner_thing" "default" {}
+resource "inner_thing" "alias" { provider = inner.a }
+`
+	tests := map[string]struct {
+		files map[string]string
+		want  []string
+	}{
+		"declared": {
+			map[string]string{"m/a.tf": `terraform {
+  required_providers {
+    p = { source = "ns/p" }
+  }
+}`},
+			[]string{"p=ns/p"},
+		},
+		"aliases only": {
+			map[string]string{"m/a.tf": "terraform {\n  required_providers {\n    p = {\n      source = \"ns/p\"\n      configuration_aliases = [p.a, p.b]\n    }\n  }\n}"},
+			[]string{"p.a=ns/p", "p.b=ns/p"},
+		},
+		"assumed": {
+			map[string]string{"m/a.tf": `
+resource "one_thing" "a" {}
+data "two_thing" "a" { provider = two.x }
+ephemeral "three_thing" "a" {}
+check "c" {
+  data "four_thing" "a" {}
+}
+locals { f = provider::five::f() }
+resource "terraform_data" "a" {}
+`},
+			[]string{"five=hashicorp/five!", "four=hashicorp/four!", "one=hashicorp/one!", "three=hashicorp/three!", "two.x=hashicorp/two!"},
+		},
+		"assumed in JSON": {
+			map[string]string{"m/a.tf.json": `{
+				"resource": {"one_thing": {"a": {"provider": "one.x"}}},
+				"locals": {"f": "${[provider::five::f()]}"}
+			}`},
+			[]string{"five=hashicorp/five!", "one.x=hashicorp/one!"},
+		},
+		"passed to a child module": {
+			map[string]string{
+				"m/a.tf": `
+terraform {
+  required_providers {
+    outer = { source = "ns/p" }
+  }
+}
+module "c" {
+  source    = "./c"
+  providers = { inner.a = outer.west }
+}`,
+				"m/c/a.tf": child,
+			},
+			[]string{"outer.west=ns/p", "outer=ns/p"},
+		},
+		"only in a child module": {
+			map[string]string{"m/a.tf": `module "c" { source = "./c" }`, "m/c/a.tf": child},
+			[]string{"inner=ns/p"},
+		},
+		"through two calls": {
+			map[string]string{
+				"m/a.tf": "module \"b\" {\n  source = \"./b\"\n  providers = { mid = top.x }\n}\n",
+				"m/b/a.tf": `
+terraform {
+  required_providers {
+    mid = { source = "ns/p" }
+  }
+}
+module "c" {
+  source    = "../c"
+  providers = {
+    inner   = mid
+    inner.a = mid
+  }
+}`,
+				"m/c/a.tf": child,
+			},
+			[]string{"top.x=ns/p"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, slots(mustLoad(t, test.files))); diff != "" {
+				t.Errorf("slots (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRequirements(t *testing.T) {
+	tree := mustLoad(t, map[string]string{
+		"m/a.tf": `
+terraform {
+  required_providers {
+    p = {
+      source  = "ns/p"
+      version = ">= 2.0"
+    }
+    old = "~> 1.0"
+  }
+}
+module "c" { source = "./c" }
+module "d" { source = "./c" }
+`,
+		"m/c/a.tf": "terraform {\n  required_providers {\n    p = {\n      source = \"ns/p\"\n      version = \"< 3.0\"\n    }\n  }\n}\nresource \"implied_thing\" \"a\" {}\n",
+	})
+	want := map[stackaddrs.Provider][]string{
+		provider("ns", "p"):              {"< 3.0", ">= 2.0"},
+		provider("hashicorp", "old"):     {"~> 1.0"},
+		provider("hashicorp", "implied"): nil,
+	}
+	if diff := cmp.Diff(want, tree.Module.Requirements); diff != "" {
+		t.Errorf("requirements (-want +got):\n%s", diff)
+	}
+}
+
+func TestDiagnostics(t *testing.T) {
+	tests := map[string]struct {
+		files   map[string]string
+		summary string
+		place   string // file:line of the subject
+		nilTree bool
+	}{
+		"no directory":        {map[string]string{"x": ""}, "No module at this source", "", true},
+		"no files (E-MOD-01)": {map[string]string{"m/readme.md": ""}, "No module at this source", "", true},
+		"provider in root (E-MOD-02)": {
+			map[string]string{"m/a.tf": "\nprovider \"p\" {}"}, "Modules used by components cannot configure providers", "m/a.tf:2", false,
+		},
+		"provider in child (E-MOD-03)": {
+			map[string]string{"m/a.tf": `module "c" { source = "../c" }`, "c/a.tf": "\n\nprovider \"p\" { region = 1 }"},
+			"Modules used by components cannot configure providers", "c/a.tf:3", false,
+		},
+		"const variable (E-MOD-04)": {
+			map[string]string{"m/a.tf": "variable \"v\" {\n  const = true\n}"}, "Constant variables cannot be used here", "m/a.tf:2", false,
+		},
+		"syntax error":   {map[string]string{"m/a.tf": "\nresource {"}, "Unclosed configuration block", "m/a.tf:2", false},
+		"type error":     {map[string]string{"m/a.tf": `variable "v" { type = strang }`}, "Invalid type specification", "m/a.tf:1", false},
+		"default error":  {map[string]string{"m/a.tf": "variable \"v\" {\n  type = number\n  default = \"x\"\n}"}, "Invalid default value for variable", "m/a.tf:3", false},
+		"flag error":     {map[string]string{"m/a.tf": "variable \"v\" {\n  sensitive = []\n}"}, "Invalid argument value", "m/a.tf:2", false},
+		"registry child": {map[string]string{"m/a.tf": "module \"c\" {\n  source = \"ns/c/aws\"\n}"}, "Module source not supported", "m/a.tf:2", false},
+		"missing child":  {map[string]string{"m/a.tf": "module \"c\" {\n  source = \"./c\"\n}"}, "No module at this source", "m/a.tf:2", false},
+		"call of itself": {map[string]string{"m/a.tf": "module \"c\" {\n  source = \"../c\"\n}", "c/a.tf": `module "m" { source = "../m" }`}, "Module calls itself", "c/a.tf:1", false},
+		"provider source": {
+			map[string]string{"m/a.tf": "terraform {\n  required_providers {\n    p = { source = \"a b\" }\n  }\n}"}, "Invalid provider requirement", "m/a.tf:3", false,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			tree, diags := load(t, test.files, Options{})
+			if (tree == nil) != test.nilTree {
+				t.Errorf("tree: got %v", tree)
+			}
+			if len(diags) != 1 || diags[0].Summary != test.summary {
+				t.Fatalf("got %v, want %q", diags, test.summary)
+			}
+			place := ""
+			if at := diags[0].Subject; at != nil {
+				place, _, _ = strings.Cut(at.String(), ",")
+			}
+			if place != test.place {
+				t.Errorf("subject: got %q, want %q", place, test.place)
+			}
+		})
+	}
+}
+
+func TestProxyProviderInChildIsAccepted(t *testing.T) {
+	mustLoad(t, map[string]string{"m/a.tf": `module "c" { source = "./c" }`, "m/c/a.tf": "provider \"p\" {\n  alias = \"x\"\n}"})
+}
+
+func TestFilesOfTofu(t *testing.T) {
+	files := map[string]string{
+		"m/a.tf": `output "from_tf" {}`, "m/a.tofu": `output "from_tofu" {}`, "m/b.tf": `output "b" {}`,
+		"m/.hidden.tf": `broken {`, "m/backup.tf~": `broken {`, "m/#x.tf#": `broken {`, "m/c.tftest.hcl": `broken {`,
+	}
+	for _, test := range []struct {
+		tofu bool
+		want []string
+	}{{false, []string{"b", "from_tf"}}, {true, []string{"b", "from_tofu"}}} {
+		tree, diags := load(t, files, Options{Tofu: test.tofu})
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		var got []string
+		for name := range tree.Module.Outputs {
+			got = append(got, name)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("tofu %v: got outputs %v, want %v", test.tofu, got, test.want)
+		}
+	}
+}
