@@ -4,7 +4,6 @@
 package views
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -352,23 +352,5 @@ func planCounts(plan *stackplan.Plan) string {
 			changed++
 		}
 	}
-	return countsText(plan.Counts()) + " in " + count(changed, "component") + "."
-}
-
-// countsText is as in terraform's summary, with the rarer parts only where they count.
-func countsText(n stackplan.Counts) string {
-	var parts []string
-	add := func(n int, always bool, text string) {
-		if n > 0 || always {
-			parts = append(parts, fmt.Sprintf("%d %s", n, text))
-		}
-	}
-	add(n.Import, false, "to import")
-	add(n.Add, true, "to add")
-	add(n.Change, true, "to change")
-	add(n.Remove, true, "to destroy")
-	add(n.Move, false, "to move")
-	add(n.Forget, false, "to forget")
-	add(n.Defer, false, "deferred")
-	return strings.Join(parts, ", ")
+	return eventtext.PlanCounts(plan.Counts()) + " in " + count(changed, "component") + "."
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/views/golden"
+	"github.com/cairnstacks/cairn/internal/views/viewtest"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -26,12 +26,12 @@ func planText(t *testing.T, plan *stackplan.Plan, options Options) string {
 }
 
 func TestWritePlanOfEverything(t *testing.T) {
-	golden.Check(t, "plan/everything.txt", planText(t, fullPlan(t), Options{}))
+	viewtest.Golden(t, "plan/everything.txt", planText(t, viewtest.Plan(t), Options{}))
 }
 
 func TestWritePlanInColor(t *testing.T) {
-	plain := planText(t, fullPlan(t), Options{})
-	colored := planText(t, fullPlan(t), Options{Color: true})
+	plain := planText(t, viewtest.Plan(t), Options{})
+	colored := planText(t, viewtest.Plan(t), Options{Color: true})
 	if colored == plain {
 		t.Error("colour changes nothing")
 	}
@@ -41,8 +41,8 @@ func TestWritePlanInColor(t *testing.T) {
 }
 
 func TestWritePlanDoesNotDependOnOrder(t *testing.T) {
-	want := planText(t, fullPlan(t), Options{})
-	shuffled := fullPlan(t)
+	want := planText(t, viewtest.Plan(t), Options{})
+	shuffled := viewtest.Plan(t)
 	for _, c := range shuffled.Components {
 		slices.Reverse(c.Changes)
 		slices.Reverse(c.Drift)
@@ -53,13 +53,13 @@ func TestWritePlanDoesNotDependOnOrder(t *testing.T) {
 }
 
 func TestWritePlanTotal(t *testing.T) {
-	created := createdComponent(t)
+	created := viewtest.Created(t)
 	tests := map[string]struct {
 		plan *stackplan.Plan
 		want string
 	}{
 		"nothing": {
-			&stackplan.Plan{Applyable: true, Complete: true, Components: []*stackplan.Component{unchangedComponent(t)}},
+			&stackplan.Plan{Applyable: true, Complete: true, Components: []*stackplan.Component{viewtest.Unchanged(t)}},
 			"No changes. Your infrastructure matches the configuration.\n",
 		},
 		"nothing to destroy": {
@@ -67,12 +67,12 @@ func TestWritePlanTotal(t *testing.T) {
 			"No changes. There is nothing to destroy.\n",
 		},
 		"nothing to refresh": {
-			&stackplan.Plan{Applyable: true, Complete: true, Mode: engine.RefreshOnly, Components: []*stackplan.Component{unchangedComponent(t)}},
+			&stackplan.Plan{Applyable: true, Complete: true, Mode: engine.RefreshOnly, Components: []*stackplan.Component{viewtest.Unchanged(t)}},
 			"No changes. The state matches your infrastructure.\n",
 		},
 		"only outputs": {
 			&stackplan.Plan{
-				Applyable: true, Complete: true, Components: []*stackplan.Component{unchangedComponent(t)},
+				Applyable: true, Complete: true, Components: []*stackplan.Component{viewtest.Unchanged(t)},
 				Outputs: map[string]*stackplan.OutputChange{"o": {
 					Action: stackplan.Update, Before: cty.StringVal("a"), After: cty.StringVal("b"),
 				}},
@@ -80,15 +80,15 @@ func TestWritePlanTotal(t *testing.T) {
 			"Changes to Outputs:\n  ~ o = \"a\" -> \"b\"\n\nOnly outputs change. Applying this plan saves their new values and changes no\ninfrastructure.\n",
 		},
 		"one component": {
-			&stackplan.Plan{Applyable: true, Complete: true, Components: []*stackplan.Component{created, unchangedComponent(t)}},
+			&stackplan.Plan{Applyable: true, Complete: true, Components: []*stackplan.Component{created, viewtest.Unchanged(t)}},
 			"Plan: 1 to import, 1 to add, 0 to change, 0 to destroy in 1 component.\n",
 		},
 		"two components": {
-			&stackplan.Plan{Applyable: true, Complete: true, Components: []*stackplan.Component{created, destroyedComponent(t)}},
+			&stackplan.Plan{Applyable: true, Complete: true, Components: []*stackplan.Component{created, viewtest.Destroyed(t)}},
 			"Plan: 1 to import, 1 to add, 0 to change, 1 to destroy in 2 components.\n",
 		},
 		"errors": {
-			&stackplan.Plan{Components: []*stackplan.Component{{Addr: mustInstance(t, "component.bad")}}},
+			&stackplan.Plan{Components: []*stackplan.Component{{Addr: viewtest.Instance(t, "component.bad")}}},
 			"Could not be planned: component.bad.\n\nPlan: 0 to add, 0 to change, 0 to destroy in 0 components.\n\n" +
 				"Planning failed. This plan shows what could be found out in spite of the\nerrors. It cannot be applied.\n",
 		},

@@ -16,8 +16,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
-	"github.com/cairnstacks/cairn/internal/views/golden"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/internal/views/viewtest"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -120,7 +120,7 @@ func text(t *testing.T, list []Diagnostic, options Options) string {
 func TestText(t *testing.T) {
 	diags, sources := fixture(t)
 	plain := text(t, All(diags, sources), Options{})
-	golden.Check(t, "diagnostics.txt", plain)
+	viewtest.Golden(t, "diagnostics.txt", plain)
 
 	colored := text(t, All(diags, sources), Options{Style: textstyle.Style{Color: true}})
 	if want := "\x1b[4mvar.size\x1b[0m + 1"; !strings.Contains(colored, want) {
@@ -137,7 +137,7 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "diagnostics.json", string(doc)+"\n")
+	viewtest.Golden(t, "diagnostics.json", string(doc)+"\n")
 }
 
 func TestSecretsStayHidden(t *testing.T) {

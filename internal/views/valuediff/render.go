@@ -241,6 +241,9 @@ func (w *writer) stringChange(n node) {
 		w.jsonChange(n, before, after)
 	case !beforeOK && !afterOK && canBeHeredoc(n.before.Text, n.after.Text):
 		w.heredocChange(n)
+	case strings.TrimSuffix(n.before.Text, "\n") == strings.TrimSuffix(n.after.Text, "\n"):
+		// Line by line they would look the same.
+		w.b.WriteString(Quote(n.before.Text) + w.Style.Yellow(" -> ") + Quote(n.after.Text))
 	default:
 		w.arrow(n)
 	}
@@ -400,3 +403,7 @@ func nameWidth(names []string, v *Value) int {
 func padded(name string, width int) string {
 	return name + strings.Repeat(" ", max(width-utf8.RuneCountInString(name), 0))
 }
+
+// Printable tells whether a text has no characters that a terminal could obey
+// or could not show. Newlines and tabs are allowed.
+func Printable(text string) bool { return !hasControl(text) }

@@ -1,10 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package golden compares what a test rendered with a file in testdata.
-//
-// With UPDATE_GOLDEN=1 in the environment, the files are written instead.
-package golden
+// Package viewtest has what the tests of views share: golden files, a plan and a
+// state in which everything that can be shown occurs, and the secrets in them.
+package viewtest
 
 import (
 	"os"
@@ -14,8 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Check compares got with the file testdata/name.
-func Check(t *testing.T, name, got string) {
+// Golden compares got with the file testdata/name. With UPDATE_GOLDEN=1 in the
+// environment, it writes the file instead.
+func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", filepath.FromSlash(name))
 	if os.Getenv("UPDATE_GOLDEN") == "1" {

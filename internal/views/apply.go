@@ -1,0 +1,144 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package views
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/views/eventtext"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// ApplySummary is what an apply has done.
+type ApplySummary struct {
+	Destroy     bool
+	Interrupted bool // by the user
+	Failed      bool // there were errors, whether or not a component tells of them
+	Components  []ComponentResult
+}
+
+// ComponentResult is how an apply ended for one component instance.
+type ComponentResult struct {
+	Addr   stackaddrs.AbsComponentInstance
+	Status hooks.Status // the last one
+	Counts stackplan.Counts
+
+	// Because names, for a skipped component, what it needed and did not get.
+	Because []stackaddrs.AbsComponentInstance
+}
+
+// Counts adds up what was done.
+func (s ApplySummary) Counts() stackplan.Counts {
+	var n stackplan.Counts
+	for _, c := range s.Components {
+		n = n.Plus(c.Counts)
+	}
+	return n
+}
+
+func (s ApplySummary) incomplete() bool {
+	return s.Interrupted || s.Failed || slices.ContainsFunc(s.Components, func(c ComponentResult) bool {
+		return outcomeOf(c.Status) != outcomeDone && outcomeOf(c.Status) != outcomeDeferred
+	})
+}
+
+// The outcomes of components, in the order of their lists.
+const (
+	outcomeFailed      = "Failed"
+	outcomeInterrupted = "Interrupted"
+	outcomeSkipped     = "Skipped"
+	outcomeNotStarted  = "Not started"
+	outcomeDeferred    = "Deferred"
+	outcomeDone        = "Done"
+)
+
+var outcomes = []string{outcomeFailed, outcomeInterrupted, outcomeSkipped, outcomeNotStarted, outcomeDeferred, outcomeDone}
+
+func outcomeOf(status hooks.Status) string {
+	switch status {
+	case hooks.Applied:
+		return outcomeDone
+	case hooks.Failed:
+		return outcomeFailed
+	case hooks.Skipped:
+		return outcomeSkipped
+	case hooks.Deferred:
+		return outcomeDeferred
+	case hooks.Applying:
+		return outcomeInterrupted
+	}
+	return outcomeNotStarted
+}
+
+// WriteApplySummary writes what an apply has done, and when it did not do all of
+// it, what became of each component. Diagnostics are not part of it.
+func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error {
+	p := newPage(options)
+	verb, operation := "Apply", "apply"
+	if summary.Destroy {
+		verb, operation = "Destroy", "destroy"
+	}
+	counts := " Resources: " + eventtext.AppliedCounts(operation, summary.Counts()) + "."
+	switch {
+	case !summary.incomplete():
+		p.printf("%s%s\n\n", p.Bold(p.Green(verb+" complete!")), p.Bold(counts))
+	case summary.Interrupted:
+		p.printf("%s%s\n\n", p.Bold(p.Yellow(verb+" interrupted.")), p.Bold(counts))
+	default:
+		p.printf("%s%s\n\n", p.Bold(p.Red(verb+" incomplete.")), p.Bold(counts))
+	}
+	if summary.incomplete() {
+		p.outcomes(summary.Components)
+		p.paragraph("What was done is saved in the state. Plan again to go on from there.")
+	} else if summary.Counts().Defer > 0 || slices.ContainsFunc(summary.Components, isDeferred) {
+		p.paragraph("Some changes were deferred. Plan and apply again to go on with them.")
+	}
+	return p.writeTo(w)
+}
+
+func isDeferred(c ComponentResult) bool { return c.Status == hooks.Deferred }
+
+func (p *page) outcomes(components []ComponentResult) {
+	sorted := slices.SortedStableFunc(slices.Values(components), func(a, b ComponentResult) int { return a.Addr.Compare(b.Addr) })
+	for _, outcome := range outcomes {
+		var lines []string
+		for _, c := range sorted {
+			if outcomeOf(c.Status) == outcome {
+				lines = append(lines, "  "+c.Addr.String()+p.Dim(resultNote(c)))
+			}
+		}
+		if len(lines) > 0 {
+			p.printf("%s:\n%s\n\n", p.outcomeColor(outcome), strings.Join(lines, "\n"))
+		}
+	}
+}
+
+func (p *page) outcomeColor(outcome string) string {
+	switch outcome {
+	case outcomeFailed:
+		return p.Red(outcome)
+	case outcomeDone:
+		return p.Green(outcome)
+	}
+	return p.Yellow(outcome)
+}
+
+func resultNote(c ComponentResult) string {
+	if len(c.Because) > 0 {
+		names := make([]string, len(c.Because))
+		for i, addr := range c.Because {
+			names[i] = addr.String()
+		}
+		slices.Sort(names)
+		return " (because of " + strings.Join(names, ", ") + ")"
+	}
+	if n := c.Counts; n.Total() > 0 {
+		return " (" + eventtext.AppliedCounts("apply", n) + ")"
+	}
+	return ""
+}

@@ -1,0 +1,171 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package eventtext puts events of an operation into words.
+package eventtext
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+var statuses = map[hooks.Status]string{
+	hooks.Pending:  "Waiting",
+	hooks.Planning: "Planning...",
+	hooks.Planned:  "Planned",
+	hooks.Deferred: "Deferred",
+	hooks.Applying: "Applying...",
+	hooks.Applied:  "Applied",
+	hooks.Skipped:  "Skipped",
+	hooks.Failed:   "Failed",
+}
+
+// Status puts the status of a component into words.
+func Status(status hooks.Status) string {
+	if text, ok := statuses[status]; ok {
+		return text
+	}
+	return string(status)
+}
+
+// actionWords are the words for one action: when it goes on, and when it is done.
+type actionWords struct{ doing, still, done string }
+
+var actions = map[string]actionWords{
+	"create":  {"Creating", "Still creating", "Creation complete"},
+	"update":  {"Modifying", "Still modifying", "Modifications complete"},
+	"delete":  {"Destroying", "Still destroying", "Destruction complete"},
+	"replace": {"Replacing", "Still replacing", "Replacement complete"},
+	"read":    {"Reading", "Still reading", "Read complete"},
+	"import":  {"Importing", "Still importing", "Import complete"},
+	"move":    {"Moving", "Still moving", "Move complete"},
+	"open":    {"Opening", "Still opening", "Opening complete"},
+	"renew":   {"Renewing", "Still renewing", "Renewal complete"},
+	"close":   {"Closing", "Still closing", "Closing complete"},
+}
+
+func wordsFor(action string) actionWords {
+	if words, ok := actions[action]; ok {
+		return words
+	}
+	return actionWords{"Working", "Still working", "Complete"}
+}
+
+// Message puts an event of the engine into the words that terraform users know.
+// The engine's own message comes first, if it has one.
+func Message(event engine.Event) string {
+	if event.Message != "" {
+		return textstyle.Clean(event.Message)
+	}
+	text := textstyle.Clean(describe(event))
+	if event.Resource == "" {
+		return text
+	}
+	return textstyle.Clean(event.Resource) + ": " + text
+}
+
+func describe(event engine.Event) string {
+	words := wordsFor(event.Action)
+	elapsed := Duration(event.Elapsed)
+	switch event.Type {
+	case engine.PlannedChange:
+		return "Plan to " + event.Action
+	case engine.ResourceDrift:
+		return "Drift detected (" + event.Action + ")"
+	case engine.RefreshStart:
+		return "Refreshing state..." + identity(event)
+	case engine.RefreshComplete:
+		return "Refresh complete" + identity(event)
+	case engine.ApplyStart, engine.EphemeralStart:
+		return words.doing + "..." + identity(event)
+	case engine.ApplyProgress:
+		return words.still + "... [" + progress(event) + "]"
+	case engine.ApplyComplete, engine.EphemeralComplete:
+		return words.done + " after " + elapsed + identity(event)
+	case engine.ApplyErrored:
+		return words.doing + " failed after " + elapsed
+	case engine.ProvisionStart:
+		return "Provisioning..."
+	case engine.ProvisionProgress:
+		return "(provisioner)"
+	case engine.ProvisionComplete:
+		return "Provisioning complete"
+	case engine.ProvisionErrored:
+		return "Provisioning failed"
+	}
+	return string(event.Type)
+}
+
+// identity is the value by which a provider knows a resource, in brackets.
+func identity(event engine.Event) string {
+	if event.IDKey == "" || event.IDValue == "" {
+		return ""
+	}
+	return " [" + event.IDKey + "=" + event.IDValue + "]"
+}
+
+func progress(event engine.Event) string {
+	text := Duration(event.Elapsed) + " elapsed"
+	if event.IDKey == "" || event.IDValue == "" {
+		return text
+	}
+	return event.IDKey + "=" + event.IDValue + ", " + text
+}
+
+// Duration writes a time as terraform does, in whole seconds: "5s", "1m5s".
+func Duration(d time.Duration) string {
+	return d.Round(time.Second).String()
+}
+
+// Summary is the total line of an operation: "plan", "apply" or "destroy".
+func Summary(operation string, n stackplan.Counts) string {
+	switch operation {
+	case "plan":
+		return "Plan: " + PlanCounts(n) + "."
+	case "destroy":
+		return "Destroy complete! Resources: " + AppliedCounts("destroy", n) + "."
+	}
+	return "Apply complete! Resources: " + AppliedCounts(operation, n) + "."
+}
+
+// PlanCounts are the numbers of a plan, the rarer ones only where they count.
+func PlanCounts(n stackplan.Counts) string {
+	return join(
+		part{n.Import, "to import", false}, part{n.Add, "to add", true}, part{n.Change, "to change", true},
+		part{n.Remove, "to destroy", true}, part{n.Move, "to move", false}, part{n.Forget, "to forget", false},
+		part{n.Defer, "deferred", false},
+	)
+}
+
+// AppliedCounts are the numbers of what was done. A destroy operation adds and
+// changes nothing, and says nothing of that.
+func AppliedCounts(operation string, n stackplan.Counts) string {
+	always := operation != "destroy"
+	return join(
+		part{n.Import, "imported", false}, part{n.Add, "added", always}, part{n.Change, "changed", always},
+		part{n.Remove, "destroyed", true}, part{n.Move, "moved", false}, part{n.Forget, "forgotten", false},
+		part{n.Defer, "deferred", false},
+	)
+}
+
+type part struct {
+	n      int
+	text   string
+	always bool
+}
+
+func join(parts ...part) string {
+	var texts []string
+	for _, p := range parts {
+		if p.n > 0 || p.always {
+			texts = append(texts, fmt.Sprintf("%d %s", p.n, p.text))
+		}
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,43 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package jsonview writes the JSON that programs read from the command line:
+// one document, or with [Events] one object a line while an operation runs.
+//
+// Documents are values for [WriteDocument]: [NewPlan], [NewState], [NewOutputs]
+// and [NewValidation].
+//
+// The rules the compiler cannot check:
+//
+//	J1. Documents of plans, states and outputs hold sensitive values in clear. Lines
+//	    of events hold none.
+//	J2. Arrays are sorted by address or name, and are never null.
+//	J3. Every document but that of outputs begins with format_version; that one is
+//	    a map by the users' names, as terraform's is.
+package jsonview
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// FormatVersion is the version of all documents. The first number changes when
+// a program that reads them has to.
+const FormatVersion = "1.0"
+
+// WriteDocument writes a document, indented when a person may look at it.
+func WriteDocument(w io.Writer, document any, indent bool) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if indent {
+		encoder.SetIndent("", "  ")
+	}
+	if err := encoder.Encode(document); err != nil {
+		return fmt.Errorf("encode document: %w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,229 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package jsonview
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/eventtext"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Events writes what happens as one JSON object a line. It is safe for
+// concurrent use: lines never mix.
+type Events struct {
+	now func() time.Time
+
+	mu struct {
+		sync.Mutex
+		w   io.Writer
+		err error // the first failure to write
+	}
+}
+
+// NewEvents returns events that are written to w. The clock may be nil.
+func NewEvents(w io.Writer, now func() time.Time) *Events {
+	if now == nil {
+		now = time.Now
+	}
+	e := &Events{now: now}
+	e.mu.w = w
+	return e
+}
+
+// Err returns the first error of writing. After it nothing more was written.
+func (e *Events) Err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.mu.err
+}
+
+// The levels of lines.
+const (
+	levelInfo    = "info"
+	levelWarning = "warn"
+	levelError   = "error"
+)
+
+// line is one line. Names sort as terraform writes them: what begins with @ first.
+type line map[string]any
+
+func (e *Events) emit(level, kind, message string, more line) {
+	l := line{
+		"@level": level, "@message": message, "@module": "cairn.ui",
+		"@timestamp": e.now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"),
+		"type":       kind,
+	}
+	for name, value := range more {
+		l[name] = value
+	}
+	e.write(l)
+}
+
+func (e *Events) write(v any) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.mu.err != nil {
+		return
+	}
+	if err == nil {
+		_, err = e.mu.w.Write(b.Bytes())
+	}
+	e.mu.err = err
+}
+
+// Version writes the line that comes first.
+func (e *Events) Version(cairn string, info engine.Info) {
+	message := "cairn " + cairn
+	more := line{"cairn": cairn, "format_version": FormatVersion}
+	if info.Name != "" {
+		more["engine"] = Engine(info)
+		message += " with " + info.Name + " " + info.Version
+	}
+	e.emit(levelInfo, "version", message, more)
+}
+
+// Diagnostic writes a diagnostic. The component may be "".
+func (e *Events) Diagnostic(component string, d diagnostic.Diagnostic) {
+	level, title := levelError, "Error: "
+	if d.Severity == "warning" {
+		level, title = levelWarning, "Warning: "
+	}
+	e.emit(level, "diagnostic", title+d.Summary, withComponent(component, line{"diagnostic": d}))
+}
+
+func withComponent(component string, l line) line {
+	if component != "" {
+		l["component"] = component
+	}
+	return l
+}
+
+// ChangeSummary writes the numbers of changes of all components. The operation
+// is "plan", "apply" or "destroy".
+func (e *Events) ChangeSummary(operation string, counts stackplan.Counts) {
+	e.changeSummary("", operation, counts)
+}
+
+func (e *Events) changeSummary(component, operation string, n stackplan.Counts) {
+	message := eventtext.Summary(operation, n)
+	if component != "" {
+		message = component + ": " + message
+	}
+	e.emit(levelInfo, "change_summary", message, withComponent(component, line{"changes": line{
+		"add": n.Add, "change": n.Change, "remove": n.Remove, "import": n.Import,
+		"move": n.Move, "forget": n.Forget, "defer": n.Defer, "operation": operation,
+	}}))
+}
+
+// Outputs writes the root outputs after an apply. Values that are sensitive in
+// any part are left out.
+func (e *Events) Outputs(values map[string]cty.Value) {
+	all := line{}
+	for name, v := range values {
+		hidden := marks.Contains(v, marks.Sensitive)
+		output := line{"sensitive": hidden, "type": typeJSON(v)}
+		if !hidden {
+			output["value"] = Tree(v)
+		}
+		all[name] = output
+	}
+	e.emit(levelInfo, "outputs", fmt.Sprintf("Outputs: %d", len(values)), line{"outputs": all})
+}
+
+// OutputChanges writes what a plan does to the root outputs.
+func (e *Events) OutputChanges(changes map[string]*stackplan.OutputChange) {
+	all := line{}
+	for name, change := range changes {
+		hidden := marks.Contains(change.After, marks.Sensitive) || marks.Contains(change.Before, marks.Sensitive)
+		all[name] = line{"sensitive": hidden, "action": string(change.Action)}
+	}
+	e.emit(levelInfo, "outputs", fmt.Sprintf("Outputs: %d", len(changes)), line{"outputs": all})
+}
+
+// Hooks returns hooks that write events of the operation, which is "plan",
+// "apply" or "destroy".
+func (e *Events) Hooks(operation string) hooks.Hooks {
+	return hooks.Hooks{
+		ComponentStatus: func(component stackaddrs.AbsComponentInstance, status hooks.Status) {
+			e.emit(statusLevel(status), "component_status", component.String()+": "+eventtext.Status(status),
+				line{"component": component.String(), "status": string(status)})
+		},
+		ComponentEvent: func(component stackaddrs.AbsComponentInstance, event engine.Event) {
+			e.engineEvent(component.String(), event)
+		},
+		ComponentPlanned: func(plan *stackplan.Component) {
+			e.changeSummary(plan.Addr.String(), "plan", plan.Counts())
+		},
+		ComponentApplied: func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts) {
+			e.changeSummary(component.String(), operation, counts)
+		},
+	}
+}
+
+func statusLevel(status hooks.Status) string {
+	if status == hooks.Failed {
+		return levelError
+	}
+	return levelInfo
+}
+
+// engineEvent passes on the line of the engine, or makes one of the same shape.
+func (e *Events) engineEvent(component string, event engine.Event) {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(event.Raw, &raw); err == nil && raw != nil {
+		if name, err := json.Marshal(component); err == nil {
+			raw["component"] = name
+			e.write(raw)
+			return
+		}
+	}
+	level := levelInfo
+	if event.Type == engine.ApplyErrored || event.Type == engine.ProvisionErrored {
+		level = levelError
+	}
+	e.emit(level, string(event.Type), eventtext.Message(event), line{
+		"component": component, eventDetailName(event.Type): eventDetail(event),
+	})
+}
+
+func eventDetailName(kind engine.EventType) string {
+	if kind == engine.PlannedChange || kind == engine.ResourceDrift {
+		return "change"
+	}
+	return "hook"
+}
+
+func eventDetail(event engine.Event) line {
+	detail := line{"resource": line{"addr": event.Resource}}
+	if event.Action != "" {
+		detail["action"] = event.Action
+	}
+	if event.IDKey != "" {
+		detail["id_key"], detail["id_value"] = event.IDKey, event.IDValue
+	}
+	if strings.HasPrefix(string(event.Type), "apply_") && event.Type != engine.ApplyStart {
+		detail["elapsed_seconds"] = int(event.Elapsed.Round(time.Second).Seconds())
+	}
+	return detail
+}

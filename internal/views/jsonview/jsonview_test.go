@@ -1,0 +1,262 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package jsonview
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/viewtest"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+func document(t *testing.T, doc any) string {
+	t.Helper()
+	var b strings.Builder
+	if err := WriteDocument(&b, doc, true); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPlan(t *testing.T) {
+	doc := NewPlan(viewtest.Plan(t), PlanOptions{
+		CairnVersion: "1.2.3", Prior: viewtest.State(t),
+		Diagnostics: hcl.Diagnostics{{Severity: hcl.DiagWarning, Summary: "Careful", Detail: "Do."}},
+	})
+	viewtest.Golden(t, "plan.json", document(t, doc))
+}
+
+func TestPlanComponent(t *testing.T) {
+	prior := viewtest.State(t)
+	db := viewtest.Instance(t, `stack.inner["x"].component.db["a"]`)
+	plan := &stackplan.Plan{Components: []*stackplan.Component{
+		{
+			Addr: db, Action: stackplan.Update, Complete: true,
+			Outputs: map[string]cty.Value{
+				"url":      cty.StringVal("db://"),
+				"password": cty.UnknownVal(cty.String).Mark(marks.Sensitive),
+				"new":      cty.TupleVal([]cty.Value{cty.StringVal("x"), cty.UnknownVal(cty.String)}),
+			},
+		},
+		{Addr: viewtest.Instance(t, "component.net[0]"), Action: stackplan.Create},
+		{Addr: viewtest.Instance(t, "component.out"), Action: stackplan.Create, DeferredReason: "deferred_prereq"},
+	}}
+	doc := NewPlan(plan, PlanOptions{Prior: prior})
+	byAddress := map[string]PlanComponent{}
+	for _, c := range doc.Components {
+		byAddress[c.Address] = c
+	}
+
+	got := byAddress[db.String()]
+	if got.Component != "component.db" || got.Stack != `stack.inner["x"]` || got.Key != "a" {
+		t.Errorf("%s is split into %q, %q and %v", db, got.Stack, got.Component, got.Key)
+	}
+	want := map[string]OutputChange{
+		"url": {Actions: []string{"no-op"}, Before: "db://", After: "db://", AfterUnknown: false, BeforeSensitive: false, AfterSensitive: false},
+		"password": {
+			Actions: []string{"update"}, Before: "state-output-secret", AfterUnknown: true, BeforeSensitive: true, AfterSensitive: true,
+		},
+		"new": {
+			Actions: []string{"create"}, After: []any{"x", nil}, AfterUnknown: []any{false, true},
+			BeforeSensitive: false, AfterSensitive: false,
+		},
+		"late": {Actions: []string{"delete"}, AfterUnknown: false, BeforeSensitive: false, AfterSensitive: false},
+	}
+	if diff := cmp.Diff(want, got.OutputChanges); diff != "" {
+		t.Errorf("output changes (-want +got):\n%s", diff)
+	}
+	if action := byAddress["component.net[0]"].Action; action != "error" {
+		t.Errorf("action of a component that is neither complete nor deferred: %q, want error", action)
+	}
+	if key := byAddress["component.net[0]"].Key; key != json.Number("0") {
+		t.Errorf("key %v, want 0", key)
+	}
+	if action := byAddress["component.out"].Action; action != "create" {
+		t.Errorf("action of a deferred component: %q, want create", action)
+	}
+}
+
+func TestState(t *testing.T) {
+	doc, err := NewState(viewtest.State(t), Version{Serial: 7, Lineage: "abc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	viewtest.Golden(t, "state.json", document(t, doc))
+}
+
+func TestStateThatCannotBeRead(t *testing.T) {
+	state := viewtest.State(t)
+	state.Components[viewtest.Instance(t, "component.net")].Module = engine.State(`{"version": 3}`)
+	if _, err := NewState(state, Version{}); err == nil || !strings.Contains(err.Error(), "component.net") {
+		t.Errorf("NewState: error %v, want one that names component.net", err)
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	viewtest.Golden(t, "outputs.json", document(t, NewOutputs(viewtest.State(t).Outputs)))
+}
+
+func TestValidation(t *testing.T) {
+	diags := hcl.Diagnostics{
+		{Severity: hcl.DiagWarning, Summary: "w"},
+		{Severity: hcl.DiagError, Summary: "e", Detail: "<d>", Subject: &hcl.Range{Filename: "f", Start: hcl.Pos{Line: 1, Column: 1}, End: hcl.Pos{Line: 1, Column: 2, Byte: 1}}},
+	}
+	sources := diagnostic.Sources{Lookup: func(string) []byte { return []byte("x = 1") }}
+	viewtest.Golden(t, "validation.json", document(t, NewValidation(diags, sources)))
+	viewtest.Golden(t, "valid.json", document(t, NewValidation(nil, sources)))
+}
+
+func TestTrees(t *testing.T) {
+	secret := cty.StringVal("s").Mark(marks.Sensitive)
+	tests := map[string]struct {
+		value                   cty.Value
+		tree, unknown, sensible any
+	}{
+		"no value":         {cty.NilVal, nil, false, false},
+		"null":             {cty.NullVal(cty.String), nil, false, false},
+		"unknown":          {cty.UnknownVal(cty.String), nil, true, false},
+		"secret":           {secret, "s", false, true},
+		"secret unknown":   {cty.UnknownVal(cty.String).Mark(marks.Sensitive), nil, true, true},
+		"ephemeral":        {cty.StringVal("e").Mark(marks.Ephemeral), nil, false, false},
+		"another mark":     {cty.StringVal("e").Mark("other"), "e", false, true},
+		"secret ephemeral": {secret.Mark(marks.Ephemeral), nil, false, true},
+		"large number":     {cty.MustParseNumberVal("123456789012345678901234567890.5"), json.Number("123456789012345678901234567890.5"), false, false},
+		"set": {
+			cty.SetVal([]cty.Value{cty.StringVal("b"), cty.StringVal("a")}), []any{"a", "b"}, false, false,
+		},
+		"empty": {cty.EmptyObjectVal, map[string]any{}, false, false},
+		"object": {
+			cty.ObjectVal(map[string]cty.Value{
+				"a": cty.True, "u": cty.UnknownVal(cty.Bool), "s": secret, "n": cty.NullVal(cty.Bool),
+				"l": cty.ListVal([]cty.Value{secret, cty.UnknownVal(cty.String)}),
+			}),
+			map[string]any{"a": true, "s": "s", "n": nil, "l": []any{"s", nil}},
+			map[string]any{"u": true, "l": []any{false, true}},
+			map[string]any{"s": true, "l": []any{true, false}},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.tree, Tree(test.value)); diff != "" {
+				t.Errorf("Tree (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.unknown, UnknownTree(test.value)); diff != "" {
+				t.Errorf("UnknownTree (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.sensible, SensitiveTree(test.value)); diff != "" {
+				t.Errorf("SensitiveTree (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// clock returns a clock that goes on by a second at each look.
+func clock() func() time.Time {
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	return func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+}
+
+// feed sends an event of every kind.
+func feed(t *testing.T, e *Events) {
+	t.Helper()
+	h := e.Hooks("apply")
+	db := viewtest.Instance(t, `component.db["a"]`)
+	e.Version("1.2.3", engine.Info{Name: "terraform", Version: "1.11.4"})
+	for _, status := range []hooks.Status{hooks.Pending, hooks.Planning} {
+		h.ComponentStatus(db, status)
+	}
+	h.ComponentEvent(db, engine.Event{Type: engine.RefreshStart, Raw: json.RawMessage(
+		`{"@level":"info","@message":"x: Refreshing state...","@timestamp":"2026-01-01T00:00:00Z","hook":{"id_value":"<1>"},"type":"refresh_start"}`,
+	)})
+	h.ComponentEvent(db, engine.Event{Type: engine.PlannedChange, Resource: "thing.x", Action: "create"})
+	h.ComponentPlanned(viewtest.Created(t))
+	h.ComponentStatus(db, hooks.Applying)
+	h.ComponentEvent(db, engine.Event{Type: engine.ApplyStart, Resource: "thing.x", Action: "create", Raw: json.RawMessage("no JSON")})
+	h.ComponentEvent(db, engine.Event{
+		Type: engine.ApplyComplete, Resource: "thing.x", Action: "create", IDKey: "id", IDValue: "7", Elapsed: 1500 * time.Millisecond,
+	})
+	h.ComponentEvent(db, engine.Event{Type: engine.ApplyErrored, Resource: "thing.y", Action: "delete", Elapsed: time.Minute})
+	h.ComponentApplied(db, stackplan.Counts{Add: 1, Move: 2})
+	h.ComponentStatus(db, hooks.Failed)
+	e.Diagnostic(db.String(), diagnostic.New(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "It failed", Detail: "Because."}, diagnostic.Sources{}))
+	e.Diagnostic("", diagnostic.New(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Careful"}, diagnostic.Sources{}))
+	e.OutputChanges(viewtest.Plan(t).Outputs)
+	e.ChangeSummary("plan", stackplan.Counts{Add: 1, Defer: 1})
+	e.ChangeSummary("destroy", stackplan.Counts{Remove: 3})
+	e.Outputs(viewtest.State(t).Outputs)
+}
+
+func TestEvents(t *testing.T) {
+	var b strings.Builder
+	e := NewEvents(&b, clock())
+	feed(t, e)
+	if err := e.Err(); err != nil {
+		t.Fatal(err)
+	}
+	viewtest.Golden(t, "events.jsonl", b.String())
+	for _, secret := range viewtest.Secrets() {
+		if strings.Contains(b.String(), secret) {
+			t.Errorf("%q is shown", secret)
+		}
+	}
+}
+
+func TestEventsFromManyGoroutines(t *testing.T) {
+	var b strings.Builder
+	e := NewEvents(&b, nil)
+	h := e.Hooks("apply")
+	var all sync.WaitGroup
+	for i := range 20 {
+		addr := viewtest.Instance(t, fmt.Sprintf("component.c[%d]", i))
+		all.Go(func() {
+			for range 20 {
+				h.ComponentStatus(addr, hooks.Applying)
+				h.ComponentEvent(addr, engine.Event{Type: engine.ApplyStart, Resource: strings.Repeat("x", 1000)})
+			}
+		})
+	}
+	all.Wait()
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) != 800 {
+		t.Errorf("%d lines, want 800", len(lines))
+	}
+	for _, line := range lines {
+		if !json.Valid([]byte(line)) {
+			t.Fatalf("not JSON: %s", line)
+		}
+	}
+}
+
+type brokenWriter struct{ calls int }
+
+func (w *brokenWriter) Write([]byte) (int, error) {
+	w.calls++
+	return 0, errors.New("broken pipe")
+}
+
+func TestEventsAfterAFailedWrite(t *testing.T) {
+	w := &brokenWriter{}
+	e := NewEvents(w, clock())
+	feed(t, e)
+	if e.Err() == nil || w.calls != 1 {
+		t.Errorf("error %v after %d calls of Write, want an error after 1", e.Err(), w.calls)
+	}
+}

@@ -1,0 +1,240 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package jsonview
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// Plan is the document of a plan.
+type Plan struct {
+	FormatVersion string                  `json:"format_version"`
+	CairnVersion  string                  `json:"cairn_version"`
+	Engine        Engine                  `json:"engine"`
+	Mode          string                  `json:"mode"`
+	Applyable     bool                    `json:"applyable"`
+	Complete      bool                    `json:"complete"`
+	Variables     map[string]Variable     `json:"variables"`
+	Components    []PlanComponent         `json:"components"`
+	OutputChanges map[string]OutputChange `json:"output_changes"`
+	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
+}
+
+// Engine names what runs the modules.
+type Engine struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Variable is a root variable. Value is null for ephemeral ones.
+type Variable struct {
+	Value     any  `json:"value"`
+	Sensitive bool `json:"sensitive,omitempty"`
+}
+
+// PlanComponent is the plan of a component instance.
+type PlanComponent struct {
+	Address        string                     `json:"address"`
+	Component      string                     `json:"component"` // without the stack and the key
+	Stack          string                     `json:"stack"`     // stack instance, "" for the root
+	Key            any                        `json:"key,omitempty"`
+	Source         string                     `json:"source"`
+	Action         string                     `json:"action"`
+	Complete       bool                       `json:"complete"`
+	DeferredReason string                     `json:"deferred_reason,omitempty"`
+	Requires       []string                   `json:"requires"`
+	Inputs         map[string]any             `json:"inputs"`
+	InputsUnknown  map[string]any             `json:"inputs_unknown"`
+	Changes        []ResourceChange           `json:"resource_changes"`
+	Drift          []ResourceChange           `json:"resource_drift"`
+	OutputChanges  map[string]OutputChange    `json:"output_changes"`
+	Checks         []tfjson.CheckResultStatic `json:"checks"`
+}
+
+// ResourceChange is terraform's, with the reason why it was deferred.
+type ResourceChange struct {
+	*tfjson.ResourceChange
+	DeferredReason string `json:"deferred_reason,omitempty"`
+}
+
+// OutputChange is the change of an output, as in terraform's plans.
+type OutputChange struct {
+	Actions         []string `json:"actions"`
+	Before          any      `json:"before"`
+	After           any      `json:"after"`
+	AfterUnknown    any      `json:"after_unknown"`
+	BeforeSensitive any      `json:"before_sensitive"`
+	AfterSensitive  any      `json:"after_sensitive"`
+}
+
+// PlanOptions are what a plan itself does not say.
+type PlanOptions struct {
+	CairnVersion string
+
+	// Prior is the state that was planned against. Nil if there was none.
+	Prior *stackstate.State
+
+	Diagnostics hcl.Diagnostics
+	Sources     diagnostic.Sources
+}
+
+// actionError is the action of a component that could not be planned.
+const actionError = "error"
+
+// NewPlan returns the document of a plan.
+func NewPlan(plan *stackplan.Plan, options PlanOptions) Plan {
+	doc := Plan{
+		FormatVersion: FormatVersion, CairnVersion: options.CairnVersion,
+		Engine: Engine(plan.Engine), Mode: plan.Mode.String(),
+		Applyable: plan.Applyable, Complete: plan.Complete,
+		Variables: map[string]Variable{}, Components: []PlanComponent{}, OutputChanges: map[string]OutputChange{},
+		Diagnostics: diagnostic.All(options.Diagnostics, options.Sources),
+	}
+	for name, input := range plan.Inputs {
+		doc.Variables[name] = variable(input.After)
+	}
+	for name, output := range plan.Outputs {
+		doc.OutputChanges[name] = newOutputChange(output.Action, output.Before, output.After)
+	}
+	for _, c := range plan.Components {
+		doc.Components = append(doc.Components, newPlanComponent(c, options.Prior))
+	}
+	slices.SortStableFunc(doc.Components, func(a, b PlanComponent) int { return strings.Compare(a.Address, b.Address) })
+	return doc
+}
+
+func variable(v cty.Value) Variable {
+	return Variable{Value: Tree(v), Sensitive: marks.Contains(v, marks.Sensitive)}
+}
+
+func newPlanComponent(c *stackplan.Component, prior *stackstate.State) PlanComponent {
+	result := PlanComponent{
+		Address:   c.Addr.String(),
+		Component: c.Addr.Item.Component.String(),
+		Stack:     stackText(c.Addr.Stack),
+		Key:       keyJSON(c.Addr.Item.Key),
+		Source:    c.Source,
+		Action:    componentAction(c),
+		Complete:  c.Complete, DeferredReason: c.DeferredReason,
+		Requires: addresses(c.Requires),
+		Inputs:   map[string]any{}, InputsUnknown: map[string]any{},
+		Changes: resourceChanges(c.Changes, c.Deferred), Drift: resourceChanges(c.Drift, nil),
+		OutputChanges: componentOutputs(c, prior),
+		Checks:        append([]tfjson.CheckResultStatic{}, c.Checks...),
+	}
+	for name, v := range c.Inputs {
+		tree, ok := treeOf(v)
+		if ok || v.IsKnown() {
+			result.Inputs[name] = tree
+		}
+		if unknown := UnknownTree(v); unknown != false {
+			result.InputsUnknown[name] = unknown
+		}
+	}
+	slices.SortStableFunc(result.Checks, func(a, b tfjson.CheckResultStatic) int {
+		return strings.Compare(a.Address.ToDisplay, b.Address.ToDisplay)
+	})
+	return result
+}
+
+// componentAction is "error" for a component that was neither planned nor deferred.
+func componentAction(c *stackplan.Component) string {
+	if !c.Complete && c.DeferredReason == "" && len(c.Deferred) == 0 {
+		return actionError
+	}
+	return string(c.Action)
+}
+
+func stackText(stack stackaddrs.StackInstance) string {
+	if stack.IsRoot() {
+		return ""
+	}
+	return stack.String()
+}
+
+// keyJSON returns nil for an instance without a key, and "*" for all those not known yet.
+func keyJSON(key stackaddrs.InstanceKey) any {
+	if key.IsWildcard() {
+		return "*"
+	}
+	return Tree(key.Value())
+}
+
+func addresses(addrs []stackaddrs.AbsComponent) []string {
+	list := make([]string, len(addrs))
+	for i, addr := range addrs {
+		list[i] = addr.String()
+	}
+	slices.Sort(list)
+	return list
+}
+
+func resourceChanges(changes []*tfjson.ResourceChange, deferred []engine.DeferredChange) []ResourceChange {
+	list := []ResourceChange{}
+	for _, rc := range changes {
+		list = append(list, ResourceChange{ResourceChange: rc})
+	}
+	for _, d := range deferred {
+		rc := d.Change
+		if rc == nil {
+			rc = &tfjson.ResourceChange{}
+		}
+		list = append(list, ResourceChange{rc, d.Reason})
+	}
+	slices.SortStableFunc(list, func(a, b ResourceChange) int {
+		return strings.Compare(a.Address+"\x00"+a.DeposedKey, b.Address+"\x00"+b.DeposedKey)
+	})
+	return list
+}
+
+// componentOutputs compares the outputs of a component with those of the last apply.
+func componentOutputs(c *stackplan.Component, prior *stackstate.State) map[string]OutputChange {
+	var before map[string]cty.Value
+	if prior != nil && prior.Components[c.Addr] != nil {
+		before = prior.Components[c.Addr].Outputs
+	}
+	after := c.Outputs
+	if c.Action == stackplan.Delete || c.Action == stackplan.Forget {
+		after = nil
+	}
+	result := map[string]OutputChange{}
+	for name := range maps.Keys(before) {
+		if _, ok := after[name]; !ok {
+			result[name] = newOutputChange(stackplan.Delete, before[name], cty.NilVal)
+		}
+	}
+	for name, value := range after {
+		old, ok := before[name]
+		action := stackplan.Update
+		switch {
+		case !ok:
+			action = stackplan.Create
+		case value.IsWhollyKnown() && value.RawEquals(old):
+			action = stackplan.NoOp
+		}
+		result[name] = newOutputChange(action, old, value)
+	}
+	return result
+}
+
+func newOutputChange(action stackplan.Action, before, after cty.Value) OutputChange {
+	return OutputChange{
+		Actions: []string{string(action)},
+		Before:  Tree(before), After: Tree(after), AfterUnknown: UnknownTree(after),
+		BeforeSensitive: SensitiveTree(before), AfterSensitive: SensitiveTree(after),
+	}
+}

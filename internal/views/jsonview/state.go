@@ -1,0 +1,159 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package jsonview
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/stateobject"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// State is the document of a state.
+type State struct {
+	FormatVersion string              `json:"format_version"`
+	Serial        uint64              `json:"serial"`
+	Lineage       string              `json:"lineage"`
+	Components    []StateComponent    `json:"components"`
+	Outputs       map[string]Output   `json:"outputs"`
+	Variables     map[string]Variable `json:"variables"`
+}
+
+// StateComponent is a component instance in a state.
+type StateComponent struct {
+	Address   string            `json:"address"`
+	Requires  []string          `json:"requires"`
+	Outputs   map[string]Output `json:"outputs"`
+	Resources []StateResource   `json:"resources"`
+}
+
+// Output is an output value.
+type Output struct {
+	Value     any             `json:"value"`
+	Type      json.RawMessage `json:"type"`
+	Sensitive bool            `json:"sensitive"`
+}
+
+// StateResource is a resource instance object.
+type StateResource struct {
+	Address         string         `json:"address"`
+	Mode            string         `json:"mode"`
+	Type            string         `json:"type"`
+	Name            string         `json:"name"`
+	Index           any            `json:"index,omitempty"`
+	ProviderName    string         `json:"provider_name"`
+	SchemaVersion   uint64         `json:"schema_version"`
+	Values          map[string]any `json:"values"`
+	SensitiveValues map[string]any `json:"sensitive_values"`
+	DependsOn       []string       `json:"depends_on"`
+	Deposed         string         `json:"deposed,omitempty"`
+	Tainted         bool           `json:"tainted,omitempty"`
+}
+
+// Version tells which of the stored states one is.
+type Version struct {
+	Serial  uint64
+	Lineage string
+}
+
+// NewState returns the document of a state. It fails if the state of a module
+// cannot be read.
+func NewState(state *stackstate.State, version Version) (State, error) {
+	doc := State{
+		FormatVersion: FormatVersion, Serial: version.Serial, Lineage: version.Lineage,
+		Components: []StateComponent{}, Outputs: outputs(state.Outputs), Variables: map[string]Variable{},
+	}
+	for name, v := range state.Inputs {
+		doc.Variables[name] = variable(v)
+	}
+	for _, c := range state.SortedComponents() {
+		component, err := newStateComponent(c)
+		if err != nil {
+			return State{}, fmt.Errorf("%s: %w", c.Addr, err)
+		}
+		doc.Components = append(doc.Components, component)
+	}
+	slices.SortStableFunc(doc.Components, func(a, b StateComponent) int { return strings.Compare(a.Address, b.Address) })
+	return doc, nil
+}
+
+func outputs(values map[string]cty.Value) map[string]Output {
+	result := make(map[string]Output, len(values))
+	for name, v := range values {
+		result[name] = Output{Value: Tree(v), Type: typeJSON(v), Sensitive: marks.Contains(v, marks.Sensitive)}
+	}
+	return result
+}
+
+func newStateComponent(c *stackstate.Component) (StateComponent, error) {
+	objects, err := stackstate.Objects(c.Module)
+	if err != nil {
+		return StateComponent{}, err
+	}
+	result := StateComponent{
+		Address: c.Addr.String(), Requires: addresses(c.Dependencies),
+		Outputs: outputs(c.Outputs), Resources: []StateResource{},
+	}
+	for _, object := range objects {
+		resource, err := newStateResource(object)
+		if err != nil {
+			return StateComponent{}, err
+		}
+		result.Resources = append(result.Resources, resource)
+	}
+	slices.SortStableFunc(result.Resources, func(a, b StateResource) int { return strings.Compare(a.Address, b.Address) })
+	return result, nil
+}
+
+func newStateResource(object stackstate.Object) (StateResource, error) {
+	attributes, err := stateobject.Decode(object)
+	if err != nil {
+		return StateResource{}, err
+	}
+	return StateResource{
+		Address: object.Addr.String(), Mode: object.Addr.Mode, Type: object.Addr.Type, Name: object.Addr.Name,
+		Index:        keyJSON(object.Addr.Key),
+		ProviderName: stateobject.ProviderName(object.Provider), SchemaVersion: object.SchemaVersion,
+		Values: attributes.Values, SensitiveValues: attributes.Sensitive,
+		DependsOn: append([]string{}, object.Dependencies...),
+		Deposed:   object.Deposed, Tainted: object.Tainted,
+	}, nil
+}
+
+// NewOutputs returns the document of output values: a map by their names.
+func NewOutputs(values map[string]cty.Value) map[string]Output { return outputs(values) }
+
+// NewOutput returns the document of one output value: the value itself.
+func NewOutput(v cty.Value) any { return Tree(v) }
+
+// Validation is the document of a validation.
+type Validation struct {
+	FormatVersion string                  `json:"format_version"`
+	Valid         bool                    `json:"valid"`
+	ErrorCount    int                     `json:"error_count"`
+	WarningCount  int                     `json:"warning_count"`
+	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
+}
+
+// NewValidation returns the document of a validation that found the diagnostics.
+func NewValidation(diags hcl.Diagnostics, sources diagnostic.Sources) Validation {
+	doc := Validation{FormatVersion: FormatVersion, Diagnostics: diagnostic.All(diags, sources)}
+	for _, d := range doc.Diagnostics {
+		if d.Severity == "error" {
+			doc.ErrorCount++
+		} else {
+			doc.WarningCount++
+		}
+	}
+	doc.Valid = doc.ErrorCount == 0
+	return doc
+}

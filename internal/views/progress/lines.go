@@ -1,0 +1,131 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package progress
+
+import (
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/cairnstacks/cairn/internal/views/eventtext"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// Lines writes one line an event, each beginning with the address of the
+// component. It is safe for concurrent use.
+type Lines struct {
+	style textstyle.Style
+
+	mu struct {
+		sync.Mutex
+		w        io.Writer
+		outcomes map[stackaddrs.AbsComponentInstance]string // said together with the final status
+		err      error
+	}
+}
+
+// NewLines returns a writer of lines.
+func NewLines(w io.Writer, style textstyle.Style) *Lines {
+	l := &Lines{style: style}
+	l.mu.w = w
+	l.mu.outcomes = map[stackaddrs.AbsComponentInstance]string{}
+	return l
+}
+
+// Err returns the first error of writing. After it nothing more was written.
+func (l *Lines) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mu.err
+}
+
+// Hooks returns the hooks to watch an operation with: "plan", "apply" or "destroy".
+func (l *Lines) Hooks(operation string) hooks.Hooks {
+	return hooks.Hooks{
+		ComponentStatus: l.status,
+		ComponentEvent: func(component stackaddrs.AbsComponentInstance, event engine.Event) {
+			if worthALine(event.Type) {
+				l.write(component, eventtext.Message(event))
+			}
+		},
+		ComponentPlanned: func(plan *stackplan.Component) {
+			l.setOutcome(plan.Addr, plannedText(plan))
+		},
+		ComponentApplied: func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts) {
+			l.setOutcome(component, appliedText(operation, counts))
+		},
+	}
+}
+
+// worthALine leaves out what a plan shows anyhow, and the second half of what is over at once.
+func worthALine(kind engine.EventType) bool {
+	switch kind {
+	case engine.PlannedChange, engine.ResourceDrift, engine.RefreshComplete:
+		return false
+	}
+	return true
+}
+
+func plannedText(plan *stackplan.Component) string {
+	counts := plan.Counts()
+	if counts.Total() == 0 {
+		return "no changes to resources"
+	}
+	return eventtext.PlanCounts(counts)
+}
+
+func appliedText(operation string, counts stackplan.Counts) string {
+	if counts.Total() == 0 {
+		return "no changes to resources"
+	}
+	return eventtext.AppliedCounts(operation, counts)
+}
+
+func (l *Lines) setOutcome(component stackaddrs.AbsComponentInstance, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.outcomes[component] = text
+}
+
+func (l *Lines) takeOutcome(component stackaddrs.AbsComponentInstance) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := l.mu.outcomes[component]
+	delete(l.mu.outcomes, component)
+	return text
+}
+
+func (l *Lines) status(component stackaddrs.AbsComponentInstance, status hooks.Status) {
+	text := eventtext.Status(status)
+	switch status {
+	case hooks.Pending:
+		return
+	case hooks.Planned, hooks.Applied:
+		if outcome := l.takeOutcome(component); outcome != "" {
+			text += ": " + outcome
+		}
+	case hooks.Failed:
+		text = l.style.Red(text)
+	case hooks.Deferred, hooks.Skipped:
+		text = l.style.Yellow(text)
+	}
+	l.write(component, text)
+}
+
+func (l *Lines) write(component stackaddrs.AbsComponentInstance, text string) {
+	prefix := l.style.Bold(component.String()+":") + " "
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		b.WriteString(prefix + line + "\n")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mu.err == nil {
+		_, l.mu.err = io.WriteString(l.mu.w, b.String())
+	}
+}
