@@ -182,7 +182,7 @@ func (c *addressCache) component(s string) (stackaddrs.AbsComponentInstance, err
 	if addr, ok := c.components[s]; ok {
 		return addr, nil
 	}
-	addr, err := stackaddrs.ParseAbsComponentInstance(s)
+	addr, err := parseComponentInstance(s)
 	if err != nil {
 		return addr, err
 	}
@@ -194,6 +194,27 @@ func (c *addressCache) component(s string) (stackaddrs.AbsComponentInstance, err
 	}
 	c.components[s] = addr
 	return addr, nil
+}
+
+// parseComponentInstance parses the address of a component instance as
+// [stackaddrs.ParseAbsComponentInstance] does, which says what is wrong if
+// something is: loading a large state must not scan each address as HCL.
+func parseComponentInstance(s string) (stackaddrs.AbsComponentInstance, error) {
+	stack, rest := stackaddrs.RootStackInstance, s
+	for strings.HasPrefix(rest, "stack.") {
+		after, name, key, err := cutStep(strings.TrimPrefix(rest, "stack."))
+		if err != nil || !strings.HasPrefix(after, ".") {
+			return stackaddrs.ParseAbsComponentInstance(s)
+		}
+		stack, rest = stack.Child(name, key), after[1:]
+	}
+	text, ok := strings.CutPrefix(rest, "component.")
+	after, name, key, err := cutStep(text)
+	if !ok || err != nil || after != "" {
+		return stackaddrs.ParseAbsComponentInstance(s)
+	}
+	component := stackaddrs.AbsComponent{Stack: stack, Item: stackaddrs.Component{Name: name}}
+	return stackaddrs.InstanceOf(component, key), nil
 }
 
 func (c *addressCache) resource(s string) (ResourceInstance, error) {

@@ -93,6 +93,26 @@ func TestParseKeyUnknownKinds(t *testing.T) {
 	}
 }
 
+// The parser of states is a faster one than that of addresses, and must agree.
+func FuzzParseComponentInstance(f *testing.F) {
+	for _, seed := range []string{
+		"component.vpc", `stack.region["eu,west"].component.vpc["a,\"b\""]`, `stack.a[0].stack.b.component.c[-1]`,
+		`component.a["$${x}%%{"]`, `component.a[""]`, "component.a[*]", "component.component.x", "stack.a", "component.ä-1",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := parseComponentInstance(text)
+		want, wantErr := stackaddrs.ParseAbsComponentInstance(text)
+		if err == nil && got.String() != text {
+			return // not canonical, which the caller refuses
+		}
+		if (err == nil) != (wantErr == nil) || err == nil && got != want {
+			t.Errorf("parseComponentInstance(%q) = %v, %v, want %v, %v", text, got, err, want, wantErr)
+		}
+	})
+}
+
 func FuzzParseKey(f *testing.F) {
 	for _, seed := range []string{
 		"CMPTcomponent.vpc", `CMPTstack.region["eu,west"].component.vpc["a,\"b\""]`, "aaaA",

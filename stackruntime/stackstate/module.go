@@ -189,7 +189,7 @@ func joinModule(component stackaddrs.AbsComponentInstance, rest json.RawMessage,
 		return nil, err
 	}
 	top["resources"] = resources
-	return encodeObject(top)
+	return appendObject(make([]byte, 0, len(rest)+len(resources)+128), top)
 }
 
 // lineageNamespace is the name space of the lineages derived from addresses.
@@ -272,12 +272,24 @@ var headOrder = []string{
 }
 
 // encodeObject writes a JSON object in compact form, its values token by token
-// as they are.
+// as they are. The members are changed.
 func encodeObject(members map[string]json.RawMessage) (json.RawMessage, error) {
+	for name, value := range members {
+		compact, err := appendCompact(nil, value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		members[name] = compact
+	}
+	return appendObject(nil, members)
+}
+
+// appendObject appends a JSON object, the values as they are.
+func appendObject(out []byte, members map[string]json.RawMessage) (json.RawMessage, error) {
 	names := slices.SortedFunc(maps.Keys(members), func(a, b string) int {
 		return cmp.Or(cmp.Compare(headRank(a), headRank(b)), strings.Compare(a, b))
 	})
-	out := []byte{'{'}
+	out = append(out, '{')
 	for i, name := range names {
 		if i > 0 {
 			out = append(out, ',')
@@ -287,9 +299,7 @@ func encodeObject(members map[string]json.RawMessage) (json.RawMessage, error) {
 			return nil, err
 		}
 		out = append(append(out, quoted...), ':')
-		if out, err = appendCompact(out, members[name]); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
+		out = append(out, members[name]...)
 	}
 	return append(out, '}'), nil
 }

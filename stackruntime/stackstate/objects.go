@@ -4,8 +4,10 @@
 package stackstate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -63,6 +65,45 @@ func HasObjects(state engine.State) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// ProviderConfig is a provider configuration that objects of a state were made with.
+type ProviderConfig struct {
+	Provider string // source address
+	Alias    string // "" for a default configuration
+}
+
+// providerConfigPattern is the form of a provider configuration in a state
+// document. One of a child module (in states that old versions wrote) stands for
+// that of the root.
+var providerConfigPattern = regexp.MustCompile(`provider\["([^"]+)"\](?:\.(.+))?$`)
+
+// ProviderConfigs returns the provider configurations that the objects of a
+// module's state need, each once, sorted.
+func ProviderConfigs(state engine.State) ([]ProviderConfig, error) {
+	if len(state) == 0 {
+		return nil, nil
+	}
+	var doc struct {
+		Resources []struct{ Provider string }
+	}
+	if err := json.Unmarshal(state, &doc); err != nil {
+		return nil, fmt.Errorf("not a state document: %w", err)
+	}
+	var configs []ProviderConfig
+	for _, resource := range doc.Resources {
+		m := providerConfigPattern.FindStringSubmatch(resource.Provider)
+		if m == nil {
+			return nil, fmt.Errorf("%q is not the address of a provider configuration", resource.Provider)
+		}
+		if config := (ProviderConfig{m[1], m[2]}); !slices.Contains(configs, config) {
+			configs = append(configs, config)
+		}
+	}
+	slices.SortFunc(configs, func(a, b ProviderConfig) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Alias, b.Alias))
+	})
+	return configs, nil
 }
 
 func decodeObject(part object) (Object, error) {

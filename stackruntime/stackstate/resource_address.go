@@ -106,6 +106,15 @@ func parseResourceInstance(s string) (ResourceInstance, error) {
 	return r, nil
 }
 
+// cutStep is [cutNameAndKey] with the name as a result.
+func cutStep(s string) (rest, name string, key stackaddrs.InstanceKey, err error) {
+	rest, key, err = cutNameAndKey(s)
+	if end := strings.IndexAny(s, ".["); end >= 0 {
+		s = s[:end]
+	}
+	return rest, s, key, err
+}
+
 // cutNameAndKey consumes a name and, if there is one, an index step.
 func cutNameAndKey(s string) (rest string, key stackaddrs.InstanceKey, err error) {
 	end := strings.IndexAny(s, ".[")
@@ -149,6 +158,9 @@ func indexEnd(s string) int {
 
 // parseInstanceKey parses an index step with its brackets.
 func parseInstanceKey(step string) (stackaddrs.InstanceKey, error) {
+	if text, ok := plainStringKey(step); ok {
+		return stackaddrs.StringKey(text), nil
+	}
 	traversal, diags := hclsyntax.ParseTraversalAbs([]byte("x"+step), "", hcl.InitialPos)
 	if !diags.HasErrors() && len(traversal) == 2 {
 		if index, ok := traversal[1].(hcl.TraverseIndex); ok {
@@ -159,6 +171,21 @@ func parseInstanceKey(step string) (stackaddrs.InstanceKey, error) {
 		}
 	}
 	return stackaddrs.NoKey, fmt.Errorf("%s is not an instance key in its canonical form", step)
+}
+
+// plainStringKey returns the text of a quoted key in which nothing needs an
+// escape, as nearly all are: those need no scanner.
+func plainStringKey(step string) (text string, ok bool) {
+	if len(step) < 4 || step[1] != '"' || step[len(step)-2] != '"' {
+		return "", false
+	}
+	text = step[2 : len(step)-2]
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '$' || c == '%' {
+			return "", false
+		}
+	}
+	return text, true
 }
 
 // isName tells whether s is an identifier of the configuration language. Nearly

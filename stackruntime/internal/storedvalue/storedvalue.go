@@ -50,7 +50,7 @@ func Decode(stored *valuev1.DynamicValue) (cty.Value, error) {
 	if stored == nil {
 		return cty.NilVal, nil
 	}
-	bare, err := ctymsgpack.Unmarshal(stored.GetMsgpack(), cty.DynamicPseudoType)
+	bare, err := decodeDynamic(stored.GetMsgpack())
 	if err != nil {
 		return cty.NilVal, fmt.Errorf("decoding value: %w", err)
 	}
