@@ -59,7 +59,7 @@ func (d *decoder) decodeFile(body hcl.Body) {
 		case "module":
 			d.decodeCall(block)
 		case "provider":
-			d.fail("Provider configuration in component module",
+			d.fail("Modules used by components cannot configure providers",
 				"Modules used by components cannot configure providers. Configure the provider in the stack and assign it in the component's providers argument.",
 				block.DefRange)
 		}

@@ -128,7 +128,7 @@ func loadModule(dir, stackDir string, callers []string) (*hclProgram, hcl.Diagno
 	if err != nil || len(names) == 0 {
 		return nil, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
-			Summary:  "Module not found",
+			Summary:  "No module at this source",
 			Detail:   "There are no .tf files in the directory " + displayName(dir, stackDir) + ".",
 		}}
 	}

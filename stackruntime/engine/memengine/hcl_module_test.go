@@ -306,7 +306,7 @@ func TestInvalidModules(t *testing.T) {
 		"data source":    {`data "terraform_remote_state" "x" {}`, []string{"main.tf:1:1: Unsupported block type"}},
 		"other resource": {`resource "null_resource" "x" {}`, []string{"main.tf:1:10: Unsupported resource type"}},
 		"provisioner":    {"resource \"terraform_data\" \"x\" {\n  provisioner \"local-exec\" {}\n}", []string{"main.tf:2:3: Unsupported block type"}},
-		"provider":       {`provider "aws" {}`, []string{"main.tf:1:1: Provider configuration in component module"}},
+		"provider":       {`provider "aws" {}`, []string{"main.tf:1:1: Modules used by components cannot configure providers"}},
 		"backend":        {"terraform {\n  backend \"local\" {}\n}", []string{"main.tf:2:3: Unsupported block type"}},
 		"twice":          {"variable \"a\" {}\nvariable \"a\" {}", []string{"main.tf:2:1: Duplicate declaration"}},
 		"default":        {"variable \"a\" {\n  type    = number\n  default = \"x\"\n}", []string{"main.tf:3:13: Invalid default value for variable"}},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -101,7 +102,7 @@ func decodeInstance(module, name string, instance stateInstance) (*priorObject, 
 	case float64:
 		o.key = stackaddrs.IntKey(int64(key))
 	}
-	value, err := ctyjson.Unmarshal(instance.Attributes, dataType)
+	value, err := decodeAttributes(instance.Attributes)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +112,56 @@ func decodeInstance(module, name string, instance stateInstance) (*priorObject, 
 	}
 	o.value = marks.MarkPaths(value, marks.Sensitive, sensitive)
 	return o, nil
+}
+
+// decodeAttributes does what cty does with [dataType], but parses the
+// description of each type once.
+func decodeAttributes(raw json.RawMessage) (cty.Value, error) {
+	var attributes struct {
+		ID              *string         `json:"id"`
+		Input           json.RawMessage `json:"input"`
+		Output          json.RawMessage `json:"output"`
+		TriggersReplace json.RawMessage `json:"triggers_replace"`
+	}
+	if err := json.Unmarshal(raw, &attributes); err != nil {
+		return cty.NilVal, err
+	}
+	if attributes.ID == nil {
+		return cty.NilVal, errors.New("the object has no id")
+	}
+	input, err := decodeDynamic(attributes.Input)
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("input: %w", err)
+	}
+	output, err := decodeDynamic(attributes.Output)
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("output: %w", err)
+	}
+	triggersReplace, err := decodeDynamic(attributes.TriggersReplace)
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("triggers_replace: %w", err)
+	}
+	return object(cty.StringVal(*attributes.ID), input, output, triggersReplace), nil
+}
+
+func decodeDynamic(raw json.RawMessage) (cty.Value, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return cty.NullVal(cty.DynamicPseudoType), nil
+	}
+	var encoded struct{ Value, Type json.RawMessage }
+	if err := json.Unmarshal(raw, &encoded); err != nil {
+		return cty.NilVal, err
+	}
+	ty, err := storedvalue.ParseType(encoded.Type)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	if ty == cty.String && string(encoded.Value) != "null" {
+		var text string
+		err := json.Unmarshal(encoded.Value, &text)
+		return cty.StringVal(text), err
+	}
+	return ctyjson.Unmarshal(encoded.Value, ty)
 }
 
 // sorted returns the objects in the order of their names and keys.

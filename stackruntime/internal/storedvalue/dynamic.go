@@ -37,7 +37,7 @@ func cutType(raw []byte) (ty cty.Type, value []byte, ok bool) {
 	if err != nil {
 		return cty.NilType, nil, false
 	}
-	ty, err = typeOf(description)
+	ty, err = ParseType(description)
 	return ty, raw[len(raw)-r.Len():], err == nil
 }
 
@@ -49,7 +49,8 @@ var (
 // maxTypes bounds the memory that damaged or odd files can take for good.
 const maxTypes = 10_000
 
-func typeOf(description []byte) (cty.Type, error) {
+// ParseType parses the JSON description of a type, each once in a process.
+func ParseType(description []byte) (cty.Type, error) {
 	if ty, ok := types.Load(string(description)); ok {
 		return ty.(cty.Type), nil
 	}
