@@ -6,8 +6,6 @@ package stackeval
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -179,23 +177,73 @@ func (c *ComponentInstance) providersAspect() memo.Aspect[map[engine.ProviderSlo
 			if module == nil {
 				return configs, nil
 			}
-			for _, slot := range slices.SortedFunc(maps.Keys(module.Slots), compareSlots) {
-				assignment, ok := c.component.config.assignment(slot)
-				if !ok {
-					continue // built in, or reported by the static check
-				}
-				config, moreDiags := c.providerFor(ctx, module.Slots[slot], assignment)
+			for _, assignment := range c.component.config.decl.Providers {
+				config, moreDiags := c.providerFor(ctx, module.Slots[assignment.Slot], assignment)
 				diags = diags.Extend(moreDiags)
-				configs[slot] = config
+				configs[assignment.Slot] = config
 			}
-			return configs, diags
+			return configs, diags.Extend(c.checkStateProviders(configs))
 		},
 	}
 }
 
-// providerFor finds the provider configuration assigned to a slot.
-func (c *ComponentInstance) providerFor(ctx context.Context, slot *engine.Slot, assignment stackconfig.ProviderAssignment) (engine.ProviderConfig, hcl.Diagnostics) {
-	config := engine.ProviderConfig{Provider: slot.Provider, Config: expr.Placeholder(cty.DynamicPseudoType)}
+// checkStateProviders checks that all that the state's objects need to be read
+// and destroyed is assigned, even if the module has no use for it any more.
+func (c *ComponentInstance) checkStateProviders(configs map[engine.ProviderSlot]engine.ProviderConfig) hcl.Diagnostics {
+	needed, err := stackstate.ProviderConfigs(c.priorModule())
+	if err != nil {
+		return hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Unreadable component state",
+			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", c.addr, err),
+			Extra:    DiagnosticAddress{c.addr},
+		}}
+	}
+	var diags hcl.Diagnostics
+	for _, need := range needed {
+		if need.Provider == stackaddrs.BuiltinProvider.String() || isAssigned(need, configs) {
+			continue
+		}
+		slot := "a slot"
+		if need.Alias != "" {
+			slot = fmt.Sprintf("the slot with the alias %q", need.Alias)
+		}
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Provider needed by existing resources not assigned",
+			Detail:   fmt.Sprintf("Resources of %s in the state were made with provider %s. Assign a configuration of it to %s in the providers argument, at least until they are destroyed.", c.addr, need.Provider, slot),
+			Subject:  c.component.config.decl.Range.Ptr(),
+			Extra:    DiagnosticAddress{c.addr},
+		})
+	}
+	return diags
+}
+
+func isAssigned(need stackstate.ProviderConfig, configs map[engine.ProviderSlot]engine.ProviderConfig) bool {
+	for slot, config := range configs {
+		if slot.Alias == need.Alias && isSource(need.Provider, config.Provider) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSource tells whether a source address in a state document means a provider.
+// Each engine has its own default registry, and writes that one.
+func isSource(source string, provider stackaddrs.Provider) bool {
+	if provider.Hostname == "registry.terraform.io" && source == "registry.opentofu.org/"+provider.Namespace+"/"+provider.Type {
+		return true
+	}
+	return source == provider.String()
+}
+
+// providerFor finds the provider configuration assigned to a slot. declared is
+// nil for a slot that the module does not have.
+func (c *ComponentInstance) providerFor(ctx context.Context, declared *engine.Slot, assignment stackconfig.ProviderAssignment) (engine.ProviderConfig, hcl.Diagnostics) {
+	config := engine.ProviderConfig{Config: expr.Placeholder(cty.DynamicPseudoType)}
+	if declared != nil {
+		config.Provider = declared.Provider
+	}
 	result, diags := expr.EvalExprAndEvalContext(ctx, assignment.Value, c.main().phase, c.scope())
 	if diags.HasErrors() {
 		return config, diags
@@ -206,16 +254,20 @@ func (c *ComponentInstance) providerFor(ctx context.Context, slot *engine.Slot, 
 	switch {
 	case expr.IsFailed(result.Value):
 		return config, nil
-	case !mayBeRef, isRef && provider != slot.Provider:
+	case !mayBeRef:
 		return config, hcl.Diagnostics{result.Diagnostic("Wrong provider for slot",
-			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is a %s.", assignment.Slot, slot.Provider, ref.Type().FriendlyName()))}
+			fmt.Sprintf("The slot %q takes a provider configuration, but this is a %s.", assignment.Slot, ref.Type().FriendlyName()))}
+	case isRef && declared != nil && provider != declared.Provider:
+		return config, hcl.Diagnostics{result.Diagnostic("Wrong provider for slot",
+			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is a %s.", assignment.Slot, declared.Provider, ref.Type().FriendlyName()))}
 	case !ref.IsKnown():
 		config.Unknown = true
 		return config, nil
 	case ref.IsNull():
 		return config, hcl.Diagnostics{result.Diagnostic("Provider slot got null",
-			fmt.Sprintf("The slot %q takes a configuration of provider %s, which cannot be null.", assignment.Slot, slot.Provider))}
+			fmt.Sprintf("The slot %q takes a provider configuration, which cannot be null.", assignment.Slot))}
 	}
+	config.Provider = provider
 	inst := c.main().providerInstance(ctx, stackconfig.ProviderRefTarget(ref))
 	if inst == nil {
 		return config, hcl.Diagnostics{bugDiagnostic("Unknown provider configuration", "The reference in slot %q leads nowhere.", assignment.Slot)}
