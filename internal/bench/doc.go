@@ -1,0 +1,17 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Command bench measures cairn and prints the results as Markdown. "make bench" runs it; docs/performance.md has
+// the results, and says what they mean.
+//
+// There are two parts. The evaluator is measured by the Go benchmarks of package stackruntime, each case in a
+// process of its own so that its peak memory is known too. The whole of cairn is compared with the engine's own
+// processes: the same modules, planned and applied by a bare loop that does nothing but start them.
+//
+// Rules:
+//
+//	B1. What is compared runs in turns within the same minutes, and a ratio is the median of the ratios of
+//	    single rounds: other work on the machine then hits both sides.
+//	B2. A run starts without state, and with everything prepared that is only done once for a stack.
+//	B3. Nothing fails for being slow. A run that does not do its work fails.
+package main

@@ -1,0 +1,93 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/cairnstacks/cairn/internal/tfengine"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	run := measure
+	if len(os.Args) > 1 && os.Args[1] == libraryCommand {
+		run = runLibrary
+	}
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// options are the command line.
+type options struct {
+	engine      string
+	cairn       string
+	only        string
+	rounds      int
+	largeRounds int
+	update      string
+}
+
+func measure(ctx context.Context, args []string, out io.Writer) (err error) {
+	var opts options
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.StringVar(&opts.engine, "engine", os.Getenv("CAIRN_ENGINE"), "the engine's binary; by default tofu or terraform from PATH")
+	flags.StringVar(&opts.cairn, "cairn", "", "the cairn program; without it only the library is compared with the engine")
+	flags.StringVar(&opts.only, "only", "", `"evaluator" or "engine": measure this part only`)
+	flags.IntVar(&opts.rounds, "rounds", 5, "how often each comparison is made")
+	flags.IntVar(&opts.largeRounds, "large-rounds", 1, "how often each comparison with 300 components is made")
+	flags.StringVar(&opts.update, "update", "", "also put the results into this `file`, between its markers")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if opts.engine, err = tfengine.FindBinary(opts.engine); err != nil {
+		return err
+	}
+	if opts.cairn != "" {
+		if opts.cairn, err = filepath.Abs(opts.cairn); err != nil {
+			return err
+		}
+	}
+	dir, err := os.MkdirTemp("", "cairn-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	report, err := newReport(ctx, opts.engine, dir)
+	if err != nil {
+		return err
+	}
+	if opts.only != "engine" {
+		if err := report.measureEvaluator(ctx, dir); err != nil {
+			return err
+		}
+	}
+	if opts.only != "evaluator" {
+		if err := report.measureEngine(ctx, opts, dir); err != nil {
+			return err
+		}
+	}
+	if opts.update != "" {
+		if err := report.update(opts.update); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(out, report.text())
+	return err
+}
+
+// progress says what is measured now, beside the results.
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -1,0 +1,54 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// subject is one way to plan and apply a fixture.
+type subject interface {
+	name() string
+	run(ctx context.Context, f *fixture, parallelism int) (timing, error)
+}
+
+// timing is what a run took.
+type timing struct {
+	plan, apply time.Duration
+	processor   time.Duration // of all processes, in user and system mode; 0 where it is not known
+}
+
+func (t timing) total() float64 { return (t.plan + t.apply).Seconds() }
+
+// command prepares a process that is interrupted when ctx ends.
+func command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
+
+// timed runs a process to its end. Its standard output is returned only if asked for, because a pipe
+// costs time that a file does not.
+func timed(cmd *exec.Cmd) (elapsed, processor time.Duration, err error) {
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	start := time.Now()
+	err = cmd.Run()
+	elapsed = time.Since(start)
+	if err != nil {
+		return 0, 0, fmt.Errorf("%v: %w\n%s", cmd.Args, err, stderr.Bytes())
+	}
+	return elapsed, processorTime(cmd.ProcessState), nil
+}
+
+// processorTime is that of an ended process and of the processes that it has waited for.
+func processorTime(process *os.ProcessState) time.Duration {
+	return process.UserTime() + process.SystemTime()
+}
