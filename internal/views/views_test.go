@@ -178,7 +178,8 @@ func applySummaries(t *testing.T) map[string]ApplySummary {
 		"deferred":  {Components: []ComponentResult{done, {Addr: app, Status: hooks.Deferred}}},
 		"failed": {Failed: true, Components: []ComponentResult{
 			{Addr: app, Status: hooks.Skipped, Because: []stackaddrs.AbsComponentInstance{net, db}},
-			done, {Addr: db, Status: hooks.Failed, Counts: stackplan.Counts{Add: 1}},
+			done,
+			{Addr: db, Status: hooks.Failed, Counts: stackplan.Counts{Add: 1}},
 		}},
 		"interrupted": {Interrupted: true, Components: []ComponentResult{
 			done, {Addr: db, Status: hooks.Applying}, {Addr: app, Status: hooks.Pending},

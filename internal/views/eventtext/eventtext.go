@@ -34,27 +34,27 @@ func Status(status hooks.Status) string {
 	return string(status)
 }
 
-// actionWords are the words for one action: when it goes on, and when it is done.
-type actionWords struct{ doing, still, done string }
+// actionWords are the words for one action: when it begins, goes on, is done, and failed.
+type actionWords struct{ doing, still, done, failed string }
 
 var actions = map[string]actionWords{
-	"create":  {"Creating", "Still creating", "Creation complete"},
-	"update":  {"Modifying", "Still modifying", "Modifications complete"},
-	"delete":  {"Destroying", "Still destroying", "Destruction complete"},
-	"replace": {"Replacing", "Still replacing", "Replacement complete"},
-	"read":    {"Reading", "Still reading", "Read complete"},
-	"import":  {"Importing", "Still importing", "Import complete"},
-	"move":    {"Moving", "Still moving", "Move complete"},
-	"open":    {"Opening", "Still opening", "Opening complete"},
-	"renew":   {"Renewing", "Still renewing", "Renewal complete"},
-	"close":   {"Closing", "Still closing", "Closing complete"},
+	"create":  {"Creating", "Still creating", "Creation complete", "Creation failed"},
+	"update":  {"Modifying", "Still modifying", "Modifications complete", "Modification failed"},
+	"delete":  {"Destroying", "Still destroying", "Destruction complete", "Destruction failed"},
+	"replace": {"Replacing", "Still replacing", "Replacement complete", "Replacement failed"},
+	"read":    {"Reading", "Still reading", "Read complete", "Read failed"},
+	"import":  {"Importing", "Still importing", "Import complete", "Import failed"},
+	"move":    {"Moving", "Still moving", "Move complete", "Move failed"},
+	"open":    {"Opening", "Still opening", "Opening complete", "Opening failed"},
+	"renew":   {"Renewing", "Still renewing", "Renewal complete", "Renewal failed"},
+	"close":   {"Closing", "Still closing", "Closing complete", "Closing failed"},
 }
 
 func wordsFor(action string) actionWords {
 	if words, ok := actions[action]; ok {
 		return words
 	}
-	return actionWords{"Working", "Still working", "Complete"}
+	return actionWords{"Working", "Still working", "Complete", "Failed"}
 }
 
 // Message puts an event of the engine into the words that terraform users know.
@@ -89,7 +89,7 @@ func describe(event engine.Event) string {
 	case engine.ApplyComplete, engine.EphemeralComplete:
 		return words.done + " after " + elapsed + identity(event)
 	case engine.ApplyErrored:
-		return words.doing + " failed after " + elapsed
+		return words.failed + " after " + elapsed
 	case engine.ProvisionStart:
 		return "Provisioning..."
 	case engine.ProvisionProgress:

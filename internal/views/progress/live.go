@@ -190,8 +190,9 @@ func (l *Live) frame(lines []string) string {
 // narrower since they were written.
 func rowsOf(lines []string, width int) int {
 	rows := 0
+	width = max(width, 1)
 	for _, line := range lines {
-		rows += max(1, (ansi.StringWidth(line)+width-1)/max(width, 1))
+		rows += max(1, (ansi.StringWidth(line)+width-1)/width)
 	}
 	return rows
 }

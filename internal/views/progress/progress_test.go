@@ -1,0 +1,304 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package progress
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/internal/views/viewtest"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+func TestLines(t *testing.T) {
+	var b strings.Builder
+	l := NewLines(&b, textstyle.Style{})
+	h := l.Hooks("apply")
+	db, app, net := viewtest.Instance(t, "component.db"), viewtest.Instance(t, `component.app["a"]`), viewtest.Instance(t, "component.net")
+	h.ComponentStatus(db, hooks.Pending)
+	h.ComponentStatus(db, hooks.Planning)
+	h.ComponentEvent(db, engine.Event{Type: engine.RefreshStart, Resource: "thing.x", IDKey: "id", IDValue: "7"})
+	h.ComponentEvent(db, engine.Event{Type: engine.RefreshComplete, Resource: "thing.x", IDKey: "id", IDValue: "7"})
+	h.ComponentEvent(db, engine.Event{Type: engine.PlannedChange, Resource: "thing.x", Action: "update"})
+	h.ComponentPlanned(viewtest.Created(t))
+	h.ComponentStatus(app, hooks.Planned)
+	h.ComponentPlanned(viewtest.Unchanged(t))
+	h.ComponentStatus(net, hooks.Planned)
+	h.ComponentStatus(db, hooks.Applying)
+	h.ComponentEvent(db, engine.Event{Type: engine.ApplyStart, Resource: "terraform_data.x", Action: "create"})
+	h.ComponentEvent(db, engine.Event{Type: engine.ApplyProgress, Resource: "terraform_data.x", Action: "create", Elapsed: 70 * time.Second})
+	h.ComponentEvent(db, engine.Event{Type: engine.ApplyProgress, Resource: "terraform_data.y", Action: "delete", IDKey: "id", IDValue: "8", Elapsed: 10 * time.Second})
+	h.ComponentEvent(db, engine.Event{Type: engine.ProvisionProgress, Resource: "terraform_data.x", Message: "terraform_data.x: (local-exec): one\ntwo\x1b[2J"})
+	h.ComponentEvent(db, engine.Event{Type: engine.ApplyComplete, Resource: "terraform_data.x", Action: "create", IDKey: "id", IDValue: "1", Elapsed: time.Second})
+	h.ComponentEvent(db, engine.Event{Type: engine.ApplyErrored, Resource: "terraform_data.y", Action: "delete"})
+	h.ComponentApplied(db, stackplan.Counts{Add: 1})
+	h.ComponentStatus(db, hooks.Applied)
+	h.ComponentApplied(net, stackplan.Counts{})
+	h.ComponentStatus(net, hooks.Applied)
+	h.ComponentStatus(app, hooks.Skipped)
+	h.ComponentStatus(app, hooks.Deferred)
+	h.ComponentStatus(app, hooks.Failed)
+	if err := l.Err(); err != nil {
+		t.Fatal(err)
+	}
+	viewtest.Golden(t, "lines.txt", b.String())
+}
+
+type brokenWriter struct{ calls int }
+
+func (w *brokenWriter) Write([]byte) (int, error) {
+	w.calls++
+	return 0, errors.New("broken pipe")
+}
+
+func TestAfterAFailedWrite(t *testing.T) {
+	db := viewtest.Instance(t, "component.db")
+	w := &brokenWriter{}
+	l := NewLines(w, textstyle.Style{})
+	for range 3 {
+		l.Hooks("apply").ComponentStatus(db, hooks.Applying)
+	}
+	if l.Err() == nil || w.calls != 1 {
+		t.Errorf("Lines: error %v after %d calls of Write, want an error after 1", l.Err(), w.calls)
+	}
+	w = &brokenWriter{}
+	live := NewLive(w, LiveOptions{Operation: "apply", Size: func() Size { return Size{80, 24} }})
+	live.During(func() { live.Hooks().ComponentStatus(db, hooks.Applying) })
+	if live.Err() == nil || w.calls != 1 {
+		t.Errorf("Live: error %v after %d calls of Write, want an error after 1", live.Err(), w.calls)
+	}
+}
+
+var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// busyModel has components in every status.
+func busyModel() *Model {
+	m := &Model{Operation: "apply", Started: start, Components: map[string]*Component{
+		"component.done":     {Status: hooks.Applied},
+		"component.planned":  {Status: hooks.Planned},
+		"component.pending":  {Status: hooks.Pending},
+		"component.failed":   {Status: hooks.Failed},
+		"component.skipped":  {Status: hooks.Skipped},
+		"component.deferred": {Status: hooks.Deferred},
+	}}
+	for i := range 12 {
+		addr := fmt.Sprintf("stack.region[\"eu\"].component.db[%d]", i)
+		m.Components[addr] = &Component{Status: hooks.Applying, Since: start.Add(time.Duration(i) * time.Second), Current: fmt.Sprintf("terraform_data.x[%d]: Creating...", i)}
+	}
+	m.Components["component.日本語"] = &Component{Status: hooks.Applying, Since: start}
+	return m
+}
+
+func TestFrame(t *testing.T) {
+	now := start.Add(65*time.Second + 900*time.Millisecond)
+	for _, size := range []Size{{100, 40}, {60, 12}, {30, 6}, {12, 4}, {80, 3}} {
+		t.Run(fmt.Sprintf("%dx%d", size.Width, size.Height), func(t *testing.T) {
+			plain := strings.Join(busyModel().Frame(now, size, textstyle.Style{}), "\n") + "\n"
+			viewtest.Golden(t, fmt.Sprintf("frame-%dx%d.txt", size.Width, size.Height), plain)
+			colored := strings.Join(busyModel().Frame(now, size, textstyle.Style{Color: true}), "\n") + "\n"
+			if got := ansi.Strip(colored); got != plain {
+				t.Errorf("without its colours the frame differs from the plain one:\n%s", got)
+			}
+		})
+	}
+}
+
+func TestFrameFits(t *testing.T) {
+	for _, width := range []int{0, 1, 3, 4, 5, 8, 13, 20, 31, 47, 60, 79, 100, 200} {
+		for _, height := range []int{0, 1, 2, 3, 4, 7, 10, 25, 60} {
+			lines := busyModel().Frame(start.Add(time.Hour), Size{width, height}, textstyle.Style{Color: true})
+			if len(lines) > max(height/2, 1) {
+				t.Fatalf("%d lines on a terminal of height %d", len(lines), height)
+			}
+			for _, line := range lines {
+				if w := ansi.StringWidth(line); w >= width {
+					t.Fatalf("a line of width %d on a terminal of width %d: %q", w, width, line)
+				}
+			}
+		}
+	}
+}
+
+func TestFrameOfPlan(t *testing.T) {
+	tests := map[string]struct {
+		statuses []hooks.Status
+		want     string
+	}{
+		"nothing yet": {nil, "Planning ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 0/0 · 0s"},
+		"half":        {[]hooks.Status{hooks.Planned, hooks.Pending}, "Planning ████████████████████░░░░░░░░░░░░░░░░░░░░ 1/2 · 1 waiting · 0s"},
+		"failed":      {[]hooks.Status{hooks.Failed, hooks.Pending, hooks.Deferred}, "Planning ██████████████████████████░░░░░░░░░░░░░░ 2/3 · 1 waiting · 1 deferred · 1 failed · 0s"},
+		"all":         {[]hooks.Status{hooks.Planned}, "Planning ████████████████████████████████████████ 1/1 · 0s"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := &Model{Operation: "plan", Started: start, Components: map[string]*Component{}}
+			for i, status := range test.statuses {
+				m.component(fmt.Sprint(i)).Status = status
+			}
+			if got := strings.Join(m.Frame(start, Size{120, 20}, textstyle.Style{}), "\n"); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		screen := newScreen(t, 60)
+		live := NewLive(screen, LiveOptions{
+			Operation: "apply", ResourceLines: true,
+			Size: func() Size { return Size{60, 24} },
+		})
+		h := live.Hooks()
+		db, net := viewtest.Instance(t, "component.db"), viewtest.Instance(t, "component.net")
+		check := func(what, want string) {
+			t.Helper()
+			time.Sleep(frameInterval + time.Millisecond) // virtual time: the next frame is drawn
+			synctest.Wait()
+			if got := screen.text(); got != strings.TrimPrefix(want, "\n") {
+				t.Errorf("%s: the screen shows\n%s\nwant%s", what, got, want)
+			}
+		}
+		live.Print("Before.\n")
+		live.During(func() {
+			h.ComponentExpanded(stackaddrs.ComponentOf(db), []stackaddrs.AbsComponentInstance{db})
+			h.ComponentExpanded(stackaddrs.ComponentOf(net), []stackaddrs.AbsComponentInstance{net})
+			h.ComponentStatus(db, hooks.Pending)
+			h.ComponentStatus(net, hooks.Applying)
+			check("running", `
+Before.
+  component.net     0s  Applying...
+Applying ░░░░░░░░░░░░░░░░░ 0/2 · 1 running · 1 waiting · 0s`)
+			if screen.cursor {
+				t.Error("the cursor can be seen")
+			}
+
+			time.Sleep(10 * time.Second)
+			h.ComponentEvent(net, engine.Event{Type: engine.ApplyStart, Resource: "thing.x", Action: "create"})
+			h.ComponentStatus(db, hooks.Applying)
+			check("both running", `
+Before.
+  component.net    10s  thing.x: Creating...
+  component.db      0s  Applying...
+Applying ░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 0/2 · 2 running · 10s`)
+
+			h.ComponentEvent(net, engine.Event{Type: engine.ApplyComplete, Resource: "thing.x", Action: "create", Elapsed: time.Second})
+			h.ComponentEvent(db, engine.Event{Type: engine.ApplyErrored, Resource: "thing.y", Action: "update"})
+			h.ComponentApplied(net, stackplan.Counts{Add: 1})
+			h.ComponentStatus(net, hooks.Applied)
+			live.Print("one\ntwo")
+			check("one done", `
+Before.
+  component.net: thing.x: Creation complete after 1s
+✗ component.db: thing.y: Modification failed after 0s
+✓ component.net: Applied: 1 added, 0 changed, 0 destroyed (1
+0s)
+one
+two
+  component.db     0s  thing.y: Modification failed after …
+Applying ██████████████░░░░░░░░░░░░░░ 1/2 · 1 running · 10s`)
+
+			h.ComponentStatus(db, hooks.Failed)
+		})
+		if got, want := screen.text(), "two\n✗ component.db: Failed (0s)"; !strings.HasSuffix(got, want) {
+			t.Errorf("afterwards the screen shows\n%s\nwant an end of\n%s", got, want)
+		}
+		if !screen.cursor {
+			t.Error("the cursor stays hidden")
+		}
+	})
+}
+
+func TestRowsOf(t *testing.T) {
+	lines := []string{"", "12345", "\x1b[31m123456\x1b[0m", "日本語"}
+	for width, want := range map[int]int{10: 4, 5: 6, 3: 1 + 2 + 2 + 2, 0: 1 + 5 + 6 + 6} {
+		if got := rowsOf(lines, width); got != want {
+			t.Errorf("rowsOf on a terminal of width %d = %d, want %d", width, got, want)
+		}
+	}
+}
+
+func TestLiveIsGoneAfterwards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		screen := newScreen(t, 60)
+		live := NewLive(screen, LiveOptions{Operation: "plan", Size: func() Size { return Size{60, 24} }})
+		db := viewtest.Instance(t, "component.db")
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic is lost")
+				}
+			}()
+			live.During(func() {
+				live.Hooks().ComponentStatus(db, hooks.Planning)
+				time.Sleep(time.Second)
+				synctest.Wait()
+				live.Hooks().ComponentStatus(db, hooks.Failed)
+				panic("work failed")
+			})
+		}()
+		live.Restore()
+		live.Print("After.")
+		if got, want := screen.text(), "✗ component.db: Failed (1s)\nAfter."; got != want {
+			t.Errorf("the screen shows\n%s\nwant\n%s", got, want)
+		}
+		if !screen.cursor {
+			t.Error("the cursor stays hidden")
+		}
+	})
+}
+
+func TestLiveDrawsOnlyWhatChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		screen := newScreen(t, 60)
+		live := NewLive(screen, LiveOptions{Operation: "plan", Size: func() Size { return Size{60, 24} }})
+		db := viewtest.Instance(t, "component.db")
+		live.During(func() {
+			live.Hooks().ComponentStatus(db, hooks.Planning)
+			time.Sleep(frameInterval * 3 / 2)
+			synctest.Wait()
+			before := screen.writes
+			for range 1000 {
+				live.Hooks().ComponentEvent(db, engine.Event{Type: engine.RefreshStart, Resource: "thing.x"})
+			}
+			time.Sleep(frameInterval * 5)
+			synctest.Wait()
+			if got := screen.writes - before; got != 1 {
+				t.Errorf("%d writes for 1000 events with one result in half a second, want 1", got)
+			}
+		})
+	})
+}
+
+func TestLiveFromManyGoroutines(t *testing.T) {
+	screen := newScreen(t, 80)
+	live := NewLive(screen, LiveOptions{Operation: "apply", Size: func() Size { return Size{80, 24} }})
+	h := live.Hooks()
+	live.During(func() {
+		var all sync.WaitGroup
+		for i := range 20 {
+			addr := viewtest.Instance(t, fmt.Sprintf("component.c[%d]", i))
+			all.Go(func() {
+				h.ComponentStatus(addr, hooks.Applying)
+				h.ComponentEvent(addr, engine.Event{Type: engine.ApplyStart, Resource: "x"})
+				h.ComponentStatus(addr, hooks.Applied)
+			})
+		}
+		all.Wait()
+	})
+	if got := strings.Count(screen.text(), "✓ component.c["); got != 20 {
+		t.Errorf("%d components are done on the screen, want 20:\n%s", got, screen.text())
+	}
+}

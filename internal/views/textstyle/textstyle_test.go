@@ -1,0 +1,69 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package textstyle
+
+import (
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWrap(t *testing.T) {
+	tests := map[string]struct {
+		text  string
+		width int
+		want  []string
+	}{
+		"short":          {"a b", 10, []string{"a b"}},
+		"exact":          {"abc def", 7, []string{"abc def"}},
+		"one more":       {"abc def", 6, []string{"abc", "def"}},
+		"long word":      {"a abcdefghijkl b", 5, []string{"a", "abcdefghijkl", "b"}},
+		"own lines":      {"a\n\nb\n", 5, []string{"a", "", "b"}},
+		"code":           {"text that is long\n  code that is long", 10, []string{"text that", "is long", "  code that is long"}},
+		"no width":       {"a b c", 0, []string{"a b c"}},
+		"wide letters":   {"日本 日本", 7, []string{"日本", "日本"}},
+		"colours":        {"\x1b[31mab\x1b[0m cd", 5, []string{"\x1b[31mab\x1b[0m cd"}},
+		"several spaces": {"a   b cccccc", 6, []string{"a b", "cccccc"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, Wrap(test.text, test.width)); diff != "" {
+				t.Errorf("Wrap(%q, %d) (-want +got):\n%s", test.text, test.width, diff)
+			}
+		})
+	}
+}
+
+func TestClean(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\tb\né日":        "a\tb\né日",
+		"\x1b[31m":        "␛[31m",
+		"a\r\nb":          "a\nb",
+		"\x00\x07\x7f":    "␀␇␡",
+		"\u009b2J\u0085x": "\ufffd2J\ufffdx",
+	} {
+		if got := Clean(text); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestStyle(t *testing.T) {
+	for name, decorate := range map[string]func(Style, string) string{
+		"bold": Style.Bold, "dim": Style.Dim, "underline": Style.Underline, "red": Style.Red,
+		"green": Style.Green, "yellow": Style.Yellow, "cyan": Style.Cyan, "symbol": Style.Symbol,
+	} {
+		if got := decorate(Style{}, "-/+"); got != "-/+" {
+			t.Errorf("%s without colour gives %q", name, got)
+		}
+		colored := decorate(Style{Color: true}, "-/+")
+		if colored == "-/+" || ansi.Strip(colored) != "-/+" {
+			t.Errorf("%s with colour gives %q", name, colored)
+		}
+		if got := decorate(Style{Color: true}, ""); got != "" {
+			t.Errorf("%s of nothing gives %q", name, got)
+		}
+	}
+}
