@@ -1,0 +1,16 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Command cairn runs the Terraform Stacks language with terraform or tofu.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/cairnstacks/cairn/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+}

@@ -1,0 +1,248 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// applyFlags are the options of apply and destroy.
+type applyFlags struct {
+	planFlags
+	autoApprove bool
+}
+
+func (o *applyFlags) register(f *flagSet) {
+	o.planFlags.register(f)
+	f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
+	f.jsonFlag("write one JSON object a line; needs a plan file or -auto-approve")
+}
+
+func applyCommand() *command {
+	var o applyFlags
+	return &command{
+		name:    "apply",
+		args:    "[PLAN]",
+		summary: "Carries out a plan: a saved one, or a new one after asking.",
+		long: `
+Components are applied in the order of their dependencies. What was done is saved as each component finishes. When
+one fails, those that depend on it are skipped, and all others are still applied.`,
+		example: "cairn apply\ncairn plan -out=stack.plan && cairn apply stack.plan",
+		maxArgs: 1,
+		flags: func(f *flagSet) {
+			o.register(f)
+			f.BoolVar(&o.destroy, "destroy", false, "destroy everything, like \"cairn destroy\"")
+		},
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			name := "apply"
+			if o.destroy {
+				name = "destroy"
+			}
+			op := s.newOperation(name, &o.planFlags)
+			if len(args) == 1 {
+				return op.applySaved(ctx, args[0])
+			}
+			return op.applyNew(ctx, o.autoApprove)
+		},
+	}
+}
+
+func destroyCommand() *command {
+	var o applyFlags
+	return &command{
+		name:    "destroy",
+		summary: "Destroys everything that the stack manages, after asking.",
+		long:    "The same as \"cairn apply -destroy\". What depends on something else is destroyed before it.",
+		example: "cairn destroy",
+		flags:   o.register,
+		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			o.destroy = true
+			return s.newOperation("destroy", &o.planFlags).applyNew(ctx, o.autoApprove)
+		},
+	}
+}
+
+// applyNew makes a plan, asks, and applies it.
+func (o *operation) applyNew(ctx context.Context, autoApprove bool) (int, error) {
+	if _, err := o.flags.mode(); err != nil {
+		return 0, err
+	}
+	if !autoApprove && (o.options.json || !o.flags.input) {
+		return 0, fail("Approval needed", "Without someone to ask, give -auto-approve, or the file of a plan that was looked at before.")
+	}
+	running := newProgressTracker()
+	ctx, stop := o.interruptible(ctx, running.lost)
+	defer stop()
+
+	diags := o.load(ctx)
+	if !diags.HasErrors() {
+		diags = diags.Extend(o.askMissing(ctx, missingVariables(o.config.Root.Variables, o.given)))
+	}
+	if diags.HasErrors() {
+		return o.finish(interrupted(ctx, diags))
+	}
+	return o.withLock(ctx, diags, func() hcl.Diagnostics {
+		diags := o.recover(ctx)
+		if diags.HasErrors() {
+			return diags
+		}
+		plan, moreDiags := o.plan(ctx)
+		diags = diags.Extend(moreDiags)
+		if plan == nil || context.Cause(ctx) == errInterrupted {
+			return interrupted(ctx, diags)
+		}
+		if err := o.view.plan(plan); err != nil {
+			return diags.Extend(asDiagnostics(err))
+		}
+		if diags.HasErrors() {
+			return diags
+		}
+		if planEmpty(plan) {
+			return diags.Extend(o.view.nothingDone(o.stored.State))
+		}
+		if autoApprove && !o.options.json {
+			o.stdout("\n")
+		}
+		if !autoApprove {
+			// Warnings are part of what is approved.
+			if err := o.report(diags); err != nil {
+				return asDiagnostics(err)
+			}
+			diags = nil
+			if err := o.approve(ctx, plan); err != nil {
+				return asDiagnostics(err)
+			}
+		}
+		return diags.Extend(o.apply(ctx, plan, o.given, running))
+	})
+}
+
+// applySaved applies a plan file.
+func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
+	if !o.flags.isDefault() {
+		return 0, fail("Options contradict", "What a saved plan does was decided when it was made: "+
+			"-destroy, -refresh-only, -refresh and -replace belong to \"cairn plan\".")
+	}
+	running := newProgressTracker()
+	ctx, stop := o.interruptible(ctx, running.lost)
+	defer stop()
+
+	plan, made, err := readPlan(path)
+	if err != nil {
+		return 0, err
+	}
+	o.name = modeName(plan.Mode)
+	o.view.operation = o.name
+	diags := o.load(ctx)
+	if diags.HasErrors() {
+		return o.finish(interrupted(ctx, diags))
+	}
+	stored, err := o.readState(ctx)
+	if err == nil {
+		err = checkPlan(plan, made, o.opts.Engine.Info(), o.config, stored)
+	}
+	if err != nil {
+		return o.finish(diags.Extend(asDiagnostics(err)))
+	}
+	inputs := o.applyInputs()
+	var needed []*stackconfig.InputVariable
+	for _, declared := range missingVariables(o.config.Root.Variables, inputs) {
+		if input := plan.Inputs[declared.Name]; input != nil && input.RequiredOnApply {
+			needed = append(needed, declared)
+		}
+	}
+	diags = diags.Extend(o.askMissing(ctx, needed))
+	if diags.HasErrors() {
+		return o.finish(diags)
+	}
+	return o.withLock(ctx, diags, func() hcl.Diagnostics {
+		// The state may have changed before it was locked.
+		if err := checkPlan(plan, made, o.opts.Engine.Info(), o.config, o.stored); err != nil {
+			return asDiagnostics(err)
+		}
+		recovered := o.stored.Serial
+		diags := o.recover(ctx)
+		if o.stored.Serial != recovered {
+			diags = diags.Append(problem("Plan is stale", "What an earlier apply had done was recovered into the state, so this plan does not fit any more. "+
+				"Make a new plan."))
+		}
+		if diags.HasErrors() {
+			return diags
+		}
+		return diags.Extend(o.apply(ctx, plan, inputs, running))
+	})
+}
+
+// withLock does something with the state locked, and reports everything.
+func (o *operation) withLock(ctx context.Context, diags hcl.Diagnostics, do func() hcl.Diagnostics) (int, error) {
+	stored, err := o.lockState(ctx, o.name)
+	if err != nil {
+		return o.finish(diags.Extend(asDiagnostics(err)))
+	}
+	o.stored = stored
+	diags = diags.Extend(do())
+	if err := o.stored.unlock(ctx); err != nil {
+		diags = diags.Extend(asDiagnostics(err))
+	}
+	return o.finish(diags)
+}
+
+// approve asks whether the plan is to be applied.
+func (o *operation) approve(ctx context.Context, plan *stackplan.Plan) error {
+	o.stdout("%s", approvalQuestion(modeName(plan.Mode)))
+	answer, err := o.ask(ctx, "  Enter a value: ", false)
+	switch {
+	case context.Cause(ctx) == errInterrupted:
+		return fail("Interrupted", "The question was not answered. Nothing was changed.")
+	case err != nil:
+		return fail("Approval needed", "The plan was not approved: %s. Answer \"yes\", or give -auto-approve. Nothing was changed.", err)
+	case strings.TrimSpace(answer) != "yes":
+		return fail("Not approved", "The plan was not approved. Nothing was changed.")
+	}
+	o.stdout("\n")
+	return nil
+}
+
+func approvalQuestion(operation string) string {
+	if operation == "destroy" {
+		return "\nDo you really want to destroy everything that is shown above?\n" +
+			"  There is no undo. Only \"yes\" will be accepted to confirm.\n\n"
+	}
+	return "\nDo you want to perform these actions?\n" +
+		"  They will be carried out as described above. Only \"yes\" will be accepted to approve.\n\n"
+}
+
+// apply carries out a plan that was approved.
+func (o *operation) apply(ctx context.Context, plan *stackplan.Plan, inputs givenValues, running *progressTracker) hcl.Diagnostics {
+	saver := newStateSaver(o.stored, o.name)
+	var result *stackruntime.ApplyResult
+	var diags hcl.Diagnostics
+	o.view.during(o.name, func(watch hooks.Hooks) {
+		opts := o.opts
+		opts.Hooks = running.track(watch)
+		result, diags = stackruntime.Apply(ctx, stackruntime.ApplyRequest{
+			Options: opts,
+			Plan:    plan,
+			Prior:   o.stored.State,
+			Inputs:  inputs.values,
+			Save:    saver.save,
+		})
+	})
+	if err := saver.finish(ctx); err != nil {
+		diags = withoutSaveErrors(diags).Extend(o.rescueState(err, result.State))
+	}
+	moreDiags := o.view.applied(result, outcome{
+		failed:      diags.HasErrors(),
+		interrupted: context.Cause(ctx) == errInterrupted,
+	})
+	return diags.Extend(moreDiags)
+}

@@ -1,0 +1,211 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// command is a command, or a group of commands.
+type command struct {
+	name    string
+	args    string // positional arguments as the usage line shows them
+	summary string // one sentence, for lists
+	long    string // what a user has to know, beside the options
+	example string // commands, one a line
+
+	minArgs, maxArgs int // number of positional arguments
+
+	flags func(*flagSet)
+	run   func(ctx context.Context, s *session, args []string) (status int, err error)
+
+	commands []*command // of a group
+	parent   string     // names of the groups that a command is in
+	hidden   bool
+}
+
+// group returns a command that holds others.
+func group(c *command, commands ...*command) *command {
+	for _, sub := range commands {
+		sub.parent = c.name
+	}
+	c.commands = commands
+	return c
+}
+
+// path returns the command as users type it.
+func (c *command) path() string {
+	words := []string{"cairn"}
+	if c.parent != "" {
+		words = append(words, c.parent)
+	}
+	if c.name != "cairn" {
+		words = append(words, c.name)
+	}
+	return strings.Join(words, " ")
+}
+
+func (c *command) checkArgs(args []string) error {
+	switch {
+	case len(args) < c.minArgs:
+		return fail("Argument missing", "The command needs: %s %s. Run \"%s -h\" for an example.", c.path(), c.args, c.path())
+	case len(args) > c.maxArgs && c.maxArgs == 0:
+		return fail("Too many arguments", "The command takes no arguments beside options, but there is %q. Run \"%s -h\" for help.",
+			args[0], c.path())
+	case len(args) > c.maxArgs:
+		return fail("Too many arguments", "The argument %q is one too many: %s %s.", args[c.maxArgs], c.path(), c.args)
+	}
+	return nil
+}
+
+// help returns the help text of a command.
+func (c *command) help(flags *flagSet) string {
+	var b strings.Builder
+	usage := c.path()
+	if len(c.commands) > 0 {
+		usage += " COMMAND"
+	}
+	usage += " [options]"
+	if c.args != "" {
+		usage += " " + c.args
+	}
+	fmt.Fprintf(&b, "Usage: %s\n\n%s\n", usage, c.summary)
+	if c.long != "" {
+		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.long))
+	}
+	if len(c.commands) > 0 {
+		b.WriteString("\nCommands:\n")
+		writeColumns(&b, commandRows(c.commands))
+	}
+	own, global := flags.rows()
+	if len(own) > 0 {
+		b.WriteString("\nOptions:\n")
+		writeColumns(&b, own)
+	}
+	if len(global) > 0 {
+		b.WriteString("\nOptions of all commands:\n")
+		writeColumns(&b, global)
+	}
+	if c.example != "" {
+		b.WriteString("\nExample:\n")
+		for line := range strings.Lines(strings.TrimSpace(c.example) + "\n") {
+			b.WriteString("  " + line)
+		}
+	}
+	return b.String()
+}
+
+func commandRows(commands []*command) [][2]string {
+	var rows [][2]string
+	for _, c := range commands {
+		if !c.hidden {
+			rows = append(rows, [2]string{c.name, c.summary})
+		}
+	}
+	return rows
+}
+
+// writeColumns writes two columns; the second is wrapped.
+func writeColumns(b *strings.Builder, rows [][2]string) {
+	const widest, total = 24, 100
+	width := 0
+	for _, row := range rows {
+		width = max(width, len(row[0]))
+	}
+	width = min(width, widest)
+	for _, row := range rows {
+		lines := wrapWords(row[1], total-width-4)
+		left := row[0]
+		if len(left) > width {
+			fmt.Fprintf(b, "  %s\n", left)
+			left = ""
+		}
+		for _, line := range lines {
+			b.WriteString(strings.TrimRight(fmt.Sprintf("  %-*s  %s", width, left, line), " ") + "\n")
+			left = ""
+		}
+	}
+}
+
+func wrapWords(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+func helpCommand() *command {
+	return &command{
+		name:    "help",
+		args:    "[COMMAND]",
+		summary: "Shows the help of a command.",
+		example: "cairn help plan\ncairn help state list",
+		maxArgs: 2,
+		run: func(_ context.Context, s *session, args []string) (int, error) {
+			c := rootCommand()
+			for _, name := range args {
+				next, err := c.find(name)
+				if err != nil {
+					return 0, err
+				}
+				c = next
+			}
+			flags := s.newFlags(c)
+			if c.flags != nil {
+				c.flags(flags)
+			}
+			s.stdout("%s", c.help(flags))
+			return exitOK, nil
+		},
+	}
+}
+
+// didYouMean suggests the nearest of the names, if there is one that may have been meant.
+func didYouMean(given string, names []string, prefix string) string {
+	best, distance := "", max(2, len(given)/3)+1
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		if d := editDistance(given, name); d < distance {
+			best, distance = name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" Did you mean %q?", prefix+best)
+}
+
+// editDistance counts the letters to insert, delete, replace or swap to turn one word into the other.
+func editDistance(a, b string) int {
+	before, previous, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before, previous, row = previous, row, before
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(previous[j]+cost, previous[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,188 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// console evaluates expressions against the state.
+type console struct {
+	*session
+	inspector *stackruntime.Inspector
+	stack     *stackconfig.Stack // whose names are completed
+}
+
+// consoleSource is the file name of expressions in diagnostics.
+const consoleSource = "<console>"
+
+func consoleCommand() *command {
+	var variables variableFlags
+	var expression, stack string
+	return &command{
+		name:    "console",
+		summary: "Evaluates expressions against the state.",
+		long: `
+Knows everything that expressions of the configuration know: var.x, local.x, component.x.output, stack.x.output, and
+all functions. Values are those of the last apply; variables have the values of the last apply unless others are given.
+
+Reads expressions from standard input, one a line; brackets that are open continue it on the next line.`,
+		example: "cairn console\ncairn console -e 'component.network.subnet_ids'\necho 'keys(component.service)' | cairn console",
+		flags: func(f *flagSet) {
+			variables.register(f)
+			f.StringVar(&expression, "e", "", "evaluate this `EXPRESSION` and end")
+			f.StringVar(&stack, "stack", "", "evaluate in the embedded stack with this `ADDRESS`")
+			f.stateFlags()
+			f.engineFlags()
+		},
+		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			c, diags := s.openConsole(ctx, variables.arguments, stack)
+			if diags.HasErrors() {
+				return s.finish(diags)
+			}
+			if err := s.report(diags); err != nil {
+				return 0, err
+			}
+			switch {
+			case expression != "":
+				return c.evaluateOnce(ctx, expression)
+			case s.inputIsTerminal():
+				return exitOK, c.converse(ctx)
+			default:
+				return c.readLines(ctx)
+			}
+		},
+	}
+}
+
+func (s *session) openConsole(ctx context.Context, arguments []variableArgument, stack string) (*console, hcl.Diagnostics) {
+	opts, diags := s.checkedOptions(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	at, err := stackaddrs.ParseStackInstance(stack)
+	if err != nil {
+		return nil, diags.Append(problem("Wrong stack address",
+			"The option -stack needs the address of an embedded stack, like stack.network or stack.region[\"eu\"], and not %q.", stack))
+	}
+	declared := opts.Config.Descendant(at.Config())
+	if declared == nil {
+		return nil, diags.Append(problem("No such stack", "The configuration has no %s.", at))
+	}
+	given, moreDiags := s.readVariables(opts.Config.Root.Variables, arguments)
+	diags = diags.Extend(moreDiags)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	stored, err := s.readState(ctx)
+	if err != nil {
+		return nil, diags.Extend(asDiagnostics(err))
+	}
+	return &console{
+		session: s,
+		inspector: stackruntime.Inspect(stackruntime.InspectRequest{
+			Options: opts,
+			State:   stored.State,
+			Inputs:  consoleInputs(opts.Config.Root, given, stored.State),
+			Stack:   at,
+		}),
+		stack: declared,
+	}, diags
+}
+
+// consoleInputs are the values that were given, and for other variables those of the last apply.
+func consoleInputs(root *stackconfig.Stack, given givenValues, state *stackstate.State) map[string]cty.Value {
+	inputs := map[string]cty.Value{}
+	for name := range root.Variables {
+		if stored, ok := state.Inputs[name]; ok && !stored.IsNull() {
+			inputs[name], _ = stored.UnmarkDeep() // the declaration says whether it is sensitive
+		}
+		if value, ok := given.values[name]; ok {
+			inputs[name] = value
+		}
+	}
+	return inputs
+}
+
+// value returns the value of an expression.
+func (c *console) value(ctx context.Context, source string) (cty.Value, hcl.Diagnostics) {
+	src := []byte(source)
+	c.files[consoleSource] = &hcl.File{Bytes: src}
+	expr, diags := hclsyntax.ParseExpression(src, consoleSource, hcl.InitialPos)
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	value, moreDiags := c.inspector.EvalExpr(ctx, expr)
+	return value, diags.Extend(moreDiags)
+}
+
+func (c *console) evaluateOnce(ctx context.Context, source string) (int, error) {
+	value, diags := c.value(ctx, source)
+	if !diags.HasErrors() {
+		c.stdout("%s\n", views.FormatValue(value))
+	}
+	return c.finish(diags)
+}
+
+// readLines evaluates what a pipe or a file says, until the first error.
+func (c *console) readLines(ctx context.Context) (int, error) {
+	lines := bufio.NewReader(c.streams.In)
+	var pending string
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		pending += line
+		ended := errors.Is(err, io.EOF)
+		if strings.TrimSpace(pending) != "" && (ended || !isOpen(pending)) {
+			if isExit(pending) {
+				return exitOK, nil
+			}
+			if status, err := c.evaluateOnce(ctx, pending); status != exitOK || err != nil {
+				return status, err
+			}
+			pending = ""
+		}
+		if ended {
+			return exitOK, nil
+		}
+	}
+}
+
+func isExit(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "exit" || line == "quit"
+}
+
+// isOpen tells whether an expression goes on in the next line: a bracket, a template or a heredoc is open.
+func isOpen(source string) bool {
+	tokens, _ := hclsyntax.LexExpression([]byte(source), consoleSource, hcl.InitialPos) // the parser reports mistakes
+	depth := 0
+	for _, token := range tokens {
+		switch token.Type {
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen,
+			hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOHeredoc:
+			depth++
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen,
+			hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCHeredoc:
+			depth--
+		}
+	}
+	return depth > 0
+}

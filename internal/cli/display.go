@@ -1,0 +1,165 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"io"
+	"os"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"golang.org/x/term"
+
+	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/internal/views/progress"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// display shows an operation while it runs and what came of it: to a person, or with -json to a program.
+type display struct {
+	session   *session
+	operation string
+
+	events *jsonview.Events // nil for a person
+}
+
+func (s *session) newDisplay(operation string) *display {
+	v := &display{session: s, operation: operation}
+	if s.options.json {
+		v.events = jsonview.NewEvents(s.streams.Out, nil)
+		s.report = v.reportEvents
+		return v
+	}
+	return v
+}
+
+// during shows the progress of work, which is one phase of the operation: "plan", "apply" or "destroy".
+func (v *display) during(phase string, work func(hooks.Hooks)) {
+	switch out := v.session.streams.Out; {
+	case v.events != nil:
+		work(v.events.Hooks(phase))
+	case v.session.canRedraw():
+		live := progress.NewLive(out, progress.LiveOptions{
+			Operation: phase,
+			Style:     textstyle.Style{Color: v.session.viewOptions(out).Color},
+			Size:      func() progress.Size { return terminalSize(out) },
+		})
+		v.session.live.Store(live)
+		defer v.session.live.Store(nil)
+		live.During(func() { work(live.Hooks()) })
+	default:
+		work(progress.NewLines(out, textstyle.Style{Color: v.session.viewOptions(out).Color}).Hooks(phase))
+		v.session.stdout("\n")
+	}
+}
+
+// canRedraw tells whether standard output is a terminal that obeys commands.
+func (s *session) canRedraw() bool {
+	file, ok := s.streams.Out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+func terminalSize(w io.Writer) progress.Size {
+	file, ok := w.(*os.File)
+	if !ok {
+		return progress.Size{}
+	}
+	width, height, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return progress.Size{}
+	}
+	return progress.Size{Width: width, Height: height}
+}
+
+// version says who is at work.
+func (v *display) version(info engine.Info) {
+	if v.events != nil {
+		v.events.Version(version(), info)
+	}
+}
+
+// plan shows a plan.
+func (v *display) plan(plan *stackplan.Plan) error {
+	if v.events != nil {
+		v.events.OutputChanges(plan.Outputs)
+		v.events.ChangeSummary("plan", plan.Counts())
+		return v.events.Err()
+	}
+	out := v.session.streams.Out
+	return views.WritePlan(out, plan, v.session.viewOptions(out))
+}
+
+// next says what can be done with a plan.
+func (v *display) next(plan *stackplan.Plan, file string) {
+	switch {
+	case v.events != nil:
+	case file != "":
+		v.session.stdout("\nThe plan is saved in %s. To carry it out: cairn apply %[1]s\n", file)
+	case !planEmpty(plan):
+		v.session.stdout("\nThe plan was not saved. To apply exactly this plan later, save it with -out=FILE.\n")
+	}
+}
+
+// nothingDone says that there was nothing to apply.
+func (v *display) nothingDone(state *stackstate.State) hcl.Diagnostics {
+	if v.events != nil {
+		v.events.ChangeSummary(v.operation, stackplan.Counts{})
+		v.events.Outputs(state.Outputs)
+		return errorDiagnostics(v.events.Err())
+	}
+	return v.outputs(state.Outputs)
+}
+
+// outcome is how an apply ended as a whole.
+type outcome struct{ failed, interrupted bool }
+
+// applied shows what an apply has done.
+func (v *display) applied(result *stackruntime.ApplyResult, how outcome) hcl.Diagnostics {
+	if v.events != nil {
+		v.events.ChangeSummary(v.operation, result.Counts())
+		v.events.Outputs(result.State.Outputs)
+		return errorDiagnostics(v.events.Err())
+	}
+	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: how.failed, Interrupted: how.interrupted}
+	for addr, done := range result.Components {
+		summary.Components = append(summary.Components, views.ComponentResult{Addr: addr, Status: done.Status, Counts: done.Counts})
+	}
+	out := v.session.streams.Out
+	if err := views.WriteApplySummary(out, summary, v.session.viewOptions(out)); err != nil {
+		return errorDiagnostics(err)
+	}
+	return v.outputs(result.State.Outputs)
+}
+
+// outputs shows the output values after an apply, if there are any.
+func (v *display) outputs(values map[string]cty.Value) hcl.Diagnostics {
+	if len(values) == 0 {
+		return nil
+	}
+	v.session.stdout("\nOutputs:\n\n")
+	out := v.session.streams.Out
+	return errorDiagnostics(views.WriteOutputs(out, values, v.session.viewOptions(out)))
+}
+
+// reportEvents shows diagnostics to a program.
+func (v *display) reportEvents(diags hcl.Diagnostics) error {
+	for _, diag := range diagnostic.All(diags, v.session.sources()) {
+		v.events.Diagnostic(diag.Address, diag)
+	}
+	return v.events.Err()
+}
+
+func errorDiagnostics(err error) hcl.Diagnostics {
+	if err == nil {
+		return nil
+	}
+	return asDiagnostics(err)
+}

@@ -1,0 +1,17 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package cli is the command line of cairn.
+//
+// Each subcommand is a [command] in a file of its own. What commands share is in a session, which opens the
+// configuration, the engine and the state when they are first asked for, so that a command pays only for what it
+// needs.
+//
+// Rules:
+//
+//	L1. A command writes what was asked for to standard output and everything else to standard error; with -json
+//	    everything goes to standard output.
+//	L2. The exit code is 0 for success, 1 for an error, and 2 only where -detailed-exitcode asks for it.
+//	L3. What changes the state holds the lock from reading the state to the end.
+//	L4. A flag beats the environment, the environment beats cairn.hcl.
+package cli

@@ -1,0 +1,136 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// flagSet parses options as package flag does, with -x=v, --x=v and -x v, and lets them stand after positional
+// arguments, too.
+type flagSet struct {
+	*flag.FlagSet
+	command *command
+	global  map[string]bool // options that all commands have
+	session *session
+}
+
+// globalOptions are the options of all commands.
+type globalOptions struct {
+	chdir   string
+	noColor bool
+	state   string
+	engine  string
+	json    bool // of the commands that have it
+}
+
+func (s *session) newFlags(c *command) *flagSet {
+	f := &flagSet{FlagSet: flag.NewFlagSet(c.path(), flag.ContinueOnError), command: c, global: map[string]bool{}, session: s}
+	f.SetOutput(io.Discard)
+	f.StringVar(&s.options.chdir, "chdir", s.options.chdir, "go to `DIR` first; all other paths are relative to it")
+	f.BoolVar(&s.options.noColor, "no-color", s.options.noColor, "write plain text, also to a terminal")
+	f.VisitAll(func(option *flag.Flag) { f.global[option.Name] = true })
+	return f
+}
+
+// leading parses the options before the name of a command, and returns what follows them.
+func (f *flagSet) leading(args []string) ([]string, error) {
+	if err := f.Parse(args); err != nil {
+		return nil, f.explain(err)
+	}
+	return f.Args(), nil
+}
+
+// parseAll parses options wherever they stand and returns the positional arguments.
+func (f *flagSet) parseAll(args []string) ([]string, error) {
+	var positional []string
+	for {
+		if err := f.Parse(args); err != nil {
+			return nil, f.explain(err)
+		}
+		rest := f.Args()
+		if len(rest) == 0 {
+			return positional, nil
+		}
+		if parsed := len(args) - len(rest); parsed > 0 && args[parsed-1] == "--" {
+			return append(positional, rest...), nil
+		}
+		positional, args = append(positional, rest[0]), rest[1:]
+	}
+}
+
+// explain makes a diagnostic of what package flag says.
+func (f *flagSet) explain(err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	text := err.Error()
+	name, unknown := strings.CutPrefix(text, "flag provided but not defined: -")
+	if !unknown {
+		return fail("Wrong option", "%s. Run \"%s -h\" for help.", upperFirst(text), f.command.path())
+	}
+	var names []string
+	f.VisitAll(func(option *flag.Flag) { names = append(names, option.Name) })
+	return fail("Unknown option", "There is no option -%s for \"%s\".%s Run \"%[2]s -h\" for a list of options.",
+		name, f.command.path(), didYouMean(name, names, "-"))
+}
+
+func upperFirst(text string) string {
+	if text == "" {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// rows are the options as help shows them: those of the command, and those of all commands.
+func (f *flagSet) rows() (own, global [][2]string) {
+	f.VisitAll(func(option *flag.Flag) {
+		placeholder, usage := flag.UnquoteUsage(option)
+		left := "-" + option.Name
+		if placeholder != "" && !isBool(option) {
+			left += "=" + placeholder
+		}
+		row := [2]string{left, usage}
+		if f.global[option.Name] {
+			global = append(global, row)
+			return
+		}
+		own = append(own, row)
+	})
+	return own, global
+}
+
+func isBool(option *flag.Flag) bool {
+	value, ok := option.Value.(interface{ IsBoolFlag() bool })
+	return ok && value.IsBoolFlag() && option.DefValue == "false"
+}
+
+// stateFlags adds the options of commands that touch the state.
+func (f *flagSet) stateFlags() {
+	f.StringVar(&f.session.options.state, "state", "", "keep the state in this file, or at this URL: `PATH|URL`")
+}
+
+// engineFlags adds the options of commands that run the engine.
+func (f *flagSet) engineFlags() {
+	f.StringVar(&f.session.options.engine, "engine", "", "run this `BINARY` of terraform or tofu")
+}
+
+func (f *flagSet) jsonFlag(usage string) {
+	f.BoolVar(&f.session.options.json, "json", false, usage)
+}
+
+// listValue is an option that may be given several times.
+type listValue []string
+
+func (l *listValue) String() string { return fmt.Sprint([]string(*l)) }
+
+// Set implements [flag.Value].
+func (l *listValue) Set(value string) error {
+	*l = append(*l, value)
+	return nil
+}

@@ -1,0 +1,200 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// componentGraph are components and what they require. Everything is sorted.
+type componentGraph struct {
+	FormatVersion string      `json:"format_version"`
+	Components    []graphNode `json:"components"`
+	Edges         []graphEdge `json:"edges"`
+}
+
+type graphNode struct {
+	Address string   `json:"address"`
+	Actions []string `json:"actions,omitempty"` // what a plan does, over all instances
+}
+
+// graphEdge leads from a component to one that it requires.
+type graphEdge struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+func graphCommand() *command {
+	var format, planPath string
+	return &command{
+		name:    "graph",
+		summary: "Draws which components require which.",
+		long: `
+An arrow leads from a component to one that it requires. With a plan file, what will be done with each component is
+part of the picture.`,
+		example: "cairn graph | dot -Tsvg > stack.svg\ncairn graph -format=mermaid -plan=stack.plan",
+		flags: func(f *flagSet) {
+			f.StringVar(&format, "format", "dot", "one of `dot|mermaid|json`")
+			f.StringVar(&planPath, "plan", "", "show what this plan `FILE` does")
+			f.engineFlags()
+		},
+		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			write, ok := graphFormats[format]
+			if !ok {
+				return 0, fail("Unknown format", "There is no format %q.%s Use dot, mermaid or json.",
+					format, didYouMean(format, slices.Collect(maps.Keys(graphFormats)), ""))
+			}
+			if format == "json" {
+				s.options.json = true
+				s.reportDocuments()
+			}
+			graph, err := s.componentGraph(ctx, planPath)
+			if err != nil {
+				return 0, err
+			}
+			return exitOK, write(s, graph)
+		},
+	}
+}
+
+var graphFormats = map[string]func(*session, *componentGraph) error{
+	"dot":     writeDot,
+	"mermaid": writeMermaid,
+	"json": func(s *session, g *componentGraph) error {
+		return jsonview.WriteDocument(s.streams.Out, g, true)
+	},
+}
+
+// componentGraph returns the graph of a plan, or of the configuration.
+func (s *session) componentGraph(ctx context.Context, planPath string) (*componentGraph, error) {
+	if planPath != "" {
+		plan, _, err := readPlan(planPath)
+		if err != nil {
+			return nil, err
+		}
+		return planGraph(plan), nil
+	}
+	opts, diags := s.checkedOptions(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	if moreDiags := stackruntime.Validate(ctx, opts); moreDiags.HasErrors() {
+		return nil, diags.Extend(moreDiags)
+	}
+	requires := stackruntime.Inspect(stackruntime.InspectRequest{Options: opts}).ComponentGraph(ctx)
+	return newComponentGraph(requires, nil), s.report(diags)
+}
+
+func planGraph(plan *stackplan.Plan) *componentGraph {
+	requires := map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent{}
+	actions := map[stackaddrs.AbsComponent][]string{}
+	for _, planned := range plan.Components {
+		component := stackaddrs.ComponentOf(planned.Addr)
+		requires[component] = append(requires[component], planned.Requires...)
+		actions[component] = append(actions[component], string(planned.Action))
+	}
+	return newComponentGraph(requires, actions)
+}
+
+func newComponentGraph(requires map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent, actions map[stackaddrs.AbsComponent][]string) *componentGraph {
+	g := &componentGraph{FormatVersion: jsonview.FormatVersion, Components: []graphNode{}, Edges: []graphEdge{}}
+	for _, component := range slices.SortedFunc(maps.Keys(requires), stackaddrs.AbsComponent.Compare) {
+		g.Components = append(g.Components, graphNode{component.String(), sortedSet(actions[component])})
+		required := slices.SortedFunc(slices.Values(requires[component]), stackaddrs.AbsComponent.Compare)
+		for _, other := range slices.Compact(required) {
+			g.Edges = append(g.Edges, graphEdge{component.String(), other.String()})
+		}
+	}
+	return g
+}
+
+func sortedSet(texts []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(texts)))
+}
+
+// actionColors are the colours of components for which one thing is planned.
+var actionColors = map[string]string{
+	"create": "palegreen", "update": "khaki", "delete": "lightcoral", "read": "lightskyblue", "forget": "lightgrey",
+}
+
+func (n graphNode) color() string {
+	if len(n.Actions) == 1 {
+		return actionColors[n.Actions[0]]
+	}
+	return ""
+}
+
+func (n graphNode) label(lineBreak string) string {
+	if len(n.Actions) == 0 {
+		return n.Address
+	}
+	return n.Address + lineBreak + strings.Join(n.Actions, ", ")
+}
+
+func writeDot(s *session, g *componentGraph) error {
+	var b strings.Builder
+	b.WriteString("digraph components {\n  rankdir = \"RL\"\n  node [shape = box, fontname = \"sans-serif\"]\n")
+	for _, node := range g.Components {
+		attributes := ""
+		if len(node.Actions) > 0 {
+			attributes = fmt.Sprintf(" [label = %s", dotQuote(node.label("\n")))
+			if color := node.color(); color != "" {
+				attributes += fmt.Sprintf(", style = filled, fillcolor = %q", color)
+			}
+			attributes += "]"
+		}
+		fmt.Fprintf(&b, "  %s%s\n", dotQuote(node.Address), attributes)
+	}
+	for _, edge := range g.Edges {
+		fmt.Fprintf(&b, "  %s -> %s\n", dotQuote(edge.From), dotQuote(edge.To))
+	}
+	b.WriteString("}\n")
+	s.stdout("%s", b.String())
+	return nil
+}
+
+func dotQuote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
+}
+
+func writeMermaid(s *session, g *componentGraph) error {
+	ids := map[string]string{}
+	for i, node := range g.Components {
+		ids[node.Address] = fmt.Sprintf("c%d", i)
+	}
+	for _, edge := range g.Edges { // what is required but not part of a plan
+		if _, ok := ids[edge.To]; !ok {
+			ids[edge.To] = fmt.Sprintf("c%d", len(ids))
+			g.Components = append(g.Components, graphNode{Address: edge.To})
+		}
+	}
+	var b strings.Builder
+	b.WriteString("flowchart RL\n")
+	for _, node := range g.Components {
+		fmt.Fprintf(&b, "  %s[\"%s\"]\n", ids[node.Address], mermaidEscape(node.label("<br/>")))
+	}
+	for _, edge := range g.Edges {
+		fmt.Fprintf(&b, "  %s --> %s\n", ids[edge.From], ids[edge.To])
+	}
+	for _, node := range g.Components {
+		if color := node.color(); color != "" {
+			fmt.Fprintf(&b, "  style %s fill:%s\n", ids[node.Address], color)
+		}
+	}
+	s.stdout("%s", b.String())
+	return nil
+}
+
+func mermaidEscape(text string) string {
+	return strings.NewReplacer(`"`, "#quot;", "#", "#35;").Replace(text)
+}

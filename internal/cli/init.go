@@ -1,0 +1,43 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import "context"
+
+func initCommand() *command {
+	var upgrade bool
+	return &command{
+		name:    "init",
+		summary: "Installs the providers of the whole stack.",
+		long: `
+Chooses a version of each provider that all stacks and modules accept, installs it once for all components, and
+records the choice in .terraform.lock.hcl, which belongs into version control. Other commands do the same by
+themselves when something has changed.`,
+		example: "cairn init\ncairn init -upgrade",
+		flags: func(f *flagSet) {
+			f.BoolVar(&upgrade, "upgrade", false, "choose the newest versions that are allowed, whatever was chosen before")
+			f.engineFlags()
+		},
+		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })
+			defer stop()
+			config, diags := s.loadConfig()
+			if diags.HasErrors() || config == nil {
+				return s.finish(diags)
+			}
+			opts, moreDiags := s.prepare(ctx, config, upgrade)
+			diags = diags.Extend(moreDiags)
+			if diags.HasErrors() {
+				return s.finish(diags)
+			}
+			info := opts.Engine.Info()
+			s.stdout("Engine: %s %s\n", info.Name, info.Version)
+			for _, provider := range sortedProviders(opts.Locks) {
+				s.stdout("Provider: %s %s\n", provider, opts.Locks[provider])
+			}
+			s.stdout("\nThe stack is ready. Go on with: cairn plan\n")
+			return s.finish(diags)
+		},
+	}
+}

@@ -1,0 +1,69 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// errInterrupted is the cause of the end of an operation's context.
+var errInterrupted = errors.New("interrupted")
+
+// interruptible returns a context that ends with the first interrupt. The second one says what would be lost, and
+// only the third ends the process at once. The caller must call stop.
+func (s *session) interruptible(ctx context.Context, lost func() string) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 3)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	ended := make(chan struct{})
+	go func() { // ends with stop
+		defer close(ended)
+		s.handleInterrupts(signals, done, cancel, lost)
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		<-ended
+		cancel(context.Canceled)
+	}
+}
+
+func (s *session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{}, cancel context.CancelCauseFunc, lost func() string) {
+	for count := 1; ; count++ {
+		select {
+		case <-done:
+			return
+		case <-signals:
+		}
+		switch count {
+		case 1:
+			cancel(errInterrupted)
+			s.note("\nInterrupted. Nothing more is begun; waiting for what is running to stop.\n" +
+				"Everything that was done is saved.\n\n")
+		case 2:
+			s.note("\nStill waiting. %s\nInterrupt once more to end at once in spite of that.\n\n", lost())
+		default:
+			s.note("\nEnded at once.\n")
+			s.exit(exitError)
+			return
+		}
+	}
+}
+
+// exit ends the process.
+func (s *session) exit(status int) {
+	if live := s.live.Load(); live != nil {
+		live.Restore()
+	}
+	if s.deps.exit != nil {
+		s.deps.exit(status)
+		return
+	}
+	os.Exit(status) //nolint:forbidigo // The user asks for this: nothing else ends all that is going on.
+}

@@ -1,0 +1,151 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Streams are what a command reads from and writes to.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// The exit codes (rule L2).
+const (
+	exitOK      = 0
+	exitError   = 1
+	exitChanges = 2
+)
+
+// Main runs the command that the arguments name and returns the exit code of the process.
+func Main(ctx context.Context, args []string, streams Streams) int {
+	return run(ctx, args, streams, dependencies{})
+}
+
+func run(ctx context.Context, args []string, streams Streams, deps dependencies) int {
+	s := newSession(streams, deps)
+	defer s.close()
+	status, err := s.dispatch(ctx, rootCommand(), args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case err != nil:
+		s.fail(err)
+		return exitError
+	}
+	return status
+}
+
+// dispatch runs the command that the first arguments name. Global options may stand before it.
+func (s *session) dispatch(ctx context.Context, c *command, args []string) (int, error) {
+	for len(c.commands) > 0 {
+		flags := s.newFlags(c)
+		rest, err := flags.leading(args)
+		if err != nil {
+			return 0, s.helpOr(c, flags, err)
+		}
+		if len(rest) == 0 && c.run == nil {
+			s.stdout("%s", c.help(flags))
+			return exitError, nil
+		}
+		if len(rest) == 0 {
+			break
+		}
+		next, err := c.find(rest[0])
+		if err != nil {
+			return 0, err
+		}
+		c, args = next, rest[1:]
+	}
+	flags := s.newFlags(c)
+	if c.flags != nil {
+		c.flags(flags)
+	}
+	positional, err := flags.parseAll(args)
+	if err != nil {
+		return 0, s.helpOr(c, flags, err)
+	}
+	if err := c.checkArgs(positional); err != nil {
+		return 0, err
+	}
+	if err := s.start(); err != nil {
+		return 0, err
+	}
+	return c.run(ctx, s, positional)
+}
+
+// helpOr shows the help that was asked for.
+func (s *session) helpOr(c *command, flags *flagSet, err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		s.stdout("%s", c.help(flags))
+	}
+	return err
+}
+
+// start applies the global options.
+func (s *session) start() error {
+	if s.options.chdir == "" {
+		return nil
+	}
+	if err := os.Chdir(s.options.chdir); err != nil {
+		return fail("Directory cannot be used", "The directory given with -chdir cannot be used: %s.", reason(err))
+	}
+	return nil
+}
+
+// fail returns an error that is shown as a diagnostic with this summary and detail.
+func fail(summary, detail string, args ...any) error {
+	return hcl.Diagnostics{problem(summary, detail, args...)}
+}
+
+func problem(summary, detail string, args ...any) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...)}
+}
+
+// reason returns what an error of the operating system says, without the names of calls.
+func reason(err error) string {
+	var pathError *os.PathError
+	if errors.As(err, &pathError) {
+		return fmt.Sprintf("%s: %s", pathError.Path, pathError.Err)
+	}
+	return strings.TrimSuffix(err.Error(), ".")
+}
+
+// rootCommand returns the tree of all commands.
+func rootCommand() *command {
+	return &command{
+		name:    "cairn",
+		summary: "Runs the Terraform Stacks language with terraform or tofu.",
+		commands: []*command{
+			initCommand(), validateCommand(), planCommand(), applyCommand(), destroyCommand(),
+			outputCommand(), showCommand(), stateCommand(), consoleCommand(), graphCommand(),
+			formatCommand(), versionCommand(), completionCommand(), helpCommand(),
+		},
+	}
+}
+
+// find returns the subcommand of that name.
+func (c *command) find(name string) (*command, error) {
+	i := slices.IndexFunc(c.commands, func(sub *command) bool { return sub.name == name })
+	if i >= 0 {
+		return c.commands[i], nil
+	}
+	names := make([]string, len(c.commands))
+	for i, sub := range c.commands {
+		names[i] = sub.name
+	}
+	return nil, fail("Unknown command", "There is no command %q.%s Run \"%s -h\" for a list of commands.",
+		name, didYouMean(name, names, ""), c.path())
+}

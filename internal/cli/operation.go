@@ -1,0 +1,135 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"maps"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// operation is a plan or an apply while it is carried out.
+type operation struct {
+	*session
+	flags *planFlags
+	name  string // plan, apply, destroy
+	view  *display
+
+	config *stackconfig.Config
+	opts   stackruntime.Options
+	given  givenValues
+	stored *storedState
+}
+
+func (s *session) newOperation(name string, flags *planFlags) *operation {
+	return &operation{session: s, flags: flags, name: name, view: s.newDisplay(name)}
+}
+
+// load reads the configuration and gets the engine ready. All mistakes are reported together.
+func (o *operation) load(ctx context.Context) hcl.Diagnostics {
+	opts, diags := o.checkedOptions(ctx)
+	o.config = opts.Config
+	if o.config == nil {
+		o.config, _ = o.loadConfig() // whose diagnostics are among those of checkedOptions
+	}
+	if o.config != nil {
+		given, moreDiags := o.readVariables(o.config.Root.Variables, o.flags.arguments)
+		o.given = given
+		diags = diags.Extend(moreDiags)
+	}
+	if diags.HasErrors() {
+		return diags
+	}
+	parallelism, err := o.parallelism(o.flags.parallelism)
+	if err != nil {
+		return diags.Extend(asDiagnostics(err))
+	}
+	opts.Parallelism = parallelism
+	o.opts = opts
+	o.view.version(opts.Engine.Info())
+	return diags
+}
+
+// askMissing asks for variables that have no value yet, where there is someone to ask.
+func (o *operation) askMissing(ctx context.Context, needed []*stackconfig.InputVariable) hcl.Diagnostics {
+	if !o.flags.input || o.options.json || !o.inputIsTerminal() {
+		return nil // the evaluator reports all of them
+	}
+	return o.askVariables(ctx, needed, o.given)
+}
+
+// plan makes a plan on the stored state.
+func (o *operation) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
+	mode, err := o.flags.mode()
+	if err != nil {
+		return nil, asDiagnostics(err)
+	}
+	replace, err := o.flags.replacements()
+	if err != nil {
+		return nil, asDiagnostics(err)
+	}
+	var plan *stackplan.Plan
+	var diags hcl.Diagnostics
+	o.view.during("plan", func(watch hooks.Hooks) {
+		opts := o.opts
+		opts.Hooks = watch
+		plan, diags = stackruntime.Plan(ctx, stackruntime.PlanRequest{
+			Options:     opts,
+			Mode:        mode,
+			Inputs:      o.given.values,
+			Prior:       o.stored.State,
+			SkipRefresh: !o.flags.refresh,
+			Replace:     replace,
+		})
+	})
+	for addr := range replace {
+		if o.stored.State.Components[addr] == nil {
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagWarning,
+				Summary:  "Nothing to replace",
+				Detail:   "The option -replace names a resource of " + addr.String() + ", which the state does not have.",
+			})
+		}
+	}
+	return plan, diags
+}
+
+// interrupted tells of an operation that was interrupted before anything was changed.
+func interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
+	if context.Cause(ctx) != errInterrupted {
+		return diags
+	}
+	return hcl.Diagnostics{problem("Interrupted", "Planning was interrupted. Nothing was changed.")}
+}
+
+// planEmpty tells whether there is nothing to apply.
+func planEmpty(plan *stackplan.Plan) bool { return views.PlanIsEmpty(plan) }
+
+// applyInputs are the values to apply a plan file with: of ephemeral variables, and what was given by an option.
+func (o *operation) applyInputs() givenValues {
+	inputs := givenValues{maps.Clone(o.given.values), o.given.explicit}
+	for name := range o.given.values {
+		declared := o.config.Root.Variables[name]
+		if !declared.Ephemeral && !o.given.explicit[name] {
+			delete(inputs.values, name)
+		}
+	}
+	return inputs
+}
+
+// modeName says what a plan does.
+func modeName(mode engine.Mode) string {
+	if mode == engine.Destroy {
+		return "destroy"
+	}
+	return "apply"
+}

@@ -1,0 +1,72 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+func outputCommand() *command {
+	var raw bool
+	return &command{
+		name:    "output",
+		args:    "[NAME]",
+		summary: "Shows the outputs of the last apply.",
+		long:    "Sensitive outputs are hidden, unless one is asked for by its name, or with -json.",
+		example: "cairn output\ncairn output -raw address\ncairn output -json",
+		maxArgs: 1,
+		flags: func(f *flagSet) {
+			f.BoolVar(&raw, "raw", false, "write the bare text of one output, for scripts")
+			f.jsonFlag("write a JSON document")
+			f.stateFlags()
+		},
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			s.reportDocuments()
+			switch {
+			case raw && s.options.json:
+				return 0, fail("Options contradict", "Give only one of -raw and -json.")
+			case raw && len(args) == 0:
+				return 0, fail("Argument missing", "The option -raw is for one output: cairn output -raw NAME.")
+			}
+			stored, err := s.readState(ctx)
+			if err != nil {
+				return 0, err
+			}
+			if len(args) == 1 {
+				return exitOK, s.writeOutput(stored, args[0], raw)
+			}
+			if s.options.json {
+				return exitOK, jsonview.WriteDocument(s.streams.Out, jsonview.NewOutputs(stored.State.Outputs), true)
+			}
+			return exitOK, views.WriteOutputs(s.streams.Out, stored.State.Outputs, s.viewOptions(s.streams.Out))
+		},
+	}
+}
+
+func (s *session) writeOutput(stored *storedState, name string, raw bool) error {
+	value, ok := stored.State.Outputs[name]
+	if !ok {
+		return fail("No such output", "The state has no output %q.%s Outputs appear in the state with the next apply after they were declared.",
+			name, didYouMean(name, slices.Collect(maps.Keys(stored.State.Outputs)), ""))
+	}
+	switch {
+	case s.options.json:
+		return jsonview.WriteDocument(s.streams.Out, jsonview.NewOutput(value), true)
+	case raw:
+		text, err := views.RawOutput(value)
+		if err != nil {
+			return fail("No raw form", "The output %q cannot be written with -raw: %s. Use -json.", name, err)
+		}
+		s.stdout("%s", text)
+		return nil
+	}
+	// Who asks for one output wants to see it.
+	return views.WriteOutput(s.streams.Out, marks.Remove(value, marks.Sensitive))
+}

@@ -1,0 +1,120 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// savePlan writes a plan file.
+func (s *session) savePlan(path string, plan *stackplan.Plan, config *stackconfig.Config, stored *storedState) error {
+	hash, err := configHash(config)
+	if err != nil {
+		return fail("Plan was not saved", "%s.", upperFirst(reason(err)))
+	}
+	err = stackplan.WriteFile(path, plan, stackplan.FileContext{
+		CairnVersion: version(),
+		ConfigHash:   hash,
+		StateLineage: stored.Lineage,
+		StateSerial:  uint64(stored.Serial),
+		Deployment:   deployment,
+		Stack:        stackIdentity(config.Root.Dir),
+	})
+	if err != nil {
+		return fail("Plan was not saved", "The plan file cannot be written: %s.", reason(err))
+	}
+	return nil
+}
+
+// readPlan reads a plan file.
+func readPlan(path string) (*stackplan.Plan, stackplan.FileContext, error) {
+	plan, made, err := stackplan.ReadFile(path)
+	var version *stackplan.VersionError
+	switch {
+	case err == nil:
+		return plan, made, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, made, fail("Plan file not found", "There is no file %s. Make a plan with: cairn plan -out=%[1]s", path)
+	case errors.Is(err, stackplan.ErrNotPlan):
+		return nil, made, fail("Not a plan file", "%s. Give a file that \"cairn plan -out=FILE\" has written.", upperFirst(err.Error()))
+	case errors.Is(err, stackplan.ErrDamaged):
+		return nil, made, fail("Plan file is damaged", "%s. Nothing was done. Make a new plan.", upperFirst(err.Error()))
+	case errors.As(err, &version):
+		return nil, made, fail("Plan file from another version", "%s. Nothing was done. Use the version that made it, or make a new plan.", upperFirst(err.Error()))
+	default:
+		return nil, made, fail("Plan file cannot be read", "The plan file cannot be read: %s.", reason(err))
+	}
+}
+
+// checkPlan refuses a plan that was not made for what there is now.
+func checkPlan(plan *stackplan.Plan, made stackplan.FileContext, info engine.Info, config *stackconfig.Config, stored *storedState) error {
+	const again = "Nothing was done. Make a new plan."
+	if stack := stackIdentity(config.Root.Dir); made.Stack != "" && stack != "" && made.Stack != stack {
+		return fail("Plan of another stack", "This plan is for the stack %s, and this is the stack %s. Nothing was done. "+
+			"Go to the directory of the stack that the plan is for, or make a plan for this one.", made.Stack, stack)
+	}
+	if made.Deployment != deployment {
+		return fail("Plan of another deployment", "This plan is for the deployment %q, not for %q. Nothing was done.", made.Deployment, deployment)
+	}
+	if !plan.Applyable {
+		return fail("Plan cannot be applied", "Errors occurred while this plan was made. "+again)
+	}
+	if plan.Engine != info {
+		return fail("Plan of another engine", "This plan was made with %s %s, and the engine is now %s %s. "+
+			"Nothing was done. Use the engine that made the plan, or make a new plan.",
+			plan.Engine.Name, plan.Engine.Version, info.Name, info.Version)
+	}
+	hash, err := configHash(config)
+	if err != nil {
+		return fail("Plan cannot be applied", "%s.", upperFirst(reason(err)))
+	}
+	if hash != made.ConfigHash {
+		return fail("Configuration has changed", "The files of the stack or of its modules are not those that this plan was made from. "+again)
+	}
+	if made.StateLineage != stored.Lineage {
+		return fail("Plan for another state", "This plan was made with another state: with %s, and this is %s. "+
+			"Nothing was done. Use the state that the plan was made with, or make a new plan.",
+			describeLineage(made.StateLineage), describeLineage(stored.Lineage))
+	}
+	if made.StateSerial != uint64(stored.Serial) {
+		return fail("Plan is stale", "The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. "+again,
+			stored.Serial, made.StateSerial)
+	}
+	return nil
+}
+
+func describeLineage(lineage string) string {
+	if lineage == "" {
+		return "an empty one"
+	}
+	return "lineage " + lineage
+}
+
+// stackIdentity names a stack by its place in the repository, which is the same in every checkout. It is empty
+// outside of repositories, where nothing can be said.
+func stackIdentity(dir string) string {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	for root := absolute; ; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, ".git")); err == nil {
+			rel, err := filepath.Rel(root, absolute)
+			if err != nil {
+				return ""
+			}
+			return filepath.ToSlash(rel)
+		}
+		if root == filepath.Dir(root) {
+			return ""
+		}
+	}
+}

@@ -1,0 +1,71 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"slices"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// planFlags are the options of all commands that make a plan.
+type planFlags struct {
+	variableFlags
+	destroy     bool
+	refreshOnly bool
+	refresh     bool
+	replace     listValue
+	parallelism parallelismValue
+}
+
+func (o *planFlags) register(f *flagSet) {
+	o.variableFlags.register(f)
+	f.BoolVar(&o.refreshOnly, "refresh-only", false, "only bring the state up to date with what exists")
+	f.BoolVar(&o.refresh, "refresh", true, "`false` takes the state for the truth instead of looking at what exists")
+	f.Var(&o.replace, "replace", "replace this resource instance: `component.x.ADDRESS`; may be repeated")
+	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
+	f.stateFlags()
+	f.engineFlags()
+}
+
+// mode returns the kind of plan that is asked for.
+func (o *planFlags) mode() (engine.Mode, error) {
+	switch {
+	case o.destroy && o.refreshOnly:
+		return 0, fail("Options contradict", "With -destroy there is no -refresh-only: give only one of them.")
+	case o.refreshOnly && !o.refresh:
+		return 0, fail("Options contradict", "With -refresh-only there is no -refresh=false: give only one of them.")
+	case len(o.replace) > 0 && (o.destroy || o.refreshOnly):
+		return 0, fail("Options contradict", "Resources can be replaced by ordinary plans only: -replace goes with neither -destroy nor -refresh-only.")
+	case o.destroy:
+		return engine.Destroy, nil
+	case o.refreshOnly:
+		return engine.RefreshOnly, nil
+	}
+	return engine.Normal, nil
+}
+
+// replacements returns the resource instances to replace, by component.
+func (o *planFlags) replacements() (map[stackaddrs.AbsComponentInstance][]string, error) {
+	result := map[stackaddrs.AbsComponentInstance][]string{}
+	for _, text := range o.replace {
+		addr, err := stackaddrs.ParseAbsResourceInstance(text)
+		if err != nil {
+			return nil, fail("Wrong resource address",
+				"The option -replace needs the address of a resource instance in a component, like component.x.aws_instance.y[0], and not %q.", text)
+		}
+		result[addr.Component] = append(result[addr.Component], addr.Item.String())
+	}
+	for component, addresses := range result {
+		slices.Sort(addresses)
+		result[component] = slices.Compact(addresses)
+	}
+	return result, nil
+}
+
+// isDefault tells whether no option was given that makes a difference for a plan which already exists.
+func (o *planFlags) isDefault() bool {
+	return !o.destroy && !o.refreshOnly && o.refresh && len(o.replace) == 0
+}

@@ -1,0 +1,99 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"golang.org/x/term"
+
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// errNoAnswer says that the input ended instead of giving an answer.
+var errNoAnswer = errors.New("there was no answer")
+
+// askVariables asks for the values of variables that must have one and don't.
+func (s *session) askVariables(ctx context.Context, needed []*stackconfig.InputVariable, given givenValues) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, declared := range needed {
+		s.note("var.%s\n", declared.Name)
+		if declared.Description != "" {
+			s.note("  %s\n", strings.ReplaceAll(strings.TrimSpace(declared.Description), "\n", "\n  "))
+		}
+		text, err := s.ask(ctx, "\n  Enter a value: ", declared.Sensitive)
+		if err != nil {
+			return diags.Append(problem("Value needed for variable", "Variable var.%s has no value: %s.", declared.Name, err))
+		}
+		s.note("\n")
+		value, moreDiags := s.parseVariable(declared, text, "value entered for var."+declared.Name)
+		diags = diags.Extend(moreDiags)
+		if !moreDiags.HasErrors() {
+			given.values[declared.Name] = value
+			given.explicit[declared.Name] = true
+		}
+	}
+	return diags
+}
+
+// missingVariables returns the variables without a value and without a default, sorted by name.
+func missingVariables(declared map[string]*stackconfig.InputVariable, given givenValues) []*stackconfig.InputVariable {
+	var missing []*stackconfig.InputVariable
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		if _, ok := given.values[name]; !ok && declared[name].Default == cty.NilVal {
+			missing = append(missing, declared[name])
+		}
+	}
+	return missing
+}
+
+// ask reads one line. What is secret does not appear on a terminal.
+func (s *session) ask(ctx context.Context, question string, secret bool) (string, error) {
+	s.note("%s", question)
+	type answer struct {
+		text string
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() { // ends with the process when nobody answers any more
+		text, err := s.readLine(secret)
+		answers <- answer{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		s.note("\n")
+		return "", context.Cause(ctx)
+	case a := <-answers:
+		return a.text, a.err
+	}
+}
+
+func (s *session) readLine(secret bool) (string, error) {
+	if file, ok := s.streams.In.(*os.File); ok && secret && term.IsTerminal(int(file.Fd())) {
+		text, err := term.ReadPassword(int(file.Fd()))
+		s.note("\n")
+		return string(text), err
+	}
+	if s.input == nil {
+		s.input = bufio.NewReader(s.streams.In)
+	}
+	text, err := s.input.ReadString('\n')
+	if errors.Is(err, io.EOF) && text == "" {
+		return "", errNoAnswer
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("reading an answer: %w", err)
+	}
+	return strings.TrimRight(text, "\r\n"), nil
+}

@@ -1,0 +1,126 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/internal/tfengine/module"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// prepare installs what the configuration needs and returns what the runtime is to be run with.
+func (s *session) prepare(ctx context.Context, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
+	opened, err := s.openEngine()
+	if err != nil {
+		return stackruntime.Options{}, asDiagnostics(err)
+	}
+	diags := opened.Prepare(ctx, tfengine.PrepareRequest{
+		Modules:      moduleDirs(config),
+		Requirements: requirements(config),
+		Upgrade:      upgrade,
+	})
+	if diags.HasErrors() {
+		return stackruntime.Options{}, diags
+	}
+	locks, err := opened.Locks()
+	if err != nil {
+		return stackruntime.Options{}, diags.Append(problem("Unreadable provider lock file",
+			"%s. Correct the file, or delete it and run \"cairn init\".", upperFirst(reason(err))))
+	}
+	return stackruntime.Options{Config: config, Engine: opened, Locks: locks}, diags
+}
+
+// checkedOptions is prepare for a configuration that is used only if it is good. Where it is not, all its mistakes
+// are found.
+func (s *session) checkedOptions(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
+	config, diags := s.loadConfig()
+	if config == nil {
+		return stackruntime.Options{}, diags
+	}
+	opts, moreDiags := s.prepare(ctx, config, false)
+	if !diags.HasErrors() {
+		return opts, diags.Extend(moreDiags)
+	}
+	if !moreDiags.HasErrors() {
+		diags = diags.Extend(stackruntime.Validate(ctx, opts))
+	}
+	return opts, diags
+}
+
+// moduleDirs returns the directories of the modules of all components, sorted.
+func moduleDirs(config *stackconfig.Config) []string {
+	dirs := map[string]bool{}
+	add := func(source stackconfig.Source) {
+		if source.Dir != "" {
+			dirs[source.Dir] = true
+		}
+	}
+	config.Walk(func(stack *stackconfig.Stack) {
+		for _, component := range stack.Components {
+			add(component.Source)
+		}
+		for _, removed := range stack.Removed {
+			if removed.From != nil && removed.From.Component != nil {
+				add(removed.Source)
+			}
+		}
+	})
+	return slices.Sorted(maps.Keys(dirs))
+}
+
+// requirements returns the version constraints of all stacks.
+func requirements(config *stackconfig.Config) map[stackaddrs.Provider][]string {
+	constraints := map[stackaddrs.Provider][]string{}
+	config.Walk(func(stack *stackconfig.Stack) {
+		if stack.RequiredProviders == nil {
+			return
+		}
+		for _, required := range stack.RequiredProviders.Providers {
+			list := constraints[required.Provider]
+			if required.Version != "" {
+				list = append(list, required.Version)
+			}
+			constraints[required.Provider] = list
+		}
+	})
+	return constraints
+}
+
+// configHash identifies the files of the configuration and of its modules.
+func configHash(config *stackconfig.Config) (string, error) {
+	loader := module.NewLoader(module.Options{Base: config.Root.Dir})
+	var dirs []string
+	for _, dir := range moduleDirs(config) {
+		tree, _ := loader.Load(dir) // what is wrong with it was reported when it was planned
+		if tree == nil {
+			continue
+		}
+		for _, directory := range tree.Directories() {
+			dirs = append(dirs, directory.Path)
+		}
+	}
+	return stackplan.ConfigHash(stackplan.ConfigSources{
+		Base:       config.Root.Dir,
+		Files:      slices.Sorted(maps.Keys(config.Files)),
+		ModuleDirs: dirs,
+	})
+}
+
+// parallelism returns how many components are worked on at the same time; 0 leaves it to the runtime.
+func (s *session) parallelism(option parallelismValue) (int, error) {
+	if option > 0 {
+		return int(option), nil
+	}
+	settings, err := s.readSettings()
+	return settings.parallelism, err
+}

@@ -1,0 +1,216 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// stateSaver writes the changes of an apply into one serial, which it begins with the first change.
+type stateSaver struct {
+	stored    *storedState
+	operation string
+	writer    statestore.Writer
+
+	inputs, outputs map[string]cty.Value // as they are stored
+
+	// unsaved are records that could not be written yet, by component; those of root values have no name. All changes
+	// of a component start from what was saved of it, so a later one takes the place of an earlier one.
+	unsaved map[string]map[string][]byte
+	err     error // why they could not be written
+}
+
+func newStateSaver(stored *storedState, operation string) *stateSaver {
+	return &stateSaver{
+		stored:    stored,
+		operation: operation,
+		inputs:    maps.Clone(stored.State.Inputs),
+		outputs:   maps.Clone(stored.State.Outputs),
+		unsaved:   map[string]map[string][]byte{},
+	}
+}
+
+// save writes one change. What could not be written is tried again with the next one.
+func (v *stateSaver) save(ctx context.Context, change stackruntime.StateChange) error {
+	records, err := v.records(change)
+	if err != nil {
+		v.err = err
+		return err
+	}
+	v.unsaved[changedComponent(change)] = records
+	v.err = v.write(ctx)
+	return v.err
+}
+
+func (v *stateSaver) records(change stackruntime.StateChange) (map[string][]byte, error) {
+	before, after := stackstate.New(), stackstate.New()
+	changeValues(before.Inputs, after.Inputs, v.inputs, change.Inputs)
+	changeValues(before.Outputs, after.Outputs, v.outputs, change.Outputs)
+	records, err := stackstate.Diff(before, after)
+	if err != nil {
+		return nil, err
+	}
+	if change.Before == nil && change.After == nil {
+		return records, nil
+	}
+	component, err := stackstate.ComponentRecords(change.Before, change.After)
+	maps.Copy(records, component)
+	return records, err
+}
+
+func changedComponent(change stackruntime.StateChange) string {
+	switch {
+	case change.After != nil:
+		return change.After.Addr.String()
+	case change.Before != nil:
+		return change.Before.Addr.String()
+	}
+	return ""
+}
+
+// changeValues collects what changed values were and are, and updates those that are stored.
+func changeValues(before, after, stored, changed map[string]cty.Value) {
+	for name, value := range changed {
+		if old, ok := stored[name]; ok {
+			before[name] = old
+		}
+		if value == cty.NilVal {
+			delete(stored, name)
+			continue
+		}
+		after[name], stored[name] = value, value
+	}
+}
+
+func (v *stateSaver) write(ctx context.Context) error {
+	if len(v.unsaved) == 0 {
+		return nil
+	}
+	if v.writer == nil {
+		writer, err := v.stored.lock.Begin(ctx, v.stored.Base(), v.operation)
+		if err != nil {
+			return err
+		}
+		v.writer = writer
+	}
+	records := map[string][]byte{}
+	for _, changed := range v.unsaved {
+		maps.Copy(records, changed)
+	}
+	if err := v.writer.Write(ctx, records); err != nil {
+		return err
+	}
+	clear(v.unsaved)
+	return nil
+}
+
+// finish writes what is left and ends the serial.
+func (v *stateSaver) finish(ctx context.Context) error {
+	if v.err != nil {
+		v.err = v.write(ctx)
+	}
+	if v.err != nil {
+		return v.err
+	}
+	if v.writer == nil {
+		return nil
+	}
+	return v.writer.Commit(ctx)
+}
+
+// withoutSaveErrors drops what the evaluator says of a failure that is explained better here.
+func withoutSaveErrors(diags hcl.Diagnostics) hcl.Diagnostics {
+	return slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool { return diag.Summary == "State not saved" })
+}
+
+// rescueFile is written when the state can't be saved.
+const rescueFile = "errored.cairnstate.json"
+
+// stateDocument is a state as "state pull" writes and "state push" reads it.
+type stateDocument struct {
+	FormatVersion string            `json:"format_version"`
+	Deployment    string            `json:"deployment"`
+	Lineage       string            `json:"lineage"`
+	Serial        int64             `json:"serial"`
+	Records       map[string][]byte `json:"records"`
+}
+
+const stateFormatVersion = "1.0"
+
+// rescueState writes the whole state to a file because saving it has failed.
+func (o *operation) rescueState(cause error, state *stackstate.State) hcl.Diagnostics {
+	diags := hcl.Diagnostics{problem("State was not saved", "%s", asDiagnostics(cause)[0].Detail)}
+	records, err := state.Records()
+	if err != nil {
+		return diags.Append(problem("State cannot be encoded", "%s. This is a bug in cairn; please report it.", upperFirst(err.Error())))
+	}
+	document, err := json.MarshalIndent(stateDocument{
+		FormatVersion: stateFormatVersion,
+		Deployment:    deployment,
+		Lineage:       o.stored.Lineage,
+		Serial:        o.stored.Serial,
+		Records:       records,
+	}, "", "  ")
+	if err != nil {
+		return diags.Append(problem("State cannot be encoded", "%s. This is a bug in cairn; please report it.", upperFirst(err.Error())))
+	}
+	path, err := writeRescue(document)
+	if err != nil {
+		return diags.Append(problem("State is lost", "The state could not be written to a file either: %s.", reason(err)))
+	}
+	diags[0].Detail += fmt.Sprintf("\n\nThe newest state, with everything that was done, is in the file %s. "+
+		"When the cause is remedied, save it with: cairn state push %[1]s", path)
+	return diags
+}
+
+// writeRescue writes a new file beside the stack, or where that is not possible among temporary files.
+func writeRescue(document []byte) (string, error) {
+	var errs []error
+	for _, dir := range []string{".", os.TempDir()} {
+		path, err := writeNew(filepath.Join(dir, rescueFile), document)
+		if err == nil {
+			return path, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", errors.Join(errs...)
+}
+
+// writeNew writes a file that only its owner can read, and replaces none.
+func writeNew(path string, content []byte) (string, error) {
+	for attempt := 1; ; attempt++ {
+		name := path
+		if attempt > 1 {
+			name = fmt.Sprintf("%s.%d", path, attempt)
+		}
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = file.Write(content)
+		err = errors.Join(err, file.Sync(), file.Close())
+		if err != nil {
+			return "", errors.Join(err, os.Remove(name))
+		}
+		return name, nil
+	}
+}

@@ -1,0 +1,273 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/hashicorp/hcl/v2"
+	"golang.org/x/term"
+
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/progress"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// workDir holds what the engine keeps between commands, beside the stack.
+const workDir = ".cairn"
+
+// deployment is the one that a stack without deployment files has.
+const deployment = "default"
+
+// session is one run of a command: what it was given, and what it has opened so far.
+type session struct {
+	streams Streams
+	deps    dependencies
+	options globalOptions
+
+	files    map[string]*hcl.File // sources of diagnostics, by the name in ranges
+	settings *settings
+	loaded   *loadedConfig
+	engine   preparedEngine
+	store    statestore.Store
+	input    *bufio.Reader // of answers, nil until the first question
+
+	live atomic.Pointer[progress.Live] // set while progress is drawn on a terminal
+
+	// report shows diagnostics. How depends on the command and its options.
+	report func(hcl.Diagnostics) error
+}
+
+// loadedConfig is the configuration with what was found wrong with it.
+type loadedConfig struct {
+	config *stackconfig.Config
+	diags  hcl.Diagnostics
+}
+
+// preparedEngine is what commands need of an engine, beside what the runtime needs.
+type preparedEngine interface {
+	engine.Engine
+	Prepare(ctx context.Context, req tfengine.PrepareRequest) hcl.Diagnostics
+	Locks() (map[stackaddrs.Provider]string, error)
+	Recover(ctx context.Context) ([]*tfengine.Recovered, error)
+}
+
+// dependencies are replaced by tests. Zero values stand for the real ones.
+type dependencies struct {
+	openEngine func(stackDir, workDir string) (preparedEngine, error)
+	exit       func(status int)
+}
+
+func newSession(streams Streams, deps dependencies) *session {
+	s := &session{streams: streams, deps: deps, files: map[string]*hcl.File{}}
+	s.report = s.reportText
+	return s
+}
+
+// close releases what was opened. What can still go wrong here, no user can do anything about: all that matters
+// was saved before.
+func (s *session) close() {
+	if s.store != nil {
+		_ = s.store.Close() //nolint:errcheck // see above
+	}
+}
+
+// stdout writes what was asked for.
+func (s *session) stdout(format string, args ...any) {
+	fmt.Fprintf(s.streams.Out, format, args...)
+}
+
+// note writes what accompanies it. It goes to standard error, so that the output can be used by programs.
+func (s *session) note(format string, args ...any) {
+	if live := s.live.Load(); live != nil {
+		live.Print(fmt.Sprintf(format, args...))
+		return
+	}
+	fmt.Fprintf(s.streams.Err, format, args...)
+}
+
+// fail shows an error.
+func (s *session) fail(err error) {
+	if reportErr := s.report(asDiagnostics(err)); reportErr != nil {
+		fmt.Fprintln(s.streams.Err, err)
+	}
+}
+
+// finish shows the diagnostics of a whole command and returns its exit code.
+func (s *session) finish(diags hcl.Diagnostics) (int, error) {
+	if err := s.report(diags); err != nil {
+		return 0, err
+	}
+	if diags.HasErrors() {
+		return exitError, nil
+	}
+	return exitOK, nil
+}
+
+// reportText shows diagnostics to a person.
+func (s *session) reportText(diags hcl.Diagnostics) error {
+	if len(diags) == 0 {
+		return nil
+	}
+	return views.WriteDiagnostics(s.streams.Err, diags, s.sources(), s.viewOptions(s.streams.Err))
+}
+
+// sources finds the text that diagnostics are about.
+func (s *session) sources() diagnostic.Sources {
+	return diagnostic.Sources{Files: s.files, Lookup: func(name string) []byte {
+		src, err := os.ReadFile(filepath.FromSlash(name))
+		if err != nil {
+			return nil // shown without its source
+		}
+		return src
+	}}
+}
+
+// viewOptions say how to write for people to a stream.
+func (s *session) viewOptions(w io.Writer) views.Options {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return views.Options{}
+	}
+	var options views.Options
+	options.Color = !s.options.noColor && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+		options.Width = width
+	}
+	return options
+}
+
+// inputIsTerminal tells whether there is someone to ask.
+func (s *session) inputIsTerminal() bool {
+	file, ok := s.streams.In.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// readSettings returns the settings of the stack.
+func (s *session) readSettings() (settings, error) {
+	if s.settings == nil {
+		read, diags := readSettings(s.files)
+		if diags.HasErrors() {
+			return settings{}, diags
+		}
+		s.settings = &read
+	}
+	return *s.settings, nil
+}
+
+// loadConfig returns the configuration in the current directory. With errors it may be nil, or hold what could be
+// understood.
+func (s *session) loadConfig() (*stackconfig.Config, hcl.Diagnostics) {
+	if s.loaded == nil {
+		config, diags := stackconfig.Load(".")
+		if config != nil {
+			for name, file := range config.Files {
+				s.files[name] = file
+			}
+			if len(config.Files) == 0 && !diags.HasErrors() {
+				diags = diags.Append(problem("No configuration files",
+					"The directory has no files whose names end in .tfcomponent.hcl or .tfcomponent.json. "+
+						"Go to the directory of a stack, or name it with -chdir=DIR."))
+			}
+		}
+		s.loaded = &loadedConfig{config, diags}
+	}
+	return s.loaded.config, s.loaded.diags
+}
+
+// openEngine returns the engine, without having prepared anything for it.
+func (s *session) openEngine() (preparedEngine, error) {
+	if s.engine != nil {
+		return s.engine, nil
+	}
+	open := s.deps.openEngine
+	if open == nil {
+		open = s.openBinary
+	}
+	opened, err := open(".", workDir)
+	if err != nil {
+		return nil, err
+	}
+	s.engine = opened
+	return opened, nil
+}
+
+func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
+	settings, err := s.readSettings()
+	if err != nil {
+		return nil, err
+	}
+	binary, err := tfengine.FindBinary(firstSet(s.options.engine, os.Getenv(engineVariable), settings.engine))
+	if err != nil {
+		return nil, fail("Engine not found", "%s.", upperFirst(err.Error()))
+	}
+	if err := makeWorkDir(workDir); err != nil {
+		return nil, fail("Working directory cannot be used", "The directory for the engine's files cannot be used: %s.", reason(err))
+	}
+	opened, err := tfengine.New(tfengine.Options{Binary: binary, StackDir: stackDir, WorkDir: workDir})
+	var tooOld *tfengine.TooOldError
+	switch {
+	case errors.As(err, &tooOld):
+		return nil, fail("Engine too old", "%s. Install a newer one, or name another binary with -engine, CAIRN_ENGINE or in cairn.hcl.",
+			upperFirst(err.Error()))
+	case err != nil:
+		return nil, fail("Engine cannot be used", "%s.", upperFirst(reason(err)))
+	}
+	return opened, nil
+}
+
+// makeWorkDir makes the working directory, which version control is to ignore.
+func makeWorkDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Stat(ignore); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(ignore, []byte("*\n"), 0o600)
+}
+
+// openStore returns where the state is kept.
+func (s *session) openStore(ctx context.Context) (statestore.Store, error) {
+	if s.store != nil {
+		return s.store, nil
+	}
+	settings, err := s.readSettings()
+	if err != nil {
+		return nil, err
+	}
+	location := firstSet(s.options.state, os.Getenv(stateVariable), settings.state, defaultState)
+	store, err := statestore.Open(ctx, location)
+	if err != nil {
+		return nil, err
+	}
+	s.store = store
+	return store, nil
+}
+
+// asDiagnostics makes diagnostics of any error.
+func asDiagnostics(err error) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	if errors.As(err, &diags) {
+		return diags
+	}
+	if diag := stateProblem(err); diag != nil {
+		return hcl.Diagnostics{diag}
+	}
+	return hcl.Diagnostics{problem("Command failed", "%s.", upperFirst(reason(err)))}
+}

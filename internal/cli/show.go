@@ -1,0 +1,87 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+)
+
+func showCommand() *command {
+	return &command{
+		name:    "show",
+		args:    "[PLAN]",
+		summary: "Shows the state, or a saved plan.",
+		long:    "With -json, sensitive values are part of the document.",
+		example: "cairn show\ncairn show stack.plan\ncairn show -json stack.plan",
+		maxArgs: 1,
+		flags: func(f *flagSet) {
+			f.jsonFlag("write a JSON document")
+			f.stateFlags()
+		},
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			s.reportDocuments()
+			if len(args) == 1 {
+				return exitOK, s.showPlan(ctx, args[0])
+			}
+			stored, err := s.readState(ctx)
+			if err != nil {
+				return 0, err
+			}
+			if s.options.json {
+				return exitOK, s.writeStateDocument(stored)
+			}
+			return exitOK, views.WriteState(s.streams.Out, stored.State, s.viewOptions(s.streams.Out))
+		},
+	}
+}
+
+func (s *session) showPlan(ctx context.Context, path string) error {
+	plan, made, err := readPlan(path)
+	if err != nil {
+		return err
+	}
+	if !s.options.json {
+		return views.WritePlan(s.streams.Out, plan, s.viewOptions(s.streams.Out))
+	}
+	options := jsonview.PlanOptions{CairnVersion: made.CairnVersion}
+	// The state that the plan was made with tells what the outputs of components were. It may have moved on.
+	if stored, err := s.readState(ctx); err == nil && stored.Lineage == made.StateLineage && uint64(stored.Serial) == made.StateSerial {
+		options.Prior = stored.State
+	}
+	return jsonview.WriteDocument(s.streams.Out, jsonview.NewPlan(plan, options), true)
+}
+
+func (s *session) writeStateDocument(stored *storedState) error {
+	document, err := jsonview.NewState(stored.State, jsonview.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})
+	if err != nil {
+		return err
+	}
+	return jsonview.WriteDocument(s.streams.Out, document, true)
+}
+
+// failureDocument takes the place of a document that can't be written.
+type failureDocument struct {
+	FormatVersion string                  `json:"format_version"`
+	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
+}
+
+// reportDocuments shows diagnostics as a JSON document, if -json was given (rule L1).
+func (s *session) reportDocuments() {
+	if !s.options.json {
+		return
+	}
+	s.report = func(diags hcl.Diagnostics) error {
+		if len(diags) == 0 {
+			return nil
+		}
+		document := failureDocument{jsonview.FormatVersion, diagnostic.All(diags, s.sources())}
+		return jsonview.WriteDocument(s.streams.Out, document, true)
+	}
+}

@@ -1,0 +1,231 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+func stateRemoveCommand() *command {
+	return &command{
+		name:    "rm",
+		args:    "ADDRESS",
+		summary: "Forgets a component instance or a resource instance without destroying it.",
+		long: `
+What is forgotten goes on existing, but cairn does not manage it any more. The next apply creates it again if the
+configuration still has it.`,
+		example: "cairn state rm component.network\ncairn state rm component.network.aws_vpc.main",
+		minArgs: 1, maxArgs: 1,
+		flags: (*flagSet).stateFlags,
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			return s.changeState(ctx, "state rm", func(stored *storedState) (map[string][]byte, error) {
+				target, err := stored.find(args[0])
+				if err != nil {
+					return nil, err
+				}
+				if target.resource == "" {
+					return stackstate.ComponentRecords(target.component, nil)
+				}
+				after := *target.component
+				if after.Module, err = withoutResource(after.Module, target.resource); err != nil {
+					return nil, err
+				}
+				return stackstate.ComponentRecords(target.component, &after)
+			})
+		},
+	}
+}
+
+// withoutResource removes all objects of a resource instance from the state of a module.
+func withoutResource(state engine.State, address string) (engine.State, error) {
+	var document map[string]json.RawMessage
+	if err := json.Unmarshal(state, &document); err != nil {
+		return nil, fmt.Errorf("reading the state of a module: %w", err)
+	}
+	var resources []map[string]json.RawMessage
+	if err := json.Unmarshal(document["resources"], &resources); err != nil {
+		return nil, fmt.Errorf("reading the state of a module: %w", err)
+	}
+	kept := []map[string]json.RawMessage{}
+	for _, resource := range resources {
+		instances, err := withoutInstance(resource, address)
+		if err != nil {
+			return nil, err
+		}
+		if len(instances) == 0 {
+			continue
+		}
+		if resource["instances"], err = json.Marshal(instances); err != nil {
+			return nil, err
+		}
+		kept = append(kept, resource)
+	}
+	var err error
+	if document["resources"], err = json.Marshal(kept); err != nil {
+		return nil, err
+	}
+	return json.Marshal(document)
+}
+
+// withoutInstance returns the objects of a resource, but not those of one instance.
+func withoutInstance(resource map[string]json.RawMessage, address string) ([]json.RawMessage, error) {
+	var instances, kept []json.RawMessage
+	if err := json.Unmarshal(resource["instances"], &instances); err != nil {
+		return nil, fmt.Errorf("reading the state of a module: %w", err)
+	}
+	for _, instance := range instances {
+		// The address of one object is known when it stands alone in a state.
+		alone := map[string]json.RawMessage{}
+		for name, value := range resource {
+			alone[name] = value
+		}
+		alone["instances"] = json.RawMessage("[" + string(instance) + "]")
+		document, err := json.Marshal(map[string]any{"version": 4, "resources": []any{alone}})
+		if err != nil {
+			return nil, err
+		}
+		objects, err := stackstate.Objects(document)
+		if err != nil {
+			return nil, err
+		}
+		if len(objects) != 1 || objects[0].Addr.String() != address {
+			kept = append(kept, instance)
+		}
+	}
+	return kept, nil
+}
+
+// historyDocument is what "state history -json" writes.
+type historyDocument struct {
+	FormatVersion string         `json:"format_version"`
+	Serials       []historyEntry `json:"serials"`
+}
+
+type historyEntry struct {
+	Serial    int64      `json:"serial"`
+	Operation string     `json:"operation"`
+	Owner     string     `json:"owner"`
+	Host      string     `json:"host"`
+	Started   time.Time  `json:"started"`
+	Finished  *time.Time `json:"finished"` // null when the operation runs, or was killed
+	Changed   int64      `json:"records_changed"`
+	Total     int64      `json:"records_total"`
+}
+
+func stateHistoryCommand() *command {
+	return &command{
+		name:    "history",
+		summary: "Lists what has changed the state, and when.",
+		example: "cairn state history",
+		flags: func(f *flagSet) {
+			f.jsonFlag("write a JSON document")
+			f.stateFlags()
+		},
+		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			s.reportDocuments()
+			store, err := s.openStore(ctx)
+			if err != nil {
+				return 0, err
+			}
+			versions, err := store.History(ctx, deployment)
+			if err != nil {
+				return 0, err
+			}
+			if s.options.json {
+				return exitOK, s.writeHistoryDocument(versions)
+			}
+			var b strings.Builder
+			table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(table, "SERIAL\tOPERATION\tBY\tSTARTED\tTOOK\tRECORDS CHANGED")
+			for _, v := range versions {
+				took := "unfinished"
+				if !v.Unfinished() {
+					took = v.Finished.Sub(v.Started).Round(100 * time.Millisecond).String()
+				}
+				fmt.Fprintf(table, "%d\t%s\t%s@%s\t%s\t%s\t%d of %d\n", v.Serial, v.Operation, v.Owner, v.Host,
+					v.Started.Local().Format(time.DateTime), took, v.Changed, v.Total)
+			}
+			if err := table.Flush(); err != nil {
+				return 0, err
+			}
+			s.stdout("%s", b.String())
+			return exitOK, nil
+		},
+	}
+}
+
+func (s *session) writeHistoryDocument(versions []statestore.Version) error {
+	document := historyDocument{FormatVersion: jsonview.FormatVersion, Serials: []historyEntry{}}
+	for _, v := range versions {
+		entry := historyEntry{v.Serial, v.Operation, v.Owner, v.Host, v.Started.UTC(), nil, v.Changed, v.Total}
+		if !v.Unfinished() {
+			finished := v.Finished.UTC()
+			entry.Finished = &finished
+		}
+		document.Serials = append(document.Serials, entry)
+	}
+	return jsonview.WriteDocument(s.streams.Out, document, true)
+}
+
+func stateRollbackCommand() *command {
+	return &command{
+		name:    "rollback",
+		args:    "SERIAL",
+		summary: "Makes the state what it was at the end of a serial.",
+		long: `
+Only the state is changed, as a new serial; what exists is not. Plan afterwards to see how the two differ.`,
+		example: "cairn state history\ncairn state rollback 12",
+		minArgs: 1, maxArgs: 1,
+		flags: (*flagSet).stateFlags,
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			serial, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil || serial < 0 {
+				return 0, fail("Wrong serial", "The serial must be a number that \"cairn state history\" shows, and not %q.", args[0])
+			}
+			return s.changeState(ctx, "state rollback", func(stored *storedState) (map[string][]byte, error) {
+				old, err := s.store.ReadSerial(ctx, deployment, serial)
+				if err != nil {
+					return nil, err
+				}
+				return statestore.Changes(stored.Records, old.Records), nil
+			})
+		},
+	}
+}
+
+func stateUnlockCommand() *command {
+	return &command{
+		name:    "unlock",
+		args:    "ID",
+		summary: "Removes a lock that a process has left behind which is gone.",
+		long: `
+The message that the state is locked shows the ID. Make sure that the process which holds the lock does not run any
+more: two at a time would damage the state.`,
+		example: "cairn state unlock 7c5b2b8e-58ab-4f10-ab1e-4b8e2a1a6d1f",
+		minArgs: 1, maxArgs: 1,
+		flags: (*flagSet).stateFlags,
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			store, err := s.openStore(ctx)
+			if err != nil {
+				return 0, err
+			}
+			if err := store.ForceUnlock(ctx, deployment, args[0]); err != nil {
+				return 0, err
+			}
+			s.stdout("The lock was removed.\n")
+			return exitOK, nil
+		},
+	}
+}

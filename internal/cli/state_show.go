@@ -1,0 +1,82 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+
+	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+func stateShowCommand() *command {
+	return &command{
+		name:    "show",
+		args:    "ADDRESS",
+		summary: "Shows a component instance or a resource instance.",
+		long:    "With -json, sensitive values are part of the document.",
+		example: "cairn state show component.network\ncairn state show 'component.network[\"eu\"].aws_vpc.main'",
+		minArgs: 1, maxArgs: 1,
+		flags: func(f *flagSet) {
+			f.jsonFlag("write a JSON document")
+			f.stateFlags()
+		},
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			s.reportDocuments()
+			stored, err := s.readState(ctx)
+			if err != nil {
+				return 0, err
+			}
+			target, err := stored.find(args[0])
+			if err != nil {
+				return 0, err
+			}
+			if s.options.json {
+				return exitOK, s.writeTargetDocument(stored, target)
+			}
+			out := s.streams.Out
+			if target.resource == "" {
+				return exitOK, views.WriteComponentState(out, target.component, s.viewOptions(out))
+			}
+			objects, err := target.objects()
+			if err != nil {
+				return 0, err
+			}
+			for _, object := range objects {
+				if err := views.WriteResourceState(out, object, s.viewOptions(out)); err != nil {
+					return 0, err
+				}
+			}
+			return exitOK, nil
+		},
+	}
+}
+
+// targetDocument is what "state show -json" writes: a component, or the objects of one resource instance.
+type targetDocument struct {
+	FormatVersion string                   `json:"format_version"`
+	Component     *jsonview.StateComponent `json:"component,omitempty"`
+	Resources     []jsonview.StateResource `json:"resources,omitempty"`
+}
+
+func (s *session) writeTargetDocument(stored *storedState, target stateTarget) error {
+	only := stackstate.New()
+	only.Components[target.component.Addr] = target.component
+	state, err := jsonview.NewState(only, jsonview.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})
+	if err != nil {
+		return err
+	}
+	document := targetDocument{FormatVersion: jsonview.FormatVersion}
+	if target.resource == "" {
+		document.Component = &state.Components[0]
+		return jsonview.WriteDocument(s.streams.Out, document, true)
+	}
+	for _, resource := range state.Components[0].Resources {
+		if resource.Address == target.resource {
+			document.Resources = append(document.Resources, resource)
+		}
+	}
+	return jsonview.WriteDocument(s.streams.Out, document, true)
+}

@@ -1,0 +1,243 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+func statePullCommand() *command {
+	return &command{
+		name:    "pull",
+		summary: "Writes the whole state to standard output, to be kept or moved.",
+		long: `
+The document holds sensitive values. "cairn state push" reads it; to look into a state, use "cairn show -json".`,
+		example: "cairn state pull > backup.json",
+		flags:   (*flagSet).stateFlags,
+		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			stored, err := s.readState(ctx)
+			if err != nil {
+				return 0, err
+			}
+			return exitOK, jsonview.WriteDocument(s.streams.Out, stateDocument{
+				FormatVersion: stateFormatVersion,
+				Deployment:    deployment,
+				Lineage:       stored.Lineage,
+				Serial:        stored.Serial,
+				Records:       stored.Records,
+			}, true)
+		},
+	}
+}
+
+func statePushCommand() *command {
+	var force bool
+	return &command{
+		name:    "push",
+		args:    "FILE",
+		summary: "Replaces the state by what \"cairn state pull\" or a failed apply has written.",
+		long: `
+Refuses a file of another lineage, and one that is older than the state. The state that is replaced stays in the
+history. FILE may be - for standard input.`,
+		example: "cairn state push errored.cairnstate.json",
+		minArgs: 1, maxArgs: 1,
+		flags: func(f *flagSet) {
+			f.BoolVar(&force, "force", false, "push also an older state, or one of another lineage")
+			f.stateFlags()
+		},
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			document, err := s.readStateDocument(args[0])
+			if err != nil {
+				return 0, err
+			}
+			if _, err := decodeState(document.Records); err != nil {
+				return 0, err
+			}
+			return s.changeState(ctx, "state push", func(stored *storedState) (map[string][]byte, error) {
+				if err := checkPush(document, stored); err != nil && !force {
+					return nil, err
+				}
+				if stored.Lineage == "" {
+					stored.Lineage = document.Lineage
+				}
+				return statestore.Changes(stored.Records, document.Records), nil
+			})
+		},
+	}
+}
+
+func checkPush(document *stateDocument, stored *storedState) error {
+	switch {
+	case stored.Lineage == "":
+		return nil
+	case document.Lineage != stored.Lineage:
+		return fail("Other lineage", "The file has lineage %s and the state has %s: they are the states of different things. "+
+			"If the file is to replace the state nevertheless, use -force.", document.Lineage, stored.Lineage)
+	case document.Serial < stored.Serial:
+		return fail("Older state", "The file has serial %d and the state is at serial %d: something was changed since. "+
+			"If the file is to replace the state nevertheless, use -force.", document.Serial, stored.Serial)
+	}
+	return nil
+}
+
+func (s *session) readStateDocument(path string) (*stateDocument, error) {
+	src, err := s.readInput(path)
+	if err != nil {
+		return nil, err
+	}
+	var document stateDocument
+	if err := json.Unmarshal(src, &document); err != nil || document.FormatVersion == "" {
+		return nil, fail("Not a state", "%s is not a document that \"cairn state pull\" has written.", describeInput(path))
+	}
+	if document.FormatVersion != stateFormatVersion {
+		return nil, fail("State from another version", "The document has format version %s, and this version of cairn reads %s only.",
+			document.FormatVersion, stateFormatVersion)
+	}
+	return &document, nil
+}
+
+// readInput reads a file, or standard input for "-".
+func (s *session) readInput(path string) ([]byte, error) {
+	var src []byte
+	var err error
+	if path == "-" {
+		src, err = io.ReadAll(s.streams.In)
+	} else {
+		src, err = os.ReadFile(path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fail("File not found", "There is no file %s.", path)
+	case err != nil:
+		return nil, fail("File cannot be read", "%s.", upperFirst(reason(err)))
+	}
+	return src, nil
+}
+
+func describeInput(path string) string {
+	if path == "-" {
+		return "Standard input"
+	}
+	return path
+}
+
+// changeState changes the state as a whole, under the lock.
+func (s *session) changeState(ctx context.Context, operation string, changes func(*storedState) (map[string][]byte, error)) (int, error) {
+	stored, err := s.lockState(ctx, operation)
+	if err != nil {
+		return 0, err
+	}
+	records, err := changes(stored)
+	if err == nil && len(records) > 0 {
+		err = stored.write(ctx, operation, records)
+	}
+	if err := errors.Join(err, stored.unlock(ctx)); err != nil {
+		return 0, err
+	}
+	if len(records) == 0 {
+		s.stdout("The state is like that already. Nothing was changed.\n")
+		return exitOK, nil
+	}
+	s.stdout("The state was changed and is now at serial %d.\n", stored.Serial)
+	return exitOK, nil
+}
+
+func stateExportCommand() *command {
+	return &command{
+		name:    "export",
+		args:    "COMPONENT",
+		summary: "Writes the state of one component as a plain Terraform state.",
+		example: "cairn state export component.network > terraform.tfstate",
+		minArgs: 1, maxArgs: 1,
+		flags: (*flagSet).stateFlags,
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			stored, err := s.readState(ctx)
+			if err != nil {
+				return 0, err
+			}
+			target, err := stored.find(args[0])
+			switch {
+			case err != nil:
+				return 0, err
+			case target.resource != "":
+				return 0, fail("Wrong address", "Only whole components are exported. Give the address of a component instance.")
+			case len(target.component.Module) == 0:
+				return 0, fail("Nothing to export", "%s has no state of its own.", target.component.Addr)
+			}
+			var indented bytes.Buffer
+			if err := json.Indent(&indented, bytes.TrimSpace(target.component.Module), "", "  "); err != nil {
+				return 0, err
+			}
+			s.stdout("%s\n", indented.String())
+			return exitOK, nil
+		},
+	}
+}
+
+func stateImportCommand() *command {
+	return &command{
+		name:    "import",
+		args:    "COMPONENT FILE",
+		summary: "Makes a plain Terraform state the state of one component.",
+		long: `
+What the component had in the state before is replaced; the history keeps it. FILE may be - for standard input.
+Plan afterwards: the plan shows whether the state fits the component.`,
+		example: "cairn state import component.network terraform.tfstate",
+		minArgs: 2, maxArgs: 2,
+		flags: (*flagSet).stateFlags,
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			addr, resource, err := parseStateAddress(args[0])
+			if err == nil && resource != "" {
+				err = fail("Wrong address", "A state is imported into a whole component. Give the address of a component instance.")
+			}
+			if err != nil {
+				return 0, err
+			}
+			src, err := s.readInput(args[1])
+			if err != nil {
+				return 0, err
+			}
+			if err := checkTerraformState(src, args[1]); err != nil {
+				return 0, err
+			}
+			return s.changeState(ctx, "state import", func(stored *storedState) (map[string][]byte, error) {
+				before := stored.State.Components[addr]
+				after := &stackstate.Component{Addr: addr}
+				if before != nil {
+					copied := *before
+					after = &copied
+				}
+				after.Module = bytes.TrimSpace(src)
+				return stackstate.ComponentRecords(before, after)
+			})
+		},
+	}
+}
+
+func checkTerraformState(src []byte, path string) error {
+	var document struct {
+		Version int `json:"version"`
+	}
+	if err := json.Unmarshal(src, &document); err != nil || document.Version == 0 {
+		return fail("Not a Terraform state", "%s is not the state of a Terraform configuration.", describeInput(path))
+	}
+	if document.Version != 4 {
+		return fail("Unsupported Terraform state", "%s has format version %d; only version 4 can be imported. "+
+			"A current Terraform rewrites it with: terraform refresh", describeInput(path), document.Version)
+	}
+	if _, err := stackstate.Objects(src); err != nil {
+		return fail("Not a Terraform state", "%s cannot be read: %s.", describeInput(path), err)
+	}
+	return nil
+}

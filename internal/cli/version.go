@@ -1,0 +1,84 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// version is what this program is, as its build says.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+// versionDocument is what "version -json" writes.
+type versionDocument struct {
+	FormatVersion string            `json:"format_version"`
+	Cairn         string            `json:"cairn_version"`
+	Platform      string            `json:"platform"`
+	Engine        *jsonview.Engine  `json:"engine"` // null without one
+	Providers     map[string]string `json:"providers"`
+}
+
+func versionCommand() *command {
+	return &command{
+		name:    "version",
+		summary: "Shows the versions of cairn, the engine and the providers.",
+		example: "cairn version\ncairn version -json",
+		flags: func(f *flagSet) {
+			f.engineFlags()
+			f.jsonFlag("write a JSON document")
+		},
+		run: func(_ context.Context, s *session, _ []string) (int, error) {
+			s.reportDocuments()
+			document := versionDocument{
+				FormatVersion: jsonview.FormatVersion,
+				Cairn:         version(),
+				Platform:      runtime.GOOS + "_" + runtime.GOARCH,
+				Providers:     map[string]string{},
+			}
+			opened, engineErr := s.openEngine()
+			if engineErr == nil {
+				info := jsonview.Engine(opened.Info())
+				document.Engine = &info
+				locks, err := opened.Locks()
+				if err != nil {
+					return 0, fail("Unreadable provider lock file", "%s.", upperFirst(reason(err)))
+				}
+				for provider, locked := range locks {
+					document.Providers[provider.String()] = locked
+				}
+			}
+			if s.options.json {
+				return exitOK, jsonview.WriteDocument(s.streams.Out, document, true)
+			}
+			s.stdout("cairn %s on %s\n", document.Cairn, document.Platform)
+			if engineErr != nil {
+				s.stdout("no engine: %s\n", cmp.Or(asDiagnostics(engineErr)[0].Detail, engineErr.Error()))
+				return exitOK, nil
+			}
+			s.stdout("%s %s\n", document.Engine.Name, document.Engine.Version)
+			for _, provider := range slices.Sorted(maps.Keys(document.Providers)) {
+				s.stdout("provider %s %s\n", provider, document.Providers[provider])
+			}
+			return exitOK, nil
+		},
+	}
+}
+
+func sortedProviders(locks map[stackaddrs.Provider]string) []stackaddrs.Provider {
+	return slices.SortedFunc(maps.Keys(locks), stackaddrs.Provider.Compare)
+}
