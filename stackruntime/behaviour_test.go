@@ -126,6 +126,9 @@ output "out" { value = terraform_data.second.output }
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("outcomes (-want +got):\n%s", diff)
 	}
+	if got, want := result.Counts(), (stackplan.Counts{Add: 4}); got != want {
+		t.Errorf("counts = %+v, want %+v: what a failing component made counts too", got, want)
+	}
 	objects, err := stackstate.Objects(w.state.Components[component(t, "component.flaky")].Module)
 	if err != nil || len(objects) == 0 {
 		t.Errorf("objects of component.flaky = %v, %v; want those that were created", objects, err)

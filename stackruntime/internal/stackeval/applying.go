@@ -381,6 +381,7 @@ func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *
 
 	var applied *engine.ApplyResult
 	var diags hcl.Diagnostics
+	var done tally
 	began := a.main.slots.run(ctx, func(ctx context.Context) {
 		applied, diags = a.main.engine.Apply(ctx, &engine.ApplyRequest{
 			Component:  a.plan.Addr,
@@ -390,7 +391,7 @@ func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *
 			Inputs:     inputs,
 			Providers:  providers,
 			PriorState: inst.priorModule(),
-			Progress:   inst.progress(),
+			Progress:   done.count(inst.progress()),
 			Checkpoint: a.checkpoint(ctx),
 		})
 	})
@@ -404,11 +405,34 @@ func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *
 	if applied != nil {
 		result.Module, result.Outputs = applied.State, applied.Outputs
 	}
+	result.Counts = done.Counts
 	if !diags.HasErrors() {
 		result.Complete = true
 		result.Counts = a.plan.Counts()
 	}
 	return result
+}
+
+// tally counts what is done while it is, for applies that do not get to the end.
+type tally struct{ stackplan.Counts }
+
+// count returns a progress function that counts events before it passes them on.
+func (t *tally) count(next func(engine.Event)) func(engine.Event) {
+	return func(event engine.Event) {
+		if event.Type == engine.ApplyComplete {
+			switch event.Action {
+			case "create":
+				t.Add++
+			case "update":
+				t.Change++
+			case "delete":
+				t.Remove++
+			}
+		}
+		if next != nil {
+			next(event)
+		}
+	}
 }
 
 // checkpoint saves the state of the module while it is being applied. What
