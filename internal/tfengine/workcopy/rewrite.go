@@ -105,7 +105,10 @@ func (r *rewriter) native(file *module.File, body *hclsyntax.Body, inRoot bool) 
 		}
 		edits = append(edits, r.edits(walk(block.Body), true)...)
 	}
-	outer = newEdited(file.Display, file.Source, root, edits)
+	for _, attr := range body.Attributes { // an error, which the engine reports
+		edits = append(edits, r.edits(walk(attr), true)...)
+	}
+	outer = newEdited(file.Display, file.Source, root, unblanked(root, edits))
 	if anyMoved {
 		inner = newEdited(file.Display, file.Source, moved, unblanked(moved, movedEdits))
 	}
