@@ -4,6 +4,7 @@
 package views
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -91,9 +92,12 @@ func (v *planView) drift() {
 	if !slices.ContainsFunc(v.plan.Components, hasDrift) {
 		return
 	}
+	then := "What follows takes it into account, and may undo it."
+	if v.plan.Mode == engine.RefreshOnly {
+		then = "Applying this plan records it in the state."
+	}
 	v.section("Note: Objects have changed outside of this stack")
-	v.paragraph("While planning, these resources were found to differ from what the last apply left behind. " +
-		"What follows takes it into account, and may undo it.")
+	v.paragraph("While planning, these resources were found to differ from what the last apply left behind. " + then)
 	for _, c := range v.plan.Components {
 		drift := visibleDrift(c)
 		if len(drift) == 0 {
@@ -163,7 +167,10 @@ func (v *planView) components() {
 		}
 		visible := visibleChanges(c)
 		verb := componentVerbs[c.Action]
-		if c.Action == stackplan.NoOp {
+		switch {
+		case componentFailed(c):
+			verb = "could be planned only in part"
+		case c.Action == stackplan.NoOp:
 			verb = "keeps its resources"
 		}
 		v.componentHeader(c, verb)
@@ -197,7 +204,7 @@ func (v *planView) removed() {
 	}
 	slices.Sort(names)
 	v.paragraph("No longer in the configuration and without resources, so that only their records are dropped: " +
-		strings.Join(names, ", ") + ".")
+		listed(names) + ".")
 }
 
 func (v *planView) unchanged() {
@@ -210,7 +217,17 @@ func (v *planView) unchanged() {
 	if len(names) == 0 || len(names) == len(v.plan.Components) {
 		return
 	}
-	v.paragraph("Unchanged: " + strings.Join(names, ", ") + ".")
+	v.paragraph("Unchanged: " + listed(names) + ".")
+}
+
+// maxListed bounds the names of components about which there is nothing else to say.
+const maxListed = 20
+
+func listed(names []string) string {
+	if len(names) <= maxListed {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 }
 
 func (v *planView) deferred() {
@@ -303,10 +320,10 @@ func (v *planView) outputs() {
 
 func outputChange(output *stackplan.OutputChange) valuediff.Change {
 	change := valuediff.Change{Before: valuediff.FromCty(output.Before), After: valuediff.FromCty(output.After)}
-	switch {
-	case output.Action == stackplan.Create:
+	switch output.Action {
+	case stackplan.Create:
 		change.Before = nil
-	case output.Action == stackplan.Delete:
+	case stackplan.Delete:
 		change.After = nil
 	}
 	if change.After == nil && output.Action != stackplan.Delete {

@@ -22,7 +22,8 @@ type Diagnostic struct {
 	Severity string   `json:"severity"` // "error" or "warning"
 	Summary  string   `json:"summary"`
 	Detail   string   `json:"detail"`
-	Address  string   `json:"address,omitempty"` // of the object that it is about
+	Address  string   `json:"address,omitempty"` // of the component instance that it is about
+	Resource string   `json:"-"`                 // the resource in it, for people only
 	Range    *Range   `json:"range,omitempty"`
 	Snippet  *Snippet `json:"snippet,omitempty"`
 }
@@ -77,10 +78,31 @@ type Sources struct {
 	Lookup func(filename string) []byte
 }
 
-// Addressed is implemented by the Extra of a diagnostic that is about one object.
-type Addressed interface {
-	DiagnosticAddress() string
-}
+// The Extra of a diagnostic may implement these interfaces, directly or by what
+// it wraps (see [hcl.DiagnosticExtraUnwrapper]).
+type (
+	// Addressed is for diagnostics about one component instance.
+	Addressed interface {
+		Address() string
+	}
+
+	// InResource is for diagnostics about one resource instance of a module.
+	InResource interface {
+		ResourceAddress() string
+	}
+
+	// InBlock is for diagnostics from an engine that names the block, as in
+	// `resource "a" "b"`, of a file that may have been no native syntax.
+	InBlock interface {
+		BlockContext() string
+	}
+
+	// WithValues is for diagnostics from an engine that says what references stood
+	// for. It maps traversals to statements as in [Value], which show no secrets.
+	WithValues interface {
+		ReferenceValues() map[string]string
+	}
+)
 
 // New collects what is shown of a diagnostic.
 func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
@@ -89,8 +111,9 @@ func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
 		Summary:  textstyle.Clean(diag.Summary),
 		Detail:   textstyle.Clean(diag.Detail),
 	}
-	if addressed, ok := hcl.DiagnosticExtra[Addressed](diag); ok {
-		d.Address = addressed.DiagnosticAddress()
+	d.Address = addressOf(diag)
+	if inside, ok := hcl.DiagnosticExtra[InResource](diag); ok {
+		d.Resource = textstyle.Clean(inside.ResourceAddress())
 	}
 	if diag.Subject == nil || diag.Subject.Filename == "" {
 		return d
@@ -147,7 +170,7 @@ func compareSubjects(a, b *hcl.Range) int {
 
 func addressOf(diag *hcl.Diagnostic) string {
 	if addressed, ok := hcl.DiagnosticExtra[Addressed](diag); ok {
-		return addressed.DiagnosticAddress()
+		return addressed.Address()
 	}
 	return ""
 }
@@ -207,7 +230,11 @@ func (s Sources) snippet(diag *hcl.Diagnostic, subject hcl.Range) *Snippet {
 		clean := func(n int) int { return len(textstyle.Clean(string(code[:n]))) }
 		snippet.HighlightStart, snippet.HighlightEnd = clean(snippet.HighlightStart), clean(snippet.HighlightEnd)
 	}
-	if context := s.context(subject, source); context != "" {
+	context := s.context(subject, source)
+	if inside, ok := hcl.DiagnosticExtra[InBlock](diag); ok && inside.BlockContext() != "" {
+		context = textstyle.Clean(inside.BlockContext())
+	}
+	if context != "" {
 		snippet.Context = &context
 	}
 	return snippet
@@ -244,7 +271,11 @@ func (s Sources) context(subject hcl.Range, source []byte) string {
 		if strings.HasSuffix(subject.Filename, ".json") {
 			return ""
 		}
-		file, _ = hclsyntax.ParseConfig(source, subject.Filename, hcl.InitialPos) // what can be parsed is enough
+		parsed, diags := hclsyntax.ParseConfig(source, subject.Filename, hcl.InitialPos)
+		if diags.HasErrors() {
+			return "" // reported elsewhere, or no native syntax at all
+		}
+		file = parsed
 	}
 	if file == nil || file.Nav == nil {
 		return ""

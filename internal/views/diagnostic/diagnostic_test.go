@@ -34,7 +34,20 @@ const source = `component "db" {
 
 type extra struct{ address string }
 
-func (e extra) DiagnosticAddress() string { return e.address }
+func (e extra) Address() string { return e.address }
+
+// fromEngine is the Extra of a diagnostic that the engine reported, wrapped.
+type fromEngine struct{ extra }
+
+func (fromEngine) UnwrapDiagnosticExtra() any { return reported{} }
+
+type reported struct{}
+
+func (reported) ResourceAddress() string { return "thing.x[0]" }
+func (reported) BlockContext() string    { return `resource "thing" "x"` }
+func (reported) ReferenceValues() map[string]string {
+	return map[string]string{"var.b": "is 1", "var.a": "has a sensitive value"}
+}
 
 // attribute returns the expression of an input of the component in source.
 func attribute(t *testing.T, file *hcl.File, name string) hcl.Expression {
@@ -89,7 +102,7 @@ func fixture(t *testing.T) (hcl.Diagnostics, Sources) {
 		{Severity: hcl.DiagError, Summary: "No place", Detail: "Steers \x1b[31mthe terminal."},
 		{Severity: hcl.DiagWarning, Summary: "Without detail", Extra: extra{"component.db"}},
 		{
-			Severity: hcl.DiagWarning, Summary: "Elsewhere", Detail: "In a module.",
+			Severity: hcl.DiagWarning, Summary: "Elsewhere", Detail: "In a module.", Extra: fromEngine{extra{"component.db"}},
 			Subject: &hcl.Range{Filename: "modules/a/main.tf", Start: hcl.Pos{Line: 2, Column: 1, Byte: 5}, End: hcl.Pos{Line: 2, Column: 1, Byte: 5}},
 		},
 		{

@@ -76,16 +76,16 @@ func (b box) line(text string) {
 // place says where in the source the cause is.
 func (b box) place(d Diagnostic) {
 	if d.Range == nil {
-		if d.Address != "" {
+		if with := d.with(); with != "" {
 			b.line("")
-			b.line("  with " + d.Address)
+			b.line("  with " + with)
 		}
 		return
 	}
 	b.line("")
 	where := fmt.Sprintf("  on %s line %d", d.Range.Filename, d.Range.Start.Line)
-	if d.Address != "" {
-		b.line("  with " + d.Address + ",")
+	if with := d.with(); with != "" {
+		b.line("  with " + with + ",")
 	}
 	if d.Snippet == nil {
 		b.line(where + ":")
@@ -98,6 +98,17 @@ func (b box) place(d Diagnostic) {
 	b.line(where + ":")
 	b.code(d.Snippet)
 	b.values(d.Snippet)
+}
+
+// with names what a diagnostic is about, or is "".
+func (d Diagnostic) with() string {
+	switch {
+	case d.Resource == "":
+		return d.Address
+	case d.Address == "":
+		return d.Resource
+	}
+	return d.Resource + " in " + d.Address
 }
 
 // code writes the numbered lines of a snippet, its highlighted part underlined.

@@ -4,6 +4,7 @@
 package diagnostic
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,12 +14,19 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // values says what the references in the expression at fault stood for.
 func values(diag *hcl.Diagnostic) []Value {
 	list := []Value{} // an empty list in JSON, not null
+	if reported, ok := hcl.DiagnosticExtra[WithValues](diag); ok {
+		for traversal, text := range reported.ReferenceValues() {
+			list = append(list, Value{textstyle.Clean(traversal), textstyle.Clean(text)})
+		}
+		slices.SortFunc(list, compareValues)
+	}
 	if diag.Expression == nil || diag.EvalContext == nil {
 		return list
 	}
@@ -27,8 +35,12 @@ func values(diag *hcl.Diagnostic) []Value {
 			list = append(list, v)
 		}
 	}
-	slices.SortFunc(list, func(a, b Value) int { return strings.Compare(a.Traversal, b.Traversal) })
+	slices.SortFunc(list, compareValues)
 	return list
+}
+
+func compareValues(a, b Value) int {
+	return cmp.Or(strings.Compare(a.Traversal, b.Traversal), strings.Compare(a.Statement, b.Statement))
 }
 
 // valueOf evaluates as much of a traversal as there is.

@@ -154,6 +154,11 @@ func TestFrameOfPlan(t *testing.T) {
 	}
 }
 
+// passTime lets virtual time pass.
+func passTime(d time.Duration) {
+	<-time.After(d)
+}
+
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		screen := newScreen(t, 60)
@@ -165,7 +170,7 @@ func TestLive(t *testing.T) {
 		db, net := viewtest.Instance(t, "component.db"), viewtest.Instance(t, "component.net")
 		check := func(what, want string) {
 			t.Helper()
-			time.Sleep(frameInterval + time.Millisecond) // virtual time: the next frame is drawn
+			passTime(frameInterval + time.Millisecond) // virtual time: the next frame is drawn
 			synctest.Wait()
 			if got := screen.text(); got != strings.TrimPrefix(want, "\n") {
 				t.Errorf("%s: the screen shows\n%s\nwant%s", what, got, want)
@@ -185,7 +190,7 @@ Applying ░░░░░░░░░░░░░░░░░ 0/2 · 1 running ·
 				t.Error("the cursor can be seen")
 			}
 
-			time.Sleep(10 * time.Second)
+			passTime(10 * time.Second)
 			h.ComponentEvent(net, engine.Event{Type: engine.ApplyStart, Resource: "thing.x", Action: "create"})
 			h.ComponentStatus(db, hooks.Applying)
 			check("both running", `
@@ -243,7 +248,7 @@ func TestLiveIsGoneAfterwards(t *testing.T) {
 			}()
 			live.During(func() {
 				live.Hooks().ComponentStatus(db, hooks.Planning)
-				time.Sleep(time.Second)
+				passTime(time.Second)
 				synctest.Wait()
 				live.Hooks().ComponentStatus(db, hooks.Failed)
 				panic("work failed")
@@ -267,13 +272,13 @@ func TestLiveDrawsOnlyWhatChanges(t *testing.T) {
 		db := viewtest.Instance(t, "component.db")
 		live.During(func() {
 			live.Hooks().ComponentStatus(db, hooks.Planning)
-			time.Sleep(frameInterval * 3 / 2)
+			passTime(frameInterval * 3 / 2)
 			synctest.Wait()
 			before := screen.writes
 			for range 1000 {
 				live.Hooks().ComponentEvent(db, engine.Event{Type: engine.RefreshStart, Resource: "thing.x"})
 			}
-			time.Sleep(frameInterval * 5)
+			passTime(frameInterval * 5)
 			synctest.Wait()
 			if got := screen.writes - before; got != 1 {
 				t.Errorf("%d writes for 1000 events with one result in half a second, want 1", got)

@@ -309,7 +309,7 @@ func decodeJSON(text string) (*Value, bool) {
 	if err := decoder.Decode(&value); err != nil {
 		return nil, false
 	}
-	if _, err := decoder.Token(); err != io.EOF { //nolint:errorlint // the decoder returns it bare
+	if _, err := decoder.Token(); err != io.EOF {
 		return nil, false
 	}
 	v := FromJSON(value, nil, nil)
