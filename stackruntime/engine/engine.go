@@ -248,6 +248,10 @@ type ApplyResult struct {
 
 	// Checks are the results of checks and conditions.
 	Checks []tfjson.CheckResultStatic
+
+	// Release tells the engine that the state is saved, so that it can drop what
+	// it has kept in case the program dies before. Nil when there is nothing.
+	Release func() error
 }
 
 // Event is progress of one component instance.

@@ -34,7 +34,8 @@ type ComponentResult struct {
 	Skipped  bool // nothing was tried, because of another component
 	Counts   stackplan.Counts
 
-	diags hcl.Diagnostics
+	release func() error // see [engine.ApplyResult]; nil for none
+	diags   hcl.Diagnostics
 }
 
 type (
@@ -403,7 +404,7 @@ func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *
 	result := a.unchanged()
 	result.diags = withComponent(diags, a.plan.Addr)
 	if applied != nil {
-		result.Module, result.Outputs = applied.State, applied.Outputs
+		result.Module, result.Outputs, result.release = applied.State, applied.Outputs, applied.Release
 	}
 	result.Counts = done.Counts
 	if !diags.HasErrors() {
@@ -466,9 +467,20 @@ func (a *componentApplier) record(ctx context.Context, inst *ComponentInstance, 
 	if change.Before == nil && change.After == nil {
 		return
 	}
-	result.diags = result.diags.Extend(a.main.save(ctx, change))
+	saveDiags := a.main.save(ctx, change)
+	result.diags = result.diags.Extend(saveDiags)
 	if result.diags.HasErrors() {
 		result.Complete = false
+	}
+	if !saveDiags.HasErrors() && result.release != nil {
+		if err := result.release(); err != nil {
+			result.diags = result.diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagWarning,
+				Summary:  "Leftovers of an apply not removed",
+				Detail:   fmt.Sprintf("The state of %s is saved, but what the engine kept of the apply could not be removed: %s.", a.plan.Addr, err),
+				Extra:    DiagnosticAddress{a.plan.Addr},
+			})
+		}
 	}
 }
 
