@@ -4,6 +4,7 @@
 package views
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -99,5 +100,49 @@ func TestWritePlanTotal(t *testing.T) {
 				t.Errorf("the text ends\n%s\nwant\n%s", got, test.want)
 			}
 		})
+	}
+}
+
+func TestWritePlanThatFailedInPart(t *testing.T) {
+	failed := viewtest.Created(t)
+	failed.Complete, failed.Applyable = false, false
+	got := planText(t, &stackplan.Plan{Components: []*stackplan.Component{failed}}, Options{})
+	for _, want := range []string{
+		`component.app["a"]  (./modules/app)  could be planned only in part`, `Could not be planned: component.app["a"].`, "It cannot be applied.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the text does not contain %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestWritePlanThatOnlyRefreshes(t *testing.T) {
+	drifted := viewtest.Unchanged(t)
+	drifted.Drift = viewtest.Updated(t).Drift
+	plan := &stackplan.Plan{Mode: engine.RefreshOnly, Applyable: true, Complete: true, Components: []*stackplan.Component{drifted}}
+	if PlanIsEmpty(plan) {
+		t.Error("a refresh-only plan that found changes counts as empty")
+	}
+	got := planText(t, plan, Options{})
+	for _, want := range []string{
+		"# thing.lost has been deleted", "Applying this plan records it in the state.",
+		"This is a refresh-only plan: applying it updates the state and changes no\ninfrastructure.\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the text does not contain %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestWritePlanWithManyUnchangedComponents(t *testing.T) {
+	components := []*stackplan.Component{viewtest.Created(t)}
+	for i := range maxListed + 5 {
+		components = append(components, &stackplan.Component{
+			Addr: viewtest.Instance(t, fmt.Sprintf("component.same[%d]", i)), Action: stackplan.NoOp, Complete: true,
+		})
+	}
+	got := planText(t, &stackplan.Plan{Applyable: true, Complete: true, Components: components}, Options{Width: 1000})
+	if want := "component.same[19], and 5 more.\n"; !strings.Contains(got, want) {
+		t.Errorf("the text does not contain %q:\n%s", want, got)
 	}
 }

@@ -236,7 +236,7 @@ func (l *Live) status(component stackaddrs.AbsComponentInstance, status hooks.St
 		return
 	}
 	if line := l.statusLine(addr, status); line != "" {
-		if !began.IsZero() {
+		if !began.IsZero() && now.Sub(began) >= time.Second {
 			line += l.options.Style.Dim(" (" + elapsed(now, began) + ")")
 		}
 		l.print(line)

@@ -217,7 +217,7 @@ Applying ██████████████░░░░░░░░░�
 
 			h.ComponentStatus(db, hooks.Failed)
 		})
-		if got, want := screen.text(), "two\n✗ component.db: Failed (0s)"; !strings.HasSuffix(got, want) {
+		if got, want := screen.text(), "two\n✗ component.db: Failed"; !strings.HasSuffix(got, want) {
 			t.Errorf("afterwards the screen shows\n%s\nwant an end of\n%s", got, want)
 		}
 		if !screen.cursor {
