@@ -499,6 +499,51 @@ component "c" {
 	}
 }
 
+// Whoever writes down the records of all changes has the state.
+func TestRecordsOfChangesMakeTheState(t *testing.T) {
+	w := newWorld(t, nested)
+	stored := map[string][]byte{"xxxx-dropped": []byte("old"), "aaaA-kept": []byte("kept")}
+	load := func() *stackstate.State {
+		state, err := stackstate.FromRecords(stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state
+	}
+	for _, mode := range []engine.Mode{engine.Normal, engine.Normal, engine.Destroy} {
+		w.state = load()
+		plan := w.plan(mode)
+		opts, _ := w.options()
+		result, diags := stackruntime.Apply(t.Context(), stackruntime.ApplyRequest{
+			Options: opts, Plan: plan, Prior: w.state,
+			Save: func(_ context.Context, change stackruntime.StateChange) error {
+				records, err := change.Records()
+				for key, value := range records {
+					if value == nil {
+						delete(stored, key)
+						continue
+					}
+					stored[key] = value
+				}
+				return err
+			},
+		})
+		if diags.HasErrors() {
+			t.Fatal(describe(diags))
+		}
+		want, err := result.State.Records()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, stored); diff != "" {
+			t.Errorf("%s: records (-of the result +saved):\n%s", mode, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"aaaA-kept"}, slices.Collect(maps.Keys(stored))); diff != "" {
+		t.Errorf("left after destroy (-want +got):\n%s", diff)
+	}
+}
+
 // A state that cannot be saved ends the apply before the next component.
 func TestSaveErrorStopsTheApply(t *testing.T) {
 	w := newWorld(t, chain)

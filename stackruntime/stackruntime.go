@@ -172,6 +172,9 @@ func (r *recorder) save(ctx context.Context, change StateChange) error {
 	case change.Before != nil:
 		delete(r.state.Components, change.Before.Addr)
 	}
+	if len(change.Discard) > 0 {
+		r.state.Discarded = nil
+	}
 	setAll(r.state.Inputs, change.Inputs)
 	setAll(r.state.Outputs, change.Outputs)
 	if r.next == nil {

@@ -195,6 +195,8 @@ func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 		a.members[f.Name] = f
 	}
 	switch {
+	case isPlan && !endsLikePlan(r, size):
+		return nil, fmt.Errorf("%w: something was added at its end", ErrDamaged)
 	case isPlan:
 		return a, nil
 	case a.members["tfplan"] != nil:
@@ -214,6 +216,17 @@ func startsLikePlan(r io.Reader) bool {
 		return false
 	}
 	return bytes.HasPrefix(start, []byte("PK\x03\x04")) && string(start[headerSize:]) == indexMember
+}
+
+// endsLikePlan tells whether a zip archive ends with its directory, as the ones
+// written here do: readers of zip archives overlook what stands behind.
+func endsLikePlan(r io.ReaderAt, size int64) bool {
+	const endSize = 22 // the end of the directory, without a comment
+	end := make([]byte, endSize)
+	if _, err := r.ReadAt(end, size-endSize); err != nil {
+		return false
+	}
+	return bytes.HasPrefix(end, []byte("PK\x05\x06")) && bytes.HasSuffix(end, []byte{0, 0})
 }
 
 // index returns the index after checking it against its checksum.

@@ -14,6 +14,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -226,6 +228,16 @@ func withIndex(t testing.TB, index proto.Message, more ...string) []byte {
 	sum := sha256.Sum256(raw)
 	members := append([]string{indexMember, string(raw)}, more...)
 	return zipOf(t, append(members, checksumMember, hex.EncodeToString(sum[:]))...)
+}
+
+func TestExtendedFilesAreRefused(t *testing.T) {
+	p, file := examplePlan()
+	raw := encode(t, p, file)
+	for _, added := range []string{"x", "\x00", strings.Repeat("more ", 100)} {
+		if _, _, err := decode(append(slices.Clone(raw), added...)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("a file with %d bytes added: got error %v, want ErrDamaged", len(added), err)
+		}
+	}
 }
 
 func TestFilesThatAreRefused(t *testing.T) {

@@ -137,7 +137,19 @@ func (b *bench) apply(req *engine.ApplyRequest) *engine.ApplyResult {
 	if result == nil {
 		b.Fatal("Apply returned neither a result nor errors")
 	}
+	b.release(result)
 	return result
+}
+
+// release says that the state is saved.
+func (b *bench) release(result *engine.ApplyResult) {
+	b.Helper()
+	if result.Release == nil {
+		return
+	}
+	if err := result.Release(); err != nil {
+		b.Errorf("Release: %v", err)
+	}
 }
 
 // planAndApply brings a component up from the state and returns the request for the next plan.

@@ -45,6 +45,7 @@ output "second" { value = terraform_data.second.output }
 	if result == nil {
 		b.Fatal("Apply returned no result, want what was done")
 	}
+	b.release(result)
 	if second := result.Outputs["second"]; second.IsKnown() {
 		b.Errorf("output second: got %#v, want unknown", second)
 	}

@@ -6,6 +6,7 @@ package stackeval
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -138,9 +139,10 @@ func (m *Main) save(ctx context.Context, change StateChange) hcl.Diagnostics {
 	return nil
 }
 
-// saveRootValues records the root variables and outputs as they are now.
+// saveRootValues records the root variables and outputs that have changed.
 func (m *Main) saveRootValues(ctx context.Context) hcl.Diagnostics {
-	change := StateChange{Inputs: make(map[string]cty.Value), Outputs: make(map[string]cty.Value)}
+	prior := m.applying.Prior
+	change := StateChange{Inputs: make(map[string]cty.Value), Outputs: make(map[string]cty.Value), Discard: prior.Discarded}
 	for name, planned := range m.applying.Plan.Inputs {
 		variable, declared := m.stack.variables[name]
 		if planned.DeleteOnApply || planned.Action == stackplan.Delete || !declared {
@@ -161,11 +163,26 @@ func (m *Main) saveRootValues(ctx context.Context) hcl.Diagnostics {
 			change.Outputs[name] = withoutFailed(value)
 		}
 	}
-	diags := m.save(ctx, change)
+	dropUnchanged(change.Inputs, prior.Inputs)
+	dropUnchanged(change.Outputs, prior.Outputs)
+	var diags hcl.Diagnostics
+	if len(change.Inputs)+len(change.Outputs)+len(change.Discard) > 0 {
+		diags = m.save(ctx, change)
+	}
 	for _, addr := range m.applying.Plan.Removed {
 		diags = diags.Extend(m.save(ctx, StateChange{Before: m.applying.Prior.Components[addr]}))
 	}
 	return diags
+}
+
+func dropUnchanged(values, prior map[string]cty.Value) {
+	maps.DeleteFunc(values, func(name string, value cty.Value) bool {
+		before, existed := prior[name]
+		if value == cty.NilVal {
+			return !existed
+		}
+		return existed && before.RawEquals(value)
+	})
 }
 
 // CheckApply implements [Applyable].
@@ -352,7 +369,7 @@ func (a *componentApplier) instance(ctx context.Context) (*ComponentInstance, hc
 		Severity: hcl.DiagError,
 		Summary:  "Plan does not match the configuration",
 		Detail:   fmt.Sprintf("The plan has changes for %s, which no block of the configuration produces. Make a new plan.", a.plan.Addr),
-		Extra:    DiagnosticAddress{a.plan.Addr},
+		Extra:    DiagnosticAddress{Component: a.plan.Addr},
 	}}
 }
 
@@ -478,7 +495,7 @@ func (a *componentApplier) record(ctx context.Context, inst *ComponentInstance, 
 				Severity: hcl.DiagWarning,
 				Summary:  "Leftovers of an apply not removed",
 				Detail:   fmt.Sprintf("The state of %s is saved, but what the engine kept of the apply could not be removed: %s.", a.plan.Addr, err),
-				Extra:    DiagnosticAddress{a.plan.Addr},
+				Extra:    DiagnosticAddress{Component: a.plan.Addr},
 			})
 		}
 	}

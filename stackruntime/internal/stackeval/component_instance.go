@@ -196,7 +196,7 @@ func (c *ComponentInstance) checkStateProviders(configs map[engine.ProviderSlot]
 			Severity: hcl.DiagError,
 			Summary:  "Unreadable component state",
 			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", c.addr, err),
-			Extra:    DiagnosticAddress{c.addr},
+			Extra:    DiagnosticAddress{Component: c.addr},
 		}}
 	}
 	var diags hcl.Diagnostics
@@ -213,7 +213,7 @@ func (c *ComponentInstance) checkStateProviders(configs map[engine.ProviderSlot]
 			Summary:  "Provider needed by existing resources not assigned",
 			Detail:   fmt.Sprintf("Resources of %s in the state were made with provider %s. Assign a configuration of it to %s in the providers argument, at least until they are destroyed.", c.addr, need.Provider, slot),
 			Subject:  c.component.config.decl.Range.Ptr(),
-			Extra:    DiagnosticAddress{c.addr},
+			Extra:    DiagnosticAddress{Component: c.addr},
 		})
 	}
 	return diags

@@ -229,12 +229,9 @@ func (c *ComponentInstance) finishPlan(plan *stackplan.Component) {
 func withComponent(diags hcl.Diagnostics, addr stackaddrs.AbsComponentInstance) hcl.Diagnostics {
 	var addressed hcl.Diagnostics
 	for _, diag := range diags {
-		if diag.Extra == nil {
-			here := *diag
-			here.Extra = DiagnosticAddress{addr}
-			diag = &here
-		}
-		addressed = append(addressed, diag)
+		here := *diag
+		here.Extra = DiagnosticAddress{addr, diag.Extra}
+		addressed = append(addressed, &here)
 	}
 	return addressed
 }
@@ -242,10 +239,16 @@ func withComponent(diags hcl.Diagnostics, addr stackaddrs.AbsComponentInstance) 
 // DiagnosticAddress is the Extra of a diagnostic about one component instance.
 type DiagnosticAddress struct {
 	Component stackaddrs.AbsComponentInstance
+	Inner     any // what the engine has added, or nil
 }
+
+var _ hcl.DiagnosticExtraUnwrapper = DiagnosticAddress{}
 
 // Address returns the address as text.
 func (a DiagnosticAddress) Address() string { return a.Component.String() }
+
+// UnwrapDiagnosticExtra implements [hcl.DiagnosticExtraUnwrapper].
+func (a DiagnosticAddress) UnwrapDiagnosticExtra() any { return a.Inner }
 
 // planDestroy plans the destruction of everything the instance has.
 func (c *ComponentInstance) planDestroy(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {

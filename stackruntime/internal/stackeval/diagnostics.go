@@ -54,7 +54,16 @@ func compareDiagnostics(a, b *hcl.Diagnostic) int {
 		cmp.Compare(a.Severity, b.Severity),
 		cmp.Compare(a.Summary, b.Summary),
 		cmp.Compare(a.Detail, b.Detail),
+		cmp.Compare(diagnosticAddress(a), diagnosticAddress(b)),
 	)
+}
+
+// diagnosticAddress is the component a diagnostic is about; empty for none.
+func diagnosticAddress(diag *hcl.Diagnostic) string {
+	if about, ok := diag.Extra.(DiagnosticAddress); ok {
+		return about.Address()
+	}
+	return ""
 }
 
 // compareRanges orders by file, line and column; what has no place comes last.

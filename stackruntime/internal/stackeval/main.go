@@ -82,14 +82,6 @@ type ApplyOptions struct {
 	Save func(context.Context, StateChange) error
 }
 
-// StateChange is a change of the state of one component instance or of root values.
-type StateChange struct {
-	Before, After *stackstate.Component // of one component instance; nil for none
-
-	Inputs  map[string]cty.Value // root variables to set; [cty.NilVal] removes one
-	Outputs map[string]cty.Value // root outputs to set; [cty.NilVal] removes one
-}
-
 // InspectOptions are what evaluating against a state is bound to.
 type InspectOptions struct {
 	State  *stackstate.State

@@ -214,7 +214,7 @@ func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagno
 				Severity: hcl.DiagError,
 				Summary:  "Component instance left over",
 				Detail:   fmt.Sprintf("%s exists in the state, but no component block creates it. Put its block back and destroy it with that, or take it out of the state with \"cairn state rm\" if its resources shall be kept.", addr),
-				Extra:    DiagnosticAddress{addr},
+				Extra:    DiagnosticAddress{Component: addr},
 			})
 		}
 	}

@@ -1,0 +1,54 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"maps"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// StateChange is a change of the state of one component instance or of root values.
+type StateChange struct {
+	Before, After *stackstate.Component // of one component instance; nil for none
+
+	Inputs  map[string]cty.Value // root variables to set; [cty.NilVal] removes one
+	Outputs map[string]cty.Value // root outputs to set; [cty.NilVal] removes one
+
+	Discard []string // keys of records to drop, which no version needs
+}
+
+// Records returns what has to be written to a stored state: values by key, nil
+// for what is to be deleted. Empty when nothing changes.
+//
+// Errors: as [stackstate.Diff].
+func (c StateChange) Records() (map[string][]byte, error) {
+	before, after := stackstate.New(), stackstate.New()
+	before.Discarded = c.Discard
+	split(c.Inputs, before.Inputs, after.Inputs)
+	split(c.Outputs, before.Outputs, after.Outputs)
+	records, err := stackstate.Diff(before, after)
+	if err != nil {
+		return nil, err
+	}
+	component, err := stackstate.ComponentRecords(c.Before, c.After)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(records, component)
+	return records, nil
+}
+
+// split sorts values into those to be removed, which need only have existed, and those to be set.
+func split(changed, removed, set map[string]cty.Value) {
+	for name, value := range changed {
+		if value == cty.NilVal {
+			removed[name] = cty.NullVal(cty.DynamicPseudoType)
+			continue
+		}
+		set[name] = value
+	}
+}
