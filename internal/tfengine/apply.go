@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -149,7 +150,7 @@ func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diag
 	if a.dir, err = a.engine.newRunDir(a.req.Component.String()); err != nil {
 		return nil, nil, err
 	}
-	process, diags, err := a.start(ctx)
+	process, diags, err := a.start()
 	if err != nil || diags.HasErrors() {
 		return nil, diags, errors.Join(err, a.dir.remove())
 	}
@@ -157,9 +158,9 @@ func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diag
 }
 
 // start prepares the working copy and starts the process.
-func (a *applying) start(ctx context.Context) (*runner.Process, hcl.Diagnostics, error) {
+func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	meta := &a.stored.meta
-	lock, diags := a.engine.lockFor(ctx, a.tree)
+	lock, diags := a.engine.lockFor(a.tree, a.req.Providers)
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
@@ -233,8 +234,8 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	if err := a.outputs(result, diags.HasErrors()); err != nil {
 		diags = diags.Append(failed("Outputs cannot be read", err))
 	}
-	// The caller has the newest state now, so that nothing in the directory is needed any more (rule T2).
-	return result, diags, errors.Join(waitErr, a.dir.remove())
+	result.Release = sync.OnceValue(a.dir.remove) // not before (rule T2)
+	return result, diags, waitErr
 }
 
 // outputs fills in what is read from the final state.

@@ -1,6 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
+//go:build unix
+
 package tfengine
 
 import (
@@ -112,7 +114,7 @@ output "bad" { value = fake_failing.bad.id }
 	if bad := result.Outputs["bad"]; bad.IsKnown() {
 		t.Errorf("output bad: got %#v, want unknown", bad)
 	}
-	b.noRuns()
+	b.release(result)
 	req.PriorState = result.State
 	want := map[string]string{"fake_resource.good": "no-op ", "fake_failing.bad": "create "}
 	for address, action := range actions(b.plan(req)) {
@@ -143,7 +145,7 @@ func TestInterruptedApply(t *testing.T) {
 	if !bytes.Contains(result.State, []byte(`"name": "first"`)) || bytes.Contains(result.State, []byte(`"name": "third"`)) {
 		t.Errorf("state: got %s, want the first object and not the third", result.State)
 	}
-	b.noRuns()
+	b.release(result)
 }
 
 // TestMainApply is no test: it is the program that the next tests kill.
@@ -249,6 +251,30 @@ func TestRecoverAfterBothWereKilled(t *testing.T) {
 		t.Error(err)
 	}
 	one = b.recover() // it was kept
+	if err := one.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// The program ended after the apply, but before the state was saved.
+func TestRecoverStateThatWasNotSaved(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	touch(t, gate)
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(executable, "-test.run=^TestMainApply$")
+	cmd.Env = append(os.Environ(), "CAIRN_TEST_APPLY="+b.stack, "CAIRN_TEST_GATE="+gate)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("other program: %v: %s", err, out)
+	}
+	one := b.recover()
+	if one.Diagnostics.HasErrors() || !bytes.Contains(one.State, []byte(`"name": "third"`)) {
+		t.Errorf("Recover: got %v and %s, want the whole state", one.Diagnostics, one.State)
+	}
 	if err := one.Done(); err != nil {
 		t.Error(err)
 	}

@@ -107,8 +107,17 @@ func (b *bench) apply(req *engine.ApplyRequest) *engine.ApplyResult {
 	b.t.Helper()
 	result, diags := b.engine.Apply(context.Background(), req)
 	b.noErrors("Apply", diags)
-	b.noRuns()
+	b.release(result)
 	return result
+}
+
+// release says that a state was saved.
+func (b *bench) release(result *engine.ApplyResult) {
+	b.t.Helper()
+	if err := result.Release(); err != nil {
+		b.t.Error(err)
+	}
+	b.noRuns()
 }
 
 func (b *bench) noErrors(call string, diags hcl.Diagnostics) {

@@ -4,7 +4,6 @@
 package tfengine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 const lockFileName = workcopy.LockFile
@@ -115,15 +115,16 @@ func (e *Engine) parseProvider(source string) (stackaddrs.Provider, error) {
 	return stackaddrs.Provider{Hostname: parts[0], Namespace: parts[1], Type: parts[2]}, nil
 }
 
-// lockFor returns the lock file for a module, having checked that what it needs is installed.
-func (e *Engine) lockFor(_ context.Context, tree *module.Tree) ([]byte, hcl.Diagnostics) {
+// lockFor returns the lock file for a module, having checked that what it needs is installed. Providers that are
+// assigned to it may be needed by its state only.
+func (e *Engine) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]engine.ProviderConfig) ([]byte, hcl.Diagnostics) {
 	var needed []stackaddrs.Provider
 	for provider := range tree.Module.Requirements {
 		if !provider.IsBuiltin() {
 			needed = append(needed, provider)
 		}
 	}
-	if len(needed) == 0 {
+	if len(needed) == 0 && len(assigned) == 0 {
 		return nil, nil
 	}
 	slices.SortFunc(needed, stackaddrs.Provider.Compare)

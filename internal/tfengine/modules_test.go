@@ -294,7 +294,8 @@ resource "terraform_data" "a" { input = var.v }
 		want  string
 	}{"own rule": {-1, "Must be positive."}, "rule with another variable": {11, "Must be below 10."}} {
 		t.Run(name, func(t *testing.T) {
-			_, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, inputs(cty.NumberIntVal(test.value))))
+			result, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, inputs(cty.NumberIntVal(test.value))))
+			b.release(result)
 			if !diags.HasErrors() || !strings.Contains(diags[0].Detail, test.want) {
 				t.Fatalf("Apply: got %v, want %q", diags, test.want)
 			}
@@ -383,6 +384,7 @@ check "c" {
 	plan := b.plan(req)
 	result, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, inputs))
 	b.noErrors("Apply", diags)
+	b.release(result)
 	if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || !strings.Contains(diags[0].Detail, "Not good.") {
 		t.Errorf("Apply: got %v, want one warning", diags)
 	}

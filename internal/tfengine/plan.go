@@ -71,7 +71,7 @@ func (e *Engine) plan(ctx context.Context, tree *module.Tree, req *engine.PlanRe
 	}
 	defer func() { err = errors.Join(err, p.dir.remove()) }()
 
-	lock, diags := e.lockFor(ctx, tree)
+	lock, diags := e.lockFor(tree, req.Providers)
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
@@ -132,7 +132,7 @@ func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(p.engine.died("Component cannot be planned", outcome))
 	}
-	result, err := p.result(diags.HasErrors())
+	result, err := p.result(ctx, diags.HasErrors())
 	return result, diags, err
 }
 
@@ -164,7 +164,7 @@ func (p *planning) unknownProviders() bool {
 }
 
 // result reads what the process has planned. After errors there may be no plan.
-func (p *planning) result(errored bool) (*engine.PlanResult, error) {
+func (p *planning) result(ctx context.Context, errored bool) (*engine.PlanResult, error) {
 	data, err := os.ReadFile(p.dir.file(planFileName))
 	if len(data) == 0 && errored {
 		return nil, nil
@@ -172,7 +172,7 @@ func (p *planning) result(errored bool) (*engine.PlanResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the plan: %w", err)
 	}
-	plan, err := planfile.Read(data, planfile.Options{})
+	plan, err := p.engine.readPlan(ctx, data)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ package tfengine
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -343,7 +344,109 @@ resource "fake_failing" "second" {
 	if !diags.HasErrors() {
 		t.Fatal("Apply reported no error")
 	}
-	if result == nil || !bytes.Contains(result.State, []byte(`"first"`)) {
-		t.Errorf("Apply: the state lacks what was done before the crash: %v", result)
+	if result == nil || !bytes.Contains(result.State, []byte(`"name": "first"`)) {
+		t.Fatalf("Apply: the state lacks what was done before the crash: %v", result)
+	}
+	b.release(result)
+}
+
+// Trap 4: what only the provider's schema calls sensitive is marked in the planned changes.
+func TestSensitiveBySchema(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
+resource "fake_everything" "a" {
+  secret = "hush"
+  number = 0.1
+}
+`})
+	req := b.request(nil)
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
+	for range 2 { // asked for, then from the files
+		plan := b.plan(req)
+		sensitive, _ := plan.Changes[0].Change.AfterSensitive.(map[string]any)
+		if sensitive["secret"] != true {
+			t.Errorf("after_sensitive: got %v, want secret in it", sensitive)
+		}
+		after, _ := plan.Changes[0].Change.After.(map[string]any)
+		if got := fmt.Sprintf("%T %v", after["number"], after["number"]); !strings.Contains(got, "0.1") || strings.HasPrefix(got, "string") {
+			t.Errorf("number: got %s", got)
+		}
+		b.reopen()
+	}
+}
+
+// Trap 7: what changed outside is drift, in a normal plan and in one that only refreshes.
+func TestDrift(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
+resource "fake_resource" "a" {
+  id    = "a"
+  value = "as configured"
+}
+output "value" { value = fake_resource.a.value }
+`})
+	req := b.request(nil)
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
+	req.PriorState = b.apply(applyRequest(req, b.plan(req).Plan, nil)).State
+
+	store := os.Getenv("CAIRN_FAKE_STORE")
+	files, err := filepath.Glob(filepath.Join(store, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("objects: %v, %v", files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, bytes.ReplaceAll(data, []byte("as configured"), []byte("changed")), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan := b.plan(req)
+	if got := actions(plan)["fake_resource.a"]; got != "update " || len(plan.Drift) != 1 {
+		t.Errorf("normal plan: got %q and %d changes outside, want update and 1", got, len(plan.Drift))
+	}
+	skip := *req
+	skip.SkipRefresh = true
+	if plan := b.plan(&skip); actions(plan)["fake_resource.a"] != "no-op " || len(plan.Drift) != 0 {
+		t.Errorf("plan without refresh: got %v, %v", actions(plan), plan.Drift)
+	}
+	req.Mode = engine.RefreshOnly
+	plan = b.plan(req)
+	if len(plan.Drift) != 1 || !bytes.Contains(plan.RefreshedState, []byte(`"changed"`)) || !plan.Applyable {
+		t.Errorf("refresh-only plan: got %+v", plan)
+	}
+	result := b.apply(applyRequest(req, plan.Plan, nil))
+	if got := result.Outputs["value"]; !got.RawEquals(cty.StringVal("changed")) {
+		t.Errorf("value: got %#v, want what was found", got)
+	}
+}
+
+// Trap 7: objects are destroyed with inputs and provider configurations that were unknown while planning, and with
+// a slot that only the state has a use for.
+func TestDestroyWithUnknowns(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": regionModule + "variable \"v\" {}\n"})
+	req := b.request(map[string]cty.Value{"v": cty.StringVal("x")})
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{"region": cty.StringVal("eu")})}
+	req.PriorState = b.apply(applyRequest(req, b.plan(req).Plan, req.Inputs)).State
+
+	destroy := *req
+	destroy.Mode = engine.Destroy
+	destroy.Inputs = map[string]cty.Value{"v": cty.DynamicVal}
+	destroy.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{"region": cty.UnknownVal(cty.String)})}
+	plan := b.plan(&destroy)
+	if got := actions(plan)["fake_computed.a"]; got != "delete " {
+		t.Errorf("destroy plan: got %v, want fake_computed.a deleted", actions(plan))
+	}
+	apply := applyRequest(&destroy, plan.Plan, destroy.Inputs)
+	apply.Providers = req.Providers
+	if result := b.apply(apply); bytes.Contains(result.State, []byte("fake_computed")) {
+		t.Errorf("state after destroying: %s", result.State)
+	}
+
+	b.write("mod/main.tf", "variable \"v\" {}\n")
+	b.reopen()
+	req.SkipRefresh = true // the object is gone by now
+	if got := actions(b.plan(req))["fake_computed.a"]; got != "delete " {
+		t.Errorf("plan without the resource: got %q, want delete", got)
 	}
 }

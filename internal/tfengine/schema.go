@@ -6,23 +6,35 @@ package tfengine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/tfengine/planfile"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// providerSchemas has the schemas of the configurations of all installed providers.
+// providerSchemas has the schemas of all installed providers.
 type providerSchemas struct {
 	configs map[stackaddrs.Provider]*tfjson.SchemaBlock
+
+	// dir has a file for the schema of each resource type and data source.
+	dir string
+
+	mu struct {
+		sync.Mutex
+		types map[string]*tfjson.Schema // by file
+	}
 }
 
 // ProviderConfigSpec implements [engine.Engine].
@@ -69,17 +81,15 @@ func (e *Engine) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 	if len(lock) == 0 {
 		return &providerSchemas{}, nil
 	}
-	cached := e.absolute("schemas", hashOf(lock)[:24]+".json")
+	dir := e.absolute("schemas", hashOf(append(lock, e.info.Name+e.info.Version...))[:24])
 	configs := map[string]*tfjson.SchemaBlock{}
-	if data, err := os.ReadFile(cached); err != nil || json.Unmarshal(data, &configs) != nil {
-		if configs, err = e.askSchemas(ctx); err != nil {
-			return nil, err
-		}
-		if err := storeSchemas(e.absolute("schemas"), cached, configs); err != nil {
+	if data, err := os.ReadFile(filepath.Join(dir, configsFile)); err != nil || json.Unmarshal(data, &configs) != nil {
+		if configs, err = e.askSchemas(ctx, dir); err != nil {
 			return nil, err
 		}
 	}
-	schemas := &providerSchemas{configs: make(map[stackaddrs.Provider]*tfjson.SchemaBlock, len(configs))}
+	schemas := &providerSchemas{configs: make(map[stackaddrs.Provider]*tfjson.SchemaBlock, len(configs)), dir: dir}
+	schemas.mu.types = map[string]*tfjson.Schema{}
 	for source, block := range configs {
 		provider, err := e.parseProvider(source)
 		if err != nil {
@@ -90,30 +100,21 @@ func (e *Engine) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 	return schemas, nil
 }
 
-func storeSchemas(dir, name string, configs map[string]*tfjson.SchemaBlock) error {
-	data, err := json.Marshal(configs)
-	if err != nil {
-		return fmt.Errorf("storing provider schemas: %w", err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("storing provider schemas: %w", err)
-	}
-	if err := writeFile(name, data); err != nil {
-		return fmt.Errorf("storing provider schemas: %w", err)
-	}
-	return nil
-}
+// configsFile has the schemas of provider configurations. It is written last.
+const configsFile = "configs.json"
 
-// askSchemas runs the binary in the installation directory, which needs all providers.
-func (e *Engine) askSchemas(ctx context.Context) (map[string]*tfjson.SchemaBlock, error) {
+// askSchemas runs the binary in the installation directory, which needs all providers, and stores
+// each schema in a file of its own: those of all resource types of a large provider take seconds to decode.
+func (e *Engine) askSchemas(ctx context.Context, dir string) (map[string]*tfjson.SchemaBlock, error) {
 	stdout, stderr, err := e.command(ctx, e.stackDir, nil, "-chdir="+e.absolute("init"), "providers", "schema", "-json")
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, unframe(string(stderr)))
 	}
-	// Only what is needed is decoded: the schemas of resources are large.
 	var out struct {
 		Schemas map[string]struct {
-			Provider *tfjson.Schema `json:"provider"`
+			Provider  *tfjson.Schema             `json:"provider"`
+			Resources map[string]json.RawMessage `json:"resource_schemas"`
+			Data      map[string]json.RawMessage `json:"data_source_schemas"`
 		} `json:"provider_schemas"`
 	}
 	if err := json.Unmarshal(stdout, &out); err != nil {
@@ -128,8 +129,87 @@ func (e *Engine) askSchemas(ctx context.Context) (map[string]*tfjson.SchemaBlock
 		if schema.Provider != nil && schema.Provider.Block != nil {
 			configs[source] = schema.Provider.Block
 		}
+		types := map[tfjson.ResourceMode]map[string]json.RawMessage{
+			tfjson.ManagedResourceMode: schema.Resources, tfjson.DataResourceMode: schema.Data,
+		}
+		if err := storeTypes(dir, source, types); err != nil {
+			return nil, fmt.Errorf("storing provider schemas: %w", err)
+		}
+	}
+	data, err := json.Marshal(configs)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err == nil {
+		err = writeFile(filepath.Join(dir, configsFile), data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("storing provider schemas: %w", err)
 	}
 	return configs, nil
+}
+
+func storeTypes(dir, source string, types map[tfjson.ResourceMode]map[string]json.RawMessage) error {
+	for mode, schemas := range types {
+		for name, schema := range schemas {
+			file := typeFile(dir, source, mode, name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				return err
+			}
+			if err := os.WriteFile(file, schema, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func typeFile(dir, source string, mode tfjson.ResourceMode, name string) string {
+	return filepath.Join(dir, filepath.FromSlash(source), string(mode), name+".json")
+}
+
+// ofType returns the schema of a resource type or data source, nil if there is none.
+func (s *providerSchemas) ofType(source string, mode tfjson.ResourceMode, name string) (*tfjson.Schema, error) {
+	file := typeFile(s.dir, source, mode, name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if schema, known := s.mu.types[file]; known {
+		return schema, nil
+	}
+	data, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a provider schema: %w", err)
+	}
+	schema := &tfjson.Schema{}
+	if err := json.Unmarshal(data, schema); err != nil {
+		return nil, fmt.Errorf("reading a provider schema: %w", err)
+	}
+	s.mu.types[file] = schema
+	return schema, nil
+}
+
+// readPlan decodes a plan file. What only schemas call sensitive is then known to be so.
+func (e *Engine) readPlan(ctx context.Context, data []byte) (*planfile.Plan, error) {
+	var schemaErr error
+	plan, err := planfile.Read(data, planfile.Options{
+		Schema: func(source string, mode tfjson.ResourceMode, name string) *tfjson.Schema {
+			if strings.HasPrefix(source, "terraform.io/builtin/") {
+				return nil // its values carry their types, and it has nothing sensitive of its own
+			}
+			schemas, err := e.schemas(ctx)
+			if err != nil {
+				schemaErr = err
+				return nil
+			}
+			schema, err := schemas.ofType(source, mode, name)
+			schemaErr = errors.Join(schemaErr, err)
+			return schema
+		},
+	})
+	return plan, errors.Join(err, schemaErr)
 }
 
 // blockTypes returns what package workcopy has to know of the providers' schemas.

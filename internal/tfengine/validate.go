@@ -41,7 +41,7 @@ func (e *Engine) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics
 }
 
 func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Diagnostics, err error) {
-	lock, diags := e.lockFor(ctx, tree)
+	lock, diags := e.lockFor(tree, nil)
 	if diags.HasErrors() {
 		return diags, nil
 	}
