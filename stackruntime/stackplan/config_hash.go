@@ -76,7 +76,7 @@ func walkModule(dir string, add func(path string) error) error {
 		}
 		info, err := os.Stat(path) // symbolic links count as what they lead to
 		if err != nil || !info.Mode().IsRegular() {
-			return nil
+			return nil //nolint:nilerr // a dangling link is no file of the module
 		}
 		if isPlanFile(path) {
 			return nil
@@ -100,7 +100,7 @@ func isPlanFile(path string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	return startsLikePlan(f)
 }
 
@@ -109,7 +109,7 @@ func hashFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	sum := sha256.New()
 	if _, err := io.Copy(sum, f); err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func ReadFile(path string) (*Plan, FileContext, error) {
 	if err != nil {
 		return nil, FileContext{}, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was only read
 	info, err := f.Stat()
 	if err != nil {
 		return nil, FileContext{}, err
@@ -154,14 +154,14 @@ func ReadFrom(r io.ReaderAt, size int64) (*Plan, FileContext, error) {
 	}
 	var version planv1.FormatVersion
 	if err := proto.Unmarshal(raw, &version); err != nil {
-		return nil, FileContext{}, fmt.Errorf("%w: %s", ErrDamaged, err)
+		return nil, FileContext{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if version.GetFormatVersion() != FormatVersion {
 		return nil, FileContext{}, &VersionError{version.GetFormatVersion()}
 	}
 	var index planv1.Plan
 	if err := proto.Unmarshal(raw, &index); err != nil {
-		return nil, FileContext{}, fmt.Errorf("%w: %s", ErrDamaged, err)
+		return nil, FileContext{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	p, file, err := decodePlan(&index, archive.enginePlan)
 	if err != nil {
@@ -273,7 +273,7 @@ func (a *archive) read(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: the member %q: %w", ErrDamaged, name, err)
 	}
-	defer r.Close()
+	defer r.Close() //nolint:errcheck // it was only read
 	var content bytes.Buffer
 	if n, err := io.Copy(&content, io.LimitReader(r, limit+1)); err != nil || n > limit {
 		return nil, fmt.Errorf("%w: the member %q cannot be read", ErrDamaged, name)

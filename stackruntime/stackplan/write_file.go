@@ -73,9 +73,9 @@ func writeInPlace(path string, write func(io.Writer) error) error {
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // a directory that cannot be opened cannot be synced either
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // nothing was written through it
 	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !isInvalid(err) {
 		return err
 	}

@@ -43,7 +43,9 @@ output "closed" {
 	ctx := context.Background()
 	mod, diags := b.engine().Module(ctx, b.dir("m"))
 	b.noErrors("Module", diags)
-	if again, _ := b.engine().Module(ctx, b.dir("m")); again != mod {
+	again, diags := b.engine().Module(ctx, b.dir("m"))
+	b.noErrors("Module", diags)
+	if again != mod {
 		b.Error("Module returns another description for the same directory")
 	}
 	if len(mod.Variables) != 5 || len(mod.Outputs) != 2 {

@@ -262,9 +262,12 @@ func TestCallsRecordConcurrency(t *testing.T) {
 	for _, name := range []string{"component.a", "component.b"} {
 		go func() {
 			defer func() { finished <- struct{}{} }()
-			w.e.Plan(t.Context(), &engine.PlanRequest{
+			_, diags := w.e.Plan(t.Context(), &engine.PlanRequest{
 				Component: component(t, name), ModuleDir: "/m", Inputs: named(cty.StringVal("x")),
 			})
+			if diags.HasErrors() {
+				t.Errorf("Plan: %s", diags)
+			}
 		}()
 	}
 	<-arrived

@@ -346,40 +346,48 @@ func TestErrorsWhilePlanning(t *testing.T) {
 	}{
 		"cycle": {
 			"locals {\n  a = local.b\n  b = local.a\n}\noutput \"x\" {\n  value = local.a\n}",
-			nil, []string{"main.tf:2:3: Self-referencing configuration"},
+			nil,
+			[]string{"main.tf:2:3: Self-referencing configuration"},
 		},
 		"required variable": {`variable "a" {}`, nil, []string{"main.tf:1:1: Required variable not set"}},
 		"null for a variable that takes none": {
-			"variable \"a\" {\n  nullable = false\n}", map[string]cty.Value{"a": cty.NullVal(cty.String)},
+			"variable \"a\" {\n  nullable = false\n}",
+			map[string]cty.Value{"a": cty.NullVal(cty.String)},
 			[]string{"main.tf:1:1: Required variable not set"},
 		},
 		"validation": {
 			"variable \"a\" {\n  validation {\n    condition     = var.a > 3\n    error_message = \"small\"\n  }\n}",
-			map[string]cty.Value{"a": cty.NumberIntVal(1)}, []string{"main.tf:3:21: Invalid value for variable"},
+			map[string]cty.Value{"a": cty.NumberIntVal(1)},
+			[]string{"main.tf:3:21: Invalid value for variable"},
 		},
 		"precondition stops dependents": {
 			"resource \"terraform_data\" \"a\" {\n  lifecycle {\n    precondition {\n      condition     = 1 > 2\n      error_message = \"no\"\n    }\n  }\n}\n" +
 				"resource \"terraform_data\" \"b\" {\n  input = terraform_data.a.id\n}\noutput \"x\" {\n  value = terraform_data.b.id\n}",
-			nil, []string{"main.tf:4:23: Resource precondition failed"},
+			nil,
+			[]string{"main.tf:4:23: Resource precondition failed"},
 		},
 		"sensitive output": {
 			"variable \"a\" {\n  sensitive = true\n}\noutput \"x\" {\n  value = var.a\n}",
-			map[string]cty.Value{"a": cty.True}, []string{"main.tf:5:11: Output refers to sensitive values"},
+			map[string]cty.Value{"a": cty.True},
+			[]string{"main.tf:5:11: Output refers to sensitive values"},
 		},
 		"ephemeral output": {
 			"variable \"a\" {\n  ephemeral = true\n}\noutput \"x\" {\n  value = var.a\n}",
-			map[string]cty.Value{"a": cty.True}, []string{"main.tf:5:11: Ephemeral value not allowed"},
+			map[string]cty.Value{"a": cty.True},
+			[]string{"main.tf:5:11: Ephemeral value not allowed"},
 		},
 		"ephemeral argument": {
 			"variable \"a\" {\n  ephemeral = true\n}\nresource \"terraform_data\" \"x\" {\n  input = var.a\n}",
-			map[string]cty.Value{"a": cty.True}, []string{"main.tf:4:1: Invalid use of ephemeral value"},
+			map[string]cty.Value{"a": cty.True},
+			[]string{"main.tf:4:1: Invalid use of ephemeral value"},
 		},
 		"negative count": {
 			"resource \"terraform_data\" \"x\" {\n  count = -1\n}", nil, []string{"main.tf:2:11: Invalid count argument"},
 		},
 		"sensitive for_each": {
 			"variable \"a\" {\n  sensitive = true\n}\nresource \"terraform_data\" \"x\" {\n  for_each = var.a\n}",
-			map[string]cty.Value{"a": cty.MapValEmpty(cty.String)}, []string{"main.tf:5:14: Invalid for_each argument"},
+			map[string]cty.Value{"a": cty.MapValEmpty(cty.String)},
+			[]string{"main.tf:5:14: Invalid for_each argument"},
 		},
 		"list for for_each": {
 			"resource \"terraform_data\" \"x\" {\n  for_each = [1]\n}", nil, []string{"main.tf:2:14: Invalid for_each argument"},

@@ -328,7 +328,8 @@ func (r *hclRun) expandForEach(config *resourceConfig, n *node) bool {
 	}
 	v, _ = v.Unmark()
 	ty := v.Type()
-	if v.IsNull() || ty != cty.DynamicPseudoType && !ty.IsMapType() && !ty.IsObjectType() && !(ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)) {
+	isSetOfStrings := ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)
+	if v.IsNull() || ty != cty.DynamicPseudoType && !ty.IsMapType() && !ty.IsObjectType() && !isSetOfStrings {
 		r.fail("Invalid for_each argument", "The for_each value must be a map or a set of strings that is not null.", rng.Ptr())
 		return false
 	}
