@@ -73,7 +73,7 @@ func writeInPlace(path string, write func(io.Writer) error) error {
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
-		return nil //nolint:nilerr // a directory that cannot be opened cannot be synced either
+		return nil // a directory that cannot be opened cannot be synced either
 	}
 	defer f.Close() //nolint:errcheck // nothing was written through it
 	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !isInvalid(err) {
