@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,7 +87,8 @@ func (a *applying) check() hcl.Diagnostics {
 		return refuse("%s", sentence(err.Error()))
 	}
 	if hash != meta.ModuleHash {
-		return refuse("The files of module %s, or of a module that it calls, have changed since the plan was made. Plan again.", a.tree.Root.Path)
+		return refuse("The files of module %s, or of a module that it calls, have changed since the plan was made. Plan again.",
+			path.Dir(a.tree.Root.Files[0].Display))
 	}
 	a.layout = layout
 	prior, err := identify(a.req.PriorState)

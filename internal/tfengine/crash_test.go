@@ -158,7 +158,8 @@ func TestMainApply(t *testing.T) {
 	req := b.slowRequest(os.Getenv("CAIRN_TEST_GATE"))
 	plan := b.plan(req)
 	fmt.Println("planned")
-	b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, req.Inputs))
+	_, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, req.Inputs))
+	b.noErrors("Apply", diags)
 }
 
 // killedApply starts an apply in another program and kills that with SIGKILL when the gate is reached.

@@ -89,7 +89,11 @@ func fillDataDir(dir string, manifest []byte, installed []installedProvider) err
 		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
 			return err
 		}
-		if err := os.Symlink(provider.target, link); err != nil {
+		err := os.Symlink(provider.target, link)
+		if err != nil { // as on systems where only administrators make links
+			err = os.CopyFS(link, os.DirFS(provider.target))
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,8 @@ func (e *Engine) Prepare(ctx context.Context, req PrepareRequest) hcl.Diagnostic
 	}
 	merge(req.Requirements)
 	for _, dir := range req.Modules {
-		if tree, _ := e.modules.Load(dir); tree != nil { // its diagnostics belong to Module
+		tree, _ := e.modules.Load(dir) //nolint:errcheck // Module reports the diagnostics
+		if tree != nil {
 			merge(tree.Module.Requirements)
 		}
 	}
@@ -86,7 +87,7 @@ func (e *Engine) lockInstallation(ctx context.Context) (unlock func(), err error
 			return nil, errors.Join(err, file.Close())
 		}
 		if locked {
-			return func() { _ = file.Close() }, nil // an error would leave it locked until we end
+			return func() { _ = file.Close() }, nil //nolint:errcheck // nothing was written
 		}
 		select {
 		case <-ctx.Done():

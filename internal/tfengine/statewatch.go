@@ -99,8 +99,7 @@ func (w *stateWatch) accept(state engine.State) {
 		return
 	}
 	w.good, w.finished = state, nil
-	// Without this copy a program that recovers has the process's own file still.
-	_ = writeFile(w.dir.file(goodFile), state)
+	_ = writeFile(w.dir.file(goodFile), state) //nolint:errcheck // who recovers has the process's own file, too
 	if w.checkpoint != nil {
 		w.checkpoint(state)
 	}

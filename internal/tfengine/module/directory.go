@@ -41,7 +41,7 @@ type Directory struct {
 	// Backends are the backend and cloud blocks.
 	Backends []*hcl.Block
 
-	// RequiredProvidersFile tells whether a required_providers block exists.
+	// HasRequiredProviders tells whether there is a required_providers block.
 	HasRequiredProviders bool
 }
 

@@ -220,6 +220,7 @@ func (d *Directory) addFunctionProviders(file *File) {
 
 // addCalledProviders walks over a tree; at replaces the ranges in it.
 func (d *Directory) addCalledProviders(tree hclsyntax.Node, at ...hcl.Range) {
+	//nolint:errcheck // the callback returns no diagnostics
 	_ = hclsyntax.VisitAll(tree, func(node hclsyntax.Node) hcl.Diagnostics {
 		call, ok := node.(*hclsyntax.FunctionCallExpr)
 		if !ok {

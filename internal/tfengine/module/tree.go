@@ -38,7 +38,7 @@ type Node struct {
 	call   *Call
 }
 
-// directories returns each directory of the tree once, the root's first.
+// Directories returns each directory of the tree once, the root's first.
 func (t *Tree) Directories() []*Directory {
 	dirs := []*Directory{t.Root}
 	for _, node := range t.Nodes {

@@ -139,6 +139,6 @@ func (w *walker) traversal(traversal hcl.Traversal) {
 
 func walk(node hclsyntax.Node) *walker {
 	w := &walker{}
-	_ = hclsyntax.Walk(node, w) // Enter and Exit return no diagnostics
+	_ = hclsyntax.Walk(node, w) //nolint:errcheck // Enter and Exit return no diagnostics
 	return w
 }

@@ -81,6 +81,7 @@ func topDirectory(tree *module.Tree, inputs map[string]cty.Value) string {
 		widen(up(dir.Path, levels))
 	}
 	for _, value := range inputs {
+		//nolint:errcheck // the callback returns no error
 		_ = cty.Walk(value, func(_ cty.Path, part cty.Value) (bool, error) {
 			part, _ = part.Unmark()
 			if part.Type() == cty.String && part.IsKnown() && !part.IsNull() {
