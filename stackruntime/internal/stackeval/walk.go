@@ -4,7 +4,9 @@
 package stackeval
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -71,7 +73,7 @@ func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
 	for _, object := range s.providers {
 		validate(object)
 	}
-	for _, object := range s.components {
+	for _, object := range asWritten(s.components, (*ComponentConfig).place) {
 		validate(object)
 	}
 	for _, object := range s.calls {
@@ -105,7 +107,7 @@ func walkDynamic[T any](ctx context.Context, w *walker, s *Stack, visit func(ctx
 			}
 		})
 	}
-	for _, object := range s.components {
+	for _, object := range asWritten(s.components, (*Component).place) {
 		w.async(ctx, func(ctx context.Context) {
 			visit(ctx, any(object).(T))
 			for _, inst := range object.Instances(ctx).InOrder() {
@@ -125,6 +127,20 @@ func walkDynamic[T any](ctx context.Context, w *walker, s *Stack, visit func(ctx
 		})
 	}
 }
+
+// asWritten returns objects in the order of the configuration, of which there may be thousands that depend on
+// each other. In an order that has nothing to do with the dependencies, long chains of tasks come about
+// in pieces, and who joins two pieces follows the chain to its end (see package promising): a chain of
+// 10 000 components takes a third more processor time then.
+func asWritten[T any](objects map[string]T, place func(T) hcl.Range) []T {
+	return slices.SortedFunc(maps.Values(objects), func(a, b T) int {
+		x, y := place(a), place(b)
+		return cmp.Or(cmp.Compare(x.Filename, y.Filename), cmp.Compare(x.Start.Byte, y.Start.Byte))
+	})
+}
+
+func (c *ComponentConfig) place() hcl.Range { return c.decl.Range }
+func (c *Component) place() hcl.Range       { return c.config.decl.Range }
 
 // walkPlan collects what all objects plan.
 func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
