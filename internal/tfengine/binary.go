@@ -84,7 +84,7 @@ type binaryRecord struct {
 }
 
 // detect asks the binary for its version, unless that is known from an earlier run.
-func detect(ctx context.Context, path, recordFile string) (engine.Info, error) {
+func detect(ctx context.Context, path string, environ []string, recordFile string) (engine.Info, error) {
 	stat, err := os.Stat(path)
 	if err != nil {
 		return engine.Info{}, fmt.Errorf("looking at the engine's binary: %w", err)
@@ -95,7 +95,7 @@ func detect(ctx context.Context, path, recordFile string) (engine.Info, error) {
 			return known.Info, nil
 		}
 	}
-	info, err := askVersion(ctx, path)
+	info, err := askVersion(ctx, path, environ)
 	if err != nil {
 		return engine.Info{}, err
 	}
@@ -112,9 +112,9 @@ func detect(ctx context.Context, path, recordFile string) (engine.Info, error) {
 var versionLine = regexp.MustCompile(`(?m)^(Terraform|OpenTofu) v(\S+)`)
 
 // askVersion runs the version command. Its JSON form doesn't tell which of the two programs it is.
-func askVersion(ctx context.Context, path string) (engine.Info, error) {
+func askVersion(ctx context.Context, path string, environ []string) (engine.Info, error) {
 	cmd := exec.CommandContext(ctx, path, "version")
-	cmd.Env = runner.Environ(os.Environ(), nil)
+	cmd.Env = runner.Environ(environ, nil)
 	cmd.Dir = filepath.Dir(path) // where no configuration is expected
 	cmd.WaitDelay = time.Second
 	output, err := cmd.CombinedOutput()

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -81,13 +83,16 @@ func New(opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine's binary: %w", err)
 	}
-	info, err := detect(context.Background(), binary, filepath.Join(workDir, "engine.json"))
-	if err != nil {
-		return nil, err
-	}
 	environ := opts.Environ
 	if environ == nil {
 		environ = os.Environ()
+	}
+	if environ, err = absolutePaths(environ); err != nil {
+		return nil, fmt.Errorf("environment: %w", err)
+	}
+	info, err := detect(context.Background(), binary, environ, filepath.Join(workDir, "engine.json"))
+	if err != nil {
+		return nil, err
 	}
 	e := &Engine{
 		binary:   binary,
@@ -102,6 +107,26 @@ func New(opts Options) (*Engine, error) {
 	e.mu.valid = map[string]*onceValue[hcl.Diagnostics]{}
 	e.mu.schemas = &onceValue[*providerSchemas]{}
 	return e, nil
+}
+
+// pathVariables are variables of the user's environment with paths that the binary reads.
+var pathVariables = []string{"TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG", "TF_PLUGIN_CACHE_DIR"}
+
+// absolutePaths makes paths in an environment absolute: the binary runs in another directory.
+func absolutePaths(environ []string) ([]string, error) {
+	environ = slices.Clone(environ)
+	for i, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if value == "" || !slices.Contains(pathVariables, name) {
+			continue
+		}
+		path, err := filepath.Abs(value)
+		if err != nil {
+			return nil, err
+		}
+		environ[i] = name + "=" + path
+	}
+	return environ, nil
 }
 
 // Info implements [engine.Engine].

@@ -196,7 +196,7 @@ func (e *Engine) runInit(ctx context.Context, root, lock []byte, upgrade bool) (
 	if upgrade {
 		args = append(args, "-upgrade")
 	}
-	stdout, stderr, err := e.command(ctx, e.stackDir, nil, args...)
+	stdout, stderr, err := e.command(ctx, e.stackDir, e.installEnv(), args...)
 	if err != nil {
 		return nil, hcl.Diagnostics{e.initFailed(stdout, stderr, err)}
 	}
@@ -205,6 +205,11 @@ func (e *Engine) runInit(ctx context.Context, root, lock []byte, upgrade bool) (
 		return nil, hcl.Diagnostics{failed("Providers cannot be installed", err)}
 	}
 	return newLock, nil
+}
+
+// installEnv makes the binary use the installation directory, whatever the user's environment says.
+func (e *Engine) installEnv() map[string]string {
+	return map[string]string{"TF_DATA_DIR": e.absolute("init", ".terraform")}
 }
 
 func (e *Engine) initFailed(stdout, stderr []byte, err error) *hcl.Diagnostic {

@@ -450,3 +450,43 @@ func TestDestroyWithUnknowns(t *testing.T) {
 		t.Errorf("plan without the resource: got %q, want delete", got)
 	}
 }
+
+// The user's environment: a plugin cache is used, relative paths hold, and another data directory changes nothing.
+func TestPrepareInUsersEnvironment(t *testing.T) {
+	config := testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t))
+	here := t.TempDir()
+	t.Chdir(here)
+	relative, err := filepath.Rel(here, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(here, "cache")
+	if err := os.Mkdir(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TF_CLI_CONFIG_FILE", relative)
+	t.Setenv("TF_PLUGIN_CACHE_DIR", "cache")
+	t.Setenv("TF_DATA_DIR", filepath.Join(here, "elsewhere"))
+	t.Setenv("TF_VAR_v", "from the environment")
+	t.Setenv("TF_CLI_ARGS", "-no-such-option")
+	t.Setenv("TF_WORKSPACE", "other")
+	t.Setenv("CAIRN_FAKE_STORE", t.TempDir())
+	b := newBenchAt(t, t.TempDir(), map[string]string{"mod/main.tf": fakeRequired + `
+variable "v" { default = "default" }
+resource "fake_resource" "a" { value = var.v }
+output "value" { value = fake_resource.a.value }
+`})
+	b.prepare()
+	if cached, err := filepath.Glob(filepath.Join(cache, "*")); err != nil || len(cached) == 0 {
+		t.Errorf("the plugin cache was not used: %v, %v", cached, err)
+	}
+	req := b.request(nil)
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
+	result := b.apply(applyRequest(req, b.plan(req).Plan, nil))
+	if got := result.Outputs["value"]; !got.RawEquals(cty.StringVal("default")) {
+		t.Errorf("value: got %#v, want the default", got)
+	}
+	if exists(filepath.Join(here, "elsewhere")) {
+		t.Error("the user's data directory was used")
+	}
+}

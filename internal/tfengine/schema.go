@@ -106,7 +106,7 @@ const configsFile = "configs.json"
 // askSchemas runs the binary in the installation directory, which needs all providers, and stores
 // each schema in a file of its own: those of all resource types of a large provider take seconds to decode.
 func (e *Engine) askSchemas(ctx context.Context, dir string) (map[string]*tfjson.SchemaBlock, error) {
-	stdout, stderr, err := e.command(ctx, e.stackDir, nil, "-chdir="+e.absolute("init"), "providers", "schema", "-json")
+	stdout, stderr, err := e.command(ctx, e.stackDir, e.installEnv(), "-chdir="+e.absolute("init"), "providers", "schema", "-json")
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, unframe(string(stderr)))
 	}

@@ -4,9 +4,11 @@
 package workcopy
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,7 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 )
 
-// Diagnostics maps what the engine reported in a working copy back to the module.
+// Diagnostics maps what the engine reported in a working copy back to the module, sorted by place: the
+// engine's own order depends on scheduling.
 func (c *Copy) Diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for i := range reported {
@@ -23,7 +26,27 @@ func (c *Copy) Diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
 		}
 		diags = diags.Append(c.diagnostic(&reported[i]))
 	}
+	slices.SortStableFunc(diags, compareDiagnostics)
 	return diags
+}
+
+// compareDiagnostics orders by place, those without one last, then by severity and text.
+func compareDiagnostics(a, b *hcl.Diagnostic) int {
+	switch {
+	case a.Subject == nil && b.Subject != nil:
+		return 1
+	case a.Subject != nil && b.Subject == nil:
+		return -1
+	}
+	order := 0
+	if a.Subject != nil {
+		order = cmp.Or(
+			cmp.Compare(a.Subject.Filename, b.Subject.Filename),
+			cmp.Compare(a.Subject.Start.Line, b.Subject.Start.Line),
+			cmp.Compare(a.Subject.Start.Column, b.Subject.Start.Column),
+		)
+	}
+	return cmp.Or(order, cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail, b.Detail))
 }
 
 func (c *Copy) diagnostic(reported *runner.Diagnostic) *hcl.Diagnostic {
