@@ -5,9 +5,13 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
@@ -85,7 +89,7 @@ func (o *operation) applyNew(ctx context.Context, autoApprove bool) (int, error)
 
 	diags := o.load(ctx)
 	if !diags.HasErrors() {
-		diags = diags.Extend(o.askMissing(ctx, missingVariables(o.config.Root.Variables, o.given)))
+		diags = diags.Extend(o.askMissing(ctx, missingVariables(o.config.Root.Variables, o.given), o.given))
 	}
 	if diags.HasErrors() {
 		return o.finish(interrupted(ctx, diags))
@@ -154,15 +158,19 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 		return o.finish(diags.Extend(asDiagnostics(err)))
 	}
 	inputs := o.applyInputs()
-	var needed []*stackconfig.InputVariable
-	for _, declared := range missingVariables(o.config.Root.Variables, inputs) {
-		if input := plan.Inputs[declared.Name]; input != nil && input.RequiredOnApply {
-			needed = append(needed, declared)
-		}
+	diags = diags.Extend(o.askMissing(ctx, neededOnApply(plan, o.config, inputs), inputs))
+	for _, declared := range neededOnApply(plan, o.config, inputs) {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Value needed for variable",
+			Detail: fmt.Sprintf("Variable var.%[1]s is ephemeral: the plan does not hold its value, so it must be given again, "+
+				"with -var=%[1]s=... or TF_VAR_%[1]s. Nothing was done.", declared.Name),
+			Subject: declared.Range.Ptr(),
+		})
 	}
-	diags = diags.Extend(o.askMissing(ctx, needed))
+	diags = diags.Extend(changedSincePlanning(plan, o.config, inputs))
 	if diags.HasErrors() {
-		return o.finish(diags)
+		return o.finish(interrupted(ctx, diags))
 	}
 	return o.withLock(ctx, diags, func() hcl.Diagnostics {
 		// The state may have changed before it was locked.
@@ -178,8 +186,52 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 		if diags.HasErrors() {
 			return diags
 		}
+		if planEmpty(plan) {
+			if !o.options.json {
+				o.stdout("The plan changes nothing.\n")
+			}
+			return diags.Extend(o.view.nothingDone(o.stored.State))
+		}
 		return diags.Extend(o.apply(ctx, plan, inputs, running))
 	})
+}
+
+// neededOnApply returns the variables whose values a plan file needs but does not hold, sorted by name.
+func neededOnApply(plan *stackplan.Plan, config *stackconfig.Config, inputs givenValues) []*stackconfig.InputVariable {
+	var needed []*stackconfig.InputVariable
+	for _, name := range slices.Sorted(maps.Keys(plan.Inputs)) {
+		declared := config.Root.Variables[name]
+		if _, given := inputs.values[name]; plan.Inputs[name].RequiredOnApply && !given && declared != nil {
+			needed = append(needed, declared)
+		}
+	}
+	return needed
+}
+
+// changedSincePlanning reports values that were given and differ from those that the plan was made with.
+func changedSincePlanning(plan *stackplan.Plan, config *stackconfig.Config, inputs givenValues) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range slices.Sorted(maps.Keys(inputs.values)) {
+		declared, planned := config.Root.Variables[name], plan.Inputs[name]
+		if declared.Ephemeral || planned == nil {
+			continue
+		}
+		before, _ := planned.After.UnmarkDeep()
+		given := inputs.values[name]
+		if given.IsNull() && declared.Default != cty.NilVal {
+			given = declared.Default
+		}
+		if before.IsWhollyKnown() && !given.RawEquals(before) {
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagError,
+				Summary:  "Variable changed since planning",
+				Detail: fmt.Sprintf("The plan was made with another value of var.%s. Nothing was done. "+
+					"Leave it out, because the plan holds the value, or make a new plan.", name),
+				Subject: declared.Range.Ptr(),
+			})
+		}
+	}
+	return diags
 }
 
 // withLock does something with the state locked, and reports everything.

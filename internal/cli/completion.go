@@ -88,20 +88,20 @@ func bashCompletion(all []completable) string {
 	var b strings.Builder
 	b.WriteString(`# bash completion for cairn
 _cairn() {
-  local current=${COMP_WORDS[COMP_CWORD]} path="" word words files=""
+  local current=${COMP_WORDS[COMP_CWORD]} typed="" word words files=""
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
-    case "$path " in
+    case "$typed $word" in
 `)
 	for _, c := range all {
 		if len(c.path) > 0 {
-			fmt.Fprintf(&b, "      \" %s\") path=\" %[1]s\" ;;\n", strings.Join(c.path, " "))
+			fmt.Fprintf(&b, "      \" %s\") typed=\" %[1]s\" ;;\n", strings.Join(c.path, " "))
 		}
 	}
 	b.WriteString(`    esac
   done
-  case "$path" in
+  case "$typed" in
 `)
 	for _, c := range all {
 		files := ""
@@ -137,16 +137,16 @@ func zshCompletion(all []completable) string {
 	var b strings.Builder
 	b.WriteString(`#compdef cairn
 _cairn() {
-  local path="" word files=""
+  local typed="" word files=""
   local -a entries
   integer i
   for ((i = 2; i < CURRENT; i++)); do
     word=${words[i]}
-    case "$path " in
+    case "$typed $word" in
 `)
 	for _, c := range all {
 		if len(c.path) > 0 {
-			fmt.Fprintf(&b, "      \" %s\") path=\" %[1]s\" ;;\n", strings.Join(c.path, " "))
+			fmt.Fprintf(&b, "      \" %s\") typed=\" %[1]s\" ;;\n", strings.Join(c.path, " "))
 		}
 	}
 	b.WriteString("    esac\n  done\n  case \"$path\" in\n")

@@ -96,9 +96,11 @@ func (c *console) readTerminalLine(in *os.File, terminal *term.Terminal) (string
 			return "", errors.Join(err, term.Restore(fd, usual))
 		}
 	}
-	terminal.SetBracketedPasteMode(true)
+	if c.canRedraw() {
+		terminal.SetBracketedPasteMode(true)
+		defer terminal.SetBracketedPasteMode(false)
+	}
 	line, err := terminal.ReadLine()
-	terminal.SetBracketedPasteMode(false)
 	return line, errors.Join(err, term.Restore(fd, usual))
 }
 

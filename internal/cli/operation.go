@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // operation is a plan or an apply while it is carried out.
@@ -60,11 +61,11 @@ func (o *operation) load(ctx context.Context) hcl.Diagnostics {
 }
 
 // askMissing asks for variables that have no value yet, where there is someone to ask.
-func (o *operation) askMissing(ctx context.Context, needed []*stackconfig.InputVariable) hcl.Diagnostics {
+func (o *operation) askMissing(ctx context.Context, needed []*stackconfig.InputVariable, given givenValues) hcl.Diagnostics {
 	if !o.flags.input || o.options.json || !o.inputIsTerminal() {
 		return nil // the evaluator reports all of them
 	}
-	return o.askVariables(ctx, needed, o.given)
+	return o.askVariables(ctx, needed, given)
 }
 
 // plan makes a plan on the stored state.
@@ -91,6 +92,9 @@ func (o *operation) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 			Replace:     replace,
 		})
 	})
+	if plan != nil && plan.Mode == engine.Destroy && isEmptyState(o.stored.State) {
+		plan.Components = nil // they are to be destroyed, but nothing of them exists
+	}
 	for addr := range replace {
 		if o.stored.State.Components[addr] == nil {
 			diags = diags.Append(&hcl.Diagnostic{
@@ -101,6 +105,10 @@ func (o *operation) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		}
 	}
 	return plan, diags
+}
+
+func isEmptyState(state *stackstate.State) bool {
+	return len(state.Components) == 0 && len(state.Inputs) == 0 && len(state.Outputs) == 0
 }
 
 // interrupted tells of an operation that was interrupted before anything was changed.

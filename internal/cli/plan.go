@@ -45,7 +45,7 @@ func (o *operation) runPlan(ctx context.Context, out string, detailed bool) (int
 
 	diags := o.load(ctx)
 	if !diags.HasErrors() {
-		diags = diags.Extend(o.askMissing(ctx, missingVariables(o.config.Root.Variables, o.given)))
+		diags = diags.Extend(o.askMissing(ctx, missingVariables(o.config.Root.Variables, o.given), o.given))
 	}
 	if diags.HasErrors() {
 		return o.finish(interrupted(ctx, diags))

@@ -61,6 +61,7 @@ func missingVariables(declared map[string]*stackconfig.InputVariable, given give
 // ask reads one line. What is secret does not appear on a terminal.
 func (s *session) ask(ctx context.Context, question string, secret bool) (string, error) {
 	s.note("%s", question)
+	restore := s.keepTerminal()
 	type answer struct {
 		text string
 		err  error
@@ -72,10 +73,28 @@ func (s *session) ask(ctx context.Context, question string, secret bool) (string
 	}()
 	select {
 	case <-ctx.Done():
+		restore()
 		s.note("\n")
 		return "", context.Cause(ctx)
 	case a := <-answers:
 		return a.text, a.err
+	}
+}
+
+// keepTerminal returns a function that makes the terminal what it was, for a question that is left unanswered.
+func (s *session) keepTerminal() (restore func()) {
+	file, ok := s.streams.In.(*os.File)
+	if !ok {
+		return func() {}
+	}
+	usual, err := term.GetState(int(file.Fd()))
+	if err != nil {
+		return func() {} // no terminal
+	}
+	return func() {
+		if err := term.Restore(int(file.Fd()), usual); err != nil {
+			s.note("The terminal cannot be restored: %s.\n", err)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
@@ -137,15 +138,18 @@ func (s *session) sources() diagnostic.Sources {
 	}}
 }
 
-// viewOptions say how to write for people to a stream.
+// viewOptions say how to write for people to a stream. Where that is no terminal, COLUMNS may tell the width.
 func (s *session) viewOptions(w io.Writer) views.Options {
+	var options views.Options
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		options.Width = columns
+	}
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return views.Options{}
+		return options
 	}
-	var options views.Options
 	options.Color = !s.options.noColor && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 		options.Width = width
 	}
 	return options
@@ -213,7 +217,7 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 	}
 	binary, err := tfengine.FindBinary(firstSet(s.options.engine, os.Getenv(engineVariable), settings.engine))
 	if err != nil {
-		return nil, fail("Engine not found", "%s.", upperFirst(err.Error()))
+		return nil, fail("Engine not found", "%s", sentences(err.Error()))
 	}
 	if err := makeWorkDir(workDir); err != nil {
 		return nil, fail("Working directory cannot be used", "The directory for the engine's files cannot be used: %s.", reason(err))
@@ -222,8 +226,8 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 	var tooOld *tfengine.TooOldError
 	switch {
 	case errors.As(err, &tooOld):
-		return nil, fail("Engine too old", "%s. Install a newer one, or name another binary with -engine, CAIRN_ENGINE or in cairn.hcl.",
-			upperFirst(err.Error()))
+		return nil, fail("Engine too old", "%s Install a newer one, or name another binary with -engine, CAIRN_ENGINE or in cairn.hcl.",
+			sentences(err.Error()))
 	case err != nil:
 		return nil, fail("Engine cannot be used", "%s.", upperFirst(reason(err)))
 	}

@@ -5,6 +5,8 @@ package cli
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -103,6 +105,9 @@ func stateListCommand() *command {
 			if len(args) == 1 {
 				if within, err = stored.filter(args[0]); err != nil {
 					return 0, err
+				}
+				if !slices.ContainsFunc(slices.Collect(maps.Keys(stored.State.Components)), within) {
+					return 0, fail("Not in the state", "The state has nothing at %s.", args[0])
 				}
 			}
 			return exitOK, s.listState(stored, within)

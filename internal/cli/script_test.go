@@ -1,0 +1,117 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
+)
+
+func testContext() context.Context { return context.Background() }
+
+// TestScripts runs the scripts in testdata/script, which say what users see.
+//
+// Beside what package testscript has, scripts know the condition [terraform] and these commands:
+//
+//   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
+//   - waitfor FILE: waits until a file exists
+//   - truncate FILE BYTES: cuts a file
+//   - alter FILE OFFSET: changes one byte of a file; a negative offset counts from its end
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_GOLDEN") == "1",
+		Setup:               setUpScript,
+		Condition:           scriptCondition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"fakeprovider": func(ts *testscript.TestScript, _ bool, _ []string) {
+				ts.Setenv("TF_CLI_CONFIG_FILE", testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t)))
+			},
+			"waitfor":  waitForFile,
+			"truncate": truncateFile,
+			"alter":    alterFile,
+		},
+	})
+}
+
+func setUpScript(env *testscript.Env) error {
+	config := filepath.Join(env.WorkDir, ".cli.tfrc")
+	if err := os.WriteFile(config, nil, 0o600); err != nil {
+		return err
+	}
+	env.Setenv("TF_CLI_CONFIG_FILE", config)
+	env.Setenv("CHECKPOINT_DISABLE", "1")
+	env.Setenv("COLUMNS", "1000") // so that patterns match whole sentences
+	env.Setenv("HOME", env.WorkDir)
+	program, err := exec.LookPath("cairn")
+	env.Setenv("CAIRN", program) // for scripts that change PATH
+	return err
+}
+
+// scriptCondition implements [terraform]. Where the variable CI is set, no script is skipped for want of it.
+func scriptCondition(cond string) (bool, error) {
+	if cond != "terraform" {
+		return false, fmt.Errorf("unknown condition %q", cond)
+	}
+	_, err := exec.LookPath("terraform")
+	if err != nil && os.Getenv("CI") != "" {
+		return false, errors.New("terraform is not on PATH, and CI must have it")
+	}
+	return err == nil, nil
+}
+
+func waitForFile(ts *testscript.TestScript, _ bool, args []string) {
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, err := os.Stat(ts.MkAbs(args[0])); !errors.Is(err, fs.ErrNotExist) {
+			ts.Check(err)
+			return
+		}
+		select {
+		case <-deadline:
+			ts.Fatalf("%s did not appear within a minute", args[0])
+		case <-tick.C:
+		}
+	}
+}
+
+func truncateFile(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), int64(number(ts, args[1]))))
+}
+
+func alterFile(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(args[0])
+	content, err := os.ReadFile(path)
+	ts.Check(err)
+	at := number(ts, args[1])
+	if at < 0 {
+		at += len(content)
+	}
+	content[at] ^= 0x20
+	ts.Check(os.WriteFile(path, content, 0o600))
+}
+
+func number(ts *testscript.TestScript, text string) int {
+	var n int
+	if _, err := fmt.Sscan(strings.TrimSpace(text), &n); err != nil {
+		ts.Fatalf("not a number: %s", text)
+	}
+	return n
+}
