@@ -228,7 +228,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(a.engine.died("Component was not applied completely", outcome))
 	}
-	state, lost := a.state.final(outcome.Text)
+	state, lost := a.state.final(outcome)
 	if lost != nil {
 		diags = diags.Append(lost)
 	}

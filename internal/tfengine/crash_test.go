@@ -245,8 +245,13 @@ func TestRecoverAfterBothWereKilled(t *testing.T) {
 	if !one.Diagnostics.HasErrors() {
 		t.Error("Recover reported no error")
 	}
-	if !bytes.Contains(one.State, []byte(`"first"`)) {
-		t.Errorf("recovered state: got %s, want the first object", one.State)
+	// tofu writes the state from time to time only. What is missing is then named.
+	named := false
+	for _, diag := range one.Diagnostics {
+		named = named || strings.Contains(diag.Detail, "fake_resource.first")
+	}
+	if !named && !bytes.Contains(one.State, []byte(`"first"`)) {
+		t.Errorf("recovered state: got %s and %v, want the first object in one of them", one.State, one.Diagnostics)
 	}
 	if err := one.Keep(); err != nil {
 		t.Error(err)

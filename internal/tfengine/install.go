@@ -258,8 +258,9 @@ func (e *Engine) installed() ([]installedProvider, error) {
 		}
 		for _, platform := range platforms {
 			target := filepath.Join(dir, platform.Name())
-			if _, err := os.Stat(target); err != nil {
-				continue // a link into a cache that was removed
+			// A link may lead into a cache that was removed; tofu leaves a lock file there.
+			if stat, err := os.Stat(target); err != nil || !stat.IsDir() {
+				continue
 			}
 			installed = append(installed, installedProvider{filepath.Join(path, platform.Name()), target})
 		}

@@ -179,13 +179,12 @@ resource "terraform_data" "later" { input = var.later }
 
 // Trap 2: a number of instances that is not known is an error at its place, with a remedy.
 func TestUnknownNumberOfInstances(t *testing.T) {
-	for name, source := range map[string]string{
-		"count":    "resource \"terraform_data\" \"a\" {\n  count = var.v\n}\n",
-		"for_each": "resource \"terraform_data\" \"a\" {\n  for_each = toset([var.v])\n}\n",
-	} {
+	for name, argument := range map[string]string{"count": "length(var.v)", "for_each": "toset([var.v])"} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, map[string]string{"mod/main.tf": "variable \"v\" {}\n" + source})
-			result, diags := b.engine.Plan(context.Background(), b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.Number)}))
+			b := newBench(t, map[string]string{
+				"mod/main.tf": "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  " + name + " = " + argument + "\n}\n",
+			})
+			result, diags := b.engine.Plan(context.Background(), b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.String)}))
 			if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "In a stack") {
 				t.Fatalf("Plan: got %v, want an error with a remedy", diags)
 			}

@@ -113,7 +113,7 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 		one.Diagnostics = one.Diagnostics.Append(e.died("Component was not applied completely", outcome))
 	}
 	var lost *hcl.Diagnostic
-	if one.State, lost = watch.final(outcome.Text); lost != nil {
+	if one.State, lost = watch.final(outcome); lost != nil {
 		one.Diagnostics = one.Diagnostics.Append(lost)
 	}
 	return one, nil

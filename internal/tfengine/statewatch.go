@@ -106,8 +106,7 @@ func (w *stateWatch) accept(state engine.State) {
 }
 
 // final returns the newest state after the process has ended, and what may be missing from it.
-// text is what the process printed besides events.
-func (w *stateWatch) final(text string) (engine.State, *hcl.Diagnostic) {
+func (w *stateWatch) final(outcome *runner.Result) (engine.State, *hcl.Diagnostic) {
 	w.look()
 
 	emergency := filepath.Join(filepath.Dir(w.file), "errored.tfstate")
@@ -115,16 +114,21 @@ func (w *stateWatch) final(text string) (engine.State, *hcl.Diagnostic) {
 		w.accept(state)
 		return w.good, nil
 	}
-	if state := printedState(text); state != nil {
+	if state := printedState(outcome.Text); state != nil {
 		w.accept(state)
 		return w.good, nil
 	}
 	_, err := readState(w.file)
 	never := errors.Is(err, errNoState) && len(w.good) == 0 && len(w.finished) == 0 // nothing was done
-	if err == nil || never {
+	intact := err == nil || never
+	// A process that was killed did not write what it finished last; tofu writes a state from time to time only.
+	if intact && (outcome.Outcome != runner.OutcomeDied || len(w.finished) == 0) {
 		return w.good, nil
 	}
-	detail := "The state was not written to its end. It is taken from the newest copy that is complete."
+	detail := "The state is that from before the engine was killed."
+	if !intact {
+		detail = "The state was not written to its end. It is taken from the newest copy that is complete."
+	}
 	if len(w.finished) > 0 {
 		detail += " These objects were changed after that: " + join(w.finished) + ". Compare them with what really exists before you plan again."
 	}
