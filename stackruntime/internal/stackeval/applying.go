@@ -73,7 +73,7 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 	})
 
 	var w walker
-	walkDynamic(ctx, &w, m.stack, func(ctx context.Context, object Applyable) {
+	walkDynamic(ctx, &w, m.stack, func(ctx context.Context, object dynamic) {
 		w.add(object.CheckApply(ctx))
 	})
 	results := make(map[stackaddrs.AbsComponentInstance]*ComponentResult)
@@ -204,29 +204,11 @@ func (o *OutputValue) CheckApply(ctx context.Context) hcl.Diagnostics {
 }
 
 // CheckApply implements [Applyable].
-func (p *Provider) CheckApply(ctx context.Context) hcl.Diagnostics {
-	_, diags := p.CheckInstances(ctx)
-	return diags
-}
-
-// CheckApply implements [Applyable].
 func (p *ProviderInstance) CheckApply(ctx context.Context) hcl.Diagnostics { return p.CheckArgs(ctx) }
-
-// CheckApply implements [Applyable].
-func (c *StackCall) CheckApply(ctx context.Context) hcl.Diagnostics {
-	_, diags := c.CheckInstances(ctx)
-	return diags
-}
 
 // CheckApply implements [Applyable].
 func (c *StackCallInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 	return c.CheckInputs(ctx)
-}
-
-// CheckApply implements [Applyable].
-func (c *Component) CheckApply(ctx context.Context) hcl.Diagnostics {
-	_, diags := c.CheckInstances(ctx)
-	return diags
 }
 
 // CheckApply implements [Applyable].

@@ -22,17 +22,22 @@ type Component struct {
 	addr   stackaddrs.AbsComponent
 	config *ComponentConfig
 
-	instances memo.Memo[foreach.Expansion[*ComponentInstance]]
-	required  memo.Memo[componentSet]
-	planned   memo.Memo[planState]
+	instances[*ComponentInstance]
+	required memo.Memo[componentSet]
+	planned  memo.Memo[planState]
 }
 
 func newComponent(stack *Stack, config *ComponentConfig) *Component {
-	return &Component{
+	c := &Component{
 		stack:  stack,
 		addr:   stackaddrs.AbsComponent{Stack: stack.addr, Item: config.addr.Item},
 		config: config,
 	}
+	c.instances = newInstances(stack, c.addr.String(), config.decl.ForEach, "component",
+		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *ComponentInstance {
+			return newComponentInstance(c, key, repetition)
+		})
+	return c
 }
 
 // ExprReferenceValue implements [expr.Referenceable]: the outputs of the
@@ -57,33 +62,23 @@ func (c *Component) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) ct
 	}
 }
 
-// Instances are the results of for_each.
-func (c *Component) Instances(ctx context.Context) foreach.Expansion[*ComponentInstance] {
-	return c.instances.Value(ctx, c.instancesAspect)
+// PlanChanges implements [Plannable].
+func (c *Component) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	instances, diags := c.CheckInstances(ctx)
+	c.announce(instances)
+	return nil, diags
 }
 
-// CheckInstances is like Instances and reports what is wrong with for_each.
-func (c *Component) CheckInstances(ctx context.Context) (foreach.Expansion[*ComponentInstance], hcl.Diagnostics) {
-	return c.instances.Check(ctx, c.instancesAspect)
-}
-
-func (c *Component) instancesAspect() memo.Aspect[foreach.Expansion[*ComponentInstance]] {
-	aspect := expansionAspect(c.stack, c.addr.String(), c.config.decl.ForEach, "component",
-		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *ComponentInstance {
-			return newComponentInstance(c, key, repetition)
-		})
-	compute := aspect.Compute
-	aspect.Compute = func(ctx context.Context) (foreach.Expansion[*ComponentInstance], hcl.Diagnostics) {
-		instances, diags := compute(ctx)
-		c.announce(instances)
-		return instances, diags
-	}
-	return aspect
+// CheckApply implements [Applyable].
+func (c *Component) CheckApply(ctx context.Context) hcl.Diagnostics {
+	instances, diags := c.CheckInstances(ctx)
+	c.announce(instances)
+	return diags
 }
 
 func (c *Component) announce(instances foreach.Expansion[*ComponentInstance]) {
 	hook := c.stack.main.hooks.ComponentExpanded
-	if hook == nil || instances.Kind == foreach.Failed || c.stack.main.phase == expr.InspectPhase {
+	if hook == nil || instances.Kind == foreach.Failed {
 		return
 	}
 	addrs := make([]stackaddrs.AbsComponentInstance, 0, len(instances.Instances))

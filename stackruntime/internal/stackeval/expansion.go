@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
@@ -14,17 +15,71 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 )
 
-// expansionAspect computes the instances of a block in a stack instance.
+// instances are the results of a for_each argument in one stack instance, for
+// embedding in the object of the block.
+type instances[I any] struct {
+	memo   memo.Memo[foreach.Expansion[I]]
+	aspect func() memo.Aspect[foreach.Expansion[I]]
+}
+
+// newInstances prepares the expansion of a block.
 //
 // addr is the address of the block, what its kind in messages.
-func expansionAspect[I any](stack *Stack, addr string, forEach hcl.Expression, what string, newInstance func(stackaddrs.InstanceKey, foreach.Repetition) I) memo.Aspect[foreach.Expansion[I]] {
-	return memo.Aspect[foreach.Expansion[I]]{
-		Name:        addr + " for_each",
-		Placeholder: foreach.Expansion[I]{Kind: foreach.Failed},
-		Compute: func(ctx context.Context) (foreach.Expansion[I], hcl.Diagnostics) {
-			set, diags := evalForEach(ctx, stack, forEach, what)
-			return foreach.Expand(set, newInstance), diags
-		},
+func newInstances[I any](stack *Stack, addr string, forEach hcl.Expression, what string, newInstance func(stackaddrs.InstanceKey, foreach.Repetition) I) instances[I] {
+	return instances[I]{aspect: func() memo.Aspect[foreach.Expansion[I]] {
+		return memo.Aspect[foreach.Expansion[I]]{
+			Name:        addr + " for_each",
+			Placeholder: foreach.Expansion[I]{Kind: foreach.Failed},
+			Compute: func(ctx context.Context) (foreach.Expansion[I], hcl.Diagnostics) {
+				set, diags := evalForEach(ctx, stack, forEach, what)
+				return foreach.Expand(set, newInstance), diags
+			},
+		}
+	}}
+}
+
+// Instances are the results of for_each.
+func (i *instances[I]) Instances(ctx context.Context) foreach.Expansion[I] {
+	return i.memo.Value(ctx, i.aspect)
+}
+
+// CheckInstances is like Instances and reports what is wrong with for_each.
+func (i *instances[I]) CheckInstances(ctx context.Context) (foreach.Expansion[I], hcl.Diagnostics) {
+	return i.memo.Check(ctx, i.aspect)
+}
+
+// PlanChanges implements [Plannable].
+func (i *instances[I]) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	_, diags := i.CheckInstances(ctx)
+	return nil, diags
+}
+
+// CheckApply implements [Applyable].
+func (i *instances[I]) CheckApply(ctx context.Context) hcl.Diagnostics {
+	_, diags := i.CheckInstances(ctx)
+	return diags
+}
+
+// instancesValue is what expressions see of a block whose instances all have
+// results of one type: the result of the only instance, or a map of results.
+func instancesValue[I any](expansion foreach.Expansion[I], ty cty.Type, result func(I) cty.Value) cty.Value {
+	switch expansion.Kind {
+	case foreach.Single:
+		return result(expansion.Instances[stackaddrs.NoKey])
+	case foreach.Keyed:
+		results := make(map[string]cty.Value, len(expansion.Instances))
+		for key, inst := range expansion.InOrder() {
+			name, _ := key.AsString()
+			results[name] = result(inst)
+		}
+		if len(results) == 0 {
+			return cty.MapValEmpty(ty)
+		}
+		return cty.MapVal(results)
+	case foreach.Unknown:
+		return cty.UnknownVal(cty.Map(ty))
+	default:
+		return expr.Placeholder(cty.Map(ty))
 	}
 }
 

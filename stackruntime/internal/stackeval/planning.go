@@ -157,31 +157,13 @@ func (o *OutputValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Dia
 }
 
 // PlanChanges implements [Plannable].
-func (p *Provider) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	_, diags := p.CheckInstances(ctx)
-	return nil, diags
-}
-
-// PlanChanges implements [Plannable].
 func (p *ProviderInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
 	return nil, p.CheckArgs(ctx)
 }
 
 // PlanChanges implements [Plannable].
-func (c *StackCall) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	_, diags := c.CheckInstances(ctx)
-	return nil, diags
-}
-
-// PlanChanges implements [Plannable].
 func (c *StackCallInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
 	return nil, c.CheckInputs(ctx)
-}
-
-// PlanChanges implements [Plannable].
-func (c *Component) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	_, diags := c.CheckInstances(ctx)
-	return nil, diags
 }
 
 // planRootRemovals plans to drop root values that are no longer declared.

@@ -24,58 +24,27 @@ type Provider struct {
 	addr   stackaddrs.AbsProviderConfig
 	config *ProviderConfig
 
-	instances memo.Memo[foreach.Expansion[*ProviderInstance]]
-	required  memo.Memo[componentSet]
+	instances[*ProviderInstance]
+	required memo.Memo[componentSet]
 }
 
 func newProvider(stack *Stack, config *ProviderConfig) *Provider {
-	return &Provider{
+	p := &Provider{
 		stack:  stack,
 		addr:   stackaddrs.AbsProviderConfig{Stack: stack.addr, Item: config.addr.Item},
 		config: config,
 	}
+	p.instances = newInstances(stack, p.addr.String(), config.decl.ForEach, "provider",
+		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *ProviderInstance {
+			return newProviderInstance(p, key, repetition)
+		})
+	return p
 }
 
 // ExprReferenceValue implements [expr.Referenceable]: a reference to the
 // configuration, or a map of references.
 func (p *Provider) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
-	ty := stackconfig.ProviderRefType(p.addr.Item.Provider)
-	instances := p.Instances(ctx)
-	switch instances.Kind {
-	case foreach.Single:
-		return instances.Instances[stackaddrs.NoKey].reference()
-	case foreach.Keyed:
-		refs := make(map[string]cty.Value, len(instances.Instances))
-		for key, inst := range instances.Instances {
-			name, _ := key.AsString()
-			refs[name] = inst.reference()
-		}
-		if len(refs) == 0 {
-			return cty.MapValEmpty(ty)
-		}
-		return cty.MapVal(refs)
-	case foreach.Unknown:
-		return cty.UnknownVal(cty.Map(ty))
-	default:
-		return expr.Placeholder(cty.Map(ty))
-	}
-}
-
-// Instances are the results of for_each.
-func (p *Provider) Instances(ctx context.Context) foreach.Expansion[*ProviderInstance] {
-	return p.instances.Value(ctx, p.instancesAspect)
-}
-
-// CheckInstances is like Instances and reports what is wrong with for_each.
-func (p *Provider) CheckInstances(ctx context.Context) (foreach.Expansion[*ProviderInstance], hcl.Diagnostics) {
-	return p.instances.Check(ctx, p.instancesAspect)
-}
-
-func (p *Provider) instancesAspect() memo.Aspect[foreach.Expansion[*ProviderInstance]] {
-	return expansionAspect(p.stack, p.addr.String(), p.config.decl.ForEach, "provider",
-		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *ProviderInstance {
-			return newProviderInstance(p, key, repetition)
-		})
+	return instancesValue(p.Instances(ctx), stackconfig.ProviderRefType(p.addr.Item.Provider), (*ProviderInstance).reference)
 }
 
 // requiredComponents are the components that the configuration depends on.

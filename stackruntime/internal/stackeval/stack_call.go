@@ -21,17 +21,22 @@ type StackCall struct {
 	addr   stackaddrs.AbsStackCall
 	config *StackCallConfig
 
-	instances memo.Memo[foreach.Expansion[*StackCallInstance]]
-	required  memo.Memo[componentSet]
-	inside    memo.Memo[componentSet]
+	instances[*StackCallInstance]
+	required memo.Memo[componentSet]
+	inside   memo.Memo[componentSet]
 }
 
 func newStackCall(stack *Stack, config *StackCallConfig) *StackCall {
-	return &StackCall{
+	c := &StackCall{
 		stack:  stack,
 		addr:   stackaddrs.AbsStackCall{Stack: stack.addr, Item: config.addr.Item},
 		config: config,
 	}
+	c.instances = newInstances(stack, c.addr.String(), config.decl.ForEach, "stack",
+		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *StackCallInstance {
+			return newStackCallInstance(c, key, repetition)
+		})
+	return c
 }
 
 // ExprReferenceValue implements [expr.Referenceable]: the outputs of the
@@ -40,43 +45,9 @@ func (c *StackCall) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) ct
 	if c.config.child == nil {
 		return expr.Placeholder(cty.DynamicPseudoType)
 	}
-	ty := c.config.child.outputsType()
-	instances := c.Instances(ctx)
-	switch instances.Kind {
-	case foreach.Single:
-		return instances.Instances[stackaddrs.NoKey].outputs(ctx)
-	case foreach.Keyed:
-		results := make(map[string]cty.Value, len(instances.Instances))
-		for key, inst := range instances.InOrder() {
-			name, _ := key.AsString()
-			results[name] = inst.outputs(ctx)
-		}
-		if len(results) == 0 {
-			return cty.MapValEmpty(ty)
-		}
-		return cty.MapVal(results)
-	case foreach.Unknown:
-		return cty.UnknownVal(cty.Map(ty))
-	default:
-		return expr.Placeholder(cty.Map(ty))
-	}
-}
-
-// Instances are the results of for_each.
-func (c *StackCall) Instances(ctx context.Context) foreach.Expansion[*StackCallInstance] {
-	return c.instances.Value(ctx, c.instancesAspect)
-}
-
-// CheckInstances is like Instances and reports what is wrong with for_each.
-func (c *StackCall) CheckInstances(ctx context.Context) (foreach.Expansion[*StackCallInstance], hcl.Diagnostics) {
-	return c.instances.Check(ctx, c.instancesAspect)
-}
-
-func (c *StackCall) instancesAspect() memo.Aspect[foreach.Expansion[*StackCallInstance]] {
-	return expansionAspect(c.stack, c.addr.String(), c.config.decl.ForEach, "stack",
-		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *StackCallInstance {
-			return newStackCallInstance(c, key, repetition)
-		})
+	return instancesValue(c.Instances(ctx), c.config.child.outputsType(), func(inst *StackCallInstance) cty.Value {
+		return inst.outputs(ctx)
+	})
 }
 
 // requiredComponents are the components that the block itself depends on.

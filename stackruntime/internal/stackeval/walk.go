@@ -84,11 +84,10 @@ func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
 	}
 }
 
-// walkDynamic visits all objects below a stack that are not Config objects. T is
-// the interface of the phase, which all of them implement.
-func walkDynamic[T any](ctx context.Context, w *walker, s *Stack, visit func(ctx context.Context, object T)) {
-	async := func(object any) {
-		w.async(ctx, func(ctx context.Context) { visit(ctx, object.(T)) })
+// walkDynamic visits all objects below a stack that are not Config objects.
+func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx context.Context, object dynamic)) {
+	async := func(object dynamic) {
+		w.async(ctx, func(ctx context.Context) { visit(ctx, object) })
 	}
 	for _, object := range s.variables {
 		async(object)
@@ -101,7 +100,7 @@ func walkDynamic[T any](ctx context.Context, w *walker, s *Stack, visit func(ctx
 	}
 	for _, object := range s.providers {
 		w.async(ctx, func(ctx context.Context) {
-			visit(ctx, any(object).(T))
+			visit(ctx, object)
 			for _, inst := range object.Instances(ctx).Instances {
 				async(inst)
 			}
@@ -109,7 +108,7 @@ func walkDynamic[T any](ctx context.Context, w *walker, s *Stack, visit func(ctx
 	}
 	for _, object := range asWritten(s.components, (*Component).place) {
 		w.async(ctx, func(ctx context.Context) {
-			visit(ctx, any(object).(T))
+			visit(ctx, object)
 			for _, inst := range object.Instances(ctx).InOrder() {
 				async(inst)
 			}
@@ -117,7 +116,7 @@ func walkDynamic[T any](ctx context.Context, w *walker, s *Stack, visit func(ctx
 	}
 	for _, object := range s.calls {
 		w.async(ctx, func(ctx context.Context) {
-			visit(ctx, any(object).(T))
+			visit(ctx, object)
 			for _, inst := range object.Instances(ctx).Instances {
 				async(inst)
 				if inst.stack != nil {
@@ -149,7 +148,7 @@ func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) 
 		sync.Mutex
 		changes []PlannedChange
 	}
-	walkDynamic(ctx, &w, m.stack, func(ctx context.Context, object Plannable) {
+	walkDynamic(ctx, &w, m.stack, func(ctx context.Context, object dynamic) {
 		changes, diags := object.PlanChanges(ctx)
 		w.add(diags)
 		planned.Lock()
@@ -158,4 +157,22 @@ func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) 
 	})
 	w.tasks.Wait()
 	return planned.changes, w.all()
+}
+
+// What the walks rely on.
+var (
+	_ = []Validatable{
+		(*StackConfig)(nil), (*LocalValueConfig)(nil), (*OutputValueConfig)(nil), (*ProviderConfig)(nil),
+		(*ComponentConfig)(nil), (*StackCallConfig)(nil),
+	}
+	_ = []dynamic{
+		(*InputVariable)(nil), (*LocalValue)(nil), (*OutputValue)(nil), (*Provider)(nil), (*ProviderInstance)(nil),
+		(*Component)(nil), (*ComponentInstance)(nil), (*StackCall)(nil), (*StackCallInstance)(nil),
+	}
+)
+
+// dynamic is implemented by all objects that dynamic walks visit.
+type dynamic interface {
+	Plannable
+	Applyable
 }
