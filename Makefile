@@ -13,7 +13,7 @@ ENGINE = engine="$$($(GO) run ./internal/buildtool engine)" && export PATH="$$PA
 PROVIDERS = TF_CLI_CONFIG_FILE="$$($(GO) run ./internal/buildtool mirror)" && export TF_CLI_CONFIG_FILE
 PREPARED = $(ENGINE) && $(PROVIDERS)
 
-.PHONY: help build demo test race lint fmt generate golden bench ci clean
+.PHONY: help build demo test race lint fmt generate golden bench gobench ci clean
 
 help:
 	@echo 'build     bin/cairn'
@@ -24,7 +24,8 @@ help:
 	@echo 'fmt       format Go files'
 	@echo 'generate  regenerate generated code'
 	@echo 'golden    rewrite golden files from what the code does now'
-	@echo 'bench     benchmarks; BENCH=regexp for some'
+	@echo 'bench     what docs/performance.md shows, in a few minutes; BENCHFLAGS=-h says what can be chosen'
+	@echo 'gobench   Go benchmarks of all packages; BENCH=regexp for some'
 	@echo 'ci        what the gate runs'
 
 build:
@@ -63,8 +64,12 @@ COUNT ?= -count=1
 golden:
 	@$(PREPARED) && UPDATE_GOLDEN=1 $(GO) test $(COUNT) -timeout=30m $(PACKAGES)
 
+BENCHFLAGS ?=
+bench: build
+	@$(ENGINE) && $(GO) run ./internal/bench -cairn=bin/cairn -engine="$$engine" $(BENCHFLAGS)
+
 BENCH ?= .
-bench:
+gobench:
 	@$(PREPARED) && $(GO) test -run='^$$' -bench='$(BENCH)' -benchmem -timeout=60m $(PACKAGES)
 
 ci:

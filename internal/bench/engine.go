@@ -42,12 +42,24 @@ func (r *report) measureEngine(ctx context.Context, opts options, dir string) er
 		subjects = slices.Insert(subjects, 2, subject(&program{opts.cairn, opts.engine}))
 	}
 	table := newTable("stack", "run by", "plan s", "apply s", "total s", "CPU s", "ratio", "CPU ratio")
+	err := compareAll(ctx, table, subjects, opts, dir)
+	r.section("Whole runs, with the engine's processes", fmt.Sprintf(
+		"Modules of %d `terraform_data` each. Medians of %d rounds (300 components: %d); a ratio is the median of the ratios to the bare processes of the same round.",
+		resourcesEach, opts.rounds, opts.largeRounds), table)
+	return err
+}
+
+// compareAll adds the rows of one comparison after the other.
+func compareAll(ctx context.Context, table *table, subjects []subject, opts options, dir string) error {
 	for _, c := range []comparison{
 		{components: 50, parallelism: 2, rounds: opts.rounds},
 		{components: 50, parallelism: 10, rounds: opts.rounds},
 		{components: 300, parallelism: 10, rounds: opts.largeRounds},
 		{components: 300, chain: true, parallelism: 10, rounds: opts.largeRounds},
 	} {
+		if c.rounds < 1 {
+			continue
+		}
 		results, err := c.measure(ctx, subjects, filepath.Join(dir, strings.NewReplacer(" ", "-", ",", "").Replace(c.String())))
 		if err != nil {
 			return fmt.Errorf("%s: %w", c, err)
@@ -56,9 +68,6 @@ func (r *report) measureEngine(ctx context.Context, opts options, dir string) er
 			addRow(table, c, subject, results[i], results[0])
 		}
 	}
-	r.section("Whole runs, with the engine's processes", fmt.Sprintf(
-		"Modules of %d `terraform_data` each. Medians of %d rounds (300 components: %d); a ratio is the median of the ratios to the bare processes of the same round.",
-		resourcesEach, opts.rounds, opts.largeRounds), table)
 	return nil
 }
 
@@ -83,11 +92,10 @@ func (c comparison) measure(ctx context.Context, subjects []subject, dir string)
 		}
 	}
 	for round := range c.rounds {
-		order := slices.Collect(seq(len(subjects)))
-		if round%2 == 1 {
-			slices.Reverse(order)
-		}
-		for _, i := range order {
+		for i := range subjects {
+			if round%2 == 1 {
+				i = len(subjects) - 1 - i
+			}
 			if err := f.reset(); err != nil {
 				return nil, err
 			}
@@ -100,16 +108,6 @@ func (c comparison) measure(ctx context.Context, subjects []subject, dir string)
 		}
 	}
 	return results, nil
-}
-
-func seq(n int) func(yield func(int) bool) {
-	return func(yield func(int) bool) {
-		for i := range n {
-			if !yield(i) {
-				return
-			}
-		}
-	}
 }
 
 func addRow(t *table, c comparison, s subject, results, reference []timing) {

@@ -23,7 +23,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == libraryCommand {
 		run = runLibrary
 	}
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1)
@@ -70,23 +70,25 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	// What was measured before an interrupt or a failure is printed, but put into no document.
+	err = report.measure(ctx, opts, dir)
+	if err == nil && opts.update != "" {
+		err = report.update(opts.update)
+	}
+	_, printErr := io.WriteString(out, report.text())
+	return errors.Join(err, printErr)
+}
+
+func (r *report) measure(ctx context.Context, opts options, dir string) error {
 	if opts.only != "engine" {
-		if err := report.measureEvaluator(ctx, dir); err != nil {
+		if err := r.measureEvaluator(ctx, dir); err != nil {
 			return err
 		}
 	}
 	if opts.only != "evaluator" {
-		if err := report.measureEngine(ctx, opts, dir); err != nil {
-			return err
-		}
+		return r.measureEngine(ctx, opts, dir)
 	}
-	if opts.update != "" {
-		if err := report.update(opts.update); err != nil {
-			return err
-		}
-	}
-	_, err = io.WriteString(out, report.text())
-	return err
+	return nil
 }
 
 // progress says what is measured now, beside the results.

@@ -17,8 +17,9 @@ func peakMemory(process *os.ProcessState) int64 {
 	if !ok {
 		return 0
 	}
-	if runtime.GOOS == "darwin" {
-		return int64(usage.Maxrss)
+	peak := int64(usage.Maxrss) //nolint:unconvert // an int32 on some systems
+	if runtime.GOOS != "darwin" {
+		peak <<= 10
 	}
-	return int64(usage.Maxrss) << 10
+	return peak
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -73,7 +74,7 @@ func (t *table) String() string {
 		numbers[i] = len(t.rows) > 1
 		for j, row := range t.rows {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]), 3)
-			numbers[i] = numbers[i] && (j == 0 || strings.ContainsAny(row[i][:min(1, len(row[i]))], "0123456789–"))
+			numbers[i] = numbers[i] && (j == 0 || isNumber(row[i]))
 		}
 	}
 	var b strings.Builder
@@ -101,6 +102,14 @@ func (t *table) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// isNumber tells whether a cell has a number, or the sign for one that is not known.
+func isNumber(cell string) bool {
+	_, err := strconv.ParseFloat(cell, 64)
+	return err == nil || cell == unknownNumber
+}
+
+const unknownNumber = "–"
+
 // seconds writes a duration with three digits that matter.
 func seconds(value float64) string {
 	if value < 1 {
@@ -111,7 +120,7 @@ func seconds(value float64) string {
 
 func megabytes(size int64) string {
 	if size == 0 {
-		return "–"
+		return unknownNumber
 	}
 	return fmt.Sprintf("%.0f", float64(size)/1e6)
 }
