@@ -4,25 +4,12 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
-
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == libraryCommand { // started by a subject
-		if err := runLibrary(context.Background(), os.Args[1:], os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
 
 // All subjects do the work of every shape, again and again.
 func TestComparisons(t *testing.T) {
