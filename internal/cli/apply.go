@@ -25,9 +25,14 @@ type applyFlags struct {
 	autoApprove bool
 }
 
+// defaultRounds is enough for what is deferred for a good reason, and ends what is deferred for ever.
+const defaultRounds = 10
+
 func (o *applyFlags) register(f *flagSet) {
 	o.planFlags.register(f)
 	f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
+	o.maxRounds = defaultRounds
+	f.Var(&o.maxRounds, "max-rounds", "plan and apply at most `N` times while changes are deferred")
 	f.jsonFlag("write one JSON object a line; needs a plan file or -auto-approve")
 }
 
@@ -99,35 +104,62 @@ func (o *operation) applyNew(ctx context.Context, autoApprove bool) (int, error)
 		if diags.HasErrors() {
 			return diags
 		}
-		plan, moreDiags := o.plan(ctx)
+		return diags.Extend(o.applyRounds(ctx, autoApprove, running))
+	})
+}
+
+// applyRounds plans and applies until nothing is deferred any more: what could not be planned in one round may
+// be known after it.
+func (o *operation) applyRounds(ctx context.Context, autoApprove bool, running *progressTracker) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for round := 1; ; round++ {
+		before := o.stored.Serial
+		plan, moreDiags := o.applyRound(ctx, autoApprove, running)
 		diags = diags.Extend(moreDiags)
-		if plan == nil || context.Cause(ctx) == errInterrupted {
-			return interrupted(ctx, diags)
-		}
-		if err := o.view.plan(plan); err != nil {
-			return diags.Extend(asDiagnostics(err))
-		}
-		if diags.HasErrors() {
+		if diags.HasErrors() || plan.Complete {
 			return diags
 		}
-		if planEmpty(plan) {
-			return diags.Extend(o.view.nothingDone(o.stored.State))
+		if err := o.stored.reload(ctx, o.store); err != nil {
+			return diags.Extend(asDiagnostics(err))
 		}
-		if autoApprove && !o.options.json {
-			o.stdout("\n")
+		if o.stored.Serial == before || round == int(o.flags.maxRounds) {
+			return diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagWarning,
+				Summary:  "Changes are still deferred",
+				Detail: "The stack is not as the configuration says yet: what the last plan lists as deferred could not be planned. " +
+					"Plan again when what it waits for is there.",
+			})
 		}
-		if !autoApprove {
-			// Warnings are part of what is approved.
-			if err := o.report(diags); err != nil {
-				return asDiagnostics(err)
-			}
-			diags = nil
-			if err := o.approve(ctx, plan); err != nil {
-				return asDiagnostics(err)
-			}
-		}
-		return diags.Extend(o.apply(ctx, plan, o.given, running))
-	})
+		o.view.nextRound()
+	}
+}
+
+// applyRound makes a plan, asks, and applies it. The plan is nil only with error diagnostics.
+func (o *operation) applyRound(ctx context.Context, autoApprove bool, running *progressTracker) (*stackplan.Plan, hcl.Diagnostics) {
+	plan, diags := o.plan(ctx)
+	if plan == nil || wasInterrupted(ctx) {
+		return plan, interrupted(ctx, diags)
+	}
+	if err := o.view.plan(plan); err != nil {
+		return plan, diags.Extend(asDiagnostics(err))
+	}
+	if diags.HasErrors() {
+		return plan, diags
+	}
+	if planEmpty(plan) {
+		return plan, diags.Extend(o.view.nothingDone(o.stored.State))
+	}
+	if autoApprove {
+		o.view.paragraph()
+		return plan, diags.Extend(o.apply(ctx, plan, o.given, running))
+	}
+	if err := o.report(diags); err != nil { // warnings are part of what is approved
+		return plan, asDiagnostics(err)
+	}
+	if err := o.approve(ctx, plan); err != nil {
+		return plan, asDiagnostics(err)
+	}
+	return plan, o.apply(ctx, plan, o.given, running)
 }
 
 // applySaved applies a plan file.
@@ -253,7 +285,7 @@ func (o *operation) approve(ctx context.Context, plan *stackplan.Plan) error {
 	o.stdout("%s", approvalQuestion(modeName(plan.Mode)))
 	answer, err := o.ask(ctx, "  Enter a value: ", false)
 	switch {
-	case context.Cause(ctx) == errInterrupted:
+	case wasInterrupted(ctx):
 		return fail("Interrupted", "The question was not answered. Nothing was changed.")
 	case err != nil:
 		return fail("Approval needed", "The plan was not approved: %s. Answer \"yes\", or give -auto-approve. Nothing was changed.", err)
@@ -292,9 +324,9 @@ func (o *operation) apply(ctx context.Context, plan *stackplan.Plan, inputs give
 	if err := saver.finish(ctx); err != nil {
 		diags = withoutSaveErrors(diags).Extend(o.rescueState(err, result.State))
 	}
-	moreDiags := o.view.applied(result, outcome{
+	moreDiags := o.view.applied(plan, result, outcome{
 		failed:      diags.HasErrors(),
-		interrupted: context.Cause(ctx) == errInterrupted,
+		interrupted: wasInterrupted(ctx),
 	})
 	return diags.Extend(moreDiags)
 }

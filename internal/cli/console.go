@@ -172,7 +172,7 @@ func isExit(line string) bool {
 
 // isOpen tells whether an expression goes on in the next line: a bracket, a template or a heredoc is open.
 func isOpen(source string) bool {
-	tokens, _ := hclsyntax.LexExpression([]byte(source), consoleSource, hcl.InitialPos) // the parser reports mistakes
+	tokens, _ := hclsyntax.LexExpression([]byte(source), consoleSource, hcl.InitialPos) //nolint:errcheck // the parser reports mistakes
 	depth := 0
 	for _, token := range tokens {
 		switch token.Type {

@@ -6,6 +6,7 @@ package cli
 import (
 	"io"
 	"os"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -16,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/progress"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
@@ -108,6 +110,20 @@ func (v *display) next(plan *stackplan.Plan, file string) {
 	}
 }
 
+// paragraph separates what comes next from the plan.
+func (v *display) paragraph() {
+	if v.events == nil {
+		v.session.stdout("\n")
+	}
+}
+
+// nextRound says that there will be another plan.
+func (v *display) nextRound() {
+	if v.events == nil {
+		v.session.stdout("\nSome changes were deferred. Planning again...\n\n")
+	}
+}
+
 // nothingDone says that there was nothing to apply.
 func (v *display) nothingDone(state *stackstate.State) hcl.Diagnostics {
 	if v.events != nil {
@@ -122,7 +138,7 @@ func (v *display) nothingDone(state *stackstate.State) hcl.Diagnostics {
 type outcome struct{ failed, interrupted bool }
 
 // applied shows what an apply has done.
-func (v *display) applied(result *stackruntime.ApplyResult, how outcome) hcl.Diagnostics {
+func (v *display) applied(plan *stackplan.Plan, result *stackruntime.ApplyResult, how outcome) hcl.Diagnostics {
 	if v.events != nil {
 		v.events.ChangeSummary(v.operation, result.Counts())
 		v.events.Outputs(result.State.Outputs)
@@ -130,13 +146,38 @@ func (v *display) applied(result *stackruntime.ApplyResult, how outcome) hcl.Dia
 	}
 	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: how.failed, Interrupted: how.interrupted}
 	for addr, done := range result.Components {
-		summary.Components = append(summary.Components, views.ComponentResult{Addr: addr, Status: done.Status, Counts: done.Counts})
+		component := views.ComponentResult{Addr: addr, Status: done.Status, Counts: done.Counts}
+		if done.Status == hooks.Skipped {
+			component.Because = missed(plan, result, addr)
+		}
+		summary.Components = append(summary.Components, component)
 	}
 	out := v.session.streams.Out
 	if err := views.WriteApplySummary(out, summary, v.session.viewOptions(out)); err != nil {
 		return errorDiagnostics(err)
 	}
 	return v.outputs(result.State.Outputs)
+}
+
+// missed returns what a skipped component instance needed and did not get.
+func missed(plan *stackplan.Plan, result *stackruntime.ApplyResult, skipped stackaddrs.AbsComponentInstance) []stackaddrs.AbsComponentInstance {
+	planned := map[stackaddrs.AbsComponentInstance]*stackplan.Component{}
+	for _, component := range plan.Components {
+		planned[component.Addr] = component
+	}
+	goes := planned[skipped] != nil && planned[skipped].Action == stackplan.Delete
+	var because []stackaddrs.AbsComponentInstance
+	for addr, done := range result.Components {
+		// What goes away needs that what requires it is gone before.
+		needing, needed := planned[skipped], addr
+		if goes {
+			needing, needed = planned[addr], skipped
+		}
+		if done.Status != hooks.Applied && needing != nil && slices.Contains(needing.Requires, stackaddrs.ComponentOf(needed)) {
+			because = append(because, addr)
+		}
+	}
+	return because
 }
 
 // outputs shows the output values after an apply, if there are any.

@@ -14,6 +14,9 @@ import (
 // errInterrupted is the cause of the end of an operation's context.
 var errInterrupted = errors.New("interrupted")
 
+// wasInterrupted tells whether the user has ended an operation.
+func wasInterrupted(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errInterrupted) }
+
 // interruptible returns a context that ends with the first interrupt. The second one says what would be lost, and
 // only the third ends the process at once. The caller must call stop.
 func (s *session) interruptible(ctx context.Context, lost func() string) (_ context.Context, stop func()) {

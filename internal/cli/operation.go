@@ -39,9 +39,6 @@ func (s *session) newOperation(name string, flags *planFlags) *operation {
 func (o *operation) load(ctx context.Context) hcl.Diagnostics {
 	opts, diags := o.checkedOptions(ctx)
 	o.config = opts.Config
-	if o.config == nil {
-		o.config, _ = o.loadConfig() // whose diagnostics are among those of checkedOptions
-	}
 	if o.config != nil {
 		given, moreDiags := o.readVariables(o.config.Root.Variables, o.flags.arguments)
 		o.given = given
@@ -113,7 +110,7 @@ func isEmptyState(state *stackstate.State) bool {
 
 // interrupted tells of an operation that was interrupted before anything was changed.
 func interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
-	if context.Cause(ctx) != errInterrupted {
+	if !wasInterrupted(ctx) {
 		return diags
 	}
 	return hcl.Diagnostics{problem("Interrupted", "Planning was interrupted. Nothing was changed.")}

@@ -73,7 +73,7 @@ func (o *operation) planAndShow(ctx context.Context, out string, detailed bool) 
 	}
 	plan, moreDiags := o.plan(ctx)
 	diags = diags.Extend(moreDiags)
-	if plan == nil || context.Cause(ctx) == errInterrupted {
+	if plan == nil || wasInterrupted(ctx) {
 		return exitError, interrupted(ctx, diags)
 	}
 	if err := o.view.plan(plan); err != nil {

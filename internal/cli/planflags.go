@@ -17,7 +17,8 @@ type planFlags struct {
 	refreshOnly bool
 	refresh     bool
 	replace     listValue
-	parallelism parallelismValue
+	parallelism countValue
+	maxRounds   countValue // of applies
 }
 
 func (o *planFlags) register(f *flagSet) {

@@ -18,11 +18,13 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// prepare installs what the configuration needs and returns what the runtime is to be run with.
+// prepare installs what the configuration needs and returns what the runtime is to be run with. With errors, that is
+// only the configuration.
 func (s *session) prepare(ctx context.Context, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
+	opts := stackruntime.Options{Config: config}
 	opened, err := s.openEngine()
 	if err != nil {
-		return stackruntime.Options{}, asDiagnostics(err)
+		return opts, asDiagnostics(err)
 	}
 	diags := opened.Prepare(ctx, tfengine.PrepareRequest{
 		Modules:      moduleDirs(config),
@@ -30,14 +32,15 @@ func (s *session) prepare(ctx context.Context, config *stackconfig.Config, upgra
 		Upgrade:      upgrade,
 	})
 	if diags.HasErrors() {
-		return stackruntime.Options{}, diags
+		return opts, diags
 	}
 	locks, err := opened.Locks()
 	if err != nil {
-		return stackruntime.Options{}, diags.Append(problem("Unreadable provider lock file",
+		return opts, diags.Append(problem("Unreadable provider lock file",
 			"%s. Correct the file, or delete it and run \"cairn init\".", upperFirst(reason(err))))
 	}
-	return stackruntime.Options{Config: config, Engine: opened, Locks: locks}, diags
+	opts.Engine, opts.Locks = opened, locks
+	return opts, diags
 }
 
 // checkedOptions is prepare for a configuration that is used only if it is good. Where it is not, all its mistakes
@@ -101,7 +104,7 @@ func configHash(config *stackconfig.Config) (string, error) {
 	loader := module.NewLoader(module.Options{Base: config.Root.Dir})
 	var dirs []string
 	for _, dir := range moduleDirs(config) {
-		tree, _ := loader.Load(dir) // what is wrong with it was reported when it was planned
+		tree, _ := loader.Load(dir) //nolint:errcheck // what is wrong was reported when it was planned
 		if tree == nil {
 			continue
 		}
@@ -117,7 +120,7 @@ func configHash(config *stackconfig.Config) (string, error) {
 }
 
 // parallelism returns how many components are worked on at the same time; 0 leaves it to the runtime.
-func (s *session) parallelism(option parallelismValue) (int, error) {
+func (s *session) parallelism(option countValue) (int, error) {
 	if option > 0 {
 		return int(option), nil
 	}

@@ -134,18 +134,18 @@ func stringArgument(body hcl.Body, name string) (string, hcl.Diagnostics) {
 	return value, diags.Extend(moreDiags)
 }
 
-// parallelismValue is the option -parallelism.
-type parallelismValue int
+// countValue is an option with a number from 1; 0 when it was not given.
+type countValue int
 
-func (p *parallelismValue) String() string { return strconv.Itoa(int(*p)) }
+func (c *countValue) String() string { return strconv.Itoa(int(*c)) }
 
 // Set implements [flag.Value].
-func (p *parallelismValue) Set(text string) error {
+func (c *countValue) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
 		return errors.New("must be a whole number from 1")
 	}
-	*p = parallelismValue(n)
+	*c = countValue(n)
 	return nil
 }
 

@@ -89,6 +89,20 @@ func (s *session) lockExisting(ctx context.Context, operation string) (*storedSt
 	return locked, err
 }
 
+// reload reads the state again, under the same lock.
+func (t *storedState) reload(ctx context.Context, store statestore.Store) error {
+	snapshot, err := store.Read(ctx, deployment)
+	if err != nil {
+		return err
+	}
+	state, err := decodeState(snapshot.Records)
+	if err != nil {
+		return err
+	}
+	t.Snapshot, t.State = snapshot, state
+	return nil
+}
+
 // unlock gives the lock back, if there is one.
 func (t *storedState) unlock(ctx context.Context) error {
 	if t == nil || t.lock == nil {

@@ -1,0 +1,269 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
+)
+
+// memoryEngine is an engine for which nothing has to be installed.
+type memoryEngine struct{ *memengine.Engine }
+
+func (memoryEngine) Prepare(context.Context, tfengine.PrepareRequest) hcl.Diagnostics { return nil }
+
+func (memoryEngine) Locks() (map[stackaddrs.Provider]string, error) { return nil, nil }
+
+func (memoryEngine) Recover(context.Context) ([]*tfengine.Recovered, error) { return nil, nil }
+
+// stack is a stack in a directory of its own, which is the current one.
+type stack struct {
+	t      *testing.T
+	before func(context.Context, memengine.Call) error
+}
+
+// newStack writes the files of an archive to a new directory and goes there.
+func newStack(t *testing.T, archive string) *stack {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	for _, name := range []string{stateVariable, engineVariable} {
+		t.Setenv(name, "")
+	}
+	return &stack{t: t}
+}
+
+// result is what a command has written, and its exit code.
+type result struct {
+	status   int
+	out, err string
+}
+
+func (s *stack) dependencies() dependencies {
+	return dependencies{openEngine: func(stackDir, _ string) (preparedEngine, error) {
+		return memoryEngine{memengine.New(memengine.Options{StackDir: stackDir, Before: s.before})}, nil
+	}}
+}
+
+func (s *stack) run(args ...string) result {
+	s.t.Helper()
+	return s.runContext(s.t.Context(), args...)
+}
+
+func (s *stack) runContext(ctx context.Context, args ...string) result {
+	s.t.Helper()
+	var out, err bytes.Buffer
+	status := run(ctx, args, Streams{In: strings.NewReader(""), Out: &out, Err: &err}, s.dependencies())
+	return result{status, out.String(), err.String()}
+}
+
+// mustRun runs a command that must succeed, and returns what it wrote.
+func (s *stack) mustRun(args ...string) string {
+	s.t.Helper()
+	r := s.run(args...)
+	if r.status != exitOK {
+		s.t.Fatalf("cairn %s: exit code %d\n%s%s", strings.Join(args, " "), r.status, r.out, r.err)
+	}
+	return r.out
+}
+
+const chainArchive = `
+-- main.tfcomponent.hcl --
+component "a" {
+  source = "./m"
+  inputs = { value = "start" }
+}
+
+component "b" {
+  source = "./m"
+  inputs = { value = component.a.value }
+}
+
+component "c" {
+  source = "./m"
+  inputs = { value = component.b.value }
+}
+
+locals {
+  both = { first = component.a.value, last = component.c.value }
+}
+
+output "value" {
+  type  = string
+  value = component.c.value
+}
+-- m/main.tf --
+variable "value" {
+  type = string
+}
+
+resource "terraform_data" "x" {
+  input = var.value
+}
+
+output "value" {
+  value = terraform_data.x.output
+}
+`
+
+func TestApplyAndDestroyInMemory(t *testing.T) {
+	s := newStack(t, chainArchive)
+	s.mustRun("plan", "-out=p")
+	if _, err := os.Stat(defaultState); err == nil {
+		t.Error("planning has made a state")
+	}
+	s.mustRun("apply", "p")
+	if got, want := s.mustRun("output", "-raw", "value"), "start"; got != want {
+		t.Errorf("output: got %q, want %q", got, want)
+	}
+	if r := s.run("plan", "-detailed-exitcode"); r.status != exitOK {
+		t.Errorf("second plan: exit code %d\n%s", r.status, r.out)
+	}
+	s.mustRun("destroy", "-auto-approve")
+	if got := s.mustRun("state", "list"); got != "" {
+		t.Errorf("state after destroy:\n%s", got)
+	}
+	if r := s.run("plan", "-detailed-exitcode"); r.status != exitChanges {
+		t.Errorf("plan after destroy: exit code %d, want %d", r.status, exitChanges)
+	}
+}
+
+// An interrupt between two components: the first one is saved, nothing more is begun.
+func TestApplyInterrupted(t *testing.T) {
+	s := newStack(t, chainArchive)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s.before = func(_ context.Context, call memengine.Call) error {
+		if call.Operation == memengine.Apply && call.Component.String() == "component.b" {
+			cancel(errInterrupted)
+			return errors.New("stopped on request")
+		}
+		return nil
+	}
+	r := s.runContext(ctx, "apply", "-auto-approve")
+	if r.status != exitError {
+		t.Errorf("exit code %d, want %d", r.status, exitError)
+	}
+	if want := "Apply interrupted. Resources: 1 added"; !strings.Contains(r.out, want) {
+		t.Errorf("output lacks %q:\n%s", want, r.out)
+	}
+	s.before = nil
+	if got := s.mustRun("state", "list"); !strings.Contains(got, "component.a.terraform_data.x") || strings.Contains(got, "component.c.") {
+		t.Errorf("state after the interrupt:\n%s", got)
+	}
+	s.mustRun("apply", "-auto-approve")
+	if r := s.run("plan", "-detailed-exitcode"); r.status != exitOK {
+		t.Errorf("plan after all: exit code %d\n%s", r.status, r.out)
+	}
+}
+
+// The first interrupt cancels, the second one warns, the third one ends the process.
+func TestInterrupts(t *testing.T) {
+	var mu sync.Mutex
+	var stderr bytes.Buffer
+	exited := make(chan int, 1)
+	s := newSession(Streams{Err: writerFunc(func(p []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return stderr.Write(p)
+	})}, dependencies{exit: func(status int) { exited <- status }})
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	signals := make(chan os.Signal)
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		s.handleInterrupts(signals, make(chan struct{}), cancel, func() string { return "This will be lost." })
+	}()
+	signals <- os.Interrupt
+	<-ctx.Done()
+	if cause := context.Cause(ctx); cause != errInterrupted {
+		t.Errorf("cause: %v", cause)
+	}
+	signals <- os.Interrupt
+	signals <- os.Interrupt
+	if status := <-exited; status != exitError {
+		t.Errorf("exit code %d, want %d", status, exitError)
+	}
+	<-finished
+	mu.Lock()
+	defer mu.Unlock()
+	first, rest, ok := strings.Cut(stderr.String(), "This will be lost.")
+	if !ok || !strings.Contains(first, "Interrupted.") || !strings.Contains(rest, "Ended at once.") {
+		t.Errorf("messages:\n%s", stderr.String())
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// The state lock is held from reading the state to the end, and given back after every outcome.
+func TestLockIsGivenBack(t *testing.T) {
+	s := newStack(t, chainArchive)
+	s.before = func(_ context.Context, call memengine.Call) error {
+		if call.Operation == memengine.Apply {
+			return errors.New("no")
+		}
+		return nil
+	}
+	for _, args := range [][]string{
+		{"apply", "-auto-approve"},
+		{"apply"}, // nobody answers
+		{"state", "rm", "component.nothing"},
+	} {
+		if r := s.run(args...); r.status != exitError {
+			t.Errorf("cairn %s: exit code %d", strings.Join(args, " "), r.status)
+		}
+	}
+	s.before = nil
+	s.mustRun("apply", "-auto-approve")
+}
+
+func TestConsoleCandidates(t *testing.T) {
+	s := newStack(t, chainArchive)
+	s.mustRun("apply", "-auto-approve")
+
+	session := newSession(Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, s.dependencies())
+	defer session.close()
+	c, diags := session.openConsole(t.Context(), nil, "")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for _, test := range []struct{ typed, want string }{
+		{"comp", "component.a component.b component.c"},
+		{"component.a", "component.a"},
+		{"component.a.", "component.a.value"},
+		{"component.a.x", ""},
+		{"local.", "local.both"},
+		{"local.both.", "local.both.first local.both.last"},
+		{"var.", ""},
+		{"component.zz.", ""},
+	} {
+		if got := strings.Join(c.candidates(t.Context(), test.typed), " "); got != test.want {
+			t.Errorf("candidates(%q): got %q, want %q", test.typed, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// flakyLock writes into a map, and fails as long as broken is set.
+type flakyLock struct {
+	statestore.Lock
+	statestore.Writer
+
+	broken    bool
+	records   map[string][]byte
+	begun     int
+	committed bool
+}
+
+var errBroken = errors.New("the disk is gone")
+
+func (l *flakyLock) Begin(context.Context, statestore.Base, string) (statestore.Writer, error) {
+	l.begun++
+	return l, nil
+}
+
+func (l *flakyLock) Write(_ context.Context, changes map[string][]byte) error {
+	if l.broken {
+		return errBroken
+	}
+	for key, value := range changes {
+		if value == nil {
+			delete(l.records, key)
+			continue
+		}
+		l.records[key] = value
+	}
+	return nil
+}
+
+func (l *flakyLock) Commit(context.Context) error {
+	l.committed = true
+	return nil
+}
+
+func moduleState(resources ...string) engine.State {
+	var list []string
+	for _, name := range resources {
+		list = append(list, fmt.Sprintf(`{"mode":"managed","type":"t","name":%q,"provider":"p","instances":[{"schema_version":0,"attributes":{}}]}`, name))
+	}
+	return engine.State(`{"version":4,"serial":1,"lineage":"l","outputs":{},"resources":[` + strings.Join(list, ",") + `]}`)
+}
+
+func objectAddresses(t *testing.T, state engine.State) string {
+	t.Helper()
+	objects, err := stackstate.Objects(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, object := range objects {
+		b.WriteString(object.Addr.String() + "\n")
+	}
+	return b.String()
+}
+
+func component(t *testing.T, addr string, resources ...string) *stackstate.Component {
+	t.Helper()
+	parsed, err := stackaddrs.ParseAbsComponentInstance(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &stackstate.Component{Addr: parsed, Module: moduleState(resources...)}
+}
+
+func newTestSaver(lock *flakyLock, prior *stackstate.State) *stateSaver {
+	return newStateSaver(&storedState{Snapshot: &statestore.Snapshot{}, State: prior, lock: lock}, "apply")
+}
+
+// What could not be written is written with the next change; a later change of a component takes the place of an earlier one.
+func TestSaverTriesAgain(t *testing.T) {
+	lock := &flakyLock{records: map[string][]byte{}, broken: true}
+	saver := newTestSaver(lock, stackstate.New())
+
+	checkpoint, final := component(t, "component.a", "x", "half"), component(t, "component.a", "x")
+	if err := saver.save(t.Context(), stackruntime.StateChange{After: checkpoint}); !errors.Is(err, errBroken) {
+		t.Fatalf("got error %v", err)
+	}
+	lock.broken = false
+	// The evaluator starts from what was saved: nothing.
+	if err := saver.save(t.Context(), stackruntime.StateChange{After: final}); err != nil {
+		t.Fatal(err)
+	}
+	if err := saver.finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := stackstate.New()
+	want.Components[final.Addr] = final
+	compareRecords(t, lock, want)
+	if lock.begun != 1 || !lock.committed {
+		t.Errorf("begun %d times, committed: %t", lock.begun, lock.committed)
+	}
+}
+
+func TestSaverWritesRootValues(t *testing.T) {
+	prior := stackstate.New()
+	prior.Inputs["gone"] = cty.StringVal("x")
+	prior.Outputs["kept"] = cty.StringVal("old")
+	records, err := prior.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := &flakyLock{records: records}
+	saver := newTestSaver(lock, prior)
+	err = saver.save(t.Context(), stackruntime.StateChange{
+		Inputs:  map[string]cty.Value{"gone": cty.NilVal, "new": cty.NumberIntVal(1)},
+		Outputs: map[string]cty.Value{"kept": cty.StringVal("new")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := stackstate.New()
+	want.Inputs["new"] = cty.NumberIntVal(1)
+	want.Outputs["kept"] = cty.StringVal("new")
+	compareRecords(t, lock, want)
+}
+
+// Nothing that was changed means no serial.
+func TestSaverWithoutChanges(t *testing.T) {
+	lock := &flakyLock{records: map[string][]byte{}}
+	saver := newTestSaver(lock, stackstate.New())
+	if err := saver.finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if lock.begun != 0 || lock.committed {
+		t.Errorf("begun %d times, committed: %t", lock.begun, lock.committed)
+	}
+}
+
+func TestSaverGivesUp(t *testing.T) {
+	lock := &flakyLock{records: map[string][]byte{}, broken: true}
+	saver := newTestSaver(lock, stackstate.New())
+	if err := saver.save(t.Context(), stackruntime.StateChange{After: component(t, "component.a", "x")}); !errors.Is(err, errBroken) {
+		t.Fatalf("got error %v", err)
+	}
+	if err := saver.finish(t.Context()); !errors.Is(err, errBroken) {
+		t.Errorf("got error %v", err)
+	}
+	if lock.committed {
+		t.Error("committed")
+	}
+}
+
+func compareRecords(t *testing.T, lock *flakyLock, want *stackstate.State) {
+	t.Helper()
+	records, err := want.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(records, lock.records); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+}
+
+// A file that is there is not replaced.
+func TestWriteNew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), rescueFile)
+	for i, want := range []string{path, path + ".2", path + ".3"} {
+		got, err := writeNew(path, []byte{byte(i)})
+		if err != nil || got != want {
+			t.Errorf("writeNew: got %q, %v, want %q", got, err, want)
+		}
+		info, err := os.Stat(want)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", want, info, err)
+		}
+	}
+}
