@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
@@ -22,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -603,5 +606,59 @@ func TestPlansDoNotDependOnScheduling(t *testing.T) {
 		if diff := cmp.Diff(want, got, compare, exported, component); diff != "" {
 			t.Fatalf("another plan (-first +this):\n%s", diff)
 		}
+	}
+}
+
+// Slow components are saved while they are applied, quick ones at their end only.
+func TestCheckpointsAreSavedNowAndThen(t *testing.T) {
+	for name, test := range map[string]struct {
+		pause time.Duration
+		saves int
+	}{
+		"slow":  {2 * time.Second, 3},
+		"quick": {time.Millisecond, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, `
+-- main.tfcomponent.hcl --
+component "c" { source = "./mod" }
+-- mod/main.tf --
+resource "terraform_data" "a" {}
+resource "terraform_data" "b" { input = terraform_data.a.id }
+`)
+			config, diags := stackconfig.Load(w.dir)
+			if diags.HasErrors() {
+				t.Fatal(describe(diags))
+			}
+			synctest.Test(t, func(t *testing.T) {
+				opts := stackruntime.Options{Config: config, Engine: memengine.New(memengine.Options{
+					Before: func(_ context.Context, call memengine.Call) error {
+						if call.Operation == memengine.Create {
+							time.Sleep(test.pause) // virtual time
+						}
+						return nil
+					},
+				})}
+				plan, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts})
+				if diags.HasErrors() {
+					t.Fatal(describe(diags))
+				}
+				var objects []int
+				_, diags = stackruntime.Apply(t.Context(), stackruntime.ApplyRequest{
+					Options: opts, Plan: plan,
+					Save: func(_ context.Context, change stackruntime.StateChange) error {
+						list, err := stackstate.Objects(change.After.Module)
+						objects = append(objects, len(list))
+						return err
+					},
+				})
+				if diags.HasErrors() {
+					t.Fatal(describe(diags))
+				}
+				if len(objects) != test.saves || objects[len(objects)-1] != 2 {
+					t.Errorf("saved states with %v objects, want %d states and both objects in the last", objects, test.saves)
+				}
+			})
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -435,10 +436,20 @@ func (t *tally) count(next func(engine.Event)) func(engine.Event) {
 	}
 }
 
+// checkpointInterval is how often the state of a component is saved while it is
+// being applied. The engine keeps it safe in between ([engine.ApplyResult]); writing
+// down each of many quick resources would cost more than making them.
+const checkpointInterval = time.Second
+
 // checkpoint saves the state of the module while it is being applied. What
 // cannot be saved now is saved at the end, or reported then.
 func (a *componentApplier) checkpoint(ctx context.Context) func(engine.State) {
+	last := time.Now()
 	return func(state engine.State) {
+		if time.Since(last) < checkpointInterval {
+			return
+		}
+		last = time.Now()
 		next := a.newRecord(&ComponentResult{Module: state})
 		if a.saved != nil {
 			next.Outputs = a.saved.Outputs
