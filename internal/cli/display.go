@@ -57,6 +57,7 @@ func (v *display) during(phase string, work func(hooks.Hooks)) {
 		v.session.live.Store(live)
 		defer v.session.live.Store(nil)
 		live.During(func() { work(live.Hooks()) })
+		v.session.stdout("\n")
 	default:
 		work(progress.NewLines(out, textstyle.Style{Color: v.session.viewOptions(out).Color}).Hooks(phase))
 		v.session.stdout("\n")
