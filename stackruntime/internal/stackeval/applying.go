@@ -214,7 +214,7 @@ func (c *StackCallInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 
 // CheckApply implements [Applyable].
 func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
-	if !c.main().changes.Has(c.addr) {
+	if !c.main.changes.Has(c.addr) {
 		return hcl.Diagnostics{bugDiagnostic("Plan does not match the configuration", "The configuration produces %s, of which the plan knows nothing.", c.addr)}
 	}
 	inputs, diags := c.inputs.Check(ctx, c.inputsAspect)
@@ -234,14 +234,14 @@ func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 // appliedOutputs are the results once the instance is applied. What goes away
 // has those it was planned with, at once.
 func (c *ComponentInstance) appliedOutputs(ctx context.Context) map[string]cty.Value {
-	plan := c.main().planFor(c.addr)
+	plan := c.main.planFor(c.addr)
 	if plan == nil {
 		return nil
 	}
 	if plan.Action == stackplan.Delete || plan.Action == stackplan.Forget {
 		return plan.Outputs
 	}
-	result, err := c.main().changes.Await(ctx, c.addr)
+	result, err := c.main.changes.Await(ctx, c.addr)
 	if err != nil || !result.Complete {
 		return resultOutputs(result)
 	}
@@ -386,7 +386,7 @@ func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *
 	began := a.main.slots.run(ctx, func(ctx context.Context) {
 		applied, diags = a.main.engine.Apply(ctx, &engine.ApplyRequest{
 			Component:  a.plan.Addr,
-			ModuleDir:  inst.component.config.decl.Source.Dir,
+			ModuleDir:  inst.use.source.Dir,
 			Mode:       a.plan.Mode,
 			Plan:       a.plan.EnginePlan,
 			Inputs:     inputs,

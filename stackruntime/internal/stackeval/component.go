@@ -148,7 +148,4 @@ func (c *ComponentInstance) planState(ctx context.Context) planState {
 	}
 }
 
-// source is the address of the module as written.
-func (c *Component) source() string { return c.config.decl.Source.Written }
-
 func (c *Component) module(ctx context.Context) *engine.Module { return c.config.Module(ctx) }
