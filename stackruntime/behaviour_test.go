@@ -634,7 +634,7 @@ resource "terraform_data" "b" { input = terraform_data.a.id }
 				opts := stackruntime.Options{Config: config, Engine: memengine.New(memengine.Options{
 					Before: func(_ context.Context, call memengine.Call) error {
 						if call.Operation == memengine.Create {
-							time.Sleep(test.pause) // virtual time
+							time.Sleep(test.pause) //nolint:forbidigo // virtual time
 						}
 						return nil
 					},

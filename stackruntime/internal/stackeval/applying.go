@@ -74,9 +74,9 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 	})
 
 	var w walker
-	walkDynamic(ctx, &w, m.stack, func(ctx context.Context, object dynamic) {
-		w.add(object.CheckApply(ctx))
-	})
+	visit := func(ctx context.Context, object dynamic) { w.add(object.CheckApply(ctx)) }
+	walkDynamic(ctx, &w, m.stack, visit)
+	m.walkRemoved(ctx, &w, visit)
 	results := make(map[stackaddrs.AbsComponentInstance]*ComponentResult)
 	for _, plan := range m.applying.Plan.Components {
 		result, err := m.changes.Await(ctx, plan.Addr)
@@ -292,8 +292,8 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 	a.setStatus(hooks.Pending)
 	a.saved = a.prior()
 	ready := a.awaitPredecessors(ctx)
-	inst, diags := a.instance(ctx)
-	if inst == nil {
+	subject, diags := a.subject(ctx)
+	if subject == nil {
 		result := a.unchanged()
 		result.diags = diags
 		a.setStatus(hooks.Failed)
@@ -302,12 +302,12 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 	if !ready {
 		result := a.unchanged()
 		result.Skipped = true
-		a.record(ctx, inst, result)
+		a.record(ctx, subject, result)
 		a.setStatus(hooks.Skipped)
 		return result, nil
 	}
-	result := a.apply(ctx, inst)
-	a.record(ctx, inst, result)
+	result := a.apply(ctx, subject)
+	a.record(ctx, subject, result)
 	switch {
 	case result.Skipped:
 		a.setStatus(hooks.Skipped)
@@ -336,8 +336,35 @@ func (a *componentApplier) awaitPredecessors(ctx context.Context) bool {
 	return ready
 }
 
-// instance finds the object that the configuration produces for the plan.
-func (a *componentApplier) instance(ctx context.Context) (*ComponentInstance, hcl.Diagnostics) {
+// changeSubject is an object that drives the change of a component instance.
+type changeSubject interface {
+	managed() *managedInstance
+
+	// finalInputs are the values to apply with. One that could not be computed is a placeholder.
+	finalInputs(ctx context.Context) map[string]cty.Value
+
+	// recordInputs are the values to keep in the state.
+	recordInputs(ctx context.Context) map[string]cty.Value
+}
+
+var (
+	_ changeSubject = (*ComponentInstance)(nil)
+	_ changeSubject = (*RemovedComponentInstance)(nil)
+)
+
+func (c *ComponentInstance) finalInputs(ctx context.Context) map[string]cty.Value {
+	if c.main.planFor(c.addr).Action == stackplan.Delete && c.prior() != nil {
+		return c.destroyInputs(c.Inputs(ctx))
+	}
+	return c.Inputs(ctx)
+}
+
+func (c *ComponentInstance) recordInputs(ctx context.Context) map[string]cty.Value {
+	return c.storedInputs(ctx, c.Inputs(ctx))
+}
+
+// subject finds the object that the configuration produces for the plan; nil when there is none.
+func (a *componentApplier) subject(ctx context.Context) (changeSubject, hcl.Diagnostics) {
 	component := a.main.component(ctx, stackaddrs.ComponentOf(a.plan.Addr))
 	if component != nil {
 		instances := component.Instances(ctx)
@@ -347,6 +374,9 @@ func (a *componentApplier) instance(ctx context.Context) (*ComponentInstance, hc
 		if !instances.Known() {
 			return nil, nil // an error, or unknown because of one, reported elsewhere
 		}
+	}
+	if removed, ok := a.main.removedComponents(ctx).claims[a.plan.Addr]; ok {
+		return removed, nil
 	}
 	return nil, hcl.Diagnostics{{
 		Severity: hcl.DiagError,
@@ -366,8 +396,9 @@ func (a *componentApplier) unchanged() *ComponentResult {
 }
 
 // apply runs the engine, or keeps what planning found where that is all.
-func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *ComponentResult {
-	inputs := inst.Inputs(ctx)
+func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *ComponentResult {
+	inst := subject.managed()
+	inputs := subject.finalInputs(ctx)
 	providers := inst.providers.Value(ctx, inst.providersAspect)
 	if failedInputs(inputs) || failedProviders(providers) {
 		return a.unchanged()
@@ -376,10 +407,6 @@ func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *
 	if len(a.plan.EnginePlan) == 0 {
 		return &ComponentResult{Outputs: a.plan.Outputs, Module: a.plan.RefreshedState, Complete: true}
 	}
-	if a.plan.Action == stackplan.Delete && a.prior() != nil {
-		inputs = inst.destroyInputs(inputs)
-	}
-
 	var applied *engine.ApplyResult
 	var diags hcl.Diagnostics
 	var done tally
@@ -461,7 +488,7 @@ func (a *componentApplier) checkpoint(ctx context.Context) func(engine.State) {
 }
 
 // record saves the result.
-func (a *componentApplier) record(ctx context.Context, inst *ComponentInstance, result *ComponentResult) {
+func (a *componentApplier) record(ctx context.Context, subject changeSubject, result *ComponentResult) {
 	change := StateChange{Before: a.saved}
 	gone := result.Complete && (a.plan.Action == stackplan.Delete || a.plan.Action == stackplan.Forget)
 	if gone {
@@ -472,7 +499,7 @@ func (a *componentApplier) record(ctx context.Context, inst *ComponentInstance, 
 	}
 	if !gone {
 		change.After = a.newRecord(result)
-		change.After.Inputs = inst.storedInputs(ctx, inst.Inputs(ctx))
+		change.After.Inputs = subject.recordInputs(ctx)
 	}
 	if change.Before == nil && change.After == nil {
 		return

@@ -44,6 +44,7 @@ type Main struct {
 	stack  *Stack // nil while validating
 
 	hasDependents memo.Memo[map[stackaddrs.AbsComponent]bool]
+	removed       memo.Memo[removals]
 }
 
 // Options are what all operations are bound to.
@@ -165,23 +166,11 @@ func (m *Main) destroying() bool {
 // stackInstance finds a stack instance by its address. It is nil when the
 // configuration does not produce it.
 func (m *Main) stackInstance(ctx context.Context, addr stackaddrs.StackInstance) *Stack {
-	caller, call, ok := addr.Parent()
-	if !ok {
-		return m.stack
-	}
-	parent := m.stackInstance(ctx, caller)
-	if parent == nil {
+	stack, found := m.findStack(ctx, addr)
+	if found != yes {
 		return nil
 	}
-	stackCall, ok := parent.calls[call.Call.Name]
-	if !ok {
-		return nil
-	}
-	inst, ok := stackCall.Instances(ctx).Instances[call.Key]
-	if !ok {
-		return nil
-	}
-	return inst.stack
+	return stack
 }
 
 // providerInstance finds an instance of a provider configuration by its

@@ -31,6 +31,8 @@ type managedInstance struct {
 	providers memo.Memo[map[engine.ProviderSlot]engine.ProviderConfig]
 }
 
+func (i *managedInstance) managed() *managedInstance { return i }
+
 // prior is what the state before the operation knows; nil when it knows nothing.
 func (i *managedInstance) prior() *stackstate.Component {
 	return i.main.prior().Components[i.addr]

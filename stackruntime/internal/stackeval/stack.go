@@ -27,6 +27,7 @@ type Stack struct {
 	providers  map[stackaddrs.ProviderConfigRef]*Provider
 	components map[string]*Component
 	calls      map[string]*StackCall
+	removed    []*Removed // in file and line order
 }
 
 func newStack(main *Main, addr stackaddrs.StackInstance, config *StackConfig, call *StackCallInstance) *Stack {
@@ -37,6 +38,9 @@ func newStack(main *Main, addr stackaddrs.StackInstance, config *StackConfig, ca
 	s.providers = mapValues(config.providers, func(c *ProviderConfig) *Provider { return newProvider(s, c) })
 	s.components = mapValues(config.components, func(c *ComponentConfig) *Component { return newComponent(s, c) })
 	s.calls = mapValues(config.calls, func(c *StackCallConfig) *StackCall { return newStackCall(s, c) })
+	for _, c := range config.removed {
+		s.removed = append(s.removed, newRemoved(s, c))
+	}
 	return s
 }
 

@@ -82,6 +82,9 @@ func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
 			w.visitStackConfig(ctx, object.child)
 		}
 	}
+	for _, object := range s.removed {
+		validate(object)
+	}
 }
 
 // walkDynamic visits all objects below a stack that are not Config objects.
@@ -125,6 +128,25 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 			}
 		})
 	}
+	for _, object := range s.removed {
+		w.async(ctx, func(ctx context.Context) {
+			visit(ctx, object)
+			for _, inst := range object.Instances(ctx).Instances {
+				async(inst)
+			}
+		})
+	}
+}
+
+// walkRemoved visits the component instances that removed blocks claim, wherever the blocks are.
+func (m *Main) walkRemoved(ctx context.Context, w *walker, visit func(ctx context.Context, object dynamic)) {
+	w.async(ctx, func(ctx context.Context) {
+		removed := m.removedComponents(ctx)
+		w.add(removed.diags)
+		for _, inst := range removed.claims {
+			w.async(ctx, func(ctx context.Context) { visit(ctx, inst) })
+		}
+	})
 }
 
 // asWritten returns objects in the order of the configuration, of which there may be thousands that depend on
@@ -148,13 +170,15 @@ func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) 
 		sync.Mutex
 		changes []PlannedChange
 	}
-	walkDynamic(ctx, &w, m.stack, func(ctx context.Context, object dynamic) {
+	visit := func(ctx context.Context, object dynamic) {
 		changes, diags := object.PlanChanges(ctx)
 		w.add(diags)
 		planned.Lock()
 		defer planned.Unlock()
 		planned.changes = append(planned.changes, changes...)
-	})
+	}
+	walkDynamic(ctx, &w, m.stack, visit)
+	m.walkRemoved(ctx, &w, visit)
 	w.tasks.Wait()
 	return planned.changes, w.all()
 }
@@ -163,11 +187,12 @@ func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) 
 var (
 	_ = []Validatable{
 		(*StackConfig)(nil), (*LocalValueConfig)(nil), (*OutputValueConfig)(nil), (*ProviderConfig)(nil),
-		(*ComponentConfig)(nil), (*StackCallConfig)(nil),
+		(*ComponentConfig)(nil), (*StackCallConfig)(nil), (*RemovedConfig)(nil),
 	}
 	_ = []dynamic{
 		(*InputVariable)(nil), (*LocalValue)(nil), (*OutputValue)(nil), (*Provider)(nil), (*ProviderInstance)(nil),
 		(*Component)(nil), (*ComponentInstance)(nil), (*StackCall)(nil), (*StackCallInstance)(nil),
+		(*Removed)(nil), (*RemovedInstance)(nil), (*RemovedComponentInstance)(nil),
 	}
 )
 
