@@ -314,3 +314,126 @@ removed {
 		t.Errorf("diagnostics (-want +got):\n%s\n%s", diff, describe(diags))
 	}
 }
+
+const removedRegion = `
+removed {
+  from   = stack.region["us"]
+  source = "./region"
+  inputs = { name = "us", base = component.base.out }
+}
+`
+
+func (w *world) appendTo(name, text string) {
+	w.t.Helper()
+	old, err := os.ReadFile(filepath.Join(w.dir, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.rewrite(name, string(old)+text)
+}
+
+// Row 163: one instance of a stack goes, the others stay.
+func TestRemovedStackInstance(t *testing.T) {
+	w := newWorld(t, nested)
+	w.apply(w.plan(engine.Normal))
+	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu"), cty.StringVal("ap")})
+	w.appendTo("main.tfcomponent.hcl", removedRegion)
+	plan := w.plan(engine.Normal)
+	if got, want := plan.Counts(), (stackplan.Counts{Add: 3, Change: 1, Remove: 3}); got != want {
+		t.Errorf("counts = %+v, want %+v", got, want)
+	}
+	w.apply(plan)
+	for _, addr := range left(w.state) {
+		if strings.HasPrefix(addr, `stack.region["us"]`) {
+			t.Errorf("%s is still there", addr)
+		}
+	}
+	if n := len(w.state.Components); n != 8 {
+		t.Errorf("%d component instances, want 8: %v", n, left(w.state))
+	}
+	for addr, action := range actions(w.plan(engine.Normal)) {
+		if action != stackplan.NoOp {
+			t.Errorf("next plan: %s has action %s, want no-op", addr, action)
+		}
+	}
+}
+
+// A stack that only a removed block names any more, destroyed or forgotten. Row 123: with
+// a component that the state does not have.
+func TestRemovedStack(t *testing.T) {
+	for name, lifecycle := range map[string]string{"destroyed": "", "forgotten": "lifecycle {\n destroy = false\n}\n"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nested)
+			w.apply(w.plan(engine.Normal))
+			delete(w.state.Components, component(t, `stack.region["us"].component.free`))
+			w.engine.Forget()
+			w.rewrite("main.tfcomponent.hcl", `
+component "base" {
+  source = "./echo"
+  inputs = { in = "base" }
+}
+removed {
+  from   = component.sum
+  source = "./echo"
+}
+removed {
+  for_each = toset(["eu", "us", "never"])
+  from     = stack.region[each.key]
+  source   = "./region"
+  inputs   = { name = each.key, base = component.base.out }
+  `+lifecycle+`
+}
+`)
+			if diags := w.validate(); len(diags) > 0 {
+				t.Fatal(describe(diags))
+			}
+			w.apply(w.plan(engine.Normal))
+			if diff := cmp.Diff([]string{"component.base"}, left(w.state)); diff != "" {
+				t.Errorf("component instances left (-want +got):\n%s", diff)
+			}
+			applied := applyOrder(w)
+			if name == "destroyed" && (len(applied) != 6 || applied[0] != "component.sum") {
+				t.Errorf("the engine applied %v, want the dependent component.sum and then five of the stacks", applied)
+			}
+			if name == "forgotten" && len(applied) != 1 {
+				t.Errorf("the engine applied %v, want component.sum only", applied)
+			}
+		})
+	}
+}
+
+// Rows 116, 118, 120 and 145.
+func TestStackRemovalMistakes(t *testing.T) {
+	w := newWorld(t, nested)
+	w.apply(w.plan(engine.Normal))
+	w.appendTo("main.tfcomponent.hcl", removedRegion)
+	_, diags := w.tryPlan(engine.Normal)
+	if diff := cmp.Diff([]string{"Instance both declared and removed"}, summaries(diags)); diff != "" {
+		t.Errorf("still called (-want +got):\n%s\n%s", diff, describe(diags))
+	}
+
+	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
+	w.appendTo("main.tfcomponent.hcl", `
+removed {
+  from   = stack.region["us"].component.free
+  source = "./echo"
+}
+`)
+	_, diags = w.tryPlan(engine.Normal)
+	if diff := cmp.Diff([]string{"Instance both declared and removed"}, summaries(diags)); diff != "" {
+		t.Errorf("component of a removed stack (-want +got):\n%s\n%s", diff, describe(diags))
+	}
+}
+
+// Row 146.
+func TestRefreshOnlyDoesNotRemove(t *testing.T) {
+	w := newWorld(t, nested)
+	w.apply(w.plan(engine.Normal))
+	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
+	w.appendTo("main.tfcomponent.hcl", removedRegion)
+	for addr, action := range actions(w.plan(engine.RefreshOnly)) {
+		if action != stackplan.Read {
+			t.Errorf("%s has action %s, want read", addr, action)
+		}
+	}
+}

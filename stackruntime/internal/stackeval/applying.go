@@ -375,7 +375,7 @@ func (a *componentApplier) subject(ctx context.Context) (changeSubject, hcl.Diag
 			return nil, nil // an error, or unknown because of one, reported elsewhere
 		}
 	}
-	if removed, ok := a.main.removedComponents(ctx).claims[a.plan.Addr]; ok {
+	if removed, ok := a.main.removedBlocks(ctx).components[a.plan.Addr]; ok {
 		return removed, nil
 	}
 	return nil, hcl.Diagnostics{{

@@ -74,7 +74,7 @@ func (c *ComponentInstance) ResultValue(ctx context.Context) cty.Value {
 func (c *ComponentInstance) outputs(ctx context.Context) (outputs map[string]cty.Value, ok bool) {
 	main := c.main
 	switch {
-	case main.planning != nil && main.destroying():
+	case main.planning != nil && c.goesAway():
 		// Not the plan's: it depends on those who ask here (rule V4 of destroy order).
 		return c.refreshedOutputs(ctx)
 	case main.planning != nil:
@@ -91,6 +91,11 @@ func (c *ComponentInstance) outputs(ctx context.Context) (outputs map[string]cty
 		}
 		return nil, true
 	}
+}
+
+// goesAway tells whether the plan destroys or forgets the instance.
+func (c *ComponentInstance) goesAway() bool {
+	return c.component.stack.fate != stays && c.main.mode() != engine.RefreshOnly
 }
 
 // Inputs are the values of the module's variables.

@@ -45,7 +45,11 @@ func (c *ComponentInstance) planAspect() memo.Aspect[*stackplan.Component] {
 				c.setStatus(hooks.Failed)
 				return nil, nil
 			}
-			if c.main.destroying() {
+			if c.goesAway() {
+				req.Mode = engine.Destroy
+				if c.component.stack.fate == forgotten {
+					return c.planForget(ctx, req, c.component.RequiredComponents(ctx).sorted())
+				}
 				return c.planDestroy(ctx, req)
 			}
 			switch c.requirementsState(ctx) {

@@ -99,7 +99,7 @@ func NewForValidating(opts Options) *Main {
 func NewForPlanning(opts Options, planning PlanOptions) *Main {
 	m := newMain(expr.PlanPhase, opts, planning.Timestamp)
 	m.planning = &planning
-	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil)
+	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil, m.fate())
 	return m
 }
 
@@ -108,7 +108,7 @@ func NewForApplying(opts Options, applying ApplyOptions) *Main {
 	m := newMain(expr.ApplyPhase, opts, applying.Plan.Timestamp)
 	m.applying = &applying
 	m.saving = make(chan struct{}, 1)
-	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil)
+	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil, m.fate())
 	return m
 }
 
@@ -116,7 +116,7 @@ func NewForApplying(opts Options, applying ApplyOptions) *Main {
 func NewForInspecting(opts Options, inspecting InspectOptions) *Main {
 	m := newMain(expr.InspectPhase, opts, time.Now().UTC())
 	m.inspecting = &inspecting
-	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil)
+	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil, m.fate())
 	return m
 }
 
@@ -152,15 +152,26 @@ func (m *Main) prior() *stackstate.State {
 }
 
 // destroying tells whether the operation takes the whole stack down.
-func (m *Main) destroying() bool {
+func (m *Main) destroying() bool { return m.mode() == engine.Destroy }
+
+// mode is the mode of the plan that is made or carried out.
+func (m *Main) mode() engine.Mode {
 	switch {
 	case m.planning != nil:
-		return m.planning.Mode == engine.Destroy
+		return m.planning.Mode
 	case m.applying != nil:
-		return m.applying.Plan.Mode == engine.Destroy
+		return m.applying.Plan.Mode
 	default:
-		return false
+		return engine.Normal
 	}
+}
+
+// fate is what becomes of the root stack.
+func (m *Main) fate() fate {
+	if m.destroying() {
+		return destroyed
+	}
+	return stays
 }
 
 // stackInstance finds a stack instance by its address. It is nil when the

@@ -6,8 +6,10 @@ package stackeval
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -243,4 +245,52 @@ func (i *managedInstance) finishPlan(plan *stackplan.Component) {
 	} else {
 		i.setStatus(hooks.Deferred)
 	}
+}
+
+// planForget plans to drop the instance from the state, which needs no engine.
+func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanRequest, requires []stackaddrs.AbsComponent) (*stackplan.Component, hcl.Diagnostics) {
+	objects, err := stackstate.Objects(req.PriorState)
+	if len(req.PriorState) > 0 && err != nil {
+		i.setStatus(hooks.Failed)
+		return nil, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Unreadable component state",
+			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", i.addr, err),
+			Extra:    DiagnosticAddress{Component: i.addr},
+		}}
+	}
+	result := &engine.PlanResult{Applyable: true, Complete: true}
+	var names []string
+	for _, object := range objects {
+		if object.Addr.Mode != "managed" {
+			continue
+		}
+		names = append(names, "  - "+object.Addr.String())
+		result.Changes = append(result.Changes, &tfjson.ResourceChange{
+			Address:      object.Addr.String(),
+			Mode:         tfjson.ManagedResourceMode,
+			Type:         object.Addr.Type,
+			Name:         object.Addr.Name,
+			DeposedKey:   object.Deposed,
+			ProviderName: object.Provider,
+			Change:       &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionForget}},
+		})
+	}
+	plan := i.newPlan(ctx, req, requires, result)
+	plan.Action = stackplan.Forget
+	if prior := i.prior(); prior != nil {
+		plan.Outputs = prior.Outputs
+	}
+	i.finishPlan(plan)
+	if len(names) == 0 {
+		return plan, nil
+	}
+	return plan, hcl.Diagnostics{{
+		Severity: hcl.DiagWarning,
+		Summary:  "Resources will no longer be managed",
+		Detail: fmt.Sprintf("These resources of %s continue to exist, but nothing will manage them any more:\n%s",
+			i.addr, strings.Join(names, "\n")),
+		Subject: i.use.place.Ptr(),
+		Extra:   DiagnosticAddress{Component: i.addr},
+	}}
 }

@@ -186,7 +186,7 @@ func (m *Main) planRootRemovals(plan *stackplan.Plan) {
 func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	prior := m.planning.Prior.Components
-	removed := m.removedComponents(ctx).claims
+	removed := m.removedBlocks(ctx).components
 	for _, addr := range slices.SortedFunc(maps.Keys(prior), stackaddrs.AbsComponentInstance.Compare) {
 		switch {
 		case removed[addr] != nil:
@@ -235,24 +235,39 @@ func (m *Main) produces(ctx context.Context, addr stackaddrs.AbsComponentInstanc
 	return has(component.Instances(ctx), addr.Item.Key)
 }
 
-// findStack finds a stack instance that the configuration produces.
+// findStack finds a stack instance that the configuration produces, if only to
+// remove it.
 func (m *Main) findStack(ctx context.Context, addr stackaddrs.StackInstance) (*Stack, certainty) {
 	stack := m.stack
 	for _, step := range addr.Path() {
-		call, ok := stack.calls[step.Call.Name]
-		if !ok {
-			return nil, no
+		child, found := stack.called(ctx, step)
+		if found == no {
+			if leaving := m.removedBlocks(ctx).stacks[stack.addr.Child(step.Call.Name, step.Key)]; leaving != nil {
+				child, found = leaving.stack(ctx), yes
+			}
 		}
-		instances := call.Instances(ctx)
-		if found := has(instances, step.Key); found != yes {
+		if found != yes {
 			return nil, found
 		}
-		stack = instances.Instances[step.Key].stack
-		if stack == nil {
-			return nil, unsure
-		}
+		stack = child
 	}
 	return stack, yes
+}
+
+// called finds the stack instance that an instance of a stack call embeds.
+func (s *Stack) called(ctx context.Context, step stackaddrs.StackCallInstance) (*Stack, certainty) {
+	call, ok := s.calls[step.Call.Name]
+	if !ok {
+		return nil, no
+	}
+	instances := call.Instances(ctx)
+	if found := has(instances, step.Key); found != yes {
+		return nil, found
+	}
+	if child := instances.Instances[step.Key].stack; child != nil {
+		return child, yes
+	}
+	return nil, unsure
 }
 
 func has[I any](instances foreach.Expansion[I], key stackaddrs.InstanceKey) certainty {

@@ -6,10 +6,8 @@ package stackeval
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -18,7 +16,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // RemovedComponentInstance is a component instance that a removed block claims.
@@ -130,7 +127,7 @@ func (r *RemovedComponentInstance) planAspect() memo.Aspect[*stackplan.Component
 				req.Mode = engine.RefreshOnly
 			}
 			if !r.removed.removed.config.decl.Destroy && req.Mode == engine.Destroy {
-				return r.planForget(ctx, req)
+				return r.planForget(ctx, req, r.prior().Dependencies)
 			}
 			return r.planRemoval(ctx, req)
 		},
@@ -173,49 +170,6 @@ func (r *RemovedComponentInstance) planRemoval(ctx context.Context, req *engine.
 		action = stackplan.Read
 	}
 	return r.finish(ctx, req, action, result), diags
-}
-
-// planForget plans to drop the instance from the state, which needs no engine.
-func (r *RemovedComponentInstance) planForget(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
-	objects, err := stackstate.Objects(req.PriorState)
-	if len(req.PriorState) > 0 && err != nil {
-		r.setStatus(hooks.Failed)
-		return nil, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Unreadable component state",
-			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", r.addr, err),
-			Extra:    DiagnosticAddress{Component: r.addr},
-		}}
-	}
-	result := &engine.PlanResult{Applyable: true, Complete: true}
-	var names []string
-	for _, object := range objects {
-		if object.Addr.Mode != "managed" {
-			continue
-		}
-		names = append(names, "  - "+object.Addr.String())
-		result.Changes = append(result.Changes, &tfjson.ResourceChange{
-			Address:      object.Addr.String(),
-			Mode:         tfjson.ManagedResourceMode,
-			Type:         object.Addr.Type,
-			Name:         object.Addr.Name,
-			DeposedKey:   object.Deposed,
-			ProviderName: object.Provider,
-			Change:       &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionForget}},
-		})
-	}
-	plan := r.finish(ctx, req, stackplan.Forget, result)
-	if len(names) == 0 {
-		return plan, nil
-	}
-	return plan, hcl.Diagnostics{{
-		Severity: hcl.DiagWarning,
-		Summary:  "Resources will no longer be managed",
-		Detail: fmt.Sprintf("These resources of %s continue to exist, but nothing will manage them any more:\n%s",
-			r.addr, strings.Join(names, "\n")),
-		Subject: r.use.place.Ptr(),
-		Extra:   DiagnosticAddress{Component: r.addr},
-	}}
 }
 
 func (r *RemovedComponentInstance) finish(ctx context.Context, req *engine.PlanRequest, action stackplan.Action, result *engine.PlanResult) *stackplan.Component {

@@ -5,6 +5,7 @@ package stackeval
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -48,21 +49,45 @@ func removedTarget(stack stackaddrs.Stack, from *stackconfig.RemovedFrom) string
 
 // Validate reports what is wrong in any instance.
 func (r *RemovedConfig) Validate(ctx context.Context) hcl.Diagnostics {
-	if r.decl.From.Component == nil {
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Removal of whole stacks cannot be run",
-			Detail:   "This version of cairn carries out removed blocks for components only, and ignoring this one would leave infrastructure behind. Write a removed block for each component of the stack.",
-			Subject:  r.decl.From.Range.Ptr(),
-		}}
-	}
 	scope, diags := staticInstanceScope(ctx, r.stack, r.decl.ForEach, "removed")
-	for _, step := range append(r.decl.From.Stacks, *r.decl.From.Component) {
+	steps := r.decl.From.Stacks
+	if component := r.decl.From.Component; component != nil {
+		steps = append(slices.Clone(steps), *component)
+	}
+	for _, step := range steps {
 		if step.Index != nil {
 			_, moreDiags := expr.EvalExpr(ctx, step.Index, expr.ValidatePhase, scope)
 			diags = diags.Extend(moreDiags)
 		}
 	}
+	if r.decl.From.Component == nil {
+		return diags.Extend(r.checkStackInputs(ctx, scope))
+	}
 	diags = diags.Extend(r.checkAssignments(ctx, scope))
 	return diags.Extend(r.checkModule(ctx))
+}
+
+func (r *RemovedConfig) checkStackInputs(ctx context.Context, scope expr.EvaluationScope) hcl.Diagnostics {
+	child := r.child()
+	if child == nil {
+		return nil // the loader has reported why
+	}
+	set := stackInputs(child.decl)
+	_, diags := evalStackInputs(ctx, r.decl.Inputs, r.decl.Range, set, expr.ValidatePhase, scope)
+	if r.decl.Inputs != nil {
+		diags = diags.Extend(set.undeclaredInputs(r.decl.Inputs))
+	}
+	return diags
+}
+
+// child is the stack that the block removes; nil for a component, and if it could not be loaded.
+func (r *RemovedConfig) child() *StackConfig {
+	if r.decl.From.Component != nil {
+		return nil
+	}
+	target := r.stack.addr
+	for _, step := range r.decl.From.Stacks {
+		target = target.Child(step.Name)
+	}
+	return r.stack.main.config.descendant(target)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -19,7 +20,8 @@ type Stack struct {
 	main   *Main
 	addr   stackaddrs.StackInstance
 	config *StackConfig
-	call   *StackCallInstance // what embeds it; nil for the root
+	call   embedder // nil for the root
+	fate   fate
 
 	variables  map[string]*InputVariable
 	locals     map[string]*LocalValue
@@ -30,8 +32,28 @@ type Stack struct {
 	removed    []*Removed // in file and line order
 }
 
-func newStack(main *Main, addr stackaddrs.StackInstance, config *StackConfig, call *StackCallInstance) *Stack {
-	s := &Stack{main: main, addr: addr, config: config, call: call}
+// embedder is what embeds a stack instance: an instance of a stack call or of a
+// removed block.
+type embedder interface {
+	// InputValues are the values of the stack's variables, of their types but
+	// without the marks of their declarations.
+	InputValues(ctx context.Context) map[string]cty.Value
+
+	// requiredComponents are the components that those values depend on.
+	requiredComponents(ctx context.Context) componentSet
+}
+
+// fate is what becomes of the components of a stack instance.
+type fate int
+
+const (
+	stays fate = iota
+	destroyed
+	forgotten
+)
+
+func newStack(main *Main, addr stackaddrs.StackInstance, config *StackConfig, call embedder, fate fate) *Stack {
+	s := &Stack{main: main, addr: addr, config: config, call: call, fate: fate}
 	s.variables = mapValues(config.variables, func(c *InputVariableConfig) *InputVariable { return newInputVariable(s, c) })
 	s.locals = mapValues(config.locals, func(c *LocalValueConfig) *LocalValue { return newLocalValue(s, c) })
 	s.outputs = mapValues(config.outputs, func(c *OutputValueConfig) *OutputValue { return newOutputValue(s, c) })

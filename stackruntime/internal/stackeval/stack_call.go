@@ -112,7 +112,7 @@ func newStackCallInstance(call *StackCall, key stackaddrs.InstanceKey, repetitio
 		},
 	}
 	if child := call.config.child; child != nil {
-		c.stack = newStack(call.stack.main, call.stack.addr.Child(call.addr.Item.Name, key), child, c)
+		c.stack = newStack(call.stack.main, call.stack.addr.Child(call.addr.Item.Name, key), child, c, call.stack.fate)
 	}
 	return c
 }
@@ -121,6 +121,11 @@ func newStackCallInstance(call *StackCall, key stackaddrs.InstanceKey, repetitio
 // types but without the marks of their declarations.
 func (c *StackCallInstance) InputValues(ctx context.Context) map[string]cty.Value {
 	return c.inputs.Value(ctx, c.inputsAspect)
+}
+
+// requiredComponents implements [embedder].
+func (c *StackCallInstance) requiredComponents(ctx context.Context) componentSet {
+	return c.call.requiredComponents(ctx)
 }
 
 // CheckInputs reports what is wrong with the inputs.
@@ -139,7 +144,7 @@ func (c *StackCallInstance) inputsAspect() memo.Aspect[map[string]cty.Value] {
 		Placeholder: set.placeholders(),
 		Compute: func(ctx context.Context) (map[string]cty.Value, hcl.Diagnostics) {
 			caller := c.call.stack
-			return evalStackInputs(ctx, c.call.config.decl, set, caller.main.phase, repetitionScope{caller, c.repetition})
+			return evalStackInputs(ctx, c.call.config.decl.Inputs, c.call.config.decl.Range, set, caller.main.phase, repetitionScope{caller, c.repetition})
 		},
 	}
 }

@@ -22,7 +22,7 @@ type StackConfig struct {
 	main *Main
 	addr stackaddrs.Stack
 	decl *stackconfig.Stack
-	call *StackCallConfig // what embeds it; nil for the root
+	call *StackCallConfig // what embeds it; nil for the root, and for one that is only there to be removed
 
 	variables  map[string]*InputVariableConfig
 	locals     map[string]*LocalValueConfig
@@ -30,7 +30,8 @@ type StackConfig struct {
 	providers  map[stackaddrs.ProviderConfigRef]*ProviderConfig
 	components map[string]*ComponentConfig
 	calls      map[string]*StackCallConfig
-	removed    []*RemovedConfig // in file and line order
+	removed    []*RemovedConfig        // in file and line order
+	leaving    map[string]*StackConfig // embedded stacks that only removed blocks name
 }
 
 func newStackConfig(main *Main, decl *stackconfig.Stack, call *StackCallConfig) *StackConfig {
@@ -43,6 +44,12 @@ func newStackConfig(main *Main, decl *stackconfig.Stack, call *StackCallConfig) 
 	s.calls = mapValues(decl.Calls, func(d *stackconfig.StackCall) *StackCallConfig { return newStackCallConfig(s, d) })
 	for _, d := range decl.Removed {
 		s.removed = append(s.removed, newRemovedConfig(s, d))
+	}
+	s.leaving = make(map[string]*StackConfig)
+	for name, child := range decl.Children {
+		if s.calls[name] == nil {
+			s.leaving[name] = newStackConfig(main, child, nil)
+		}
 	}
 	return s
 }
@@ -106,10 +113,13 @@ func (s *StackConfig) descendant(addr stackaddrs.Stack) *StackConfig {
 		return nil
 	}
 	parent := s.descendant(caller)
-	if parent == nil || parent.calls[name] == nil {
+	if parent == nil {
 		return nil
 	}
-	return parent.calls[name].child
+	if call := parent.calls[name]; call != nil {
+		return call.child
+	}
+	return parent.leaving[name]
 }
 
 // checkLocksWithoutConfig checks providers that the stack requires but has no

@@ -85,6 +85,9 @@ func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
 	for _, object := range s.removed {
 		validate(object)
 	}
+	for _, child := range s.leaving {
+		w.visitStackConfig(ctx, child)
+	}
 }
 
 // walkDynamic visits all objects below a stack that are not Config objects.
@@ -138,13 +141,16 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 	}
 }
 
-// walkRemoved visits the component instances that removed blocks claim, wherever the blocks are.
+// walkRemoved visits what removed blocks claim, wherever the blocks are.
 func (m *Main) walkRemoved(ctx context.Context, w *walker, visit func(ctx context.Context, object dynamic)) {
 	w.async(ctx, func(ctx context.Context) {
-		removed := m.removedComponents(ctx)
+		removed := m.removedBlocks(ctx)
 		w.add(removed.diags)
-		for _, inst := range removed.claims {
+		for _, inst := range removed.components {
 			w.async(ctx, func(ctx context.Context) { visit(ctx, inst) })
+		}
+		for _, inst := range removed.stacks {
+			walkDynamic(ctx, w, inst.stack(ctx), visit)
 		}
 	})
 }

@@ -1,1 +1,8 @@
-locals { a = 1 }
+variable "in" {
+  type = string
+}
+
+locals {
+  a = var.in
+  b = local.missing # want error "Unknown local value" `local.missing`
+}
