@@ -477,31 +477,6 @@ component "free" { source = "../echo" }
 	w.apply(plan)
 }
 
-func TestUnknownForEachIsRefused(t *testing.T) {
-	w := newWorld(t, `
--- main.tfcomponent.hcl --
-component "a" {
-  source = "./echo"
-  inputs = { in = ["x"] }
-}
-component "b" {
-  for_each = toset(component.a.out)
-  source   = "./echo"
-}
-component "c" {
-  source = "./echo"
-  inputs = { in = component.b }
-}
-`+echoModule)
-	plan, diags := w.tryPlan(engine.Normal)
-	if diff := cmp.Diff([]string{"Instances not known before apply"}, summaries(diags)); diff != "" {
-		t.Errorf("diagnostics (-want +got):\n%s", diff)
-	}
-	if len(plan.Components) != 1 || plan.Components[0].Addr.String() != "component.a" {
-		t.Errorf("planned %v, want component.a only", actions(plan))
-	}
-}
-
 // Whoever writes down the records of all changes has the state.
 func TestRecordsOfChangesMakeTheState(t *testing.T) {
 	w := newWorld(t, nested)

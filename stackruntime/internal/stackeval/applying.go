@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/changeexec"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -215,6 +216,9 @@ func (c *StackCallInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 // CheckApply implements [Applyable].
 func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 	if !c.main.changes.Has(c.addr) {
+		if !c.main.applying.Plan.Complete {
+			return nil // not known while planning: for the next plan
+		}
 		return hcl.Diagnostics{bugDiagnostic("Plan does not match the configuration", "The configuration produces %s, of which the plan knows nothing.", c.addr)}
 	}
 	inputs, diags := c.inputs.Check(ctx, c.inputsAspect)
@@ -290,6 +294,10 @@ func (a *componentApplier) setStatus(status hooks.Status) {
 // error is always nil: what went wrong is in the result.
 func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 	a.setStatus(hooks.Pending)
+	if stackaddrs.HasWildcard(a.plan.Addr) {
+		a.setStatus(hooks.Deferred)
+		return &ComponentResult{Complete: true}, nil // there is nothing to apply, and nothing to record
+	}
 	a.saved = a.prior()
 	ready := a.awaitPredecessors(ctx)
 	subject, diags := a.subject(ctx)
@@ -368,11 +376,11 @@ func (a *componentApplier) subject(ctx context.Context) (changeSubject, hcl.Diag
 	component := a.main.component(ctx, stackaddrs.ComponentOf(a.plan.Addr))
 	if component != nil {
 		instances := component.Instances(ctx)
-		if inst, ok := instances.Instances[a.plan.Addr.Item.Key]; ok {
+		if inst, ok := instances.Find(a.plan.Addr.Item.Key); ok {
 			return inst, nil
 		}
-		if !instances.Known() {
-			return nil, nil // an error, or unknown because of one, reported elsewhere
+		if instances.Kind == foreach.Failed {
+			return nil, nil // because of an error reported elsewhere
 		}
 	}
 	if removed, ok := a.main.removedBlocks(ctx).components[a.plan.Addr]; ok {
@@ -395,6 +403,17 @@ func (a *componentApplier) unchanged() *ComponentResult {
 	return result
 }
 
+// deferred is the result of a plan with nothing but deferred changes: what there
+// is stays as it is.
+func (a *componentApplier) deferred() *ComponentResult {
+	result := a.unchanged()
+	result.Complete = true
+	if a.prior() == nil {
+		result.Outputs = a.plan.Outputs
+	}
+	return result
+}
+
 // apply runs the engine, or keeps what planning found where that is all.
 func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *ComponentResult {
 	inst := subject.managed()
@@ -404,6 +423,9 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 		return a.unchanged()
 	}
 	a.setStatus(hooks.Applying)
+	if len(a.plan.EnginePlan) == 0 && !a.plan.Complete {
+		return a.deferred()
+	}
 	if len(a.plan.EnginePlan) == 0 {
 		return &ComponentResult{Outputs: a.plan.Outputs, Module: a.plan.RefreshedState, Complete: true}
 	}

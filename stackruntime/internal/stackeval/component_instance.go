@@ -22,6 +22,7 @@ import (
 // and applied.
 type ComponentInstance struct {
 	component *Component
+	standIn   bool // for instances not known yet
 	managedInstance
 
 	inputs  memo.Memo[map[string]cty.Value]
@@ -32,6 +33,7 @@ type ComponentInstance struct {
 func newComponentInstance(component *Component, key stackaddrs.InstanceKey, repetition foreach.Repetition) *ComponentInstance {
 	return &ComponentInstance{
 		component: component,
+		standIn:   repetition.StandIn,
 		managedInstance: managedInstance{
 			main:  component.stack.main,
 			addr:  stackaddrs.InstanceOf(component.addr, key),
@@ -92,6 +94,10 @@ func (c *ComponentInstance) outputs(ctx context.Context) (outputs map[string]cty
 		return nil, true
 	}
 }
+
+// isDeferred tells whether the instance stands for ones not known yet, so that
+// nothing of it can be done.
+func (c *ComponentInstance) isDeferred() bool { return c.standIn || c.component.stack.standIn }
 
 // goesAway tells whether the plan destroys or forgets the instance.
 func (c *ComponentInstance) goesAway() bool {

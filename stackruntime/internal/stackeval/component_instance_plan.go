@@ -46,6 +46,9 @@ func (c *ComponentInstance) planAspect() memo.Aspect[*stackplan.Component] {
 				return nil, nil
 			}
 			if c.goesAway() {
+				if stackaddrs.HasWildcard(c.addr) {
+					return nil, nil // there is nothing of it to destroy
+				}
 				req.Mode = engine.Destroy
 				if c.component.stack.fate == forgotten {
 					return c.planForget(ctx, req, c.component.RequiredComponents(ctx).sorted())
@@ -59,6 +62,7 @@ func (c *ComponentInstance) planAspect() memo.Aspect[*stackplan.Component] {
 			case planDeferred:
 				req.DeferAll = true
 			case planComplete:
+				req.DeferAll = c.isDeferred()
 			}
 			return c.planNormal(ctx, req)
 		},

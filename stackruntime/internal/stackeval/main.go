@@ -5,6 +5,7 @@ package stackeval
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -148,6 +149,26 @@ func (m *Main) prior() *stackstate.State {
 		return m.inspecting.State
 	default:
 		return stackstate.New()
+	}
+}
+
+// existing iterates over the component instances that there are, in the prior
+// state or, while applying, in the plan.
+func (m *Main) existing() iter.Seq[stackaddrs.AbsComponentInstance] {
+	return func(yield func(stackaddrs.AbsComponentInstance) bool) {
+		if m.applying == nil {
+			for addr := range m.prior().Components {
+				if !yield(addr) {
+					return
+				}
+			}
+			return
+		}
+		for _, plan := range m.applying.Plan.Components {
+			if !yield(plan.Addr) {
+				return
+			}
+		}
 	}
 }
 

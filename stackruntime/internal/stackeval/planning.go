@@ -216,13 +216,13 @@ func hasResources(state engine.State) bool {
 type certainty int
 
 const (
-	no certainty = iota
-	unsure
+	no     certainty = iota
+	unsure           // because of an error
+	open             // because it is not known before apply
 	yes
 )
 
-// produces tells whether component blocks of the configuration produce an
-// instance. It is unsure where that depends on something in error.
+// produces tells whether component blocks of the configuration produce an instance.
 func (m *Main) produces(ctx context.Context, addr stackaddrs.AbsComponentInstance) certainty {
 	stack, found := m.findStack(ctx, addr.Stack)
 	if found != yes {
@@ -261,18 +261,24 @@ func (s *Stack) called(ctx context.Context, step stackaddrs.StackCallInstance) (
 		return nil, no
 	}
 	instances := call.Instances(ctx)
-	if found := has(instances, step.Key); found != yes {
-		return nil, found
+	inst, found := instances.Find(step.Key)
+	switch {
+	case !found:
+		return nil, has(instances, step.Key)
+	case inst.stack == nil:
+		return nil, unsure
+	default:
+		return inst.stack, yes
 	}
-	if child := instances.Instances[step.Key].stack; child != nil {
-		return child, yes
-	}
-	return nil, unsure
 }
 
 func has[I any](instances foreach.Expansion[I], key stackaddrs.InstanceKey) certainty {
-	if !instances.Known() {
+	switch instances.Kind {
+	case foreach.Failed:
 		return unsure
+	case foreach.Unknown:
+		return open
+	case foreach.Single, foreach.Keyed:
 	}
 	if _, ok := instances.Instances[key]; ok {
 		return yes

@@ -6,7 +6,6 @@ package stackeval
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -16,7 +15,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
-	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // Removed is a removed block in one stack instance, before its for_each is applied.
@@ -29,7 +27,7 @@ type Removed struct {
 
 func newRemoved(stack *Stack, config *RemovedConfig) *Removed {
 	r := &Removed{stack: stack, config: config}
-	r.instances = newInstances(stack, stack.addr.String()+" "+config.addr, config.decl.ForEach, "removed",
+	r.instances = newInstances(stack, stack.addr.String()+" "+config.addr, config.decl.ForEach, "removed", noKeys,
 		func(_ stackaddrs.InstanceKey, repetition foreach.Repetition) *RemovedInstance {
 			return &RemovedInstance{removed: r, repetition: repetition}
 		})
@@ -173,7 +171,7 @@ func (s *Stack) collectRemovals(ctx context.Context, found *removals) {
 		}
 	}
 	for _, name := range sortedKeys(s.calls) {
-		for _, inst := range s.calls[name].Instances(ctx).InOrder() {
+		for _, inst := range s.calls[name].Instances(ctx).WithStandIns() {
 			if inst.stack != nil {
 				inst.stack.collectRemovals(ctx, found)
 			}
@@ -229,10 +227,7 @@ func (r *RemovedInstance) calledStack(ctx context.Context, addr stackaddrs.Stack
 // knows tells whether there is a component instance below a stack instance, in
 // the prior state or, while applying, in the plan.
 func (m *Main) knows(stack stackaddrs.StackInstance) bool {
-	if m.applying != nil {
-		return slices.ContainsFunc(m.applying.Plan.Components, func(c *stackplan.Component) bool { return stack.Contains(c.Addr.Stack) })
-	}
-	for addr := range m.prior().Components {
+	for addr := range m.existing() {
 		if stack.Contains(addr.Stack) {
 			return true
 		}

@@ -47,7 +47,7 @@ func (r *RemovedComponentInstance) PlanChanges(ctx context.Context) ([]PlannedCh
 		return nil, hcl.Diagnostics{r.stillDeclared()}
 	case unsure:
 		return nil, nil // something is in error, which is reported where it is
-	case no:
+	case open, no:
 	}
 	if r.prior() == nil {
 		return nil, nil // it has never been there, or is gone

@@ -23,6 +23,9 @@ type Stack struct {
 	call   embedder // nil for the root
 	fate   fate
 
+	// standIn is set if the stack, or one it is in, stands for instances not known yet.
+	standIn bool
+
 	variables  map[string]*InputVariable
 	locals     map[string]*LocalValue
 	outputs    map[string]*OutputValue

@@ -5,6 +5,8 @@ package stackeval
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -32,7 +34,7 @@ func newStackCall(stack *Stack, config *StackCallConfig) *StackCall {
 		addr:   stackaddrs.AbsStackCall{Stack: stack.addr, Item: config.addr.Item},
 		config: config,
 	}
-	c.instances = newInstances(stack, c.addr.String(), config.decl.ForEach, "stack",
+	c.instances = newInstances(stack, c.addr.String(), config.decl.ForEach, "stack", c.existingKeys,
 		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *StackCallInstance {
 			return newStackCallInstance(c, key, repetition)
 		})
@@ -48,6 +50,20 @@ func (c *StackCall) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) ct
 	return instancesValue(c.Instances(ctx), c.config.child.outputsType(), func(inst *StackCallInstance) cty.Value {
 		return inst.outputs(ctx)
 	})
+}
+
+// existingKeys are the instances of which something is there already, in the
+// prior state or, while applying, in the plan.
+func (c *StackCall) existingKeys(context.Context) []stackaddrs.InstanceKey {
+	found := make(map[stackaddrs.InstanceKey]bool)
+	depth := c.stack.addr.Depth()
+	for addr := range c.stack.main.existing() {
+		path := addr.Stack.Path()
+		if len(path) > depth && path[depth].Call == c.addr.Item && !path[depth].Key.IsWildcard() && c.stack.addr.Contains(addr.Stack) {
+			found[path[depth].Key] = true
+		}
+	}
+	return slices.Collect(maps.Keys(found))
 }
 
 // requiredComponents are the components that the block itself depends on.
@@ -72,7 +88,7 @@ func (c *StackCall) componentsInside(ctx context.Context) componentSet {
 			Name: c.addr.String() + " components",
 			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
 				inside := make(componentSet)
-				for _, inst := range c.Instances(ctx).InOrder() {
+				for _, inst := range c.Instances(ctx).WithStandIns() {
 					if inst.stack != nil {
 						inside.addAll(inst.stack.allComponents(ctx))
 					}
@@ -113,6 +129,7 @@ func newStackCallInstance(call *StackCall, key stackaddrs.InstanceKey, repetitio
 	}
 	if child := call.config.child; child != nil {
 		c.stack = newStack(call.stack.main, call.stack.addr.Child(call.addr.Item.Name, key), child, c, call.stack.fate)
+		c.stack.standIn = call.stack.standIn || repetition.StandIn
 	}
 	return c
 }

@@ -115,7 +115,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 	for _, object := range asWritten(s.components, (*Component).place) {
 		w.async(ctx, func(ctx context.Context) {
 			visit(ctx, object)
-			for _, inst := range object.Instances(ctx).InOrder() {
+			for _, inst := range object.Instances(ctx).WithStandIns() {
 				async(inst)
 			}
 		})
@@ -123,7 +123,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 	for _, object := range s.calls {
 		w.async(ctx, func(ctx context.Context) {
 			visit(ctx, object)
-			for _, inst := range object.Instances(ctx).Instances {
+			for _, inst := range object.Instances(ctx).WithStandIns() {
 				async(inst)
 				if inst.stack != nil {
 					walkDynamic(ctx, w, inst.stack, visit)
