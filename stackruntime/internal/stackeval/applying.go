@@ -161,9 +161,11 @@ func (m *Main) saveRootValues(ctx context.Context) hcl.Diagnostics {
 			change.Outputs[name] = cty.NilVal
 			continue
 		}
-		if value, diags := output.CheckValue(ctx); !diags.HasErrors() {
-			change.Outputs[name] = withoutFailed(value)
+		value, diags := output.CheckValue(ctx)
+		if diags.HasErrors() || m.isPartial() && !value.IsWhollyKnown() {
+			continue
 		}
+		change.Outputs[name] = withoutFailed(value)
 	}
 	dropUnchanged(change.Inputs, prior.Inputs)
 	dropUnchanged(change.Outputs, prior.Outputs)
@@ -216,8 +218,8 @@ func (c *StackCallInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 // CheckApply implements [Applyable].
 func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 	if !c.main.changes.Has(c.addr) {
-		if !c.main.applying.Plan.Complete {
-			return nil // not known while planning: for the next plan
+		if plan := c.main.applying.Plan; !plan.Complete || plan.Partial {
+			return nil // not known while planning, or left out: for another plan
 		}
 		return hcl.Diagnostics{bugDiagnostic("Plan does not match the configuration", "The configuration produces %s, of which the plan knows nothing.", c.addr)}
 	}
@@ -239,7 +241,10 @@ func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 // has those it was planned with, at once.
 func (c *ComponentInstance) appliedOutputs(ctx context.Context) map[string]cty.Value {
 	plan := c.main.planFor(c.addr)
-	if plan == nil {
+	switch {
+	case plan == nil && c.main.isPartial():
+		return c.priorOutputs()
+	case plan == nil:
 		return nil
 	}
 	if plan.Action == stackplan.Delete || plan.Action == stackplan.Forget {

@@ -24,6 +24,9 @@ func (c *ComponentInstance) Plan(ctx context.Context) *stackplan.Component {
 
 // PlanChanges implements [Plannable].
 func (c *ComponentInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	if !c.main.isSelected(ctx, c.addr) {
+		return nil, nil
+	}
 	_, diags := c.inputs.Check(ctx, c.inputsAspect)
 	_, moreDiags := c.providers.Check(ctx, c.providersAspect)
 	diags = diags.Extend(moreDiags)

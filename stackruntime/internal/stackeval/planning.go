@@ -57,6 +57,7 @@ func (c plannedOutput) addTo(plan *stackplan.Plan) { plan.Outputs[c.name] = c.ch
 func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	plan := &stackplan.Plan{
 		Mode:      m.planning.Mode,
+		Partial:   m.isPartial(),
 		Timestamp: m.planning.Timestamp,
 		Engine:    m.engine.Info(),
 		Inputs:    make(map[string]*stackplan.InputChange),
@@ -73,6 +74,9 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 			change.addTo(plan)
 		}
 		m.planRootRemovals(plan)
+		if plan.Partial {
+			return plan, m.explainCycles(diags.Extend(m.checkSelection(ctx)))
+		}
 		diags = diags.Extend(m.planOrphans(ctx, plan))
 		return plan, m.explainCycles(diags)
 	})
@@ -106,7 +110,7 @@ func (v *InputVariable) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.D
 	change := &stackplan.InputChange{
 		After:           stored,
 		RequiredOnApply: v.config.decl.Ephemeral && !isNull(value),
-		DeleteOnApply:   main.destroying(),
+		DeleteOnApply:   main.destroying() && !main.isPartial(),
 	}
 	before, existed := main.planning.Prior.Inputs[name]
 	change.Action, change.Before = rootAction(before, existed, stored)
@@ -137,7 +141,7 @@ func (l *LocalValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diag
 func (o *OutputValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
 	main := o.stack.main
 	name := o.addr.Item.Name
-	if o.stack.addr.IsRoot() && main.destroying() {
+	if o.stack.addr.IsRoot() && main.destroying() && !main.isPartial() {
 		before, existed := main.planning.Prior.Outputs[name]
 		if !existed {
 			return nil, nil
@@ -293,14 +297,9 @@ func (m *Main) dependents(ctx context.Context) map[stackaddrs.AbsComponent]bool 
 			Name: "dependents",
 			Compute: func(ctx context.Context) (map[stackaddrs.AbsComponent]bool, hcl.Diagnostics) {
 				found := make(map[stackaddrs.AbsComponent]bool)
-				for addr := range m.stack.allComponents(ctx) {
-					component := m.component(ctx, addr)
-					if component == nil {
-						continue
-					}
-					for required := range component.RequiredComponents(ctx) {
-						found[required] = true
-					}
+				_, requiredBy := m.requirements(ctx)
+				for addr := range requiredBy {
+					found[addr] = true
 				}
 				return found, nil
 			},

@@ -42,6 +42,9 @@ func newRemovedComponentInstance(removed *RemovedInstance, addr stackaddrs.AbsCo
 
 // PlanChanges implements [Plannable].
 func (r *RemovedComponentInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	if !r.main.isSelected(ctx, r.addr) {
+		return nil, nil
+	}
 	switch r.main.produces(ctx, r.addr) {
 	case yes:
 		return nil, hcl.Diagnostics{r.stillDeclared()}
