@@ -225,6 +225,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 		}
 	})
 	diags := a.copy.Diagnostics(outcome.Diagnostics)
+	explainCrashes(diags, outcome)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(a.engine.died("Component was not applied completely", outcome))
 	}

@@ -130,6 +130,7 @@ func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics
 		return nil, nil, err
 	}
 	diags := p.copy.Diagnostics(outcome.Diagnostics)
+	explainCrashes(diags, outcome)
 	addRemedies(diags)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(p.engine.died("Component cannot be planned", outcome))
