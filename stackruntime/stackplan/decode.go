@@ -119,6 +119,9 @@ func decodeComponent(encoded *planv1.Component, enginePlan func(*planv1.Member) 
 	if state := encoded.GetRefreshedState(); len(state) > 0 {
 		c.RefreshedState = state
 	}
+	if state := encoded.GetBaseState(); len(state) > 0 {
+		c.BaseState = state
+	}
 	var err error
 	if c.Addr, err = stackaddrs.ParsePartialComponentInstance(encoded.GetAddress()); err != nil {
 		return nil, err

@@ -126,6 +126,7 @@ func encodeComponent(c *Component) (*planv1.Component, error) {
 		Complete:       c.Complete,
 		DeferredReason: c.DeferredReason,
 		RefreshedState: c.RefreshedState,
+		BaseState:      c.BaseState,
 	}
 	for _, addr := range slices.SortedFunc(slices.Values(c.Requires), stackaddrs.AbsComponent.Compare) {
 		encoded.Requires = append(encoded.Requires, addr.String())

@@ -162,8 +162,8 @@ func (m *Main) saveRootValues(ctx context.Context) hcl.Diagnostics {
 			continue
 		}
 		value, diags := output.CheckValue(ctx)
-		if diags.HasErrors() || m.isPartial() && !value.IsWhollyKnown() {
-			continue
+		if diags.HasErrors() || !value.IsWhollyKnown() {
+			continue // because something failed or was left out: the last known value stays
 		}
 		change.Outputs[name] = withoutFailed(value)
 	}
@@ -326,6 +326,8 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 		a.setStatus(hooks.Skipped)
 	case !result.Complete:
 		a.setStatus(hooks.Failed)
+	case len(a.plan.EnginePlan) == 0 && !a.plan.Complete:
+		a.setStatus(hooks.Deferred)
 	default:
 		if hook := a.main.hooks.ComponentApplied; hook != nil {
 			hook(a.plan.Addr, result.Counts)
@@ -427,7 +429,6 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	if failedInputs(inputs) || failedProviders(providers) {
 		return a.unchanged()
 	}
-	a.setStatus(hooks.Applying)
 	if len(a.plan.EnginePlan) == 0 && !a.plan.Complete {
 		return a.deferred()
 	}
@@ -438,6 +439,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	var diags hcl.Diagnostics
 	var done tally
 	began := a.main.slots.run(ctx, func(ctx context.Context) {
+		a.setStatus(hooks.Applying)
 		applied, diags = a.main.engine.Apply(ctx, &engine.ApplyRequest{
 			Component:  a.plan.Addr,
 			ModuleDir:  inst.use.source.Dir,
@@ -445,7 +447,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 			Plan:       a.plan.EnginePlan,
 			Inputs:     inputs,
 			Providers:  providers,
-			PriorState: inst.priorModule(),
+			PriorState: a.baseState(),
 			Progress:   done.count(inst.progress()),
 			Checkpoint: a.checkpoint(ctx),
 		})
@@ -466,6 +468,17 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 		result.Counts = a.plan.Counts()
 	}
 	return result
+}
+
+// baseState is the state that the plan was made from.
+func (a *componentApplier) baseState() engine.State {
+	if len(a.plan.BaseState) > 0 {
+		return a.plan.BaseState
+	}
+	if prior := a.prior(); prior != nil {
+		return prior.Module
+	}
+	return nil
 }
 
 // tally counts what is done while it is, for applies that do not get to the end.

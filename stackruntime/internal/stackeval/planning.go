@@ -133,7 +133,13 @@ func rootAction(before cty.Value, existed bool, after cty.Value) (stackplan.Acti
 }
 
 // PlanChanges implements [Plannable].
+//
+// In a stack that goes away nobody may need the value, and computing it can mean
+// planning a component for nothing but that.
 func (l *LocalValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	if l.stack.fate != stays {
+		return nil, nil
+	}
 	return nil, l.CheckValue(ctx)
 }
 
@@ -148,6 +154,9 @@ func (o *OutputValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Dia
 		}
 		after := cty.NullVal(o.config.decl.Type.WithoutOptional())
 		return []PlannedChange{plannedOutput{name, &stackplan.OutputChange{Action: stackplan.Delete, Before: before, After: after}}}, nil
+	}
+	if !o.stack.addr.IsRoot() && o.stack.fate != stays {
+		return nil, nil // as with local values
 	}
 	value, diags := o.CheckValue(ctx)
 	if !o.stack.addr.IsRoot() || diags.HasErrors() {
@@ -290,16 +299,24 @@ func has[I any](instances foreach.Expansion[I], key stackaddrs.InstanceKey) cert
 	return no
 }
 
-// dependents tells of which components some other component requires results.
+// dependents tells of which components another one that exists requires results.
 func (m *Main) dependents(ctx context.Context) map[stackaddrs.AbsComponent]bool {
 	return m.hasDependents.Value(ctx, func() memo.Aspect[map[stackaddrs.AbsComponent]bool] {
 		return memo.Aspect[map[stackaddrs.AbsComponent]bool]{
 			Name: "dependents",
 			Compute: func(ctx context.Context) (map[stackaddrs.AbsComponent]bool, hcl.Diagnostics) {
 				found := make(map[stackaddrs.AbsComponent]bool)
-				_, requiredBy := m.requirements(ctx)
-				for addr := range requiredBy {
-					found[addr] = true
+				requires, _ := m.requirements(ctx)
+				for _, prior := range m.prior().Components {
+					if !hasResources(prior.Module) {
+						continue
+					}
+					for required := range requires[stackaddrs.ComponentOf(prior.Addr)] {
+						found[required] = true
+					}
+					for _, required := range prior.Dependencies {
+						found[required] = true
+					}
 				}
 				return found, nil
 			},

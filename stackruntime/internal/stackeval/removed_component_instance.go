@@ -113,7 +113,6 @@ func (r *RemovedComponentInstance) planAspect() memo.Aspect[*stackplan.Component
 				r.setStatus(hooks.Failed)
 				return nil, nil
 			}
-			r.setStatus(hooks.Planning)
 			planning := r.main.planning
 			req := &engine.PlanRequest{
 				Component:   r.addr,

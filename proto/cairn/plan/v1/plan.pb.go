@@ -559,8 +559,11 @@ type Component struct {
 	EnginePlan *Member `protobuf:"bytes,15,opt,name=engine_plan,json=enginePlan,proto3" json:"engine_plan,omitempty"`
 	// State document of the module. Empty when there is none.
 	RefreshedState []byte `protobuf:"bytes,16,opt,name=refreshed_state,json=refreshedState,proto3" json:"refreshed_state,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// State document that the engine's plan was made from. Empty when that is the
+	// state of the component before the plan.
+	BaseState     []byte `protobuf:"bytes,17,opt,name=base_state,json=baseState,proto3" json:"base_state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Component) Reset() {
@@ -701,6 +704,13 @@ func (x *Component) GetEnginePlan() *Member {
 func (x *Component) GetRefreshedState() []byte {
 	if x != nil {
 		return x.RefreshedState
+	}
+	return nil
+}
+
+func (x *Component) GetBaseState() []byte {
+	if x != nil {
+		return x.BaseState
 	}
 	return nil
 }
@@ -869,7 +879,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\fOutputChange\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x124\n" +
 	"\x06before\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06before\x122\n" +
-	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\x93\x06\n" +
+	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\xb2\x06\n" +
 	"\tComponent\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12\x16\n" +
@@ -888,7 +898,9 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\x06checks\x18\x0e \x03(\fR\x06checks\x126\n" +
 	"\vengine_plan\x18\x0f \x01(\v2\x15.cairn.plan.v1.MemberR\n" +
 	"enginePlan\x12'\n" +
-	"\x0frefreshed_state\x18\x10 \x01(\fR\x0erefreshedState\x1aW\n" +
+	"\x0frefreshed_state\x18\x10 \x01(\fR\x0erefreshedState\x12\x1d\n" +
+	"\n" +
+	"base_state\x18\x11 \x01(\fR\tbaseState\x1aW\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\x1aX\n" +
