@@ -1,0 +1,507 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfengine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// deferrals returns the addresses, actions and reasons of what is deferred.
+func deferrals(result *engine.PlanResult) []string {
+	var out []string
+	for _, deferred := range result.Deferred {
+		text := deferred.Change.Address
+		if deferred.Change.Change != nil {
+			for _, action := range deferred.Change.Change.Actions {
+				text += " " + string(action)
+			}
+		}
+		out = append(out, text+" "+deferred.Reason)
+	}
+	return out
+}
+
+func wantDeferrals(t *testing.T, result *engine.PlanResult, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, deferrals(result)); diff != "" {
+		t.Errorf("deferred (-want +got):\n%s", diff)
+	}
+	if result.Complete {
+		t.Error("plan is complete, want it not to be")
+	}
+}
+
+func wantActions(t *testing.T, result *engine.PlanResult, want map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, actions(result)); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+}
+
+// quiet fails on warnings and errors.
+func quiet(t *testing.T, call string, diags hcl.Diagnostics) {
+	t.Helper()
+	for _, diag := range diags {
+		t.Errorf("%s: %s: %s (%v)", call, diag.Summary, diag.Detail, diag.Subject)
+	}
+}
+
+// planQuietly plans without errors and warnings.
+func (b *bench) planQuietly(req *engine.PlanRequest) *engine.PlanResult {
+	b.t.Helper()
+	result, diags := b.engine.Plan(context.Background(), req)
+	quiet(b.t, "Plan", diags)
+	if result == nil {
+		b.t.Fatal("Plan returned no result")
+	}
+	return result
+}
+
+func (b *bench) applyQuietly(req *engine.ApplyRequest) *engine.ApplyResult {
+	b.t.Helper()
+	result, diags := b.engine.Apply(context.Background(), req)
+	quiet(b.t, "Apply", diags)
+	if result == nil {
+		b.t.Fatal("Apply returned no result")
+	}
+	b.release(result)
+	return result
+}
+
+const unknownModule = `
+variable "names" { type = set(string) }
+variable "copies" { type = number }
+variable "v" { type = string }
+locals { all = terraform_data.named }
+resource "terraform_data" "named" {
+  for_each = var.names
+}
+resource "terraform_data" "counted" {
+  count = var.copies
+}
+resource "terraform_data" "other" { input = var.v }
+resource "terraform_data" "zero" { count = 0 }
+resource "terraform_data" "through_local" { input = length(local.all) }
+resource "terraform_data" "waits" {
+  count      = 2
+  depends_on = [terraform_data.counted]
+}
+module "repeated" {
+  source   = "./child"
+  for_each = var.names
+  v        = each.key
+}
+module "waits" {
+  source     = "./child"
+  v          = "w"
+  depends_on = [module.repeated]
+}
+module "inner" {
+  source = "./outer"
+  for_each = toset(["a", "b"])
+  copies   = var.copies
+}
+data "terraform_remote_state" "read" {
+  backend = "local"
+  config  = { path = "${path.module}/found.tfstate" }
+}
+check "fails" {
+  assert {
+    condition     = data.terraform_remote_state.read.outputs.x == "other"
+    error_message = "It is not the other one."
+  }
+}
+output "counted" { value = length(terraform_data.counted) }
+output "other" { value = terraform_data.other.output }
+output "known" {
+  value     = "k"
+  sensitive = true
+}
+output "given" { value = var.v }
+output "zero" { value = [for z in terraform_data.zero : z.id] }
+output "read" { value = data.terraform_remote_state.read.outputs.x }
+output "free" { value = module.inner["a"].free }
+output "bound" { value = module.inner["a"].bound }
+`
+
+var unknownFiles = map[string]string{
+	"mod/main.tf": unknownModule,
+	"mod/found.tfstate": `{"version":4,"terraform_version":"1.10.0","serial":1,"lineage":"x",` +
+		`"outputs":{"x":{"value":"found","type":"string"}},"resources":[]}`,
+	"mod/child/main.tf": "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  input = var.v\n}\noutput \"out\" {\n  value = var.v\n}\n",
+	"mod/outer/main.tf": `
+variable "copies" {}
+resource "terraform_data" "free" {}
+module "deep" {
+  source = "../deep"
+  copies = var.copies
+}
+output "free" { value = terraform_data.free.id }
+output "bound" { value = module.deep.ids }
+`,
+	"mod/deep/main.tf": "variable \"copies\" {}\nresource \"terraform_data\" \"a\" {\n  count = var.copies\n}\noutput \"ids\" {\n  value = terraform_data.a[*].id\n}\n",
+}
+
+func unknownInputs() map[string]cty.Value {
+	return map[string]cty.Value{
+		"names": cty.UnknownVal(cty.Set(cty.String)), "copies": cty.UnknownVal(cty.Number), "v": cty.UnknownVal(cty.String),
+	}
+}
+
+func finalInputs(copies int64, names ...cty.Value) map[string]cty.Value {
+	return map[string]cty.Value{"names": cty.SetVal(names), "copies": cty.NumberIntVal(copies), "v": cty.StringVal("x")}
+}
+
+// All that does not depend on a number of instances is planned and applied; the next plan has the rest.
+func TestUnknownInstancesAreDeferred(t *testing.T) {
+	b := newBench(t, unknownFiles)
+	req := b.request(unknownInputs())
+	plan, diags := b.engine.Plan(context.Background(), req)
+	if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || diags[0].Detail != "It is not the other one." {
+		t.Errorf("Plan: got %v, want only the check's warning", diags)
+	}
+	wantDeferrals(t, plan,
+		`module.inner["a"].module.deep.terraform_data.a[*] create instance_count_unknown`,
+		`module.inner["b"].module.deep.terraform_data.a[*] create instance_count_unknown`,
+		`module.repeated[*].terraform_data.a create instance_count_unknown`,
+		`module.waits.terraform_data.a create deferred_prereq`,
+		`terraform_data.counted[*] create instance_count_unknown`,
+		`terraform_data.named[*] create instance_count_unknown`,
+		`terraform_data.through_local create deferred_prereq`,
+		`terraform_data.waits[*] create deferred_prereq`,
+	)
+	wantActions(t, plan, map[string]string{
+		`module.inner["a"].terraform_data.free`: "create ", `module.inner["b"].terraform_data.free`: "create ",
+		"terraform_data.other": "create ",
+	})
+	if !plan.Applyable || plan.Plan == nil {
+		t.Error("plan is not applyable")
+	}
+	known, found := cty.StringVal("k").Mark(marks.Sensitive), cty.StringVal("found")
+	for name, want := range map[string]cty.Value{
+		"counted": cty.DynamicVal, "other": cty.UnknownVal(cty.String), "known": known, "given": cty.UnknownVal(cty.String),
+		"zero": cty.EmptyTupleVal, "read": found, "bound": cty.DynamicVal,
+	} {
+		if got := plan.Outputs[name]; !got.RawEquals(want) {
+			t.Errorf("planned output %s: got %#v, want %#v", name, got, want)
+		}
+	}
+	if got := plan.Outputs["free"]; got.IsKnown() || !got.Type().Equals(cty.String) {
+		t.Errorf("planned output free: got %#v, want an unknown string", got)
+	}
+
+	result := b.applyQuietly(applyRequest(req, plan.Plan, finalInputs(1, cty.StringVal("n"))))
+	for name, want := range map[string]cty.Value{
+		"counted": cty.DynamicVal, "other": cty.StringVal("x"), "known": known, "given": cty.StringVal("x"),
+		"zero": cty.EmptyTupleVal, "read": found, "bound": cty.DynamicVal,
+	} {
+		if got := result.Outputs[name]; !got.RawEquals(want) {
+			t.Errorf("output %s: got %#v, want %#v", name, got, want)
+		}
+	}
+	noTraces(t, result.State)
+
+	// The second round.
+	req.Inputs, req.PriorState = finalInputs(1, cty.StringVal("n")), result.State
+	second := b.plan(req)
+	wantActions(t, second, map[string]string{
+		`module.inner["a"].module.deep.terraform_data.a[0]`: "create ", `module.inner["b"].module.deep.terraform_data.a[0]`: "create ",
+		`module.inner["a"].terraform_data.free`: "no-op ", `module.inner["b"].terraform_data.free`: "no-op ",
+		`module.repeated["n"].terraform_data.a`: "create ", "module.waits.terraform_data.a": "create ",
+		"terraform_data.counted[0]": "create ", `terraform_data.named["n"]`: "create ", "terraform_data.other": "no-op ",
+		"terraform_data.through_local": "create ", "terraform_data.waits[0]": "create ", "terraform_data.waits[1]": "create ",
+	})
+	if !second.Complete || len(second.Deferred) != 0 {
+		t.Errorf("second plan: complete %v, deferred %v, want nothing deferred", second.Complete, deferrals(second))
+	}
+	req.PriorState = b.apply(applyRequest(req, second.Plan, req.Inputs)).State
+
+	// Their number is unknown again: what there is stays, and nothing has to be done.
+	req.Inputs = unknownInputs()
+	req.Inputs["v"] = cty.StringVal("x")
+	third := b.plan(req)
+	wantActions(t, third, map[string]string{
+		`module.inner["a"].terraform_data.free`: "no-op ", `module.inner["b"].terraform_data.free`: "no-op ", "terraform_data.other": "no-op ",
+	})
+	if third.Applyable || third.Plan != nil || len(third.Deferred) != 8 {
+		t.Errorf("third plan: applyable %v, deferred %v, want nothing to apply", third.Applyable, deferrals(third))
+	}
+	if got := deferrals(third)[6]; got != "terraform_data.through_local update deferred_prereq" {
+		t.Errorf("deferred: got %s, want an update", got)
+	}
+
+	// Part of it changes.
+	req.Inputs["v"] = cty.StringVal("y")
+	fourth := b.plan(req)
+	wantActions(t, fourth, map[string]string{
+		`module.inner["a"].terraform_data.free`: "no-op ", `module.inner["b"].terraform_data.free`: "no-op ", "terraform_data.other": "update ",
+	})
+	inputs := finalInputs(1, cty.StringVal("n"))
+	inputs["v"] = cty.StringVal("y")
+	result = b.applyQuietly(applyRequest(req, fourth.Plan, inputs))
+	if got := result.Outputs["counted"]; got.IsKnown() {
+		t.Errorf("output counted: got %#v, want it unknown, not the one from before", got)
+	}
+	req.Inputs, req.PriorState = inputs, result.State
+	for address, action := range actions(b.plan(req)) {
+		if action != "no-op " {
+			t.Errorf("last plan: %s is %q, want no-op", address, action)
+		}
+	}
+}
+
+// With nothing that could be planned, there is nothing to apply, and no second process.
+func TestUnknownInstancesOnly(t *testing.T) {
+	for name, source := range map[string]string{
+		"resource":                 "resource \"terraform_data\" \"a\" {\n  count = var.v\n}\n",
+		"data source":              "data \"terraform_remote_state\" \"a\" {\n  count   = var.v\n  backend = \"local\"\n}\n",
+		"module":                   "module \"a\" {\n  source = \"./child\"\n  count  = var.v\n}\n",
+		"module without resources": "module \"a\" {\n  source = \"./empty\"\n  count  = var.v\n}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, map[string]string{
+				"mod/main.tf":       "variable \"v\" {}\noutput \"k\" {\n  value = 5\n}\n" + source,
+				"mod/child/main.tf": "resource \"terraform_data\" \"a\" {}\n", "mod/empty/main.tf": "output \"o\" {\n  value = 1\n}\n",
+			})
+			runs := b.countRuns()
+			plan := b.planQuietly(b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.Number)}))
+			wantDeferrals(t, plan, map[string]string{
+				"resource":                 "terraform_data.a[*] create instance_count_unknown",
+				"data source":              "data.terraform_remote_state.a[*] read instance_count_unknown",
+				"module":                   "module.a[*].terraform_data.a create instance_count_unknown",
+				"module without resources": "module.a[*] instance_count_unknown",
+			}[name])
+			if plan.Applyable || plan.Plan != nil || len(plan.Changes) != 0 {
+				t.Errorf("plan: got %+v, want nothing to apply", plan)
+			}
+			if got := plan.Outputs["k"]; !got.RawEquals(cty.NumberIntVal(5)) {
+				t.Errorf("output k: got %#v, want 5", got)
+			}
+			if got := runs(); len(got) != 1 {
+				t.Errorf("processes: got %q, want one", got)
+			}
+		})
+	}
+}
+
+// countRuns makes the engine's binary note its plan commands.
+func (b *bench) countRuns() func() []string {
+	b.t.Helper()
+	log, script := filepath.Join(b.t.TempDir(), "log"), filepath.Join(b.t.TempDir(), "engine")
+	content := "#!/bin/sh\ncase \"$2\" in plan) echo \"$@\" >> '" + log + "';; esac\nexec '" + testenv.Engine(b.t) + "' \"$@\"\n"
+	if err := os.WriteFile(script, []byte(content), 0o700); err != nil { //nolint:gosec // a program
+		b.t.Fatal(err)
+	}
+	b.engine.binary = script
+	return func() []string {
+		data, err := os.ReadFile(log)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		return strings.Split(strings.TrimSpace(string(data)), "\n")
+	}
+}
+
+// A second process runs only if something can be applied, and then only once.
+func TestProcessesForUnknownInstances(t *testing.T) {
+	b := newBench(t, map[string]string{
+		"mod/main.tf": "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  count = var.v\n}\nresource \"terraform_data\" \"b\" {}\n",
+	})
+	runs := b.countRuns()
+	b.plan(b.request(map[string]cty.Value{"v": cty.NumberIntVal(1)}))
+	if got := runs(); len(got) != 1 {
+		t.Errorf("processes for a known number: got %q, want one", got)
+	}
+	var events []string
+	req := b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.Number)})
+	req.Progress = func(ev engine.Event) { events = append(events, string(ev.Type)+" "+ev.Resource) }
+	b.plan(req)
+	if got := runs(); len(got) != 3 || strings.Count(got[2], "-target=") == 0 {
+		t.Errorf("processes: got %q, want two more, the last with targets", got)
+	}
+	if want := []string{"planned_change terraform_data.b"}; !slices.Equal(events, want) {
+		t.Errorf("events: got %q, want %q", events, want)
+	}
+}
+
+// Moves and imports in the part that is planned don't keep it from being applied.
+func TestUnknownInstancesWithMovesAndImports(t *testing.T) {
+	b := newBench(t, map[string]string{"mod/main.tf": `
+variable "v" {}
+resource "terraform_data" "old" { input = "kept" }
+resource "terraform_data" "single" {}
+resource "terraform_data" "first" {}
+`})
+	req := b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.Number)})
+	final := map[string]cty.Value{"v": cty.NumberIntVal(2)}
+	req.PriorState = b.apply(applyRequest(req, b.plan(req).Plan, final)).State
+
+	b.write("mod/main.tf", `
+variable "v" {}
+moved {
+  from = terraform_data.old
+  to   = terraform_data.new
+}
+moved {
+  from = terraform_data.first
+  to   = terraform_data.counted[1]
+}
+import {
+  to = terraform_data.found
+  id = "found-id"
+}
+resource "terraform_data" "new" { input = "kept" }
+resource "terraform_data" "found" {}
+resource "terraform_data" "single" { count = var.v }
+resource "terraform_data" "counted" { count = var.v }
+resource "terraform_data" "more" {}
+`)
+	b.reopen()
+	plan := b.planQuietly(req)
+	wantActions(t, plan, map[string]string{
+		"terraform_data.found": "no-op ", "terraform_data.more": "create ", "terraform_data.new": "no-op ",
+	})
+	if got := plan.Changes[0].Change.Importing; got == nil || got.ID != "found-id" {
+		t.Errorf("import: got %+v", got)
+	}
+	if got := plan.Changes[2].PreviousAddress; got != "terraform_data.old" {
+		t.Errorf("moved from %q, want terraform_data.old", got)
+	}
+	wantDeferrals(t, plan, "terraform_data.counted[*] create instance_count_unknown", "terraform_data.single[*] create instance_count_unknown")
+
+	req.PriorState = b.applyQuietly(applyRequest(req, plan.Plan, final)).State
+	req.Inputs = final
+	wantActions(t, b.plan(req), map[string]string{
+		"terraform_data.found": "no-op ", "terraform_data.more": "no-op ", "terraform_data.new": "no-op ",
+		"terraform_data.single[0]": "no-op ", "terraform_data.single[1]": "create ",
+		"terraform_data.counted[0]": "create ", "terraform_data.counted[1]": "no-op ",
+	})
+}
+
+// A count that depends on a resource of the same module becomes known by applying the part.
+func TestUnknownInstancesFromOwnResource(t *testing.T) {
+	b := newBench(t, map[string]string{"mod/main.tf": `
+resource "terraform_data" "size" { input = 2 }
+resource "terraform_data" "gone" {}
+resource "terraform_data" "c" { count = terraform_data.size.output }
+output "ids" { value = terraform_data.c[*].id }
+`})
+	req := b.request(nil)
+	plan := b.planQuietly(req)
+	wantDeferrals(t, plan, "terraform_data.c[*] create instance_count_unknown")
+	req.PriorState = b.applyQuietly(applyRequest(req, plan.Plan, nil)).State
+	plan = b.planQuietly(req)
+	if !plan.Complete || len(plan.Changes) != 4 {
+		t.Fatalf("second plan: got %v, want two instances created", actions(plan))
+	}
+	result := b.apply(applyRequest(req, plan.Plan, nil))
+	req.PriorState = result.State
+	if got := result.Outputs["ids"]; got.LengthInt() != 2 {
+		t.Errorf("ids: got %#v, want two", got)
+	}
+
+	// What the configuration no longer has is deleted although something else is deferred.
+	b.write("mod/main.tf", `
+resource "terraform_data" "size" {
+  input            = 3
+  triggers_replace = 1
+}
+resource "terraform_data" "c" { count = terraform_data.size.output }
+output "ids" { value = terraform_data.c[*].id }
+`)
+	b.reopen()
+	plan = b.planQuietly(req)
+	wantActions(t, plan, map[string]string{"terraform_data.gone": "delete ", "terraform_data.size": "delete create "})
+	req.PriorState = b.applyQuietly(applyRequest(req, plan.Plan, nil)).State
+	wantActions(t, b.plan(req), map[string]string{
+		"terraform_data.size": "no-op ", "terraform_data.c[0]": "no-op ", "terraform_data.c[1]": "no-op ", "terraform_data.c[2]": "create ",
+	})
+}
+
+// The other modes: destroying doesn't need the number, and refreshing goes as far as it can.
+func TestUnknownInstancesInOtherModes(t *testing.T) {
+	b := newBench(t, map[string]string{"mod/main.tf": `
+variable "v" {}
+resource "terraform_data" "c" { count = var.v }
+resource "terraform_data" "other" {}
+output "n" { value = length(terraform_data.c) }
+`})
+	req := b.request(map[string]cty.Value{"v": cty.NumberIntVal(2)})
+	req.PriorState = b.apply(applyRequest(req, b.plan(req).Plan, req.Inputs)).State
+	req.Inputs = map[string]cty.Value{"v": cty.UnknownVal(cty.Number)}
+
+	req.Mode = engine.RefreshOnly
+	plan := b.planQuietly(req)
+	wantDeferrals(t, plan, "terraform_data.c[*] create instance_count_unknown")
+	if plan.Applyable || strings.Count(string(plan.RefreshedState), "index_key") != 2 {
+		t.Errorf("refresh-only plan: applyable %v, state %s, want all objects kept", plan.Applyable, plan.RefreshedState)
+	}
+
+	req.Mode = engine.Destroy
+	plan = b.planQuietly(req)
+	wantActions(t, plan, map[string]string{"terraform_data.c[0]": "delete ", "terraform_data.c[1]": "delete ", "terraform_data.other": "delete "})
+	if !plan.Complete || !plan.Applyable || len(plan.Deferred) != 0 {
+		t.Errorf("destroy plan: got %+v, want it complete", plan)
+	}
+	result := b.applyQuietly(applyRequest(req, plan.Plan, req.Inputs))
+	if strings.Contains(string(result.State), "terraform_data") {
+		t.Errorf("state after destroying: %s", result.State)
+	}
+}
+
+// Numbers in JSON files are found, too, as are references and dependencies.
+func TestUnknownInstancesInJSON(t *testing.T) {
+	b := newBench(t, map[string]string{"mod/main.tf.json": `{
+  "variable": {"v": {}},
+  "resource": {"terraform_data": {
+    "c": {"count": "${var.v}"},
+    "refers": {"input": {"deep": ["${terraform_data.c[*].id}"]}},
+    "waits": {"depends_on": ["terraform_data.c"]},
+    "free": {"input": "${var.v}"}
+  }}
+}`})
+	plan := b.planQuietly(b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.Number)}))
+	wantDeferrals(t, plan,
+		"terraform_data.c[*] create instance_count_unknown",
+		"terraform_data.refers create deferred_prereq", "terraform_data.waits create deferred_prereq")
+	wantActions(t, plan, map[string]string{"terraform_data.free": "create "})
+}
+
+// Other errors are errors, and those about numbers come with a remedy then.
+func TestUnknownInstancesAmongErrors(t *testing.T) {
+	b := newBench(t, map[string]string{"mod/main.tf": `
+variable "v" {}
+variable "w" {}
+resource "terraform_data" "b" { input = jsondecode(var.w) }
+resource "terraform_data" "a" { count = var.v }
+`})
+	inputs := map[string]cty.Value{"v": cty.UnknownVal(cty.Number), "w": cty.StringVal("{")}
+	result, diags := b.engine.Plan(context.Background(), b.request(inputs))
+	i := slices.IndexFunc(diags, isUnknownInstances)
+	if !diags.HasErrors() || i < 0 || !strings.Contains(diags[i].Detail, "In a stack") {
+		t.Fatalf("Plan: got %v, want both errors, one with a remedy", diags)
+	}
+	if at := diags[i].Subject; at == nil || at.Filename != "mod/main.tf" || at.Start.Line != 5 {
+		t.Errorf("Plan: error at %v, want line 5 of mod/main.tf", at)
+	}
+	if strings.Contains(diags[i].Detail, generatedPrefix) {
+		t.Errorf("message names generated objects: %s", diags[i].Detail)
+	}
+	if result != nil && (result.Plan != nil || result.Applyable || result.Complete || len(result.Deferred) > 0) {
+		t.Errorf("Plan: got %+v, want nothing to apply", result)
+	}
+}
