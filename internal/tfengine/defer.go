@@ -80,10 +80,17 @@ func deferChanges(result *engine.PlanResult, diags hcl.Diagnostics) *engine.Plan
 	return result
 }
 
-// isUnknownInstances recognises the errors about count and for_each arguments that are not known yet.
+// isUnknownInstances recognises the errors about count and for_each arguments that are not known yet, and
+// about tofu's enabled argument.
 func isUnknownInstances(diag *hcl.Diagnostic) bool {
-	return (diag.Summary == "Invalid count argument" || diag.Summary == "Invalid for_each argument") &&
-		strings.Contains(diag.Detail, "cannot be determined until apply")
+	switch diag.Summary {
+	case "Invalid count argument", "Invalid for_each argument":
+		return strings.Contains(diag.Detail, "cannot be determined until apply")
+	case "Invalid enabled argument":
+		return strings.Contains(diag.Detail, "won't be known until the apply phase")
+	default:
+		return false
+	}
 }
 
 // onlyUnknownInstances tells whether there are errors, and all of them are such.
@@ -140,6 +147,7 @@ func (p *planning) deferInstances(ctx context.Context, diags hcl.Diagnostics) (*
 	}
 	targetErrors, err := p.planTargets(ctx, part, result)
 	if err != nil || targetErrors.HasErrors() {
+		addRemedies(targetErrors)
 		return nil, targetErrors, err
 	}
 	return result, warnings(diags), nil

@@ -64,7 +64,7 @@ func joinAddress(module, rest string) string {
 	return module + "." + rest
 }
 
-// newPartial reads a plan that ended with these errors. Returns nil if they are about no blocks of the module.
+// newPartial reads a plan that ended with these errors. Returns nil if one is about something else than blocks of the module.
 func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (*partial, error) {
 	p := &partial{plan: plan, tree: tree, links: module.NewLinks(tree), unknown: map[module.Place]bool{}, planned: map[instanceGroup]bool{}}
 	var state struct {
@@ -85,14 +85,16 @@ func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (
 	}
 	p.modules = slices.Sorted(maps.Keys(seen))
 	for _, diag := range diags {
-		if diag.Severity == hcl.DiagError && diag.Subject != nil {
-			for _, place := range p.candidates(*diag.Subject) {
-				p.unknown[place] = true
-			}
+		if diag.Severity != hcl.DiagError {
+			continue
 		}
-	}
-	if len(p.unknown) == 0 {
-		return nil, nil
+		places := p.candidates(diag.Subject)
+		if len(places) == 0 {
+			return nil, nil
+		}
+		for _, place := range places {
+			p.unknown[place] = true
+		}
 	}
 	p.links.Block(slices.Collect(maps.Keys(p.unknown)))
 	return p, nil
@@ -104,8 +106,11 @@ func groupOf(change *tfjson.ResourceChange) instanceGroup {
 
 // candidates returns the blocks that an error can be about. If several module calls lead to the file with
 // it, those are ruled out where all instances were planned.
-func (p *partial) candidates(at hcl.Range) []module.Place {
-	places := p.links.At(at)
+func (p *partial) candidates(at *hcl.Range) []module.Place {
+	if at == nil {
+		return nil
+	}
+	places := p.links.At(*at)
 	missing := slices.DeleteFunc(slices.Clone(places), func(place module.Place) bool {
 		if place.Block.Kind != "resource" {
 			return false

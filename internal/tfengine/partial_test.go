@@ -505,3 +505,218 @@ resource "terraform_data" "a" { count = var.v }
 		t.Errorf("Plan: got %+v, want nothing to apply", result)
 	}
 }
+
+// An import that waits for something unknown is an error, even with instances that could be deferred.
+func TestUnknownImports(t *testing.T) {
+	b := newBench(t, map[string]string{"mod/main.tf": `
+variable "v" {}
+variable "n" {}
+resource "terraform_data" "b" {}
+resource "terraform_data" "a" { count = var.n }
+import {
+  for_each = toset([var.v])
+  to       = terraform_data.i[each.key]
+  id       = each.key
+}
+resource "terraform_data" "i" {
+  for_each = toset(["x"])
+}
+`})
+	inputs := map[string]cty.Value{"v": cty.UnknownVal(cty.String), "n": cty.UnknownVal(cty.Number)}
+	result, diags := b.engine.Plan(context.Background(), b.request(inputs))
+	if !diags.HasErrors() || result != nil && (result.Plan != nil || result.Applyable || result.Complete) {
+		t.Errorf("Plan: got %+v, %v, want an error", result, diags)
+	}
+}
+
+// Instance keys are nothing to stumble over, nor are replacements asked for.
+func TestUnknownInstancesWithKeys(t *testing.T) {
+	b := newBench(t, map[string]string{
+		"mod/main.tf": `
+variable "n" {}
+module "m" {
+  source   = "./child"
+  for_each = { "a.b[0]" = 1, "$${x}\"" = var.n }
+  n        = each.value
+}
+resource "terraform_data" "c" { count = var.n }
+resource "terraform_data" "d" {}
+`,
+		"mod/child/main.tf": `
+variable "n" {}
+resource "terraform_data" "free" {}
+resource "terraform_data" "counted" { count = var.n }
+resource "terraform_data" "after" {
+  lifecycle { replace_triggered_by = [terraform_data.counted] }
+}
+`,
+	})
+	final := map[string]cty.Value{"n": cty.NumberIntVal(1)}
+	req := b.request(map[string]cty.Value{"n": cty.UnknownVal(cty.Number)})
+	plan := b.planQuietly(req)
+	wantDeferrals(t, plan,
+		`module.m["$${x}\""].terraform_data.after create deferred_prereq`,
+		`module.m["$${x}\""].terraform_data.counted[*] create instance_count_unknown`,
+		// The engine plans a resource in all instances of its module, or in none.
+		`module.m["a.b[0]"].terraform_data.after create deferred_prereq`,
+		`module.m["a.b[0]"].terraform_data.counted[*] create instance_count_unknown`,
+		"terraform_data.c[*] create instance_count_unknown",
+	)
+	wantActions(t, plan, map[string]string{
+		`module.m["$${x}\""].terraform_data.free`: "create ", `module.m["a.b[0]"].terraform_data.free`: "create ",
+		"terraform_data.d": "create ",
+	})
+	req.PriorState = b.applyQuietly(applyRequest(req, plan.Plan, final)).State
+
+	req.Replace = []string{"terraform_data.d", "terraform_data.c[0]"}
+	plan = b.planQuietly(req)
+	if got := actions(plan)["terraform_data.d"]; got != "delete create " {
+		t.Errorf("terraform_data.d: got %q, want a replacement", got)
+	}
+	req.PriorState = b.applyQuietly(applyRequest(req, plan.Plan, final)).State
+}
+
+// Data sources are read once, ephemeral resources opened for those who need them, and what was found outside is told
+// and corrected, also when something is deferred.
+func TestUnknownInstancesWithProvider(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
+variable "n" { type = number }
+resource "fake_resource" "a" {
+  id    = "a"
+  value = "as configured"
+}
+resource "fake_resource" "many" {
+  count = var.n
+  value = "m"
+}
+data "fake_data" "a" {
+  id         = "a"
+  depends_on = [fake_resource.a]
+}
+data "fake_data" "of_many" {
+  id = fake_resource.many[0].id
+}
+data "fake_data" "many" {
+  count = var.n
+  id    = "a"
+}
+ephemeral "fake_ephemeral" "many" {
+  count = var.n
+  name  = "x"
+}
+ephemeral "fake_ephemeral" "one" {
+  name = "one"
+}
+resource "fake_writeonly" "w" {
+  secret         = ephemeral.fake_ephemeral.one.value
+  secret_version = 1
+}
+resource "fake_writeonly" "many" {
+  secret         = ephemeral.fake_ephemeral.many[0].value
+  secret_version = 1
+}
+output "value" { value = data.fake_data.a.value }
+`})
+	req := b.request(map[string]cty.Value{"n": cty.UnknownVal(cty.Number)})
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
+	final := map[string]cty.Value{"n": cty.NumberIntVal(1)}
+	plan := b.planQuietly(req)
+	wantDeferrals(t, plan,
+		"data.fake_data.many[*] read instance_count_unknown",
+		"data.fake_data.of_many read deferred_prereq",
+		"ephemeral.fake_ephemeral.many[*] read instance_count_unknown",
+		"fake_resource.many[*] create instance_count_unknown",
+		"fake_writeonly.many create deferred_prereq",
+	)
+	if got := plan.Deferred[3].Change.ProviderName; got != fakeProvider.String() {
+		t.Errorf("provider of a deferred change: got %s, want %s", got, fakeProvider)
+	}
+	wantActions(t, plan, map[string]string{"data.fake_data.a": "read ", "fake_resource.a": "create ", "fake_writeonly.w": "create "})
+	result := b.applyQuietly(applyRequest(req, plan.Plan, final))
+	if got := result.Outputs["value"]; !got.RawEquals(cty.StringVal("as configured")) {
+		t.Errorf("value: got %#v", got)
+	}
+	req.PriorState = result.State
+
+	changeOutside(t, "as configured", "changed")
+	calls := filepath.Join(t.TempDir(), "calls")
+	t.Setenv("CAIRN_FAKE_CALLS", calls)
+	b.reopen()
+	plan = b.planQuietly(req)
+	if got := actions(plan)["fake_resource.a"]; got != "update " || len(plan.Drift) != 1 || plan.Drift[0].Address != "fake_resource.a" {
+		t.Errorf("plan: got %q and %v changed outside, want fake_resource.a updated", got, plan.Drift)
+	}
+	recorded, err := os.ReadFile(calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(string(recorded), "ReadResource"); got != 2 {
+		t.Errorf("objects were read %d times, want each of two once:\n%s", got, recorded)
+	}
+	result = b.applyQuietly(applyRequest(req, plan.Plan, final))
+	if got := result.Outputs["value"]; !got.RawEquals(cty.StringVal("as configured")) {
+		t.Errorf("value: got %#v", got)
+	}
+
+	// The same in refresh-only mode: what was found is in the state to keep.
+	changeOutside(t, "as configured", "changed")
+	req.Mode, req.PriorState = engine.RefreshOnly, result.State
+	plan = b.planQuietly(req)
+	if len(plan.Drift) != 1 || plan.Plan != nil || len(plan.Deferred) == 0 || !strings.Contains(string(plan.RefreshedState), `"changed"`) {
+		t.Errorf("refresh-only plan: got drift %v, deferred %v, state %s", plan.Drift, deferrals(plan), plan.RefreshedState)
+	}
+
+	req.Mode, req.Inputs, req.PriorState = engine.Normal, final, result.State
+	plan = b.planQuietly(req)
+	if !plan.Complete {
+		t.Errorf("second round: deferred %v", deferrals(plan))
+	}
+	b.applyQuietly(applyRequest(req, plan.Plan, final))
+}
+
+// changeOutside changes a text in all objects of the fake provider.
+func changeOutside(t *testing.T, from, to string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(os.Getenv("CAIRN_FAKE_STORE"), "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("objects: %v, %v", files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, []byte(strings.ReplaceAll(string(data), "as configured", "changed")), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The enabled argument, which only tofu has, defers like the others.
+func TestUnknownEnabled(t *testing.T) {
+	b := newBench(t, map[string]string{
+		"mod/main.tf": `
+variable "on" { type = bool }
+resource "terraform_data" "a" {
+  lifecycle { enabled = var.on }
+}
+module "m" {
+  source = "./child"
+  lifecycle { enabled = var.on }
+}
+resource "terraform_data" "b" {}
+`,
+		"mod/child/main.tf": "resource \"terraform_data\" \"a\" {}\n",
+	})
+	if b.engine.Info().Name != tofuName {
+		t.Skip("needs tofu: terraform has no such argument")
+	}
+	req := b.request(map[string]cty.Value{"on": cty.UnknownVal(cty.Bool)})
+	plan := b.planQuietly(req)
+	wantDeferrals(t, plan, "module.m.terraform_data.a create instance_count_unknown", "terraform_data.a create instance_count_unknown")
+	req.Inputs = map[string]cty.Value{"on": cty.True}
+	req.PriorState = b.applyQuietly(applyRequest(req, plan.Plan, req.Inputs)).State
+	wantActions(t, b.planQuietly(req), map[string]string{
+		"module.m.terraform_data.a": "create ", "terraform_data.a": "create ", "terraform_data.b": "no-op ",
+	})
+}

@@ -68,13 +68,9 @@ func (l *Links) Places() []Place {
 	return places
 }
 
-// At returns the blocks whose number of instances is said at a position.
+// At returns the blocks whose instances depend on what is written at a position.
 func (l *Links) At(pos hcl.Range) []Place {
-	return slices.DeleteFunc(l.Places(), func(place Place) bool {
-		return !slices.ContainsFunc(place.Block.Repetition, func(at hcl.Range) bool {
-			return at.Filename == pos.Filename && at.Start.Byte <= pos.Start.Byte && pos.Start.Byte <= at.End.Byte
-		})
-	})
+	return slices.DeleteFunc(l.Places(), func(place Place) bool { return !place.Block.decidesAt(pos) })
 }
 
 // Call returns the block of a node's call.

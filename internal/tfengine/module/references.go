@@ -21,9 +21,8 @@ type Block struct {
 	// ProviderName is the local name of a resource's provider; empty for a module call.
 	ProviderName string
 
-	// Repetition are the places of the arguments count and for_each.
-	Repetition []hcl.Range
-
+	repetition []hcl.Range     // the arguments count and for_each
+	lifecycle  []hcl.Range     // the block of that name, which can have an argument enabled
 	references []hcl.Traversal // for a module call: those of its repetition
 	dependsOn  []hcl.Traversal
 	arguments  map[string][]hcl.Traversal // of a module call, by variable
@@ -42,7 +41,14 @@ func (b *Block) Address() string {
 }
 
 // Repeated tells whether there is a count or a for_each argument.
-func (b *Block) Repeated() bool { return len(b.Repetition) > 0 }
+func (b *Block) Repeated() bool { return len(b.repetition) > 0 }
+
+// decidesAt tells whether what is written there decides on the instances.
+func (b *Block) decidesAt(pos hcl.Range) bool {
+	return slices.ContainsFunc(slices.Concat(b.repetition, b.lifecycle), func(at hcl.Range) bool {
+		return at.Filename == pos.Filename && at.Start.Byte <= pos.Start.Byte && pos.Start.Byte < at.End.Byte
+	})
+}
 
 // contents is what in a directory refers to other things.
 type contents struct {
@@ -105,8 +111,11 @@ func (c *contents) addBlock(block *hcl.Block) {
 }
 
 func (b *Block) addArgument(found argument) {
+	if found.name == "lifecycle" {
+		b.lifecycle = append(b.lifecycle, found.at)
+	}
 	switch {
-	case found.nested && b.Kind != "module":
+	case found.nested || found.name == "lifecycle":
 		b.references = append(b.references, found.references...)
 	case found.name == "provider" && b.Kind != "module":
 		if slot, diags := decodeSlot(found.expr); !diags.HasErrors() {
@@ -116,7 +125,7 @@ func (b *Block) addArgument(found argument) {
 	case found.name == "depends_on":
 		b.dependsOn = append(b.dependsOn, found.references...)
 	case found.name == "count" || found.name == "for_each":
-		b.Repetition = append(b.Repetition, found.at)
+		b.repetition = append(b.repetition, found.at)
 		b.references = append(b.references, found.references...)
 	case b.Kind == "module":
 		b.arguments[found.name] = append(b.arguments[found.name], found.references...)
