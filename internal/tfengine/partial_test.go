@@ -720,3 +720,74 @@ resource "terraform_data" "b" {}
 		"module.m.terraform_data.a": "create ", "terraform_data.a": "create ", "terraform_data.b": "no-op ",
 	})
 }
+
+// Objects that are to be forgotten are, and rules of inputs hold for the part that is applied.
+func TestUnknownInstancesWithRemovedAndValidation(t *testing.T) {
+	b := newBench(t, map[string]string{
+		"mod/main.tf":       "variable \"v\" {}\nvariable \"n\" {}\nresource \"terraform_data\" \"gone\" {}\nresource \"terraform_data\" \"kept\" {}\n",
+		"mod/child/main.tf": "variable \"n\" {}\nresource \"terraform_data\" \"a\" {\n  count = var.n\n}\noutput \"ids\" {\n  value = terraform_data.a[*].id\n}\n",
+	})
+	inputs := func(v, n cty.Value) map[string]cty.Value { return map[string]cty.Value{"v": v, "n": n} }
+	final := inputs(cty.StringVal("good"), cty.NumberIntVal(1))
+	req := b.request(final)
+	req.PriorState = b.apply(applyRequest(req, b.plan(req).Plan, final)).State
+
+	b.write("mod/main.tf", `
+variable "v" {
+  type = string
+  validation {
+    condition     = var.v == "good"
+    error_message = "It must be good."
+  }
+}
+variable "n" { type = number }
+removed {
+  from = terraform_data.gone
+  lifecycle {
+    destroy = false
+  }
+}
+resource "terraform_data" "kept" { input = var.v }
+module "known" {
+  source = "./child"
+  n      = 1
+}
+module "unknown" {
+  source = "./child"
+  n      = var.n
+}
+output "known" { value = length(module.known.ids) }
+output "unknown" { value = length(module.unknown.ids) }
+`)
+	b.reopen()
+	req.Inputs = inputs(cty.UnknownVal(cty.String), cty.UnknownVal(cty.Number))
+	plan, diags := b.engine.Plan(context.Background(), req)
+	b.noErrors("Plan", diags)
+	for _, diag := range diags {
+		if strings.Contains(strings.ToLower(diag.Summary), "target") {
+			t.Errorf("Plan: warning about targets: %s", diag.Summary)
+		}
+	}
+	wantDeferrals(t, plan, "module.unknown.terraform_data.a[*] create instance_count_unknown")
+	wantActions(t, plan, map[string]string{
+		"module.known.terraform_data.a[0]": "create ", "terraform_data.gone": "forget ", "terraform_data.kept": "update ",
+	})
+	bad := inputs(cty.StringVal("bad"), cty.NumberIntVal(1))
+	failed, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, bad))
+	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "It must be good.") {
+		t.Errorf("Apply with a bad input: got %v, want the module's message", diags)
+	}
+	if failed != nil {
+		b.release(failed)
+	}
+	result := b.apply(applyRequest(req, plan.Plan, final))
+	if got := result.Outputs["known"]; !got.RawEquals(cty.NumberIntVal(1)) {
+		t.Errorf("output known: got %#v, want 1", got)
+	}
+	if got := result.Outputs["unknown"]; !got.RawEquals(cty.DynamicVal) {
+		t.Errorf("output unknown: got %#v, want it unknown", got)
+	}
+	if strings.Contains(string(result.State), `"gone"`) {
+		t.Errorf("state still has what is to be forgotten: %s", result.State)
+	}
+}
