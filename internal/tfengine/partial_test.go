@@ -452,7 +452,17 @@ output "n" { value = length(terraform_data.c) }
 	}
 
 	req.Mode = engine.Destroy
+	var events []string
+	req.Progress = func(ev engine.Event) {
+		if ev.Type == engine.PlannedChange {
+			events = append(events, ev.Resource+" "+ev.Action)
+		}
+	}
 	plan = b.planQuietly(req)
+	slices.Sort(events)
+	if want := []string{"terraform_data.c[0] delete", "terraform_data.c[1] delete", "terraform_data.other delete"}; !slices.Equal(events, want) {
+		t.Errorf("planned changes in events: got %q, want %q", events, want)
+	}
 	wantActions(t, plan, map[string]string{"terraform_data.c[0]": "delete ", "terraform_data.c[1]": "delete ", "terraform_data.other": "delete "})
 	if !plan.Complete || !plan.Applyable || len(plan.Deferred) != 0 {
 		t.Errorf("destroy plan: got %+v, want it complete", plan)
