@@ -166,7 +166,7 @@ func (o *operation) applyRound(ctx context.Context, autoApprove bool, running *p
 func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 	if !o.flags.isDefault() {
 		return 0, fail("Options contradict", "What a saved plan does was decided when it was made: "+
-			"-destroy, -refresh-only, -refresh and -replace belong to \"cairn plan\".")
+			"-destroy, -refresh-only, -refresh, -replace, -target and -exclude belong to \"cairn plan\".")
 	}
 	running := newProgressTracker()
 	ctx, stop := o.interruptible(ctx, running.lost)
@@ -322,7 +322,7 @@ func (o *operation) apply(ctx context.Context, plan *stackplan.Plan, inputs give
 		})
 	})
 	if err := saver.finish(ctx); err != nil {
-		diags = withoutSaveErrors(diags).Extend(o.rescueState(err, result.State))
+		diags = withoutSaveErrors(diags).Extend(o.rescueState(err, result.State, saver.base()))
 	}
 	moreDiags := o.view.applied(plan, result, outcome{
 		failed:      diags.HasErrors(),

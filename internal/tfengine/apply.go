@@ -228,6 +228,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	if a.stored.meta.Partial {
 		diags = withoutTargeting(diags)
 	}
+	explainCrashes(diags, outcome)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(a.engine.died("Component was not applied completely", outcome))
 	}

@@ -127,6 +127,8 @@ func (p *planning) process(ctx context.Context, args []string, report func(engin
 		Dir:    p.engine.stackDir,
 		Env:    p.engine.env(map[string]string{"TF_DATA_DIR": dataDir}),
 		RunDir: p.dir.path,
+
+		Disposable: true,
 	})
 	if err != nil {
 		return nil, err
@@ -140,6 +142,7 @@ func (p *planning) process(ctx context.Context, args []string, report func(engin
 		return nil, err
 	}
 	diags := p.copy.Diagnostics(outcome.Diagnostics)
+	explainCrashes(diags, outcome)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(p.engine.died("Component cannot be planned", outcome))
 	}

@@ -31,6 +31,7 @@ func decodePlan(index *planv1.Plan, enginePlan func(*planv1.Member) ([]byte, err
 	p := &Plan{
 		Applyable: index.GetApplyable(),
 		Complete:  index.GetComplete(),
+		Partial:   index.GetPartial(),
 		Engine:    engine.Info{Name: index.GetEngine().GetName(), Version: index.GetEngine().GetVersion()},
 		Inputs:    map[string]*InputChange{},
 		Outputs:   map[string]*OutputChange{},

@@ -43,6 +43,7 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 		Mode:      modes[p.Mode],
 		Applyable: p.Applyable,
 		Complete:  p.Complete,
+		Partial:   p.Partial,
 		Engine:    &planv1.Engine{Name: p.Engine.Name, Version: p.Engine.Version},
 		Inputs:    map[string]*planv1.InputChange{},
 		Outputs:   map[string]*planv1.OutputChange{},

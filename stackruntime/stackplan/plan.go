@@ -20,6 +20,7 @@ type Plan struct {
 	Mode      engine.Mode
 	Applyable bool // no error was seen while planning
 	Complete  bool // nothing was deferred
+	Partial   bool // limited to a part of the stack
 	Timestamp time.Time
 	Engine    engine.Info
 

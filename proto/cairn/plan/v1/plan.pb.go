@@ -142,7 +142,9 @@ type Plan struct {
 	// Sorted by address.
 	Components []*Component `protobuf:"bytes,10,rep,name=components,proto3" json:"components,omitempty"`
 	// Addresses of component instances whose records are dropped, sorted.
-	Removed       []string `protobuf:"bytes,11,rep,name=removed,proto3" json:"removed,omitempty"`
+	Removed []string `protobuf:"bytes,11,rep,name=removed,proto3" json:"removed,omitempty"`
+	// The plan is limited to a part of the stack.
+	Partial       bool `protobuf:"varint,12,opt,name=partial,proto3" json:"partial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -252,6 +254,13 @@ func (x *Plan) GetRemoved() []string {
 		return x.Removed
 	}
 	return nil
+}
+
+func (x *Plan) GetPartial() bool {
+	if x != nil {
+		return x.Partial
+	}
+	return false
 }
 
 // Context is what the plan was made for and with.
@@ -815,7 +824,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\n" +
 	"\x18cairn/plan/v1/plan.proto\x12\rcairn.plan.v1\x1a\x1acairn/value/v1/value.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"6\n" +
 	"\rFormatVersion\x12%\n" +
-	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\"\xa4\x05\n" +
+	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\"\xbe\x05\n" +
 	"\x04Plan\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x120\n" +
 	"\acontext\x18\x02 \x01(\v2\x16.cairn.plan.v1.ContextR\acontext\x12'\n" +
@@ -830,7 +839,8 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"components\x18\n" +
 	" \x03(\v2\x18.cairn.plan.v1.ComponentR\n" +
 	"components\x12\x18\n" +
-	"\aremoved\x18\v \x03(\tR\aremoved\x1aU\n" +
+	"\aremoved\x18\v \x03(\tR\aremoved\x12\x18\n" +
+	"\apartial\x18\f \x01(\bR\apartial\x1aU\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
 	"\x05value\x18\x02 \x01(\v2\x1a.cairn.plan.v1.InputChangeR\x05value:\x028\x01\x1aW\n" +
