@@ -255,18 +255,18 @@ func (v *planView) deferred() {
 		}
 		v.componentHeader(c, verb+": "+deferral.ComponentText(v.plan, c))
 		for _, deferred := range slices.SortedStableFunc(slices.Values(c.Deferred), compareDeferred) {
-			v.deferredChange(deferred)
+			v.deferredChange(c, deferred)
 		}
 	}
 }
 
-func (v *planView) deferredChange(deferred engine.DeferredChange) {
+func (v *planView) deferredChange(c *stackplan.Component, deferred engine.DeferredChange) {
 	rc := deferred.Change
 	if rc == nil {
-		v.printf("  # a resource is deferred (%s)\n\n", deferral.ResourceText(deferred))
+		v.printf("  # a resource is deferred (%s)\n\n", deferral.ResourceText(c, deferred))
 		return
 	}
-	resourceView{page: v.page, deferredReason: deferral.ResourceText(deferred)}.write(rc)
+	resourceView{page: v.page, deferredReason: deferral.ResourceText(c, deferred)}.write(rc)
 }
 
 func compareDeferred(a, b engine.DeferredChange) int {

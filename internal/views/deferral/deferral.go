@@ -69,9 +69,14 @@ func ComponentText(plan *stackplan.Plan, c *stackplan.Component) string {
 	return text(Reason(plan, c))
 }
 
-// ResourceText puts the reason why a resource is deferred into words that go on
-// after "because ".
-func ResourceText(deferred engine.DeferredChange) string { return text(deferred.Reason) }
+// ResourceText puts the reason why a resource of the component is deferred into
+// words that go on after "because ".
+func ResourceText(c *stackplan.Component, deferred engine.DeferredChange) string {
+	if deferred.Reason == DeferredPrerequisite && stackaddrs.HasWildcard(c.Addr) {
+		return "the instances of its component are known only after apply"
+	}
+	return text(deferred.Reason)
+}
 
 var texts = map[string]string{
 	InstanceCountUnknown:  "the number of instances is known only after apply",

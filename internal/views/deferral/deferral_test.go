@@ -75,3 +75,23 @@ func TestReason(t *testing.T) {
 		})
 	}
 }
+
+func TestResourceText(t *testing.T) {
+	one := &stackplan.Component{Addr: viewtest.Instance(t, "component.x")}
+	every := &stackplan.Component{Addr: viewtest.PartialInstance(t, "component.x[*]")}
+	tests := []struct {
+		component *stackplan.Component
+		reason    string
+		want      string
+	}{
+		{one, DeferredPrerequisite, "something that it depends on is deferred"},
+		{every, DeferredPrerequisite, "the instances of its component are known only after apply"},
+		{every, ProviderConfigUnknown, "the provider's configuration is known only after apply"},
+		{one, "", "the reason is not known"},
+	}
+	for _, test := range tests {
+		if got := ResourceText(test.component, engine.DeferredChange{Reason: test.reason}); got != test.want {
+			t.Errorf("ResourceText for %s and %q: got %q, want %q", test.component.Addr, test.reason, got, test.want)
+		}
+	}
+}
