@@ -146,7 +146,7 @@ func (d *decoder) file(entry fs.DirEntry) {
 		return
 	}
 	file, diags := ParseFile(name, src)
-	d.loader.files[name] = file
+	d.loader.files[name], d.loader.paths[name] = file, path
 	d.diags = append(d.diags, diags...)
 	if diags.HasErrors() {
 		d.stack.Incomplete = true

@@ -50,6 +50,7 @@ func loadWith(fsys fileSystem, dir string, opts LoadOptions) (*Config, hcl.Diagn
 		resolver:    opts.Resolver,
 		rootDir:     realDir,
 		files:       map[string]*hcl.File{},
+		paths:       map[string]string{},
 		directories: map[string]*directory{},
 		dirErrors:   map[string]error{},
 		nodes:       map[stackaddrs.Stack]*node{},
@@ -65,7 +66,7 @@ func loadWith(fsys fileSystem, dir string, opts LoadOptions) (*Config, hcl.Diagn
 	root := l.add(stackaddrs.RootStack, nil, decoded)
 	l.attachRemoved()
 	l.checkRemovedComponents(root)
-	return &Config{Root: root, Files: l.files}, sorted(l.diags)
+	return &Config{Root: root, Files: l.files, Paths: l.paths, Resolver: opts.Resolver}, sorted(l.diags)
 }
 
 func unreadableDiagnostic(dir string, err error) *hcl.Diagnostic {
@@ -89,6 +90,7 @@ type loader struct {
 	resolver    Resolver // nil if there is none
 	rootDir     string
 	files       map[string]*hcl.File
+	paths       map[string]string     // of files
 	directories map[string]*directory // by absolute path
 	dirErrors   map[string]error      // results of checkDir
 	diags       hcl.Diagnostics

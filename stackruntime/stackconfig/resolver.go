@@ -42,7 +42,7 @@ type Place struct {
 }
 
 // ErrNotPrepared means that a source is not among the prepared packages.
-var ErrNotPrepared = errors.New("not prepared")
+var ErrNotPrepared = errors.New("it has not been fetched")
 
 // LoadOptions are the parameters of [LoadWith].
 type LoadOptions struct {
