@@ -43,6 +43,9 @@ func (g *gitFetcher) fetch(ctx context.Context, location *url.URL, dir, commit s
 		return "", err
 	}
 	wanted, err := g.fetchCommit(ctx, repository.String(), dir, firstSet(commit, ref, "HEAD"))
+	if commit != "" && errors.Is(err, errMissingRef) {
+		err = fmt.Errorf("%w, which is locked; to lock another one, run \"cairn init -upgrade\"", err)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -59,6 +62,9 @@ func (g *gitFetcher) fetch(ctx context.Context, location *url.URL, dir, commit s
 	}
 	return wanted, checkLinks(dir)
 }
+
+// errMissingRef means that a repository lacks what was asked for.
+var errMissingRef = errors.New("the repository has no branch, tag or commit")
 
 // fetchCommit gets a commit and returns its full name. Without history if the server allows that, which for commits
 // that no branch or tag points at not all do.
@@ -82,7 +88,7 @@ func (g *gitFetcher) fetchCommit(ctx context.Context, repository, dir, ref strin
 	if ref == "HEAD" {
 		return "", errors.New("the repository is empty, or has no default branch")
 	}
-	return "", fmt.Errorf("the repository has no branch, tag or commit %q", ref)
+	return "", fmt.Errorf("%w %q", errMissingRef, ref)
 }
 
 func (g *gitFetcher) submodules(ctx context.Context, repository, dir string) error {
