@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
@@ -22,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -474,31 +477,6 @@ component "free" { source = "../echo" }
 	w.apply(plan)
 }
 
-func TestUnknownForEachIsRefused(t *testing.T) {
-	w := newWorld(t, `
--- main.tfcomponent.hcl --
-component "a" {
-  source = "./echo"
-  inputs = { in = ["x"] }
-}
-component "b" {
-  for_each = toset(component.a.out)
-  source   = "./echo"
-}
-component "c" {
-  source = "./echo"
-  inputs = { in = component.b }
-}
-`+echoModule)
-	plan, diags := w.tryPlan(engine.Normal)
-	if diff := cmp.Diff([]string{"Instances not known before apply"}, summaries(diags)); diff != "" {
-		t.Errorf("diagnostics (-want +got):\n%s", diff)
-	}
-	if len(plan.Components) != 1 || plan.Components[0].Addr.String() != "component.a" {
-		t.Errorf("planned %v, want component.a only", actions(plan))
-	}
-}
-
 // Whoever writes down the records of all changes has the state.
 func TestRecordsOfChangesMakeTheState(t *testing.T) {
 	w := newWorld(t, nested)
@@ -603,5 +581,59 @@ func TestPlansDoNotDependOnScheduling(t *testing.T) {
 		if diff := cmp.Diff(want, got, compare, exported, component); diff != "" {
 			t.Fatalf("another plan (-first +this):\n%s", diff)
 		}
+	}
+}
+
+// Slow components are saved while they are applied, quick ones at their end only.
+func TestCheckpointsAreSavedNowAndThen(t *testing.T) {
+	for name, test := range map[string]struct {
+		pause time.Duration
+		saves int
+	}{
+		"slow":  {2 * time.Second, 3},
+		"quick": {time.Millisecond, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, `
+-- main.tfcomponent.hcl --
+component "c" { source = "./mod" }
+-- mod/main.tf --
+resource "terraform_data" "a" {}
+resource "terraform_data" "b" { input = terraform_data.a.id }
+`)
+			config, diags := stackconfig.Load(w.dir)
+			if diags.HasErrors() {
+				t.Fatal(describe(diags))
+			}
+			synctest.Test(t, func(t *testing.T) {
+				opts := stackruntime.Options{Config: config, Engine: memengine.New(memengine.Options{
+					Before: func(_ context.Context, call memengine.Call) error {
+						if call.Operation == memengine.Create {
+							time.Sleep(test.pause) //nolint:forbidigo // virtual time
+						}
+						return nil
+					},
+				})}
+				plan, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts})
+				if diags.HasErrors() {
+					t.Fatal(describe(diags))
+				}
+				var objects []int
+				_, diags = stackruntime.Apply(t.Context(), stackruntime.ApplyRequest{
+					Options: opts, Plan: plan,
+					Save: func(_ context.Context, change stackruntime.StateChange) error {
+						list, err := stackstate.Objects(change.After.Module)
+						objects = append(objects, len(list))
+						return err
+					},
+				})
+				if diags.HasErrors() {
+					t.Fatal(describe(diags))
+				}
+				if len(objects) != test.saves || objects[len(objects)-1] != 2 {
+					t.Errorf("saved states with %v objects, want %d states and both objects in the last", objects, test.saves)
+				}
+			})
+		})
 	}
 }

@@ -322,7 +322,7 @@ func (o *operation) apply(ctx context.Context, plan *stackplan.Plan, inputs give
 		})
 	})
 	if err := saver.finish(ctx); err != nil {
-		diags = withoutSaveErrors(diags).Extend(o.rescueState(err, result.State))
+		diags = withoutSaveErrors(diags).Extend(o.rescueState(err, result.State, saver.base()))
 	}
 	moreDiags := o.view.applied(plan, result, outcome{
 		failed:      diags.HasErrors(),

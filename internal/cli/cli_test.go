@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/rogpeppe/go-internal/txtar"
+	"go.uber.org/goleak"
 
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -39,6 +40,7 @@ type stack struct {
 // newStack writes the files of an archive to a new directory and goes there.
 func newStack(t *testing.T, archive string) *stack {
 	t.Helper()
+	t.Cleanup(func() { goleak.VerifyNone(t) })
 	dir := t.TempDir()
 	for _, f := range txtar.Parse([]byte(archive)).Files {
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))

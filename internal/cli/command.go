@@ -25,7 +25,6 @@ type command struct {
 
 	commands []*command // of a group
 	parent   string     // names of the groups that a command is in
-	hidden   bool
 }
 
 // group returns a command that holds others.
@@ -102,9 +101,7 @@ func (c *command) help(flags *flagSet) string {
 func commandRows(commands []*command) [][2]string {
 	var rows [][2]string
 	for _, c := range commands {
-		if !c.hidden {
-			rows = append(rows, [2]string{c.name, c.summary})
-		}
+		rows = append(rows, [2]string{c.name, c.summary})
 	}
 	return rows
 }

@@ -31,6 +31,7 @@ type display struct {
 	operation string
 
 	events *jsonview.Events // nil for a person
+	begun  bool             // the first line is written
 }
 
 func (s *session) newDisplay(operation string) *display {
@@ -45,6 +46,7 @@ func (s *session) newDisplay(operation string) *display {
 
 // during shows the progress of work, which is one phase of the operation: "plan", "apply" or "destroy".
 func (v *display) during(phase string, work func(hooks.Hooks)) {
+	v.begin()
 	switch out := v.session.streams.Out; {
 	case v.events != nil:
 		work(v.events.Hooks(phase))
@@ -57,6 +59,7 @@ func (v *display) during(phase string, work func(hooks.Hooks)) {
 		v.session.live.Store(live)
 		defer v.session.live.Store(nil)
 		live.During(func() { work(live.Hooks()) })
+		v.session.stdout("\n")
 	default:
 		work(progress.NewLines(out, textstyle.Style{Color: v.session.viewOptions(out).Color}).Hooks(phase))
 		v.session.stdout("\n")
@@ -81,19 +84,28 @@ func terminalSize(w io.Writer) progress.Size {
 	return progress.Size{Width: width, Height: height}
 }
 
-// version says who is at work.
-func (v *display) version(info engine.Info) {
-	if v.events != nil {
-		v.events.Version(version(), info)
+// begin writes the line that comes first: who is at work. It does so once.
+func (v *display) begin() {
+	if v.events == nil || v.begun {
+		return
 	}
+	v.begun = true
+	var info engine.Info
+	if v.session.engine != nil {
+		info = v.session.engine.Info()
+	}
+	v.events.Version(version(), info)
 }
 
-// plan shows a plan.
+// plan shows a plan, as far as there is one in spite of errors.
 func (v *display) plan(plan *stackplan.Plan) error {
 	if v.events != nil {
 		v.events.OutputChanges(plan.Outputs)
 		v.events.ChangeSummary("plan", plan.Counts())
 		return v.events.Err()
+	}
+	if !plan.Applyable && plan.Counts().Total() == 0 {
+		return nil
 	}
 	out := v.session.streams.Out
 	return views.WritePlan(out, plan, v.session.viewOptions(out))
@@ -192,6 +204,7 @@ func (v *display) outputs(values map[string]cty.Value) hcl.Diagnostics {
 
 // reportEvents shows diagnostics to a program.
 func (v *display) reportEvents(diags hcl.Diagnostics) error {
+	v.begin()
 	for _, diag := range diagnostic.All(diags, v.session.sources()) {
 		v.events.Diagnostic(diag.Address, diag)
 	}

@@ -35,6 +35,9 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 }
 
 func run(ctx context.Context, args []string, streams Streams, deps dependencies) int {
+	if len(args) > 0 && (args[0] == "-version" || args[0] == "--version") {
+		args = append([]string{"version"}, args[1:]...)
+	}
 	s := newSession(streams, deps)
 	defer s.close()
 	status, err := s.dispatch(ctx, rootCommand(), args)

@@ -53,7 +53,6 @@ func (o *operation) load(ctx context.Context) hcl.Diagnostics {
 	}
 	opts.Parallelism = parallelism
 	o.opts = opts
-	o.view.version(opts.Engine.Info())
 	return diags
 }
 

@@ -15,7 +15,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -28,50 +27,35 @@ type stateSaver struct {
 	operation string
 	writer    statestore.Writer
 
-	inputs, outputs map[string]cty.Value // as they are stored
-
-	// unsaved are records that could not be written yet, by component; those of root values have no name. All changes
-	// of a component start from what was saved of it, so a later one takes the place of an earlier one.
+	// unsaved are records that could not be written, by component; those of root values have no name. The evaluator
+	// makes all changes of a component from what was saved of it, so a later one takes the place of an earlier one, and
+	// none may be written once a later one was.
 	unsaved map[string]map[string][]byte
-	err     error // why they could not be written
+	lost    error // of a change that has no records
 }
 
 func newStateSaver(stored *storedState, operation string) *stateSaver {
 	return &stateSaver{
 		stored:    stored,
 		operation: operation,
-		inputs:    maps.Clone(stored.State.Inputs),
-		outputs:   maps.Clone(stored.State.Outputs),
 		unsaved:   map[string]map[string][]byte{},
 	}
 }
 
-// save writes one change. What could not be written is tried again with the next one.
+// save writes one change. What could not be written is tried again at the end.
 func (v *stateSaver) save(ctx context.Context, change stackruntime.StateChange) error {
-	records, err := v.records(change)
+	records, err := change.Records()
 	if err != nil {
-		v.err = err
+		v.lost = errors.Join(v.lost, err)
 		return err
 	}
-	v.unsaved[changedComponent(change)] = records
-	v.err = v.write(ctx)
-	return v.err
-}
-
-func (v *stateSaver) records(change stackruntime.StateChange) (map[string][]byte, error) {
-	before, after := stackstate.New(), stackstate.New()
-	changeValues(before.Inputs, after.Inputs, v.inputs, change.Inputs)
-	changeValues(before.Outputs, after.Outputs, v.outputs, change.Outputs)
-	records, err := stackstate.Diff(before, after)
-	if err != nil {
-		return nil, err
+	component := changedComponent(change)
+	if err := v.write(ctx, records); err != nil {
+		v.unsaved[component] = records
+		return err
 	}
-	if change.Before == nil && change.After == nil {
-		return records, nil
-	}
-	component, err := stackstate.ComponentRecords(change.Before, change.After)
-	maps.Copy(records, component)
-	return records, err
+	delete(v.unsaved, component)
+	return nil
 }
 
 func changedComponent(change stackruntime.StateChange) string {
@@ -84,22 +68,8 @@ func changedComponent(change stackruntime.StateChange) string {
 	return ""
 }
 
-// changeValues collects what changed values were and are, and updates those that are stored.
-func changeValues(before, after, stored, changed map[string]cty.Value) {
-	for name, value := range changed {
-		if old, ok := stored[name]; ok {
-			before[name] = old
-		}
-		if value == cty.NilVal {
-			delete(stored, name)
-			continue
-		}
-		after[name], stored[name] = value, value
-	}
-}
-
-func (v *stateSaver) write(ctx context.Context) error {
-	if len(v.unsaved) == 0 {
+func (v *stateSaver) write(ctx context.Context, records map[string][]byte) error {
+	if len(records) == 0 {
 		return nil
 	}
 	if v.writer == nil {
@@ -109,29 +79,30 @@ func (v *stateSaver) write(ctx context.Context) error {
 		}
 		v.writer = writer
 	}
-	records := map[string][]byte{}
-	for _, changed := range v.unsaved {
-		maps.Copy(records, changed)
-	}
-	if err := v.writer.Write(ctx, records); err != nil {
-		return err
-	}
-	clear(v.unsaved)
-	return nil
+	return v.writer.Write(ctx, records)
 }
 
 // finish writes what is left and ends the serial.
 func (v *stateSaver) finish(ctx context.Context) error {
-	if v.err != nil {
-		v.err = v.write(ctx)
+	left := map[string][]byte{}
+	for _, records := range v.unsaved {
+		maps.Copy(left, records)
 	}
-	if v.err != nil {
-		return v.err
+	if err := v.write(ctx, left); err != nil {
+		return errors.Join(err, v.lost)
 	}
-	if v.writer == nil {
-		return nil
+	if v.lost != nil || v.writer == nil {
+		return v.lost
 	}
 	return v.writer.Commit(ctx)
+}
+
+// base is the version of the state that was, or would have been, written.
+func (v *stateSaver) base() statestore.Base {
+	if v.writer == nil {
+		return v.stored.Base()
+	}
+	return v.writer.Base()
 }
 
 // withoutSaveErrors drops what the evaluator says of a failure that is explained better here.
@@ -153,8 +124,8 @@ type stateDocument struct {
 
 const stateFormatVersion = "1.0"
 
-// rescueState writes the whole state to a file because saving it has failed.
-func (o *operation) rescueState(cause error, state *stackstate.State) hcl.Diagnostics {
+// rescueState writes the whole state to a file because saving it as the version in base has failed.
+func (o *operation) rescueState(cause error, state *stackstate.State, base statestore.Base) hcl.Diagnostics {
 	diags := hcl.Diagnostics{problem("State was not saved", "%s", asDiagnostics(cause)[0].Detail)}
 	records, err := state.Records()
 	if err != nil {
@@ -163,8 +134,8 @@ func (o *operation) rescueState(cause error, state *stackstate.State) hcl.Diagno
 	document, err := json.MarshalIndent(stateDocument{
 		FormatVersion: stateFormatVersion,
 		Deployment:    deployment,
-		Lineage:       o.stored.Lineage,
-		Serial:        o.stored.Serial,
+		Lineage:       base.Lineage,
+		Serial:        base.Serial,
 		Records:       records,
 	}, "", "  ")
 	if err != nil {

@@ -93,25 +93,32 @@ func newTestSaver(lock *flakyLock, prior *stackstate.State) *stateSaver {
 	return newStateSaver(&storedState{Snapshot: &statestore.Snapshot{}, State: prior, lock: lock}, "apply")
 }
 
-// What could not be written is written with the next change; a later change of a component takes the place of an earlier one.
+// What could not be written is written at the end, or by a later change of the same component.
 func TestSaverTriesAgain(t *testing.T) {
 	lock := &flakyLock{records: map[string][]byte{}, broken: true}
 	saver := newTestSaver(lock, stackstate.New())
 
 	checkpoint, final := component(t, "component.a", "x", "half"), component(t, "component.a", "x")
-	if err := saver.save(t.Context(), stackruntime.StateChange{After: checkpoint}); !errors.Is(err, errBroken) {
-		t.Fatalf("got error %v", err)
+	other, last := component(t, "component.b", "y"), component(t, "component.c", "z")
+	for _, change := range []stackruntime.StateChange{{After: checkpoint}, {After: last}} {
+		if err := saver.save(t.Context(), change); !errors.Is(err, errBroken) {
+			t.Fatalf("got error %v", err)
+		}
 	}
 	lock.broken = false
-	// The evaluator starts from what was saved: nothing.
-	if err := saver.save(t.Context(), stackruntime.StateChange{After: final}); err != nil {
-		t.Fatal(err)
+	// The evaluator starts from what was saved: nothing. So nothing of the checkpoint may be there.
+	for _, change := range []stackruntime.StateChange{{After: other}, {After: final}} {
+		if err := saver.save(t.Context(), change); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := saver.finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := stackstate.New()
-	want.Components[final.Addr] = final
+	for _, c := range []*stackstate.Component{final, other, last} {
+		want.Components[c.Addr] = c
+	}
 	compareRecords(t, lock, want)
 	if lock.begun != 1 || !lock.committed {
 		t.Errorf("begun %d times, committed: %t", lock.begun, lock.committed)

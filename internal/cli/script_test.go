@@ -24,7 +24,8 @@ func testContext() context.Context { return context.Background() }
 
 // TestScripts runs the scripts in testdata/script, which say what users see.
 //
-// Beside what package testscript has, scripts know the condition [terraform] and these commands:
+// Beside what package testscript has, scripts know the conditions [terraform] and [unprivileged], where the modes of files
+// are obeyed, and these commands:
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
 //   - waitfor FILE: waits until a file exists
@@ -63,8 +64,11 @@ func setUpScript(env *testscript.Env) error {
 	return err
 }
 
-// scriptCondition implements [terraform]. Where the variable CI is set, no script is skipped for want of it.
+// scriptCondition implements [unprivileged] and [terraform]. Where the variable CI is set, no script is skipped for want of it.
 func scriptCondition(cond string) (bool, error) {
+	if cond == "unprivileged" {
+		return os.Geteuid() > 0, nil
+	}
 	if cond != "terraform" {
 		return false, fmt.Errorf("unknown condition %q", cond)
 	}

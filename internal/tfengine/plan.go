@@ -115,6 +115,8 @@ func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics
 		Dir:    p.engine.stackDir,
 		Env:    p.engine.env(map[string]string{"TF_DATA_DIR": dataDir}),
 		RunDir: p.dir.path,
+
+		Disposable: true,
 	})
 	if err != nil {
 		return nil, nil, err

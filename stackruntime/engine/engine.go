@@ -234,7 +234,8 @@ type ApplyRequest struct {
 	Progress func(Event)
 
 	// Checkpoint receives the newest state each time a resource was finished, so
-	// that it can be saved. Calls do not overlap. May be nil.
+	// that it can be saved now and then. Until [ApplyResult.Release], the engine
+	// keeps the state safe itself if it can. Calls do not overlap. May be nil.
 	Checkpoint func(State)
 }
 

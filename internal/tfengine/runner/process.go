@@ -27,13 +27,18 @@ type Command struct {
 
 	// RunDir is the directory for the files of the run. It must exist.
 	RunDir string
+
+	// Disposable says that the directory is of no use once Wait has returned: how
+	// the process ended is not recorded in it.
+	Disposable bool
 }
 
 // Process is a running or finished process. [Process.Wait] must be called once; the other methods are safe for
 // concurrent use with it.
 type Process struct {
-	runDir string
-	cmd    *exec.Cmd // nil for one that another program started
+	runDir     string
+	disposable bool
+	cmd        *exec.Cmd // nil for one that another program started
 
 	mu     sync.Mutex
 	run    Run  // guarded by mu once Wait has been called
@@ -71,8 +76,9 @@ func Start(c Command) (*Process, error) {
 	}
 	processStart, _ := processStart(cmd.Process.Pid)
 	p := &Process{
-		runDir: c.RunDir,
-		cmd:    cmd,
+		runDir:     c.RunDir,
+		disposable: c.Disposable,
+		cmd:        cmd,
 		run: Run{
 			Path: c.Path, Args: c.Args, Dir: c.Dir, StartedAt: startedAt,
 			PID: cmd.Process.Pid, ProcessStart: processStart,
@@ -224,6 +230,9 @@ func (p *Process) reap() error {
 	}
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
 		return fmt.Errorf("waiting for process %d: %w", p.run.PID, err)
+	}
+	if p.disposable {
+		return nil
 	}
 	return p.run.write(p.runDir)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -16,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/changeexec"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -73,9 +75,9 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 	})
 
 	var w walker
-	walkDynamic(ctx, &w, m.stack, func(ctx context.Context, object dynamic) {
-		w.add(object.CheckApply(ctx))
-	})
+	visit := func(ctx context.Context, object dynamic) { w.add(object.CheckApply(ctx)) }
+	walkDynamic(ctx, &w, m.stack, visit)
+	m.walkRemoved(ctx, &w, visit)
 	results := make(map[stackaddrs.AbsComponentInstance]*ComponentResult)
 	for _, plan := range m.applying.Plan.Components {
 		result, err := m.changes.Await(ctx, plan.Addr)
@@ -213,7 +215,10 @@ func (c *StackCallInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 
 // CheckApply implements [Applyable].
 func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
-	if !c.main().changes.Has(c.addr) {
+	if !c.main.changes.Has(c.addr) {
+		if !c.main.applying.Plan.Complete {
+			return nil // not known while planning: for the next plan
+		}
 		return hcl.Diagnostics{bugDiagnostic("Plan does not match the configuration", "The configuration produces %s, of which the plan knows nothing.", c.addr)}
 	}
 	inputs, diags := c.inputs.Check(ctx, c.inputsAspect)
@@ -233,14 +238,14 @@ func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 // appliedOutputs are the results once the instance is applied. What goes away
 // has those it was planned with, at once.
 func (c *ComponentInstance) appliedOutputs(ctx context.Context) map[string]cty.Value {
-	plan := c.main().planFor(c.addr)
+	plan := c.main.planFor(c.addr)
 	if plan == nil {
 		return nil
 	}
 	if plan.Action == stackplan.Delete || plan.Action == stackplan.Forget {
 		return plan.Outputs
 	}
-	result, err := c.main().changes.Await(ctx, c.addr)
+	result, err := c.main.changes.Await(ctx, c.addr)
 	if err != nil || !result.Complete {
 		return resultOutputs(result)
 	}
@@ -289,10 +294,14 @@ func (a *componentApplier) setStatus(status hooks.Status) {
 // error is always nil: what went wrong is in the result.
 func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 	a.setStatus(hooks.Pending)
+	if stackaddrs.HasWildcard(a.plan.Addr) {
+		a.setStatus(hooks.Deferred)
+		return &ComponentResult{Complete: true}, nil // there is nothing to apply, and nothing to record
+	}
 	a.saved = a.prior()
 	ready := a.awaitPredecessors(ctx)
-	inst, diags := a.instance(ctx)
-	if inst == nil {
+	subject, diags := a.subject(ctx)
+	if subject == nil {
 		result := a.unchanged()
 		result.diags = diags
 		a.setStatus(hooks.Failed)
@@ -301,12 +310,12 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 	if !ready {
 		result := a.unchanged()
 		result.Skipped = true
-		a.record(ctx, inst, result)
+		a.record(ctx, subject, result)
 		a.setStatus(hooks.Skipped)
 		return result, nil
 	}
-	result := a.apply(ctx, inst)
-	a.record(ctx, inst, result)
+	result := a.apply(ctx, subject)
+	a.record(ctx, subject, result)
 	switch {
 	case result.Skipped:
 		a.setStatus(hooks.Skipped)
@@ -335,17 +344,47 @@ func (a *componentApplier) awaitPredecessors(ctx context.Context) bool {
 	return ready
 }
 
-// instance finds the object that the configuration produces for the plan.
-func (a *componentApplier) instance(ctx context.Context) (*ComponentInstance, hcl.Diagnostics) {
+// changeSubject is an object that drives the change of a component instance.
+type changeSubject interface {
+	managed() *managedInstance
+
+	// finalInputs are the values to apply with. One that could not be computed is a placeholder.
+	finalInputs(ctx context.Context) map[string]cty.Value
+
+	// recordInputs are the values to keep in the state.
+	recordInputs(ctx context.Context) map[string]cty.Value
+}
+
+var (
+	_ changeSubject = (*ComponentInstance)(nil)
+	_ changeSubject = (*RemovedComponentInstance)(nil)
+)
+
+func (c *ComponentInstance) finalInputs(ctx context.Context) map[string]cty.Value {
+	if c.main.planFor(c.addr).Action == stackplan.Delete && c.prior() != nil {
+		return c.destroyInputs(c.Inputs(ctx))
+	}
+	return c.Inputs(ctx)
+}
+
+func (c *ComponentInstance) recordInputs(ctx context.Context) map[string]cty.Value {
+	return c.storedInputs(ctx, c.Inputs(ctx))
+}
+
+// subject finds the object that the configuration produces for the plan; nil when there is none.
+func (a *componentApplier) subject(ctx context.Context) (changeSubject, hcl.Diagnostics) {
 	component := a.main.component(ctx, stackaddrs.ComponentOf(a.plan.Addr))
 	if component != nil {
 		instances := component.Instances(ctx)
-		if inst, ok := instances.Instances[a.plan.Addr.Item.Key]; ok {
+		if inst, ok := instances.Find(a.plan.Addr.Item.Key); ok {
 			return inst, nil
 		}
-		if !instances.Known() {
-			return nil, nil // an error, or unknown because of one, reported elsewhere
+		if instances.Kind == foreach.Failed {
+			return nil, nil // because of an error reported elsewhere
 		}
+	}
+	if removed, ok := a.main.removedBlocks(ctx).components[a.plan.Addr]; ok {
+		return removed, nil
 	}
 	return nil, hcl.Diagnostics{{
 		Severity: hcl.DiagError,
@@ -364,28 +403,39 @@ func (a *componentApplier) unchanged() *ComponentResult {
 	return result
 }
 
+// deferred is the result of a plan with nothing but deferred changes: what there
+// is stays as it is.
+func (a *componentApplier) deferred() *ComponentResult {
+	result := a.unchanged()
+	result.Complete = true
+	if a.prior() == nil {
+		result.Outputs = a.plan.Outputs
+	}
+	return result
+}
+
 // apply runs the engine, or keeps what planning found where that is all.
-func (a *componentApplier) apply(ctx context.Context, inst *ComponentInstance) *ComponentResult {
-	inputs := inst.Inputs(ctx)
+func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *ComponentResult {
+	inst := subject.managed()
+	inputs := subject.finalInputs(ctx)
 	providers := inst.providers.Value(ctx, inst.providersAspect)
 	if failedInputs(inputs) || failedProviders(providers) {
 		return a.unchanged()
 	}
 	a.setStatus(hooks.Applying)
+	if len(a.plan.EnginePlan) == 0 && !a.plan.Complete {
+		return a.deferred()
+	}
 	if len(a.plan.EnginePlan) == 0 {
 		return &ComponentResult{Outputs: a.plan.Outputs, Module: a.plan.RefreshedState, Complete: true}
 	}
-	if a.plan.Action == stackplan.Delete && a.prior() != nil {
-		inputs = inst.destroyInputs(inputs)
-	}
-
 	var applied *engine.ApplyResult
 	var diags hcl.Diagnostics
 	var done tally
 	began := a.main.slots.run(ctx, func(ctx context.Context) {
 		applied, diags = a.main.engine.Apply(ctx, &engine.ApplyRequest{
 			Component:  a.plan.Addr,
-			ModuleDir:  inst.component.config.decl.Source.Dir,
+			ModuleDir:  inst.use.source.Dir,
 			Mode:       a.plan.Mode,
 			Plan:       a.plan.EnginePlan,
 			Inputs:     inputs,
@@ -435,10 +485,20 @@ func (t *tally) count(next func(engine.Event)) func(engine.Event) {
 	}
 }
 
+// checkpointInterval is how often the state of a component is saved while it is
+// being applied. The engine keeps it safe in between ([engine.ApplyResult]); writing
+// down each of many quick resources would cost more than making them.
+const checkpointInterval = time.Second
+
 // checkpoint saves the state of the module while it is being applied. What
 // cannot be saved now is saved at the end, or reported then.
 func (a *componentApplier) checkpoint(ctx context.Context) func(engine.State) {
+	last := time.Now()
 	return func(state engine.State) {
+		if time.Since(last) < checkpointInterval {
+			return
+		}
+		last = time.Now()
 		next := a.newRecord(&ComponentResult{Module: state})
 		if a.saved != nil {
 			next.Outputs = a.saved.Outputs
@@ -450,7 +510,7 @@ func (a *componentApplier) checkpoint(ctx context.Context) func(engine.State) {
 }
 
 // record saves the result.
-func (a *componentApplier) record(ctx context.Context, inst *ComponentInstance, result *ComponentResult) {
+func (a *componentApplier) record(ctx context.Context, subject changeSubject, result *ComponentResult) {
 	change := StateChange{Before: a.saved}
 	gone := result.Complete && (a.plan.Action == stackplan.Delete || a.plan.Action == stackplan.Forget)
 	if gone {
@@ -461,7 +521,7 @@ func (a *componentApplier) record(ctx context.Context, inst *ComponentInstance, 
 	}
 	if !gone {
 		change.After = a.newRecord(result)
-		change.After.Inputs = inst.storedInputs(ctx, inst.Inputs(ctx))
+		change.After.Inputs = subject.recordInputs(ctx)
 	}
 	if change.Before == nil && change.After == nil {
 		return

@@ -33,7 +33,7 @@ func newComponent(stack *Stack, config *ComponentConfig) *Component {
 		addr:   stackaddrs.AbsComponent{Stack: stack.addr, Item: config.addr.Item},
 		config: config,
 	}
-	c.instances = newInstances(stack, c.addr.String(), config.decl.ForEach, "component",
+	c.instances = newInstances(stack, c.addr.String(), config.decl.ForEach, "component", c.existingKeys,
 		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *ComponentInstance {
 			return newComponentInstance(c, key, repetition)
 		})
@@ -76,13 +76,26 @@ func (c *Component) CheckApply(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
+// existingKeys are the instances that there are already, in the prior state or,
+// while applying, in the plan. Those that removed blocks claim do not count.
+func (c *Component) existingKeys(ctx context.Context) []stackaddrs.InstanceKey {
+	var keys []stackaddrs.InstanceKey
+	removed := c.stack.main.removedBlocks(ctx).components
+	for addr := range c.stack.main.existing() {
+		if stackaddrs.ComponentOf(addr) == c.addr && removed[addr] == nil && !addr.Item.Key.IsWildcard() {
+			keys = append(keys, addr.Item.Key)
+		}
+	}
+	return keys
+}
+
 func (c *Component) announce(instances foreach.Expansion[*ComponentInstance]) {
 	hook := c.stack.main.hooks.ComponentExpanded
 	if hook == nil || instances.Kind == foreach.Failed {
 		return
 	}
 	addrs := make([]stackaddrs.AbsComponentInstance, 0, len(instances.Instances))
-	for _, inst := range instances.InOrder() {
+	for _, inst := range instances.WithStandIns() {
 		addrs = append(addrs, inst.addr)
 	}
 	hook(c.addr, addrs)
@@ -124,11 +137,15 @@ func (c *Component) planState(ctx context.Context) planState {
 			Placeholder: planFailed,
 			Compute: func(ctx context.Context) (planState, hcl.Diagnostics) {
 				instances := c.Instances(ctx)
-				if !instances.Known() {
-					return planFailed, nil
-				}
 				worst := planComplete
-				for _, inst := range instances.InOrder() {
+				switch instances.Kind {
+				case foreach.Failed:
+					return planFailed, nil
+				case foreach.Unknown:
+					worst = planDeferred
+				case foreach.Single, foreach.Keyed:
+				}
+				for _, inst := range instances.WithStandIns() {
 					worst = max(worst, inst.planState(ctx))
 				}
 				return worst, nil
@@ -147,8 +164,5 @@ func (c *ComponentInstance) planState(ctx context.Context) planState {
 		return planComplete
 	}
 }
-
-// source is the address of the module as written.
-func (c *Component) source() string { return c.config.decl.Source.Written }
 
 func (c *Component) module(ctx context.Context) *engine.Module { return c.config.Module(ctx) }

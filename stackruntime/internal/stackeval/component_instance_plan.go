@@ -45,7 +45,14 @@ func (c *ComponentInstance) planAspect() memo.Aspect[*stackplan.Component] {
 				c.setStatus(hooks.Failed)
 				return nil, nil
 			}
-			if c.main().destroying() {
+			if c.goesAway() {
+				if stackaddrs.HasWildcard(c.addr) {
+					return nil, nil // there is nothing of it to destroy
+				}
+				req.Mode = engine.Destroy
+				if c.component.stack.fate == forgotten {
+					return c.planForget(ctx, req, c.component.RequiredComponents(ctx).sorted())
+				}
 				return c.planDestroy(ctx, req)
 			}
 			switch c.requirementsState(ctx) {
@@ -55,6 +62,7 @@ func (c *ComponentInstance) planAspect() memo.Aspect[*stackplan.Component] {
 			case planDeferred:
 				req.DeferAll = true
 			case planComplete:
+				req.DeferAll = c.isDeferred()
 			}
 			return c.planNormal(ctx, req)
 		},
@@ -69,10 +77,10 @@ func (c *ComponentInstance) planRequest(ctx context.Context) (req *engine.PlanRe
 	if c.component.module(ctx) == nil || failedInputs(inputs) || failedProviders(providers) {
 		return nil, false
 	}
-	planning := c.main().planning
+	planning := c.main.planning
 	return &engine.PlanRequest{
 		Component:   c.addr,
-		ModuleDir:   c.component.config.decl.Source.Dir,
+		ModuleDir:   c.use.source.Dir,
 		Mode:        planning.Mode,
 		Inputs:      inputs,
 		Providers:   providers,
@@ -88,7 +96,7 @@ func (c *ComponentInstance) planRequest(ctx context.Context) (req *engine.PlanRe
 func (c *ComponentInstance) requirementsState(ctx context.Context) planState {
 	worst := planComplete
 	for _, addr := range c.component.RequiredComponents(ctx).sorted() {
-		required := c.main().component(ctx, addr)
+		required := c.main.component(ctx, addr)
 		if required == nil {
 			return planFailed
 		}
@@ -114,52 +122,10 @@ func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequ
 		c.setStatus(hooks.Failed)
 		return nil, diags
 	}
-	plan := c.newPlan(ctx, req, result)
+	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).sorted(), result)
 	plan.Action = c.actionFor(plan, result)
 	c.finishPlan(plan)
 	return plan, diags
-}
-
-// runPlan runs the engine when there is a slot for it. The result is nil if it
-// was not started because the operation shall stop.
-func (c *ComponentInstance) runPlan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
-	var result *engine.PlanResult
-	var diags hcl.Diagnostics
-	began := c.main().slots.run(ctx, func(ctx context.Context) {
-		result, diags = c.main().engine.Plan(ctx, req)
-	})
-	if !began {
-		return nil, nil // reported once, for the whole operation
-	}
-	return result, withComponent(diags, c.addr)
-}
-
-// newPlan keeps a plan of the engine together with what it was made from.
-func (c *ComponentInstance) newPlan(ctx context.Context, req *engine.PlanRequest, result *engine.PlanResult) *stackplan.Component {
-	plan := &stackplan.Component{
-		Addr:           c.addr,
-		Source:         c.component.source(),
-		Mode:           req.Mode,
-		Applyable:      result.Applyable,
-		Complete:       result.Complete,
-		Requires:       c.component.RequiredComponents(ctx).sorted(),
-		Inputs:         c.storedInputs(ctx, req.Inputs),
-		Outputs:        result.Outputs,
-		Changes:        result.Changes,
-		Drift:          result.Drift,
-		Deferred:       result.Deferred,
-		Checks:         result.Checks,
-		RefreshedState: result.RefreshedState,
-	}
-	if req.DeferAll {
-		plan.DeferredReason = "deferred_prereq"
-	} else if len(result.Deferred) > 0 {
-		plan.DeferredReason = result.Deferred[0].Reason
-	}
-	if needsApply(result) {
-		plan.EnginePlan = result.Plan
-	}
-	return plan
 }
 
 // needsApply tells whether the engine has something to do. Where it has not,
@@ -214,17 +180,6 @@ func sameValues(a, b map[string]cty.Value) bool {
 	return true
 }
 
-func (c *ComponentInstance) finishPlan(plan *stackplan.Component) {
-	if hook := c.main().hooks.ComponentPlanned; hook != nil {
-		hook(plan)
-	}
-	if plan.Complete {
-		c.setStatus(hooks.Planned)
-	} else {
-		c.setStatus(hooks.Deferred)
-	}
-}
-
 // withComponent adds to diagnostics from an engine which component they are about.
 func withComponent(diags hcl.Diagnostics, addr stackaddrs.AbsComponentInstance) hcl.Diagnostics {
 	var addressed hcl.Diagnostics
@@ -256,7 +211,7 @@ func (c *ComponentInstance) planDestroy(ctx context.Context, req *engine.PlanReq
 	prior := c.prior()
 	var diags hcl.Diagnostics
 	var refreshed *engine.PlanResult
-	if c.main().dependents(ctx)[c.component.addr] || (prior != nil && len(prior.Dependents) > 0) {
+	if c.main.dependents(ctx)[c.component.addr] || (prior != nil && len(prior.Dependents) > 0) {
 		refreshed, diags = c.refresh.Check(ctx, c.refreshAspect)
 		if prior == nil {
 			diags = nil // only for the sake of dependents, which get unknown values instead
@@ -267,7 +222,7 @@ func (c *ComponentInstance) planDestroy(ctx context.Context, req *engine.PlanReq
 		}
 	}
 	if prior == nil || len(prior.Module) == 0 {
-		plan := c.newPlan(ctx, req, &engine.PlanResult{Applyable: true, Complete: true})
+		plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).sorted(), &engine.PlanResult{Applyable: true, Complete: true})
 		plan.Action = stackplan.Delete
 		plan.Outputs = planOutputs(refreshed)
 		c.finishPlan(plan)
@@ -283,7 +238,7 @@ func (c *ComponentInstance) planDestroy(ctx context.Context, req *engine.PlanReq
 		c.setStatus(hooks.Failed)
 		return nil, diags
 	}
-	plan := c.newPlan(ctx, req, result)
+	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).sorted(), result)
 	plan.Action = stackplan.Delete
 	plan.Outputs = planOutputs(refreshed)
 	c.finishPlan(plan)

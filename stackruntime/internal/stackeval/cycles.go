@@ -99,6 +99,9 @@ func (g *itemGraph) addStack(s *StackConfig) {
 	for _, c := range s.calls {
 		g.addCall(s, c)
 	}
+	for _, child := range s.leaving {
+		g.addStack(child)
+	}
 }
 
 func (g *itemGraph) addCall(s *StackConfig, c *StackCallConfig) {

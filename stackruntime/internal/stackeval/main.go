@@ -5,6 +5,7 @@ package stackeval
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -44,6 +45,7 @@ type Main struct {
 	stack  *Stack // nil while validating
 
 	hasDependents memo.Memo[map[stackaddrs.AbsComponent]bool]
+	removed       memo.Memo[removals]
 }
 
 // Options are what all operations are bound to.
@@ -98,7 +100,7 @@ func NewForValidating(opts Options) *Main {
 func NewForPlanning(opts Options, planning PlanOptions) *Main {
 	m := newMain(expr.PlanPhase, opts, planning.Timestamp)
 	m.planning = &planning
-	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil)
+	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil, m.fate())
 	return m
 }
 
@@ -107,7 +109,7 @@ func NewForApplying(opts Options, applying ApplyOptions) *Main {
 	m := newMain(expr.ApplyPhase, opts, applying.Plan.Timestamp)
 	m.applying = &applying
 	m.saving = make(chan struct{}, 1)
-	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil)
+	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil, m.fate())
 	return m
 }
 
@@ -115,7 +117,7 @@ func NewForApplying(opts Options, applying ApplyOptions) *Main {
 func NewForInspecting(opts Options, inspecting InspectOptions) *Main {
 	m := newMain(expr.InspectPhase, opts, time.Now().UTC())
 	m.inspecting = &inspecting
-	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil)
+	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil, m.fate())
 	return m
 }
 
@@ -150,38 +152,57 @@ func (m *Main) prior() *stackstate.State {
 	}
 }
 
+// existing iterates over the component instances that there are, in the prior
+// state or, while applying, in the plan.
+func (m *Main) existing() iter.Seq[stackaddrs.AbsComponentInstance] {
+	return func(yield func(stackaddrs.AbsComponentInstance) bool) {
+		if m.applying == nil {
+			for addr := range m.prior().Components {
+				if !yield(addr) {
+					return
+				}
+			}
+			return
+		}
+		for _, plan := range m.applying.Plan.Components {
+			if !yield(plan.Addr) {
+				return
+			}
+		}
+	}
+}
+
 // destroying tells whether the operation takes the whole stack down.
-func (m *Main) destroying() bool {
+func (m *Main) destroying() bool { return m.mode() == engine.Destroy }
+
+// mode is the mode of the plan that is made or carried out.
+func (m *Main) mode() engine.Mode {
 	switch {
 	case m.planning != nil:
-		return m.planning.Mode == engine.Destroy
+		return m.planning.Mode
 	case m.applying != nil:
-		return m.applying.Plan.Mode == engine.Destroy
+		return m.applying.Plan.Mode
 	default:
-		return false
+		return engine.Normal
 	}
+}
+
+// fate is what becomes of the root stack.
+func (m *Main) fate() fate {
+	if m.destroying() {
+		return destroyed
+	}
+	return stays
 }
 
 // stackInstance finds a stack instance by its address. It is nil when the
 // configuration does not produce it.
 func (m *Main) stackInstance(ctx context.Context, addr stackaddrs.StackInstance) *Stack {
-	caller, call, ok := addr.Parent()
-	if !ok {
-		return m.stack
-	}
-	parent := m.stackInstance(ctx, caller)
-	if parent == nil {
+	stack, found := m.findStack(ctx, addr)
+	if found != yes {
 		return nil
 	}
-	stackCall, ok := parent.calls[call.Call.Name]
-	if !ok {
-		return nil
-	}
-	inst, ok := stackCall.Instances(ctx).Instances[call.Key]
-	if !ok {
-		return nil
-	}
-	return inst.stack
+	return stack
 }
 
 // providerInstance finds an instance of a provider configuration by its

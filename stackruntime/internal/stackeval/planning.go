@@ -186,16 +186,18 @@ func (m *Main) planRootRemovals(plan *stackplan.Plan) {
 func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	prior := m.planning.Prior.Components
+	removed := m.removedBlocks(ctx).components
 	for _, addr := range slices.SortedFunc(maps.Keys(prior), stackaddrs.AbsComponentInstance.Compare) {
 		switch {
-		case m.mayProduce(ctx, addr):
+		case removed[addr] != nil:
+		case m.produces(ctx, addr) != no:
 		case !hasResources(prior[addr].Module):
 			plan.Removed = append(plan.Removed, addr)
 		default:
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "Component instance left over",
-				Detail:   fmt.Sprintf("%s exists in the state, but no component block creates it. Put its block back and destroy it with that, or take it out of the state with \"cairn state rm\" if its resources shall be kept.", addr),
+				Detail:   fmt.Sprintf("%s exists in the state, but no component block creates it and no removed block removes it. Add one of them.", addr),
 				Extra:    DiagnosticAddress{Component: addr},
 			})
 		}
@@ -210,41 +212,78 @@ func hasResources(state engine.State) bool {
 	return has || err != nil
 }
 
-// mayProduce tells whether the configuration produces a component instance, or
-// would if what is wrong with it were mended.
-func (m *Main) mayProduce(ctx context.Context, addr stackaddrs.AbsComponentInstance) bool {
-	stack := m.stack
-	for _, step := range addr.Stack.Path() {
-		call, ok := stack.calls[step.Call.Name]
-		if !ok {
-			return false
-		}
-		instances := call.Instances(ctx)
-		if !instances.Known() {
-			return true
-		}
-		inst, ok := instances.Instances[step.Key]
-		if !ok {
-			return false
-		}
-		if inst.stack == nil {
-			return true
-		}
-		stack = inst.stack
+// certainty is how far something can be told.
+type certainty int
+
+const (
+	no     certainty = iota
+	unsure           // because of an error
+	open             // because it is not known before apply
+	yes
+)
+
+// produces tells whether component blocks of the configuration produce an instance.
+func (m *Main) produces(ctx context.Context, addr stackaddrs.AbsComponentInstance) certainty {
+	stack, found := m.findStack(ctx, addr.Stack)
+	if found != yes {
+		return found
 	}
 	component, ok := stack.components[addr.Item.Component.Name]
 	if !ok {
-		return false
+		return no
 	}
-	return mayHave(component.Instances(ctx), addr.Item.Key)
+	return has(component.Instances(ctx), addr.Item.Key)
 }
 
-func mayHave[I any](instances foreach.Expansion[I], key stackaddrs.InstanceKey) bool {
-	if !instances.Known() {
-		return true
+// findStack finds a stack instance that the configuration produces, if only to
+// remove it.
+func (m *Main) findStack(ctx context.Context, addr stackaddrs.StackInstance) (*Stack, certainty) {
+	stack := m.stack
+	for _, step := range addr.Path() {
+		child, found := stack.called(ctx, step)
+		if found == no {
+			if leaving := m.removedBlocks(ctx).stacks[stack.addr.Child(step.Call.Name, step.Key)]; leaving != nil {
+				child, found = leaving.stack(ctx), yes
+			}
+		}
+		if found != yes {
+			return nil, found
+		}
+		stack = child
 	}
-	_, ok := instances.Instances[key]
-	return ok
+	return stack, yes
+}
+
+// called finds the stack instance that an instance of a stack call embeds.
+func (s *Stack) called(ctx context.Context, step stackaddrs.StackCallInstance) (*Stack, certainty) {
+	call, ok := s.calls[step.Call.Name]
+	if !ok {
+		return nil, no
+	}
+	instances := call.Instances(ctx)
+	inst, found := instances.Find(step.Key)
+	switch {
+	case !found:
+		return nil, has(instances, step.Key)
+	case inst.stack == nil:
+		return nil, unsure
+	default:
+		return inst.stack, yes
+	}
+}
+
+func has[I any](instances foreach.Expansion[I], key stackaddrs.InstanceKey) certainty {
+	switch instances.Kind {
+	case foreach.Failed:
+		return unsure
+	case foreach.Unknown:
+		return open
+	case foreach.Single, foreach.Keyed:
+	}
+	if _, ok := instances.Instances[key]; ok {
+		return yes
+	}
+	return no
 }
 
 // dependents tells of which components some other component requires results.

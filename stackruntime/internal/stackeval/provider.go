@@ -34,7 +34,7 @@ func newProvider(stack *Stack, config *ProviderConfig) *Provider {
 		addr:   stackaddrs.AbsProviderConfig{Stack: stack.addr, Item: config.addr.Item},
 		config: config,
 	}
-	p.instances = newInstances(stack, p.addr.String(), config.decl.ForEach, "provider",
+	p.instances = newInstances(stack, p.addr.String(), config.decl.ForEach, "provider", noKeys,
 		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *ProviderInstance {
 			return newProviderInstance(p, key, repetition)
 		})

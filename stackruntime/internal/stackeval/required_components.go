@@ -69,7 +69,7 @@ func (s *Stack) requiredByReference(ctx context.Context, target stackaddrs.Refer
 		}
 	case stackaddrs.InputVariable:
 		if s.call != nil {
-			return s.call.call.requiredComponents(ctx)
+			return s.call.requiredComponents(ctx)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -19,7 +20,11 @@ type Stack struct {
 	main   *Main
 	addr   stackaddrs.StackInstance
 	config *StackConfig
-	call   *StackCallInstance // what embeds it; nil for the root
+	call   embedder // nil for the root
+	fate   fate
+
+	// standIn is set if the stack, or one it is in, stands for instances not known yet.
+	standIn bool
 
 	variables  map[string]*InputVariable
 	locals     map[string]*LocalValue
@@ -27,16 +32,40 @@ type Stack struct {
 	providers  map[stackaddrs.ProviderConfigRef]*Provider
 	components map[string]*Component
 	calls      map[string]*StackCall
+	removed    []*Removed // in file and line order
 }
 
-func newStack(main *Main, addr stackaddrs.StackInstance, config *StackConfig, call *StackCallInstance) *Stack {
-	s := &Stack{main: main, addr: addr, config: config, call: call}
+// embedder is what embeds a stack instance: an instance of a stack call or of a
+// removed block.
+type embedder interface {
+	// InputValues are the values of the stack's variables, of their types but
+	// without the marks of their declarations.
+	InputValues(ctx context.Context) map[string]cty.Value
+
+	// requiredComponents are the components that those values depend on.
+	requiredComponents(ctx context.Context) componentSet
+}
+
+// fate is what becomes of the components of a stack instance.
+type fate int
+
+const (
+	stays fate = iota
+	destroyed
+	forgotten
+)
+
+func newStack(main *Main, addr stackaddrs.StackInstance, config *StackConfig, call embedder, fate fate) *Stack {
+	s := &Stack{main: main, addr: addr, config: config, call: call, fate: fate}
 	s.variables = mapValues(config.variables, func(c *InputVariableConfig) *InputVariable { return newInputVariable(s, c) })
 	s.locals = mapValues(config.locals, func(c *LocalValueConfig) *LocalValue { return newLocalValue(s, c) })
 	s.outputs = mapValues(config.outputs, func(c *OutputValueConfig) *OutputValue { return newOutputValue(s, c) })
 	s.providers = mapValues(config.providers, func(c *ProviderConfig) *Provider { return newProvider(s, c) })
 	s.components = mapValues(config.components, func(c *ComponentConfig) *Component { return newComponent(s, c) })
 	s.calls = mapValues(config.calls, func(c *StackCallConfig) *StackCall { return newStackCall(s, c) })
+	for _, c := range config.removed {
+		s.removed = append(s.removed, newRemoved(s, c))
+	}
 	return s
 }
 

@@ -5,6 +5,8 @@ package stackeval
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -32,7 +34,7 @@ func newStackCall(stack *Stack, config *StackCallConfig) *StackCall {
 		addr:   stackaddrs.AbsStackCall{Stack: stack.addr, Item: config.addr.Item},
 		config: config,
 	}
-	c.instances = newInstances(stack, c.addr.String(), config.decl.ForEach, "stack",
+	c.instances = newInstances(stack, c.addr.String(), config.decl.ForEach, "stack", c.existingKeys,
 		func(key stackaddrs.InstanceKey, repetition foreach.Repetition) *StackCallInstance {
 			return newStackCallInstance(c, key, repetition)
 		})
@@ -48,6 +50,20 @@ func (c *StackCall) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) ct
 	return instancesValue(c.Instances(ctx), c.config.child.outputsType(), func(inst *StackCallInstance) cty.Value {
 		return inst.outputs(ctx)
 	})
+}
+
+// existingKeys are the instances of which something is there already, in the
+// prior state or, while applying, in the plan.
+func (c *StackCall) existingKeys(context.Context) []stackaddrs.InstanceKey {
+	found := make(map[stackaddrs.InstanceKey]bool)
+	depth := c.stack.addr.Depth()
+	for addr := range c.stack.main.existing() {
+		path := addr.Stack.Path()
+		if len(path) > depth && path[depth].Call == c.addr.Item && !path[depth].Key.IsWildcard() && c.stack.addr.Contains(addr.Stack) {
+			found[path[depth].Key] = true
+		}
+	}
+	return slices.Collect(maps.Keys(found))
 }
 
 // requiredComponents are the components that the block itself depends on.
@@ -72,7 +88,7 @@ func (c *StackCall) componentsInside(ctx context.Context) componentSet {
 			Name: c.addr.String() + " components",
 			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
 				inside := make(componentSet)
-				for _, inst := range c.Instances(ctx).InOrder() {
+				for _, inst := range c.Instances(ctx).WithStandIns() {
 					if inst.stack != nil {
 						inside.addAll(inst.stack.allComponents(ctx))
 					}
@@ -112,7 +128,8 @@ func newStackCallInstance(call *StackCall, key stackaddrs.InstanceKey, repetitio
 		},
 	}
 	if child := call.config.child; child != nil {
-		c.stack = newStack(call.stack.main, call.stack.addr.Child(call.addr.Item.Name, key), child, c)
+		c.stack = newStack(call.stack.main, call.stack.addr.Child(call.addr.Item.Name, key), child, c, call.stack.fate)
+		c.stack.standIn = call.stack.standIn || repetition.StandIn
 	}
 	return c
 }
@@ -121,6 +138,11 @@ func newStackCallInstance(call *StackCall, key stackaddrs.InstanceKey, repetitio
 // types but without the marks of their declarations.
 func (c *StackCallInstance) InputValues(ctx context.Context) map[string]cty.Value {
 	return c.inputs.Value(ctx, c.inputsAspect)
+}
+
+// requiredComponents implements [embedder].
+func (c *StackCallInstance) requiredComponents(ctx context.Context) componentSet {
+	return c.call.requiredComponents(ctx)
 }
 
 // CheckInputs reports what is wrong with the inputs.
@@ -139,7 +161,7 @@ func (c *StackCallInstance) inputsAspect() memo.Aspect[map[string]cty.Value] {
 		Placeholder: set.placeholders(),
 		Compute: func(ctx context.Context) (map[string]cty.Value, hcl.Diagnostics) {
 			caller := c.call.stack
-			return evalStackInputs(ctx, c.call.config.decl, set, caller.main.phase, repetitionScope{caller, c.repetition})
+			return evalStackInputs(ctx, c.call.config.decl.Inputs, c.call.config.decl.Range, set, caller.main.phase, repetitionScope{caller, c.repetition})
 		},
 	}
 }

@@ -77,19 +77,20 @@ func (c *StackCallConfig) inputsAspect() memo.Aspect[map[string]cty.Value] {
 		Placeholder: set.placeholders(),
 		Compute: func(ctx context.Context) (map[string]cty.Value, hcl.Diagnostics) {
 			scope, diags := staticInstanceScope(ctx, c.stack, c.decl.ForEach, "stack")
-			values, moreDiags := evalStackInputs(ctx, c.decl, set, expr.ValidatePhase, scope)
+			values, moreDiags := evalStackInputs(ctx, c.decl.Inputs, c.decl.Range, set, expr.ValidatePhase, scope)
 			return values, diags.Extend(moreDiags)
 		},
 	}
 }
 
-// evalStackInputs evaluates the inputs argument in the scope of an instance.
-func evalStackInputs(ctx context.Context, decl *stackconfig.StackCall, set inputSet, phase expr.EvalPhase, scope expr.EvaluationScope) (map[string]cty.Value, hcl.Diagnostics) {
-	if decl.Inputs == nil {
-		return set.withoutArgument(decl.Range)
+// evalStackInputs evaluates the inputs argument of a block in the scope of an
+// instance. inputs is nil when there is none.
+func evalStackInputs(ctx context.Context, inputs hcl.Expression, block hcl.Range, set inputSet, phase expr.EvalPhase, scope expr.EvaluationScope) (map[string]cty.Value, hcl.Diagnostics) {
+	if inputs == nil {
+		return set.withoutArgument(block)
 	}
 	scope = scopeWithoutProviders{scope, "The inputs of an embedded stack"}
-	result, diags := expr.EvalExprAndEvalContext(ctx, decl.Inputs, phase, scope)
+	result, diags := expr.EvalExprAndEvalContext(ctx, inputs, phase, scope)
 	if diags.HasErrors() {
 		return set.placeholders(), diags
 	}

@@ -22,7 +22,7 @@ type StackConfig struct {
 	main *Main
 	addr stackaddrs.Stack
 	decl *stackconfig.Stack
-	call *StackCallConfig // what embeds it; nil for the root
+	call *StackCallConfig // what embeds it; nil for the root, and for one that is only there to be removed
 
 	variables  map[string]*InputVariableConfig
 	locals     map[string]*LocalValueConfig
@@ -30,6 +30,8 @@ type StackConfig struct {
 	providers  map[stackaddrs.ProviderConfigRef]*ProviderConfig
 	components map[string]*ComponentConfig
 	calls      map[string]*StackCallConfig
+	removed    []*RemovedConfig        // in file and line order
+	leaving    map[string]*StackConfig // embedded stacks that only removed blocks name
 }
 
 func newStackConfig(main *Main, decl *stackconfig.Stack, call *StackCallConfig) *StackConfig {
@@ -40,6 +42,15 @@ func newStackConfig(main *Main, decl *stackconfig.Stack, call *StackCallConfig) 
 	s.providers = mapValues(decl.Providers, func(d *stackconfig.ProviderConfig) *ProviderConfig { return newProviderConfig(s, d) })
 	s.components = mapValues(decl.Components, func(d *stackconfig.Component) *ComponentConfig { return newComponentConfig(s, d) })
 	s.calls = mapValues(decl.Calls, func(d *stackconfig.StackCall) *StackCallConfig { return newStackCallConfig(s, d) })
+	for _, d := range decl.Removed {
+		s.removed = append(s.removed, newRemovedConfig(s, d))
+	}
+	s.leaving = make(map[string]*StackConfig)
+	for name, child := range decl.Children {
+		if s.calls[name] == nil {
+			s.leaving[name] = newStackConfig(main, child, nil)
+		}
+	}
 	return s
 }
 
@@ -89,16 +100,26 @@ func (s *StackConfig) Functions() map[string]function.Function { return s.main.f
 
 // Validate checks what concerns the stack as a whole.
 func (s *StackConfig) Validate(context.Context) hcl.Diagnostics {
-	diags := s.checkLocksWithoutConfig()
-	for _, removed := range s.decl.Removed {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Removed blocks cannot be run",
-			Detail:   "This version of cairn reads removed blocks but cannot carry them out, and ignoring one would leave infrastructure behind. Destroy what it names with the configuration that made it, then delete the block.",
-			Subject:  removed.Range.Ptr(),
-		})
+	return s.checkLocksWithoutConfig()
+}
+
+// descendant finds the configuration of a stack below this one; nil when there is none.
+func (s *StackConfig) descendant(addr stackaddrs.Stack) *StackConfig {
+	if addr == s.addr {
+		return s
 	}
-	return diags
+	caller, name, ok := addr.Parent()
+	if !ok {
+		return nil
+	}
+	parent := s.descendant(caller)
+	if parent == nil {
+		return nil
+	}
+	if call := parent.calls[name]; call != nil {
+		return call.child
+	}
+	return parent.leaving[name]
 }
 
 // checkLocksWithoutConfig checks providers that the stack requires but has no

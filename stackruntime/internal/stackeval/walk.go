@@ -82,6 +82,12 @@ func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
 			w.visitStackConfig(ctx, object.child)
 		}
 	}
+	for _, object := range s.removed {
+		validate(object)
+	}
+	for _, child := range s.leaving {
+		w.visitStackConfig(ctx, child)
+	}
 }
 
 // walkDynamic visits all objects below a stack that are not Config objects.
@@ -109,7 +115,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 	for _, object := range asWritten(s.components, (*Component).place) {
 		w.async(ctx, func(ctx context.Context) {
 			visit(ctx, object)
-			for _, inst := range object.Instances(ctx).InOrder() {
+			for _, inst := range object.Instances(ctx).WithStandIns() {
 				async(inst)
 			}
 		})
@@ -117,7 +123,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 	for _, object := range s.calls {
 		w.async(ctx, func(ctx context.Context) {
 			visit(ctx, object)
-			for _, inst := range object.Instances(ctx).Instances {
+			for _, inst := range object.Instances(ctx).WithStandIns() {
 				async(inst)
 				if inst.stack != nil {
 					walkDynamic(ctx, w, inst.stack, visit)
@@ -125,6 +131,28 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 			}
 		})
 	}
+	for _, object := range s.removed {
+		w.async(ctx, func(ctx context.Context) {
+			visit(ctx, object)
+			for _, inst := range object.Instances(ctx).Instances {
+				async(inst)
+			}
+		})
+	}
+}
+
+// walkRemoved visits what removed blocks claim, wherever the blocks are.
+func (m *Main) walkRemoved(ctx context.Context, w *walker, visit func(ctx context.Context, object dynamic)) {
+	w.async(ctx, func(ctx context.Context) {
+		removed := m.removedBlocks(ctx)
+		w.add(removed.diags)
+		for _, inst := range removed.components {
+			w.async(ctx, func(ctx context.Context) { visit(ctx, inst) })
+		}
+		for _, inst := range removed.stacks {
+			walkDynamic(ctx, w, inst.stack(ctx), visit)
+		}
+	})
 }
 
 // asWritten returns objects in the order of the configuration, of which there may be thousands that depend on
@@ -148,13 +176,15 @@ func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) 
 		sync.Mutex
 		changes []PlannedChange
 	}
-	walkDynamic(ctx, &w, m.stack, func(ctx context.Context, object dynamic) {
+	visit := func(ctx context.Context, object dynamic) {
 		changes, diags := object.PlanChanges(ctx)
 		w.add(diags)
 		planned.Lock()
 		defer planned.Unlock()
 		planned.changes = append(planned.changes, changes...)
-	})
+	}
+	walkDynamic(ctx, &w, m.stack, visit)
+	m.walkRemoved(ctx, &w, visit)
 	w.tasks.Wait()
 	return planned.changes, w.all()
 }
@@ -163,11 +193,12 @@ func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) 
 var (
 	_ = []Validatable{
 		(*StackConfig)(nil), (*LocalValueConfig)(nil), (*OutputValueConfig)(nil), (*ProviderConfig)(nil),
-		(*ComponentConfig)(nil), (*StackCallConfig)(nil),
+		(*ComponentConfig)(nil), (*StackCallConfig)(nil), (*RemovedConfig)(nil),
 	}
 	_ = []dynamic{
 		(*InputVariable)(nil), (*LocalValue)(nil), (*OutputValue)(nil), (*Provider)(nil), (*ProviderInstance)(nil),
 		(*Component)(nil), (*ComponentInstance)(nil), (*StackCall)(nil), (*StackCallInstance)(nil),
+		(*Removed)(nil), (*RemovedInstance)(nil), (*RemovedComponentInstance)(nil),
 	}
 )
 

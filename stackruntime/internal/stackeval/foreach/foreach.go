@@ -7,6 +7,7 @@ package foreach
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -34,6 +35,9 @@ const (
 type Repetition struct {
 	Key   cty.Value
 	Value cty.Value
+
+	// StandIn is set for an instance that stands for ones not known yet.
+	StandIn bool
 }
 
 // Set is the result of a for_each argument, before instances are made of it.
@@ -137,10 +141,15 @@ var StaticRepetition = Repetition{Key: cty.UnknownVal(cty.String).RefineNotNull(
 type Expansion[I any] struct {
 	Kind      Kind
 	Instances map[stackaddrs.InstanceKey]I // for Single and Keyed
+
+	// StandIns stand for the instances of an Unknown set: those that exist
+	// already, or where there are none, one with the wildcard key.
+	StandIns map[stackaddrs.InstanceKey]I
 }
 
-// Expand makes an instance of each element of the set.
-func Expand[I any](set Set, newInstance func(stackaddrs.InstanceKey, Repetition) I) Expansion[I] {
+// Expand makes an instance of each element of the set. existing returns the keys
+// that a set which is not known yet most likely has.
+func Expand[I any](set Set, existing func() []stackaddrs.InstanceKey, newInstance func(stackaddrs.InstanceKey, Repetition) I) Expansion[I] {
 	expansion := Expansion[I]{Kind: set.Kind}
 	switch set.Kind {
 	case Single:
@@ -153,7 +162,17 @@ func Expand[I any](set Set, newInstance func(stackaddrs.InstanceKey, Repetition)
 			addr := stackaddrs.StringKey(key)
 			expansion.Instances[addr] = newInstance(addr, Repetition{Key: cty.StringVal(key), Value: value})
 		}
-	case Unknown, Failed:
+	case Unknown:
+		expansion.StandIns = make(map[stackaddrs.InstanceKey]I)
+		for _, key := range existing() {
+			expansion.StandIns[key] = newInstance(key, Repetition{Key: key.Value(), Value: set.Unknown.Value, StandIn: true})
+		}
+		if len(expansion.StandIns) == 0 {
+			repetition := set.Unknown
+			repetition.StandIn = true
+			expansion.StandIns[stackaddrs.WildcardKey] = newInstance(stackaddrs.WildcardKey, repetition)
+		}
+	case Failed:
 	}
 	return expansion
 }
@@ -161,16 +180,32 @@ func Expand[I any](set Set, newInstance func(stackaddrs.InstanceKey, Repetition)
 // Known tells whether the instances are known.
 func (e Expansion[I]) Known() bool { return e.Kind == Single || e.Kind == Keyed }
 
-// Keys returns the keys of the instances in order.
-func (e Expansion[I]) Keys() []stackaddrs.InstanceKey {
-	return slices.SortedFunc(maps.Keys(e.Instances), stackaddrs.InstanceKey.Compare)
+// InOrder iterates over the instances in the order of their keys.
+func (e Expansion[I]) InOrder() iter.Seq2[stackaddrs.InstanceKey, I] { return inOrder(e.Instances) }
+
+// WithStandIns is like InOrder; if the instances are not known, it iterates over
+// their stand-ins.
+func (e Expansion[I]) WithStandIns() iter.Seq2[stackaddrs.InstanceKey, I] {
+	if e.Kind == Unknown {
+		return inOrder(e.StandIns)
+	}
+	return e.InOrder()
 }
 
-// InOrder iterates over the instances in the order of their keys.
-func (e Expansion[I]) InOrder() func(yield func(stackaddrs.InstanceKey, I) bool) {
+// Find returns the instance or stand-in with a key.
+func (e Expansion[I]) Find(key stackaddrs.InstanceKey) (inst I, ok bool) {
+	if e.Kind == Unknown {
+		inst, ok = e.StandIns[key]
+		return inst, ok
+	}
+	inst, ok = e.Instances[key]
+	return inst, ok
+}
+
+func inOrder[I any](instances map[stackaddrs.InstanceKey]I) iter.Seq2[stackaddrs.InstanceKey, I] {
 	return func(yield func(stackaddrs.InstanceKey, I) bool) {
-		for _, key := range e.Keys() {
-			if !yield(key, e.Instances[key]) {
+		for _, key := range slices.SortedFunc(maps.Keys(instances), stackaddrs.InstanceKey.Compare) {
+			if !yield(key, instances[key]) {
 				return
 			}
 		}

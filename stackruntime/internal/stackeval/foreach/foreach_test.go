@@ -56,7 +56,8 @@ func TestFromValueAccepts(t *testing.T) {
 			if set.Kind != test.kind {
 				t.Errorf("kind of %#v = %v, want %v", test.value, set.Kind, test.kind)
 			}
-			expansion := foreach.Expand(set, func(key stackaddrs.InstanceKey, _ foreach.Repetition) string { return key.String() })
+			none := func() []stackaddrs.InstanceKey { return nil }
+			expansion := foreach.Expand(set, none, func(key stackaddrs.InstanceKey, _ foreach.Repetition) string { return key.String() })
 			var got []string
 			for key := range expansion.InOrder() {
 				s, _ := key.AsString()
@@ -107,11 +108,42 @@ func TestExpandGivesEachValue(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	expansion := foreach.Expand(set, func(_ stackaddrs.InstanceKey, r foreach.Repetition) foreach.Repetition { return r })
+	expansion := foreach.Expand(set, nil, func(_ stackaddrs.InstanceKey, r foreach.Repetition) foreach.Repetition { return r })
 	for name, want := range values {
 		got := expansion.Instances[stackaddrs.StringKey(name)]
 		if !got.Key.RawEquals(cty.StringVal(name)) || !got.Value.RawEquals(want) {
 			t.Errorf("repetition of %q = %#v, want each.value %#v", name, got, want)
 		}
+	}
+}
+
+func TestExpandUnknownHasStandIns(t *testing.T) {
+	set, diags := fromValue(cty.UnknownVal(cty.Map(cty.Number)))
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	for name, test := range map[string]struct {
+		existing []stackaddrs.InstanceKey
+		want     []stackaddrs.InstanceKey
+	}{
+		"nothing there":   {nil, []stackaddrs.InstanceKey{stackaddrs.WildcardKey}},
+		"instances there": {[]stackaddrs.InstanceKey{stackaddrs.StringKey("b"), stackaddrs.StringKey("a")}, []stackaddrs.InstanceKey{stackaddrs.StringKey("a"), stackaddrs.StringKey("b")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expansion := foreach.Expand(set, func() []stackaddrs.InstanceKey { return test.existing },
+				func(key stackaddrs.InstanceKey, r foreach.Repetition) foreach.Repetition {
+					if !r.StandIn || r.Value.IsKnown() || !r.Value.Type().Equals(cty.Number) || r.Key.IsKnown() == key.IsWildcard() {
+						t.Errorf("repetition for %s = %#v", key, r)
+					}
+					return r
+				})
+			var got []stackaddrs.InstanceKey
+			for key := range expansion.WithStandIns() {
+				got = append(got, key)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("stand-ins = %v, want %v", got, test.want)
+			}
+		})
 	}
 }

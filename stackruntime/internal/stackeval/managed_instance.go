@@ -1,0 +1,296 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// managedInstance is what the engine works on: a component instance in the
+// state, driven by a component block or by a removed block. For embedding.
+type managedInstance struct {
+	main  *Main
+	addr  stackaddrs.AbsComponentInstance
+	use   *moduleUse
+	scope expr.EvaluationScope // of the block's arguments
+
+	providers memo.Memo[map[engine.ProviderSlot]engine.ProviderConfig]
+}
+
+func (i *managedInstance) managed() *managedInstance { return i }
+
+// prior is what the state before the operation knows; nil when it knows nothing.
+func (i *managedInstance) prior() *stackstate.Component {
+	return i.main.prior().Components[i.addr]
+}
+
+// priorModule is the module state before the operation.
+func (i *managedInstance) priorModule() engine.State {
+	if prior := i.prior(); prior != nil {
+		return prior.Module
+	}
+	return nil
+}
+
+func (i *managedInstance) setStatus(status hooks.Status) {
+	if hook := i.main.hooks.ComponentStatus; hook != nil {
+		hook(i.addr, status)
+	}
+}
+
+// progress is where the engine's events go; nil when nobody listens.
+func (i *managedInstance) progress() func(engine.Event) {
+	hook := i.main.hooks.ComponentEvent
+	if hook == nil {
+		return nil
+	}
+	return func(event engine.Event) { hook(i.addr, event) }
+}
+
+// storedInputs are the inputs as plan and state may keep them.
+func (i *managedInstance) storedInputs(ctx context.Context, inputs map[string]cty.Value) map[string]cty.Value {
+	module := i.use.Module(ctx)
+	stored := make(map[string]cty.Value, len(inputs))
+	for name, value := range inputs {
+		if v := module.Variables[name]; v != nil && v.Ephemeral {
+			value = cty.NullVal(v.Type.WithoutOptionalAttributesDeep())
+		}
+		stored[name] = withoutFailed(value)
+	}
+	return stored
+}
+
+func (i *managedInstance) providersAspect() memo.Aspect[map[engine.ProviderSlot]engine.ProviderConfig] {
+	return memo.Aspect[map[engine.ProviderSlot]engine.ProviderConfig]{
+		Name: i.addr.String() + " providers",
+		Compute: func(ctx context.Context) (map[engine.ProviderSlot]engine.ProviderConfig, hcl.Diagnostics) {
+			var diags hcl.Diagnostics
+			configs := make(map[engine.ProviderSlot]engine.ProviderConfig)
+			module := i.use.Module(ctx)
+			if module == nil {
+				return configs, nil
+			}
+			for _, assignment := range i.use.providers {
+				config, moreDiags := i.providerFor(ctx, module.Slots[assignment.Slot], assignment)
+				diags = diags.Extend(moreDiags)
+				configs[assignment.Slot] = config
+			}
+			return configs, diags.Extend(i.checkStateProviders(configs))
+		},
+	}
+}
+
+// checkStateProviders checks that all that the state's objects need to be read
+// and destroyed is assigned, even if the module has no use for it any more.
+func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]engine.ProviderConfig) hcl.Diagnostics {
+	needed, err := stackstate.ProviderConfigs(i.priorModule())
+	if err != nil {
+		return hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Unreadable component state",
+			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", i.addr, err),
+			Extra:    DiagnosticAddress{Component: i.addr},
+		}}
+	}
+	var diags hcl.Diagnostics
+	for _, need := range needed {
+		if need.Provider == stackaddrs.BuiltinProvider.String() || isAssigned(need, configs) {
+			continue
+		}
+		slot := "a slot"
+		if need.Alias != "" {
+			slot = fmt.Sprintf("the slot with the alias %q", need.Alias)
+		}
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Provider needed by existing resources not assigned",
+			Detail:   fmt.Sprintf("Resources of %s in the state were made with provider %s. Assign a configuration of it to %s in the providers argument, at least until they are destroyed.", i.addr, need.Provider, slot),
+			Subject:  i.use.place.Ptr(),
+			Extra:    DiagnosticAddress{Component: i.addr},
+		})
+	}
+	return diags
+}
+
+func isAssigned(need stackstate.ProviderConfig, configs map[engine.ProviderSlot]engine.ProviderConfig) bool {
+	for slot, config := range configs {
+		if slot.Alias == need.Alias && isSource(need.Provider, config.Provider) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSource tells whether a source address in a state document means a provider.
+// Each engine has its own default registry, and writes that one.
+func isSource(source string, provider stackaddrs.Provider) bool {
+	if provider.Hostname == "registry.terraform.io" && source == "registry.opentofu.org/"+provider.Namespace+"/"+provider.Type {
+		return true
+	}
+	return source == provider.String()
+}
+
+// providerFor finds the provider configuration assigned to a slot. declared is
+// nil for a slot that the module does not have.
+func (i *managedInstance) providerFor(ctx context.Context, declared *engine.Slot, assignment stackconfig.ProviderAssignment) (engine.ProviderConfig, hcl.Diagnostics) {
+	config := engine.ProviderConfig{Config: expr.Placeholder(cty.DynamicPseudoType)}
+	if declared != nil {
+		config.Provider = declared.Provider
+	}
+	result, diags := expr.EvalExprAndEvalContext(ctx, assignment.Value, i.main.phase, i.scope)
+	if diags.HasErrors() {
+		return config, diags
+	}
+	ref, _ := result.Value.Unmark()
+	provider, isRef := stackconfig.ProviderOfRefType(ref.Type())
+	mayBeRef := isRef || (ref.Type() == cty.DynamicPseudoType && !ref.IsKnown())
+	switch {
+	case expr.IsFailed(result.Value):
+		return config, nil
+	case !mayBeRef:
+		return config, hcl.Diagnostics{result.Diagnostic("Wrong provider for slot",
+			fmt.Sprintf("The slot %q takes a provider configuration, but this is a %s.", assignment.Slot, ref.Type().FriendlyName()))}
+	case isRef && declared != nil && provider != declared.Provider:
+		return config, hcl.Diagnostics{result.Diagnostic("Wrong provider for slot",
+			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is a %s.", assignment.Slot, declared.Provider, ref.Type().FriendlyName()))}
+	case !ref.IsKnown():
+		config.Unknown = true
+		return config, nil
+	case ref.IsNull():
+		return config, hcl.Diagnostics{result.Diagnostic("Provider slot got null",
+			fmt.Sprintf("The slot %q takes a provider configuration, which cannot be null.", assignment.Slot))}
+	}
+	config.Provider = provider
+	inst := i.main.providerInstance(ctx, stackconfig.ProviderRefTarget(ref))
+	if inst == nil {
+		return config, hcl.Diagnostics{bugDiagnostic("Unknown provider configuration", "The reference in slot %q leads nowhere.", assignment.Slot)}
+	}
+	config.Config = inst.Args(ctx)
+	return config, nil
+}
+
+func failedProviders(configs map[engine.ProviderSlot]engine.ProviderConfig) bool {
+	for _, config := range configs {
+		if expr.IsFailed(config.Config) {
+			return true
+		}
+	}
+	return false
+}
+
+// runPlan runs the engine when there is a slot for it. The result is nil if it
+// was not started because the operation shall stop.
+func (i *managedInstance) runPlan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+	var result *engine.PlanResult
+	var diags hcl.Diagnostics
+	began := i.main.slots.run(ctx, func(ctx context.Context) {
+		result, diags = i.main.engine.Plan(ctx, req)
+	})
+	if !began {
+		return nil, nil // reported once, for the whole operation
+	}
+	return result, withComponent(diags, i.addr)
+}
+
+// newPlan keeps a plan of the engine together with what it was made from.
+func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, requires []stackaddrs.AbsComponent, result *engine.PlanResult) *stackplan.Component {
+	plan := &stackplan.Component{
+		Addr:           i.addr,
+		Source:         i.use.source.Written,
+		Mode:           req.Mode,
+		Applyable:      result.Applyable,
+		Complete:       result.Complete,
+		Requires:       requires,
+		Inputs:         i.storedInputs(ctx, req.Inputs),
+		Outputs:        result.Outputs,
+		Changes:        result.Changes,
+		Drift:          result.Drift,
+		Deferred:       result.Deferred,
+		Checks:         result.Checks,
+		RefreshedState: result.RefreshedState,
+	}
+	if req.DeferAll {
+		plan.DeferredReason = "deferred_prereq"
+	} else if len(result.Deferred) > 0 {
+		plan.DeferredReason = result.Deferred[0].Reason
+	}
+	if needsApply(result) {
+		plan.EnginePlan = result.Plan
+	}
+	return plan
+}
+
+func (i *managedInstance) finishPlan(plan *stackplan.Component) {
+	if hook := i.main.hooks.ComponentPlanned; hook != nil {
+		hook(plan)
+	}
+	if plan.Complete {
+		i.setStatus(hooks.Planned)
+	} else {
+		i.setStatus(hooks.Deferred)
+	}
+}
+
+// planForget plans to drop the instance from the state, which needs no engine.
+func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanRequest, requires []stackaddrs.AbsComponent) (*stackplan.Component, hcl.Diagnostics) {
+	objects, err := stackstate.Objects(req.PriorState)
+	if len(req.PriorState) > 0 && err != nil {
+		i.setStatus(hooks.Failed)
+		return nil, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Unreadable component state",
+			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", i.addr, err),
+			Extra:    DiagnosticAddress{Component: i.addr},
+		}}
+	}
+	result := &engine.PlanResult{Applyable: true, Complete: true}
+	var names []string
+	for _, object := range objects {
+		if object.Addr.Mode != "managed" {
+			continue
+		}
+		names = append(names, "  - "+object.Addr.String())
+		result.Changes = append(result.Changes, &tfjson.ResourceChange{
+			Address:      object.Addr.String(),
+			Mode:         tfjson.ManagedResourceMode,
+			Type:         object.Addr.Type,
+			Name:         object.Addr.Name,
+			DeposedKey:   object.Deposed,
+			ProviderName: object.Provider,
+			Change:       &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionForget}},
+		})
+	}
+	plan := i.newPlan(ctx, req, requires, result)
+	plan.Action = stackplan.Forget
+	if prior := i.prior(); prior != nil {
+		plan.Outputs = prior.Outputs
+	}
+	i.finishPlan(plan)
+	if len(names) == 0 {
+		return plan, nil
+	}
+	return plan, hcl.Diagnostics{{
+		Severity: hcl.DiagWarning,
+		Summary:  "Resources will no longer be managed",
+		Detail: fmt.Sprintf("These resources of %s continue to exist, but nothing will manage them any more:\n%s",
+			i.addr, strings.Join(names, "\n")),
+		Subject: i.use.place.Ptr(),
+		Extra:   DiagnosticAddress{Component: i.addr},
+	}}
+}

@@ -1,0 +1,439 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackruntime_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// rewrite changes a file of the configuration.
+func (w *world) rewrite(name, content string) {
+	w.t.Helper()
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func left(state *stackstate.State) []string {
+	var addrs []string
+	for addr := range state.Components {
+		addrs = append(addrs, addr.String())
+	}
+	slices.Sort(addrs)
+	return addrs
+}
+
+const removable = `
+-- main.tfcomponent.hcl --
+component "base" {
+  source = "./echo"
+  inputs = { in = "b" }
+}
+component "user" {
+  source = "./echo"
+  inputs = { in = component.base.out }
+}
+component "each" {
+  for_each = { a = 1, b = 2 }
+  source   = "./echo"
+  inputs   = { in = each.value }
+}
+` + echoModule
+
+// Rows 159 to 162: whole components and instances, with literal and repeated keys.
+func TestRemovedComponents(t *testing.T) {
+	tests := map[string]struct {
+		config string
+		left   []string
+	}{
+		"whole component": {`
+component "base" {
+  source = "./echo"
+  inputs = { in = "b" }
+}
+component "each" {
+  for_each = { a = 1, b = 2 }
+  source   = "./echo"
+  inputs   = { in = each.value }
+}
+removed {
+  from   = component.user
+  source = "./echo"
+}
+`, []string{"component.base", `component.each["a"]`, `component.each["b"]`}},
+		"chain": {`
+component "each" {
+  for_each = { a = 1, b = 2 }
+  source   = "./echo"
+  inputs   = { in = each.value }
+}
+removed {
+  from   = component.user
+  source = "./echo"
+}
+removed {
+  from   = component.base
+  source = "./echo"
+}
+`, []string{`component.each["a"]`, `component.each["b"]`}},
+		"literal key": {`
+component "base" {
+  source = "./echo"
+  inputs = { in = "b" }
+}
+component "user" {
+  source = "./echo"
+  inputs = { in = component.base.out }
+}
+component "each" {
+  for_each = { a = 1, c = 3 }
+  source   = "./echo"
+  inputs   = { in = each.value }
+}
+removed {
+  from   = component.each["b"]
+  source = "./echo"
+}
+`, []string{"component.base", `component.each["a"]`, `component.each["c"]`, "component.user"}},
+		"all keys": {`
+component "base" {
+  source = "./echo"
+  inputs = { in = "b" }
+}
+component "user" {
+  source = "./echo"
+  inputs = { in = component.base.out }
+}
+removed {
+  for_each = toset(["a", "b", "never there"])
+  from     = component.each[each.key]
+  source   = "./echo"
+}
+`, []string{"component.base", "component.user"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, removable)
+			w.apply(w.plan(engine.Normal))
+			w.engine.Forget()
+			w.rewrite("main.tfcomponent.hcl", test.config)
+			if diags := w.validate(); len(diags) > 0 {
+				t.Fatalf("validate: %s", describe(diags))
+			}
+			w.apply(w.plan(engine.Normal))
+			if diff := cmp.Diff(test.left, left(w.state)); diff != "" {
+				t.Errorf("component instances left (-want +got):\n%s", diff)
+			}
+			if name == "chain" {
+				if diff := cmp.Diff([]string{"component.user", "component.base"}, applyOrder(w)); diff != "" {
+					t.Errorf("order of removal (-want +got):\n%s", diff)
+				}
+			}
+			again := w.plan(engine.Normal)
+			for addr, action := range actions(again) {
+				if action != stackplan.NoOp {
+					t.Errorf("next plan: %s has action %s, want no-op", addr, action)
+				}
+			}
+		})
+	}
+}
+
+// Rows 164 to 166: a block in the root, and one in the embedded stack itself.
+func TestRemovedComponentsInEmbeddedStacks(t *testing.T) {
+	for name, blocks := range map[string]struct{ root, child string }{
+		"from the root": {root: `
+removed {
+  for_each = toset(["eu", "us"])
+  from     = stack.region[each.value].component.free
+  source   = "./echo"
+}
+`},
+		"from inside": {child: `
+removed {
+  from   = component.free
+  source = "../echo"
+}
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nested)
+			w.apply(w.plan(engine.Normal))
+			root, err := os.ReadFile(filepath.Join(w.dir, "main.tfcomponent.hcl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			region, err := os.ReadFile(filepath.Join(w.dir, "region/main.tfcomponent.hcl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.rewrite("main.tfcomponent.hcl", string(root)+blocks.root)
+			w.rewrite("region/main.tfcomponent.hcl", strings.Replace(string(region), "component \"free\" {\n  source = \"../echo\"\n}\n", blocks.child, 1))
+			w.apply(w.plan(engine.Normal))
+			for _, addr := range left(w.state) {
+				if strings.HasSuffix(addr, ".free") {
+					t.Errorf("%s is still there", addr)
+				}
+			}
+			if n := len(w.state.Components); n != 6 {
+				t.Errorf("%d component instances left, want 6: %v", n, left(w.state))
+			}
+		})
+	}
+}
+
+// Rows 167 to 170: forgotten resources go on to exist.
+func TestForgottenComponents(t *testing.T) {
+	w := newWorld(t, removable)
+	w.apply(w.plan(engine.Normal))
+	w.engine.Forget()
+	w.rewrite("main.tfcomponent.hcl", `
+removed {
+  from   = component.user
+  source = "./echo"
+  lifecycle {
+    destroy = false
+  }
+}
+removed {
+  from   = component.base
+  source = "./echo"
+  lifecycle {
+    destroy = false
+  }
+}
+component "each" {
+  for_each = { a = 1, b = 2 }
+  source   = "./echo"
+  inputs   = { in = each.value }
+}
+`)
+	plan, diags := w.tryPlan(engine.Normal)
+	if diff := cmp.Diff([]string{"Resources will no longer be managed", "Resources will no longer be managed"}, summaries(diags)); diff != "" {
+		t.Errorf("diagnostics (-want +got):\n%s", diff)
+	}
+	if got, want := plan.Counts(), (stackplan.Counts{Forget: 2}); got != want {
+		t.Errorf("counts = %+v, want %+v", got, want)
+	}
+	w.apply(plan)
+	if order := applyOrder(w); len(order) > 0 {
+		t.Errorf("the engine applied %v, want nothing", order)
+	}
+	if diff := cmp.Diff([]string{`component.each["a"]`, `component.each["b"]`}, left(w.state)); diff != "" {
+		t.Errorf("component instances left (-want +got):\n%s", diff)
+	}
+}
+
+func TestRemovalMistakes(t *testing.T) {
+	tests := map[string]struct {
+		block string
+		want  []string
+	}{
+		// Row 131.
+		"instance still declared": {`
+removed {
+  from   = component.each["a"]
+  source = "./echo"
+}
+`, []string{"Instance both declared and removed"}},
+		"removed twice": {`
+removed {
+  from   = component.each["z"]
+  source = "./echo"
+}
+removed {
+  from   = component.each["z"]
+  source = "./echo"
+}
+`, []string{"Instance removed twice"}},
+		"bad index": {`
+removed {
+  from   = component.each[null]
+  source = "./echo"
+}
+`, []string{"Unusable index in from"}},
+		// Row 128.
+		"never existed": {`
+removed {
+  from   = component.never
+  source = "./echo"
+}
+`, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, removable)
+			w.apply(w.plan(engine.Normal))
+			main, err := os.ReadFile(filepath.Join(w.dir, "main.tfcomponent.hcl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.rewrite("main.tfcomponent.hcl", string(main)+test.block)
+			plan, diags := w.tryPlan(engine.Normal)
+			if diff := cmp.Diff(test.want, summaries(diags)); diff != "" {
+				t.Errorf("diagnostics (-want +got):\n%s\n%s", diff, describe(diags))
+			}
+			if len(plan.Components) != 4 {
+				t.Errorf("%d components planned, want all 4 that are declared: %v", len(plan.Components), slices.Collect(maps.Keys(actions(plan))))
+			}
+		})
+	}
+}
+
+// Row 119.
+func TestRemovalInAMissingStack(t *testing.T) {
+	w := newWorld(t, nested)
+	w.apply(w.plan(engine.Normal))
+	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
+	main, err := os.ReadFile(filepath.Join(w.dir, "main.tfcomponent.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.rewrite("main.tfcomponent.hcl", string(main)+`
+removed {
+  from   = stack.region["us"].component.free
+  source = "./echo"
+}
+`)
+	_, diags := w.tryPlan(engine.Normal)
+	want := []string{"Component instance left over", "Component instance left over", "Removal target lies in a missing stack"}
+	if diff := cmp.Diff(want, summaries(diags)); diff != "" {
+		t.Errorf("diagnostics (-want +got):\n%s\n%s", diff, describe(diags))
+	}
+}
+
+const removedRegion = `
+removed {
+  from   = stack.region["us"]
+  source = "./region"
+  inputs = { name = "us", base = component.base.out }
+}
+`
+
+func (w *world) appendTo(name, text string) {
+	w.t.Helper()
+	old, err := os.ReadFile(filepath.Join(w.dir, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.rewrite(name, string(old)+text)
+}
+
+// Row 163: one instance of a stack goes, the others stay.
+func TestRemovedStackInstance(t *testing.T) {
+	w := newWorld(t, nested)
+	w.apply(w.plan(engine.Normal))
+	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu"), cty.StringVal("ap")})
+	w.appendTo("main.tfcomponent.hcl", removedRegion)
+	plan := w.plan(engine.Normal)
+	if got, want := plan.Counts(), (stackplan.Counts{Add: 3, Change: 1, Remove: 3}); got != want {
+		t.Errorf("counts = %+v, want %+v", got, want)
+	}
+	w.apply(plan)
+	for _, addr := range left(w.state) {
+		if strings.HasPrefix(addr, `stack.region["us"]`) {
+			t.Errorf("%s is still there", addr)
+		}
+	}
+	if n := len(w.state.Components); n != 8 {
+		t.Errorf("%d component instances, want 8: %v", n, left(w.state))
+	}
+	for addr, action := range actions(w.plan(engine.Normal)) {
+		if action != stackplan.NoOp {
+			t.Errorf("next plan: %s has action %s, want no-op", addr, action)
+		}
+	}
+}
+
+// A stack that only a removed block names any more, destroyed or forgotten. Row 123: with
+// a component that the state does not have.
+func TestRemovedStack(t *testing.T) {
+	for name, lifecycle := range map[string]string{"destroyed": "", "forgotten": "lifecycle {\n destroy = false\n}\n"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nested)
+			w.apply(w.plan(engine.Normal))
+			delete(w.state.Components, component(t, `stack.region["us"].component.free`))
+			w.engine.Forget()
+			w.rewrite("main.tfcomponent.hcl", `
+component "base" {
+  source = "./echo"
+  inputs = { in = "base" }
+}
+removed {
+  from   = component.sum
+  source = "./echo"
+}
+removed {
+  for_each = toset(["eu", "us", "never"])
+  from     = stack.region[each.key]
+  source   = "./region"
+  inputs   = { name = each.key, base = component.base.out }
+  `+lifecycle+`
+}
+`)
+			if diags := w.validate(); len(diags) > 0 {
+				t.Fatal(describe(diags))
+			}
+			w.apply(w.plan(engine.Normal))
+			if diff := cmp.Diff([]string{"component.base"}, left(w.state)); diff != "" {
+				t.Errorf("component instances left (-want +got):\n%s", diff)
+			}
+			applied := applyOrder(w)
+			if name == "destroyed" && (len(applied) != 6 || applied[0] != "component.sum") {
+				t.Errorf("the engine applied %v, want the dependent component.sum and then five of the stacks", applied)
+			}
+			if name == "forgotten" && len(applied) != 1 {
+				t.Errorf("the engine applied %v, want component.sum only", applied)
+			}
+		})
+	}
+}
+
+// Rows 116, 118, 120 and 145.
+func TestStackRemovalMistakes(t *testing.T) {
+	w := newWorld(t, nested)
+	w.apply(w.plan(engine.Normal))
+	w.appendTo("main.tfcomponent.hcl", removedRegion)
+	_, diags := w.tryPlan(engine.Normal)
+	if diff := cmp.Diff([]string{"Instance both declared and removed"}, summaries(diags)); diff != "" {
+		t.Errorf("still called (-want +got):\n%s\n%s", diff, describe(diags))
+	}
+
+	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
+	w.appendTo("main.tfcomponent.hcl", `
+removed {
+  from   = stack.region["us"].component.free
+  source = "./echo"
+}
+`)
+	_, diags = w.tryPlan(engine.Normal)
+	if diff := cmp.Diff([]string{"Instance both declared and removed"}, summaries(diags)); diff != "" {
+		t.Errorf("component of a removed stack (-want +got):\n%s\n%s", diff, describe(diags))
+	}
+}
+
+// Row 146.
+func TestRefreshOnlyDoesNotRemove(t *testing.T) {
+	w := newWorld(t, nested)
+	w.apply(w.plan(engine.Normal))
+	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
+	w.appendTo("main.tfcomponent.hcl", removedRegion)
+	for addr, action := range actions(w.plan(engine.RefreshOnly)) {
+		if action != stackplan.Read {
+			t.Errorf("%s has action %s, want read", addr, action)
+		}
+	}
+}

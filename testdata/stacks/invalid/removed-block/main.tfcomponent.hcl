@@ -1,4 +1,0 @@
-removed { # want error "Removed blocks cannot be run" `removed`
-  from   = component.old
-  source = "./mod"
-}
