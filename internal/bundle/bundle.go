@@ -5,6 +5,8 @@ package bundle
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -166,12 +168,16 @@ func (b *Bundle) Path(address string) (path string, ok bool) {
 	if err != nil {
 		return "", false
 	}
+	return b.paths.path(address, maps.Values(found.byDir))
+}
+
+func (p paths) path(address string, packages iter.Seq[*preparedPackage]) (path string, ok bool) {
 	longest := -1
-	for _, p := range found.byDir {
-		below, matches := p.pathOf(address)
-		if _, suffix := p.affixes(); matches && len(suffix) > longest {
+	for pkg := range packages {
+		below, matches := pkg.pathOf(address)
+		if _, suffix := pkg.affixes(); matches && len(suffix) > longest {
 			longest = len(suffix)
-			path = filepath.Join(b.paths.dir, p.Dir, filepath.FromSlash(below))
+			path = filepath.Join(p.dir, pkg.Dir, filepath.FromSlash(below))
 		}
 	}
 	return path, longest >= 0

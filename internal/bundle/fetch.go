@@ -175,6 +175,19 @@ func (f *Fetcher) Locate(path string) (stackconfig.Place, bool) {
 	})
 }
 
+// Path is [Bundle.Path] for what was fetched.
+func (f *Fetcher) Path(address string) (path string, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.paths.path(address, func(yield func(*preparedPackage) bool) {
+		for id := range f.mu.used {
+			if !yield(f.mu.results[id].pkg) {
+				return
+			}
+		}
+	})
+}
+
 // choose returns the version of a registry package that a constraint stands for (rule B2).
 func (f *Fetcher) choose(ctx context.Context, id packageID, constraint string) (string, error) {
 	chosen, err := newest(f.pinned[id], constraint)

@@ -44,7 +44,8 @@ type session struct {
 	files    map[string]*hcl.File // sources of diagnostics, by the name in ranges
 	settings *settings
 	loaded   *loadedConfig
-	bundle   *bundle.Bundle // nil until source packages are needed
+	bundle   *bundle.Bundle  // nil until source packages are needed
+	fetcher  *bundle.Fetcher // set while they are fetched
 	engine   preparedEngine
 	store    statestore.Store
 	input    *bufio.Reader // of answers, nil until the first question
@@ -133,7 +134,7 @@ func (s *session) reportText(diags hcl.Diagnostics) error {
 func (s *session) sources() diagnostic.Sources {
 	return diagnostic.Sources{Files: s.files, Lookup: func(name string) []byte {
 		path := filepath.FromSlash(name)
-		if inPackage, ok := s.packages().Path(name); ok {
+		if inPackage, ok := s.packagePath(name); ok {
 			path = inPackage
 		}
 		src, err := os.ReadFile(path)

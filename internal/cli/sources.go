@@ -27,6 +27,14 @@ func (s *session) packages() *bundle.Bundle {
 	return s.bundle
 }
 
+// packagePath returns the file that a source address in a diagnostic names.
+func (s *session) packagePath(address string) (string, bool) {
+	if s.fetcher != nil {
+		return s.fetcher.Path(address)
+	}
+	return s.packages().Path(address)
+}
+
 // fetchConfig is loadConfig after all source packages have been fetched.
 func (s *session) fetchConfig(ctx context.Context, upgrade bool) (*stackconfig.Config, hcl.Diagnostics) {
 	if err := makeWorkDir(workDir); err != nil {
@@ -40,6 +48,7 @@ func (s *session) fetchConfig(ctx context.Context, upgrade bool) (*stackconfig.C
 	if err != nil {
 		return nil, asDiagnostics(fail("Source packages cannot be fetched", "%s.", upperFirst(reason(err))))
 	}
+	s.fetcher = fetcher
 	fetcher.Prefetch(ctx)
 	for {
 		resolver := fetcher.Resolver(ctx)
@@ -60,7 +69,7 @@ func (s *session) fetchConfig(ctx context.Context, upgrade bool) (*stackconfig.C
 	for _, pkg := range fetcher.Packages() {
 		s.stdout("Source: %s\n", describePackage(pkg))
 	}
-	s.bundle, s.loaded = nil, nil // they have what was prepared before
+	s.fetcher, s.bundle, s.loaded = nil, nil, nil // they have what was prepared before
 	return s.loadConfig()
 }
 

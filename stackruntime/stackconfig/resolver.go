@@ -91,12 +91,12 @@ func ParseSource(written string) (sourceaddrs.Source, error) {
 	return sourceaddrs.MakeRemoteSource("git", &location, anonymous.SubPath())
 }
 
-// SourceProblem describes why a source cannot be used, for the block that has it.
-func SourceProblem(written string, err error) (summary, detail string) {
+// SourceProblem describes why a source cannot be used in a block of what from names: "this stack".
+func SourceProblem(written, from string, err error) (summary, detail string) {
 	if errors.Is(err, ErrNotPrepared) {
 		return "Source not available", fmt.Sprintf("The source %s is not part of the prepared source packages: %s.", written, err)
 	}
-	return "Source cannot be used here", fmt.Sprintf("%s cannot be resolved from this stack: %s.", written, err)
+	return "Source cannot be used here", fmt.Sprintf("%s cannot be resolved from %s: %s.", written, from, err)
 }
 
 // LeadsOut returns an error if a path, reached by a relative source from a

@@ -63,7 +63,7 @@ func (d *decoder) resolve(source Source, addr sourceaddrs.Source) (dir string, o
 		dir = resolved.Dir
 	}
 	if err != nil {
-		summary, detail := SourceProblem(source.Written, err)
+		summary, detail := SourceProblem(source.Written, "this stack", err)
 		d.errorf(source.Range, summary, "%s", detail)
 		return "", false
 	}

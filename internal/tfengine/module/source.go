@@ -118,7 +118,7 @@ func (l *Loader) recorded(addr sourceaddrs.Source) string {
 }
 
 func unresolved(call *Call, err error) *hcl.Diagnostic {
-	summary, detail := stackconfig.SourceProblem(call.Source, err)
+	summary, detail := stackconfig.SourceProblem(call.Source, "this module", err)
 	return sourceError(call, summary, detail)
 }
 
