@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -161,7 +162,8 @@ func (g *gitFetcher) run(ctx context.Context, args ...string) (string, error) {
 	fixed := []string{"-c", "core.autocrlf=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "advice.detachedHead=false", "-c", "gc.auto=0"}
 	cmd := exec.CommandContext(ctx, binary, append(fixed, args...)...)
 	cmd.Env = g.environment()
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends its helpers
+	// It ends its helpers then. An interrupt may be ignored, as in background jobs of shells.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 3 * time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -48,6 +48,7 @@ type Server struct {
 		sync.Mutex
 		requests []string
 		archives map[string]http.HandlerFunc
+		override map[string]string            // answers by path
 		packages map[string]map[string]string // locations by version, by path of the package
 	}
 }
@@ -64,6 +65,7 @@ func Start(tb testing.TB) *Server {
 	}
 	s := &Server{dir: tb.TempDir()}
 	s.mu.archives = map[string]http.HandlerFunc{}
+	s.mu.override = map[string]string{}
 	s.mu.packages = map[string]map[string]string{}
 	s.git = http.StripPrefix("/git", &cgi.Handler{
 		Path:   backend,
@@ -73,7 +75,7 @@ func Start(tb testing.TB) *Server {
 	s.server = httptest.NewUnstartedServer(s)
 	s.server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that give up are what tests are about
 	s.server.StartTLS()
-	tb.Cleanup(s.server.Close)
+	tb.Cleanup(s.Stop)
 	s.Host = strings.TrimPrefix(s.server.URL, "https://")
 	s.Client = s.server.Client()
 	s.CAFile = filepath.Join(tb.TempDir(), "ca.pem")
@@ -93,7 +95,10 @@ func gitBackend() (string, error) {
 }
 
 // Stop ends the server before the test ends.
-func (s *Server) Stop() { s.server.Close() }
+func (s *Server) Stop() {
+	s.server.CloseClientConnections() // also of requests that are not answered
+	s.server.Close()
+}
 
 // Requests returns the paths that were asked for since the last call.
 func (s *Server) Requests() []string {
@@ -117,8 +122,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.mu.requests = append(s.mu.requests, r.URL.Path)
 	archive := s.mu.archives[strings.TrimPrefix(r.URL.Path, "/archives/")]
+	answer, overridden := s.mu.override[r.URL.Path]
 	s.mu.Unlock()
 	switch {
+	case overridden:
+		_, _ = w.Write([]byte(answer)) //nolint:errcheck // a test's server
 	case archive != nil:
 		archive(w, r)
 	case strings.HasPrefix(r.URL.Path, "/git/"):
@@ -176,6 +184,13 @@ func (s *Server) Handle(name string, handler http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.archives[name] = handler
+}
+
+// Override sets the answer to requests for a path.
+func (s *Server) Override(path, answer string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.override[path] = answer
 }
 
 // Archive publishes an archive and returns its address.
