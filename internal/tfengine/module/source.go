@@ -62,7 +62,7 @@ func (l *Loader) target(caller *Directory, parent *Node, call *Call) (*Node, *hc
 		return nil, unresolved(call, err)
 	}
 	node.Directory = &Directory{Path: resolved.Dir}
-	node.Source, node.Version = l.recorded(addr), resolved.Version
+	node.Source, node.Version = l.recorded(call.Source, addr), resolved.Version
 	node.Package, node.Mount = place.Package, path.Join(packagesDir, node.Key)
 	node.Path = path.Join(node.Mount, filepath.ToSlash(below))
 	return node, nil
@@ -99,10 +99,14 @@ func checkKind(call *Call, addr sourceaddrs.Source) *hcl.Diagnostic {
 	return nil
 }
 
-// recorded returns a source as the engine records it in its list of modules.
-func (l *Loader) recorded(addr sourceaddrs.Source) string {
+// recorded returns a source as the engine records it in its list of modules. It writes queries of archives as
+// they are, where our parser has a normal form for them.
+func (l *Loader) recorded(written string, addr sourceaddrs.Source) string {
 	registry, ok := addr.(sourceaddrs.RegistrySource)
-	if !ok {
+	switch {
+	case !ok && strings.HasPrefix(written, "https://"):
+		return written
+	case !ok:
 		return addr.String()
 	}
 	pkg := registry.Package()
