@@ -235,6 +235,19 @@ func (s *Server) Repository(tb testing.TB, name string, files map[string]string,
 	return "git::" + s.server.URL + "/git/" + name, s.runGit(tb, work, "rev-parse", "HEAD")
 }
 
+// RepositoryWithSubmodule makes a repository with a commit of another one at a path.
+func (s *Server) RepositoryWithSubmodule(tb testing.TB, name, path, address, commit string) {
+	tb.Helper()
+	s.Repository(tb, name, map[string]string{
+		".gitmodules": fmt.Sprintf("[submodule %q]\n\tpath = %s\n\turl = %s\n", path, path, address),
+	}, "")
+	work := filepath.Join(tb.TempDir(), "work")
+	s.runGit(tb, s.dir, "clone", "--quiet", filepath.Join(s.dir, name), work)
+	s.runGit(tb, work, "update-index", "--add", "--cacheinfo", "160000,"+commit+","+path)
+	s.runGit(tb, work, "commit", "--quiet", "--message=submodule")
+	s.runGit(tb, work, "push", "--quiet", "origin", "HEAD:refs/heads/main")
+}
+
 func (s *Server) runGit(tb testing.TB, dir string, args ...string) string {
 	tb.Helper()
 	cmd := exec.Command("git", args...)
