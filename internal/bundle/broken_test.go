@@ -246,7 +246,7 @@ func TestCancelledWhileServerIsSlow(t *testing.T) {
 			slow := func(begin []byte) http.HandlerFunc {
 				return func(rw http.ResponseWriter, r *http.Request) {
 					if len(begin) > 0 {
-						_, _ = rw.Write(begin) //nolint:errcheck // a test's server
+						_, _ = rw.Write(begin)
 						_ = http.NewResponseController(rw).Flush()
 					}
 					cancel(cause) // the request has arrived

@@ -69,7 +69,7 @@ func unpack(r io.Reader, dir string, limits Limits) (err error) {
 		}
 	}
 	// What follows the archive's end has the checksum after it; it counts, so that it isn't endless.
-	if _, err := u.copy(io.Discard, compressed); err != nil {
+	if err := u.copy(io.Discard, compressed); err != nil {
 		return archiveError(err)
 	}
 	if u.made == 0 {
@@ -140,17 +140,17 @@ func (u *unpacker) file(name string, header *tar.Header, content io.Reader) erro
 	if err != nil {
 		return err
 	}
-	_, err = u.copy(file, content)
+	err = u.copy(file, content)
 	return errors.Join(err, file.Close())
 }
 
 // copy copies what counts for the limit.
-func (u *unpacker) copy(w io.Writer, r io.Reader) (int64, error) {
+func (u *unpacker) copy(w io.Writer, r io.Reader) error {
 	written, err := io.Copy(w, io.LimitReader(r, u.limits.Bytes+1))
 	if u.limits.Bytes -= written; u.limits.Bytes < 0 {
-		return written, errors.New("the archive is too large when unpacked")
+		return errors.New("the archive is too large when unpacked")
 	}
-	return written, err
+	return err
 }
 
 func (u *unpacker) link(header *tar.Header) error {

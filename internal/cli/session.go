@@ -184,7 +184,7 @@ func (s *session) readSettings() (settings, error) {
 // understood.
 func (s *session) loadConfig() (*stackconfig.Config, hcl.Diagnostics) {
 	if s.loaded == nil {
-		s.loadConfigWith(s.packages())
+		return s.loadConfigWith(s.packages())
 	}
 	return s.loaded.config, s.loaded.diags
 }

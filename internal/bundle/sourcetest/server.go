@@ -11,6 +11,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -56,7 +57,7 @@ type Server struct {
 // Start starts a server that ends with the test. It skips the test if there is no git, unless the variable CI is set.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
-	backend, err := gitBackend()
+	backend, err := gitBackend(tb)
 	if err != nil {
 		if os.Getenv("CI") != "" {
 			tb.Fatalf("git is not installed, and CI must have it: %v", err)
@@ -86,8 +87,8 @@ func Start(tb testing.TB) *Server {
 	return s
 }
 
-func gitBackend() (string, error) {
-	dir, err := exec.Command("git", "--exec-path").Output()
+func gitBackend(tb testing.TB) (string, error) {
+	dir, err := exec.CommandContext(tb.Context(), "git", "--exec-path").Output()
 	if err != nil {
 		return "", err
 	}
@@ -250,7 +251,7 @@ func (s *Server) RepositoryWithSubmodule(tb testing.TB, name, path, address, com
 
 func (s *Server) runGit(tb testing.TB, dir string, args ...string) string {
 	tb.Helper()
-	cmd := exec.Command("git", args...)
+	cmd := exec.CommandContext(tb.Context(), "git", args...)
 	cmd.Dir = dir
 	cmd.Env = append(s.Environ(),
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
@@ -271,7 +272,17 @@ type Entry struct {
 func Pack(tb testing.TB, entries ...Entry) []byte {
 	tb.Helper()
 	var buffer bytes.Buffer
-	compressed := gzip.NewWriter(&buffer)
+	if err := pack(&buffer, entries); err != nil {
+		tb.Fatal(err)
+	}
+	return buffer.Bytes()
+}
+
+// TryPack is Pack for entries of which there may be no archive.
+func TryPack(w io.Writer, entries ...Entry) bool { return pack(w, entries) == nil }
+
+func pack(w io.Writer, entries []Entry) error {
+	compressed := gzip.NewWriter(w)
 	archive := tar.NewWriter(compressed)
 	for _, entry := range entries {
 		header := &tar.Header{Name: entry.Name, Linkname: entry.Link, Typeflag: entry.Type, Mode: 0o644, Size: int64(len(entry.Content))}
@@ -279,17 +290,11 @@ func Pack(tb testing.TB, entries ...Entry) []byte {
 			header.Typeflag = tar.TypeReg
 		}
 		if err := archive.WriteHeader(header); err != nil {
-			tb.Fatal(err)
+			return err
 		}
-		if _, err := fmt.Fprint(archive, entry.Content); err != nil {
-			tb.Fatal(err)
+		if _, err := io.WriteString(archive, entry.Content); err != nil {
+			return err
 		}
 	}
-	if err := archive.Close(); err != nil {
-		tb.Fatal(err)
-	}
-	if err := compressed.Close(); err != nil {
-		tb.Fatal(err)
-	}
-	return buffer.Bytes()
+	return errors.Join(archive.Close(), compressed.Close())
 }
