@@ -55,6 +55,14 @@ type PlanRequest struct {
 
 	// Replace has addresses of resource instances that must be replaced, by component.
 	Replace map[stackaddrs.AbsComponentInstance][]string
+
+	// Targets limit the plan to some components and what they require, or when
+	// destroying, what requires them. Without a key all instances are meant.
+	Targets []stackaddrs.AbsComponentInstance
+
+	// Excludes leave components out of the plan, and what requires them, or when
+	// destroying, what they require. Without a key all instances are meant.
+	Excludes []stackaddrs.AbsComponentInstance
 }
 
 // Plan makes a plan of the whole stack.
@@ -75,6 +83,8 @@ func Plan(ctx context.Context, req PlanRequest) (*stackplan.Plan, hcl.Diagnostic
 		Timestamp:   req.Timestamp.UTC().Truncate(time.Second),
 		SkipRefresh: req.SkipRefresh,
 		Replace:     req.Replace,
+		Targets:     req.Targets,
+		Excludes:    req.Excludes,
 	}).PlanStack(ctx)
 }
 

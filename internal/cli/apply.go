@@ -123,14 +123,18 @@ func (o *operation) applyRounds(ctx context.Context, autoApprove bool, running *
 			return diags.Extend(asDiagnostics(err))
 		}
 		if o.stored.Serial == before || round == int(o.flags.maxRounds) {
-			return diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagWarning,
-				Summary:  "Changes are still deferred",
-				Detail: "The stack is not as the configuration says yet: what the last plan lists as deferred could not be planned. " +
-					"Plan again when what it waits for is there.",
-			})
+			return diags.Append(stillDeferred())
 		}
 		o.view.nextRound()
+	}
+}
+
+func stillDeferred() *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagWarning,
+		Summary:  "Changes are still deferred",
+		Detail: "The stack is not as the configuration says yet: what the last plan lists as deferred could not be planned. " +
+			"Plan again when what it waits for is there.",
 	}
 }
 
@@ -166,7 +170,7 @@ func (o *operation) applyRound(ctx context.Context, autoApprove bool, running *p
 func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 	if !o.flags.isDefault() {
 		return 0, fail("Options contradict", "What a saved plan does was decided when it was made: "+
-			"-destroy, -refresh-only, -refresh and -replace belong to \"cairn plan\".")
+			"-destroy, -refresh-only, -refresh, -replace, -target and -exclude belong to \"cairn plan\".")
 	}
 	running := newProgressTracker()
 	ctx, stop := o.interruptible(ctx, running.lost)
@@ -222,9 +226,14 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 			if !o.options.json {
 				o.stdout("The plan changes nothing.\n")
 			}
-			return diags.Extend(o.view.nothingDone(o.stored.State))
+			diags = diags.Extend(o.view.nothingDone(o.stored.State))
+		} else {
+			diags = diags.Extend(o.apply(ctx, plan, inputs, running))
 		}
-		return diags.Extend(o.apply(ctx, plan, inputs, running))
+		if !diags.HasErrors() && !plan.Complete {
+			diags = diags.Append(stillDeferred())
+		}
+		return diags
 	})
 }
 

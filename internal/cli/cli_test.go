@@ -250,7 +250,7 @@ func TestConsoleCandidates(t *testing.T) {
 
 	session := newSession(Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, s.dependencies())
 	defer session.close()
-	c, diags := session.openConsole(t.Context(), nil, "")
+	c, diags := session.openConsole(t.Context(), nil, "", "")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

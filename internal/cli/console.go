@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -33,25 +34,27 @@ const consoleSource = "<console>"
 
 func consoleCommand() *command {
 	var variables variableFlags
-	var expression, stack string
+	var expression, stack, planFile string
 	return &command{
 		name:    "console",
-		summary: "Evaluates expressions against the state.",
+		summary: "Evaluates expressions against the state, or a saved plan.",
 		long: `
 Knows everything that expressions of the configuration know: var.x, local.x, component.x.output, stack.x.output, and
 all functions. Values are those of the last apply; variables have the values of the last apply unless others are given.
+With -plan, values are as planned, where those known after apply are unknown.
 
 Reads expressions from standard input, one a line; brackets that are open continue it on the next line.`,
-		example: "cairn console\ncairn console -e 'component.network.subnet_ids'\necho 'keys(component.service)' | cairn console",
+		example: "cairn console\ncairn console -e 'component.network.subnet_ids'\ncairn console -plan=FILE\necho 'keys(component.service)' | cairn console",
 		flags: func(f *flagSet) {
 			variables.register(f)
 			f.StringVar(&expression, "e", "", "evaluate this `EXPRESSION` and end")
+			f.StringVar(&planFile, "plan", "", "evaluate against the values planned in this `FILE`")
 			f.StringVar(&stack, "stack", "", "evaluate in the embedded stack with this `ADDRESS`")
 			f.stateFlags()
 			f.engineFlags()
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			c, diags := s.openConsole(ctx, variables.arguments, stack)
+			c, diags := s.openConsole(ctx, variables.arguments, stack, planFile)
 			if diags.HasErrors() {
 				return s.finish(diags)
 			}
@@ -70,7 +73,7 @@ Reads expressions from standard input, one a line; brackets that are open contin
 	}
 }
 
-func (s *session) openConsole(ctx context.Context, arguments []variableArgument, stack string) (*console, hcl.Diagnostics) {
+func (s *session) openConsole(ctx context.Context, arguments []variableArgument, stack, planFile string) (*console, hcl.Diagnostics) {
 	opts, diags := s.checkedOptions(ctx)
 	if diags.HasErrors() {
 		return nil, diags
@@ -89,7 +92,7 @@ func (s *session) openConsole(ctx context.Context, arguments []variableArgument,
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	stored, err := s.readState(ctx)
+	state, err := s.consoleState(ctx, planFile)
 	if err != nil {
 		return nil, diags.Extend(asDiagnostics(err))
 	}
@@ -97,12 +100,42 @@ func (s *session) openConsole(ctx context.Context, arguments []variableArgument,
 		session: s,
 		inspector: stackruntime.Inspect(stackruntime.InspectRequest{
 			Options: opts,
-			State:   stored.State,
-			Inputs:  consoleInputs(opts.Config.Root, given, stored.State),
+			State:   state,
+			Inputs:  consoleInputs(opts.Config.Root, given, state),
 			Stack:   at,
 		}),
 		stack: declared,
 	}, diags
+}
+
+// consoleState is the stored state, or what a plan file says the state will be.
+func (s *session) consoleState(ctx context.Context, planFile string) (*stackstate.State, error) {
+	if planFile == "" {
+		stored, err := s.readState(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return stored.State, nil
+	}
+	plan, _, err := readPlan(planFile)
+	if err != nil {
+		return nil, err
+	}
+	return plannedState(plan), nil
+}
+
+// plannedState is what a plan says of the state after it, as far as expressions see it.
+func plannedState(plan *stackplan.Plan) *stackstate.State {
+	state := stackstate.New()
+	for name, input := range plan.Inputs {
+		state.Inputs[name] = input.After
+	}
+	for _, c := range plan.Components {
+		if c.Action != stackplan.Delete && c.Action != stackplan.Forget {
+			state.Components[c.Addr] = &stackstate.Component{Addr: c.Addr, Outputs: c.Outputs}
+		}
+	}
+	return state
 }
 
 // consoleInputs are the values that were given, and for other variables those of the last apply.

@@ -80,8 +80,10 @@ func (f *flagSet) explain(err error) error {
 		name, f.command.path(), didYouMean(name, names, "-"))
 }
 
+// upperFirst begins a sentence. What a colon follows is a name, such as that of a file, and stays as it is.
 func upperFirst(text string) string {
-	if text == "" {
+	first, _, _ := strings.Cut(text, " ")
+	if text == "" || strings.HasSuffix(first, ":") || strings.ContainsAny(first, `./\`) {
 		return text
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
@@ -122,6 +124,20 @@ func (f *flagSet) engineFlags() {
 
 func (f *flagSet) jsonFlag(usage string) {
 	f.BoolVar(&f.session.options.json, "json", false, usage)
+}
+
+// fileValue is an option that names a file, and not nothing.
+type fileValue string
+
+func (v *fileValue) String() string { return string(*v) }
+
+// Set implements [flag.Value].
+func (v *fileValue) Set(value string) error {
+	if value == "" {
+		return errors.New("it must name a file")
+	}
+	*v = fileValue(value)
+	return nil
 }
 
 // listValue is an option that may be given several times.

@@ -74,6 +74,14 @@ func (o *operation) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	if err != nil {
 		return nil, asDiagnostics(err)
 	}
+	targets, err := o.flags.components("-target", o.flags.target)
+	if err != nil {
+		return nil, asDiagnostics(err)
+	}
+	excludes, err := o.flags.components("-exclude", o.flags.exclude)
+	if err != nil {
+		return nil, asDiagnostics(err)
+	}
 	var plan *stackplan.Plan
 	var diags hcl.Diagnostics
 	o.view.during("plan", func(watch hooks.Hooks) {
@@ -86,10 +94,19 @@ func (o *operation) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 			Prior:       o.stored.State,
 			SkipRefresh: !o.flags.refresh,
 			Replace:     replace,
+			Targets:     targets,
+			Excludes:    excludes,
 		})
 	})
 	if plan != nil && plan.Mode == engine.Destroy && isEmptyState(o.stored.State) {
 		plan.Components = nil // they are to be destroyed, but nothing of them exists
+	}
+	if len(targets)+len(excludes) > 0 {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagWarning,
+			Summary:  "Only part of the stack is planned",
+			Detail:   "With -target or -exclude, what is left out stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan without these options after it.",
+		})
 	}
 	for addr := range replace {
 		if o.stored.State.Components[addr] == nil {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -62,7 +63,7 @@ func (s *session) writeOutput(stored *storedState, name string, raw bool) error 
 	case raw:
 		text, err := views.RawOutput(value)
 		if err != nil {
-			return fail("No raw form", "The output %q cannot be written with -raw: %s. Use -json.", name, err)
+			return fail("No raw form", "The output %q cannot be written with -raw: %s. Use -json.", name, strings.TrimSuffix(err.Error(), "; use -json"))
 		}
 		s.stdout("%s", text)
 		return nil

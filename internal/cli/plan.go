@@ -11,7 +11,7 @@ import (
 
 func planCommand() *command {
 	var o planFlags
-	var out string
+	var out fileValue
 	var detailed bool
 	return &command{
 		name:    "plan",
@@ -25,19 +25,22 @@ Variables take their values from -var and -var-file, from CAIRN_VAR_name, and fr
 		flags: func(f *flagSet) {
 			o.register(f)
 			f.BoolVar(&o.destroy, "destroy", false, "plan to destroy everything")
-			f.StringVar(&out, "out", "", "save the plan in this `FILE`, to be applied as it is")
+			f.Var(&out, "out", "save the plan in this `FILE`, to be applied as it is")
 			f.BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 when there are changes, 0 when there are none")
 			f.jsonFlag("write one JSON object a line")
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			op := s.newOperation("plan", &o)
-			return op.runPlan(ctx, out, detailed)
+			return op.runPlan(ctx, string(out), detailed)
 		},
 	}
 }
 
 func (o *operation) runPlan(ctx context.Context, out string, detailed bool) (int, error) {
 	if _, err := o.flags.mode(); err != nil {
+		return 0, err
+	}
+	if err := checkOut(out); err != nil {
 		return 0, err
 	}
 	ctx, stop := o.interruptible(ctx, func() string { return "Nothing will be lost: planning changes nothing." })

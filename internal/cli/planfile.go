@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -34,6 +35,27 @@ func (s *session) savePlan(path string, plan *stackplan.Plan, config *stackconfi
 	return nil
 }
 
+// checkOut refuses to put a plan in the place of something that is no plan. What is empty, or no regular file, is fine.
+func checkOut(path string) error {
+	if path == "" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // writing it says what else is wrong than that there is none
+		return nil
+	case info.IsDir():
+		return fail("Plan cannot be saved there", "%s is a directory. Give the name of a file, for example: -out=%s", path, filepath.Join(path, "stack.plan"))
+	case !info.Mode().IsRegular() || info.Size() == 0:
+		return nil
+	}
+	if _, _, err := stackplan.ReadFile(path); errors.Is(err, stackplan.ErrNotPlan) {
+		return fail("Plan cannot be saved there", "There is a file %s already, which is not a plan file and would be overwritten. "+
+			"Give another name, for example -out=stack.plan, or delete that file first.", path)
+	}
+	return nil
+}
+
 // readPlan reads a plan file.
 func readPlan(path string) (*stackplan.Plan, stackplan.FileContext, error) {
 	plan, made, err := stackplan.ReadFile(path)
@@ -46,7 +68,7 @@ func readPlan(path string) (*stackplan.Plan, stackplan.FileContext, error) {
 	case errors.Is(err, stackplan.ErrNotPlan):
 		return nil, made, fail("Not a plan file", "%s. Give a file that \"cairn plan -out=FILE\" has written.", upperFirst(err.Error()))
 	case errors.Is(err, stackplan.ErrDamaged):
-		return nil, made, fail("Plan file is damaged", "%s. Nothing was done. Make a new plan.", upperFirst(err.Error()))
+		return nil, made, fail("Plan file is damaged", "%s. Nothing was done. Make a new plan.", upperFirst(withoutRepeats(err.Error(), stackplan.ErrDamaged.Error()+": ")))
 	case errors.As(err, &version):
 		return nil, made, fail("Plan file from another version", "%s. Nothing was done. Use the version that made it, or make a new plan.", upperFirst(err.Error()))
 	default:
@@ -79,6 +101,10 @@ func checkPlan(plan *stackplan.Plan, made stackplan.FileContext, info engine.Inf
 	if hash != made.ConfigHash {
 		return fail("Configuration has changed", "The files of the stack or of its modules are not those that this plan was made from. "+again)
 	}
+	if made.StateLineage == "" && stored.Lineage != "" {
+		return fail("Plan is stale", "There was no state when this plan was made, and now there is one at serial %d: "+
+			"this plan was applied already, or something else was. "+again, stored.Serial)
+	}
 	if made.StateLineage != stored.Lineage {
 		return fail("Plan for another state", "This plan was made with another state: with %s, and this is %s. "+
 			"Nothing was done. Use the state that the plan was made with, or make a new plan.",
@@ -89,6 +115,15 @@ func checkPlan(plan *stackplan.Plan, made stackplan.FileContext, info engine.Inf
 			stored.Serial, made.StateSerial)
 	}
 	return nil
+}
+
+// withoutRepeats drops all occurrences of a phrase but the first, which errors that wrap the same cause twice have.
+func withoutRepeats(text, phrase string) string {
+	before, after, found := strings.Cut(text, phrase)
+	if !found {
+		return text
+	}
+	return before + phrase + strings.ReplaceAll(after, phrase, "")
 }
 
 func describeLineage(lineage string) string {

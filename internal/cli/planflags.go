@@ -17,6 +17,8 @@ type planFlags struct {
 	refreshOnly bool
 	refresh     bool
 	replace     listValue
+	target      listValue
+	exclude     listValue
 	parallelism countValue
 	maxRounds   countValue // of applies
 }
@@ -26,6 +28,8 @@ func (o *planFlags) register(f *flagSet) {
 	f.BoolVar(&o.refreshOnly, "refresh-only", false, "only bring the state up to date with what exists")
 	f.BoolVar(&o.refresh, "refresh", true, "`false` takes the state for the truth instead of looking at what exists")
 	f.Var(&o.replace, "replace", "replace this resource instance: `component.x.ADDRESS`; may be repeated")
+	f.Var(&o.target, "target", "plan only this component and what it requires: `component.x`; may be repeated")
+	f.Var(&o.exclude, "exclude", "leave out this component and what requires it: `component.x`; may be repeated")
 	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
 	f.stateFlags()
 	f.engineFlags()
@@ -66,7 +70,21 @@ func (o *planFlags) replacements() (map[stackaddrs.AbsComponentInstance][]string
 	return result, nil
 }
 
+// components parses the addresses that an option was given.
+func (o *planFlags) components(option string, given listValue) ([]stackaddrs.AbsComponentInstance, error) {
+	var addrs []stackaddrs.AbsComponentInstance
+	for _, text := range given {
+		addr, err := stackaddrs.ParseAbsComponentInstance(text)
+		if err != nil {
+			return nil, fail("Wrong component address",
+				"The option %s needs the address of a component, like component.x or stack.a.component.x[\"key\"], and not %q.", option, text)
+		}
+		addrs = append(addrs, addr)
+	}
+	return addrs, nil
+}
+
 // isDefault tells whether no option was given that makes a difference for a plan which already exists.
 func (o *planFlags) isDefault() bool {
-	return !o.destroy && !o.refreshOnly && o.refresh && len(o.replace) == 0
+	return !o.destroy && !o.refreshOnly && o.refresh && len(o.replace)+len(o.target)+len(o.exclude) == 0
 }

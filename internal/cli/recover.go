@@ -5,22 +5,29 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// recover saves what applies have done whose program was killed, and says so.
+// recover saves what applies have done whose program was killed, and says so. What such an apply has failed with does
+// not keep the next one from going on: the errors are told as warnings.
 func (o *operation) recover(ctx context.Context) hcl.Diagnostics {
-	found, err := o.engine.Recover(ctx)
-	diags := errorDiagnostics(err)
+	found, diags := o.findInterrupted(ctx)
 	if len(found) == 0 {
 		return diags
 	}
@@ -31,29 +38,108 @@ func (o *operation) recover(ctx context.Context) hcl.Diagnostics {
 		}
 		o.stored = locked
 	}
+	var usable []*tfengine.Recovered
 	state := o.stored.State.With(func(state *stackstate.State) {
 		for _, recovered := range found {
-			diags = diags.Extend(recovered.Diagnostics)
-			diags = diags.Extend(o.recoverComponent(ctx, state, recovered))
+			if err := o.recoverComponent(ctx, state, recovered); err != nil {
+				diags = diags.Append(problem("State of an interrupted apply cannot be read",
+					"An earlier apply of %s was cut off, and the state that it left behind in %s cannot be read: %s. It is kept there.",
+					recovered.Component, runsDir(), err))
+				diags = diags.Extend(keep([]*tfengine.Recovered{recovered}))
+				continue
+			}
+			usable = append(usable, recovered)
 		}
 	})
-	if diags.HasErrors() {
-		return diags.Extend(keep(found))
+	if len(usable) == 0 {
+		return diags
 	}
 	if err := o.stored.change(ctx, "recover", state); err != nil {
-		return diags.Extend(keep(found)).Extend(asDiagnostics(err))
+		return diags.Extend(keep(usable)).Extend(asDiagnostics(err))
 	}
-	for _, recovered := range found {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagWarning,
-			Summary:  "Interrupted apply recovered",
-			Detail:   "An earlier apply of " + recovered.Component + " was cut off. What it had done until then is now saved in the state.",
-		})
+	o.stored.State = state
+	for _, recovered := range usable {
+		diags = diags.Extend(recoveredWarnings(recovered))
 		if err := recovered.Done(); err != nil {
 			diags = diags.Extend(asDiagnostics(err))
 		}
 	}
-	o.stored.State = state
+	return diags
+}
+
+// waitNoticeDelay is how long a running engine is waited for in silence.
+const waitNoticeDelay = 250 * time.Millisecond
+
+// findInterrupted asks the engine for applies that were cut off. If that takes time, the user is told what for.
+func (o *operation) findInterrupted(ctx context.Context) ([]*tfengine.Recovered, hcl.Diagnostics) {
+	told := make(chan struct{})
+	timer := time.AfterFunc(waitNoticeDelay, func() {
+		defer close(told)
+		for _, running := range runningApplies(runsDir()) {
+			o.note("Waiting for an apply that is still running (%s).\n", running)
+		}
+	})
+	found, err := o.engine.Recover(ctx)
+	if !timer.Stop() {
+		<-told
+	}
+	return found, errorDiagnostics(err)
+}
+
+// runsDir is where the engine keeps what applies have done until it is in the state.
+func runsDir() string { return filepath.Join(workDir, "runs") }
+
+// runningApplies describes the applies of which the engine's process is running, in the order of their directories.
+func runningApplies(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // whoever needs the directory reports that
+	}
+	var running []string
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		process, err := runner.ReadRun(path)
+		if err != nil || !process.Running() {
+			continue
+		}
+		var record struct {
+			Component string `json:"component"`
+		}
+		src, err := os.ReadFile(filepath.Join(path, "apply.json"))
+		if err != nil || json.Unmarshal(src, &record) != nil {
+			continue // a plan, or not begun yet
+		}
+		running = append(running, fmt.Sprintf("%s, process %d", record.Component, process.PID))
+	}
+	return running
+}
+
+// recoveredWarnings tell of one recovered apply, with all that it has failed with in one warning.
+func recoveredWarnings(recovered *tfengine.Recovered) hcl.Diagnostics {
+	warning := &hcl.Diagnostic{
+		Severity: hcl.DiagWarning,
+		Summary:  "Interrupted apply recovered",
+		Detail:   "An earlier apply of " + recovered.Component + " was cut off. What it had done until then is now saved in the state.",
+	}
+	diags := hcl.Diagnostics{warning}
+	var failures []string
+	for _, diag := range recovered.Diagnostics {
+		if diag.Severity != hcl.DiagError {
+			diags = diags.Append(diag)
+			continue
+		}
+		failure := diag.Summary
+		if diag.Subject != nil {
+			failure += fmt.Sprintf(" (%s:%d)", diag.Subject.Filename, diag.Subject.Start.Line)
+		}
+		if detail := strings.TrimSpace(diag.Detail); detail != "" {
+			failure += ": " + detail
+		}
+		failures = append(failures, failure)
+	}
+	if len(failures) > 0 {
+		warning.Detail += " It ended with:\n\n" + strings.Join(failures, "\n\n")
+	}
 	return diags
 }
 
@@ -65,15 +151,15 @@ func keep(found []*tfengine.Recovered) hcl.Diagnostics {
 	return errorDiagnostics(errors.Join(errs...))
 }
 
-// recoverComponent puts the state of a module into the state of the stack.
-func (o *operation) recoverComponent(ctx context.Context, state *stackstate.State, recovered *tfengine.Recovered) hcl.Diagnostics {
+// recoverComponent puts the state of a module into the state of the stack. After an error nothing has changed.
+func (o *operation) recoverComponent(ctx context.Context, state *stackstate.State, recovered *tfengine.Recovered) error {
 	addr, err := stackaddrs.ParseAbsComponentInstance(recovered.Component)
 	if err != nil {
-		return asDiagnostics(err)
+		return err
 	}
 	hasObjects, err := stackstate.HasObjects(recovered.State)
 	if err != nil {
-		return asDiagnostics(err)
+		return err
 	}
 	if !hasObjects && recovered.Mode == engine.Destroy {
 		delete(state.Components, addr)

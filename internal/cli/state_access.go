@@ -78,8 +78,15 @@ func (s *session) lockState(ctx context.Context, operation string) (*storedState
 // created, and one that can't be written is only read.
 func (s *session) lockExisting(ctx context.Context, operation string) (*storedState, error) {
 	stored, err := s.readState(ctx)
-	if err != nil || stored.Lineage == "" {
-		return stored, err
+	if err != nil {
+		return nil, err
+	}
+	if stored.Lineage == "" {
+		// The first apply has the lock before it has written anything.
+		holder, err := s.store.LockInfo(ctx, deployment)
+		if err != nil || holder == nil {
+			return stored, err
+		}
 	}
 	locked, err := s.lockState(ctx, operation)
 	var storeErr *statestore.StoreError

@@ -225,6 +225,10 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 		}
 	})
 	diags := a.copy.Diagnostics(outcome.Diagnostics)
+	if a.stored.meta.Partial {
+		diags = withoutTargeting(diags)
+	}
+	explainCrashes(diags, outcome)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(a.engine.died("Component was not applied completely", outcome))
 	}
@@ -259,6 +263,26 @@ func (a *applying) outputs(result *engine.ApplyResult, errored bool) error {
 	result.Checks = appliedChecks(doc)
 	if errored {
 		a.dropStale(result)
+	} else if a.stored.meta.Partial {
+		return a.replaceSkipped(result)
+	}
+	return nil
+}
+
+// replaceSkipped gives those outputs their planned values that are not computed when a part of a module is
+// applied. The state has the ones from before.
+func (a *applying) replaceSkipped(result *engine.ApplyResult) error {
+	plan, err := planfile.Read(a.stored.file, planfile.Options{})
+	if err != nil {
+		return fmt.Errorf("reading the plan: %w", err)
+	}
+	for name, declared := range a.tree.Module.Outputs {
+		if plan.Outputs[name] != nil {
+			continue
+		}
+		if result.Outputs[name], err = a.stored.meta.output(name, declared.Sensitive); err != nil {
+			return err
+		}
 	}
 	return nil
 }

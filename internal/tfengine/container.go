@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // A stored plan is a zip with the engine's plan file and what we have to know to apply it.
@@ -44,6 +45,42 @@ type planMeta struct {
 
 	// Inputs are the planned values of the variables that are not ephemeral, as MessagePack with type.
 	Inputs map[string][]byte `json:"inputs,omitempty"`
+
+	// Partial is set if the plan is for what could be planned. Outputs are then those that the engine will not
+	// compute, since they don't depend on what it applies.
+	Partial bool                    `json:"partial,omitempty"`
+	Outputs map[string]storedOutput `json:"outputs,omitempty"`
+}
+
+// storedOutput is an output that was known while planning.
+type storedOutput struct {
+	Value     []byte `json:"value"` // MessagePack with type
+	Sensitive bool   `json:"sensitive,omitempty"`
+}
+
+func encodeOutputs(outputs map[string]cty.Value) (map[string]storedOutput, error) {
+	stored := make(map[string]storedOutput, len(outputs))
+	for name, value := range outputs {
+		data, err := encodeInput(value)
+		if err != nil {
+			return nil, fmt.Errorf("storing output %q: %w", name, err)
+		}
+		stored[name] = storedOutput{data, marks.Contains(value, marks.Sensitive)}
+	}
+	return stored, nil
+}
+
+// output returns the known value of an output that the engine doesn't compute, or an unknown one.
+func (m *planMeta) output(name string, sensitive bool) (cty.Value, error) {
+	stored, ok := m.Outputs[name]
+	if !ok {
+		return markOutput(cty.DynamicVal, sensitive), nil
+	}
+	value, err := decodeInput(stored.Value)
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("output %q in the plan: %w", name, err)
+	}
+	return markOutput(value, sensitive || stored.Sensitive), nil
 }
 
 // encodeInput stores a planned input without its marks.

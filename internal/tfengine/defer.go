@@ -4,17 +4,30 @@
 package tfengine
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
+	"github.com/cairnstacks/cairn/internal/tfengine/planfile"
+	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// reasonPrerequisite is why changes are deferred whose component depends on something deferred.
-const reasonPrerequisite = "deferred_prereq"
+// Why changes are deferred: because of what they depend on, or because the number of instances is not known.
+const (
+	reasonPrerequisite  = "deferred_prereq"
+	reasonInstanceCount = "instance_count_unknown"
+)
 
 // mustDefer tells whether the component can't even be planned yet.
 //
@@ -50,27 +63,155 @@ func deferredPlan(mod *engine.Module, req *engine.PlanRequest) *engine.PlanResul
 }
 
 // deferChanges makes what was planned something to plan later, since it rests on what is itself
-// deferred. That instances can't be counted yet is then no error.
-func deferChanges(mod *engine.Module, req *engine.PlanRequest, result *engine.PlanResult, diags hcl.Diagnostics) (*engine.PlanResult, hcl.Diagnostics) {
+// deferred.
+func deferChanges(result *engine.PlanResult, diags hcl.Diagnostics) *engine.PlanResult {
 	if diags.HasErrors() {
-		for _, diag := range diags {
-			if diag.Severity == hcl.DiagError && !isUnknownInstances(diag) {
-				return result, diags
-			}
-		}
-		return deferredPlan(mod, req), nil
+		return result
 	}
 	for _, change := range result.Changes {
 		if !change.Change.Actions.NoOp() {
 			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: reasonPrerequisite, Change: change})
 		}
 	}
+	slices.SortStableFunc(result.Deferred, func(a, b engine.DeferredChange) int {
+		return cmp.Compare(a.Change.Address, b.Change.Address)
+	})
 	result.Plan, result.Changes, result.Applyable, result.Complete = nil, nil, false, false
-	return result, diags
+	return result
 }
 
-// isUnknownInstances recognises the errors about count and for_each arguments that are not known yet.
+// isUnknownInstances recognises the errors about count and for_each arguments that are not known yet, and
+// about tofu's enabled argument.
 func isUnknownInstances(diag *hcl.Diagnostic) bool {
-	return (diag.Summary == "Invalid count argument" || diag.Summary == "Invalid for_each argument") &&
-		strings.Contains(diag.Detail, "cannot be determined until apply")
+	switch diag.Summary {
+	case "Invalid count argument", "Invalid for_each argument":
+		return strings.Contains(diag.Detail, "cannot be determined until apply")
+	case "Invalid enabled argument":
+		return strings.Contains(diag.Detail, "won't be known until the apply phase")
+	default:
+		return false
+	}
+}
+
+// onlyUnknownInstances tells whether there are errors, and all of them are such.
+func onlyUnknownInstances(diags hcl.Diagnostics) bool {
+	return diags.HasErrors() && !slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool {
+		return diag.Severity == hcl.DiagError && !isUnknownInstances(diag)
+	})
+}
+
+func warnings(diags hcl.Diagnostics) hcl.Diagnostics {
+	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return diag.Severity == hcl.DiagError })
+}
+
+// withoutTargeting drops the warnings about targets: they are ours.
+func withoutTargeting(diags hcl.Diagnostics) hcl.Diagnostics {
+	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool {
+		return diag.Severity == hcl.DiagWarning &&
+			(diag.Summary == "Resource targeting is in effect" || diag.Summary == "Applied changes may be incomplete")
+	})
+}
+
+// deferInstances makes the best of a plan in which the only errors are numbers of instances that are not
+// known yet: a second process plans all but what depends on them.
+func (p *planning) deferInstances(ctx context.Context, diags hcl.Diagnostics) (*engine.PlanResult, hcl.Diagnostics, error) {
+	if p.req.Mode == engine.Destroy {
+		// It was the refresh before. What is destroyed doesn't depend on the number of instances.
+		diags, err := p.process(ctx, append(p.args(), "-refresh=false"), p.req.Progress)
+		if err != nil {
+			return nil, nil, err
+		}
+		return p.conclude(ctx, diags)
+	}
+	_, plan, err := p.read(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if plan == nil {
+		return p.conclude(ctx, diags)
+	}
+	part, err := newPartial(p.tree, plan, diags)
+	if err != nil {
+		return nil, nil, err
+	}
+	if part == nil {
+		return p.conclude(ctx, diags)
+	}
+	result, err := p.describe(plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	result.Deferred = part.deferred()
+	if p.req.DeferAll || p.req.Mode == engine.RefreshOnly || !part.hasChanges() {
+		return result, warnings(diags), nil // nothing to apply but what was found while refreshing
+	}
+	targetErrors, err := p.planTargets(ctx, part, result)
+	if err != nil || targetErrors.HasErrors() {
+		addRemedies(targetErrors)
+		return nil, targetErrors, err
+	}
+	return result, warnings(diags), nil
+}
+
+// planTargets plans what could be planned once more, so that it can be applied, and completes the result.
+func (p *planning) planTargets(ctx context.Context, part *partial, result *engine.PlanResult) (hcl.Diagnostics, error) {
+	args := p.args()
+	for _, target := range part.targets() {
+		args = append(args, "-target="+target)
+	}
+	if !p.prior.Absent {
+		// The state that the first plan has found needs no refreshing, and its objects no moving, which
+		// the engine refuses unless all that moves is a target.
+		if err := os.WriteFile(filepath.Join(p.copy.Root, workcopy.StateFile), part.plan.PriorState, 0o600); err != nil {
+			return nil, fmt.Errorf("replacing the state: %w", err)
+		}
+		args = append(args, "-refresh=false")
+	}
+	diags, err := p.process(ctx, args, nil)
+	if err != nil || diags.HasErrors() {
+		return diags, err
+	}
+	data, plan, err := p.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if plan == nil {
+		return nil, errors.New("reading the plan: there is none")
+	}
+	result.Applyable = plan.Applyable
+	result.Changes = describedChanges(plan.ResourceChanges, part.plan.ResourceChanges)
+	known := p.mergeOutputs(result.Outputs, plan)
+	result.Plan, err = p.store(data, known)
+	return nil, err
+}
+
+// describedChanges returns the changes as the first plan describes them. It knows what is moved and imported.
+func describedChanges(changes, first []*tfjson.ResourceChange) []*tfjson.ResourceChange {
+	type key struct{ address, deposed string }
+	byKey := map[key]*tfjson.ResourceChange{}
+	for _, change := range first {
+		byKey[key{change.Address, change.DeposedKey}] = change
+	}
+	changes = visibleChanges(changes)
+	for i, change := range changes {
+		if same := byKey[key{change.Address, change.DeposedKey}]; same != nil && slices.Equal(same.Change.Actions, change.Change.Actions) {
+			changes[i] = same
+		}
+	}
+	return changes
+}
+
+// mergeOutputs adds the outputs that will be computed to those of the first plan, and returns those
+// that are known without.
+func (p *planning) mergeOutputs(outputs map[string]cty.Value, plan *planfile.Plan) map[string]cty.Value {
+	known := map[string]cty.Value{}
+	for name, value := range p.outputs(plan) {
+		switch {
+		case plan.Outputs[name] != nil:
+			outputs[name] = value
+		case isWhollyKnown(outputs[name]):
+			known[name] = outputs[name]
+		}
+	}
+	return known
 }

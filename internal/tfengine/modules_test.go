@@ -177,30 +177,6 @@ resource "terraform_data" "later" { input = var.later }
 	}
 }
 
-// Trap 2: a number of instances that is not known is an error at its place, with a remedy.
-func TestUnknownNumberOfInstances(t *testing.T) {
-	for name, argument := range map[string]string{"count": "length(var.v)", "for_each": "toset([var.v])"} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t, map[string]string{
-				"mod/main.tf": "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  " + name + " = " + argument + "\n}\n",
-			})
-			result, diags := b.engine.Plan(context.Background(), b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.String)}))
-			if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "In a stack") {
-				t.Fatalf("Plan: got %v, want an error with a remedy", diags)
-			}
-			if strings.Contains(diags[0].Detail, generatedPrefix) {
-				t.Errorf("message names generated objects: %s", diags[0].Detail)
-			}
-			if at := diags[0].Subject; at == nil || at.Filename != "mod/main.tf" || at.Start.Line != 3 {
-				t.Errorf("Plan: error at %v, want line 3 of mod/main.tf", at)
-			}
-			if result != nil && (result.Plan != nil || result.Applyable || result.Complete) {
-				t.Errorf("Plan: got %+v, want nothing to apply", result)
-			}
-		})
-	}
-}
-
 // Trap 3: a plan is only applied to what it was made for.
 func TestPlansThatAreRefused(t *testing.T) {
 	b := newBench(t, map[string]string{
@@ -433,7 +409,7 @@ module "child" { source = "./child" }
 func TestDeferAll(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"mod/main.tf":   "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  input = var.v\n}\noutput \"o\" {\n  value = terraform_data.a.output\n}\n",
-		"count/main.tf": "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  count = var.v\n}\noutput \"o\" {\n  value = 1\n}\n",
+		"count/main.tf": "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  count = var.v\n}\nresource \"terraform_data\" \"b\" {}\n",
 	})
 	req := b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.Number)})
 	req.DeferAll = true
@@ -445,7 +421,9 @@ func TestDeferAll(t *testing.T) {
 		t.Errorf("plan: got %+v, want nothing to apply", plan)
 	}
 	req.ModuleDir = filepath.Join(b.stack, "count")
-	if plan := b.plan(req); plan.Applyable || plan.Complete || plan.Outputs["o"].IsKnown() {
+	plan = b.plan(req)
+	wantDeferrals(t, plan, "terraform_data.a[*] create instance_count_unknown", "terraform_data.b create deferred_prereq")
+	if plan.Plan != nil || plan.Applyable || len(plan.Changes) != 0 {
 		t.Errorf("plan with unknown count: got %+v, want it deferred as a whole", plan)
 	}
 }

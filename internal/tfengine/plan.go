@@ -38,7 +38,7 @@ func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.Pla
 		moreDiags = moreDiags.Append(failed("Component cannot be planned", err))
 	}
 	if req.DeferAll {
-		result, moreDiags = deferChanges(tree.Module, req, result, moreDiags)
+		result = deferChanges(result, moreDiags)
 	}
 	diags = diags.Extend(moreDiags)
 	return result, diags
@@ -101,17 +101,29 @@ func (e *Engine) plan(ctx context.Context, tree *module.Tree, req *engine.PlanRe
 }
 
 func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
-	dataDir, err := p.engine.dataDir(p.tree)
+	diags, err := p.process(ctx, p.args(), p.req.Progress)
 	if err != nil {
 		return nil, nil, err
 	}
+	if onlyUnknownInstances(diags) {
+		return p.deferInstances(ctx, diags)
+	}
+	return p.conclude(ctx, diags)
+}
+
+// process runs the plan command.
+func (p *planning) process(ctx context.Context, args []string, report func(engine.Event)) (hcl.Diagnostics, error) {
+	dataDir, err := p.engine.dataDir(p.tree)
+	if err != nil {
+		return nil, err
+	}
 	// The process would create a file that others may read.
 	if err := os.WriteFile(p.dir.file(planFileName), nil, 0o600); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	process, err := runner.Start(runner.Command{
 		Path:   p.engine.binary,
-		Args:   append([]string{"-chdir=" + p.copy.Root, "plan"}, p.args()...),
+		Args:   append([]string{"-chdir=" + p.copy.Root, "plan"}, args...),
 		Dir:    p.engine.stackDir,
 		Env:    p.engine.env(map[string]string{"TF_DATA_DIR": dataDir}),
 		RunDir: p.dir.path,
@@ -119,21 +131,27 @@ func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics
 		Disposable: true,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	outcome, err := process.Wait(ctx, func(ev runner.Event) {
-		if out, ok := progress(ev, planEvents); ok && p.req.Progress != nil {
-			p.req.Progress(out)
+		if out, ok := progress(ev, planEvents); ok && report != nil {
+			report(out)
 		}
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	diags := p.copy.Diagnostics(outcome.Diagnostics)
-	addRemedies(diags)
+	explainCrashes(diags, outcome)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(p.engine.died("Component cannot be planned", outcome))
 	}
+	return diags, nil
+}
+
+// conclude turns what a process has left behind into a result.
+func (p *planning) conclude(ctx context.Context, diags hcl.Diagnostics) (*engine.PlanResult, hcl.Diagnostics, error) {
+	addRemedies(diags)
 	result, err := p.result(ctx, diags.HasErrors())
 	return result, diags, err
 }
@@ -167,35 +185,51 @@ func (p *planning) unknownProviders() bool {
 
 // result reads what the process has planned. After errors there may be no plan.
 func (p *planning) result(ctx context.Context, errored bool) (*engine.PlanResult, error) {
-	data, err := os.ReadFile(p.dir.file(planFileName))
-	if len(data) == 0 && errored {
-		return nil, nil
+	data, plan, err := p.read(ctx)
+	if err != nil || plan == nil && errored {
+		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the plan: %w", err)
+	if plan == nil {
+		return nil, errors.New("reading the plan: there is none")
 	}
-	plan, err := p.engine.readPlan(ctx, data)
+	result, err := p.describe(plan)
 	if err != nil {
 		return nil, err
 	}
+	result.Applyable, result.Complete = plan.Applyable && !errored, plan.Complete && !errored
+	if errored {
+		return result, nil
+	}
+	result.Plan, err = p.store(data, nil)
+	return result, err
+}
+
+// read reads the plan file. The plan is nil if the process has written none.
+func (p *planning) read(ctx context.Context) ([]byte, *planfile.Plan, error) {
+	data, err := os.ReadFile(p.dir.file(planFileName))
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the plan: %w", err)
+	}
+	if len(data) == 0 {
+		return nil, nil, nil
+	}
+	plan, err := p.engine.readPlan(ctx, data)
+	return data, plan, err
+}
+
+// describe returns what a plan says.
+func (p *planning) describe(plan *planfile.Plan) (*engine.PlanResult, error) {
 	refreshed, err := cleanState(plan.PriorState)
 	if err != nil {
 		return nil, err
 	}
-	result := &engine.PlanResult{
-		Applyable:      plan.Applyable && !errored,
-		Complete:       plan.Complete && !errored,
+	return &engine.PlanResult{
 		Outputs:        p.outputs(plan),
 		Changes:        visibleChanges(plan.ResourceChanges),
 		Drift:          visibleChanges(plan.ResourceDrift),
 		Checks:         plannedChecks(plan.Checks),
 		RefreshedState: refreshed,
-	}
-	if errored {
-		return result, nil
-	}
-	result.Plan, err = p.store(data)
-	return result, err
+	}, nil
 }
 
 func (p *planning) outputs(plan *planfile.Plan) map[string]cty.Value {
@@ -224,8 +258,9 @@ func visibleChanges(changes []*tfjson.ResourceChange) []*tfjson.ResourceChange {
 	return visible
 }
 
-// store packs the plan with what has to be known to apply it.
-func (p *planning) store(file []byte) ([]byte, error) {
+// store packs the plan with what has to be known to apply it. A plan of only a part of the module comes with
+// the outputs that are known even so.
+func (p *planning) store(file []byte, known map[string]cty.Value) ([]byte, error) {
 	var err error
 	stored := storedPlan{file: file, meta: planMeta{
 		Version:    containerVersion,
@@ -237,7 +272,11 @@ func (p *planning) store(file []byte) ([]byte, error) {
 		Prior:      p.prior,
 		Shape:      p.copy.Shape,
 		Inputs:     map[string][]byte{},
+		Partial:    known != nil,
 	}}
+	if stored.meta.Outputs, err = encodeOutputs(known); err != nil {
+		return nil, err
+	}
 	for name, value := range p.req.Inputs {
 		if p.tree.Module.Variables[name].Ephemeral {
 			continue

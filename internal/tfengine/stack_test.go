@@ -283,3 +283,58 @@ func TestValuesOfEveryTypeFlowThroughAChain(t *testing.T) {
 		t.Errorf("%d components left after destroy", len(s.state.Components))
 	}
 }
+
+// A component that others depend on is planned twice to be destroyed, and the second
+// plan is made from what the first found.
+func TestDestroyAfterARefreshFitsItsPlan(t *testing.T) {
+	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
+	store := t.TempDir()
+	t.Setenv("CAIRN_FAKE_STORE", store)
+	for range 3 { // the order of sensitive paths in a state is random
+		s := newStack(t, `
+-- main.tfcomponent.hcl --
+required_providers {
+  fake = {
+    source  = "cairnstacks/fake"
+    version = ">= 1.0.0"
+  }
+}
+provider "fake" "main" {}
+component "first" {
+  source    = "./first"
+  inputs    = { secret = "hush" }
+  providers = { fake = provider.fake.main }
+}
+component "second" {
+  source = "./second"
+  inputs = { in = component.first.out }
+}
+-- first/main.tf --
+terraform {
+  required_providers {
+    fake = {
+      source = "cairnstacks/fake"
+    }
+  }
+}
+variable "secret" {
+  type      = string
+  sensitive = true
+}
+resource "fake_everything" "this" {
+  string = var.secret
+  map    = { a = var.secret, b = var.secret }
+  list   = [var.secret]
+}
+output "out" { value = fake_everything.this.id }
+-- second/main.tf --
+variable "in" { type = string }
+resource "terraform_data" "this" { input = var.in }
+`)
+		s.apply(s.plan(engine.Normal))
+		s.apply(s.plan(engine.Destroy))
+		if len(s.state.Components) > 0 {
+			t.Fatalf("%d components left after destroy", len(s.state.Components))
+		}
+	}
+}

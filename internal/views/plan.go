@@ -13,6 +13,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/views/deferral"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -56,15 +57,6 @@ func PlanIsEmpty(plan *stackplan.Plan) bool {
 type planView struct {
 	*page
 	plan *stackplan.Plan
-}
-
-// componentFailed tells whether a component could not be planned.
-func componentFailed(c *stackplan.Component) bool {
-	return !c.Complete && !componentDeferred(c)
-}
-
-func componentDeferred(c *stackplan.Component) bool {
-	return c.DeferredReason != "" || len(c.Deferred) > 0
 }
 
 func hasDrift(c *stackplan.Component) bool { return len(visibleDrift(c)) > 0 }
@@ -156,20 +148,28 @@ func (v *planView) componentHeader(c *stackplan.Component, verb string) {
 }
 
 // changes tells whether a component has a place among the changes.
-func changes(c *stackplan.Component) bool {
-	return len(visibleChanges(c)) > 0 || c.Action != stackplan.NoOp && !componentFailed(c) && !componentDeferred(c)
+func changes(plan *stackplan.Plan, c *stackplan.Component) bool {
+	if len(visibleChanges(c)) > 0 {
+		return true
+	}
+	if plan.Mode == engine.RefreshOnly && hasDrift(c) {
+		return false // all that there is to say of it was said
+	}
+	return c.Action != stackplan.NoOp && c.Complete && !deferral.IsDeferred(plan, c)
 }
 
 func (v *planView) components() {
 	for _, c := range v.plan.Components {
-		if !changes(c) {
+		if !changes(v.plan, c) {
 			continue
 		}
 		visible := visibleChanges(c)
 		verb := componentVerbs[c.Action]
 		switch {
-		case componentFailed(c):
+		case deferral.Failed(v.plan, c):
 			verb = "could be planned only in part"
+		case v.plan.Mode == engine.RefreshOnly:
+			verb = "will be recorded as it is now"
 		case c.Action == stackplan.NoOp:
 			verb = "keeps its resources"
 		}
@@ -178,17 +178,19 @@ func (v *planView) components() {
 			resourceView{page: v.page}.write(rc)
 		}
 		if len(visible) == 0 {
-			v.printf("  %s\n\n", v.Dim("# "+withoutChanges(c)))
+			v.printf("  %s\n\n", v.Dim("# "+v.withoutChanges(c)))
 		}
 	}
 }
 
 // withoutChanges says why a component is listed though no resource changes.
-func withoutChanges(c *stackplan.Component) string {
-	switch c.Action {
-	case stackplan.Update:
+func (v *planView) withoutChanges(c *stackplan.Component) string {
+	switch {
+	case v.plan.Mode == engine.RefreshOnly:
+		return "(no resource has changed, only outputs or what is recorded of it)"
+	case c.Action == stackplan.Update:
 		return "(no resource changes, only inputs, outputs or what is recorded of it)"
-	case stackplan.Delete, stackplan.Forget:
+	case c.Action == stackplan.Delete, c.Action == stackplan.Forget:
 		return "(it has no resources)"
 	}
 	return "(no resources)"
@@ -207,10 +209,16 @@ func (v *planView) removed() {
 		listed(names) + ".")
 }
 
+// unchangedComponent tells whether there is nothing to say of a component.
+func (v *planView) unchangedComponent(c *stackplan.Component) bool {
+	drifted := v.plan.Mode == engine.RefreshOnly && hasDrift(c)
+	return c.Complete && !drifted && !changes(v.plan, c) && !deferral.IsDeferred(v.plan, c)
+}
+
 func (v *planView) unchanged() {
 	var names []string
 	for _, c := range v.plan.Components {
-		if !changes(c) && !componentFailed(c) && !componentDeferred(c) {
+		if v.unchangedComponent(c) {
 			names = append(names, c.Addr.String())
 		}
 	}
@@ -231,33 +239,34 @@ func listed(names []string) string {
 }
 
 func (v *planView) deferred() {
-	if !slices.ContainsFunc(v.plan.Components, componentDeferred) {
+	isDeferred := func(c *stackplan.Component) bool { return deferral.IsDeferred(v.plan, c) }
+	if !slices.ContainsFunc(v.plan.Components, isDeferred) {
 		return
 	}
 	v.section("Deferred")
 	v.paragraph("These cannot be planned yet. Apply this plan, then plan again.")
 	for _, c := range v.plan.Components {
-		if !componentDeferred(c) {
+		if !isDeferred(c) {
 			continue
 		}
-		verb := "is deferred in part"
-		if c.DeferredReason != "" {
-			verb = "is deferred: " + deferredReason(c.DeferredReason)
+		verb := "is deferred"
+		if len(visibleChanges(c)) > 0 {
+			verb = "is deferred in part"
 		}
-		v.componentHeader(c, verb)
+		v.componentHeader(c, verb+": "+deferral.ComponentText(v.plan, c))
 		for _, deferred := range slices.SortedStableFunc(slices.Values(c.Deferred), compareDeferred) {
-			v.deferredChange(deferred)
+			v.deferredChange(c, deferred)
 		}
 	}
 }
 
-func (v *planView) deferredChange(deferred engine.DeferredChange) {
+func (v *planView) deferredChange(c *stackplan.Component, deferred engine.DeferredChange) {
 	rc := deferred.Change
 	if rc == nil {
-		v.printf("  # a resource is deferred (%s)\n\n", deferredReason(deferred.Reason))
+		v.printf("  # a resource is deferred (%s)\n\n", deferral.ResourceText(c, deferred))
 		return
 	}
-	resourceView{page: v.page, deferredReason: deferredReason(deferred.Reason)}.write(rc)
+	resourceView{page: v.page, deferredReason: deferral.ResourceText(c, deferred)}.write(rc)
 }
 
 func compareDeferred(a, b engine.DeferredChange) int {
@@ -267,28 +276,10 @@ func compareDeferred(a, b engine.DeferredChange) int {
 	return strings.Compare(a.Change.Address, b.Change.Address)
 }
 
-var deferredReasons = map[string]string{
-	"instance_count_unknown":  "the number of instances is known only after apply",
-	"resource_config_unknown": "the configuration is known only after apply",
-	"provider_config_unknown": "the provider's configuration is known only after apply",
-	"absent_prereq":           "something that it needs does not exist yet",
-	"deferred_prereq":         "something that it depends on is deferred",
-}
-
-func deferredReason(reason string) string {
-	if text, ok := deferredReasons[reason]; ok {
-		return text
-	}
-	if reason == "" {
-		return "the reason is not known"
-	}
-	return reason
-}
-
 func (v *planView) failed() {
 	var names []string
 	for _, c := range v.plan.Components {
-		if componentFailed(c) {
+		if deferral.Failed(v.plan, c) {
 			names = append(names, c.Addr.String())
 		}
 	}
@@ -339,7 +330,7 @@ func (v *planView) total() {
 		v.paragraph(v.Bold(v.Green("No changes.")) + " " + noChanges(plan))
 	case plan.Mode == engine.RefreshOnly:
 		v.paragraph("This is a refresh-only plan: applying it updates the state and changes no infrastructure.")
-	case plan.Applyable && plan.Counts().Total() == 0 && !slices.ContainsFunc(plan.Components, changes) && plan.Complete &&
+	case plan.Applyable && plan.Counts().Total() == 0 && changedComponents(plan) == 0 && plan.Complete &&
 		len(plan.Removed) == 0:
 		v.paragraph("Only outputs change. Applying this plan saves their new values and changes no infrastructure.")
 	default:
@@ -363,11 +354,16 @@ func noChanges(plan *stackplan.Plan) string {
 
 // planCounts is the text of the total line, without its first word.
 func planCounts(plan *stackplan.Plan) string {
-	changed := 0
+	return eventtext.PlanCounts(plan.Counts()) + " in " + count(changedComponents(plan), "component") + "."
+}
+
+// changedComponents is the number of components of which something changes or is deferred.
+func changedComponents(plan *stackplan.Plan) int {
+	n := 0
 	for _, c := range plan.Components {
-		if changes(c) || c.Counts().Total() > 0 {
-			changed++
+		if changes(plan, c) || c.Counts().Total() > 0 {
+			n++
 		}
 	}
-	return eventtext.PlanCounts(plan.Counts()) + " in " + count(changed, "component") + "."
+	return n
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/views/viewtest"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -144,5 +145,54 @@ func TestWritePlanWithManyUnchangedComponents(t *testing.T) {
 	got := planText(t, &stackplan.Plan{Applyable: true, Complete: true, Components: components}, Options{Width: 1000})
 	if want := "component.same[19], and 5 more.\n"; !strings.Contains(got, want) {
 		t.Errorf("the text does not contain %q:\n%s", want, got)
+	}
+}
+
+func TestWritePlanWithDeferredComponents(t *testing.T) {
+	wildcard := viewtest.PartialInstance(t, "component.each[*]")
+	inPart := viewtest.Created(t)
+	inPart.Complete, inPart.Deferred = false, viewtest.Deferred(t).Deferred
+	got := planText(t, &stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
+		inPart,
+		{Addr: wildcard, Source: "./each", Action: stackplan.Create},
+		{Addr: viewtest.Instance(t, "component.next"), Action: stackplan.Update, Requires: []stackaddrs.AbsComponent{stackaddrs.ComponentOf(wildcard)}},
+	}}, Options{})
+	for _, want := range []string{
+		`component.app["a"]  (./modules/app)  will be created`,
+		`component.app["a"]  (./modules/app)  is deferred in part: the number of instances is known only after apply`,
+		"component.each[*]  (./each)  is deferred: its instances are known only after apply",
+		"component.next  is deferred: something that it depends on is deferred",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the text does not contain %q:\n%s", want, got)
+		}
+	}
+	for _, unwanted := range []string{"Could not be planned", "Planning failed"} {
+		if strings.Contains(got, unwanted) {
+			t.Errorf("the text contains %q:\n%s", unwanted, got)
+		}
+	}
+}
+
+func TestWritePlanThatOnlyRefreshesListsWhatDiffers(t *testing.T) {
+	drifted, same := viewtest.Unchanged(t), viewtest.Unchanged(t)
+	drifted.Addr, drifted.Action, drifted.Drift = viewtest.Instance(t, "component.drifted"), stackplan.Read, viewtest.Updated(t).Drift
+	outputs := &stackplan.Component{Addr: viewtest.Instance(t, "component.outputs"), Action: stackplan.Read, Complete: true}
+	plan := &stackplan.Plan{Mode: engine.RefreshOnly, Applyable: true, Complete: true, Components: []*stackplan.Component{drifted, same, outputs}}
+	if PlanIsEmpty(plan) {
+		t.Error("a plan that records outputs counts as empty")
+	}
+	got := planText(t, plan, Options{})
+	for text, want := range map[string]int{
+		"component.drifted":           1,
+		"component.outputs":           1,
+		"will be recorded":            1,
+		"during apply":                0,
+		"only outputs":                1,
+		"Unchanged: component.net.\n": 1,
+	} {
+		if n := strings.Count(got, text); n != want {
+			t.Errorf("the text contains %q %d times, want %d:\n%s", text, n, want, got)
+		}
 	}
 }

@@ -31,6 +31,7 @@ func decodePlan(index *planv1.Plan, enginePlan func(*planv1.Member) ([]byte, err
 	p := &Plan{
 		Applyable: index.GetApplyable(),
 		Complete:  index.GetComplete(),
+		Partial:   index.GetPartial(),
 		Engine:    engine.Info{Name: index.GetEngine().GetName(), Version: index.GetEngine().GetVersion()},
 		Inputs:    map[string]*InputChange{},
 		Outputs:   map[string]*OutputChange{},
@@ -117,6 +118,9 @@ func decodeComponent(encoded *planv1.Component, enginePlan func(*planv1.Member) 
 	}
 	if state := encoded.GetRefreshedState(); len(state) > 0 {
 		c.RefreshedState = state
+	}
+	if state := encoded.GetBaseState(); len(state) > 0 {
+		c.BaseState = state
 	}
 	var err error
 	if c.Addr, err = stackaddrs.ParsePartialComponentInstance(encoded.GetAddress()); err != nil {

@@ -43,6 +43,7 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 		Mode:      modes[p.Mode],
 		Applyable: p.Applyable,
 		Complete:  p.Complete,
+		Partial:   p.Partial,
 		Engine:    &planv1.Engine{Name: p.Engine.Name, Version: p.Engine.Version},
 		Inputs:    map[string]*planv1.InputChange{},
 		Outputs:   map[string]*planv1.OutputChange{},
@@ -125,6 +126,7 @@ func encodeComponent(c *Component) (*planv1.Component, error) {
 		Complete:       c.Complete,
 		DeferredReason: c.DeferredReason,
 		RefreshedState: c.RefreshedState,
+		BaseState:      c.BaseState,
 	}
 	for _, addr := range slices.SortedFunc(slices.Values(c.Requires), stackaddrs.AbsComponent.Compare) {
 		encoded.Requires = append(encoded.Requires, addr.String())

@@ -73,6 +73,7 @@ func examplePlan() (*Plan, FileContext) {
 				Checks:         []tfjson.CheckResultStatic{{Address: tfjson.CheckStaticAddress{ToDisplay: "output.x", Kind: tfjson.CheckKindOutputValue, Name: "x"}, Status: tfjson.CheckStatusPass}},
 				EnginePlan:     []byte("PK\x03\x04 what terraform wrote"),
 				RefreshedState: engine.State(`{"version":4}`),
+				BaseState:      engine.State(`{"version":4,"serial":2}`),
 			},
 			{
 				Addr: stackaddrs.InstanceOf(component(anywhere, "app"), stackaddrs.WildcardKey), Source: "./app",

@@ -20,6 +20,7 @@ type Plan struct {
 	Mode      engine.Mode
 	Applyable bool // no error was seen while planning
 	Complete  bool // nothing was deferred
+	Partial   bool // limited to a part of the stack
 	Timestamp time.Time
 	Engine    engine.Info
 
@@ -93,6 +94,10 @@ type Component struct {
 	// for it to do; the component's state then becomes RefreshedState.
 	EnginePlan     []byte
 	RefreshedState engine.State
+
+	// BaseState is what the engine's plan was made from, if that is not the state
+	// of the component before the plan.
+	BaseState engine.State
 }
 
 // Counts are the numbers of a summary line, as in section 7.4 of the language reference.

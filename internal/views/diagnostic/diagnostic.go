@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcled"
@@ -182,9 +183,10 @@ func severity(s hcl.DiagnosticSeverity) string {
 	return "error"
 }
 
-// nonEmpty widens an empty range to one character, so that it can be seen.
+// nonEmpty widens a range without any extent to one character, so that it can be
+// seen. One whose end is before its start counts as such.
 func nonEmpty(rng hcl.Range) hcl.Range {
-	if rng.Empty() {
+	if rng.End.Byte <= rng.Start.Byte {
 		rng.End = rng.Start
 		rng.End.Byte++
 		rng.End.Column++
@@ -192,45 +194,53 @@ func nonEmpty(rng hcl.Range) hcl.Range {
 	return rng
 }
 
-func (s Sources) source(filename string) []byte {
+// source returns the source of a file, which may be empty; ok is false for one
+// that is not known.
+func (s Sources) source(filename string) (source []byte, ok bool) {
 	if file := s.Files[filename]; file != nil {
-		return file.Bytes
+		return file.Bytes, true
 	}
 	if s.Lookup != nil {
-		return s.Lookup(filename)
+		source = s.Lookup(filename)
 	}
-	return nil
+	return source, source != nil
 }
 
 // maxLines bounds the lines of a snippet.
 const maxLines = 20
 
 // snippet returns the lines of code around the subject, or nil without source.
+//
+// The subject may be any range with its end behind its start: what lies outside of
+// the file is cut off. Nothing is shown for one that begins behind the end of the
+// file, which is of another version of it.
 func (s Sources) snippet(diag *hcl.Diagnostic, subject hcl.Range) *Snippet {
-	source := s.source(subject.Filename)
-	start, end := subject.Start.Byte, subject.End.Byte
-	if source == nil || start < 0 || start > len(source) || end < start {
+	source, ok := s.source(subject.Filename)
+	if !ok || subject.Start.Byte > len(source) {
 		return nil
 	}
+	start := runeStart(source, clamp(subject.Start.Byte, len(source)))
+	end := runeEnd(source, clamp(max(subject.End.Byte, start), len(source)))
+	from, to := start, end
 	if c := diag.Context; c != nil && c.Filename == subject.Filename && c.Start.Byte <= start && c.End.Byte >= end &&
 		c.End.Line-c.Start.Line < maxLines {
-		start, end = c.Start.Byte, c.End.Byte
+		from, to = clamp(c.Start.Byte, len(source)), clamp(c.End.Byte, len(source))
 	}
-	first, last := lineStart(source, start), lineEnd(source, min(end, len(source)))
-	code := limitLines(source[first:last])
+	first := firstLine(source, from)
+	code := limitLines(source[first:lastLine(source, from, to)])
+	text := textstyle.Clean(string(code))
+	place := func(at int) int { // in the text, where cleaning has moved things
+		return min(len(textstyle.Clean(string(code[:clamp(at-first, len(code))]))), len(text))
+	}
 	snippet := &Snippet{
-		Code:           textstyle.Clean(string(code)),
+		Code:           text,
 		StartLine:      1 + bytes.Count(source[:first], []byte("\n")),
-		HighlightStart: min(subject.Start.Byte-first, len(code)),
-		HighlightEnd:   min(subject.End.Byte-first, len(code)),
+		HighlightStart: place(start),
+		HighlightEnd:   place(end),
 		Values:         values(diag),
 		FunctionCall:   functionCall(diag),
 	}
-	if len(snippet.Code) != len(code) { // cleaning has moved the places
-		clean := func(n int) int { return len(textstyle.Clean(string(code[:n]))) }
-		snippet.HighlightStart, snippet.HighlightEnd = clean(snippet.HighlightStart), clean(snippet.HighlightEnd)
-	}
-	context := s.context(subject, source)
+	context := s.context(hcl.Range{Filename: subject.Filename, Start: hcl.Pos{Byte: start}}, source)
 	if inside, ok := hcl.DiagnosticExtra[InBlock](diag); ok && inside.BlockContext() != "" {
 		context = textstyle.Clean(inside.BlockContext())
 	}
@@ -240,14 +250,38 @@ func (s Sources) snippet(diag *hcl.Diagnostic, subject hcl.Range) *Snippet {
 	return snippet
 }
 
-func lineStart(source []byte, at int) int { return bytes.LastIndexByte(source[:at], '\n') + 1 }
-
-func lineEnd(source []byte, at int) int {
-	if at > 0 && at <= len(source) && source[at-1] == '\n' {
-		return at - 1 // a range that ends with its line
+// runeStart moves a place inside a character to its start.
+func runeStart(source []byte, at int) int {
+	for at > 0 && at < len(source) && !utf8.RuneStart(source[at]) {
+		at--
 	}
-	if n := bytes.IndexByte(source[at:], '\n'); n >= 0 {
-		return at + n
+	return at
+}
+
+// runeEnd moves a place inside a character behind its end.
+func runeEnd(source []byte, at int) int {
+	for at < len(source) && !utf8.RuneStart(source[at]) {
+		at++
+	}
+	return at
+}
+
+// firstLine returns the start of the line at a place. The end of a file whose
+// last line is complete is shown together with that line.
+func firstLine(source []byte, at int) int {
+	if at > 0 && at == len(source) && source[at-1] == '\n' {
+		at--
+	}
+	return bytes.LastIndexByte(source[:at], '\n') + 1
+}
+
+// lastLine returns the end of the last line of a range, without its line feed.
+func lastLine(source []byte, start, end int) int {
+	if end > start && source[end-1] == '\n' {
+		return end - 1 // a range that ends with its line
+	}
+	if n := bytes.IndexByte(source[end:], '\n'); n >= 0 {
+		return end + n
 	}
 	return len(source)
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
@@ -111,16 +113,34 @@ func (d Diagnostic) with() string {
 	return d.Resource + " in " + d.Address
 }
 
-// code writes the numbered lines of a snippet, its highlighted part underlined.
+// code writes the numbered lines of a snippet, its highlighted part underlined:
+// by the terminal, or else by a line below where it is part of a line, so that
+// several diagnostics about one line can be told apart.
 func (b box) code(s *Snippet) {
 	at := 0
 	for i, text := range strings.Split(s.Code, "\n") {
-		text = strings.TrimSuffix(text, "\r")
 		from, to := clamp(s.HighlightStart-at, len(text)), clamp(s.HighlightEnd-at, len(text))
 		marked := text[:from] + b.Style.Underline(text[from:to]) + text[to:]
 		b.line(strings.TrimRight(fmt.Sprintf("%4d: %s", s.StartLine+i, marked), " "))
+		if !b.Style.Color && s.HighlightStart >= at && s.HighlightEnd <= at+len(text) && isPart(text, from, to) {
+			b.line("      " + blank(text[:from]) + strings.Repeat("^", max(1, ansi.StringWidth(text[from:to]))))
+		}
 		at += len(text) + 1
 	}
+}
+
+// isPart tells whether a piece of a line leaves out something other than space.
+func isPart(line string, from, to int) bool {
+	return strings.TrimSpace(line[:from]) != "" || strings.TrimSpace(line[to:]) != ""
+}
+
+// blank returns space as wide as the text. Tabs stay, as they depend on the column.
+func blank(text string) string {
+	columns := strings.Split(text, "\t")
+	for i, piece := range columns {
+		columns[i] = strings.Repeat(" ", ansi.StringWidth(piece))
+	}
+	return strings.Join(columns, "\t")
 }
 
 func clamp(n, limit int) int { return max(0, min(n, limit)) }

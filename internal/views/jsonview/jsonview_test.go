@@ -91,6 +91,16 @@ func TestPlanComponent(t *testing.T) {
 	}
 }
 
+func TestPlanWithDeferredComponentWithoutReason(t *testing.T) {
+	doc := NewPlan(&stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
+		{Addr: viewtest.PartialInstance(t, "component.each[*]"), Action: stackplan.Create},
+	}}, PlanOptions{})
+	got := doc.Components[0]
+	if got.Action != "create" || got.DeferredReason != "instance_count_unknown" || got.Key != "*" {
+		t.Errorf("action %q, reason %q, key %v, want create, instance_count_unknown and *", got.Action, got.DeferredReason, got.Key)
+	}
+}
+
 func TestState(t *testing.T) {
 	doc, err := NewState(viewtest.State(t), Version{Serial: 7, Lineage: "abc"})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/views/deferral"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -111,7 +112,7 @@ func NewPlan(plan *stackplan.Plan, options PlanOptions) Plan {
 		doc.OutputChanges[name] = newOutputChange(output.Action, output.Before, output.After)
 	}
 	for _, c := range plan.Components {
-		doc.Components = append(doc.Components, newPlanComponent(c, options.Prior))
+		doc.Components = append(doc.Components, newPlanComponent(plan, c, options.Prior))
 	}
 	slices.SortStableFunc(doc.Components, func(a, b PlanComponent) int { return strings.Compare(a.Address, b.Address) })
 	return doc
@@ -121,15 +122,15 @@ func variable(v cty.Value) Variable {
 	return Variable{Value: Tree(v), Sensitive: marks.Contains(v, marks.Sensitive)}
 }
 
-func newPlanComponent(c *stackplan.Component, prior *stackstate.State) PlanComponent {
+func newPlanComponent(plan *stackplan.Plan, c *stackplan.Component, prior *stackstate.State) PlanComponent {
 	result := PlanComponent{
 		Address:   c.Addr.String(),
 		Component: c.Addr.Item.Component.String(),
 		Stack:     stackText(c.Addr.Stack),
 		Key:       keyJSON(c.Addr.Item.Key),
 		Source:    c.Source,
-		Action:    componentAction(c),
-		Complete:  c.Complete, DeferredReason: c.DeferredReason,
+		Action:    componentAction(plan, c),
+		Complete:  c.Complete, DeferredReason: deferral.Reason(plan, c),
 		Requires: addresses(c.Requires),
 		Inputs:   map[string]any{}, InputsUnknown: map[string]any{},
 		Changes: resourceChanges(c.Changes, c.Deferred), Drift: resourceChanges(c.Drift, nil),
@@ -152,8 +153,8 @@ func newPlanComponent(c *stackplan.Component, prior *stackstate.State) PlanCompo
 }
 
 // componentAction is "error" for a component that was neither planned nor deferred.
-func componentAction(c *stackplan.Component) string {
-	if !c.Complete && c.DeferredReason == "" && len(c.Deferred) == 0 {
+func componentAction(plan *stackplan.Plan, c *stackplan.Component) string {
+	if deferral.Failed(plan, c) {
 		return actionError
 	}
 	return string(c.Action)

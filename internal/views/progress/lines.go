@@ -25,6 +25,7 @@ type Lines struct {
 		sync.Mutex
 		w        io.Writer
 		outcomes map[stackaddrs.AbsComponentInstance]string // said together with the final status
+		begun    map[stackaddrs.AbsComponentInstance]bool   // applying, and not said so yet
 		err      error
 	}
 }
@@ -34,6 +35,7 @@ func NewLines(w io.Writer, style textstyle.Style) *Lines {
 	l := &Lines{style: style}
 	l.mu.w = w
 	l.mu.outcomes = map[stackaddrs.AbsComponentInstance]string{}
+	l.mu.begun = map[stackaddrs.AbsComponentInstance]bool{}
 	return l
 }
 
@@ -50,6 +52,9 @@ func (l *Lines) Hooks(operation string) hooks.Hooks {
 		ComponentStatus: l.status,
 		ComponentEvent: func(component stackaddrs.AbsComponentInstance, event engine.Event) {
 			if worthALine(event.Type) {
+				if l.takeBegun(component) {
+					l.write(component, eventtext.Status(hooks.Applying))
+				}
 				l.write(component, eventtext.Message(event))
 			}
 		},
@@ -100,7 +105,29 @@ func (l *Lines) takeOutcome(component stackaddrs.AbsComponentInstance) string {
 	return text
 }
 
+func (l *Lines) setBegun(component stackaddrs.AbsComponentInstance) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.begun[component] = true
+}
+
+func (l *Lines) takeBegun(component stackaddrs.AbsComponentInstance) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	begun := l.mu.begun[component]
+	delete(l.mu.begun, component)
+	return begun
+}
+
+// status writes a line for a status. That a component is being applied is said
+// together with the first thing that is done, so that one with nothing to do takes
+// no more than the line for how it ended.
 func (l *Lines) status(component stackaddrs.AbsComponentInstance, status hooks.Status) {
+	if status == hooks.Applying {
+		l.setBegun(component)
+		return
+	}
+	l.takeBegun(component)
 	text := eventtext.Status(status)
 	switch status {
 	case hooks.Pending:

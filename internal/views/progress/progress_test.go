@@ -56,6 +56,38 @@ func TestLines(t *testing.T) {
 	viewtest.Golden(t, "lines.txt", b.String())
 }
 
+func TestLinesOfComponentsWithNothingToDo(t *testing.T) {
+	net, late, bad := viewtest.Instance(t, "component.net"), viewtest.Instance(t, "component.late"), viewtest.Instance(t, "component.bad")
+	var b strings.Builder
+	h := NewLines(&b, textstyle.Style{}).Hooks("apply")
+	for _, addr := range []stackaddrs.AbsComponentInstance{net, late, bad} {
+		h.ComponentStatus(addr, hooks.Pending)
+		h.ComponentStatus(addr, hooks.Applying)
+		h.ComponentEvent(addr, engine.Event{Type: engine.RefreshComplete, Resource: "thing.x"})
+	}
+	h.ComponentApplied(net, stackplan.Counts{})
+	h.ComponentStatus(net, hooks.Applied)
+	h.ComponentStatus(late, hooks.Deferred)
+	h.ComponentStatus(bad, hooks.Failed)
+	want := "component.net: Applied: no changes to resources\ncomponent.late: Deferred\ncomponent.bad: Failed\n"
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestLiveOfADeferredComponent(t *testing.T) {
+	screen, late := newScreen(t, 80), viewtest.Instance(t, "component.late")
+	live := NewLive(screen, LiveOptions{Operation: "apply", Size: func() Size { return Size{80, 24} }})
+	live.During(func() {
+		h := live.Hooks()
+		h.ComponentStatus(late, hooks.Applying)
+		h.ComponentStatus(late, hooks.Deferred)
+	})
+	if got, want := strings.TrimSpace(screen.text()), "- component.late: Deferred"; got != want {
+		t.Errorf("the screen shows %q, want %q", got, want)
+	}
+}
+
 type brokenWriter struct{ calls int }
 
 func (w *brokenWriter) Write([]byte) (int, error) {
@@ -68,7 +100,7 @@ func TestAfterAFailedWrite(t *testing.T) {
 	w := &brokenWriter{}
 	l := NewLines(w, textstyle.Style{})
 	for range 3 {
-		l.Hooks("apply").ComponentStatus(db, hooks.Applying)
+		l.Hooks("apply").ComponentStatus(db, hooks.Applied)
 	}
 	if l.Err() == nil || w.calls != 1 {
 		t.Errorf("Lines: error %v after %d calls of Write, want an error after 1", l.Err(), w.calls)

@@ -26,6 +26,17 @@ func Instance(t *testing.T, s string) stackaddrs.AbsComponentInstance {
 	return addr
 }
 
+// PartialInstance parses the address of a component instance in which "[*]" stands
+// for keys not known yet.
+func PartialInstance(t *testing.T, s string) stackaddrs.AbsComponentInstance {
+	t.Helper()
+	addr, err := stackaddrs.ParsePartialComponentInstance(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
+}
+
 func resourceChange(t *testing.T, text string) *tfjson.ResourceChange {
 	t.Helper()
 	var rc tfjson.ResourceChange

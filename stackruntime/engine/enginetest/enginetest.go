@@ -49,6 +49,11 @@ func Run(t *testing.T, newEngine func(t *testing.T, stackDir string) engine.Engi
 		{"failing precondition", failingPrecondition},
 		{"instances", instances},
 		{"child module", childModule},
+		{"deferred instances", deferredInstances},
+		{"deferred instances that exist", deferredAgain},
+		{"nothing but deferred instances", deferredWhole},
+		{"deferred instances in other modes", deferredModes},
+		{"deferred by other components", deferredByOthers},
 		{"events", events},
 	}
 	for _, test := range tests {

@@ -62,7 +62,7 @@ type applier struct {
 	inputs    map[string][]byte // of the plan, by name
 
 	planned  map[string]storedChange // by address
-	deferred map[string]bool
+	deferred map[string]bool         // resources, by address
 	state    *moduleState
 	doc      engine.State
 }
@@ -129,7 +129,7 @@ func (a *applier) apply(ctx context.Context, prog program, module *engine.Module
 			settle: func(r resourceInstance) (cty.Value, hcl.Diagnostics) {
 				return a.settle(ctx, r)
 			},
-			deferAll: func(resourceInstance) {},
+			deferred: a.deferred,
 		})
 		diags = diags.Extend(moreDiags)
 		result.Outputs = completeOutputs(module, settled.outputs)
@@ -260,7 +260,7 @@ func (a *applier) replaceOrWrite(ctx context.Context, actions tfjson.Actions, ad
 
 // keep settles an instance for which nothing was planned.
 func (a *applier) keep(r resourceInstance, prior *priorObject) (cty.Value, hcl.Diagnostics) {
-	if a.deferred[r.addr()] {
+	if a.deferred[resourceAddr(r.module, r.name)] {
 		return newObject(r), nil
 	}
 	if a.req.Mode == engine.RefreshOnly && prior == nil {

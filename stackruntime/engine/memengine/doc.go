@@ -17,6 +17,8 @@
 //     order that respects their references. Components run concurrently.
 //   - M3. What a module contains beyond that is refused with a diagnostic,
 //     never ignored.
+//   - M4. Where the number of a resource's instances is not known, all of it is
+//     deferred, and all resources that depend on it.
 //
 // It calls modules from local directories, once each, and as a whole: a circle
 // through different values of two modules is refused. It has no data sources,

@@ -30,10 +30,21 @@ type execution struct {
 	// be nil.
 	enter func(module string)
 
-	// deferAll is called for a resource whose instances are not known, which
-	// are then not settled one by one.
-	deferAll func(resourceInstance)
+	// deferInstance is called in place of settle for an instance that can't be
+	// planned yet. All instances of a resource whose number is not known are one with
+	// the wildcard key. Nil if nothing is to be deferred.
+	deferInstance func(r resourceInstance, reason string)
+
+	// deferred are the addresses of resources that the plan which is applied
+	// has deferred.
+	deferred map[string]bool
 }
+
+// Why instances are deferred, as in section 4.8 of the language reference.
+const (
+	reasonInstanceCount = "instance_count_unknown"
+	reasonPrerequisite  = "deferred_prereq"
+)
 
 // outcome is what a run through a module results in.
 type outcome struct {

@@ -178,7 +178,6 @@ func (p *hclProgram) validate() hcl.Diagnostics {
 			}
 			return newObject(r), nil
 		},
-		deferAll: func(resourceInstance) {},
 	})
 	return diags.Extend(moreDiags)
 }

@@ -21,7 +21,7 @@ func (r *hclRun) checkVariables() bool {
 	ok := true
 	for _, name := range slices.Sorted(maps.Keys(r.program.variables)) {
 		static := r.checkAddress("var", "var.", name)
-		held := r.hold(r.program.variables[name].rules, nil, map[string]bool{}, "Invalid value for variable", static, tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay})
+		held := r.hold(r.program.variables[name].rules, nil, newNeeds(), "Invalid value for variable", static, tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay})
 		ok = ok && held
 	}
 	return ok
@@ -39,7 +39,7 @@ func (r *hclRun) check(name string) {
 	static := r.checkAddress(tfjson.CheckKindCheckBlock, "check.", name)
 	before := r.diags
 	r.diags = nil
-	r.hold(r.program.checks[name].rules, nil, map[string]bool{}, "Check block assertion failed", static, tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay})
+	r.hold(r.program.checks[name].rules, nil, newNeeds(), "Check block assertion failed", static, tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay})
 	for _, diag := range r.diags {
 		diag.Severity = hcl.DiagWarning
 	}
@@ -48,7 +48,7 @@ func (r *hclRun) check(name string) {
 
 // hold checks rules, reports those that do not hold and records the results.
 // Rules whose outcome is not known yet do not count as failed.
-func (r *hclRun) hold(rules []*ruleConfig, symbols map[string]cty.Value, needs map[string]bool, summary string, static tfjson.CheckStaticAddress, dynamic tfjson.CheckDynamicAddress) bool {
+func (r *hclRun) hold(rules []*ruleConfig, symbols map[string]cty.Value, needs *needs, summary string, static tfjson.CheckStaticAddress, dynamic tfjson.CheckDynamicAddress) bool {
 	if len(rules) == 0 {
 		return true
 	}
@@ -64,7 +64,7 @@ func (r *hclRun) hold(rules []*ruleConfig, symbols map[string]cty.Value, needs m
 	return result.Status != tfjson.CheckStatusFail && result.Status != tfjson.CheckStatusError
 }
 
-func (r *hclRun) rule(rule *ruleConfig, symbols map[string]cty.Value, needs map[string]bool, summary string) (tfjson.CheckStatus, string) {
+func (r *hclRun) rule(rule *ruleConfig, symbols map[string]cty.Value, needs *needs, summary string) (tfjson.CheckStatus, string) {
 	v, ok := r.evaluate(rule.condition, symbols, needs)
 	if !ok {
 		return tfjson.CheckStatusError, ""
@@ -88,7 +88,7 @@ func (r *hclRun) rule(rule *ruleConfig, symbols map[string]cty.Value, needs map[
 
 // message evaluates the message of a failed rule. What may not be shown is
 // replaced by a sentence that says so.
-func (r *hclRun) message(rule *ruleConfig, symbols map[string]cty.Value, needs map[string]bool) string {
+func (r *hclRun) message(rule *ruleConfig, symbols map[string]cty.Value, needs *needs) string {
 	v, ok := r.evaluate(rule.errorMessage, symbols, needs)
 	if marks.Contains(v, marks.Sensitive) || marks.Contains(v, marks.Ephemeral) {
 		return "The error message of this rule refers to values that may not be shown."

@@ -23,18 +23,20 @@ import (
 // hclRun is one run through a module. Its parts are evaluated when something
 // first refers to them, and once.
 type hclRun struct {
-	program   *hclProgram
-	run       *execution
-	path      string          // address of the module instance
-	base      map[string]bool // addresses of the resources that the module as a whole depends on
-	rootDir   string
-	functions map[string]function.Function
-	variables cty.Value
-	locals    map[string]*node
-	resources map[string]*node
-	calls     map[string]*node
-	checks    []tfjson.CheckResultStatic
-	diags     hcl.Diagnostics
+	program     *hclProgram
+	run         *execution
+	path        string          // address of the module instance
+	base        *needs          // of the module as a whole
+	late        map[string]bool // variables whose values come from something deferred
+	lateOutputs map[string]bool // outputs with such values
+	rootDir     string
+	functions   map[string]function.Function
+	variables   cty.Value
+	locals      map[string]*node
+	resources   map[string]*node
+	calls       map[string]*node
+	checks      []tfjson.CheckResultStatic
+	diags       hcl.Diagnostics
 }
 
 // node is a local value or a resource while and after it is evaluated.
@@ -42,7 +44,24 @@ type node struct {
 	busy, done bool
 	failed     bool // by its own fault or because of what it depends on; reported
 	value      cty.Value
-	needs      map[string]bool // addresses of the resources that it depends on, also through others
+	needs      *needs
+	late       map[string]bool // outputs of a called module that depend on something deferred
+}
+
+// needs is what something depends on, also through others.
+type needs struct {
+	resources map[string]bool // by address
+
+	// deferred is set if one of them is deferred, or was while planning. Of a resource and
+	// a module call it is also set if itself or something in it is.
+	deferred bool
+}
+
+func newNeeds() *needs { return &needs{resources: map[string]bool{}} }
+
+func (n *needs) include(other *needs) {
+	maps.Copy(n.resources, other.resources)
+	n.deferred = n.deferred || other.deferred
 }
 
 func (p *hclProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
@@ -50,6 +69,7 @@ func (p *hclProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
 		program:   p,
 		run:       run,
 		functions: p.functionTable(run),
+		base:      newNeeds(),
 		rootDir:   p.module.Dir,
 	}
 	outputs := r.evaluateAll(run.inputs)
@@ -65,6 +85,7 @@ func (r *hclRun) evaluateAll(inputs map[string]cty.Value) map[string]cty.Value {
 	if r.run.enter != nil {
 		r.run.enter(r.path)
 	}
+	r.lateOutputs = map[string]bool{}
 	outputs := map[string]cty.Value{}
 	if r.checkVariables() {
 		for _, name := range slices.Sorted(maps.Keys(p.locals)) {
@@ -94,7 +115,7 @@ func (r *hclRun) fail(summary, detail string, subject *hcl.Range) {
 
 // evaluate evaluates an expression. ok is false if it or something that it
 // depends on has failed, which is reported then. needs collects what it depends on.
-func (r *hclRun) evaluate(expr hcl.Expression, symbols map[string]cty.Value, needs map[string]bool) (v cty.Value, ok bool) {
+func (r *hclRun) evaluate(expr hcl.Expression, symbols map[string]cty.Value, needs *needs) (v cty.Value, ok bool) {
 	ctx, ok := r.scope(expr.Variables(), symbols, needs)
 	if !ok {
 		return cty.DynamicVal, false
@@ -124,7 +145,7 @@ func hideSensitive(diag *hcl.Diagnostic) {
 }
 
 // scope builds the context for an expression with these references.
-func (r *hclRun) scope(traversals []hcl.Traversal, symbols map[string]cty.Value, needs map[string]bool) (*hcl.EvalContext, bool) {
+func (r *hclRun) scope(traversals []hcl.Traversal, symbols map[string]cty.Value, needs *needs) (*hcl.EvalContext, bool) {
 	module, err := filepath.Rel(r.rootDir, r.program.module.Dir)
 	if err != nil {
 		module = r.program.module.Dir
@@ -152,14 +173,18 @@ func (r *hclRun) scope(traversals []hcl.Traversal, symbols map[string]cty.Value,
 		case dataResourceType:
 			n = r.resource(ref.name)
 			resources[ref.name] = n.value
-			needs[resourceAddr(r.path, ref.name)] = true
+			needs.resources[resourceAddr(r.path, ref.name)] = true
 		case "module":
 			n = r.call(ref.name)
 			calls[ref.name] = n.value
+		case "var":
+			needs.deferred = needs.deferred || r.late[ref.name]
+			continue
 		default:
 			continue
 		}
-		maps.Copy(needs, n.needs)
+		maps.Copy(needs.resources, n.needs.resources)
+		needs.deferred = needs.deferred || n.lateFor(traversal)
 		ok = ok && !n.failed
 	}
 	ctx.Variables["local"] = cty.ObjectVal(locals)
@@ -168,11 +193,21 @@ func (r *hclRun) scope(traversals []hcl.Traversal, symbols map[string]cty.Value,
 	return ctx, ok
 }
 
+// lateFor tells whether what a reference to the node leads to depends on something deferred.
+func (n *node) lateFor(traversal hcl.Traversal) bool {
+	if n.late != nil && len(traversal) > 2 {
+		if output, ok := traversal[2].(hcl.TraverseAttr); ok {
+			return n.late[output.Name]
+		}
+	}
+	return n.needs.deferred
+}
+
 // visit evaluates a node unless that was done.
 func (r *hclRun) visit(nodes map[string]*node, name, kind string, rng hcl.Range, evaluate func(*node) bool) *node {
 	n, ok := nodes[name]
 	if !ok {
-		n = &node{value: cty.DynamicVal, needs: map[string]bool{}}
+		n = &node{value: cty.DynamicVal, needs: newNeeds()}
 		nodes[name] = n
 	}
 	if n.busy {
@@ -208,24 +243,26 @@ func (r *hclRun) call(name string) *node {
 		if _, ok := r.scope(config.dependsOn, nil, n.needs); !ok {
 			return false
 		}
-		inputs, ok := r.arguments(config, n)
+		inputs, late, ok := r.arguments(config, n)
 		if !ok {
 			return false
 		}
-		maps.Copy(n.needs, r.base)
+		n.needs.include(r.base)
 		child := &hclRun{
 			program: config.program, run: r.run, path: strings.TrimPrefix(r.path+".module."+name, "."),
-			base: n.needs, rootDir: r.rootDir, functions: r.functions,
+			base: &needs{n.needs.resources, n.needs.deferred}, late: late, rootDir: r.rootDir, functions: r.functions,
 		}
 		outputs := child.evaluateAll(inputs)
 		r.diags = r.diags.Extend(child.diags)
 		r.checks = append(r.checks, child.checks...)
-		for resource := range child.resources {
-			n.needs[resourceAddr(child.path, resource)] = true
+		for resource, inner := range child.resources {
+			n.needs.resources[resourceAddr(child.path, resource)] = true
+			n.needs.deferred = n.needs.deferred || inner.needs.deferred
 		}
 		for _, inner := range child.calls {
-			maps.Copy(n.needs, inner.needs)
+			n.needs.include(inner.needs)
 		}
+		n.late = child.lateOutputs
 		values := map[string]cty.Value{}
 		for output, declared := range config.program.module.Outputs {
 			v, ok := outputs[output]
@@ -242,12 +279,16 @@ func (r *hclRun) call(name string) *node {
 	})
 }
 
-// arguments returns the values of the variables of a called module.
-func (r *hclRun) arguments(config *callConfig, n *node) (map[string]cty.Value, bool) {
+// arguments returns the values of the variables of a called module, and which of them depend on something deferred.
+func (r *hclRun) arguments(config *callConfig, n *node) (inputs map[string]cty.Value, late map[string]bool, ok bool) {
 	given, allOK := map[string]cty.Value{}, true
+	late = map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(config.arguments)) {
 		expr, variable := config.arguments[name], config.program.module.Variables[name]
-		v, ok := r.evaluate(expr, nil, n.needs)
+		needs := newNeeds()
+		v, ok := r.evaluate(expr, nil, needs)
+		maps.Copy(n.needs.resources, needs.resources)
+		late[name] = needs.deferred
 		if ok && variable.ApplyDefaults != nil && v.IsKnown() && !v.IsNull() {
 			v = variable.ApplyDefaults(v)
 		}
@@ -260,17 +301,21 @@ func (r *hclRun) arguments(config *callConfig, n *node) (map[string]cty.Value, b
 		allOK = allOK && ok
 	}
 	if !allOK {
-		return nil, false
+		return nil, nil, false
 	}
 	inputs, diags := prepareInputs(config.program.module, given)
 	r.diags = r.diags.Extend(diags)
-	return inputs, !diags.HasErrors()
+	return inputs, late, !diags.HasErrors()
 }
 
 func (r *hclRun) resource(name string) *node {
 	config := r.program.resources[name]
 	return r.visit(r.resources, name, "resource", config.rng, func(n *node) bool {
-		if _, ok := r.scope(config.dependsOn, nil, n.needs); !ok {
+		if r.run.deferred[resourceAddr(r.path, name)] {
+			n.needs.deferred = true
+			return true
+		}
+		if _, ok := r.scope(config.references(), nil, n.needs); !ok {
 			return false
 		}
 		switch {
@@ -372,10 +417,16 @@ func (r *hclRun) usableForExpansion(v cty.Value, argument string, rng hcl.Range)
 // unknownInstances defers a resource whose instances are not known.
 func (r *hclRun) unknownInstances(config *resourceConfig, n *node, symbols map[string]cty.Value) bool {
 	instance, ok := r.instanceConfig(config, n, stackaddrs.WildcardKey, symbols)
-	if ok {
-		r.run.deferAll(instance)
+	if !ok || r.run.deferInstance == nil {
+		return ok
 	}
-	return ok
+	reason := reasonInstanceCount
+	if n.needs.deferred || r.base.deferred {
+		reason = reasonPrerequisite
+	}
+	r.run.deferInstance(instance, reason)
+	n.needs.deferred = true
+	return true
 }
 
 // instanceConfig evaluates the arguments of one instance.
@@ -402,8 +453,8 @@ func (r *hclRun) instanceConfig(config *resourceConfig, n *node, key stackaddrs.
 	}
 	argument(config.input, &instance.input)
 	argument(config.triggersReplace, &instance.triggersReplace)
-	dependencies := maps.Clone(n.needs)
-	maps.Copy(dependencies, r.base)
+	dependencies := maps.Clone(n.needs.resources)
+	maps.Copy(dependencies, r.base.resources)
 	instance.dependencies = slices.Sorted(maps.Keys(dependencies))
 	return instance, ok
 }
@@ -422,6 +473,11 @@ func (r *hclRun) instance(config *resourceConfig, n *node, key stackaddrs.Instan
 	if !ok {
 		return cty.DynamicVal, false
 	}
+	if n.needs.deferred || r.base.deferred {
+		r.run.deferInstance(instance, reasonPrerequisite)
+		n.needs.deferred = true
+		return cty.DynamicVal, true
+	}
 	object, diags := r.run.settle(instance)
 	r.diags = r.diags.Extend(diags)
 	if diags.HasErrors() {
@@ -437,7 +493,7 @@ func (r *hclRun) instance(config *resourceConfig, n *node, key stackaddrs.Instan
 
 func (r *hclRun) output(name string) (cty.Value, bool) {
 	config, declared := r.program.outputs[name], r.program.module.Outputs[name]
-	needs := map[string]bool{}
+	needs := newNeeds()
 	static := r.checkAddress(tfjson.CheckKindOutputValue, "output.", name)
 	if _, ok := r.scope(config.dependsOn, nil, needs); !ok {
 		return cty.DynamicVal, false
@@ -456,6 +512,10 @@ func (r *hclRun) output(name string) (cty.Value, bool) {
 	if marks.Contains(v, marks.Ephemeral) && !declared.Ephemeral {
 		r.fail("Ephemeral value not allowed", fmt.Sprintf("The value of output %q is ephemeral, but the output is not declared as ephemeral.", name), config.value.Range().Ptr())
 		return cty.DynamicVal, false
+	}
+	if needs.deferred || r.base.deferred {
+		r.lateOutputs[name] = true
+		return cty.DynamicVal, true
 	}
 	return v, true
 }

@@ -37,8 +37,7 @@ type storedPlan struct {
 	Lineage string `json:"lineage,omitempty"`
 	Serial  uint64 `json:"serial,omitempty"`
 
-	// Deferred are the addresses of instances, and of resources with [*] whose
-	// instances are not known.
+	// Deferred are the addresses of the resources of which something is deferred.
 	Deferred []string `json:"deferred,omitempty"`
 }
 
@@ -79,7 +78,7 @@ type planner struct {
 	req    *engine.PlanRequest
 	prior  *moduleState
 	seen   map[string]bool // resource instances that the configuration has
-	static map[string]bool // resources whose instances are not known
+	static map[string]bool // resources that are deferred
 	inside map[string]bool // module instances that the configuration has
 	stored storedPlan
 	result *engine.PlanResult
@@ -106,7 +105,9 @@ func (p *planner) plan(prog program) hcl.Diagnostics {
 	if err != nil {
 		return diags.Append(failure("the plan", err))
 	}
-	p.result.Plan = raw
+	if p.result.Applyable || p.result.Complete {
+		p.result.Plan = raw
+	}
 	return diags
 }
 
@@ -119,11 +120,11 @@ func (p *planner) execute(prog program, module *engine.Module) hcl.Diagnostics {
 		return diags.Append(failure("the inputs", err))
 	}
 	result, moreDiags := prog.execute(&execution{
-		enter:     func(module string) { p.inside[module] = true },
-		inputs:    inputs,
-		timestamp: p.req.Timestamp,
-		settle:    p.settle,
-		deferAll:  p.deferAll,
+		enter:         func(module string) { p.inside[module] = true },
+		inputs:        inputs,
+		timestamp:     p.req.Timestamp,
+		settle:        p.settle,
+		deferInstance: p.deferInstance,
 	})
 	diags = diags.Extend(moreDiags)
 	p.result.Checks = result.checks
@@ -170,18 +171,18 @@ func (p *planner) settle(r resourceInstance) (cty.Value, hcl.Diagnostics) {
 	return change.after, nil
 }
 
-// deferAll defers a resource whose instances are not known.
-func (p *planner) deferAll(r resourceInstance) {
+// deferInstance defers what can't be planned yet. What there is of the resource stays.
+func (p *planner) deferInstance(r resourceInstance, reason string) {
 	p.static[resourceAddr(r.module, r.name)] = true
-	r.key = stackaddrs.WildcardKey
-	p.deferChange(describeChange(r.module, r.name, r.key, planObject(nil, r, false)), "instance_count_unknown")
+	prior := p.prior.objects[r.addr()]
+	p.deferChange(describeChange(r.module, r.name, r.key, planObject(prior, r, false)), resourceAddr(r.module, r.name), reason)
 }
 
 // add records a planned change.
 func (p *planner) add(module, name string, key stackaddrs.InstanceKey, change objectChange) error {
 	described := describeChange(module, name, key, change)
 	if p.req.DeferAll && !change.actions.NoOp() {
-		p.deferChange(described, "deferred_prereq")
+		p.deferChange(described, resourceAddr(module, name), reasonPrerequisite)
 		return nil
 	}
 	p.result.Changes = append(p.result.Changes, described)
@@ -200,8 +201,8 @@ func (p *planner) add(module, name string, key stackaddrs.InstanceKey, change ob
 	return nil
 }
 
-func (p *planner) deferChange(change *tfjson.ResourceChange, reason string) {
-	p.stored.Deferred = append(p.stored.Deferred, change.Address)
+func (p *planner) deferChange(change *tfjson.ResourceChange, resource, reason string) {
+	p.stored.Deferred = append(p.stored.Deferred, resource)
 	p.result.Deferred = append(p.result.Deferred, engine.DeferredChange{Reason: reason, Change: change})
 }
 
@@ -271,7 +272,7 @@ func (p *planner) finish() {
 	slices.SortFunc(r.Deferred, func(a, b engine.DeferredChange) int { return compareChanges(a.Change, b.Change) })
 	r.Complete = len(r.Deferred) == 0
 	r.Applyable = len(p.stored.Changes) > 0
-	if p.req.Mode == engine.Normal {
+	if p.req.Mode == engine.Normal && r.Complete {
 		for _, v := range r.Outputs {
 			r.Applyable = r.Applyable || !v.IsWhollyKnown()
 		}

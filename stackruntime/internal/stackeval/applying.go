@@ -161,9 +161,11 @@ func (m *Main) saveRootValues(ctx context.Context) hcl.Diagnostics {
 			change.Outputs[name] = cty.NilVal
 			continue
 		}
-		if value, diags := output.CheckValue(ctx); !diags.HasErrors() {
-			change.Outputs[name] = withoutFailed(value)
+		value, diags := output.CheckValue(ctx)
+		if diags.HasErrors() || !value.IsWhollyKnown() {
+			continue // because something failed or was left out: the last known value stays
 		}
+		change.Outputs[name] = withoutFailed(value)
 	}
 	dropUnchanged(change.Inputs, prior.Inputs)
 	dropUnchanged(change.Outputs, prior.Outputs)
@@ -216,8 +218,8 @@ func (c *StackCallInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 // CheckApply implements [Applyable].
 func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 	if !c.main.changes.Has(c.addr) {
-		if !c.main.applying.Plan.Complete {
-			return nil // not known while planning: for the next plan
+		if plan := c.main.applying.Plan; !plan.Complete || plan.Partial {
+			return nil // not known while planning, or left out: for another plan
 		}
 		return hcl.Diagnostics{bugDiagnostic("Plan does not match the configuration", "The configuration produces %s, of which the plan knows nothing.", c.addr)}
 	}
@@ -239,7 +241,10 @@ func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 // has those it was planned with, at once.
 func (c *ComponentInstance) appliedOutputs(ctx context.Context) map[string]cty.Value {
 	plan := c.main.planFor(c.addr)
-	if plan == nil {
+	switch {
+	case plan == nil && c.main.isPartial():
+		return c.priorOutputs()
+	case plan == nil:
 		return nil
 	}
 	if plan.Action == stackplan.Delete || plan.Action == stackplan.Forget {
@@ -321,6 +326,8 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 		a.setStatus(hooks.Skipped)
 	case !result.Complete:
 		a.setStatus(hooks.Failed)
+	case len(a.plan.EnginePlan) == 0 && !a.plan.Complete:
+		a.setStatus(hooks.Deferred)
 	default:
 		if hook := a.main.hooks.ComponentApplied; hook != nil {
 			hook(a.plan.Addr, result.Counts)
@@ -422,7 +429,6 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	if failedInputs(inputs) || failedProviders(providers) {
 		return a.unchanged()
 	}
-	a.setStatus(hooks.Applying)
 	if len(a.plan.EnginePlan) == 0 && !a.plan.Complete {
 		return a.deferred()
 	}
@@ -433,6 +439,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	var diags hcl.Diagnostics
 	var done tally
 	began := a.main.slots.run(ctx, func(ctx context.Context) {
+		a.setStatus(hooks.Applying)
 		applied, diags = a.main.engine.Apply(ctx, &engine.ApplyRequest{
 			Component:  a.plan.Addr,
 			ModuleDir:  inst.use.source.Dir,
@@ -440,7 +447,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 			Plan:       a.plan.EnginePlan,
 			Inputs:     inputs,
 			Providers:  providers,
-			PriorState: inst.priorModule(),
+			PriorState: a.baseState(),
 			Progress:   done.count(inst.progress()),
 			Checkpoint: a.checkpoint(ctx),
 		})
@@ -461,6 +468,17 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 		result.Counts = a.plan.Counts()
 	}
 	return result
+}
+
+// baseState is the state that the plan was made from.
+func (a *componentApplier) baseState() engine.State {
+	if len(a.plan.BaseState) > 0 {
+		return a.plan.BaseState
+	}
+	if prior := a.prior(); prior != nil {
+		return prior.Module
+	}
+	return nil
 }
 
 // tally counts what is done while it is, for applies that do not get to the end.

@@ -76,6 +76,8 @@ func (c *ComponentInstance) ResultValue(ctx context.Context) cty.Value {
 func (c *ComponentInstance) outputs(ctx context.Context) (outputs map[string]cty.Value, ok bool) {
 	main := c.main
 	switch {
+	case main.planning != nil && !main.isSelected(ctx, c.addr):
+		return c.priorOutputs(), true
 	case main.planning != nil && c.goesAway():
 		// Not the plan's: it depends on those who ask here (rule V4 of destroy order).
 		return c.refreshedOutputs(ctx)
@@ -88,11 +90,16 @@ func (c *ComponentInstance) outputs(ctx context.Context) (outputs map[string]cty
 	case main.applying != nil:
 		return c.appliedOutputs(ctx), true
 	default:
-		if prior := c.prior(); prior != nil {
-			return prior.Outputs, true
-		}
-		return nil, true
+		return c.priorOutputs(), true
 	}
+}
+
+// priorOutputs are the results as the state has them; nil when it has none.
+func (c *ComponentInstance) priorOutputs() map[string]cty.Value {
+	if prior := c.prior(); prior != nil {
+		return prior.Outputs
+	}
+	return nil
 }
 
 // isDeferred tells whether the instance stands for ones not known yet, so that

@@ -24,9 +24,15 @@ func (c *ComponentInstance) Plan(ctx context.Context) *stackplan.Component {
 
 // PlanChanges implements [Plannable].
 func (c *ComponentInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	_, diags := c.inputs.Check(ctx, c.inputsAspect)
-	_, moreDiags := c.providers.Check(ctx, c.providersAspect)
-	diags = diags.Extend(moreDiags)
+	if !c.main.isSelected(ctx, c.addr) {
+		return nil, nil
+	}
+	var diags, moreDiags hcl.Diagnostics
+	if !c.goesAway() || hasResources(c.priorModule()) {
+		_, diags = c.inputs.Check(ctx, c.inputsAspect)
+		_, moreDiags = c.providers.Check(ctx, c.providersAspect)
+		diags = diags.Extend(moreDiags)
+	}
 	plan, moreDiags := c.plan.Check(ctx, c.planAspect)
 	diags = diags.Extend(moreDiags)
 	if plan == nil {
@@ -40,30 +46,23 @@ func (c *ComponentInstance) planAspect() memo.Aspect[*stackplan.Component] {
 		Name: c.addr.String() + " plan",
 		Compute: func(ctx context.Context) (*stackplan.Component, hcl.Diagnostics) {
 			c.setStatus(hooks.Pending)
+			if c.goesAway() {
+				return c.planEnd(ctx)
+			}
+			requirements := c.requirementsState(ctx)
+			if requirements == planFailed {
+				c.setStatus(hooks.Skipped)
+				return nil, nil
+			}
 			req, ok := c.planRequest(ctx)
 			if !ok {
 				c.setStatus(hooks.Failed)
 				return nil, nil
 			}
-			if c.goesAway() {
-				if stackaddrs.HasWildcard(c.addr) {
-					return nil, nil // there is nothing of it to destroy
-				}
-				req.Mode = engine.Destroy
-				if c.component.stack.fate == forgotten {
-					return c.planForget(ctx, req, c.component.RequiredComponents(ctx).sorted())
-				}
-				return c.planDestroy(ctx, req)
+			if req.Mode == engine.RefreshOnly && c.prior() == nil {
+				return c.planNothing(ctx, req), nil
 			}
-			switch c.requirementsState(ctx) {
-			case planFailed:
-				c.setStatus(hooks.Skipped)
-				return nil, nil
-			case planDeferred:
-				req.DeferAll = true
-			case planComplete:
-				req.DeferAll = c.isDeferred()
-			}
+			req.DeferAll = requirements == planDeferred || c.isDeferred()
 			return c.planNormal(ctx, req)
 		},
 	}
@@ -115,8 +114,15 @@ func (m *Main) component(ctx context.Context, addr stackaddrs.AbsComponent) *Com
 	return stack.components[addr.Item.Name]
 }
 
+// planNothing is the plan to look at something that is not there.
+func (c *ComponentInstance) planNothing(ctx context.Context, req *engine.PlanRequest) *stackplan.Component {
+	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).sorted(), &engine.PlanResult{Complete: true})
+	plan.Action = stackplan.NoOp
+	c.finishPlan(plan)
+	return plan
+}
+
 func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
-	c.setStatus(hooks.Planning)
 	result, diags := c.runPlan(ctx, req)
 	if result == nil || diags.HasErrors() {
 		c.setStatus(hooks.Failed)
@@ -156,6 +162,8 @@ func changesSomething(rc *tfjson.ResourceChange) bool {
 func (c *ComponentInstance) actionFor(plan *stackplan.Component, result *engine.PlanResult) stackplan.Action {
 	prior := c.prior()
 	switch {
+	case plan.Mode == engine.RefreshOnly && len(plan.Drift) == 0 && sameValues(prior.Outputs, result.Outputs):
+		return stackplan.NoOp
 	case plan.Mode == engine.RefreshOnly:
 		return stackplan.Read
 	case prior == nil:
@@ -205,51 +213,79 @@ func (a DiagnosticAddress) Address() string { return a.Component.String() }
 // UnwrapDiagnosticExtra implements [hcl.DiagnosticExtraUnwrapper].
 func (a DiagnosticAddress) UnwrapDiagnosticExtra() any { return a.Inner }
 
-// planDestroy plans the destruction of everything the instance has.
-func (c *ComponentInstance) planDestroy(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
-	c.setStatus(hooks.Planning)
-	prior := c.prior()
-	var diags hcl.Diagnostics
-	var refreshed *engine.PlanResult
-	if c.main.dependents(ctx)[c.component.addr] || (prior != nil && len(prior.Dependents) > 0) {
-		refreshed, diags = c.refresh.Check(ctx, c.refreshAspect)
-		if prior == nil {
-			diags = nil // only for the sake of dependents, which get unknown values instead
-		}
-		if diags.HasErrors() {
-			c.setStatus(hooks.Failed)
-			return nil, diags
-		}
+// planEnd plans that the instance goes away.
+func (c *ComponentInstance) planEnd(ctx context.Context) (*stackplan.Component, hcl.Diagnostics) {
+	requires := c.component.RequiredComponents(ctx).sorted()
+	bare := &engine.PlanRequest{Component: c.addr, Mode: engine.Destroy, PriorState: c.priorModule()}
+	switch {
+	case stackaddrs.HasWildcard(c.addr):
+		return nil, nil // there is nothing of it
+	case c.component.stack.fate == forgotten:
+		return c.planForget(ctx, bare, requires)
 	}
-	if prior == nil || len(prior.Module) == 0 {
-		plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).sorted(), &engine.PlanResult{Applyable: true, Complete: true})
-		plan.Action = stackplan.Delete
-		plan.Outputs = planOutputs(refreshed)
-		c.finishPlan(plan)
-		return plan, diags
-	}
-	req.Inputs = c.destroyInputs(req.Inputs)
-	if refreshed != nil {
-		req.PriorState, req.SkipRefresh = refreshed.RefreshedState, true
-	}
-	result, moreDiags := c.runPlan(ctx, req)
-	diags = diags.Extend(moreDiags)
-	if result == nil || moreDiags.HasErrors() {
+	refreshed, diags := c.refreshBefore(ctx)
+	if diags.HasErrors() {
 		c.setStatus(hooks.Failed)
 		return nil, diags
 	}
-	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).sorted(), result)
+	plan := c.newPlan(ctx, bare, requires, &engine.PlanResult{Applyable: true, Complete: true})
+	if hasResources(bare.PriorState) {
+		var moreDiags hcl.Diagnostics
+		plan, moreDiags = c.planDestroy(ctx, requires, refreshed)
+		diags = diags.Extend(moreDiags)
+	}
+	if plan == nil {
+		c.setStatus(hooks.Failed)
+		return nil, diags
+	}
 	plan.Action = stackplan.Delete
-	plan.Outputs = planOutputs(refreshed)
+	plan.Outputs = c.destroyOutputs(refreshed)
 	c.finishPlan(plan)
 	return plan, diags
 }
 
-func planOutputs(result *engine.PlanResult) map[string]cty.Value {
-	if result == nil {
-		return nil
+// refreshBefore finds out the current results, if something that exists depends
+// on them. The result is nil if not.
+func (c *ComponentInstance) refreshBefore(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics) {
+	if c.main.planning.SkipRefresh || !c.main.dependents(ctx)[c.component.addr] {
+		return nil, nil
 	}
-	return result.Outputs
+	refreshed, diags := c.refresh.Check(ctx, c.refreshAspect)
+	if c.prior() == nil {
+		return refreshed, nil // dependents get unknown values where it could not be planned
+	}
+	return refreshed, diags
+}
+
+// planDestroy plans the destruction of everything the instance has. The plan is
+// nil if that failed.
+func (c *ComponentInstance) planDestroy(ctx context.Context, requires []stackaddrs.AbsComponent, refreshed *engine.PlanResult) (*stackplan.Component, hcl.Diagnostics) {
+	req, ok := c.planRequest(ctx)
+	if !ok {
+		return nil, nil
+	}
+	req.Mode = engine.Destroy
+	req.Inputs = c.destroyInputs(req.Inputs)
+	if refreshed != nil {
+		req.PriorState, req.SkipRefresh = refreshed.RefreshedState, true
+	}
+	result, diags := c.runPlan(ctx, req)
+	if result == nil || diags.HasErrors() {
+		return nil, diags
+	}
+	plan := c.newPlan(ctx, req, requires, result)
+	if refreshed != nil && len(plan.EnginePlan) > 0 {
+		plan.BaseState = req.PriorState
+	}
+	return plan, diags
+}
+
+// destroyOutputs are the results that others see while the instance goes away.
+func (c *ComponentInstance) destroyOutputs(refreshed *engine.PlanResult) map[string]cty.Value {
+	if refreshed == nil {
+		return c.priorOutputs()
+	}
+	return refreshed.Outputs
 }
 
 // destroyInputs replaces values that are not known by those of the last apply:
@@ -269,6 +305,9 @@ func (c *ComponentInstance) destroyInputs(inputs map[string]cty.Value) map[strin
 // refreshedOutputs are the results of an instance that is about to be
 // destroyed, as they are now. ok is false when it could not be refreshed.
 func (c *ComponentInstance) refreshedOutputs(ctx context.Context) (outputs map[string]cty.Value, ok bool) {
+	if c.main.planning.SkipRefresh {
+		return c.priorOutputs(), true
+	}
 	result := c.refresh.Value(ctx, c.refreshAspect)
 	if result == nil {
 		// Not reported for what was never created; whoever needs the values gets unknown ones.

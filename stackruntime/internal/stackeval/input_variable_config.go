@@ -6,6 +6,7 @@ package stackeval
 import (
 	"context"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -14,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// InputVariableConfig is a variable block. The loader has checked all of it.
+// InputVariableConfig is a variable block.
 type InputVariableConfig struct {
 	stack *StackConfig
 	addr  stackaddrs.ConfigInputVariable
@@ -38,6 +39,17 @@ func (v *InputVariableConfig) ExprReferenceValue(ctx context.Context, _ expr.Eva
 		return v.marked(v.stack.call.InputValues(ctx)[v.decl.Name])
 	}
 	return v.marked(cty.UnknownVal(v.decl.Type.WithoutOptional()))
+}
+
+// Validate checks what validation rules refer to: only the variable itself.
+func (v *InputVariableConfig) Validate(ctx context.Context) hcl.Diagnostics {
+	scope := ownVariableScope{name: v.decl.Name, value: cty.DynamicVal, funcs: v.stack.Functions()}
+	var diags hcl.Diagnostics
+	for _, rule := range v.decl.Validations {
+		diags = diags.Extend(expr.CheckReferences(ctx, rule.Condition, scope))
+		diags = diags.Extend(expr.CheckReferences(ctx, rule.ErrorMessage, scope))
+	}
+	return diags
 }
 
 // marked adds the marks that the declaration asks for.

@@ -46,6 +46,7 @@ type Main struct {
 
 	hasDependents memo.Memo[map[stackaddrs.AbsComponent]bool]
 	removed       memo.Memo[removals]
+	selected      memo.Memo[*selection]
 }
 
 // Options are what all operations are bound to.
@@ -71,6 +72,8 @@ type PlanOptions struct {
 	Timestamp   time.Time
 	SkipRefresh bool
 	Replace     map[stackaddrs.AbsComponentInstance][]string
+	Targets     []stackaddrs.AbsComponentInstance
+	Excludes    []stackaddrs.AbsComponentInstance
 }
 
 // ApplyOptions are what applying is bound to.

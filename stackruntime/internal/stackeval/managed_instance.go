@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	tfjson "github.com/hashicorp/terraform-json"
@@ -31,6 +32,7 @@ type managedInstance struct {
 	scope expr.EvaluationScope // of the block's arguments
 
 	providers memo.Memo[map[engine.ProviderSlot]engine.ProviderConfig]
+	announced atomic.Bool // that planning has begun: some are planned twice
 }
 
 func (i *managedInstance) managed() *managedInstance { return i }
@@ -200,6 +202,9 @@ func (i *managedInstance) runPlan(ctx context.Context, req *engine.PlanRequest) 
 	var result *engine.PlanResult
 	var diags hcl.Diagnostics
 	began := i.main.slots.run(ctx, func(ctx context.Context) {
+		if !i.announced.Swap(true) {
+			i.setStatus(hooks.Planning)
+		}
 		result, diags = i.main.engine.Plan(ctx, req)
 	})
 	if !began {

@@ -57,6 +57,7 @@ func (c plannedOutput) addTo(plan *stackplan.Plan) { plan.Outputs[c.name] = c.ch
 func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	plan := &stackplan.Plan{
 		Mode:      m.planning.Mode,
+		Partial:   m.isPartial(),
 		Timestamp: m.planning.Timestamp,
 		Engine:    m.engine.Info(),
 		Inputs:    make(map[string]*stackplan.InputChange),
@@ -73,6 +74,9 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 			change.addTo(plan)
 		}
 		m.planRootRemovals(plan)
+		if plan.Partial {
+			return plan, m.explainCycles(diags.Extend(m.checkSelection(ctx)))
+		}
 		diags = diags.Extend(m.planOrphans(ctx, plan))
 		return plan, m.explainCycles(diags)
 	})
@@ -106,7 +110,7 @@ func (v *InputVariable) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.D
 	change := &stackplan.InputChange{
 		After:           stored,
 		RequiredOnApply: v.config.decl.Ephemeral && !isNull(value),
-		DeleteOnApply:   main.destroying(),
+		DeleteOnApply:   main.destroying() && !main.isPartial(),
 	}
 	before, existed := main.planning.Prior.Inputs[name]
 	change.Action, change.Before = rootAction(before, existed, stored)
@@ -129,7 +133,13 @@ func rootAction(before cty.Value, existed bool, after cty.Value) (stackplan.Acti
 }
 
 // PlanChanges implements [Plannable].
+//
+// In a stack that goes away nobody may need the value, and computing it can mean
+// planning a component for nothing but that.
 func (l *LocalValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	if l.stack.fate != stays {
+		return nil, nil
+	}
 	return nil, l.CheckValue(ctx)
 }
 
@@ -137,13 +147,16 @@ func (l *LocalValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diag
 func (o *OutputValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
 	main := o.stack.main
 	name := o.addr.Item.Name
-	if o.stack.addr.IsRoot() && main.destroying() {
+	if o.stack.addr.IsRoot() && main.destroying() && !main.isPartial() {
 		before, existed := main.planning.Prior.Outputs[name]
 		if !existed {
 			return nil, nil
 		}
 		after := cty.NullVal(o.config.decl.Type.WithoutOptional())
 		return []PlannedChange{plannedOutput{name, &stackplan.OutputChange{Action: stackplan.Delete, Before: before, After: after}}}, nil
+	}
+	if !o.stack.addr.IsRoot() && o.stack.fate != stays {
+		return nil, nil // as with local values
 	}
 	value, diags := o.CheckValue(ctx)
 	if !o.stack.addr.IsRoot() || diags.HasErrors() {
@@ -286,19 +299,22 @@ func has[I any](instances foreach.Expansion[I], key stackaddrs.InstanceKey) cert
 	return no
 }
 
-// dependents tells of which components some other component requires results.
+// dependents tells of which components another one that exists requires results.
 func (m *Main) dependents(ctx context.Context) map[stackaddrs.AbsComponent]bool {
 	return m.hasDependents.Value(ctx, func() memo.Aspect[map[stackaddrs.AbsComponent]bool] {
 		return memo.Aspect[map[stackaddrs.AbsComponent]bool]{
 			Name: "dependents",
 			Compute: func(ctx context.Context) (map[stackaddrs.AbsComponent]bool, hcl.Diagnostics) {
 				found := make(map[stackaddrs.AbsComponent]bool)
-				for addr := range m.stack.allComponents(ctx) {
-					component := m.component(ctx, addr)
-					if component == nil {
+				requires, _ := m.requirements(ctx)
+				for _, prior := range m.prior().Components {
+					if !hasResources(prior.Module) {
 						continue
 					}
-					for required := range component.RequiredComponents(ctx) {
+					for required := range requires[stackaddrs.ComponentOf(prior.Addr)] {
+						found[required] = true
+					}
+					for _, required := range prior.Dependencies {
 						found[required] = true
 					}
 				}

@@ -42,6 +42,9 @@ func newRemovedComponentInstance(removed *RemovedInstance, addr stackaddrs.AbsCo
 
 // PlanChanges implements [Plannable].
 func (r *RemovedComponentInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
+	if !r.main.isSelected(ctx, r.addr) {
+		return nil, nil
+	}
 	switch r.main.produces(ctx, r.addr) {
 	case yes:
 		return nil, hcl.Diagnostics{r.stillDeclared()}
@@ -110,7 +113,6 @@ func (r *RemovedComponentInstance) planAspect() memo.Aspect[*stackplan.Component
 				r.setStatus(hooks.Failed)
 				return nil, nil
 			}
-			r.setStatus(hooks.Planning)
 			planning := r.main.planning
 			req := &engine.PlanRequest{
 				Component:   r.addr,

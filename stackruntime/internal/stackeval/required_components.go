@@ -23,6 +23,11 @@ func (s componentSet) addAll(other componentSet) {
 	maps.Copy(s, other)
 }
 
+func (s componentSet) has(component stackaddrs.AbsComponent) bool {
+	_, ok := s[component]
+	return ok
+}
+
 func (s componentSet) sorted() []stackaddrs.AbsComponent {
 	return slices.SortedFunc(maps.Keys(s), stackaddrs.AbsComponent.Compare)
 }

@@ -64,6 +64,9 @@ func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
 		w.async(ctx, func(ctx context.Context) { w.add(object.Validate(ctx)) })
 	}
 	validate(s)
+	for _, object := range s.variables {
+		validate(object)
+	}
 	for _, object := range s.locals {
 		validate(object)
 	}
@@ -192,7 +195,7 @@ func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) 
 // What the walks rely on.
 var (
 	_ = []Validatable{
-		(*StackConfig)(nil), (*LocalValueConfig)(nil), (*OutputValueConfig)(nil), (*ProviderConfig)(nil),
+		(*StackConfig)(nil), (*InputVariableConfig)(nil), (*LocalValueConfig)(nil), (*OutputValueConfig)(nil), (*ProviderConfig)(nil),
 		(*ComponentConfig)(nil), (*StackCallConfig)(nil), (*RemovedConfig)(nil),
 	}
 	_ = []dynamic{

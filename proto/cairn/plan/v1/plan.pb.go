@@ -142,7 +142,9 @@ type Plan struct {
 	// Sorted by address.
 	Components []*Component `protobuf:"bytes,10,rep,name=components,proto3" json:"components,omitempty"`
 	// Addresses of component instances whose records are dropped, sorted.
-	Removed       []string `protobuf:"bytes,11,rep,name=removed,proto3" json:"removed,omitempty"`
+	Removed []string `protobuf:"bytes,11,rep,name=removed,proto3" json:"removed,omitempty"`
+	// The plan is limited to a part of the stack.
+	Partial       bool `protobuf:"varint,12,opt,name=partial,proto3" json:"partial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -252,6 +254,13 @@ func (x *Plan) GetRemoved() []string {
 		return x.Removed
 	}
 	return nil
+}
+
+func (x *Plan) GetPartial() bool {
+	if x != nil {
+		return x.Partial
+	}
+	return false
 }
 
 // Context is what the plan was made for and with.
@@ -550,8 +559,11 @@ type Component struct {
 	EnginePlan *Member `protobuf:"bytes,15,opt,name=engine_plan,json=enginePlan,proto3" json:"engine_plan,omitempty"`
 	// State document of the module. Empty when there is none.
 	RefreshedState []byte `protobuf:"bytes,16,opt,name=refreshed_state,json=refreshedState,proto3" json:"refreshed_state,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// State document that the engine's plan was made from. Empty when that is the
+	// state of the component before the plan.
+	BaseState     []byte `protobuf:"bytes,17,opt,name=base_state,json=baseState,proto3" json:"base_state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Component) Reset() {
@@ -696,6 +708,13 @@ func (x *Component) GetRefreshedState() []byte {
 	return nil
 }
 
+func (x *Component) GetBaseState() []byte {
+	if x != nil {
+		return x.BaseState
+	}
+	return nil
+}
+
 type DeferredChange struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Reason        string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -815,7 +834,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\n" +
 	"\x18cairn/plan/v1/plan.proto\x12\rcairn.plan.v1\x1a\x1acairn/value/v1/value.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"6\n" +
 	"\rFormatVersion\x12%\n" +
-	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\"\xa4\x05\n" +
+	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\"\xbe\x05\n" +
 	"\x04Plan\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x120\n" +
 	"\acontext\x18\x02 \x01(\v2\x16.cairn.plan.v1.ContextR\acontext\x12'\n" +
@@ -830,7 +849,8 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"components\x18\n" +
 	" \x03(\v2\x18.cairn.plan.v1.ComponentR\n" +
 	"components\x12\x18\n" +
-	"\aremoved\x18\v \x03(\tR\aremoved\x1aU\n" +
+	"\aremoved\x18\v \x03(\tR\aremoved\x12\x18\n" +
+	"\apartial\x18\f \x01(\bR\apartial\x1aU\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
 	"\x05value\x18\x02 \x01(\v2\x1a.cairn.plan.v1.InputChangeR\x05value:\x028\x01\x1aW\n" +
@@ -859,7 +879,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\fOutputChange\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x124\n" +
 	"\x06before\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06before\x122\n" +
-	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\x93\x06\n" +
+	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\xb2\x06\n" +
 	"\tComponent\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12\x16\n" +
@@ -878,7 +898,9 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\x06checks\x18\x0e \x03(\fR\x06checks\x126\n" +
 	"\vengine_plan\x18\x0f \x01(\v2\x15.cairn.plan.v1.MemberR\n" +
 	"enginePlan\x12'\n" +
-	"\x0frefreshed_state\x18\x10 \x01(\fR\x0erefreshedState\x1aW\n" +
+	"\x0frefreshed_state\x18\x10 \x01(\fR\x0erefreshedState\x12\x1d\n" +
+	"\n" +
+	"base_state\x18\x11 \x01(\fR\tbaseState\x1aW\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\x1aX\n" +

@@ -86,6 +86,16 @@ func References(traversals []hcl.Traversal) []stackaddrs.Reference {
 	return refs
 }
 
+// CheckReferences reports references in an expression that lead nowhere, without
+// evaluating it.
+func CheckReferences(ctx context.Context, e hcl.Expression, scope EvaluationScope) hcl.Diagnostics {
+	if e == nil {
+		return nil
+	}
+	_, diags := resolveReferences(ctx, e.Variables(), scope)
+	return diags
+}
+
 // evalContextFor asks all objects that are referred to for their values. When
 // references are bad, all of them are reported and no object is asked.
 func evalContextFor(ctx context.Context, traversals []hcl.Traversal, phase EvalPhase, scope EvaluationScope) (*hcl.EvalContext, hcl.Diagnostics) {

@@ -1,0 +1,146 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package diagnostic
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclparse"
+
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+)
+
+// parse returns the diagnostics of a file in native or JSON syntax.
+func parse(source, filename string) (hcl.Diagnostics, Sources) {
+	parser := hclparse.NewParser()
+	var diags hcl.Diagnostics
+	if strings.HasSuffix(filename, ".json") {
+		_, diags = parser.ParseJSON([]byte(source), filename)
+	} else {
+		_, diags = parser.ParseHCL([]byte(source), filename)
+	}
+	return diags, Sources{Files: parser.Files()}
+}
+
+// code returns the lines of the text of a diagnostic that show code.
+func code(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "│   "); ok && !strings.HasPrefix(line, "on ") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestSyntaxErrorsAtTheEndOfFiles(t *testing.T) {
+	tests := map[string]struct {
+		filename, source string
+		want             string
+	}{
+		"unclosed parenthesis":      {"f.hcl", "a = (\n", " 1: a = (\n 2:"},
+		"unclosed list":             {"f.hcl", "locals {\n a = [1,\n", " 2:  a = [1,\n 3:"},
+		"unclosed list, CRLF":       {"f.hcl", "locals {\r\n a = [1,\r\n", " 2:  a = [1,\n 3:"},
+		"unclosed JSON object":      {"f.json", "{\n", " 1: {"},
+		"unclosed block":            {"f.hcl", "locals {\n", " 1: locals {\n           ^"},
+		"no line feed at the end":   {"f.hcl", "a =", " 1: a =\n       ^"},
+		"empty JSON":                {"f.json", "", " 1:"},
+		"behind many bytes a glyph": {"f.hcl", "é = \"日本\" 1\n", " 1: é = \"日本\" 1\n               ^"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			diags, sources := parse(test.source, test.filename)
+			if !diags.HasErrors() {
+				t.Fatalf("%q has no errors", test.source)
+			}
+			list := All(diags, sources)
+			if diff := cmp.Diff(test.want, code(text(t, list[:1], Options{}))); diff != "" {
+				t.Errorf("code of %v (-want +got):\n%s", diags[0], diff)
+			}
+		})
+	}
+}
+
+func TestOneLineWithTwoDiagnostics(t *testing.T) {
+	content := []byte("\tdepends_on = [one, two]\n")
+	at := func(start, end int) *hcl.Range {
+		return &hcl.Range{
+			Filename: "f", Start: hcl.Pos{Line: 1, Column: start + 1, Byte: start}, End: hcl.Pos{Line: 1, Column: end + 1, Byte: end},
+		}
+	}
+	got := text(t, All(hcl.Diagnostics{
+		{Severity: hcl.DiagError, Summary: "Invalid reference", Subject: at(15, 18)},
+		{Severity: hcl.DiagError, Summary: "Invalid reference", Subject: at(20, 23)},
+		{Severity: hcl.DiagError, Summary: "Invalid argument", Subject: at(1, 24)},
+	}, Sources{Lookup: func(string) []byte { return content }}), Options{})
+	want := " 1: \tdepends_on = [one, two]\n" + // the whole line needs no mark
+		" 1: \tdepends_on = [one, two]\n    \t              ^^^\n" +
+		" 1: \tdepends_on = [one, two]\n    \t                   ^^^"
+	if diff := cmp.Diff(want, code(got)); diff != "" {
+		t.Errorf("code (-want +got):\n%s", diff)
+	}
+}
+
+// FuzzSnippet tries any ranges in any sources, known by their syntax or not.
+func FuzzSnippet(f *testing.F) {
+	for _, source := range []string{
+		"", "\n", "a = (\n", "locals {\n a = [1,\n", "{\n", "{\"a\": [\n", "a = 1\r\nb = \"é日本\"\r\n", "last", "\xff\xfe\x1b[0m\n\x80", "a \"b\" {\n  c = 1\n}\n",
+	} {
+		n := len(source)
+		f.Add(source, n, n, 1, 1, 0, n)
+		f.Add(source, n+1, n+2, 2, 2, -1, n+1)
+		f.Add(source, n, 0, 1, 3, n, 0)
+		f.Add(source, n/2, n+1, 1, 2, 0, 1)
+		f.Add(source, -1, n, 0, 0, 0, 0)
+	}
+	f.Fuzz(func(t *testing.T, source string, start, end, startLine, endLine, contextStart, contextEnd int) {
+		for _, name := range []string{"f.hcl", "f.json", "lookup.hcl", "lookup.json"} {
+			found, sources := parse(source, name)
+			if strings.HasPrefix(name, "lookup") {
+				sources = Sources{Lookup: func(string) []byte { return []byte(source) }}
+			}
+			rangeOf := func(start, end int) *hcl.Range {
+				return &hcl.Range{
+					Filename: name, Start: hcl.Pos{Line: startLine, Column: 1, Byte: start}, End: hcl.Pos{Line: endLine, Column: 1, Byte: end},
+				}
+			}
+			diags := append(found,
+				&hcl.Diagnostic{Summary: "Without context", Subject: rangeOf(start, end)},
+				&hcl.Diagnostic{Summary: "With context", Subject: rangeOf(start, end), Context: rangeOf(contextStart, contextEnd)})
+			for _, d := range All(diags, sources) {
+				checkSnippet(t, d, source)
+			}
+		}
+	})
+}
+
+func checkSnippet(t *testing.T, d Diagnostic, source string) {
+	t.Helper()
+	for _, style := range []textstyle.Style{{}, {Color: true}} {
+		if got := text(t, []Diagnostic{d}, Options{Style: style}); !strings.Contains(got, d.Summary) {
+			t.Fatalf("the text does not contain the summary %q:\n%s", d.Summary, got)
+		}
+	}
+	if doc, err := json.Marshal(d); err != nil || len(doc) == 0 {
+		t.Fatalf("the JSON of %#v is %q, with error %v", d, doc, err)
+	}
+	s := d.Snippet
+	switch {
+	case s == nil && d.Range.Start.Byte <= len(source):
+		t.Fatalf("no snippet of %q for %v", source, d.Range)
+	case s == nil:
+		return
+	case s.HighlightStart < 0 || s.HighlightStart > s.HighlightEnd || s.HighlightEnd > len(s.Code):
+		t.Fatalf("highlight %d to %d of %q", s.HighlightStart, s.HighlightEnd, s.Code)
+	case s.StartLine < 1 || s.StartLine > 1+strings.Count(source, "\n"):
+		t.Fatalf("the snippet of %q begins on line %d", source, s.StartLine)
+	case utf8.ValidString(source) && !utf8.ValidString(s.Code[s.HighlightStart:s.HighlightEnd]):
+		t.Fatalf("the highlight splits a character: %q of %q", s.Code[s.HighlightStart:s.HighlightEnd], s.Code)
+	}
+}

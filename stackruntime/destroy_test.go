@@ -1,0 +1,113 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackruntime_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// plansMade counts the plans that the engine made of each component.
+func plansMade(w *world) map[string]int {
+	made := make(map[string]int)
+	for _, call := range w.engine.CallsOf(memengine.Plan) {
+		made[call.Component.String()]++
+	}
+	return made
+}
+
+// Only what others that exist depend on is looked at before it is destroyed.
+func TestDestroyPlansNoMoreThanNeeded(t *testing.T) {
+	w := newWorld(t, chain)
+	w.apply(w.plan(engine.Normal))
+	w.engine.Forget()
+	w.plan(engine.Destroy)
+	if diff := cmp.Diff(map[string]int{"component.a": 2, "component.b": 2, "component.c": 1}, plansMade(w)); diff != "" {
+		t.Errorf("plans with refresh (-want +got):\n%s", diff)
+	}
+
+	w.engine.Forget()
+	opts, _ := w.options()
+	plan, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts, Mode: engine.Destroy, Prior: w.state, SkipRefresh: true})
+	if diags.HasErrors() {
+		t.Fatal(describe(diags))
+	}
+	if diff := cmp.Diff(map[string]int{"component.a": 1, "component.b": 1, "component.c": 1}, plansMade(w)); diff != "" {
+		t.Errorf("plans without refresh (-want +got):\n%s", diff)
+	}
+	w.apply(plan)
+
+	w.engine.Forget()
+	w.plan(engine.Destroy)
+	if made := plansMade(w); len(made) > 0 {
+		t.Errorf("plans to destroy nothing: %v", made)
+	}
+}
+
+func TestRefreshOnlyConverges(t *testing.T) {
+	w := newWorld(t, chain)
+	for name, before := range map[string]func(){
+		"with nothing there": func() {},
+		"with all applied":   func() { w.apply(w.plan(engine.Normal)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			before()
+			n := len(w.state.Components)
+			plan := w.plan(engine.RefreshOnly)
+			for addr, action := range actions(plan) {
+				if action != stackplan.NoOp {
+					t.Errorf("%s has action %s, want no-op", addr, action)
+				}
+			}
+			w.apply(plan)
+			if len(w.state.Components) != n {
+				t.Errorf("%d component instances after the refresh, %d before", len(w.state.Components), n)
+			}
+		})
+	}
+}
+
+// A failed apply leaves root outputs at their last known values.
+func TestFailedApplyKeepsOutputs(t *testing.T) {
+	w := newWorld(t, `
+-- main.tfcomponent.hcl --
+variable "v" { type = string }
+component "c" {
+  source = "./picky"
+  inputs = { in = var.v }
+}
+output "o" {
+  type  = string
+  value = component.c.out
+}
+-- picky/main.tf --
+variable "in" { type = string }
+resource "terraform_data" "this" {
+  input = var.in
+  lifecycle {
+    postcondition {
+      condition     = self.output != "bad"
+      error_message = "Bad."
+    }
+  }
+}
+output "out" { value = "${terraform_data.this.output}!" }
+`)
+	w.inputs["v"] = cty.StringVal("good")
+	w.apply(w.plan(engine.Normal))
+	w.inputs["v"] = cty.StringVal("bad")
+	if _, diags := w.tryApply(w.plan(engine.Normal)); !diags.HasErrors() {
+		t.Fatal("the apply succeeded")
+	}
+	if got, want := w.state.Outputs["o"], cty.StringVal("good!"); !got.RawEquals(want) {
+		t.Errorf("output after a failed apply = %#v, want %#v as before", got, want)
+	}
+}

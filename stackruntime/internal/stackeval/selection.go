@@ -1,0 +1,139 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+)
+
+// selection says which component instances a plan is limited to.
+type selection struct {
+	targets  map[stackaddrs.AbsComponentInstance]bool // as given; without a key, all instances are meant
+	excluded map[stackaddrs.AbsComponentInstance]bool // as given, likewise
+
+	along    componentSet // what has to be planned with the targets
+	excludes componentSet // what cannot be planned without the excluded
+}
+
+// isPartial tells whether the plan is limited to a part of the stack.
+func (m *Main) isPartial() bool {
+	switch {
+	case m.planning != nil:
+		return len(m.planning.Targets)+len(m.planning.Excludes) > 0
+	case m.applying != nil:
+		return m.applying.Plan.Partial
+	default:
+		return false
+	}
+}
+
+// isSelected tells whether a component instance is to be planned.
+func (m *Main) isSelected(ctx context.Context, addr stackaddrs.AbsComponentInstance) bool {
+	if !m.isPartial() {
+		return true
+	}
+	s := m.selected.Value(ctx, m.selectionAspect)
+	component := stackaddrs.ComponentOf(addr)
+	if contains(s.excluded, addr) || s.excludes.has(component) {
+		return false
+	}
+	return len(s.targets) == 0 || contains(s.targets, addr) || s.along.has(component)
+}
+
+func contains(given map[stackaddrs.AbsComponentInstance]bool, addr stackaddrs.AbsComponentInstance) bool {
+	return given[addr] || given[stackaddrs.InstanceOf(stackaddrs.ComponentOf(addr), stackaddrs.NoKey)]
+}
+
+// checkSelection reports addresses that name nothing.
+func (m *Main) checkSelection(ctx context.Context) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	check := func(option string, addrs []stackaddrs.AbsComponentInstance) {
+		for _, addr := range addrs {
+			_, inState := m.planning.Prior.Components[addr]
+			if inState || m.component(ctx, stackaddrs.ComponentOf(addr)) != nil {
+				continue
+			}
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagError,
+				Summary:  "No such component",
+				Detail:   fmt.Sprintf("The option %s names %s, which neither the configuration nor the state has.", option, addr),
+			})
+		}
+	}
+	check("-target", m.planning.Targets)
+	check("-exclude", m.planning.Excludes)
+	return diags
+}
+
+// selectionAspect follows the requirements of components. What is created needs
+// what it requires; what is destroyed, what requires it.
+func (m *Main) selectionAspect() memo.Aspect[*selection] {
+	return memo.Aspect[*selection]{
+		Name:        "selection of components",
+		Placeholder: &selection{},
+		Compute: func(ctx context.Context) (*selection, hcl.Diagnostics) {
+			requires, requiredBy := m.requirements(ctx)
+			if m.destroying() {
+				requires, requiredBy = requiredBy, requires
+			}
+			s := &selection{targets: set(m.planning.Targets), excluded: set(m.planning.Excludes)}
+			s.along = closure(m.planning.Targets, requires)
+			s.excludes = closure(m.planning.Excludes, requiredBy)
+			return s, nil
+		},
+	}
+}
+
+// requirements are what each component requires, and the reverse.
+func (m *Main) requirements(ctx context.Context) (requires, requiredBy map[stackaddrs.AbsComponent]componentSet) {
+	requires = make(map[stackaddrs.AbsComponent]componentSet)
+	requiredBy = make(map[stackaddrs.AbsComponent]componentSet)
+	for addr := range m.stack.allComponents(ctx) {
+		component := m.component(ctx, addr)
+		if component == nil {
+			continue
+		}
+		requires[addr] = component.RequiredComponents(ctx)
+		for required := range requires[addr] {
+			if requiredBy[required] == nil {
+				requiredBy[required] = make(componentSet)
+			}
+			requiredBy[required][addr] = struct{}{}
+		}
+	}
+	return requires, requiredBy
+}
+
+// closure is all that is reached from some components, without these themselves
+// unless they are reached from others.
+func closure(from []stackaddrs.AbsComponentInstance, edges map[stackaddrs.AbsComponent]componentSet) componentSet {
+	reached := make(componentSet)
+	var visit func(stackaddrs.AbsComponent)
+	visit = func(component stackaddrs.AbsComponent) {
+		for next := range edges[component] {
+			if !reached.has(next) {
+				reached[next] = struct{}{}
+				visit(next)
+			}
+		}
+	}
+	for _, addr := range from {
+		visit(stackaddrs.ComponentOf(addr))
+	}
+	return reached
+}
+
+func set[T comparable](elements []T) map[T]bool {
+	m := make(map[T]bool, len(elements))
+	for _, e := range elements {
+		m[e] = true
+	}
+	return m
+}

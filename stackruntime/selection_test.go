@@ -1,0 +1,111 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackruntime_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+func TestTargetsAndExcludes(t *testing.T) {
+	const config = `
+-- main.tfcomponent.hcl --
+variable "v" {
+  type    = string
+  default = "1"
+}
+component "a" {
+  source = "./echo"
+  inputs = { in = var.v }
+}
+component "b" {
+  source = "./echo"
+  inputs = { in = "${component.a.out}b" }
+}
+component "c" {
+  source = "./echo"
+  inputs = { in = "${component.b.out}c" }
+}
+component "each" {
+  for_each = { x = 1, y = 2 }
+  source   = "./echo"
+  inputs   = { in = "${each.value}${var.v}" }
+}
+output "c" {
+  type  = string
+  value = component.c.out
+}
+` + echoModule
+	tests := map[string]struct {
+		mode              engine.Mode
+		targets, excludes []string
+		want              []string
+	}{
+		"target with what it requires":            {engine.Normal, []string{"component.b"}, nil, []string{"component.a", "component.b"}},
+		"target of one instance":                  {engine.Normal, []string{`component.each["y"]`}, nil, []string{`component.each["y"]`}},
+		"target of all instances":                 {engine.Normal, []string{`component.each`}, nil, []string{`component.each["x"]`, `component.each["y"]`}},
+		"exclude with what requires it":           {engine.Normal, nil, []string{"component.b"}, []string{"component.a", `component.each["x"]`, `component.each["y"]`}},
+		"both":                                    {engine.Normal, []string{"component.each"}, []string{`component.each["x"]`}, []string{`component.each["y"]`}},
+		"destroy target with what requires it":    {engine.Destroy, []string{"component.b"}, nil, []string{"component.b", "component.c"}},
+		"destroy without excluded and its ground": {engine.Destroy, nil, []string{"component.b"}, []string{"component.c", `component.each["x"]`, `component.each["y"]`}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, config)
+			w.apply(w.plan(engine.Normal))
+			before := left(w.state)
+			w.inputs["v"] = cty.StringVal("2")
+			w.engine.Forget()
+
+			opts, _ := w.options()
+			req := stackruntime.PlanRequest{Options: opts, Mode: test.mode, Prior: w.state, Inputs: w.inputs}
+			for _, addr := range test.targets {
+				req.Targets = append(req.Targets, component(t, addr))
+			}
+			for _, addr := range test.excludes {
+				req.Excludes = append(req.Excludes, component(t, addr))
+			}
+			plan, diags := stackruntime.Plan(t.Context(), req)
+			if diags.HasErrors() {
+				t.Fatal(describe(diags))
+			}
+			var planned []string
+			for _, c := range plan.Components {
+				planned = append(planned, c.Addr.String())
+			}
+			if diff := cmp.Diff(test.want, planned); diff != "" {
+				t.Fatalf("planned (-want +got):\n%s", diff)
+			}
+			w.apply(plan)
+			if test.mode == engine.Normal {
+				if diff := cmp.Diff(before, left(w.state)); diff != "" {
+					t.Errorf("component instances (-before +after):\n%s", diff)
+				}
+			} else if len(left(w.state)) != len(before)-len(test.want) {
+				t.Errorf("left after destroy: %v", left(w.state))
+			}
+			if test.mode == engine.Normal {
+				w.apply(w.plan(engine.Normal))
+				if got, want := w.state.Outputs["c"], cty.StringVal("2bc"); !got.RawEquals(want) {
+					t.Errorf("output after a plan of everything = %#v, want %#v", got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestTargetThatIsNothing(t *testing.T) {
+	w := newWorld(t, chain)
+	opts, _ := w.options()
+	_, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts, Targets: []stackaddrs.AbsComponentInstance{component(t, "component.nope")}})
+	if diff := cmp.Diff([]string{"No such component"}, summaries(diags)); diff != "" {
+		t.Errorf("diagnostics (-want +got):\n%s", diff)
+	}
+}
