@@ -84,6 +84,50 @@ func (c completable) words() []string {
 	return words
 }
 
+// optionValues are what may follow the sign of equality after an option.
+type optionValues struct {
+	words []string // the values, where they are known
+	files bool
+}
+
+// valuesOf tells the values of an option from the placeholder in its help text: words in lower case stand for themselves.
+func valuesOf(option *flag.Flag) optionValues {
+	placeholder, _ := flag.UnquoteUsage(option)
+	switch placeholder {
+	case "FILE", "DIR", "BINARY", "PATH|URL":
+		return optionValues{files: true}
+	}
+	if _, isBool := option.Value.(interface{ IsBoolFlag() bool }); isBool {
+		return optionValues{words: []string{"false", "true"}}
+	}
+	if strings.Trim(placeholder, "abcdefghijklmnopqrstuvwxyz|") == "" && strings.Contains(placeholder, "|") {
+		return optionValues{words: strings.Split(placeholder, "|")}
+	}
+	return optionValues{}
+}
+
+// optionsByValues returns the names of all options that have known values, by what these are, and of those that take files.
+func optionsByValues(all []completable) (words map[string][]string, files []string) {
+	words = map[string][]string{}
+	for _, c := range all {
+		for _, option := range c.options {
+			name := "-" + option.Name
+			values := valuesOf(option)
+			if values.files && !slices.Contains(files, name) {
+				files = append(files, name)
+			}
+			if list := strings.Join(values.words, " "); list != "" && !slices.Contains(words[list], name) {
+				words[list] = append(words[list], name)
+			}
+		}
+	}
+	slices.Sort(files)
+	for list := range words {
+		slices.Sort(words[list])
+	}
+	return words, files
+}
+
 func bashCompletion(all []completable) string {
 	var b strings.Builder
 	b.WriteString(`# bash completion for cairn
@@ -115,9 +159,21 @@ _cairn() {
 		fmt.Fprintf(&b, "    \"%s\") words=\"%s\"%s ;;\n", path, strings.Join(c.words(), " "), files)
 	}
 	b.WriteString(`  esac
-  if [[ ${COMP_WORDS[COMP_CWORD-1]} == "=" || $current == "=" ]]; then
-    current=${current#=}
-    COMPREPLY=($(compgen -f -- "$current"))
+  local option=""
+  if [[ $current == "=" ]]; then
+    option=${COMP_WORDS[COMP_CWORD-1]} current=""
+  elif [[ ${COMP_WORDS[COMP_CWORD-1]} == "=" ]]; then
+    option=${COMP_WORDS[COMP_CWORD-2]}
+  fi
+  if [[ -n $option ]]; then
+    case "${option/#--/-}" in
+`)
+	words, files := optionsByValues(all)
+	for _, list := range slices.Sorted(maps.Keys(words)) {
+		fmt.Fprintf(&b, "      %s) COMPREPLY=($(compgen -W %s -- \"$current\")) ;;\n", strings.Join(words[list], "|"), shellQuote(list))
+	}
+	fmt.Fprintf(&b, "      %s) COMPREPLY=($(compgen -f -- \"$current\")) ;;\n", strings.Join(files, "|"))
+	b.WriteString(`    esac
     return
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -149,7 +205,7 @@ _cairn() {
 			fmt.Fprintf(&b, "      \" %s\") typed=\" %[1]s\" ;;\n", strings.Join(c.path, " "))
 		}
 	}
-	b.WriteString("    esac\n  done\n  case \"$path\" in\n")
+	b.WriteString("    esac\n  done\n  case \"$typed\" in\n")
 	for _, c := range all {
 		path := strings.Join(c.path, " ")
 		if path != "" {
@@ -171,8 +227,16 @@ _cairn() {
 	}
 	b.WriteString(`  esac
   if [[ ${words[CURRENT]} == -*=* ]]; then
+    local option=${words[CURRENT]%%=*}
     compset -P '*='
-    _files
+    case "${option/#--/-}" in
+`)
+	words, files := optionsByValues(all)
+	for _, list := range slices.Sorted(maps.Keys(words)) {
+		fmt.Fprintf(&b, "      %s) compadd -- %s ;;\n", strings.Join(words[list], "|"), list)
+	}
+	fmt.Fprintf(&b, "      %s) _files ;;\n", strings.Join(files, "|"))
+	b.WriteString(`    esac
     return
   fi
   _describe -o 'cairn' entries
@@ -206,7 +270,12 @@ func fishCompletion(all []completable) string {
 			_, usage := flag.UnquoteUsage(option)
 			value := ""
 			if !isBool(option) {
-				value = " -r -F"
+				value = " -x"
+				if values := valuesOf(option); values.files {
+					value = " -r -F"
+				} else if len(values.words) > 0 {
+					value += " -a " + shellQuote(strings.Join(values.words, " "))
+				}
 			}
 			fmt.Fprintf(&b, "complete -c cairn -n %s -o %s%s -d %s\n", shellQuote(condition), option.Name, value, shellQuote(usage))
 		}

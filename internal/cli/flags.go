@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -62,6 +63,19 @@ func (f *flagSet) parseAll(args []string) ([]string, error) {
 		}
 		positional, args = append(positional, rest[0]), rest[1:]
 	}
+}
+
+// asksForJSON tells whether -json is among arguments that may be wrong otherwise.
+func (f *flagSet) asksForJSON(args []string) bool {
+	if f.Lookup("json") == nil {
+		return false
+	}
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.ContainsFunc(args, func(arg string) bool {
+		return slices.Contains([]string{"-json", "--json", "-json=true", "--json=true"}, arg)
+	})
 }
 
 // explain makes a diagnostic of what package flag says.

@@ -78,15 +78,30 @@ func (s *session) dispatch(ctx context.Context, c *command, args []string) (int,
 	}
 	positional, err := flags.parseAll(args)
 	if err != nil {
-		return 0, s.helpOr(c, flags, err)
+		err = s.helpOr(c, flags, err)
+	} else if err = c.checkArgs(positional); err == nil {
+		err = s.start()
 	}
-	if err := c.checkArgs(positional); err != nil {
-		return 0, err
-	}
-	if err := s.start(); err != nil {
+	if err != nil {
+		if flags.asksForJSON(args) {
+			s.reportJSON(c.name)
+		}
 		return 0, err
 	}
 	return c.run(ctx, s, positional)
+}
+
+// reportJSON makes a command that was not begun show diagnostics as it would have with -json.
+func (s *session) reportJSON(name string) {
+	s.options.json = true
+	switch name {
+	case "plan", "apply", "destroy":
+		s.newDisplay(name)
+	case "validate":
+		s.reportValidation()
+	default:
+		s.reportDocuments()
+	}
 }
 
 // helpOr shows the help that was asked for.

@@ -5,11 +5,14 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
@@ -108,16 +111,37 @@ func (o *operation) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 			Detail:   "With -target or -exclude, what is left out stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan without these options after it.",
 		})
 	}
-	for addr := range replace {
-		if o.stored.State.Components[addr] == nil {
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagWarning,
-				Summary:  "Nothing to replace",
-				Detail:   "The option -replace names a resource of " + addr.String() + ", which the state does not have.",
-			})
+	return plan, diags.Extend(nothingToReplace(replace, o.stored.State))
+}
+
+// nothingToReplace warns of resource instances to replace that the state does not have.
+func nothingToReplace(replace map[stackaddrs.AbsComponentInstance][]string, state *stackstate.State) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	warn := func(detail string, args ...any) {
+		diags = diags.Append(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Nothing to replace", Detail: fmt.Sprintf(detail, args...)})
+	}
+	for _, addr := range slices.SortedFunc(maps.Keys(replace), stackaddrs.AbsComponentInstance.Compare) {
+		component := state.Components[addr]
+		if component == nil {
+			warn("The option -replace names a resource of %s, which the state does not have.", addr)
+			continue
+		}
+		objects, err := stackstate.Objects(component.Module)
+		if err != nil {
+			continue // planning says what is wrong with it
+		}
+		known := make([]string, len(objects))
+		for i, object := range objects {
+			known[i] = object.Addr.String()
+		}
+		for _, resource := range replace[addr] {
+			if !slices.Contains(known, resource) {
+				warn("The option -replace names %s.%s, which the state does not have.%s",
+					addr, resource, didYouMean(resource, known, addr.String()+"."))
+			}
 		}
 	}
-	return plan, diags
+	return diags
 }
 
 func isEmptyState(state *stackstate.State) bool {

@@ -47,7 +47,7 @@ func (s *session) prepare(ctx context.Context, config *stackconfig.Config, upgra
 // are found.
 func (s *session) checkedOptions(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
 	config, diags := s.loadConfig()
-	if config == nil {
+	if config == nil || len(config.Files) == 0 {
 		return stackruntime.Options{}, diags
 	}
 	opts, moreDiags := s.prepare(ctx, config, false)

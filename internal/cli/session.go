@@ -47,6 +47,7 @@ type session struct {
 	bundle   *bundle.Bundle  // nil until source packages are needed
 	fetcher  *bundle.Fetcher // set while they are fetched
 	engine   preparedEngine
+	workDir  string // for the engine, if it is not to be the usual one
 	store    statestore.Store
 	input    *bufio.Reader // of answers, nil until the first question
 
@@ -198,12 +199,21 @@ func (s *session) loadConfigWith(resolver stackconfig.Resolver) (*stackconfig.Co
 		}
 		if len(config.Files) == 0 && !diags.HasErrors() {
 			diags = diags.Append(problem("No configuration files",
-				"The directory has no files whose names end in .tfcomponent.hcl or .tfcomponent.json. "+
-					"Go to the directory of a stack, or name it with -chdir=DIR."))
+				"There are no .tfcomponent.hcl or .tfcomponent.json files in %s. "+
+					"Go to the directory of a stack, or name it with -chdir=DIR.", currentDir()))
 		}
 	}
 	s.loaded = &loadedConfig{config, diags}
 	return s.loaded.config, s.loaded.diags
+}
+
+// currentDir names the current directory for messages.
+func currentDir() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "the current directory"
+	}
+	return dir
 }
 
 // openEngine returns the engine, without having prepared anything for it.
@@ -215,7 +225,7 @@ func (s *session) openEngine() (preparedEngine, error) {
 	if open == nil {
 		open = s.openBinary
 	}
-	opened, err := open(".", workDir)
+	opened, err := open(".", firstSet(s.workDir, workDir))
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +243,9 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 		return nil, fail("Engine not found", "%s", sentences(err.Error()))
 	}
 	if err := makeWorkDir(workDir); err != nil {
-		return nil, fail("Working directory cannot be used", "The directory for the engine's files cannot be used: %s.", reason(err))
+		return nil, fail("Working directory cannot be used", "cairn keeps the engine's files in the directory %s, and nothing can be written there: %s. "+
+			"Make the directory of the stack writable for this user, or copy the stack to one that is, and name that with -chdir=DIR.",
+			filepath.Join(currentDir(), workDir), reason(err))
 	}
 	opened, err := tfengine.New(tfengine.Options{Binary: binary, StackDir: stackDir, WorkDir: workDir, Resolver: s.packages()})
 	var tooOld *tfengine.TooOldError
@@ -247,16 +259,25 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 	return opened, nil
 }
 
-// makeWorkDir makes the working directory, which version control is to ignore.
+// makeWorkDir makes the working directory, which version control is to ignore. Errors: also that it is not writable.
 func makeWorkDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	ignore := filepath.Join(dir, ".gitignore")
 	if _, err := os.Stat(ignore); !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return errors.Join(err, checkWritable(dir))
 	}
 	return os.WriteFile(ignore, []byte("*\n"), 0o600)
+}
+
+// checkWritable fails if no file can be made in a directory.
+func checkWritable(dir string) error {
+	file, err := os.CreateTemp(dir, ".writable-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
 // openStore returns where the state is kept.

@@ -42,6 +42,10 @@ func (t *storedState) find(address string) (stateTarget, error) {
 		for known := range t.State.Components {
 			names = append(names, known.String())
 		}
+		if instances := t.instances(stackaddrs.ComponentOf(addr)); len(instances) > 0 {
+			return stateTarget{}, fail("Not in the state", "The state has no %s, but these instances of it: %s. Give the address of one, in single quotes for the shell.",
+				addr, strings.Join(instances, ", "))
+		}
 		return stateTarget{}, fail("Not in the state", "The state has no %s.%s \"cairn state list\" shows what it has.",
 			addr, didYouMean(addr.String(), names, ""))
 	}
@@ -54,6 +58,17 @@ func (t *storedState) find(address string) (stateTarget, error) {
 		err = fail("Not in the state", "The state of %s has no %s. \"cairn state list\" shows what it has.", addr, resource)
 	}
 	return target, err
+}
+
+// instances returns the addresses of the instances of a component, sorted.
+func (t *storedState) instances(of stackaddrs.AbsComponent) []string {
+	var addresses []string
+	for _, component := range t.State.SortedComponents() {
+		if stackaddrs.ComponentOf(component.Addr) == of {
+			addresses = append(addresses, component.Addr.String())
+		}
+	}
+	return addresses
 }
 
 // objects returns the objects of a resource instance: the current one, and those deposed.

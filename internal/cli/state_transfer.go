@@ -175,8 +175,12 @@ func stateExportCommand() *command {
 			case len(target.component.Module) == 0:
 				return 0, fail("Nothing to export", "%s has no state of its own.", target.component.Addr)
 			}
+			document, err := stackstate.ExportModule(target.component)
+			if err != nil {
+				return 0, fail("State cannot be exported", "The state of %s cannot be written as a plain Terraform state: %s.", target.component.Addr, err)
+			}
 			var indented bytes.Buffer
-			if err := json.Indent(&indented, bytes.TrimSpace(target.component.Module), "", "  "); err != nil {
+			if err := json.Indent(&indented, document, "", "  "); err != nil {
 				return 0, err
 			}
 			s.stdout("%s\n", indented.String())
@@ -211,14 +215,18 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 			if err := checkTerraformState(src, args[1]); err != nil {
 				return 0, err
 			}
+			imported, err := stackstate.ImportModule(addr, bytes.TrimSpace(src))
+			if err != nil {
+				return 0, fail("Not a Terraform state", "%s cannot be read: %s.", describeInput(args[1]), err)
+			}
 			return s.changeState(ctx, "state import", func(stored *storedState) (map[string][]byte, error) {
 				before := stored.State.Components[addr]
-				after := &stackstate.Component{Addr: addr}
+				after := imported
 				if before != nil {
 					copied := *before
+					copied.Module, copied.Outputs = imported.Module, imported.Outputs
 					after = &copied
 				}
-				after.Module = bytes.TrimSpace(src)
 				return stackstate.ComponentRecords(before, after)
 			})
 		},

@@ -26,9 +26,7 @@ func validateCommand() *command {
 			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
 			if s.options.json {
-				s.report = func(diags hcl.Diagnostics) error {
-					return jsonview.WriteDocument(s.streams.Out, jsonview.NewValidation(diags, s.sources()), true)
-				}
+				s.reportValidation()
 			}
 			diags := s.validate(ctx)
 			status, err := s.finish(diags)
@@ -37,6 +35,13 @@ func validateCommand() *command {
 			}
 			return status, err
 		},
+	}
+}
+
+// reportValidation shows diagnostics as the document that "validate -json" writes.
+func (s *session) reportValidation() {
+	s.report = func(diags hcl.Diagnostics) error {
+		return jsonview.WriteDocument(s.streams.Out, jsonview.NewValidation(diags, s.sources()), true)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -30,6 +31,7 @@ type versionDocument struct {
 	Cairn         string            `json:"cairn_version"`
 	Platform      string            `json:"platform"`
 	Engine        *jsonview.Engine  `json:"engine"` // null without one
+	EngineError   string            `json:"engine_error,omitempty"`
 	Providers     map[string]string `json:"providers"`
 }
 
@@ -50,8 +52,11 @@ func versionCommand() *command {
 				Platform:      runtime.GOOS + "_" + runtime.GOARCH,
 				Providers:     map[string]string{},
 			}
-			opened, engineErr := s.openEngine()
-			if engineErr == nil {
+			opened, forget, engineErr := s.openForVersion()
+			if engineErr != nil {
+				document.EngineError = cmp.Or(asDiagnostics(engineErr)[0].Detail, engineErr.Error())
+			} else {
+				defer forget()
 				info := jsonview.Engine(opened.Info())
 				document.Engine = &info
 				locks, err := opened.Locks()
@@ -67,7 +72,7 @@ func versionCommand() *command {
 			}
 			s.stdout("cairn %s on %s\n", document.Cairn, document.Platform)
 			if engineErr != nil {
-				s.stdout("no engine: %s\n", cmp.Or(asDiagnostics(engineErr)[0].Detail, engineErr.Error()))
+				s.stdout("no engine: %s\n", document.EngineError)
 				return exitOK, nil
 			}
 			s.stdout("%s %s\n", document.Engine.Name, document.Engine.Version)
@@ -77,6 +82,27 @@ func versionCommand() *command {
 			return exitOK, nil
 		},
 	}
+}
+
+// openForVersion opens the engine without leaving a working directory where there is none yet. The caller must call
+// forget after use.
+func (s *session) openForVersion() (_ preparedEngine, forget func(), err error) {
+	forget = func() {}
+	if checkWritable(workDir) != nil {
+		temporary, err := os.MkdirTemp("", "cairn-version-")
+		if err != nil {
+			return nil, nil, err
+		}
+		s.workDir = temporary
+		forget = func() {
+			_ = os.RemoveAll(temporary) //nolint:errcheck // it is among temporary files, which the system removes
+		}
+	}
+	opened, err := s.openEngine()
+	if err != nil {
+		forget()
+	}
+	return opened, forget, err
 }
 
 func sortedProviders(locks map[stackaddrs.Provider]string) []stackaddrs.Provider {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // stateWatch keeps the newest state that could be read while a process writes it: a process that is
@@ -29,7 +31,7 @@ type stateWatch struct {
 	seen     fileVersion  // of the file when it was read
 	readAt   time.Time
 	cost     time.Duration // of the last look
-	finished []string      // objects that were finished after good was read
+	finished []runner.Hook // objects that were finished after good was read
 }
 
 type fileVersion struct {
@@ -49,11 +51,7 @@ func watchState(dir *runDir, file string, prior engine.State, checkpoint func(en
 // event looks at the state if something may have changed there.
 func (w *stateWatch) event(ev runner.Event) {
 	if ev.Type == runner.EventApplyComplete && ev.Hook != nil && !isGeneratedAddress(ev.Hook.Resource.Addr) {
-		object := ev.Hook.Resource.Addr
-		if ev.Hook.IDValue != "" {
-			object += fmt.Sprintf(" (%s %s)", ev.Hook.IDKey, ev.Hook.IDValue)
-		}
-		w.finished = append(w.finished, object)
+		w.finished = append(w.finished, *ev.Hook)
 	}
 	// A large state is not read anew for each of many small resources.
 	if time.Since(w.readAt) > 20*w.cost {
@@ -121,16 +119,17 @@ func (w *stateWatch) final(outcome *runner.Result) (engine.State, *hcl.Diagnosti
 	_, err := readState(w.file)
 	never := errors.Is(err, errNoState) && len(w.good) == 0 && len(w.finished) == 0 // nothing was done
 	intact := err == nil || never
+	missing := w.missing()
 	// A process that was killed did not write what it finished last; tofu writes a state from time to time only.
-	if intact && (outcome.Outcome != runner.OutcomeDied || len(w.finished) == 0) {
+	if intact && (outcome.Outcome != runner.OutcomeDied || len(missing) == 0) {
 		return w.good, nil
 	}
 	detail := "The state is that from before the engine was killed."
 	if !intact {
 		detail = "The state was not written to its end. It is taken from the newest copy that is complete."
 	}
-	if len(w.finished) > 0 {
-		detail += " These objects were changed after that: " + join(w.finished) + ". Compare them with what really exists before you plan again."
+	if len(missing) > 0 {
+		detail += " These objects were changed after that: " + join(missing) + ". Compare them with what really exists before you plan again."
 	}
 	return w.good, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "State of component was damaged", Detail: detail}
 }
@@ -154,4 +153,43 @@ func printedState(text string) engine.State {
 		start += 1 + next
 	}
 	return nil
+}
+
+// missing returns the finished objects which the state does not show as they were left.
+func (w *stateWatch) missing() []string {
+	objects, err := stackstate.Objects(w.good)
+	if err != nil {
+		objects = nil // all are missing then
+	}
+	var missing []string
+	for i := range w.finished {
+		if isRecorded(&w.finished[i], objects) {
+			continue
+		}
+		text := w.finished[i].Resource.Addr
+		if id := w.finished[i].IDValue; id != "" {
+			text += fmt.Sprintf(" (%s %s)", w.finished[i].IDKey, id)
+		}
+		missing = append(missing, text)
+	}
+	return missing
+}
+
+// isRecorded tells whether a state shows what was done to an object. Of an update it cannot be told.
+func isRecorded(done *runner.Hook, objects []stackstate.Object) bool {
+	present := slices.ContainsFunc(objects, func(object stackstate.Object) bool {
+		if object.Addr.String() != done.Resource.Addr || object.Deposed != "" {
+			return false
+		}
+		var attributes map[string]any
+		return json.Unmarshal(object.Attributes, &attributes) == nil && fmt.Sprint(attributes[done.IDKey]) == done.IDValue
+	})
+	switch done.Action {
+	case "create":
+		return present
+	case "delete":
+		return !present
+	default:
+		return false
+	}
 }
