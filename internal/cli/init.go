@@ -9,11 +9,14 @@ func initCommand() *command {
 	var upgrade bool
 	return &command{
 		name:    "init",
-		summary: "Installs the providers of the whole stack.",
+		summary: "Fetches the sources and installs the providers of the whole stack.",
 		long: `
+Fetches what the stack and its modules take from repositories, archives and registries, and records in
+cairn.sources.lock.hcl what it chose. Other commands use what was fetched.
+
 Chooses a version of each provider that all stacks and modules accept, installs it once for all components, and
-records the choice in .terraform.lock.hcl, which belongs into version control. Other commands do the same by
-themselves when something has changed.`,
+records the choice in .terraform.lock.hcl. Other commands do the same by themselves when something has changed. Both
+lock files belong into version control.`,
 		example: "cairn init\ncairn init -upgrade",
 		flags: func(f *flagSet) {
 			f.BoolVar(&upgrade, "upgrade", false, "choose the newest versions that are allowed, whatever was chosen before")
@@ -22,7 +25,7 @@ themselves when something has changed.`,
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
-			config, diags := s.loadConfig()
+			config, diags := s.fetchConfig(ctx, upgrade)
 			if diags.HasErrors() || config == nil {
 				return s.finish(diags)
 			}

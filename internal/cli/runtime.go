@@ -101,7 +101,7 @@ func requirements(config *stackconfig.Config) map[stackaddrs.Provider][]string {
 
 // configHash identifies the files of the configuration and of its modules.
 func configHash(config *stackconfig.Config) (string, error) {
-	loader := module.NewLoader(module.Options{Base: config.Root.Dir})
+	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Resolver: config.Resolver})
 	var dirs []string
 	for _, dir := range moduleDirs(config) {
 		tree, _ := loader.Load(dir) //nolint:errcheck // what is wrong was reported when it was planned
@@ -114,7 +114,7 @@ func configHash(config *stackconfig.Config) (string, error) {
 	}
 	return stackplan.ConfigHash(stackplan.ConfigSources{
 		Base:       config.Root.Dir,
-		Files:      slices.Sorted(maps.Keys(config.Files)),
+		Files:      slices.Sorted(maps.Values(config.Paths)),
 		ModuleDirs: dirs,
 	})
 }

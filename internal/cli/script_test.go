@@ -28,6 +28,7 @@ func testContext() context.Context { return context.Background() }
 // are obeyed, and these commands:
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
+//   - sources: serves repositories, archives and registries; see scriptSources
 //   - waitfor FILE: waits until a file exists
 //   - truncate FILE BYTES: cuts a file
 //   - alter FILE OFFSET: changes one byte of a file; a negative offset counts from its end
@@ -43,6 +44,7 @@ func TestScripts(t *testing.T) {
 			"fakeprovider": func(ts *testscript.TestScript, _ bool, _ []string) {
 				ts.Setenv("TF_CLI_CONFIG_FILE", testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t)))
 			},
+			"sources":  sourcesCommand(t),
 			"waitfor":  waitForFile,
 			"truncate": truncateFile,
 			"alter":    alterFile,

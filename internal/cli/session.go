@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"golang.org/x/term"
 
+	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/views"
@@ -43,6 +44,8 @@ type session struct {
 	files    map[string]*hcl.File // sources of diagnostics, by the name in ranges
 	settings *settings
 	loaded   *loadedConfig
+	bundle   *bundle.Bundle  // nil until source packages are needed
+	fetcher  *bundle.Fetcher // set while they are fetched
 	engine   preparedEngine
 	workDir  string // for the engine, if it is not to be the usual one
 	store    statestore.Store
@@ -131,7 +134,11 @@ func (s *session) reportText(diags hcl.Diagnostics) error {
 // sources finds the text that diagnostics are about.
 func (s *session) sources() diagnostic.Sources {
 	return diagnostic.Sources{Files: s.files, Lookup: func(name string) []byte {
-		src, err := os.ReadFile(filepath.FromSlash(name))
+		path := filepath.FromSlash(name)
+		if inPackage, ok := s.packagePath(name); ok {
+			path = inPackage
+		}
+		src, err := os.ReadFile(path)
 		if err != nil {
 			return nil // shown without its source
 		}
@@ -178,19 +185,25 @@ func (s *session) readSettings() (settings, error) {
 // understood.
 func (s *session) loadConfig() (*stackconfig.Config, hcl.Diagnostics) {
 	if s.loaded == nil {
-		config, diags := stackconfig.Load(".")
-		if config != nil {
-			for name, file := range config.Files {
-				s.files[name] = file
-			}
-			if len(config.Files) == 0 && !diags.HasErrors() {
-				diags = diags.Append(problem("No configuration files",
-					"There are no .tfcomponent.hcl or .tfcomponent.json files in %s. "+
-						"Go to the directory of a stack, or name it with -chdir=DIR.", currentDir()))
-			}
-		}
-		s.loaded = &loadedConfig{config, diags}
+		return s.loadConfigWith(s.packages())
 	}
+	return s.loaded.config, s.loaded.diags
+}
+
+// loadConfigWith loads the configuration, also if it was loaded before.
+func (s *session) loadConfigWith(resolver stackconfig.Resolver) (*stackconfig.Config, hcl.Diagnostics) {
+	config, diags := stackconfig.LoadWith(".", stackconfig.LoadOptions{Resolver: resolver})
+	if config != nil {
+		for name, file := range config.Files {
+			s.files[name] = file
+		}
+		if len(config.Files) == 0 && !diags.HasErrors() {
+			diags = diags.Append(problem("No configuration files",
+				"There are no .tfcomponent.hcl or .tfcomponent.json files in %s. "+
+					"Go to the directory of a stack, or name it with -chdir=DIR.", currentDir()))
+		}
+	}
+	s.loaded = &loadedConfig{config, diags}
 	return s.loaded.config, s.loaded.diags
 }
 
@@ -234,7 +247,7 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 			"Make the directory of the stack writable for this user, or copy the stack to one that is, and name that with -chdir=DIR.",
 			filepath.Join(currentDir(), workDir), reason(err))
 	}
-	opened, err := tfengine.New(tfengine.Options{Binary: binary, StackDir: stackDir, WorkDir: workDir})
+	opened, err := tfengine.New(tfengine.Options{Binary: binary, StackDir: stackDir, WorkDir: workDir, Resolver: s.packages()})
 	var tooOld *tfengine.TooOldError
 	switch {
 	case errors.As(err, &tooOld):

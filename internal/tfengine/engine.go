@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // Options are the parameters of [New].
@@ -28,6 +29,9 @@ type Options struct {
 
 	// Environ is the environment for processes; nil stands for that of this program.
 	Environ []string
+
+	// Resolver finds modules that are not in local directories. May be nil.
+	Resolver stackconfig.Resolver
 }
 
 // Engine runs a terraform or tofu binary. Made by [New].
@@ -100,7 +104,7 @@ func New(opts Options) (*Engine, error) {
 		stackDir: stackDir,
 		workDir:  workDir,
 		environ:  environ,
-		modules:  module.NewLoader(module.Options{Base: stackDir, Tofu: info.Name == tofuName}),
+		modules:  module.NewLoader(module.Options{Base: stackDir, Tofu: info.Name == tofuName, Resolver: opts.Resolver}),
 	}
 	e.mu.hashes = map[string]fingerprintedHash{}
 	e.mu.data = map[string]*onceValue[string]{}

@@ -23,8 +23,14 @@ type Config struct {
 	Root *Stack
 
 	// Files are all files read, by the name used in diagnostics: a slash-separated
-	// path relative to the directory of the root stack.
+	// path relative to the directory of the root stack, or a source address.
 	Files map[string]*hcl.File
+
+	// Paths are where Files were read, absolute, by the same names.
+	Paths map[string]string
+
+	// Resolver found the sources that are not local. May be nil.
+	Resolver Resolver
 }
 
 // Stack is one stack of the tree, as written.

@@ -34,12 +34,17 @@ func isFormerName(name string) bool {
 // ParseFile parses a component file, in the syntax that its name says, without
 // decoding it. The result is never nil and has the source text in any case.
 func ParseFile(name string, src []byte) (*hcl.File, hcl.Diagnostics) {
+	return parseFile(name, name, src)
+}
+
+// parseFile parses a file whose name in diagnostics, as a source address, may not tell its syntax.
+func parseFile(fileName, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 	var file *hcl.File
 	var diags hcl.Diagnostics
 	switch {
-	case strings.HasSuffix(name, nativeSuffix):
+	case strings.HasSuffix(fileName, nativeSuffix):
 		file, diags = hclsyntax.ParseConfig(src, name, hcl.InitialPos)
-	case strings.HasSuffix(name, jsonSuffix):
+	case strings.HasSuffix(fileName, jsonSuffix):
 		file, diags = json.Parse(src, name)
 	default:
 		diags = hcl.Diagnostics{{
@@ -145,14 +150,14 @@ func (d *decoder) file(entry fs.DirEntry) {
 		d.errorf(*fileStart(name), "Stack source unreadable", "Reading %s failed: %s.", name, err)
 		return
 	}
-	file, diags := ParseFile(name, src)
-	d.loader.files[name] = file
+	file, diags := parseFile(entry.Name(), name, src)
+	d.loader.files[name], d.loader.paths[name] = file, path
 	d.diags = append(d.diags, diags...)
 	if diags.HasErrors() {
 		d.stack.Incomplete = true
 		return
 	}
-	d.json = strings.HasSuffix(name, jsonSuffix)
+	d.json = strings.HasSuffix(entry.Name(), jsonSuffix)
 	d.body(file.Body)
 }
 

@@ -37,14 +37,20 @@ func Load(dir string) (*Config, hcl.Diagnostics) {
 }
 
 func load(fsys fileSystem, dir string) (*Config, hcl.Diagnostics) {
+	return loadWith(fsys, dir, LoadOptions{})
+}
+
+func loadWith(fsys fileSystem, dir string, opts LoadOptions) (*Config, hcl.Diagnostics) {
 	realDir, err := fsys.RealPath(dir)
 	if err != nil {
 		return nil, hcl.Diagnostics{unreadableDiagnostic(dir, err)}
 	}
 	l := &loader{
 		fsys:        fsys,
+		resolver:    opts.Resolver,
 		rootDir:     realDir,
 		files:       map[string]*hcl.File{},
+		paths:       map[string]string{},
 		directories: map[string]*directory{},
 		dirErrors:   map[string]error{},
 		nodes:       map[stackaddrs.Stack]*node{},
@@ -60,7 +66,7 @@ func load(fsys fileSystem, dir string) (*Config, hcl.Diagnostics) {
 	root := l.add(stackaddrs.RootStack, nil, decoded)
 	l.attachRemoved()
 	l.checkRemovedComponents(root)
-	return &Config{Root: root, Files: l.files}, sorted(l.diags)
+	return &Config{Root: root, Files: l.files, Paths: l.paths, Resolver: opts.Resolver}, sorted(l.diags)
 }
 
 func unreadableDiagnostic(dir string, err error) *hcl.Diagnostic {
@@ -81,8 +87,10 @@ func unreadableDiagnostic(dir string, err error) *hcl.Diagnostic {
 // loader builds one tree of stacks.
 type loader struct {
 	fsys        fileSystem
+	resolver    Resolver // nil if there is none
 	rootDir     string
 	files       map[string]*hcl.File
+	paths       map[string]string     // of files
 	directories map[string]*directory // by absolute path
 	dirErrors   map[string]error      // results of checkDir
 	diags       hcl.Diagnostics
@@ -139,7 +147,7 @@ func (l *loader) embed(parent *node, name string, source Source) {
 	decoded := l.directory(source.Dir)
 	if decoded.err != nil {
 		l.broken[addr] = true
-		diag := unreadableDiagnostic(source.Dir, decoded.err)
+		diag := unreadableDiagnostic(l.place(source.Dir), decoded.err)
 		diag.Subject = source.Range.Ptr()
 		l.report(diag)
 		return
@@ -186,8 +194,23 @@ func place(rng hcl.Range) string {
 	return fmt.Sprintf("%s line %d", rng.Filename, rng.Start.Line)
 }
 
+// place returns how messages name a directory: by its source address if it is part of a package.
+func (l *loader) place(dir string) string {
+	if l.resolver != nil {
+		if place, ok := l.resolver.Locate(dir); ok {
+			return place.Address
+		}
+	}
+	return dir
+}
+
 // displayName returns the name of a file or directory in diagnostics.
 func (l *loader) displayName(path string) string {
+	if l.resolver != nil {
+		if place, ok := l.resolver.Locate(path); ok {
+			return place.Address
+		}
+	}
 	rel, err := filepath.Rel(l.rootDir, path)
 	if err != nil {
 		return filepath.ToSlash(path)

@@ -4,7 +4,6 @@
 package stackconfig
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -23,35 +22,52 @@ func (d *decoder) source(content *hcl.BodyContent, what string) Source {
 	if source.Written, ok = d.literalString(attr); !ok {
 		return source
 	}
-	addr, err := sourceaddrs.ParseSource(source.Written)
+	addr, err := ParseSource(source.Written)
 	if err != nil {
-		if inner := errors.Unwrap(err); inner != nil {
-			err = inner // without the repetition of the address
-		}
 		d.errorf(source.Range, "Unusable source address", "%q is not an address we understand: %s.", source.Written, err)
 		return source
 	}
 	if !d.sourceVersion(&source, addr, content.Attributes["version"]) {
 		return source
 	}
-	local, ok := addr.(sourceaddrs.LocalSource)
+	dir, ok := d.resolve(source, addr)
 	if !ok {
-		d.errorf(source.Range, "Source cannot be used here",
-			"This version of cairn runs local sources only, and %q is %s. Put a copy of it beside the stack and use its relative path, like \"./vendor/NAME\".",
-			source.Written, sourceKind(addr))
 		return source
 	}
-	dir := filepath.Join(d.stack.Dir, filepath.FromSlash(local.RelativePath()))
 	if err := d.loader.checkDir(dir); err != nil {
 		summary := "Source cannot be used here"
 		if what == "stack" {
 			summary = "No such stack directory"
 		}
-		d.errorf(source.Range, summary, "The source %q leads from this stack to %s, but %s.", source.Written, dir, err)
+		d.errorf(source.Range, summary, "The source %q leads from this stack to %s, but %s.", source.Written, d.loader.place(dir), err)
 		return source
 	}
 	source.Dir = dir
 	return source
+}
+
+// resolve returns the directory that a source leads to.
+func (d *decoder) resolve(source Source, addr sourceaddrs.Source) (dir string, ok bool) {
+	var err error
+	switch local, isLocal := addr.(sourceaddrs.LocalSource); {
+	case isLocal:
+		dir = filepath.Join(d.stack.Dir, filepath.FromSlash(local.RelativePath()))
+		err = LeadsOut(d.loader.resolver, d.stack.Dir, dir)
+	case d.loader.resolver == nil:
+		d.errorf(source.Range, "Source cannot be used here",
+			"Only local sources can be used without prepared source packages, and %q is %s.", source.Written, sourceKind(addr))
+		return "", false
+	default:
+		var resolved Resolved
+		resolved, err = d.loader.resolver.Resolve(addr, source.Version)
+		dir = resolved.Dir
+	}
+	if err != nil {
+		summary, detail := SourceProblem(source.Written, "this stack", err)
+		d.errorf(source.Range, summary, "%s", detail)
+		return "", false
+	}
+	return dir, true
 }
 
 // sourceVersion decodes the version argument that belongs to a source and tells

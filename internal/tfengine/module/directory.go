@@ -50,6 +50,7 @@ type Call struct {
 	Name        string
 	Source      string
 	SourceRange hcl.Range
+	Version     string // constraint as written, or empty
 
 	// Providers maps the names of the called module to those of the caller.
 	Providers map[engine.ProviderSlot]engine.ProviderSlot
@@ -174,6 +175,9 @@ func (d *Directory) addCall(block *hcl.Block) hcl.Diagnostics {
 	if attr := content.Attributes["source"]; attr != nil {
 		call.SourceRange = attr.Expr.Range()
 		diags = diags.Extend(gohcl.DecodeExpression(attr.Expr, nil, &call.Source))
+	}
+	if attr := content.Attributes["version"]; attr != nil {
+		diags = diags.Extend(gohcl.DecodeExpression(attr.Expr, nil, &call.Version))
 	}
 	if attr := content.Attributes["providers"]; attr != nil {
 		providers, moreDiags := decodeProviderMap(attr.Expr)

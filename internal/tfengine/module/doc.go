@@ -12,6 +12,9 @@
 //	D1. A directory is read once per [Loader]. A program that must see later changes of the files
 //	    makes a new Loader.
 //	D2. Ranges name files relative to the loader's base directory, with forward slashes, as far
-//	    as they can be reached from there.
-//	D3. Calls of modules are followed into local directories only.
+//	    as they can be reached from there. Files of source packages have their source address.
+//	D3. Calls of modules are followed into local directories, and into source packages as far as
+//	    there is a resolver for them.
+//	D4. In a working copy, each call of a module in a package has the package in a directory of
+//	    its own, named as init would have named it, so that path.module is what users expect.
 package module

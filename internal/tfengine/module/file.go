@@ -133,6 +133,11 @@ func (l *Loader) parseFile(dir, name string) (*File, hcl.Diagnostics) {
 
 // display returns how ranges name the file (rule D2).
 func (l *Loader) display(path string) string {
+	if l.resolver != nil {
+		if place, ok := l.resolver.Locate(path); ok {
+			return place.Address
+		}
+	}
 	if rel, err := filepath.Rel(l.base, path); err == nil {
 		return filepath.ToSlash(rel)
 	}

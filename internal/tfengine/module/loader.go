@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // Options are the parameters of [NewLoader].
@@ -20,12 +22,16 @@ type Options struct {
 
 	// Tofu makes the loader read .tofu files, as only that engine does.
 	Tofu bool
+
+	// Resolver finds modules that are not in local directories. Without one, calls of them are errors.
+	Resolver stackconfig.Resolver
 }
 
 // Loader reads modules. It is safe for concurrent use.
 type Loader struct {
-	base string
-	tofu bool
+	base     string
+	tofu     bool
+	resolver stackconfig.Resolver // nil if there is none
 
 	mu struct {
 		sync.Mutex
@@ -52,7 +58,7 @@ func NewLoader(opts Options) *Loader {
 	if err != nil {
 		base = opts.Base
 	}
-	l := &Loader{base: base, tofu: opts.Tofu}
+	l := &Loader{base: base, tofu: opts.Tofu, resolver: opts.Resolver}
 	l.mu.dirs = map[string]*directoryEntry{}
 	l.mu.trees = map[string]*treeEntry{}
 	return l

@@ -7,9 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -22,6 +20,9 @@ type Tree struct {
 	Root  *Directory
 	Nodes []*Node // all calls below the root, sorted by key
 
+	// Package is the directory of the source package that the root is in, or empty.
+	Package string
+
 	Module *engine.Module
 
 	// DataProviders are the slots through which data sources of the tree are read.
@@ -31,11 +32,28 @@ type Tree struct {
 // Node is a module call of a tree.
 type Node struct {
 	Key       string // names of the calls from the root down, joined with dots
-	Source    string // as written
+	Source    string // as the engine writes it
+	Version   string // selected version of a registry source
 	Directory *Directory
+
+	// Path is where the directory is in a working copy: a slash-separated path relative to
+	// that of the root module.
+	Path string
+
+	// Package is the directory of the package that the call leads into, and Mount where the
+	// package is in a working copy. Both are empty for calls of local directories.
+	Package, Mount string
 
 	parent *Node // nil when the root calls it
 	call   *Call
+}
+
+// Mounted returns the call that leads into the package that the node is in, or nil if the node is beside the root.
+func (n *Node) Mounted() *Node {
+	for n != nil && n.Mount == "" {
+		n = n.parent
+	}
+	return n
 }
 
 // Directories returns each directory of the tree once, the root's first.
@@ -56,6 +74,11 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 		return nil, diags
 	}
 	tree := &Tree{Root: root}
+	if l.resolver != nil {
+		if place, ok := l.resolver.Locate(path); ok {
+			tree.Package = place.Package
+		}
+	}
 	diags = diags.Extend(forbiddenInRoot(root))
 	diags = diags.Extend(l.follow(tree, root, nil))
 	slices.SortFunc(tree.Nodes, func(a, b *Node) int { return cmp.Compare(a.Key, b.Key) })
@@ -67,13 +90,15 @@ func (l *Loader) follow(tree *Tree, caller *Directory, parent *Node) hcl.Diagnos
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(caller.Calls)) {
 		call := caller.Calls[name]
-		if !isLocal(call.Source) {
-			if call.Source != "" { // without a source the engine says what is wrong
-				diags = diags.Append(notLocal(call))
-			}
+		if call.Source == "" {
+			continue // the engine says what is wrong
+		}
+		node, diag := l.target(caller, parent, call)
+		if diag != nil {
+			diags = diags.Append(diag)
 			continue
 		}
-		path := filepath.Join(caller.Path, filepath.FromSlash(call.Source))
+		path := node.Directory.Path
 		if reachedFrom(tree, parent, path) {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
@@ -96,10 +121,7 @@ func (l *Loader) follow(tree *Tree, caller *Directory, parent *Node) hcl.Diagnos
 			diags = diags.Extend(moreDiags)
 			diags = diags.Extend(forbiddenInChild(dir))
 		}
-		node := &Node{Key: name, Source: call.Source, Directory: dir, parent: parent, call: call}
-		if parent != nil {
-			node.Key = parent.Key + "." + name
-		}
+		node.Directory = dir
 		tree.Nodes = append(tree.Nodes, node)
 		diags = diags.Extend(l.follow(tree, dir, node))
 	}
@@ -113,22 +135,6 @@ func reachedFrom(tree *Tree, node *Node, path string) bool {
 		}
 	}
 	return tree.Root.Path == path
-}
-
-func isLocal(source string) bool {
-	return strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../")
-}
-
-func notLocal(call *Call) *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Module source not supported",
-		Detail: fmt.Sprintf(
-			"Module call %q takes its module from %q. This version of cairn follows module calls to local directories only, which start with ./ or ../.",
-			call.Name, call.Source,
-		),
-		Subject: call.SourceRange.Ptr(),
-	}
 }
 
 func forbiddenInRoot(root *Directory) hcl.Diagnostics {

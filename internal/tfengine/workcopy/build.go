@@ -107,33 +107,46 @@ func (c *Copy) rewrite(spec *Spec) error {
 	for _, name := range c.Shape.Latched {
 		r.latched[name] = true
 	}
-	for _, dir := range spec.Tree.Directories() {
-		inRoot := dir == spec.Tree.Root
-		rel, err := filepath.Rel(spec.Tree.Root.Path, dir.Path)
-		if err != nil {
-			return err
+	if err := c.rewriteDirectory(r, spec.Tree.Root, "."); err != nil {
+		return err
+	}
+	seen := map[string]bool{".": true}
+	for _, node := range spec.Tree.Nodes {
+		if seen[node.Path] {
+			continue
 		}
-		for _, file := range dir.Files {
-			name := path.Join(filepath.ToSlash(rel), file.Name)
-			c.displays[name] = file.Display
-			if !r.concerns(file, inRoot) {
-				continue
-			}
-			var outer, inner *edited
-			if body, native := file.Native(); native {
-				outer, inner = r.native(file, body, inRoot)
-			} else if outer, inner, err = r.json(file, inRoot); err != nil {
-				return err
-			}
-			if string(outer.content) != string(file.Source) {
-				c.files[name] = outer
-			}
-			if inner != nil {
-				c.files[path.Join(latchDir, file.Name)] = inner
-			}
+		seen[node.Path] = true
+		if err := c.rewriteDirectory(r, node.Directory, node.Path); err != nil {
+			return err
 		}
 	}
 	c.validations = r.validations
+	return nil
+}
+
+// rewriteDirectory changes the files of a directory, which is at a path in the copy.
+func (c *Copy) rewriteDirectory(r *rewriter, dir *module.Directory, at string) error {
+	inRoot := at == "."
+	for _, file := range dir.Files {
+		name := path.Join(at, file.Name)
+		c.displays[name] = file.Display
+		if !r.concerns(file, inRoot) {
+			continue
+		}
+		var outer, inner *edited
+		var err error
+		if body, native := file.Native(); native {
+			outer, inner = r.native(file, body, inRoot)
+		} else if outer, inner, err = r.json(file, inRoot); err != nil {
+			return err
+		}
+		if string(outer.content) != string(file.Source) {
+			c.files[name] = outer
+		}
+		if inner != nil {
+			c.files[path.Join(latchDir, file.Name)] = inner
+		}
+	}
 	return nil
 }
 
@@ -365,17 +378,18 @@ func (c *Copy) latchState(inputs map[string]cty.Value, destroying bool) ([]byte,
 }
 
 // Manifest returns what init would write to modules.json.
-func Manifest(tree *module.Tree) ([]byte, error) {
-	type entry struct{ Key, Source, Dir string }
-	entries := []entry{{"", "", "."}, {latchName, "./" + latchDir, latchDir}}
-	for _, node := range tree.Nodes {
-		dir, err := filepath.Rel(tree.Root.Path, node.Directory.Path)
-		if err != nil {
-			return nil, fmt.Errorf("listing module calls: %w", err)
-		}
-		entries = append(entries, entry{node.Key, node.Source, filepath.ToSlash(dir)})
+func Manifest(tree *module.Tree) []byte {
+	type entry struct {
+		Key     string
+		Source  string
+		Version string `json:",omitempty"`
+		Dir     string
 	}
-	return mustMarshal(map[string]any{"Modules": entries}), nil
+	entries := []entry{{Dir: "."}, {Key: latchName, Source: "./" + latchDir, Dir: latchDir}}
+	for _, node := range tree.Nodes {
+		entries = append(entries, entry{node.Key, node.Source, node.Version, node.Path})
+	}
+	return mustMarshal(map[string]any{"Modules": entries})
 }
 
 // isGenerated tells whether a file was made by Build.

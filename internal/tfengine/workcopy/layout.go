@@ -30,13 +30,16 @@ type Layout struct {
 	// Root is the module's directory relative to Top.
 	Root string
 
-	dirs  []string // real directories, relative to Top, parents first
+	dirs  []string // real directories, relative to the top of the copy, parents first
 	links []link
-	files []string // all regular files of the modules, relative to Top, sorted
+	files []link // all regular files of the modules, sorted
 }
 
-// link is a file or directory to link to, both as a path relative to Top.
-type link struct{ path string }
+// link is a file or directory of a module in a working copy.
+type link struct {
+	source string // absolute
+	target string // relative to the top of the copy
+}
 
 // NewLayout looks at the files of a tree. Nothing below the directory excluded becomes part of the copy.
 func NewLayout(tree *module.Tree, inputs map[string]cty.Value, excluded string) (*Layout, error) {
@@ -47,17 +50,31 @@ func NewLayout(tree *module.Tree, inputs map[string]cty.Value, excluded string) 
 	}
 	layout.Root = root
 
-	scan := scanner{layout: layout, excluded: excluded, root: tree.Root.Path, modules: map[string]bool{}, ancestors: map[string]bool{}}
-	for _, dir := range tree.Directories() {
-		scan.modules[dir.Path] = true
-		for path := dir.Path; path != layout.Top; path = filepath.Dir(path) {
-			scan.ancestors[filepath.Dir(path)] = true
+	scan := scanner{layout: layout, excluded: excluded, root: tree.Root.Path, base: layout.Top}
+	scan.addModule(tree.Root.Path)
+	mounts := map[*module.Node]*scanner{}
+	for _, node := range tree.Nodes {
+		mounted := node.Mounted()
+		if mounted == nil {
+			scan.addModule(node.Directory.Path)
+			continue
 		}
+		if mounts[mounted] == nil {
+			mounts[mounted] = &scanner{layout: layout, base: mounted.Package, at: filepath.Join(root, filepath.FromSlash(mounted.Mount))}
+		}
+		mounts[mounted].addModule(node.Directory.Path)
 	}
 	if err := scan.directory(layout.Top, false); err != nil {
 		return nil, fmt.Errorf("laying out a module: %w", err)
 	}
-	slices.Sort(layout.files)
+	for _, node := range tree.Nodes {
+		if mount := mounts[node]; mount != nil {
+			if err := mount.directory(mount.base, false); err != nil {
+				return nil, fmt.Errorf("laying out a module: %w", err)
+			}
+		}
+	}
+	slices.SortFunc(layout.files, func(a, b link) int { return cmp.Compare(a.target, b.target) })
 	return layout, nil
 }
 
@@ -65,20 +82,20 @@ func NewLayout(tree *module.Tree, inputs map[string]cty.Value, excluded string) 
 var upwards = regexp.MustCompile(`\.\.(?:/\.\.)*`)
 
 // topDirectory returns the lowest directory that holds everything the tree's files, and the
-// inputs, name by a relative path.
+// inputs, name by a relative path. It does not leave a source package.
 func topDirectory(tree *module.Tree, inputs map[string]cty.Value) string {
 	top := tree.Root.Path
 	widen := func(path string) {
-		for !within(top, path) {
+		for !within(top, path) && top != tree.Package {
 			top = filepath.Dir(top)
 		}
 	}
-	for _, dir := range tree.Directories() {
-		levels := 0
-		for _, file := range dir.Files {
-			levels = max(levels, levelsUp(file.Source))
+	widen(reach(tree.Root))
+	for _, node := range tree.Nodes {
+		if node.Mounted() == nil {
+			widen(node.Directory.Path)
+			widen(reach(node.Directory))
 		}
-		widen(up(dir.Path, levels))
 	}
 	for _, value := range inputs {
 		//nolint:errcheck // the callback returns no error
@@ -91,6 +108,15 @@ func topDirectory(tree *module.Tree, inputs map[string]cty.Value) string {
 		})
 	}
 	return top
+}
+
+// reach returns the highest directory that files of a module name by a relative path.
+func reach(dir *module.Directory) string {
+	levels := 0
+	for _, file := range dir.Files {
+		levels = max(levels, levelsUp(file.Source))
+	}
+	return up(dir.Path, levels)
 }
 
 func levelsUp(text []byte) int {
@@ -122,15 +148,29 @@ type scanner struct {
 	layout    *Layout
 	excluded  string
 	root      string
+	base      string          // directory that is scanned
+	at        string          // where it is in the copy
 	modules   map[string]bool // directories that are copied with all below
 	ancestors map[string]bool // directories with a module somewhere below
 }
 
+// addModule says that there is a module in a directory below the base.
+func (s *scanner) addModule(path string) {
+	if s.modules == nil {
+		s.modules, s.ancestors = map[string]bool{}, map[string]bool{}
+	}
+	s.modules[path] = true
+	for ; path != s.base && within(s.base, path); path = filepath.Dir(path) {
+		s.ancestors[filepath.Dir(path)] = true
+	}
+}
+
 func (s *scanner) directory(path string, inModule bool) error {
-	rel, err := filepath.Rel(s.layout.Top, path)
+	rel, err := filepath.Rel(s.base, path)
 	if err != nil {
 		return err
 	}
+	rel = filepath.Join(s.at, rel)
 	s.layout.dirs = append(s.layout.dirs, rel)
 	inModule = inModule || s.modules[path]
 
@@ -147,10 +187,10 @@ func (s *scanner) directory(path string, inModule bool) error {
 				return err
 			}
 		default:
-			name := filepath.Join(rel, entry.Name())
-			s.layout.links = append(s.layout.links, link{name})
+			found := link{source: child, target: filepath.Join(rel, entry.Name())}
+			s.layout.links = append(s.layout.links, found)
 			if inModule && !entry.IsDir() {
-				s.layout.files = append(s.layout.files, name)
+				s.layout.files = append(s.layout.files, found)
 			}
 		}
 	}
@@ -172,16 +212,17 @@ func leftOut(name string, inRoot bool) bool {
 // Fingerprint changes when a file of the modules was added, removed or written. It is cheap.
 func (l *Layout) Fingerprint() (string, error) {
 	hash := sha256.New()
-	for _, name := range l.files {
-		info, err := os.Stat(filepath.Join(l.Top, name))
+	for _, file := range l.files {
+		name := filepath.ToSlash(file.target)
+		info, err := os.Stat(file.source)
 		if err != nil {
 			if os.IsNotExist(err) { // a dangling link
-				fmt.Fprintf(hash, "%s -\n", filepath.ToSlash(name))
+				fmt.Fprintf(hash, "%s -\n", name)
 				continue
 			}
 			return "", fmt.Errorf("looking at a module's files: %w", err)
 		}
-		fmt.Fprintf(hash, "%s %d %d\n", filepath.ToSlash(name), info.Size(), info.ModTime().UnixNano())
+		fmt.Fprintf(hash, "%s %d %d\n", name, info.Size(), info.ModTime().UnixNano())
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
@@ -189,18 +230,19 @@ func (l *Layout) Fingerprint() (string, error) {
 // Hash identifies the content of the modules' files.
 func (l *Layout) Hash() (string, error) {
 	hash := sha256.New()
-	for _, name := range l.files {
-		if err := hashFile(hash, l.Top, name); err != nil {
+	for _, file := range l.files {
+		if err := hashFile(hash, file); err != nil {
 			return "", fmt.Errorf("reading a module's files: %w", err)
 		}
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-func hashFile(hash io.Writer, top, name string) error {
-	file, err := os.Open(filepath.Join(top, name))
+func hashFile(hash io.Writer, found link) error {
+	name := filepath.ToSlash(found.target)
+	file, err := os.Open(found.source)
 	if os.IsNotExist(err) {
-		_, err := fmt.Fprintf(hash, "%s -\n", filepath.ToSlash(name))
+		_, err := fmt.Fprintf(hash, "%s -\n", name)
 		return err
 	}
 	if err != nil {
@@ -211,7 +253,7 @@ func hashFile(hash io.Writer, top, name string) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return err
 	}
-	if _, err := fmt.Fprintf(hash, "%s %d\n", filepath.ToSlash(name), info.Size()); err != nil {
+	if _, err := fmt.Fprintf(hash, "%s %d\n", name, info.Size()); err != nil {
 		return err
 	}
 	_, err = io.Copy(hash, file)
@@ -226,10 +268,10 @@ func (l *Layout) build(dir string, replaced func(rel string) bool) error {
 		}
 	}
 	for _, link := range l.links {
-		if replaced(link.path) {
+		if replaced(link.target) {
 			continue
 		}
-		if err := linkOrCopy(filepath.Join(l.Top, link.path), filepath.Join(dir, link.path)); err != nil {
+		if err := linkOrCopy(link.source, filepath.Join(dir, link.target)); err != nil {
 			return err
 		}
 	}

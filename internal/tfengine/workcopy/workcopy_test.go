@@ -440,10 +440,7 @@ func TestManifestHasAllCalls(t *testing.T) {
 	tree := loadTree(t, map[string]string{
 		"m/main.tf": `module "c" { source = "../c" }`, "c/a.tf": `module "d" { source = "./d" }`, "c/d/a.tf": "",
 	})
-	data, err := Manifest(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := Manifest(tree)
 	var manifest struct {
 		Modules []struct{ Key, Source, Dir string }
 	}

@@ -1,0 +1,115 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package bundle
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-svchost"
+
+	"github.com/cairnstacks/cairn/internal/bundle/sourcetest"
+)
+
+func writeFile(t *testing.T, path, content string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCLIConfig(t *testing.T) {
+	home := t.TempDir()
+	variable := "HOME="
+	main, dir := ".terraformrc", ".terraform.d"
+	if runtime.GOOS == "windows" {
+		variable, main, dir = "APPDATA=", "terraform.rc", "terraform.d"
+	}
+	writeFile(t, filepath.Join(home, main), `
+plugin_cache_dir = "/x"
+provider_installation {
+  direct {}
+}
+credentials "one.example.com" { token = "main" }
+credentials "two.example.com" { token = "main" }
+host "three.example.com" {
+  services = { "modules.v1" = "https://elsewhere.example.com/m" }
+}`)
+	writeFile(t, filepath.Join(home, dir, "credentials.tfrc.json"), `{"credentials": {"two.example.com": {"token": "login"}}}`)
+	override := writeFile(t, filepath.Join(home, "other.tfrc"), `credentials "one.example.com" { token = "other" }`)
+	for name, test := range map[string]struct {
+		environ []string
+		want    map[string]string
+	}{
+		"files": {nil, map[string]string{"one.example.com": "main", "two.example.com": "login"}},
+		"override": {
+			[]string{"TF_CLI_CONFIG_FILE=" + override},
+			map[string]string{"one.example.com": "other", "two.example.com": ""},
+		},
+		"older name": {[]string{"TERRAFORM_CONFIG=" + override}, map[string]string{"one.example.com": "other"}},
+		"environment": {
+			[]string{"TF_TOKEN_one_example_com=env", "TF_TOKEN_my__host_example_com=dash", "TF_TOKEN_two_example_com="},
+			map[string]string{"one.example.com": "env", "my-host.example.com": "dash", "two.example.com": "login"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config, err := readCLIConfig(append([]string{variable + home}, test.environ...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for host, want := range test.want {
+				if got := config.tokens[svchost.Hostname(host)]; got != want {
+					t.Errorf("%s: got token %q, want %q", host, got, want)
+				}
+			}
+			if test.environ == nil && config.services["three.example.com"]["modules.v1"] != "https://elsewhere.example.com/m" {
+				t.Errorf("got services %v", config.services)
+			}
+		})
+	}
+}
+
+func TestDamagedCLIConfig(t *testing.T) {
+	w := newWorld(t)
+	path := writeFile(t, filepath.Join(t.TempDir(), "x.tfrc"), `credentials "x" {`)
+	w.environ = append(w.environ, "TF_CLI_CONFIG_FILE="+path)
+	w.stack("component \"c\" {\n  source = \"HOST/ns/m/x\"\n  version = \"1.0.0\"\n}\n")
+	_, diags, _ := w.fetch(context.Background(), nil)
+	w.wantError(diags, "the CLI configuration "+path+" cannot be used")
+}
+
+func TestRegistryToken(t *testing.T) {
+	w := newWorld(t)
+	w.server.Token = "open-sesame"
+	w.server.Archive("x.tgz", sourcetest.Pack(t, sourcetest.Entry{Name: "main.tf", Content: emptyModule}))
+	w.server.Publish("modules/ns/m/x", "1.0.0", "/archives/x.tgz")
+	w.stack("component \"c\" {\n  source = \"registry.example.test/ns/m/x\"\n  version = \"1.0.0\"\n}\n")
+	services := "host \"registry.example.test\" {\n  services = { \"modules.v1\" = \"https://" + w.server.Host + "/modules/\" }\n}\n"
+	path := writeFile(t, filepath.Join(t.TempDir(), "x.tfrc"), services)
+	base := append(w.environ, "TF_CLI_CONFIG_FILE="+path) //nolint:gocritic // a new list
+
+	w.environ = base
+	_, diags, _ := w.fetch(context.Background(), nil)
+	w.wantError(diags, "refuses access (401 Unauthorized)", "TF_TOKEN_registry_example_test")
+
+	w.environ = append(base, "TF_TOKEN_registry_example_test=open-sesame") //nolint:gocritic // a new list
+	w.mustFetch(nil)
+
+	writeFile(t, path, services+`credentials "registry.example.test" { token = "open-sesame" }`)
+	w.environ = base
+	w.mustFetch(upgrade)
+	for _, name := range []string{LockFileName, ".cairn/sources/" + manifestName} {
+		if strings.Contains(w.read(name), "sesame") {
+			t.Errorf("%s has the token", name)
+		}
+	}
+}

@@ -1,0 +1,405 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-slug/sourceaddrs"
+
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// FetcherOptions are the parameters of [NewFetcher].
+type FetcherOptions struct {
+	Options
+
+	// Upgrade chooses versions, and commits of branches and tags, anew.
+	Upgrade bool
+
+	// Started is called when a package is going to be fetched; possibly from several goroutines. May be nil.
+	Started func(name string)
+}
+
+// Fetcher fetches packages when sources in them are resolved. The caller resolves all sources of a configuration,
+// again as long as [Fetcher.Again] says so, and then saves what was chosen.
+//
+// It is safe for concurrent use but for Again and Save.
+type Fetcher struct {
+	paths    paths
+	opts     FetcherOptions
+	client   *http.Client
+	git      *gitFetcher
+	registry *registryClient
+
+	locked   map[packageID]lockedPackage    // what the lock file says
+	listed   []preparedPackage              // what was in the directory
+	prepared map[packageID]*preparedPackage // the same, by package
+	pinned   map[packageID][]string         // versions that are chosen from in this pass, by package without version
+
+	mu struct {
+		sync.Mutex
+		results map[packageID]*fetched
+		used    map[packageID]bool // in this pass
+	}
+}
+
+// fetched is the outcome for one package.
+type fetched struct {
+	once sync.Once
+	pkg  *preparedPackage
+	err  error
+}
+
+// NewFetcher returns a fetcher that knows what is locked and prepared.
+//
+// Errors: the lock file or the directory cannot be used.
+func NewFetcher(opts FetcherOptions) (*Fetcher, error) {
+	if opts.Environ == nil {
+		opts.Environ = os.Environ()
+	}
+	client := opts.Client
+	if client == nil {
+		client = newClient()
+	}
+	f := &Fetcher{
+		paths:    newPaths(opts.Options),
+		opts:     opts,
+		client:   client,
+		git:      &gitFetcher{opts.Environ},
+		registry: newRegistryClient(client, opts.Environ),
+		prepared: map[packageID]*preparedPackage{},
+		pinned:   map[packageID][]string{},
+	}
+	f.mu.results = map[packageID]*fetched{}
+	f.mu.used = map[packageID]bool{}
+	var err error
+	if f.locked, err = readLockFile(f.paths.lockFile); err != nil {
+		return nil, err
+	}
+	if f.listed, err = readManifest(f.paths.dir); err != nil {
+		return nil, err
+	}
+	for i := range f.listed {
+		f.prepared[f.listed[i].packageID] = &f.listed[i]
+	}
+	if !opts.Upgrade {
+		f.pin(maps.Keys(f.locked))
+	}
+	return f, nil
+}
+
+// pin makes versions those that are chosen from.
+func (f *Fetcher) pin(ids func(yield func(packageID) bool)) {
+	for id := range ids {
+		if id.Kind == remoteKind {
+			continue
+		}
+		text := id.Version
+		id.Version = ""
+		if !slices.Contains(f.pinned[id], text) {
+			f.pinned[id] = append(f.pinned[id], text)
+		}
+	}
+}
+
+// Prefetch fetches at the same time what the lock file has and the directory lacks. What fails is reported when a
+// source in it is resolved.
+func (f *Fetcher) Prefetch(ctx context.Context) {
+	if f.opts.Upgrade {
+		return
+	}
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	for _, id := range slices.SortedFunc(maps.Keys(f.locked), comparePackages) {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			_, _ = f.fetch(ctx, id) //nolint:errcheck // see above
+		})
+	}
+	wait.Wait()
+}
+
+// Resolver returns a resolver that fetches what is missing. It ends with the context.
+func (f *Fetcher) Resolver(ctx context.Context) stackconfig.Resolver { return &fetching{f, ctx} }
+
+// fetching binds a fetcher to the operation that it works for: loading knows no contexts.
+type fetching struct {
+	*Fetcher
+	ctx context.Context //nolint:containedctx // see above
+}
+
+// Resolve implements [stackconfig.Resolver].
+func (f *fetching) Resolve(source sourceaddrs.Source, constraint string) (stackconfig.Resolved, error) {
+	id, below := splitSource(source)
+	if id.Kind != remoteKind {
+		var err error
+		if id.Version, err = f.choose(f.ctx, id, constraint); err != nil {
+			return stackconfig.Resolved{}, err
+		}
+	}
+	pkg, err := f.fetch(f.ctx, id)
+	if err != nil {
+		return stackconfig.Resolved{}, err
+	}
+	f.mu.Lock()
+	f.mu.used[id] = true
+	f.mu.Unlock()
+	return f.paths.resolved(pkg, below), nil
+}
+
+// Locate implements [stackconfig.Resolver].
+func (f *Fetcher) Locate(path string) (stackconfig.Place, bool) {
+	return f.paths.locate(path, func(dir string) *preparedPackage {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for id := range f.mu.used {
+			if pkg := f.mu.results[id].pkg; pkg.Dir == dir {
+				return pkg
+			}
+		}
+		return nil
+	})
+}
+
+// Path is [Bundle.Path] for what was fetched.
+func (f *Fetcher) Path(address string) (path string, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.paths.path(address, func(yield func(*preparedPackage) bool) {
+		for id := range f.mu.used {
+			if !yield(f.mu.results[id].pkg) {
+				return
+			}
+		}
+	})
+}
+
+// choose returns the version of a registry package that a constraint stands for (rule B2).
+func (f *Fetcher) choose(ctx context.Context, id packageID, constraint string) (string, error) {
+	chosen, err := newest(f.pinned[id], constraint)
+	if chosen != "" || err != nil {
+		return chosen, err
+	}
+	versions, err := f.registry.Versions(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if chosen, err = newest(versions, constraint); err != nil {
+		return "", err
+	}
+	if chosen == "" {
+		return "", noVersion(id, constraint, versions)
+	}
+	return chosen, nil
+}
+
+func noVersion(id packageID, constraint string, versions []string) error {
+	if len(versions) == 0 {
+		return fmt.Errorf("the registry has no version of %s", id)
+	}
+	slices.SortFunc(versions, func(a, b string) int { return compareVersions(b, a) })
+	some, more := versions, ""
+	if len(versions) > 5 {
+		some, more = versions[:5], " and older ones"
+	}
+	return fmt.Errorf("no version of %s satisfies the constraint %q; the registry has %s%s", id, constraint, strings.Join(some, ", "), more)
+}
+
+// fetch returns a package, fetched if need be.
+func (f *Fetcher) fetch(ctx context.Context, id packageID) (*preparedPackage, error) {
+	f.mu.Lock()
+	result := f.mu.results[id]
+	if result == nil {
+		result = &fetched{}
+		f.mu.results[id] = result
+	}
+	f.mu.Unlock()
+	result.once.Do(func() {
+		if result.pkg = f.usable(id); result.pkg == nil {
+			result.pkg, result.err = f.obtain(ctx, id)
+		}
+	})
+	return result.pkg, result.err
+}
+
+// usable returns a package from the directory, or nil if it must be fetched. Versions in registries don't change.
+func (f *Fetcher) usable(id packageID) *preparedPackage {
+	pkg := f.prepared[id]
+	if pkg == nil || f.locked[id].Hash != pkg.Hash || (f.opts.Upgrade && id.Kind == remoteKind) {
+		return nil
+	}
+	return pkg
+}
+
+// obtain gets a package and puts it into the directory.
+func (f *Fetcher) obtain(ctx context.Context, id packageID) (_ *preparedPackage, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	if f.opts.Started != nil {
+		f.opts.Started(id.String())
+	}
+	if err := os.MkdirAll(f.paths.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("the directory for source packages cannot be used: %w", err)
+	}
+	temporary, err := os.MkdirTemp(f.paths.dir, ".new-*")
+	if err != nil {
+		return nil, fmt.Errorf("the directory for source packages cannot be used: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+
+	pkg := &preparedPackage{lockedPackage: lockedPackage{packageID: id}}
+	var locked lockedPackage
+	if !f.opts.Upgrade {
+		locked = f.locked[id]
+	}
+	if err := f.download(ctx, pkg, locked.Commit, temporary); err != nil {
+		return nil, err
+	}
+	if pkg.Hash, err = hashDirectory(temporary); err != nil {
+		return nil, err
+	}
+	if locked.Hash != "" && locked.Hash != pkg.Hash {
+		return nil, fmt.Errorf("the files of %s are others than when %s was written; if that is intended, run \"cairn init -upgrade\"", id, LockFileName)
+	}
+	pkg.Dir = dirName(id, pkg.Hash)
+	return pkg, f.place(temporary, pkg.Dir)
+}
+
+// place makes a directory with a package the one with a name, unless there is one already: it has the same files.
+func (f *Fetcher) place(temporary, name string) error {
+	target := filepath.Join(f.paths.dir, name)
+	if err := os.Chmod(temporary, 0o755); err != nil { //nolint:gosec // as for other modules; the directory above is private
+		return err
+	}
+	if hash, err := hashDirectory(target); err == nil {
+		if fresh, err := hashDirectory(temporary); err == nil && fresh == hash {
+			return nil
+		}
+		if err := os.RemoveAll(target); err != nil { // somebody has changed it
+			return err
+		}
+	}
+	return os.Rename(temporary, target)
+}
+
+// download puts the files of a package into a directory and completes what is known of it.
+func (f *Fetcher) download(ctx context.Context, pkg *preparedPackage, commit, dir string) error {
+	source, err := f.location(ctx, pkg.packageID)
+	if err != nil {
+		return err
+	}
+	location := source.Package().URL()
+	if source.Package().SourceType() == "git" {
+		pkg.Commit, err = f.git.fetch(ctx, location, dir, commit)
+	} else {
+		err = fetchArchive(ctx, f.client, location, dir, f.opts.Limits)
+	}
+	if err != nil {
+		return err
+	}
+	pkg.Root, err = findRoot(dir, source.SubPath())
+	return err
+}
+
+func (f *Fetcher) location(ctx context.Context, id packageID) (sourceaddrs.RemoteSource, error) {
+	if id.Kind != remoteKind {
+		return f.registry.Location(ctx, id)
+	}
+	source, err := stackconfig.ParseSource(id.Address)
+	if err != nil {
+		return sourceaddrs.RemoteSource{}, err
+	}
+	remote, ok := source.(sourceaddrs.RemoteSource)
+	if !ok {
+		return sourceaddrs.RemoteSource{}, fmt.Errorf("%q is no remote address", id.Address)
+	}
+	return remote, nil
+}
+
+// findRoot returns the directory that a registry's entry stands for. Entries for archives whose top directory has
+// an unforeseeable name have a pattern there.
+func findRoot(dir, written string) (string, error) {
+	if !strings.Contains(written, "*") {
+		return written, nil
+	}
+	matches, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(written)))
+	if err != nil || len(matches) != 1 {
+		return "", fmt.Errorf("the registry says that the files are at %q, which is not one directory", written)
+	}
+	rel, err := filepath.Rel(dir, matches[0])
+	return path.Clean(filepath.ToSlash(rel)), err
+}
+
+// Again tells whether all sources must be resolved once more: a version was fetched that other constraints allow, too.
+func (f *Fetcher) Again() bool {
+	count := func() (n int) {
+		for _, versions := range f.pinned {
+			n += len(versions)
+		}
+		return n
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := count()
+	f.pin(maps.Keys(f.mu.used))
+	if count() == before {
+		return false
+	}
+	f.mu.used = map[packageID]bool{}
+	return true
+}
+
+// Save makes the packages in which sources were resolved since the last Again the prepared ones, and writes the
+// lock file.
+func (f *Fetcher) Save() error {
+	var prepared []preparedPackage
+	var locked []lockedPackage
+	for id := range f.mu.used {
+		pkg := f.mu.results[id].pkg
+		prepared, locked = append(prepared, *pkg), append(locked, pkg.lockedPackage)
+	}
+	if len(prepared) > 0 || len(f.listed) > 0 {
+		if err := writeManifest(f.paths.dir, prepared); err != nil {
+			return fmt.Errorf("saving the list of source packages: %w", err)
+		}
+		if err := prune(f.paths.dir, f.listed, prepared, time.Now()); err != nil {
+			return fmt.Errorf("removing old source packages: %w", err)
+		}
+	}
+	if err := writeLockFile(f.paths.lockFile, locked); err != nil {
+		return fmt.Errorf("writing %s: %w", LockFileName, err)
+	}
+	return nil
+}
+
+// Package is a package that was chosen.
+type Package struct {
+	Address string
+	Version string // or empty
+	Commit  string // or empty
+}
+
+// Packages returns what Save saves, sorted.
+func (f *Fetcher) Packages() []Package {
+	ids := slices.SortedFunc(maps.Keys(f.mu.used), comparePackages)
+	packages := make([]Package, len(ids))
+	for i, id := range ids {
+		packages[i] = Package{id.Address, id.Version, f.mu.results[id].pkg.Commit}
+	}
+	return packages
+}

@@ -1,0 +1,131 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package module
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/go-slug/sourceaddrs"
+	"github.com/hashicorp/hcl/v2"
+	tfaddr "github.com/hashicorp/terraform-registry-address"
+
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// packagesDir is where init puts the packages of module calls.
+const packagesDir = ".terraform/modules"
+
+// tofuRegistry is the default registry of OpenTofu.
+const tofuRegistry = "registry.opentofu.org"
+
+// target returns the node for a call, of whose directory only the path is known.
+func (l *Loader) target(caller *Directory, parent *Node, call *Call) (*Node, *hcl.Diagnostic) {
+	node := &Node{Key: call.Name, parent: parent, call: call}
+	from := "."
+	if parent != nil {
+		node.Key = parent.Key + "." + call.Name
+		from = parent.Path
+	}
+	if isLocal(call.Source) {
+		dir := filepath.Join(caller.Path, filepath.FromSlash(call.Source))
+		if err := stackconfig.LeadsOut(l.resolver, caller.Path, dir); err != nil {
+			return nil, unresolved(call, err)
+		}
+		node.Source, node.Directory, node.Path = cleanLocal(call.Source), &Directory{Path: dir}, path.Join(from, call.Source)
+		return node, nil
+	}
+	addr, err := stackconfig.ParseSource(call.Source)
+	if err != nil {
+		return nil, sourceError(call, "Unusable source address", fmt.Sprintf("%q is not an address we understand: %s.", call.Source, err))
+	}
+	if diag := checkKind(call, addr); diag != nil {
+		return nil, diag
+	}
+	if l.resolver == nil {
+		return nil, sourceError(call, "Module source not supported", fmt.Sprintf(
+			"Module call %q takes its module from %q. Only local directories can be used without prepared source packages.", call.Name, call.Source))
+	}
+	resolved, err := l.resolver.Resolve(addr, call.Version)
+	if err != nil {
+		return nil, unresolved(call, err)
+	}
+	place, ok := l.resolver.Locate(resolved.Dir)
+	if !ok {
+		return nil, unresolved(call, fmt.Errorf("its directory %s is in no package", resolved.Dir))
+	}
+	below, err := filepath.Rel(place.Package, resolved.Dir)
+	if err != nil {
+		return nil, unresolved(call, err)
+	}
+	node.Directory = &Directory{Path: resolved.Dir}
+	node.Source, node.Version = l.recorded(call.Source, addr), resolved.Version
+	node.Package, node.Mount = place.Package, path.Join(packagesDir, node.Key)
+	node.Path = path.Join(node.Mount, filepath.ToSlash(below))
+	return node, nil
+}
+
+// isLocal tells whether a source is a path. The engine is less strict about how it is written than the stacks
+// language: there may be a slash at its end.
+func isLocal(source string) bool {
+	return strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../") || source == "." || source == ".."
+}
+
+// cleanLocal returns a path as the engine records it.
+func cleanLocal(source string) string {
+	switch clean := path.Clean(source); {
+	case clean == "." || clean == "..":
+		return clean + "/"
+	case strings.HasPrefix(clean, "../"):
+		return clean
+	default:
+		return "./" + clean
+	}
+}
+
+// checkKind checks what can be said of an address without resolving it. Unlike in stacks, the version of a module
+// from a registry may be left open.
+func checkKind(call *Call, addr sourceaddrs.Source) *hcl.Diagnostic {
+	if _, ok := addr.(sourceaddrs.ComponentSource); ok {
+		return sourceError(call, "Unusable source address", fmt.Sprintf(
+			"%q is an address in a component registry, which has stacks and no modules. Local paths start with ./ or ../.", call.Source))
+	}
+	if !addr.SupportsVersionConstraints() && call.Version != "" {
+		return sourceError(call, "Version constraint not applicable", "Only registry sources can be constrained by version. Remove the version argument.")
+	}
+	return nil
+}
+
+// recorded returns a source as the engine records it in its list of modules. It writes queries of archives as
+// they are, where our parser has a normal form for them.
+func (l *Loader) recorded(written string, addr sourceaddrs.Source) string {
+	registry, ok := addr.(sourceaddrs.RegistrySource)
+	switch {
+	case !ok && strings.HasPrefix(written, "https://"):
+		return written
+	case !ok:
+		return addr.String()
+	}
+	pkg := registry.Package()
+	host := pkg.Host.String()
+	if l.tofu && pkg.Host == tfaddr.DefaultModuleRegistryHost {
+		host = tofuRegistry
+	}
+	source := path.Join(host, pkg.Namespace, pkg.Name, pkg.TargetSystem)
+	if below := registry.SubPath(); below != "" {
+		source += "//" + below
+	}
+	return source
+}
+
+func unresolved(call *Call, err error) *hcl.Diagnostic {
+	summary, detail := stackconfig.SourceProblem(call.Source, "this module", err)
+	return sourceError(call, summary, detail)
+}
+
+func sourceError(call *Call, summary, detail string) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: call.SourceRange.Ptr()}
+}
