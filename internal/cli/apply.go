@@ -330,12 +330,14 @@ func (o *operation) apply(ctx context.Context, plan *stackplan.Plan, inputs give
 			Save:    saver.save,
 		})
 	})
-	if err := saver.finish(ctx); err != nil {
-		diags = withoutSaveErrors(diags).Extend(o.rescueState(err, result.State, saver.base()))
+	saveErr := saver.finish(ctx)
+	if saveErr != nil {
+		diags = withoutSaveErrors(diags).Extend(o.rescueState(saveErr, result.State, saver.base()))
 	}
 	moreDiags := o.view.applied(plan, result, outcome{
 		failed:      diags.HasErrors(),
 		interrupted: wasInterrupted(ctx),
+		unsaved:     saveErr != nil,
 	})
 	return diags.Extend(moreDiags)
 }

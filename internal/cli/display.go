@@ -147,16 +147,20 @@ func (v *display) nothingDone(state *stackstate.State) hcl.Diagnostics {
 }
 
 // outcome is how an apply ended as a whole.
-type outcome struct{ failed, interrupted bool }
+type outcome struct{ failed, interrupted, unsaved bool }
 
 // applied shows what an apply has done.
 func (v *display) applied(plan *stackplan.Plan, result *stackruntime.ApplyResult, how outcome) hcl.Diagnostics {
 	if v.events != nil {
-		v.events.ChangeSummary(v.operation, result.Counts())
+		if how.failed || how.interrupted || how.unsaved {
+			v.events.IncompleteSummary(v.operation, how.interrupted, result.Counts())
+		} else {
+			v.events.ChangeSummary(v.operation, result.Counts())
+		}
 		v.events.Outputs(result.State.Outputs)
 		return errorDiagnostics(v.events.Err())
 	}
-	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: how.failed, Interrupted: how.interrupted}
+	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: how.failed, Interrupted: how.interrupted, Unsaved: how.unsaved}
 	for addr, done := range result.Components {
 		component := views.ComponentResult{Addr: addr, Status: done.Status, Counts: done.Counts}
 		if done.Status == hooks.Skipped {

@@ -42,8 +42,8 @@ func checkOut(path string) error {
 	}
 	info, err := os.Stat(path)
 	switch {
-	case err != nil: // writing it says what else is wrong than that there is none
-		return nil
+	case err != nil:
+		return nil //nolint:nilerr // there is none, or writing it will say what is wrong
 	case info.IsDir():
 		return fail("Plan cannot be saved there", "%s is a directory. Give the name of a file, for example: -out=%s", path, filepath.Join(path, "stack.plan"))
 	case !info.Mode().IsRegular() || info.Size() == 0:

@@ -19,6 +19,7 @@ type ApplySummary struct {
 	Destroy     bool
 	Interrupted bool // by the user
 	Failed      bool // there were errors, whether or not a component tells of them
+	Unsaved     bool // the state could not be saved; diagnostics say where it is
 	Components  []ComponentResult
 }
 
@@ -42,7 +43,7 @@ func (s ApplySummary) Counts() stackplan.Counts {
 }
 
 func (s ApplySummary) incomplete() bool {
-	return s.Interrupted || s.Failed || slices.ContainsFunc(s.Components, func(c ComponentResult) bool {
+	return s.Interrupted || s.Failed || s.Unsaved || slices.ContainsFunc(s.Components, func(c ComponentResult) bool {
 		return outcomeOf(c.Status) != outcomeDone && outcomeOf(c.Status) != outcomeDeferred
 	})
 }
@@ -94,7 +95,9 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 	}
 	if summary.incomplete() {
 		p.outcomes(summary.Components)
-		p.paragraph("What was done is saved in the state. Plan again to go on from there.")
+		if !summary.Unsaved {
+			p.paragraph("What was done is saved in the state. Plan again to go on from there.")
+		}
 	} else if summary.Counts().Defer > 0 || slices.ContainsFunc(summary.Components, isDeferred) {
 		p.paragraph("Some changes were deferred. Plan and apply again to go on with them.")
 	}

@@ -168,7 +168,7 @@ func ReadFrom(r io.ReaderAt, size int64) (*Plan, FileContext, error) {
 		return nil, FileContext{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if len(archive.members) > 0 {
-		return nil, FileContext{}, fmt.Errorf("%w: it has %d more members than its index says", ErrDamaged, len(archive.members))
+		return nil, FileContext{}, fmt.Errorf("%w: it has members that its index does not name", ErrDamaged)
 	}
 	return p, file, nil
 }

@@ -134,6 +134,18 @@ func Summary(operation string, n stackplan.Counts) string {
 	return "Apply complete! Resources: " + AppliedCounts(operation, n) + "."
 }
 
+// IncompleteSummary is the total line of an apply or a destroy that did not do all of it.
+func IncompleteSummary(operation string, interrupted bool, n stackplan.Counts) string {
+	verb, how := "Apply", "incomplete"
+	if operation == "destroy" {
+		verb = "Destroy"
+	}
+	if interrupted {
+		how = "interrupted"
+	}
+	return verb + " " + how + ". Resources: " + AppliedCounts(operation, n) + "."
+}
+
 // PlanCounts are the numbers of a plan, the rarer ones only where they count.
 func PlanCounts(n stackplan.Counts) string {
 	return join(

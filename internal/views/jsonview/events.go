@@ -122,11 +122,15 @@ func withComponent(component string, l line) line {
 // ChangeSummary writes the numbers of changes of all components. The operation
 // is "plan", "apply" or "destroy".
 func (e *Events) ChangeSummary(operation string, counts stackplan.Counts) {
-	e.changeSummary("", operation, counts)
+	e.changeSummary("", operation, eventtext.Summary(operation, counts), counts)
 }
 
-func (e *Events) changeSummary(component, operation string, n stackplan.Counts) {
-	message := eventtext.Summary(operation, n)
+// IncompleteSummary is [Events.ChangeSummary] for an apply or a destroy that did not do all of it.
+func (e *Events) IncompleteSummary(operation string, interrupted bool, counts stackplan.Counts) {
+	e.changeSummary("", operation, eventtext.IncompleteSummary(operation, interrupted, counts), counts)
+}
+
+func (e *Events) changeSummary(component, operation, message string, n stackplan.Counts) {
 	if component != "" {
 		message = component + ": " + message
 	}
@@ -173,10 +177,10 @@ func (e *Events) Hooks(operation string) hooks.Hooks {
 			e.engineEvent(component.String(), event)
 		},
 		ComponentPlanned: func(plan *stackplan.Component) {
-			e.changeSummary(plan.Addr.String(), "plan", plan.Counts())
+			e.changeSummary(plan.Addr.String(), "plan", eventtext.Summary("plan", plan.Counts()), plan.Counts())
 		},
 		ComponentApplied: func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts) {
-			e.changeSummary(component.String(), operation, counts)
+			e.changeSummary(component.String(), operation, eventtext.Summary(operation, counts), counts)
 		},
 	}
 }
