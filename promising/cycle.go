@@ -147,7 +147,9 @@ func (c chain) holds() bool {
 // Several participants may get here at once, each with its own view of the same
 // cycle. The one that fails the promise of the lowest-ranking task does it
 // all; the others just wait for their promise. None of the participants can run
-// before all is settled, since their channels are closed last.
+// before all is settled: one that blocks does so until the channels are closed, and
+// one that was just about to block needs the lock of its promise first, which is held until
+// then. Nobody else holds two of these locks, and no promise is on two cycles.
 func (c chain) fail() {
 	err := &CycleError{IDs: make([]PromiseID, 0, len(c))}
 	var leader *promise
@@ -162,14 +164,21 @@ func (c chain) fail() {
 		}
 	}
 
-	waiters, ok := leader.fail(err)
-	if !ok {
+	if !leader.claim() {
 		return
 	}
-	wake := []chan struct{}{waiters}
+	claimed := []*promise{leader}
 	for _, id := range err.IDs {
-		waiters, _ := id.p.fail(err)
-		wake = append(wake, waiters)
+		if id.p != leader && id.p.claim() {
+			claimed = append(claimed, id.p)
+		}
+	}
+	for _, p := range claimed {
+		p.settle(failed, err)
+	}
+	wake := make([]chan struct{}, len(claimed))
+	for i, p := range claimed {
+		wake[i] = p.unlock()
 	}
 	closeAll(wake)
 }

@@ -85,9 +85,20 @@ func (p *promise) claim() bool {
 // publish ends what claim began and returns the channel that the caller must
 // close to wake the waiters; nil if there are none.
 func (p *promise) publish(state uint32, err error) chan struct{} {
+	p.settle(state, err)
+	return p.unlock()
+}
+
+// settle is the first half of publish: the result is there, but whoever waits for
+// the lock still does.
+func (p *promise) settle(state uint32, err error) {
 	p.err = err
 	p.state.Store(state)
-	waiters := p.wake.settled
+}
+
+// unlock is the second half of publish.
+func (p *promise) unlock() (waiters chan struct{}) {
+	waiters = p.wake.settled
 	p.wake.settled = nil
 	p.wake.Unlock()
 	return waiters
