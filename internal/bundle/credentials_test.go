@@ -89,7 +89,7 @@ func TestDamagedCLIConfig(t *testing.T) {
 
 func TestRegistryToken(t *testing.T) {
 	w := newWorld(t)
-	w.server.Token = "open-sesame"
+	w.server.RequireToken("open-sesame")
 	w.server.Archive("x.tgz", sourcetest.Pack(t, sourcetest.Entry{Name: "main.tf", Content: emptyModule}))
 	w.server.Publish("modules/ns/m/x", "1.0.0", "/archives/x.tgz")
 	w.stack("component \"c\" {\n  source = \"registry.example.test/ns/m/x\"\n  version = \"1.0.0\"\n}\n")

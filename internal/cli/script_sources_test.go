@@ -82,7 +82,7 @@ func (s *scriptSources) run(ts *testscript.TestScript, args []string) {
 	case args[0] == "publish" && len(args) == 4:
 		s.server.Publish(args[1], args[2], args[3])
 	case args[0] == "token" && len(args) == 2:
-		s.server.Token = args[1]
+		s.server.RequireToken(args[1])
 	case args[0] == "stop":
 		s.server.Stop()
 	default:

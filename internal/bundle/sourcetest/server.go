@@ -38,20 +38,25 @@ type Server struct {
 	CAFile string // certificate of the server, in PEM
 	Client *http.Client
 
-	// Token is what requests to the registries must have, unless it is empty.
-	Token string
-
 	server *httptest.Server
 	dir    string
 	git    http.Handler
 
 	mu struct {
 		sync.Mutex
+		token    string // that requests to the registries must have, unless it is empty
 		requests []string
 		archives map[string]http.HandlerFunc
 		override map[string]string            // answers by path
 		packages map[string]map[string]string // locations by version, by path of the package
 	}
+}
+
+// RequireToken lets the registries answer only requests that have this token.
+func (s *Server) RequireToken(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.token = token
 }
 
 // Start starts a server that ends with the test. It skips the test if there is no git, unless the variable CI is set.
@@ -142,12 +147,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serveRegistry(w http.ResponseWriter, r *http.Request) {
-	if s.Token != "" && r.Header.Get("Authorization") != "Bearer "+s.Token {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.token != "" && r.Header.Get("Authorization") != "Bearer "+s.mu.token {
 		http.Error(w, "no", http.StatusUnauthorized)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if path, ok := strings.CutSuffix(strings.Trim(r.URL.Path, "/"), "/versions"); ok && s.mu.packages[path] != nil {
 		type version struct {
 			Version string `json:"version"`
