@@ -32,6 +32,47 @@ func resolve(decl *stackconfig.Stack, ref stackaddrs.Reference, lookUp func(stac
 	return nil, hcl.Diagnostics{undeclared(ref)}
 }
 
+// symbols are what expressions in a stack can refer to, for embedding: V are its
+// variables, L its local values, P its provider configurations, C its components and S its
+// stack calls.
+type symbols[V, L, P, C, S expr.Referenceable] struct {
+	variables  map[string]V
+	locals     map[string]L
+	providers  map[stackaddrs.ProviderConfigRef]P
+	components map[string]C
+	calls      map[string]S
+	applying   expr.JustValue // terraform.applying
+}
+
+// lookUp finds what a reference means; nil when it is not declared.
+func (s *symbols[V, L, P, C, S]) lookUp(target stackaddrs.Referenceable) expr.Referenceable {
+	switch target := target.(type) {
+	case stackaddrs.InputVariable:
+		return referenceable(s.variables, target.Name)
+	case stackaddrs.LocalValue:
+		return referenceable(s.locals, target.Name)
+	case stackaddrs.Component:
+		return referenceable(s.components, target.Name)
+	case stackaddrs.StackCall:
+		return referenceable(s.calls, target.Name)
+	case stackaddrs.ProviderConfigRef:
+		return referenceable(s.providers, target)
+	case stackaddrs.ContextualRef:
+		if target == stackaddrs.TerraformApplying {
+			return s.applying
+		}
+	}
+	return nil
+}
+
+// referenceable looks an object up and keeps a missing one an untyped nil.
+func referenceable[K comparable, V expr.Referenceable](objects map[K]V, key K) expr.Referenceable {
+	if object, ok := objects[key]; ok {
+		return object
+	}
+	return nil
+}
+
 func undeclared(ref stackaddrs.Reference) *hcl.Diagnostic {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: ref.Range.Ptr()}
 	switch target := ref.Target.(type) {

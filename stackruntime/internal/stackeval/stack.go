@@ -26,13 +26,9 @@ type Stack struct {
 	// standIn is set if the stack, or one it is in, stands for instances not known yet.
 	standIn bool
 
-	variables  map[string]*InputVariable
-	locals     map[string]*LocalValue
-	outputs    map[string]*OutputValue
-	providers  map[stackaddrs.ProviderConfigRef]*Provider
-	components map[string]*Component
-	calls      map[string]*StackCall
-	removed    []*Removed // in file and line order
+	symbols[*InputVariable, *LocalValue, *Provider, *Component, *StackCall]
+	outputs map[string]*OutputValue
+	removed []*Removed // in file and line order
 }
 
 // embedder is what embeds a stack instance: an instance of a stack call or of a
@@ -57,6 +53,7 @@ const (
 
 func newStack(main *Main, addr stackaddrs.StackInstance, config *StackConfig, call embedder, fate fate) *Stack {
 	s := &Stack{main: main, addr: addr, config: config, call: call, fate: fate}
+	s.applying = expr.JustValue{Value: applyingValue(main.phase)}
 	s.variables = mapValues(config.variables, func(c *InputVariableConfig) *InputVariable { return newInputVariable(s, c) })
 	s.locals = mapValues(config.locals, func(c *LocalValueConfig) *LocalValue { return newLocalValue(s, c) })
 	s.outputs = mapValues(config.outputs, func(c *OutputValueConfig) *OutputValue { return newOutputValue(s, c) })
@@ -72,26 +69,6 @@ func newStack(main *Main, addr stackaddrs.StackInstance, config *StackConfig, ca
 // ResolveExpressionReference implements [expr.EvaluationScope].
 func (s *Stack) ResolveExpressionReference(_ context.Context, ref stackaddrs.Reference) (expr.Referenceable, hcl.Diagnostics) {
 	return resolve(s.config.decl, ref, s.lookUp)
-}
-
-func (s *Stack) lookUp(target stackaddrs.Referenceable) expr.Referenceable {
-	switch target := target.(type) {
-	case stackaddrs.InputVariable:
-		return referenceable(s.variables, target.Name)
-	case stackaddrs.LocalValue:
-		return referenceable(s.locals, target.Name)
-	case stackaddrs.Component:
-		return referenceable(s.components, target.Name)
-	case stackaddrs.StackCall:
-		return referenceable(s.calls, target.Name)
-	case stackaddrs.ProviderConfigRef:
-		return referenceable(s.providers, target)
-	case stackaddrs.ContextualRef:
-		if target == stackaddrs.TerraformApplying {
-			return expr.JustValue{Value: applyingValue(s.main.phase)}
-		}
-	}
-	return nil
 }
 
 // Functions implements [expr.EvaluationScope].

@@ -6,6 +6,7 @@ package stackeval
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/go-version"
@@ -24,18 +25,15 @@ type StackConfig struct {
 	decl *stackconfig.Stack
 	call *StackCallConfig // what embeds it; nil for the root, and for one that is only there to be removed
 
-	variables  map[string]*InputVariableConfig
-	locals     map[string]*LocalValueConfig
-	outputs    map[string]*OutputValueConfig
-	providers  map[stackaddrs.ProviderConfigRef]*ProviderConfig
-	components map[string]*ComponentConfig
-	calls      map[string]*StackCallConfig
-	removed    []*RemovedConfig        // in file and line order
-	leaving    map[string]*StackConfig // embedded stacks that only removed blocks name
+	symbols[*InputVariableConfig, *LocalValueConfig, *ProviderConfig, *ComponentConfig, *StackCallConfig]
+	outputs map[string]*OutputValueConfig
+	removed []*RemovedConfig        // in file and line order
+	leaving map[string]*StackConfig // embedded stacks that only removed blocks name
 }
 
 func newStackConfig(main *Main, decl *stackconfig.Stack, call *StackCallConfig) *StackConfig {
 	s := &StackConfig{main: main, addr: decl.Addr, decl: decl, call: call}
+	s.applying = staticApplying
 	s.variables = mapValues(decl.Variables, func(d *stackconfig.InputVariable) *InputVariableConfig { return newInputVariableConfig(s, d) })
 	s.locals = mapValues(decl.Locals, func(d *stackconfig.LocalValue) *LocalValueConfig { return newLocalValueConfig(s, d) })
 	s.outputs = mapValues(decl.Outputs, func(d *stackconfig.OutputValue) *OutputValueConfig { return newOutputValueConfig(s, d) })
@@ -65,34 +63,6 @@ func mapValues[K comparable, A, B any](in map[K]A, f func(A) B) map[K]B {
 // ResolveExpressionReference implements [expr.EvaluationScope].
 func (s *StackConfig) ResolveExpressionReference(_ context.Context, ref stackaddrs.Reference) (expr.Referenceable, hcl.Diagnostics) {
 	return resolve(s.decl, ref, s.lookUp)
-}
-
-func (s *StackConfig) lookUp(target stackaddrs.Referenceable) expr.Referenceable {
-	switch target := target.(type) {
-	case stackaddrs.InputVariable:
-		return referenceable(s.variables, target.Name)
-	case stackaddrs.LocalValue:
-		return referenceable(s.locals, target.Name)
-	case stackaddrs.Component:
-		return referenceable(s.components, target.Name)
-	case stackaddrs.StackCall:
-		return referenceable(s.calls, target.Name)
-	case stackaddrs.ProviderConfigRef:
-		return referenceable(s.providers, target)
-	case stackaddrs.ContextualRef:
-		if target == stackaddrs.TerraformApplying {
-			return staticApplying
-		}
-	}
-	return nil
-}
-
-// referenceable looks an object up and keeps a missing one an untyped nil.
-func referenceable[K comparable, V expr.Referenceable](objects map[K]V, key K) expr.Referenceable {
-	if object, ok := objects[key]; ok {
-		return object
-	}
-	return nil
 }
 
 // Functions implements [expr.EvaluationScope].
@@ -226,10 +196,5 @@ func (s *StackConfig) localNameOf(provider stackaddrs.Provider) (string, bool) {
 
 // sortedKeys returns the keys of a map with names, in order.
 func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
+	return slices.Sorted(maps.Keys(m))
 }
