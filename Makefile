@@ -13,12 +13,13 @@ ENGINE = engine="$$($(GO) run ./internal/buildtool engine)" && export PATH="$$PA
 PROVIDERS = TF_CLI_CONFIG_FILE="$$($(GO) run ./internal/buildtool mirror)" && export TF_CLI_CONFIG_FILE
 PREPARED = $(ENGINE) && $(PROVIDERS)
 
-.PHONY: help build demo test race lint fmt generate golden bench gobench ci clean
+.PHONY: help build demo test conformance race lint fmt generate golden bench gobench ci clean
 
 help:
 	@echo 'build     bin/cairn'
 	@echo 'demo      plan, apply and destroy examples/quickstart in a temporary copy'
 	@echo 'test      all tests; PACKAGES=./promising/... for some'
+	@echo 'conformance  tests of each behaviour of the language, and a table of them; ROWS=101-112 for some'
 	@echo 'race      tests where things run at the same time, under the race detector'
 	@echo 'lint      go vet, golangci-lint, formatting, go.mod'
 	@echo 'fmt       format Go files'
@@ -37,6 +38,10 @@ demo: build
 test:
 	@$(PREPARED) && $(GO) test -timeout=30m $(PACKAGES)
 	@echo 'go test: all packages passed'
+
+ROWS ?=
+conformance:
+	@$(PREPARED) && $(GO) run ./internal/conformance $(ROWS)
 
 # Packages in which goroutines, processes or locks matter.
 RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/tfengine/... ./internal/providers/... ./internal/statestore/... ./internal/cli/...

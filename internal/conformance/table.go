@@ -1,0 +1,95 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// verdict is what is printed for a row.
+type verdict string
+
+const (
+	passed    verdict = "pass"
+	failed    verdict = "FAIL"
+	skipped   verdict = "SKIP"
+	untested  verdict = "NO TEST"
+	different verdict = "see docs/differences.md"
+	surprise  verdict = "PASS, but docs/differences.md has a reason why not"
+)
+
+// judge sums up the tests of one row.
+func judge(tests []outcome, excepted bool) verdict {
+	has := func(result string) bool {
+		return slices.ContainsFunc(tests, func(o outcome) bool { return o.result == result })
+	}
+	switch {
+	case has("fail"):
+		return failed
+	case has("skip"):
+		return skipped
+	case len(tests) > 0 && excepted:
+		return surprise
+	case len(tests) > 0:
+		return passed
+	case excepted:
+		return different
+	}
+	return untested
+}
+
+// printTable prints a line for each row, what failing tests printed, and totals. It tells whether all is as it should be.
+func printTable(w io.Writer, rows []row, found results, exceptions map[int]string, verbose bool) bool {
+	totals := map[verdict]int{}
+	var failures []outcome
+	section := ""
+	for _, r := range rows {
+		if r.section != section {
+			section = r.section
+			fmt.Fprintf(w, "\n%s\n", section)
+		}
+		reason, excepted := exceptions[r.number]
+		v := judge(found[r.number], excepted)
+		totals[v]++
+		fmt.Fprintf(w, "  %03d  %-*s  %s\n", r.number, 80, shorten(r.title, 80), v)
+		if v == different {
+			fmt.Fprintf(w, "       %s\n", reason)
+		}
+		for _, o := range found[r.number] {
+			if verbose || o.result == "fail" {
+				fmt.Fprintf(w, "       %s %s %s\n", o.result, o.pkg, o.test)
+			}
+			if o.result == "fail" && !slices.ContainsFunc(failures, o.same) {
+				failures = append(failures, o)
+			}
+		}
+	}
+	for _, o := range failures {
+		fmt.Fprintf(w, "\n%s", strings.Join(o.output, ""))
+	}
+	fmt.Fprintf(w, "\n%d rows:", len(rows))
+	separator := " "
+	for _, v := range slices.Sorted(maps.Keys(totals)) {
+		fmt.Fprintf(w, "%s%d %s", separator, totals[v], v)
+		separator = ", "
+	}
+	fmt.Fprintln(w)
+	return totals[passed]+totals[different] == len(rows)
+}
+
+func (o outcome) same(other outcome) bool {
+	return o.pkg == other.pkg && o.test == other.test
+}
+
+func shorten(text string, width int) string {
+	runes := []rune(text)
+	if len(runes) <= width {
+		return text
+	}
+	return string(runes[:width-1]) + "…"
+}

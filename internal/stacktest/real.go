@@ -1,0 +1,79 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stacktest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testprovider"
+	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// Real writes a stack which runs on terraform or tofu, with the fake provider (cairnstacks/fake, see package
+// testprovider) for modules that want it. Extra are settings of the environment, as in "NAME=value".
+//
+// The test may be parallel.
+func Real(t *testing.T, archive string, extra ...string) *Stack {
+	t.Helper()
+	s := newStack(t, archive)
+	s.Store = testprovider.Store{Dir: t.TempDir()}
+	s.Calls = filepath.Join(t.TempDir(), "calls")
+	environ := append(os.Environ(),
+		"TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t)),
+		"CHECKPOINT_DISABLE=1",
+		"CAIRN_FAKE_STORE="+s.Store.Dir,
+		"CAIRN_FAKE_CALLS="+s.Calls)
+	e, err := tfengine.New(tfengine.Options{
+		Binary: testenv.Engine(t), StackDir: s.Dir, WorkDir: filepath.Join(s.Dir, ".cairn"),
+		Environ: append(environ, extra...),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Engine = e
+	s.prepare = func(config *stackconfig.Config) hcl.Diagnostics {
+		diags := e.Prepare(t.Context(), preparation(config))
+		if diags.HasErrors() {
+			return diags
+		}
+		if s.Locks, err = e.Locks(); err != nil {
+			t.Fatal(err)
+		}
+		return diags
+	}
+	return s
+}
+
+// preparation asks for the providers of all stacks and modules.
+func preparation(config *stackconfig.Config) tfengine.PrepareRequest {
+	req := tfengine.PrepareRequest{Requirements: map[stackaddrs.Provider][]string{}}
+	config.Walk(func(stack *stackconfig.Stack) {
+		for _, component := range stack.Components {
+			req.Modules = append(req.Modules, component.Source.Dir)
+		}
+		for _, removed := range stack.Removed {
+			if removed.From != nil && removed.From.Component != nil {
+				req.Modules = append(req.Modules, removed.Source.Dir)
+			}
+		}
+		if stack.RequiredProviders == nil {
+			return
+		}
+		for _, required := range stack.RequiredProviders.Providers {
+			list := req.Requirements[required.Provider]
+			if required.Version != "" {
+				list = append(list, required.Version)
+			}
+			req.Requirements[required.Provider] = list
+		}
+	})
+	return req
+}

@@ -1,0 +1,186 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package stacktest runs stacks for tests, through the library and without a command line: a stack is written from a
+// txtar archive, planned and applied, and what came of it is compared with short texts.
+package stacktest
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/testprovider"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// Stack is a stack in a directory of the test, with its state. Made by [InMemory] or [Real].
+type Stack struct {
+	Dir string
+
+	// Inputs are given to the next plans. Those named in Ephemeral are given to applies, too.
+	Inputs    map[string]cty.Value
+	Ephemeral map[string]cty.Value
+
+	State  *stackstate.State
+	Engine engine.Engine
+	Hooks  hooks.Hooks
+
+	// Locks are the versions in the provider lock file. [Real] reads them before each operation.
+	Locks map[stackaddrs.Provider]string
+
+	// Store is where the objects of the fake provider are, and Calls the file in which it records requests. Of [Real] only.
+	Store testprovider.Store
+	Calls string
+
+	// Parallelism is as in [stackruntime.Options].
+	Parallelism int
+
+	t       *testing.T
+	prepare func(*stackconfig.Config) hcl.Diagnostics // nil where there is nothing to install
+}
+
+// InMemory writes a stack which runs on an engine in memory. Options may be left out.
+func InMemory(t *testing.T, archive string, options ...memengine.Options) *Stack {
+	t.Helper()
+	s := newStack(t, archive)
+	opts := memengine.Options{}
+	if len(options) > 0 {
+		opts = options[0]
+	}
+	opts.StackDir = s.Dir
+	s.Engine = memengine.New(opts)
+	return s
+}
+
+func newStack(t *testing.T, archive string) *Stack {
+	t.Helper()
+	s := &Stack{
+		Dir: t.TempDir(), Inputs: map[string]cty.Value{}, Ephemeral: map[string]cty.Value{},
+		State: stackstate.New(), Parallelism: 4, t: t,
+	}
+	s.Write(archive)
+	return s
+}
+
+// Write writes the files of a txtar archive over those of the stack. An empty one removes a file.
+func (s *Stack) Write(archive string) {
+	s.t.Helper()
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		name := filepath.Join(s.Dir, filepath.FromSlash(f.Name))
+		if len(bytes.TrimSpace(f.Data)) == 0 {
+			if err := os.Remove(name); err == nil {
+				continue
+			}
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// options loads the configuration and installs what it needs.
+func (s *Stack) options() (stackruntime.Options, hcl.Diagnostics) {
+	config, diags := stackconfig.Load(s.Dir)
+	if !diags.HasErrors() && s.prepare != nil {
+		diags = diags.Extend(s.prepare(config))
+	}
+	return stackruntime.Options{Config: config, Engine: s.Engine, Hooks: s.Hooks, Locks: s.Locks, Parallelism: s.Parallelism}, diags
+}
+
+// Validate loads and checks the configuration.
+func (s *Stack) Validate() hcl.Diagnostics {
+	opts, diags := s.options()
+	if diags.HasErrors() {
+		return diags
+	}
+	return diags.Extend(stackruntime.Validate(s.t.Context(), opts))
+}
+
+// TryPlan plans and returns what was found. If the configuration can't be loaded, the plan is nil.
+func (s *Stack) TryPlan(mode engine.Mode, adjust ...func(*stackruntime.PlanRequest)) (*stackplan.Plan, hcl.Diagnostics) {
+	opts, diags := s.options()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	inputs := maps.Clone(s.Inputs)
+	maps.Copy(inputs, s.Ephemeral)
+	req := stackruntime.PlanRequest{Options: opts, Mode: mode, Prior: s.State, Inputs: inputs}
+	for _, change := range adjust {
+		change(&req)
+	}
+	plan, more := stackruntime.Plan(s.t.Context(), req)
+	return plan, diags.Extend(more)
+}
+
+// Plan plans without an error, or ends the test.
+func (s *Stack) Plan(mode engine.Mode, adjust ...func(*stackruntime.PlanRequest)) *stackplan.Plan {
+	s.t.Helper()
+	plan, diags := s.TryPlan(mode, adjust...)
+	if diags.HasErrors() {
+		s.t.Fatalf("plan:\n%s", Explain(diags))
+	}
+	return plan
+}
+
+// TryApply applies a plan that went through a plan file. The state afterwards is that of the stack.
+func (s *Stack) TryApply(plan *stackplan.Plan, adjust ...func(*stackruntime.ApplyRequest)) (*stackruntime.ApplyResult, hcl.Diagnostics) {
+	s.t.Helper()
+	opts, diags := s.options()
+	if diags.HasErrors() {
+		s.t.Fatalf("apply:\n%s", Explain(diags))
+	}
+	req := stackruntime.ApplyRequest{Options: opts, Plan: s.reread(plan), Prior: s.State, Inputs: s.Ephemeral}
+	for _, change := range adjust {
+		change(&req)
+	}
+	result, more := stackruntime.Apply(s.t.Context(), req)
+	s.State = result.State
+	return result, diags.Extend(more)
+}
+
+// reread writes a plan to a file in memory and reads it back.
+func (s *Stack) reread(plan *stackplan.Plan) *stackplan.Plan {
+	s.t.Helper()
+	var file bytes.Buffer
+	if err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
+		s.t.Fatalf("writing the plan file: %s", err)
+	}
+	reread, _, err := stackplan.ReadFrom(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		s.t.Fatalf("reading the plan file: %s", err)
+	}
+	return reread
+}
+
+// Apply applies without an error, or ends the test.
+func (s *Stack) Apply(plan *stackplan.Plan, adjust ...func(*stackruntime.ApplyRequest)) *stackruntime.ApplyResult {
+	s.t.Helper()
+	result, diags := s.TryApply(plan, adjust...)
+	if diags.HasErrors() {
+		s.t.Fatalf("apply:\n%s", Explain(diags))
+	}
+	return result
+}
+
+// Converge plans and applies in the normal mode, without an error.
+func (s *Stack) Converge() *stackruntime.ApplyResult {
+	s.t.Helper()
+	return s.Apply(s.Plan(engine.Normal))
+}
