@@ -33,8 +33,8 @@ type Call struct {
 	PID      int    `json:"pid"`              // of the provider process
 	Finished bool   `json:"finished,omitempty"`
 
-	// Config is the provider configuration that ConfigureProvider received, with null for what
-	// was unknown; Unknown has the paths of those values, such as ".list_block[0].name".
+	// Config is the provider configuration that ValidateProviderConfig or ConfigureProvider received, with null
+	// for what was unknown; Unknown has the paths of those values, such as ".list_block[0].name".
 	Config  json.RawMessage `json:"config,omitempty"`
 	Unknown []string        `json:"unknown,omitempty"`
 }

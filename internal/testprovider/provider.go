@@ -129,23 +129,19 @@ func (s *server) GetResourceIdentitySchemas(context.Context, *tfprotov6.GetResou
 }
 
 func (s *server) ValidateProviderConfig(_ context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
-	record(Call{RPC: "ValidateProviderConfig"})
+	if _, err := s.recordConfig("ValidateProviderConfig", req.Config); err != nil {
+		return nil, err
+	}
 	return &tfprotov6.ValidateProviderConfigResponse{PreparedConfig: req.Config}, nil
 }
 
 func (s *server) ConfigureProvider(_ context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
-	args, err := decode(req.Config, valueType(s.providerSchema.ValueType()))
+	args, err := s.recordConfig("ConfigureProvider", req.Config)
 	if err != nil {
 		return nil, err
 	}
-	raw, unknown, err := knownJSON(args)
-	if err != nil {
-		return nil, err
-	}
-	record(Call{RPC: "ConfigureProvider", Config: raw, Unknown: unknown})
-
 	s.config = config{
-		unknown: len(unknown) > 0,
+		unknown: !args.IsWhollyKnown(),
 		region:  args.GetAttr("region"),
 		store:   storeOf(args),
 		panicOn: stringArgument(args, "panic_on"),
@@ -158,6 +154,20 @@ func (s *server) ConfigureProvider(_ context.Context, req *tfprotov6.ConfigurePr
 		resp.Diagnostics = append(resp.Diagnostics, errorDiagnostic("Provider configuration failed", err))
 	}
 	return resp, nil
+}
+
+// recordConfig records a call with a configuration of the provider, and returns that.
+func (s *server) recordConfig(rpc string, config *tfprotov6.DynamicValue) (cty.Value, error) {
+	args, err := decode(config, valueType(s.providerSchema.ValueType()))
+	if err != nil {
+		return cty.NilVal, err
+	}
+	raw, unknown, err := knownJSON(args)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	record(Call{RPC: rpc, Config: raw, Unknown: unknown})
+	return args, nil
 }
 
 func storeOf(args cty.Value) *Store {

@@ -21,31 +21,33 @@ func fromValue(v cty.Value) (foreach.Set, hcl.Diagnostics) {
 	return foreach.FromValue(expr.Result{Value: v, Expression: hcltest.MockExprLiteral(v)}, "component")
 }
 
-// Rows 218 to 221 of the behaviour checklist.
-func TestFromValueAccepts(t *testing.T) {
+func TestRowsForEachAccepts(t *testing.T) {
 	str := cty.StringVal
 	tests := map[string]struct {
 		value cty.Value
 		kind  foreach.Kind
 		keys  []string
 	}{
-		"empty object":              {cty.EmptyObjectVal, foreach.Keyed, nil},
-		"object":                    {cty.ObjectVal(map[string]cty.Value{"a": str("x"), "b": cty.True}), foreach.Keyed, []string{"a", "b"}},
-		"empty map of string":       {cty.MapValEmpty(cty.String), foreach.Keyed, nil},
-		"map of string":             {cty.MapVal(map[string]cty.Value{"k": str("v")}), foreach.Keyed, []string{"k"}},
-		"map of unknown values":     {cty.MapVal(map[string]cty.Value{"k": cty.UnknownVal(cty.String)}), foreach.Keyed, []string{"k"}},
-		"map of sensitive values":   {cty.MapVal(map[string]cty.Value{"k": str("v").Mark(marks.Sensitive)}), foreach.Keyed, []string{"k"}},
-		"set of string":             {cty.SetVal([]cty.Value{str("b"), str("a")}), foreach.Keyed, []string{"a", "b"}},
-		"empty set of string":       {cty.SetValEmpty(cty.String), foreach.Keyed, nil},
-		"empty set of number":       {cty.SetValEmpty(cty.Number), foreach.Keyed, nil},
-		"unknown map":               {cty.UnknownVal(cty.Map(cty.String)), foreach.Unknown, nil},
-		"unknown set":               {cty.UnknownVal(cty.Set(cty.String)), foreach.Unknown, nil},
-		"set with unknown element":  {cty.SetVal([]cty.Value{cty.UnknownVal(cty.String)}), foreach.Unknown, nil},
-		"unknown object":            {cty.UnknownVal(cty.Object(map[string]cty.Type{"a": cty.String})), foreach.Unknown, nil},
-		"dynamic":                   {cty.DynamicVal, foreach.Unknown, nil},
-		"unknown list of any":       {cty.UnknownVal(cty.List(cty.DynamicPseudoType)), foreach.Unknown, nil},
-		"placeholder":               {expr.Placeholder(cty.DynamicPseudoType), foreach.Failed, nil},
-		"placeholder of known type": {expr.Placeholder(cty.List(cty.String)), foreach.Failed, nil},
+		"218 empty object":             {cty.EmptyObjectVal, foreach.Keyed, nil},
+		"218 object":                   {cty.ObjectVal(map[string]cty.Value{"a": str("x"), "b": cty.True}), foreach.Keyed, []string{"a", "b"}},
+		"218 map of objects":           {cty.MapVal(map[string]cty.Value{"k": cty.ObjectVal(map[string]cty.Value{"a": str("v")})}), foreach.Keyed, []string{"k"}},
+		"218 empty map of objects":     {cty.MapValEmpty(cty.EmptyObject), foreach.Keyed, nil},
+		"218 empty set of any":         {cty.SetValEmpty(cty.DynamicPseudoType), foreach.Keyed, nil},
+		"218 empty map of string":      {cty.MapValEmpty(cty.String), foreach.Keyed, nil},
+		"218 map of string":            {cty.MapVal(map[string]cty.Value{"k": str("v")}), foreach.Keyed, []string{"k"}},
+		"218 map of unknown values":    {cty.MapVal(map[string]cty.Value{"k": cty.UnknownVal(cty.String)}), foreach.Keyed, []string{"k"}},
+		"218 map of sensitive values":  {cty.MapVal(map[string]cty.Value{"k": str("v").Mark(marks.Sensitive)}), foreach.Keyed, []string{"k"}},
+		"218 set of string":            {cty.SetVal([]cty.Value{str("b"), str("a")}), foreach.Keyed, []string{"a", "b"}},
+		"218 empty set of string":      {cty.SetValEmpty(cty.String), foreach.Keyed, nil},
+		"218 empty set of number":      {cty.SetValEmpty(cty.Number), foreach.Keyed, nil},
+		"219 unknown map":              {cty.UnknownVal(cty.Map(cty.String)), foreach.Unknown, nil},
+		"219 unknown set":              {cty.UnknownVal(cty.Set(cty.String)), foreach.Unknown, nil},
+		"219 set with unknown element": {cty.SetVal([]cty.Value{cty.UnknownVal(cty.String)}), foreach.Unknown, nil},
+		"219 unknown object":           {cty.UnknownVal(cty.Object(map[string]cty.Type{"a": cty.String})), foreach.Unknown, nil},
+		"219 dynamic":                  {cty.DynamicVal, foreach.Unknown, nil},
+		"219 unknown list of any":      {cty.UnknownVal(cty.List(cty.DynamicPseudoType)), foreach.Unknown, nil},
+		"placeholder":                  {expr.Placeholder(cty.DynamicPseudoType), foreach.Failed, nil},
+		"placeholder of known type":    {expr.Placeholder(cty.List(cty.String)), foreach.Failed, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -70,24 +72,28 @@ func TestFromValueAccepts(t *testing.T) {
 	}
 }
 
-func TestFromValueRejects(t *testing.T) {
+func TestRowsForEachRejects(t *testing.T) {
 	str := cty.StringVal
 	tests := map[string]struct {
 		value cty.Value
 		want  string
 	}{
-		"sensitive map":          {cty.MapVal(map[string]cty.Value{"k": str("v")}).Mark(marks.Sensitive), "for_each cannot be sensitive"},
-		"set of sensitive":       {cty.SetVal([]cty.Value{str("v").Mark(marks.Sensitive)}), "for_each cannot be sensitive"},
-		"ephemeral map":          {cty.MapVal(map[string]cty.Value{"k": str("v")}).Mark(marks.Ephemeral), "for_each cannot be ephemeral"},
-		"null map":               {cty.NullVal(cty.Map(cty.String)), "for_each cannot be null"},
-		"null of any type":       {cty.NullVal(cty.DynamicPseudoType), "for_each cannot be null"},
-		"set with null":          {cty.SetVal([]cty.Value{cty.NullVal(cty.String)}), "for_each cannot contain null"},
-		"set of numbers":         {cty.SetVal([]cty.Value{cty.NumberIntVal(1)}), "for_each set must hold strings"},
-		"string":                 {str("a"), "for_each needs a map, an object or a set of strings"},
-		"unknown string":         {cty.UnknownVal(cty.String), "for_each needs a map, an object or a set of strings"},
-		"list":                   {cty.ListVal([]cty.Value{str("a")}), "for_each needs a map, an object or a set of strings"},
-		"unknown list of string": {cty.UnknownVal(cty.List(cty.String)), "for_each needs a map, an object or a set of strings"},
-		"tuple":                  {cty.TupleVal([]cty.Value{str("a")}), "for_each needs a map, an object or a set of strings"},
+		"220 sensitive map":          {cty.MapVal(map[string]cty.Value{"k": str("v")}).Mark(marks.Sensitive), "for_each cannot be sensitive"},
+		"220 set of sensitive":       {cty.SetVal([]cty.Value{str("v").Mark(marks.Sensitive)}), "for_each cannot be sensitive"},
+		"ephemeral map":              {cty.MapVal(map[string]cty.Value{"k": str("v")}).Mark(marks.Ephemeral), "for_each cannot be ephemeral"},
+		"220 sensitive set":          {cty.SetVal([]cty.Value{str("v")}).Mark(marks.Sensitive), "for_each cannot be sensitive"},
+		"220 null set":               {cty.NullVal(cty.Set(cty.String)), "for_each cannot be null"},
+		"220 null object":            {cty.NullVal(cty.EmptyObject), "for_each cannot be null"},
+		"220 null string":            {cty.NullVal(cty.String), "for_each cannot be null"},
+		"220 null map":               {cty.NullVal(cty.Map(cty.String)), "for_each cannot be null"},
+		"220 null of any type":       {cty.NullVal(cty.DynamicPseudoType), "for_each cannot be null"},
+		"220 set with null":          {cty.SetVal([]cty.Value{cty.NullVal(cty.String)}), "for_each cannot contain null"},
+		"220 set of numbers":         {cty.SetVal([]cty.Value{cty.NumberIntVal(1)}), "for_each set must hold strings"},
+		"220 string":                 {str("a"), "for_each needs a map, an object or a set of strings"},
+		"220 unknown string":         {cty.UnknownVal(cty.String), "for_each needs a map, an object or a set of strings"},
+		"220 list":                   {cty.ListVal([]cty.Value{str("a")}), "for_each needs a map, an object or a set of strings"},
+		"220 unknown list of string": {cty.UnknownVal(cty.List(cty.String)), "for_each needs a map, an object or a set of strings"},
+		"220 tuple":                  {cty.TupleVal([]cty.Value{str("a")}), "for_each needs a map, an object or a set of strings"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +108,7 @@ func TestFromValueRejects(t *testing.T) {
 	}
 }
 
-func TestExpandGivesEachValue(t *testing.T) {
+func TestRow221EachValue(t *testing.T) {
 	values := map[string]cty.Value{"a": cty.True, "b": cty.StringVal("x")}
 	set, diags := fromValue(cty.ObjectVal(values))
 	if diags.HasErrors() {
@@ -117,7 +123,7 @@ func TestExpandGivesEachValue(t *testing.T) {
 	}
 }
 
-func TestExpandUnknownHasStandIns(t *testing.T) {
+func TestRow221StandInsOfUnknownSets(t *testing.T) {
 	set, diags := fromValue(cty.UnknownVal(cty.Map(cty.Number)))
 	if diags.HasErrors() {
 		t.Fatal(diags)
