@@ -27,7 +27,7 @@ func wantCycle(t *testing.T, err error, rotated ...string) *CycleError {
 	return cycle
 }
 
-func TestSelfAwait(t *testing.T) {
+func TestRow277SelfAwait(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		resolver, get := NewPromise[int](ctx, "own")
 		_, err := get.Await(ctx)
@@ -99,7 +99,7 @@ func ring(ctx context.Context, n int, ready func()) ([]PromiseGet[int], []error)
 	return gets, errs
 }
 
-func TestRing(t *testing.T) {
+func TestRow279Ring(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 10, 1000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			inTask(t, func(t *testing.T, ctx context.Context) {
@@ -141,7 +141,7 @@ func checkRing(t *testing.T, ctx context.Context, n int) {
 }
 
 // The cycle is closed last by a task deep inside a chain of Once and async tasks.
-func TestNestedChainClosesCycle(t *testing.T) {
+func TestRow280NestedChainClosesCycle(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		var a, b, c Once[int]
 		var outside Once[int]

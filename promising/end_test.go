@@ -29,7 +29,7 @@ func wantUnresolved(t *testing.T, err error, names ...string) *UnresolvedError {
 	return unresolved
 }
 
-func TestMainTaskLeavesPromises(t *testing.T) {
+func TestRow276MainTaskLeavesPromises(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var gets []PromiseGet[int]
 		leave := func(ctx context.Context) {
@@ -70,7 +70,7 @@ func TestMainTaskLeavesPromises(t *testing.T) {
 	})
 }
 
-func TestAsyncTaskLeavesPromise(t *testing.T) {
+func TestRow278AsyncTaskLeavesPromise(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		resolver, get := NewPromise[int](ctx, "forgotten")
 		AsyncTask(ctx, resolver, func(context.Context, PromiseResolver[int]) {})
@@ -78,6 +78,9 @@ func TestAsyncTaskLeavesPromise(t *testing.T) {
 		left := wantUnresolved(t, err, "forgotten")
 		if left.Panic != nil || left.Goexit {
 			t.Errorf("got %+v, want an ordinary end", left)
+		}
+		if !slices.Equal(left.IDs, []PromiseID{get.PromiseID()}) {
+			t.Errorf("ids %v, want that of the promise", left.IDs)
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 	. "github.com/cairnstacks/cairn/promising"
 )
 
-func TestOnceRunsOnce(t *testing.T) {
+func TestRow281OnceRunsOnce(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		var once Once[int]
 		if once.PromiseID() != (PromiseID{}) {
@@ -61,7 +61,7 @@ func TestOnceKeepsErrorAcrossMainTasks(t *testing.T) {
 	})
 }
 
-func TestOnceAwaitsItself(t *testing.T) {
+func TestRow282OnceAwaitsItself(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		var once Once[int]
 		inner := make(chan error, 1) // the caller may wake while the work still unwinds

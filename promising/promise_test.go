@@ -55,7 +55,7 @@ func wantResult[T comparable](t *testing.T, got T, err error, want T) {
 	}
 }
 
-func TestMainTaskReturnsResult(t *testing.T) {
+func TestRow274MainTaskReturnsResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got, err := MainTask(t.Context(), func(context.Context) (string, error) { return "hi", nil })
 		wantResult(t, got, err, "hi")
@@ -68,7 +68,7 @@ func TestMainTaskReturnsResult(t *testing.T) {
 	})
 }
 
-func TestHandOverAndAwait(t *testing.T) {
+func TestRow275HandOverAndAwait(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		resolver, get := NewPromise[string](ctx, "greeting")
 		AsyncTask(ctx, resolver, func(ctx context.Context, resolver PromiseResolver[string]) {

@@ -254,8 +254,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// Row 17 of the language reference.
-func TestContains(t *testing.T) {
+func TestRow017Contains(t *testing.T) {
 	root := RootStackInstance
 	child := root.Child("a", IntKey(1))
 	grandchild := child.Child("b", NoKey)

@@ -20,9 +20,25 @@ import (
 
 const invalidStacks = "../testdata/stacks/invalid"
 
+// rowsOfInvalidStacks are the rows of the behaviour checklist that a fixture is for.
+var rowsOfInvalidStacks = map[string]string{
+	"undeclared-variable":                  "030_",
+	"provider-not-declared":                "032_",
+	"provider-slot-unfilled":               "033_",
+	"provider-slot-wrong-type":             "034_",
+	"provider-config-unsupported-argument": "035_",
+	"component-input-undeclared-variable":  "036_",
+	"component-input-missing":              "037_",
+	"component-input-undeclared-component": "038_",
+	"provider-as-component-input":          "039_",
+	"depends-on":                           "040_",
+	"cycle-through-stack":                  "041_",
+	"cycle-components":                     "042_",
+}
+
 // Each mistake is reported once, on the line that has it, and by planning just
 // as by validating.
-func TestInvalidConfigurations(t *testing.T) {
+func TestRowsInvalidConfigurations(t *testing.T) {
 	dirs, err := os.ReadDir(invalidStacks)
 	if err != nil {
 		t.Fatal(err)
@@ -30,8 +46,13 @@ func TestInvalidConfigurations(t *testing.T) {
 	if len(dirs) < 30 {
 		t.Errorf("%d fixtures, want 30 or more", len(dirs))
 	}
+	found := 0
 	for _, dir := range dirs {
-		t.Run(dir.Name(), func(t *testing.T) {
+		row := rowsOfInvalidStacks[dir.Name()]
+		if row != "" {
+			found++
+		}
+		t.Run(row+dir.Name(), func(t *testing.T) {
 			root := filepath.Join(invalidStacks, dir.Name())
 			want, err := wantdiag.Expected(root)
 			if err != nil {
@@ -63,5 +84,8 @@ func TestInvalidConfigurations(t *testing.T) {
 				return diags
 			})
 		})
+	}
+	if found != len(rowsOfInvalidStacks) {
+		t.Errorf("%d fixtures with rows, want %d", found, len(rowsOfInvalidStacks))
 	}
 }

@@ -16,15 +16,27 @@ import (
 	"github.com/cairnstacks/cairn/internal/wantdiag"
 )
 
+// rowsOfFixtures are the rows of the behaviour checklist that a fixture below testdata/invalid is for.
+var rowsOfFixtures = map[string]string{
+	"several-files":  "001_",
+	"sources":        "002_",
+	"const-variable": "006_",
+	"removed-from":   "016_",
+}
+
 // The fixtures below testdata/invalid are stacks with mistakes, with the
 // expectations of package wantdiag.
-func TestInvalidFixtures(t *testing.T) {
+func TestRowsInvalidFixtures(t *testing.T) {
 	dirs, err := os.ReadDir("testdata/invalid")
 	if err != nil {
 		t.Fatal(err)
 	}
+	found := 0
 	for _, dir := range dirs {
-		t.Run(dir.Name(), func(t *testing.T) {
+		if rowsOfFixtures[dir.Name()] != "" {
+			found++
+		}
+		t.Run(rowsOfFixtures[dir.Name()]+dir.Name(), func(t *testing.T) {
 			root := filepath.Join("testdata/invalid", dir.Name())
 			cfg, diags := Load(root)
 			if cfg == nil {
@@ -41,6 +53,9 @@ func TestInvalidFixtures(t *testing.T) {
 				t.Errorf("Load(%q): wrong diagnostics (-want +got):\n%s\n%s", root, diff, details(diags))
 			}
 		})
+	}
+	if found != len(rowsOfFixtures) {
+		t.Errorf("%d fixtures with rows, want %d", found, len(rowsOfFixtures))
 	}
 }
 

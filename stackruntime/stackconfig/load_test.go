@@ -311,7 +311,7 @@ func TestDiagnosticsAreDeterministic(t *testing.T) {
 	}
 }
 
-func TestBuiltinProviderNames(t *testing.T) {
+func TestRow004BuiltinProviderNames(t *testing.T) {
 	for src, want := range map[string]string{
 		"": "terraform",
 		"terraform = { source = \"terraform.io/builtin/terraform\" }":            "terraform",
@@ -370,7 +370,7 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
-func TestDecodedStack(t *testing.T) {
+func TestRow003DecodedStack(t *testing.T) {
 	s := mustLoad(t, "testdata/valid/native").Root
 	cloud := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "example", Type: "cloud"}
 
@@ -392,6 +392,9 @@ func TestDecodedStack(t *testing.T) {
 	}
 	if got := s.Variables["none"].Default; !got.RawEquals(cty.NullVal(cty.String)) {
 		t.Errorf("the default of var.none is %#v", got)
+	}
+	if v := s.Variables["regions"]; v.Description != "Where to run." || v.Sensitive || v.Ephemeral {
+		t.Errorf("var.regions is %+v", v)
 	}
 	if v := s.Variables["token"]; v.Default != cty.NilVal || !v.Sensitive || !v.Ephemeral || len(v.Validations) != 1 {
 		t.Errorf("var.token is %+v", v)
@@ -415,8 +418,18 @@ func TestDecodedStack(t *testing.T) {
 	if len(s.Removed) != 3 || s.Removed[0].Destroy || !s.Removed[1].Destroy {
 		t.Errorf("removed blocks: %+v", s.Removed)
 	}
+	if o := s.Outputs["urls"]; !o.Type.Constraint.Equals(cty.Map(cty.String)) || !o.Sensitive || o.Ephemeral || o.Description != "Where it runs." {
+		t.Errorf("output.urls is %+v", o)
+	}
+	if o := s.Outputs["token"]; !o.Type.Constraint.Equals(cty.String) || o.Sensitive || !o.Ephemeral {
+		t.Errorf("output.token is %+v", o)
+	}
 	if s.Children["apps"] == nil || s.Children["old"] == nil {
-		t.Errorf("children: %v", s.Children)
+		t.Fatalf("children: %v", s.Children)
+	}
+	apps := s.Children["apps"]
+	if apps.Variables["name"] == nil || apps.Components["x"] == nil {
+		t.Errorf("stack.apps has variables %v and components %v", apps.Variables, apps.Components)
 	}
 }
 

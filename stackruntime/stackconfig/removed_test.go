@@ -27,52 +27,56 @@ var removedScope = &hcl.EvalContext{Variables: map[string]cty.Value{
 	"local": cty.ObjectVal(map[string]cty.Value{"key": cty.StringVal("name"), "object": cty.StringVal("k")}),
 }}
 
-// Rows 7 to 15 of the language reference, in both syntaxes.
-func TestRemovedFrom(t *testing.T) {
-	for from, want := range map[string]string{
-		`stack.a`:                                         `stack.a`,
-		`stack.a["k"]`:                                    `stack.a["k"]`,
-		`stack.a.stack.b`:                                 `stack.a.stack.b`,
-		`stack.a[each.key].stack.b`:                       `stack.a["K"].stack.b`,
-		`stack.a.stack.b[each.key]`:                       `stack.a.stack.b["K"]`,
-		`component.c`:                                     `component.c`,
-		`component.c[0]`:                                  `component.c[0]`,
-		`component.c["k"]`:                                `component.c["k"]`,
-		`component.c["${each.key}-x"]`:                    `component.c["K-x"]`,
-		`component.c[each.key]`:                           `component.c["K"]`,
-		`component.c[each.value.attribute]`:               `component.c["A"]`,
-		`component.c[each.value["name"]]`:                 `component.c["N"]`,
-		`component.c[each.value["k"].attribute]`:          `component.c["KA"]`,
-		`component.c[each.value[local.key]]`:              `component.c["N"]`,
-		`component.c[each.value[local.object].attribute]`: `component.c["KA"]`,
-		`stack.s.component.c`:                             `stack.s.component.c`,
-		`stack.p.stack.c.component.x`:                     `stack.p.stack.c.component.x`,
-		`stack.s[0].component.c`:                          `stack.s[0].component.c`,
-		`stack.s.component.c["k"]`:                        `stack.s.component.c["k"]`,
-		`stack.s[each.key].component.c[each.value.name]`:  `stack.s["K"].component.c["N"]`,
-		`stack.stack.component.component`:                 `stack.stack.component.component`,
+// Both syntaxes mean the same.
+func TestRowsRemovedFrom(t *testing.T) {
+	for _, test := range []struct {
+		row        int
+		from, want string
+	}{
+		{7, `stack.a`, `stack.a`},
+		{7, `stack.a["k"]`, `stack.a["k"]`},
+		{8, `stack.a.stack.b`, `stack.a.stack.b`},
+		{9, `stack.a[each.key].stack.b`, `stack.a["K"].stack.b`},
+		{9, `stack.a.stack.b[each.key]`, `stack.a.stack.b["K"]`},
+		{10, `component.c`, `component.c`},
+		{11, `component.c[0]`, `component.c[0]`},
+		{11, `component.c["k"]`, `component.c["k"]`},
+		{11, `component.c["${each.key}-x"]`, `component.c["K-x"]`},
+		{12, `component.c[each.key]`, `component.c["K"]`},
+		{12, `component.c[each.value.attribute]`, `component.c["A"]`},
+		{12, `component.c[each.value["name"]]`, `component.c["N"]`},
+		{12, `component.c[each.value["k"].attribute]`, `component.c["KA"]`},
+		{13, `component.c[each.value[local.key]]`, `component.c["N"]`},
+		{13, `component.c[each.value[local.object].attribute]`, `component.c["KA"]`},
+		{14, `stack.s.component.c`, `stack.s.component.c`},
+		{14, `stack.p.stack.c.component.x`, `stack.p.stack.c.component.x`},
+		{14, `stack.stack.component.component`, `stack.stack.component.component`},
+		{15, `stack.s[0].component.c`, `stack.s[0].component.c`},
+		{15, `stack.s.component.c["k"]`, `stack.s.component.c["k"]`},
+		{15, `stack.s[each.key].component.c[each.value.name]`, `stack.s["K"].component.c["N"]`},
 	} {
-		quoted, err := json.Marshal(from)
+		quoted, err := json.Marshal(test.from)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, src := range map[string]string{
-			"main.tfcomponent.hcl":  fmt.Sprintf("removed {\n  from = %s\n  source = \"../m\"\n}\n", from),
+			"main.tfcomponent.hcl":  fmt.Sprintf("removed {\n  from = %s\n  source = \"../m\"\n}\n", test.from),
 			"main.tfcomponent.json": fmt.Sprintf(`{"removed": {"from": %s, "source": "../m"}}`, quoted),
 		} {
-			cfg, diags := load(inMemory(map[string]string{"/s/" + name: src, "/m/main.tf": ""}), "/s")
-			for _, diag := range diags {
-				if diag.Summary != "Removal target lies in a missing stack" {
-					t.Errorf("%s in %s: %s: %s", from, name, diag.Summary, diag.Detail)
+			t.Run(fmt.Sprintf("%03d_%s_in_%s", test.row, test.from, name), func(t *testing.T) {
+				cfg, diags := load(inMemory(map[string]string{"/s/" + name: src, "/m/main.tf": ""}), "/s")
+				for _, diag := range diags {
+					if diag.Summary != "Removal target lies in a missing stack" {
+						t.Errorf("%s: %s", diag.Summary, diag.Detail)
+					}
 				}
-			}
-			if len(cfg.Root.Removed) != 1 {
-				t.Errorf("%s in %s: the block was left out", from, name)
-				continue
-			}
-			if got := evaluateFrom(t, cfg.Root.Removed[0].From); got != want {
-				t.Errorf("%s in %s: got %s, want %s", from, name, got, want)
-			}
+				if len(cfg.Root.Removed) != 1 {
+					t.Fatal("the block was left out")
+				}
+				if got := evaluateFrom(t, cfg.Root.Removed[0].From); got != test.want {
+					t.Errorf("got %s, want %s", got, test.want)
+				}
+			})
 		}
 	}
 }

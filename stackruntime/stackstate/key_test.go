@@ -10,7 +10,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-func TestParseKeyRoundTrip(t *testing.T) {
+func TestRow253And255KeysRoundTrip(t *testing.T) {
 	inEU := stackaddrs.RootStackInstance.Child("region", stackaddrs.StringKey("eu,west"))
 	component := func(stack stackaddrs.StackInstance, name string, key stackaddrs.InstanceKey) stackaddrs.AbsComponentInstance {
 		return stackaddrs.InstanceOf(stackaddrs.AbsComponent{Stack: stack, Item: stackaddrs.Component{Name: name}}, key)
@@ -39,6 +39,13 @@ func TestParseKeyRoundTrip(t *testing.T) {
 			Kind: ResourceKind, Component: vpc,
 			Resource: ResourceInstance{Mode: "managed", Type: "aws_thing", Name: "z", Key: stackaddrs.StringKey("${a}\n\\")},
 		},
+		`RSRCstack.a.stack.b["x,y"].component.vpc,module.m.aws_thing.z["a\"b"],89abcdef`: {
+			Kind: ResourceKind,
+			Component: component(
+				stackaddrs.RootStackInstance.Child("a", stackaddrs.NoKey).Child("b", stackaddrs.StringKey("x,y")), "vpc", stackaddrs.NoKey),
+			Resource: ResourceInstance{Module: "module.m", Mode: "managed", Type: "aws_thing", Name: "z", Key: stackaddrs.StringKey(`a"b`)},
+			Deposed:  "89abcdef",
+		},
 		"VRBLvar.name":    {Kind: InputKind, Name: "name"},
 		"OTPToutput.name": {Kind: OutputKind, Name: "name"},
 	}
@@ -55,31 +62,37 @@ func TestParseKeyRoundTrip(t *testing.T) {
 	}
 }
 
-func TestParseKeyErrors(t *testing.T) {
-	for _, text := range []string{
-		"", "a", "aa", "aaa", // too short
-		"aaa!", "CMP1x", "ÄBCD",
-		"CMPT", "CMPTcomponent.a,extra", "CMPTcomponent.a.", "CMPTcomponent[\"a\"]", "CMPTstack.a", "CMPTcomponent.a[*]",
-		`CMPTcomponent.a[ "b" ]`, `CMPTcomponent.a["\u0061"]`,
-		"RSRC", "RSRCcomponent.a", "RSRCcomponent.a,b.c", "RSRCcomponent.a,b.c,cur,extra", "RSRCcomponent.a,,cur",
-		"RSRCcomponent.a,b.c,", "RSRCcomponent.a,b.c,0123abc", "RSRCcomponent.a,b.c,0123abcg", "RSRCcomponent.a,b.c,0123ABCD",
-		"RSRCcomponent.a,b,cur", "RSRCcomponent.a,b.c.d,cur", "RSRCcomponent.a,module.b,cur", "RSRCcomponent.a,b.c[01],cur",
-		`RSRCcomponent.a,b.c["\u0061"],cur`, "RSRCcomponent.a,b.c[*],cur", `RSRCcomponent.a,b.c["x,cur`, "RSRCcomponent.a,b.c[0]d,cur",
-		"VRBL", "VRBLname", "VRBLvar.", "VRBLvar.a.b", "VRBLstack.a.var.b", "OTPTvar.name", "OTPToutput.a,b",
+func TestRowsKeyErrors(t *testing.T) {
+	for name, texts := range map[string][]string{
+		"249_too_short":  {"", "a", "aa", "aaa"},
+		"250_no_letters": {"aaa!", "CMP1x", "ÄBCD"},
+		"252_resource": {
+			"RSRC", "RSRCcomponent.a", "RSRCcomponent.a,b.c", "RSRCcomponent.a,b.c,cur,extra", "RSRCcomponent.a,,cur",
+			"RSRCcomponent.a,b.c,", "RSRCcomponent.a,b.c,0123abc", "RSRCcomponent.a,b.c,0123abcg", "RSRCcomponent.a,b.c,0123ABCD",
+			"RSRCcomponent.a,b,cur", "RSRCcomponent.a,b.c.d,cur", "RSRCcomponent.a,module.b,cur", "RSRCcomponent.a,b.c[01],cur",
+			`RSRCcomponent.a,b.c["\u0061"],cur`, "RSRCcomponent.a,b.c[*],cur", `RSRCcomponent.a,b.c["x,cur`, "RSRCcomponent.a,b.c[0]d,cur",
+		},
+		"254_component": {
+			"CMPT", "CMPTcomponent.a,extra", "CMPTcomponent.a.", "CMPTcomponent[\"a\"]", "CMPTstack.a", "CMPTcomponent.a[*]",
+			`CMPTcomponent.a[ "b" ]`, `CMPTcomponent.a["\u0061"]`,
+		},
+		"root values": {"VRBL", "VRBLname", "VRBLvar.", "VRBLvar.a.b", "VRBLstack.a.var.b", "OTPTvar.name", "OTPToutput.a,b"},
 	} {
-		t.Run(text, func(t *testing.T) {
-			key, err := ParseKey(text)
-			if err == nil {
-				t.Fatalf("ParseKey(%q) = %+v, want an error", text, key)
-			}
-			if unknown, ok := errors.AsType[*UnknownKindError](err); ok {
-				t.Errorf("ParseKey(%q): got %v, want an error about the key itself", text, unknown)
+		t.Run(name, func(t *testing.T) {
+			for _, text := range texts {
+				key, err := ParseKey(text)
+				if err == nil {
+					t.Errorf("ParseKey(%q) = %+v, want an error", text, key)
+				}
+				if unknown, ok := errors.AsType[*UnknownKindError](err); ok {
+					t.Errorf("ParseKey(%q): got %v, want an error about the key itself", text, unknown)
+				}
 			}
 		})
 	}
 }
 
-func TestParseKeyUnknownKinds(t *testing.T) {
+func TestRow251UnknownKindsOfKeys(t *testing.T) {
 	for text, want := range map[string]Handling{
 		"aaaa": Discard, "aAAa": Discard, "aaaA": Preserve, "aBCDrest": Preserve, "AAAA": Fail, "AaaaX": Fail, "CmPt": Fail,
 	} {

@@ -18,8 +18,7 @@ type (
 	change  = changeexec.Change[string, string]
 )
 
-// Row 237 of the behaviour checklist.
-func TestResultsFlowFromChangeToChange(t *testing.T) {
+func TestRow237ResultsFlowFromChangeToChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got, err := promising.MainTask(t.Context(), func(ctx context.Context) (string, error) {
 			r := changeexec.ChangeExec(ctx, func(r *results, add func(change)) {
@@ -41,7 +40,7 @@ func TestResultsFlowFromChangeToChange(t *testing.T) {
 	})
 }
 
-func TestUnregisteredIsAnErrorAtOnce(t *testing.T) {
+func TestRow237UnregisteredIsAnErrorAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, err := promising.MainTask(t.Context(), func(ctx context.Context) (string, error) {
 			r := changeexec.ChangeExec(ctx, func(*results, func(change)) {})

@@ -18,3 +18,13 @@ component "b" {
     component.a.out, # want warning "depends_on target too specific" `.out`
   ]
 }
+
+stack "c" {
+  source = "./child"
+  depends_on = [
+    var.v, # want error "depends_on target unusable" `var.v`
+    component.missing, # want error "depends_on target unusable" `component.missing`
+    stack.missing, # want error "depends_on target unusable" `stack.missing`
+    component.a.out, # want warning "depends_on target too specific" `.out`
+  ]
+}

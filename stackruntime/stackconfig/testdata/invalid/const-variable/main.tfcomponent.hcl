@@ -1,0 +1,4 @@
+variable "fixed" {
+  type  = string
+  const = true # want error "Unsupported argument" `const`
+}

@@ -1,0 +1,1 @@
+provider "cloud" "main" {} # want error "Provider not declared" `"cloud"`

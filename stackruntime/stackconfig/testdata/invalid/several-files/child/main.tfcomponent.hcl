@@ -1,0 +1,7 @@
+component "c" {
+  source = "../nowhere" # want error "Source cannot be used here" `"../nowhere"`
+}
+
+stack "grandchild" {
+  source = "./grandchild"
+}

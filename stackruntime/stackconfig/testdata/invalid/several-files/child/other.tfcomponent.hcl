@@ -1,0 +1,3 @@
+locals {
+  d = = 1 # want error "Invalid expression" `=`
+}

@@ -1,0 +1,6 @@
+component "x" {
+  source = "./mod"
+  inputs = {
+    in = component.missing.out # want error "Unknown component" `component.missing`
+  }
+}

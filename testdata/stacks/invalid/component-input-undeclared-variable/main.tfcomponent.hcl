@@ -1,0 +1,6 @@
+component "x" {
+  source = "./mod"
+  inputs = {
+    in = var.missing # want error "Unknown variable" `var.missing`
+  }
+}
