@@ -358,7 +358,7 @@ type changeSubject interface {
 	// finalInputs are the values to apply with. One that could not be computed is a placeholder.
 	finalInputs(ctx context.Context) map[string]cty.Value
 
-	// recordInputs are the values to keep in the state.
+	// recordInputs are the values to keep in the state: none where one could not be computed.
 	recordInputs(ctx context.Context) map[string]cty.Value
 }
 
@@ -375,7 +375,11 @@ func (c *ComponentInstance) finalInputs(ctx context.Context) map[string]cty.Valu
 }
 
 func (c *ComponentInstance) recordInputs(ctx context.Context) map[string]cty.Value {
-	return c.storedInputs(ctx, c.Inputs(ctx))
+	inputs := c.Inputs(ctx)
+	if failedInputs(inputs) {
+		return nil
+	}
+	return c.storedInputs(ctx, inputs)
 }
 
 // subject finds the object that the configuration produces for the plan; nil when there is none.
@@ -433,6 +437,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 		return a.deferred()
 	}
 	if len(a.plan.EnginePlan) == 0 {
+		a.setStatus(hooks.Applying)
 		return &ComponentResult{Outputs: a.plan.Outputs, Module: a.plan.RefreshedState, Complete: true}
 	}
 	var applied *engine.ApplyResult

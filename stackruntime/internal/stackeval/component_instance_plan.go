@@ -274,6 +274,7 @@ func (c *ComponentInstance) planDestroy(ctx context.Context, requires []stackadd
 		return nil, diags
 	}
 	plan := c.newPlan(ctx, req, requires, result)
+	plan.Applyable = result.Applyable && len(result.Changes) > 0 // the engine also counts outputs that go away
 	if refreshed != nil && len(plan.EnginePlan) > 0 {
 		plan.BaseState = req.PriorState
 	}

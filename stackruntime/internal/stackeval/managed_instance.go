@@ -235,13 +235,20 @@ func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, 
 	} else if len(result.Deferred) > 0 {
 		plan.DeferredReason = result.Deferred[0].Reason
 	}
-	if needsApply(result) {
+	switch {
+	case needsApply(result):
 		plan.EnginePlan = result.Plan
+	case req.Mode == engine.Destroy && result.Complete:
+		plan.RefreshedState = nil // data sources at most: nothing has to be done for them to go
 	}
 	return plan
 }
 
+// finishPlan tells the hooks how planning ended, and that it began where no engine did that.
 func (i *managedInstance) finishPlan(plan *stackplan.Component) {
+	if !i.announced.Swap(true) {
+		i.setStatus(hooks.Planning)
+	}
 	if hook := i.main.hooks.ComponentPlanned; hook != nil {
 		hook(plan)
 	}
