@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // Apply implements [engine.Engine].
@@ -260,7 +261,9 @@ func (a *applying) outputs(result *engine.ApplyResult, errored bool) error {
 	if result.Outputs, err = finalOutputs(a.tree.Module, doc, missing); err != nil {
 		return err
 	}
-	result.Checks = appliedChecks(doc)
+	if result.Checks, err = stackstate.Checks(result.State); err != nil {
+		return err
+	}
 	if errored {
 		a.dropStale(result)
 	} else if a.stored.meta.Partial {

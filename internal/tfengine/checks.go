@@ -15,90 +15,47 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// stateCheck is the result of a checkable object as a state holds it.
-type stateCheck struct {
-	Kind    string             `json:"object_kind"`
-	Address string             `json:"config_addr"`
-	Status  string             `json:"status"`
-	Objects []stateCheckObject `json:"objects"`
-}
-
-type stateCheckObject struct {
-	Address  string   `json:"object_addr"`
-	Status   string   `json:"status"`
-	Messages []string `json:"failure_messages"`
-}
-
-// checkKinds translates the names in states into those of JSON plans.
-var checkKinds = map[string]tfjson.CheckKind{
-	"resource": tfjson.CheckKindResource,
-	"output":   tfjson.CheckKindOutputValue,
-	"check":    tfjson.CheckKindCheckBlock,
-	"var":      "var",
-}
-
 // cleanChecks removes generated objects, and gives latched variables their names back.
 func cleanChecks(data json.RawMessage) (json.RawMessage, error) {
-	var checks []stateCheck
+	var checks []map[string]json.RawMessage
 	if err := json.Unmarshal(data, &checks); err != nil {
 		return nil, err
 	}
-	var kept []stateCheck
+	var kept []map[string]json.RawMessage
 	for _, check := range checks {
-		check.Address = workcopy.RestoreAddress(check.Address)
-		if strings.Contains(check.Address, generatedPrefix) {
+		address, err := restore(check, "config_addr")
+		if err != nil {
+			return nil, err
+		}
+		if strings.Contains(address, generatedPrefix) {
 			continue
 		}
-		for i := range check.Objects {
-			check.Objects[i].Address = workcopy.RestoreAddress(check.Objects[i].Address)
+		var objects []map[string]json.RawMessage
+		if err := json.Unmarshal(check["objects"], &objects); err != nil {
+			return nil, err
+		}
+		for _, object := range objects {
+			if _, err := restore(object, "object_addr"); err != nil {
+				return nil, err
+			}
+		}
+		if check["objects"], err = json.Marshal(objects); err != nil {
+			return nil, err
 		}
 		kept = append(kept, check)
 	}
 	return json.Marshal(kept)
 }
 
-// appliedChecks returns the check results in a state, sorted by address.
-func appliedChecks(doc *stateDocument) []tfjson.CheckResultStatic {
-	var results []tfjson.CheckResultStatic
-	for _, check := range doc.Checks {
-		result := tfjson.CheckResultStatic{
-			Address: checkAddress(check),
-			Status:  tfjson.CheckStatus(check.Status),
-		}
-		for _, object := range check.Objects {
-			dynamic := tfjson.CheckResultDynamic{
-				Address: tfjson.CheckDynamicAddress{ToDisplay: object.Address},
-				Status:  tfjson.CheckStatus(object.Status),
-			}
-			for _, message := range object.Messages {
-				dynamic.Problems = append(dynamic.Problems, tfjson.CheckResultProblem{Message: message})
-			}
-			result.Instances = append(result.Instances, dynamic)
-		}
-		results = append(results, result)
+// restore gives the address in a member of a JSON object its name back, and returns it.
+func restore(members map[string]json.RawMessage, name string) (string, error) {
+	var address string
+	if err := json.Unmarshal(members[name], &address); err != nil {
+		return "", err
 	}
-	sortChecks(results)
-	return results
-}
-
-// checkAddress takes the address of a checkable object in the configuration apart.
-func checkAddress(check stateCheck) tfjson.CheckStaticAddress {
-	address := tfjson.CheckStaticAddress{ToDisplay: check.Address, Kind: checkKinds[check.Kind]}
-	parts := strings.Split(check.Address, ".")
-	var module []string
-	for len(parts) > 2 && parts[0] == "module" {
-		module, parts = append(module, parts[0], parts[1]), parts[2:]
-	}
-	address.Module = strings.Join(module, ".")
-	if address.Kind == tfjson.CheckKindResource {
-		address.Mode = tfjson.ManagedResourceMode
-		if parts[0] == "data" {
-			address.Mode, parts = tfjson.DataResourceMode, parts[1:]
-		}
-		address.Type = parts[0]
-	}
-	address.Name = parts[len(parts)-1]
-	return address
+	address = workcopy.RestoreAddress(address)
+	members[name] = quoted(address)
+	return address, nil
 }
 
 // plannedChecks restores the names in the check results of a plan.

@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // Plan implements [engine.Engine].
@@ -223,11 +224,17 @@ func (p *planning) describe(plan *planfile.Plan) (*engine.PlanResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	checks := plannedChecks(plan.Checks)
+	if p.req.Mode != engine.Destroy { // such a plan checks nothing
+		if refreshed, err = stackstate.WithChecks(refreshed, checks); err != nil {
+			return nil, err
+		}
+	}
 	return &engine.PlanResult{
 		Outputs:        p.outputs(plan),
 		Changes:        visibleChanges(plan.ResourceChanges),
 		Drift:          visibleChanges(plan.ResourceDrift),
-		Checks:         plannedChecks(plan.Checks),
+		Checks:         checks,
 		RefreshedState: refreshed,
 	}, nil
 }

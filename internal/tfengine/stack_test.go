@@ -45,6 +45,12 @@ func newStack(t *testing.T, archive string) *stack {
 			t.Fatal(err)
 		}
 	}
+	return &stack{t: t, opts: loadStack(t, dir), state: stackstate.New()}
+}
+
+// loadStack loads the stack in a directory and prepares an engine for it.
+func loadStack(t *testing.T, dir string) stackruntime.Options {
+	t.Helper()
 	config, diags := stackconfig.Load(dir)
 	if diags.HasErrors() {
 		t.Fatal(explain(diags))
@@ -71,7 +77,7 @@ func newStack(t *testing.T, archive string) *stack {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &stack{t: t, opts: stackruntime.Options{Config: config, Engine: e, Locks: locks}, state: stackstate.New()}
+	return stackruntime.Options{Config: config, Engine: e, Locks: locks}
 }
 
 func explain(diags hcl.Diagnostics) string {

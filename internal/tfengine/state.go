@@ -29,7 +29,6 @@ type stateDocument struct {
 	Serial  uint64                 `json:"serial"`
 	Lineage string                 `json:"lineage"`
 	Outputs map[string]stateOutput `json:"outputs"`
-	Checks  []stateCheck           `json:"check_results"`
 }
 
 type stateOutput struct {

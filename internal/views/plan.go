@@ -32,6 +32,7 @@ func WritePlan(w io.Writer, plan *stackplan.Plan, options Options) error {
 	v.deferred()
 	v.failed()
 	v.outputs()
+	v.checks()
 	v.total()
 	return p.writeTo(w)
 }

@@ -65,6 +65,11 @@ func (p *page) component(c *stackstate.Component) error {
 		}
 	}
 	p.stateOutputs("Outputs:", c.Outputs)
+	checks, err := stackstate.Checks(c.Module)
+	if err != nil {
+		return err
+	}
+	p.stateChecks(checks)
 	return nil
 }
 

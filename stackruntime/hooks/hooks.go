@@ -5,6 +5,8 @@
 package hooks
 
 import (
+	tfjson "github.com/hashicorp/terraform-json"
+
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -39,6 +41,11 @@ type Hooks struct {
 
 	// ComponentPlanned tells the plan of an instance, before its final status.
 	ComponentPlanned func(plan *stackplan.Component)
+
+	// ComponentChecks tells the results of checks and conditions as they are after
+	// the engine has applied an instance, completely or not. Those of a plan are
+	// part of it.
+	ComponentChecks func(component stackaddrs.AbsComponentInstance, checks []tfjson.CheckResultStatic)
 
 	// ComponentApplied tells what was done, before the final status.
 	ComponentApplied func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts)

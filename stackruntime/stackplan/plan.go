@@ -6,6 +6,7 @@
 package stackplan
 
 import (
+	"slices"
 	"time"
 
 	tfjson "github.com/hashicorp/terraform-json"
@@ -122,7 +123,7 @@ func (c Counts) Total() int {
 func (c *Component) Counts() Counts {
 	var n Counts
 	for _, rc := range c.Changes {
-		n = n.Plus(countChange(rc))
+		n = n.Plus(CountChange(rc))
 	}
 	n.Defer = len(c.Deferred)
 	return n
@@ -137,7 +138,8 @@ func (p *Plan) Counts() Counts {
 	return n
 }
 
-func countChange(rc *tfjson.ResourceChange) Counts {
+// CountChange counts the planned change of one resource instance object.
+func CountChange(rc *tfjson.ResourceChange) Counts {
 	var n Counts
 	if rc.PreviousAddress != "" && rc.PreviousAddress != rc.Address {
 		n.Move = 1
@@ -160,6 +162,14 @@ func countChange(rc *tfjson.ResourceChange) Counts {
 		n.Remove = 1
 	case actions.Forget():
 		n.Forget = 1
+	case ForgetsOld(actions):
+		n.Add, n.Forget = 1, 1
 	}
 	return n
+}
+
+// ForgetsOld tells whether a new object is made, in either order, while the old
+// one is forgotten.
+func ForgetsOld(actions tfjson.Actions) bool {
+	return len(actions) == 2 && slices.Contains(actions, tfjson.ActionCreate) && slices.Contains(actions, tfjson.ActionForget)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -104,7 +105,7 @@ func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic
 			return
 		}
 	}
-	if reported.Snippet == nil || c.tree == nil {
+	if c.locateRule(diag) || reported.Snippet == nil || c.tree == nil {
 		return
 	}
 	// The arguments of the latch's module call are variables of the component's module.
@@ -113,6 +114,40 @@ func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic
 			diag.Subject = variable.Range.Ptr()
 		}
 	}
+}
+
+// validationRule is how the engine names the place of the rule that a root variable's value breaks: relative to the module.
+var validationRule = regexp.MustCompile(`validation rule at (.+):(\d+),\d+-`)
+
+// locateRule places a message about the value of a variable at the variable with the rule.
+func (c *Copy) locateRule(diag *hcl.Diagnostic) bool {
+	match := validationRule.FindStringSubmatchIndex(diag.Detail)
+	if match == nil || c.tree == nil {
+		return false
+	}
+	name := diag.Detail[match[2]:match[3]]
+	line, err := strconv.Atoi(diag.Detail[match[4]:match[5]])
+	display, known := c.display(cleanName(name))
+	if err != nil || !known {
+		return false
+	}
+	diag.Detail = diag.Detail[:match[2]] + display + diag.Detail[match[3]:]
+	for _, variable := range c.tree.Root.Variables {
+		at := variable.Range
+		if at.Filename == display && at.Start.Line <= line && (diag.Subject == nil || diag.Subject.Start.Line < at.Start.Line) {
+			diag.Subject = at.Ptr()
+		}
+	}
+	return diag.Subject != nil
+}
+
+// display returns the name that users know of a file that the engine names.
+func (c *Copy) display(name string) (string, bool) {
+	if file := c.files[name]; file != nil {
+		return file.display, true
+	}
+	display, known := c.displays[name]
+	return display, known
 }
 
 var generatedArgument = regexp.MustCompile(`^\s*"([^"]+)":`)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
@@ -177,12 +178,32 @@ func (e *Events) Hooks(operation string) hooks.Hooks {
 			e.engineEvent(component.String(), event)
 		},
 		ComponentPlanned: func(plan *stackplan.Component) {
+			e.checks(plan.Addr, plan.Checks)
 			e.changeSummary(plan.Addr.String(), "plan", eventtext.Summary("plan", plan.Counts()), plan.Counts())
 		},
+		ComponentChecks: e.checks,
 		ComponentApplied: func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts) {
 			e.changeSummary(component.String(), operation, eventtext.Summary(operation, counts), counts)
 		},
 	}
+}
+
+// checks writes the results of checks and conditions, if there are any.
+func (e *Events) checks(component stackaddrs.AbsComponentInstance, checks []tfjson.CheckResultStatic) {
+	if len(checks) == 0 {
+		return
+	}
+	n := map[tfjson.CheckStatus]int{}
+	for _, check := range checks {
+		n[check.Status]++
+	}
+	level := levelInfo
+	if n[tfjson.CheckStatusFail]+n[tfjson.CheckStatusError] > 0 {
+		level = levelWarning
+	}
+	e.emit(level, "checks", fmt.Sprintf("%s: Checks: %d passed, %d failed, %d known after apply", component,
+		n[tfjson.CheckStatusPass], n[tfjson.CheckStatusFail]+n[tfjson.CheckStatusError], n[tfjson.CheckStatusUnknown]),
+		line{"component": component.String(), "checks": checks})
 }
 
 func statusLevel(status hooks.Status) string {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
@@ -204,6 +205,11 @@ func feed(t *testing.T, e *Events) {
 		Type: engine.ApplyComplete, Resource: "thing.x", Action: "create", IDKey: "id", IDValue: "7", Elapsed: 1500 * time.Millisecond,
 	})
 	h.ComponentEvent(db, engine.Event{Type: engine.ApplyErrored, Resource: "thing.y", Action: "delete", Elapsed: time.Minute})
+	h.ComponentChecks(db, nil)
+	h.ComponentChecks(db, []tfjson.CheckResultStatic{
+		{Address: tfjson.CheckStaticAddress{ToDisplay: "check.c", Kind: tfjson.CheckKindCheckBlock, Name: "c"}, Status: tfjson.CheckStatusFail},
+		{Address: tfjson.CheckStaticAddress{ToDisplay: "var.v", Kind: "var", Name: "v"}, Status: tfjson.CheckStatusPass},
+	})
 	h.ComponentApplied(db, stackplan.Counts{Add: 1, Move: 2})
 	h.ComponentStatus(db, hooks.Failed)
 	e.Diagnostic(db.String(), diagnostic.New(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "It failed", Detail: "Because."}, diagnostic.Sources{}))

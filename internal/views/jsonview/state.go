@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
@@ -34,6 +35,8 @@ type StateComponent struct {
 	Requires  []string          `json:"requires"`
 	Outputs   map[string]Output `json:"outputs"`
 	Resources []StateResource   `json:"resources"`
+
+	Checks []tfjson.CheckResultStatic `json:"checks"`
 }
 
 // Output is an output value.
@@ -101,7 +104,7 @@ func newStateComponent(c *stackstate.Component) (StateComponent, error) {
 	}
 	result := StateComponent{
 		Address: c.Addr.String(), Requires: addresses(c.Dependencies),
-		Outputs: outputs(c.Outputs), Resources: []StateResource{},
+		Outputs: outputs(c.Outputs), Resources: []StateResource{}, Checks: []tfjson.CheckResultStatic{},
 	}
 	for _, object := range objects {
 		resource, err := newStateResource(object)
@@ -110,6 +113,11 @@ func newStateComponent(c *stackstate.Component) (StateComponent, error) {
 		}
 		result.Resources = append(result.Resources, resource)
 	}
+	checks, err := stackstate.Checks(c.Module)
+	if err != nil {
+		return StateComponent{}, err
+	}
+	result.Checks = append(result.Checks, checks...)
 	slices.SortStableFunc(result.Resources, func(a, b StateResource) int { return strings.Compare(a.Address, b.Address) })
 	return result, nil
 }

@@ -466,8 +466,11 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	result.diags = withComponent(diags, a.plan.Addr)
 	if applied != nil {
 		result.Module, result.Outputs, result.release = applied.State, applied.Outputs, applied.Release
+		result.Counts = done.of(a.plan)
+		if hook := a.main.hooks.ComponentChecks; hook != nil {
+			hook(a.plan.Addr, applied.Checks)
+		}
 	}
-	result.Counts = done.Counts
 	if !diags.HasErrors() {
 		result.Complete = true
 		result.Counts = a.plan.Counts()
@@ -487,12 +490,17 @@ func (a *componentApplier) baseState() engine.State {
 }
 
 // tally counts what is done while it is, for applies that do not get to the end.
-type tally struct{ stackplan.Counts }
+type tally struct {
+	stackplan.Counts
+	done map[string]bool // addresses of resource instances with a finished change
+}
 
 // count returns a progress function that counts events before it passes them on.
 func (t *tally) count(next func(engine.Event)) func(engine.Event) {
+	t.done = make(map[string]bool)
 	return func(event engine.Event) {
 		if event.Type == engine.ApplyComplete {
+			t.done[event.Resource] = true
 			switch event.Action {
 			case "create":
 				t.Add++
@@ -506,6 +514,23 @@ func (t *tally) count(next func(engine.Event)) func(engine.Event) {
 			next(event)
 		}
 	}
+}
+
+// of returns what of a plan was done. What is moved, imported or forgotten
+// without another change has no events: it takes no more than writing the state.
+func (t *tally) of(plan *stackplan.Component) stackplan.Counts {
+	n := t.Counts
+	for _, rc := range plan.Changes {
+		if rc.Change == nil || !t.done[rc.Address] && !rc.Change.Actions.NoOp() && !rc.Change.Actions.Forget() {
+			continue
+		}
+		planned := stackplan.CountChange(rc)
+		n.Import += planned.Import
+		n.Move += planned.Move
+		n.Forget += planned.Forget
+	}
+	n.Defer = len(plan.Deferred)
+	return n
 }
 
 // checkpointInterval is how often the state of a component is saved while it is

@@ -329,12 +329,10 @@ func (c *ComponentInstance) refreshAspect() memo.Aspect[*engine.PlanResult] {
 			}
 			req.Mode, req.Progress, req.Replace = engine.Normal, nil, nil
 			result, diags := c.runPlan(ctx, req)
-			if diags.HasErrors() {
+			if result == nil || diags.HasErrors() {
 				return nil, diags
 			}
-			if result == nil {
-				return nil, diags
-			}
+			diags = nil // warnings about what nobody plans, checks that fail among them
 			if len(result.RefreshedState) == 0 && len(req.PriorState) > 0 {
 				return nil, diags.Append(bugDiagnostic("Internal evaluation error", "The engine has not said what it found while refreshing %s.", c.addr))
 			}
