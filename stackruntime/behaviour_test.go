@@ -543,7 +543,7 @@ func TestSaveErrorStopsTheApply(t *testing.T) {
 	}
 }
 
-func TestInspectSeesRecordedOutputs(t *testing.T) {
+func TestRow266InspectSeesRecordedOutputs(t *testing.T) {
 	w := newWorld(t, nested)
 	w.apply(w.plan(engine.Normal))
 	opts, _ := w.options()

@@ -117,7 +117,7 @@ func decode(raw []byte) (*Plan, FileContext, error) {
 	return ReadFrom(bytes.NewReader(raw), int64(len(raw)))
 }
 
-func TestPlanFileRoundTrip(t *testing.T) {
+func TestRow245PlanFileRoundTrip(t *testing.T) {
 	want, wantFile := examplePlan()
 	raw := encode(t, want, wantFile)
 	got, gotFile, err := decode(raw)

@@ -120,7 +120,7 @@ func fromRecords(t testing.TB, r map[string][]byte) *State {
 	return s
 }
 
-func TestRecordsRoundTrip(t *testing.T) {
+func TestRow248RecordsRoundTrip(t *testing.T) {
 	want := exampleState(t)
 	stored := records(t, want)
 	wantKeys := []string{
