@@ -111,7 +111,8 @@ func (l *Loader) recorded(written string, addr sourceaddrs.Source) string {
 	}
 	pkg := registry.Package()
 	host := pkg.Host.String()
-	if l.tofu && pkg.Host == tfaddr.DefaultModuleRegistryHost {
+	named := strings.HasPrefix(strings.ToLower(written), host+"/")
+	if l.tofu && pkg.Host == tfaddr.DefaultModuleRegistryHost && !named {
 		host = tofuRegistry
 	}
 	source := path.Join(host, pkg.Namespace, pkg.Name, pkg.TargetSystem)
