@@ -13,7 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 
-	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/internal/engines"
 )
 
 func main() {
@@ -52,9 +52,11 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if opts.engine, err = tfengine.FindBinary(opts.engine); err != nil {
+	found, err := engines.Search{Setting: opts.engine}.Find(ctx)
+	if err != nil {
 		return err
 	}
+	opts.engine = found.Path
 	if opts.cairn != "" {
 		if opts.cairn, err = filepath.Abs(opts.cairn); err != nil {
 			return err

@@ -36,6 +36,9 @@ lock files belong into version control.`,
 			}
 			info := opts.Engine.Info()
 			s.stdout("Engine: %s %s\n", info.Name, info.Version)
+			if text := versionFileIgnored(info.Name); text != "" {
+				s.note("%s\n", text)
+			}
 			for _, provider := range sortedProviders(opts.Locks) {
 				s.stdout("Provider: %s %s\n", provider, opts.Locks[provider])
 			}

@@ -149,7 +149,7 @@ func rootCommand() *command {
 		commands: []*command{
 			initCommand(), validateCommand(), planCommand(), applyCommand(), destroyCommand(),
 			outputCommand(), showCommand(), stateCommand(), consoleCommand(), graphCommand(),
-			formatCommand(), versionCommand(), completionCommand(), helpCommand(),
+			formatCommand(), engineCommand(), versionCommand(), completionCommand(), helpCommand(),
 		},
 	}
 }

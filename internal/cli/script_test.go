@@ -29,6 +29,7 @@ func testContext() context.Context { return context.Background() }
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
 //   - sources: serves repositories, archives and registries; see scriptSources
+//   - releases: serves releases of terraform and tofu; see releasesCommand
 //   - waitfor FILE: waits until a file exists
 //   - truncate FILE BYTES: cuts a file
 //   - alter FILE OFFSET: changes one byte of a file; a negative offset counts from its end
@@ -45,6 +46,7 @@ func TestScripts(t *testing.T) {
 				ts.Setenv("TF_CLI_CONFIG_FILE", testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t)))
 			},
 			"sources":  sourcesCommand(t),
+			"releases": releasesCommand(t),
 			"waitfor":  waitForFile,
 			"truncate": truncateFile,
 			"alter":    alterFile,

@@ -234,27 +234,23 @@ func (s *session) openEngine() (preparedEngine, error) {
 }
 
 func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
-	settings, err := s.readSettings()
+	search, err := s.engineSearch()
 	if err != nil {
 		return nil, err
-	}
-	binary, err := tfengine.FindBinary(firstSet(s.options.engine, os.Getenv(engineVariable), settings.engine))
-	if err != nil {
-		return nil, fail("Engine not found", "%s", sentences(err.Error()))
 	}
 	if err := makeWorkDir(workDir); err != nil {
 		return nil, fail("Working directory cannot be used", "cairn keeps the engine's files in the directory %s, and nothing can be written there: %s. "+
 			"Make the directory of the stack writable for this user, or copy the stack to one that is, and name that with -chdir=DIR.",
 			filepath.Join(currentDir(), workDir), reason(err))
 	}
-	opened, err := tfengine.New(tfengine.Options{Binary: binary, StackDir: stackDir, WorkDir: workDir, Resolver: s.packages()})
-	var tooOld *tfengine.TooOldError
-	switch {
-	case errors.As(err, &tooOld):
-		return nil, fail("Engine too old", "%s Install a newer one, or name another binary with -engine, CAIRN_ENGINE or in cairn.hcl.",
-			sentences(err.Error()))
-	case err != nil:
-		return nil, fail("Engine cannot be used", "%s.", upperFirst(reason(err)))
+	search.Identifier.RecordFile = tfengine.RecordFile(workDir)
+	found, err := search.Find(context.Background())
+	if err != nil {
+		return nil, s.engineProblem(err)
+	}
+	opened, err := tfengine.New(tfengine.Options{Binary: found.Path, StackDir: stackDir, WorkDir: workDir, Resolver: s.packages()})
+	if err != nil {
+		return nil, s.engineProblem(err)
 	}
 	return opened, nil
 }

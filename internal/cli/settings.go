@@ -21,7 +21,7 @@ const settingsFile = "cairn.hcl"
 // settings are what cairn.hcl says. Zero values stand for what it doesn't say.
 type settings struct {
 	state       string // location
-	engine      string // path or name of the binary
+	engine      engineSettings
 	parallelism int
 }
 
@@ -90,8 +90,8 @@ func decodeSettings(body hcl.Body) (settings, hcl.Diagnostics) {
 		case "state":
 			diags = diags.Extend(decodeStateSettings(block, &result))
 		case "engine":
-			value, moreDiags := stringArgument(block.Body, "binary")
-			result.engine = value
+			var moreDiags hcl.Diagnostics
+			result.engine, moreDiags = decodeEngineSettings(block.Body)
 			diags = diags.Extend(moreDiags)
 		}
 	}
@@ -117,21 +117,26 @@ func decodeStateSettings(block *hcl.Block, result *settings) hcl.Diagnostics {
 // stringArgument decodes the one argument that a block has.
 func stringArgument(body hcl.Body, name string) (string, hcl.Diagnostics) {
 	content, diags := body.Content(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: name, Required: true}}})
-	attr := content.Attributes[name]
+	value, moreDiags := stringSetting(content.Attributes[name])
+	return value, diags.Extend(moreDiags)
+}
+
+// stringSetting decodes an argument that may be missing. If it is there, it must not be empty.
+func stringSetting(attr *hcl.Attribute) (string, hcl.Diagnostics) {
 	if attr == nil {
-		return "", diags
+		return "", nil
 	}
 	var value string
-	moreDiags := gohcl.DecodeExpression(attr.Expr, nil, &value)
-	if !moreDiags.HasErrors() && value == "" {
-		moreDiags = moreDiags.Append(&hcl.Diagnostic{
+	diags := gohcl.DecodeExpression(attr.Expr, nil, &value)
+	if !diags.HasErrors() && value == "" {
+		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Empty setting",
-			Detail:   "Give a text that is not empty, or leave the whole block out.",
+			Detail:   "Give a text that is not empty, or leave the setting out.",
 			Subject:  attr.Expr.Range().Ptr(),
 		})
 	}
-	return value, diags.Extend(moreDiags)
+	return value, diags
 }
 
 // countValue is an option with a number from 1; 0 when it was not given.

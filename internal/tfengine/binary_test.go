@@ -34,27 +34,6 @@ func fakeBinary(t *testing.T, dir, name, output string) (path string, runs func(
 	}
 }
 
-func TestFindBinary(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("PATH", dir)
-	if _, err := FindBinary(""); !errors.Is(err, ErrNoBinary) || !strings.Contains(err.Error(), "install") {
-		t.Errorf("FindBinary with an empty PATH: got %v, want how to install one", err)
-	}
-	terraform, _ := fakeBinary(t, dir, "terraform", "")
-	if got, err := FindBinary(""); err != nil || got != terraform {
-		t.Errorf("FindBinary: got %q, %v, want %q", got, err, terraform)
-	}
-	tofu, _ := fakeBinary(t, dir, "tofu", "")
-	for setting, want := range map[string]string{"": tofu, "terraform": terraform, terraform: terraform} {
-		if got, err := FindBinary(setting); err != nil || got != want {
-			t.Errorf("FindBinary(%q) = %q, %v, want %q", setting, got, err, want)
-		}
-	}
-	if _, err := FindBinary("nowhere"); err == nil || !strings.Contains(err.Error(), `"nowhere"`) {
-		t.Errorf("FindBinary of a wrong setting: got %v", err)
-	}
-}
-
 func TestNewAsksForVersionOnce(t *testing.T) {
 	tests := map[string]struct {
 		output string

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -23,7 +24,7 @@ import (
 
 // Options are the parameters of [New].
 type Options struct {
-	Binary   string // path of the terraform or tofu binary; see [FindBinary]
+	Binary   string // path of the terraform or tofu binary; see package engines
 	StackDir string // where the provider lock file is, and what diagnostics name files relative to
 	WorkDir  string // for files that outlive the program; made when needed
 
@@ -70,7 +71,7 @@ func (o *onceValue[T]) get(compute func() (T, error)) (T, error) {
 
 // New returns an engine for one stack. The binary is started only if it was not used before.
 //
-// Errors: a [*TooOldError], or that the binary or the working directory can't be used.
+// Errors: an [*engines.TooOldError], or that the binary or the working directory can't be used.
 func New(opts Options) (*Engine, error) {
 	stackDir, err := filepath.Abs(opts.StackDir)
 	if err != nil {
@@ -94,7 +95,10 @@ func New(opts Options) (*Engine, error) {
 	if environ, err = absolutePaths(environ); err != nil {
 		return nil, fmt.Errorf("environment: %w", err)
 	}
-	info, err := detect(context.Background(), binary, environ, filepath.Join(workDir, "engine.json"))
+	info, err := engines.Identifier{Environ: environ, RecordFile: RecordFile(workDir)}.Identify(context.Background(), binary)
+	if err == nil {
+		err = engines.CheckVersion(binary, info)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +108,7 @@ func New(opts Options) (*Engine, error) {
 		stackDir: stackDir,
 		workDir:  workDir,
 		environ:  environ,
-		modules:  module.NewLoader(module.Options{Base: stackDir, Tofu: info.Name == tofuName, Resolver: opts.Resolver}),
+		modules:  module.NewLoader(module.Options{Base: stackDir, Tofu: info.Name == engines.Tofu, Resolver: opts.Resolver}),
 	}
 	e.mu.hashes = map[string]fingerprintedHash{}
 	e.mu.data = map[string]*onceValue[string]{}
@@ -132,6 +136,9 @@ func absolutePaths(environ []string) ([]string, error) {
 	}
 	return environ, nil
 }
+
+// RecordFile returns where it is remembered in a working directory what binaries are.
+func RecordFile(workDir string) string { return filepath.Join(workDir, "engine.json") }
 
 // Info implements [engine.Engine].
 func (e *Engine) Info() engine.Info { return e.info }

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
+	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -109,7 +110,7 @@ func (e *Engine) parseProvider(source string) (stackaddrs.Provider, error) {
 	if len(parts) != 3 {
 		return stackaddrs.Provider{}, fmt.Errorf("provider lock file: %q is no provider address", source)
 	}
-	if e.info.Name == tofuName && parts[0] == tofuRegistry {
+	if e.info.Name == engines.Tofu && parts[0] == tofuRegistry {
 		parts[0] = string(tfaddr.DefaultProviderRegistryHost)
 	}
 	return stackaddrs.Provider{Hostname: parts[0], Namespace: parts[1], Type: parts[2]}, nil

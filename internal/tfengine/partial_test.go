@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -718,7 +719,7 @@ resource "terraform_data" "b" {}
 `,
 		"mod/child/main.tf": "resource \"terraform_data\" \"a\" {}\n",
 	})
-	if b.engine.Info().Name != tofuName {
+	if b.engine.Info().Name != engines.Tofu {
 		t.Skip("needs tofu: terraform has no such argument")
 	}
 	req := b.request(map[string]cty.Value{"on": cty.UnknownVal(cty.Bool)})

@@ -1,0 +1,211 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/engines/release"
+)
+
+func engineCommand() *command {
+	return group(&command{
+		name:    "engine",
+		summary: "Shows which terraform and tofu binaries there are, and installs releases of them.",
+		example: "cairn engine list\ncairn engine install tofu",
+	}, engineInstallCommand(), engineListCommand())
+}
+
+// installFlags are the options of "engine install".
+type installFlags struct {
+	mirror string
+	key    fileValue
+}
+
+func engineInstallCommand() *command {
+	var flags installFlags
+	return &command{
+		name:    "install",
+		args:    "[terraform|tofu] [VERSION]",
+		summary: "Installs a verified release of terraform or tofu for this user.",
+		long: `
+Without a program it installs the one that cairn.hcl or .terraform-version asks for, else tofu. VERSION is a
+version, a constraint such as '>= 1.11, < 2', or latest. Without it, it is what cairn.hcl or .terraform-version
+requires of the program, else the newest release.
+
+The checksum of what is fetched and the maker's signature are checked. It is installed beside other versions, in a
+directory of the user or the one in CAIRN_ENGINE_DIR. Engines on PATH are preferred to it: "cairn engine list" says
+which one is used.
+
+A mirror has the files of the makers' sites below its URL: terraform/index.json, terraform/VERSION/...,
+tofu/api.json, tofu/vVERSION/...`,
+		example: "cairn engine install\n" +
+			"cairn engine install tofu 1.12.0\n" +
+			"cairn engine install terraform '~> 1.11.0'\n" +
+			"cairn engine install tofu -mirror=https://mirror.example.com/releases",
+		maxArgs: 2,
+		flags: func(f *flagSet) {
+			f.StringVar(&flags.mirror, "mirror", "", "fetch from below this `URL`, not from the maker")
+			f.Var(&flags.key, "signing-key", "accept signatures by the OpenPGP public key in this `FILE` only, not the maker's")
+		},
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			return s.installEngine(ctx, args, flags)
+		},
+	}
+}
+
+func (s *session) installEngine(ctx context.Context, args []string, flags installFlags) (int, error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	req, err := s.installRequest(args, flags)
+	if err != nil {
+		return 0, err
+	}
+	installed, fresh, err := engines.Install(ctx, req)
+	if err != nil {
+		return 0, installProblem(ctx, req, err)
+	}
+	if fresh {
+		s.stdout("Installed %s %s: %s\n", installed.Info.Name, installed.Info.Version, installed.Path)
+	} else {
+		s.stdout("%s %s is installed already: %s\n", upperFirst(installed.Info.Name), installed.Info.Version, installed.Path)
+	}
+	s.noteOtherEngine(ctx, installed)
+	return exitOK, nil
+}
+
+// installRequest combines arguments, options and settings.
+func (s *session) installRequest(args []string, flags installFlags) (engines.InstallRequest, error) {
+	var req engines.InstallRequest
+	settings, err := s.readSettings()
+	if err != nil {
+		return req, err
+	}
+	required, err := s.engineRequirements(settings)
+	if err != nil {
+		return req, err
+	}
+	given := ""
+	if len(args) > 0 && programName(args[0]) != "" {
+		req.Program, args = args[0], args[1:]
+	}
+	switch {
+	case len(args) > 1:
+		return req, fail("Unknown engine", "There is no engine %q. Name terraform or tofu.", args[0])
+	case len(args) == 1:
+		given = args[0]
+	}
+	if req.Program == "" {
+		req.Program = s.wantedProgram(settings, required)
+	}
+	if req.Constraints, err = installConstraints(req.Program, given, required); err != nil {
+		return req, err
+	}
+	if req.Home, err = engines.Home(); err != nil {
+		return req, fail("Engine cannot be installed", "%s", sentences(err.Error()))
+	}
+	req.Source, err = releaseSource(req.Program, flags, settings)
+	req.Identifier = engines.Identifier{Environ: os.Environ()}
+	req.Progress = func(v string) { s.note("Fetching %s %s\n", req.Program, v) }
+	return req, err
+}
+
+// wantedProgram returns the program that the stack asks for.
+func (s *session) wantedProgram(settings settings, required []engines.Requirement) string {
+	setting, _ := s.engineSetting(settings)
+	if program := programName(setting); program != "" {
+		return program
+	}
+	for _, r := range required {
+		if r.Program != "" {
+			return r.Program
+		}
+	}
+	return engines.Tofu
+}
+
+// installConstraints returns what the version must satisfy: what was given, else what the stack requires.
+func installConstraints(program, given string, required []engines.Requirement) ([]engines.Constraint, error) {
+	if given != "" {
+		constraint, err := engines.ParseConstraint(given)
+		if err != nil {
+			return nil, fail("Wrong version", "%s.", upperFirst(err.Error()))
+		}
+		return []engines.Constraint{constraint}, nil
+	}
+	var constraints []engines.Constraint
+	for _, r := range required {
+		if r.Program == "" || r.Program == program {
+			constraints = append(constraints, r.Constraint)
+		}
+	}
+	return constraints, nil
+}
+
+func releaseSource(program string, flags installFlags, settings settings) (release.Source, error) {
+	source := release.Source{Program: program, Mirror: firstSet(flags.mirror, os.Getenv(mirrorVariable), settings.engine.mirror)}
+	if source.Mirror != "" {
+		address, err := url.Parse(source.Mirror)
+		if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
+			return source, fail("Wrong mirror", "%q is not the URL of a mirror. Give one that begins with https:// and has the releases below it.", source.Mirror)
+		}
+	}
+	if flags.key != "" {
+		key, err := os.ReadFile(string(flags.key))
+		if err != nil {
+			return source, fail("Signing key cannot be read", "The file given with -signing-key cannot be read: %s.", reason(err))
+		}
+		source.Key = string(key)
+	}
+	return source, nil
+}
+
+// installProblem makes a diagnostic of the reason why nothing was installed.
+func installProblem(ctx context.Context, req engines.InstallRequest, err error) error {
+	var tooOld *engines.TooOldError
+	var none *engines.NoVersionError
+	var file *fs.PathError
+	var network *url.Error
+	switch {
+	case ctx.Err() != nil:
+		return fail("Interrupted", "Nothing was installed.")
+	case errors.As(err, &tooOld):
+		return fail("Engine too old", "cairn does not work with %s %s; it needs version %s or newer. Nothing was installed.",
+			tooOld.Info.Name, tooOld.Info.Version, tooOld.Minimum)
+	case errors.As(err, &none):
+		return fail("No such release", "%s Nothing was installed.", sentences(err.Error()))
+	case errors.Is(err, release.ErrUnverified):
+		return fail("Release could not be verified", "%s. Nothing was installed. What the server sent is damaged, or is not what the maker has published: try again, "+
+			"and if it happens again, ask whoever runs the server.", upperFirst(reason(err)))
+	case errors.As(err, &network):
+		return fail("Engine cannot be fetched", "%s. Nothing was installed. Check the network and its proxy (HTTPS_PROXY), or name a mirror with -mirror or %s.",
+			upperFirst(err.Error()), mirrorVariable)
+	case errors.As(err, &file):
+		return fail("Engine cannot be installed", "Nothing can be written to %s: %s. Name another directory in %s.", req.Home, reason(err), engines.HomeVariable)
+	default:
+		return fail("Engine cannot be installed", "%s. Nothing was installed. \"cairn engine install %s latest\" installs the newest release.",
+			upperFirst(err.Error()), req.Program)
+	}
+}
+
+// noteOtherEngine says so if what was just installed is not what commands here will use.
+func (s *session) noteOtherEngine(ctx context.Context, installed *engines.Candidate) {
+	search, err := s.engineSearch()
+	if err != nil {
+		return // the next command reports it
+	}
+	used, err := search.Find(ctx)
+	if err != nil || used.Path == installed.Path {
+		return
+	}
+	s.note("Commands in this directory use %s %s, which comes first: %s\n", used.Info.Name, used.Info.Version, used.Path)
+	s.note("To use what was installed, write engine { binary = %q } into %s, or set %s.\n", installed.Path, settingsFile, engineVariable)
+}

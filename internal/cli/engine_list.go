@@ -1,0 +1,142 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+)
+
+// engineList is what "engine list -json" writes.
+type engineList struct {
+	FormatVersion string              `json:"format_version"`
+	Engines       []listedEngine      `json:"engines"` // in the order in which they are looked at
+	Requirements  []listedRequirement `json:"requirements"`
+	Reason        string              `json:"reason"` // why the selected one is used, or none
+	InstallDir    string              `json:"install_dir"`
+}
+
+type listedEngine struct {
+	Name     string         `json:"name"` // empty for what is no engine
+	Version  string         `json:"version"`
+	Path     string         `json:"path"`
+	Origin   engines.Origin `json:"origin"`
+	Usable   bool           `json:"usable"`
+	Problem  string         `json:"problem,omitempty"` // of what is not usable
+	Selected bool           `json:"selected"`
+}
+
+type listedRequirement struct {
+	Engine  string `json:"engine,omitempty"` // missing if about both
+	Version string `json:"version"`
+	Place   string `json:"place"`
+}
+
+func engineListCommand() *command {
+	return &command{
+		name:    "list",
+		summary: "Lists the terraform and tofu binaries that were found, and says which one is used, and why.",
+		long: `
+They are listed in the order in which they are looked at: the one that -engine, CAIRN_ENGINE or cairn.hcl names;
+tofu and terraform from PATH; those that "cairn engine install" has installed, the newest first. The first one that is
+new enough and has a version that cairn.hcl and .terraform-version accept is used.`,
+		example: "cairn engine list\ncairn engine list -json",
+		flags: func(f *flagSet) {
+			f.engineFlags()
+			f.jsonFlag("write a JSON document")
+		},
+		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			s.reportDocuments()
+			list, err := s.listEngines(ctx)
+			if err != nil {
+				return 0, err
+			}
+			if s.options.json {
+				return exitOK, jsonview.WriteDocument(s.streams.Out, list, true)
+			}
+			return exitOK, s.showEngines(list)
+		},
+	}
+}
+
+func (s *session) listEngines(ctx context.Context) (*engineList, error) {
+	search, err := s.engineSearch()
+	if err != nil {
+		return nil, err
+	}
+	all, chosen, err := search.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := &engineList{FormatVersion: jsonview.FormatVersion, Engines: []listedEngine{}, Requirements: []listedRequirement{}, InstallDir: search.Home}
+	for _, c := range all {
+		listed := listedEngine{Name: c.Info.Name, Version: c.Info.Version, Path: c.Path, Origin: c.Origin, Usable: c.Err == nil, Selected: c == chosen}
+		if c.Err != nil {
+			listed.Problem = c.Err.Error()
+		}
+		list.Engines = append(list.Engines, listed)
+	}
+	for _, r := range search.Requirements {
+		list.Requirements = append(list.Requirements, listedRequirement{r.Program, r.Constraint.String(), r.Place})
+	}
+	if chosen != nil {
+		list.Reason = s.whyChosen(search, chosen)
+	} else if _, err := search.Find(ctx); err != nil {
+		list.Reason = asDiagnostics(s.engineProblem(err))[0].Detail
+	}
+	return list, nil
+}
+
+// whyChosen says why a binary is used.
+func (s *session) whyChosen(search engines.Search, chosen *engines.Candidate) string {
+	_, place := s.engineSetting(*s.settings)
+	first := "the first one that can be used"
+	switch {
+	case chosen.Origin == engines.FromSetting:
+		return place + " names it"
+	case search.Setting != "":
+		first = fmt.Sprintf("%s names %s, and this is %s", place, search.Setting, first)
+	}
+	if chosen.Origin == engines.Installed {
+		return first + "; it was installed by \"cairn engine install\""
+	}
+	return first + "; it is on PATH"
+}
+
+func (s *session) showEngines(list *engineList) error {
+	table := tabwriter.NewWriter(s.streams.Out, 0, 0, 2, ' ', 0)
+	selected, program := "", ""
+	for _, e := range list.Engines {
+		mark := " "
+		if e.Selected {
+			mark, selected, program = "*", e.Name+" "+e.Version, e.Name
+		}
+		fmt.Fprintf(table, "%s %s\t%s\t%s\t%s\n", mark, cmp.Or(e.Name, "?"), cmp.Or(e.Version, "?"), e.Origin, e.Path)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, e := range list.Engines {
+		if !e.Usable {
+			s.stdout("Not usable: %s.\n", e.Problem)
+		}
+	}
+	for _, r := range list.Requirements {
+		s.stdout("Required by %s: %s %s\n", r.Place, cmp.Or(r.Engine, "any engine"), cmp.Or(r.Version, "of any version"))
+	}
+	if selected == "" {
+		s.stdout("None is used: %s\n", list.Reason)
+		return nil
+	}
+	s.stdout("Used: %s, %s.\n", selected, list.Reason)
+	if text := versionFileIgnored(program); text != "" {
+		s.stdout("%s\n", text)
+	}
+	return nil
+}
