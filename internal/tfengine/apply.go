@@ -204,7 +204,7 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	process, err := runner.Start(runner.Command{
+	process, err := startWithVariables(a.copy, runner.Command{
 		Path: a.engine.binary,
 		Args: []string{
 			"-chdir=" + a.copy.Root, "apply", "-json", "-input=false", "-auto-approve",

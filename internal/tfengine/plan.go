@@ -122,7 +122,7 @@ func (p *planning) process(ctx context.Context, args []string, report func(engin
 	if err := os.WriteFile(p.dir.file(planFileName), nil, 0o600); err != nil {
 		return nil, err
 	}
-	process, err := runner.Start(runner.Command{
+	process, err := startWithVariables(p.copy, runner.Command{
 		Path:   p.engine.binary,
 		Args:   append([]string{"-chdir=" + p.copy.Root, "plan"}, args...),
 		Dir:    p.engine.stackDir,
@@ -148,6 +148,20 @@ func (p *planning) process(ctx context.Context, args []string, report func(engin
 		diags = diags.Append(p.engine.died("Component cannot be planned", outcome))
 	}
 	return diags, nil
+}
+
+// startWithVariables starts a process that reads the values of variables of a working copy.
+func startWithVariables(copied *workcopy.Copy, command runner.Command) (*runner.Process, error) {
+	shared, err := copied.ShareVariables()
+	if err != nil {
+		return nil, err
+	}
+	command.Inherited = shared
+	process, err := runner.Start(command)
+	if shared != nil {
+		_ = shared.Close() //nolint:errcheck // the process has its own descriptor, and nothing was written
+	}
+	return process, err
 }
 
 // conclude turns what a process has left behind into a result.

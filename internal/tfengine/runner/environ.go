@@ -11,8 +11,9 @@ import (
 )
 
 // removedPrefixes are the variables of the user's environment that must not reach the process. They
-// would add arguments and input values that cairn does not know of, or change what the process prints.
-var removedPrefixes = []string{"TF_CLI_ARGS", "TF_VAR_", "TF_LOG"}
+// would add arguments and input values that cairn does not know of, or change what the process prints. Values of
+// root variables may also be secrets, and providers and provisioners inherit the environment.
+var removedPrefixes = []string{"TF_CLI_ARGS", "TF_VAR_", "TF_LOG", "CAIRN_VAR_"}
 
 var removedNames = []string{"TF_WORKSPACE", "TF_REATTACH_PROVIDERS"}
 

@@ -13,7 +13,7 @@ import (
 
 func TestEnviron(t *testing.T) {
 	got := Environ([]string{
-		"PATH=/bin", "EMPTY=", "EQUALS=a=b", "TF_CLI_ARGS=-x", "TF_CLI_ARGS_plan=-x", "TF_VAR_a=1", "TF_WORKSPACE=w",
+		"PATH=/bin", "EMPTY=", "EQUALS=a=b", "TF_CLI_ARGS=-x", "TF_CLI_ARGS_plan=-x", "TF_VAR_a=1", "CAIRN_VAR_a=1", "TF_WORKSPACE=w",
 		"TF_LOG=TRACE", "TF_LOG_PATH=/x", "TF_LOG_SDK=TRACE", "TF_REATTACH_PROVIDERS={}", "TF_INPUT=1",
 		"TF_CLI_CONFIG_FILE=/rc", "TF_PLUGIN_CACHE_DIR=/cache", "PATH=/usr/bin", "no equals sign", "",
 	}, map[string]string{"TF_DATA_DIR": "/data", "TF_VAR_b": "2", "TF_REATTACH_PROVIDERS": "ours"})

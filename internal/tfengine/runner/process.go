@@ -25,6 +25,9 @@ type Command struct {
 	Dir  string   // to run in
 	Env  []string // all of it; see [Environ]
 
+	// Inherited becomes descriptor 3 of the process. It may be nil. [Start] does not close it.
+	Inherited *os.File
+
 	// RunDir is the directory for the files of the run. It must exist.
 	RunDir string
 
@@ -69,6 +72,9 @@ func Start(c Command) (*Process, error) {
 	cmd := exec.Command(c.Path, c.Args...) //nolint:noctx // a context would kill it, against rule 3
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if c.Inherited != nil {
+		cmd.ExtraFiles = []*os.File{c.Inherited}
+	}
 	cmd.SysProcAttr = ownProcessGroup()
 	startedAt := time.Now().UTC()
 	if err := cmd.Start(); err != nil {

@@ -68,6 +68,7 @@ type Copy struct {
 	layout      *Layout
 	tree        *module.Tree
 	displays    map[string]string // names of the module's files for people, as the engine names them
+	variables   []byte            // what VariablesFile is to have
 }
 
 // Build makes a working copy.
@@ -248,7 +249,8 @@ func (c *Copy) writeGenerated(gen *generated, providers *providerBlocks) error {
 	if err := c.writeJSON(overrideFile, override); err != nil {
 		return err
 	}
-	return c.writeFile(VariablesFile, mustMarshal(gen.values))
+	c.variables = mustMarshal(gen.values)
+	return nil
 }
 
 func (c *Copy) latchOutputs(gen *generated) map[string]any {
@@ -287,8 +289,8 @@ func (c *Copy) addOverrides(gen *generated, override map[string]any) {
 	}
 }
 
-// WriteFinal writes what the engine needs while it applies a plan: the content of the latch, and
-// the values of ephemeral variables.
+// WriteFinal writes what the engine needs while it applies a plan: the content of the latch. The
+// values of ephemeral variables are those that [Copy.ShareVariables] then shares.
 //
 // Values that are not known yet become null if destroying is set, which does not depend on them.
 //
@@ -331,7 +333,8 @@ func (c *Copy) WriteFinal(inputs map[string]cty.Value, providers map[engine.Prov
 		}
 		values[leaf.Variable] = wrapped(value)
 	}
-	return c.writeFile(VariablesFile, mustMarshal(values))
+	c.variables = mustMarshal(values)
+	return nil
 }
 
 // finalEphemeral returns the value without marks.
