@@ -50,7 +50,7 @@ func EvalExprAndEvalContext(ctx context.Context, e hcl.Expression, phase EvalPha
 		return result, diags
 	}
 	value, moreDiags := e.Value(evalCtx)
-	diags = diags.Extend(moreDiags)
+	diags = diags.Extend(withholdSecrets(moreDiags, e.Variables(), evalCtx))
 	if !moreDiags.HasErrors() {
 		result.Value = value
 	}
@@ -61,12 +61,13 @@ func EvalExprAndEvalContext(ctx context.Context, e hcl.Expression, phase EvalPha
 // value is a placeholder of the spec's type.
 func EvalBody(ctx context.Context, body hcl.Body, spec hcldec.Spec, phase EvalPhase, scope EvaluationScope) (cty.Value, hcl.Diagnostics) {
 	placeholder := Placeholder(hcldec.ImpliedType(spec))
-	evalCtx, diags := evalContextFor(ctx, hcldec.Variables(body, spec), phase, scope)
+	refs := hcldec.Variables(body, spec)
+	evalCtx, diags := evalContextFor(ctx, refs, phase, scope)
 	if diags.HasErrors() {
 		return placeholder, diags
 	}
 	value, moreDiags := hcldec.Decode(body, spec, evalCtx)
-	diags = diags.Extend(moreDiags)
+	diags = diags.Extend(withholdSecrets(moreDiags, refs, evalCtx))
 	if moreDiags.HasErrors() {
 		return placeholder, diags
 	}
