@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/ctymarks"
 
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // describeError returns the message of a conversion error with the path it is
@@ -22,6 +23,16 @@ func describeError(err error) string {
 		return err.Error()
 	}
 	return describePath(pathErr.Path) + ": " + err.Error()
+}
+
+// describeErrorOf is like describeError for the conversion of a value, of which it tells no keys if they may be secret.
+func describeErrorOf(value cty.Value, err error) string {
+	text := describeError(err)
+	secret := marks.Contains(value, marks.Sensitive) || marks.Contains(value, marks.Ephemeral)
+	if secret && strings.Contains(text, `"`) {
+		return "a part of it has the wrong type; which one is not shown, because the value is sensitive or ephemeral"
+	}
+	return text
 }
 
 // describePath writes a path as users would: attr.list[0]["key"].

@@ -113,7 +113,7 @@ func (v *InputVariable) rootValue(given cty.Value) (cty.Value, hcl.Diagnostics) 
 		return cty.NilVal, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Value does not fit the variable",
-			Detail:   fmt.Sprintf("The value given for variable %q does not fit its type: %s.", decl.Name, describeError(err)),
+			Detail:   fmt.Sprintf("The value given for variable %q does not fit its type: %s.", decl.Name, describeErrorOf(v.config.marked(given), err)),
 			Subject:  decl.Range.Ptr(),
 		}}
 	}

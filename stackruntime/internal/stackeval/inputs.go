@@ -117,9 +117,10 @@ func (s inputSet) fromArgument(result expr.Result) (map[string]cty.Value, hcl.Di
 	ty := value.Type()
 	switch {
 	case !value.IsKnown() && (ty == cty.DynamicPseudoType || ty.IsMapType() || ty.IsObjectType()):
-		return s.each(func(v inputVariable) cty.Value {
+		values := s.each(func(v inputVariable) cty.Value {
 			return cty.UnknownVal(v.constraint.WithoutOptionalAttributesDeep()).WithMarks(outer)
-		}), nil
+		})
+		return s.checkEphemeral(values, result)
 	case value.IsNull() || (!ty.IsObjectType() && !ty.IsMapType()):
 		return s.placeholders(), hcl.Diagnostics{result.Diagnostic(
 			s.messages.doNotFit,
@@ -137,7 +138,31 @@ func (s inputSet) fromArgument(result expr.Result) (map[string]cty.Value, hcl.Di
 		}
 		return converted.WithMarks(outer)
 	})
+	values, moreDiags := s.checkEphemeral(values, result)
+	return values, diags.Extend(moreDiags)
+}
+
+// checkEphemeral puts placeholders in the place of ephemeral values for variables that do not take them.
+func (s inputSet) checkEphemeral(values map[string]cty.Value, result expr.Result) (map[string]cty.Value, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	for _, v := range s.variables {
+		if v.ephemeral || !marks.Contains(values[v.name], marks.Ephemeral) {
+			continue
+		}
+		values[v.name] = expr.Placeholder(v.constraint.WithoutOptionalAttributesDeep())
+		diags = diags.Append(problemWith(v.name, result, "Variable does not take ephemeral values",
+			fmt.Sprintf("The value for %q exists only during one operation. Declare the variable of the %s with ephemeral = true, or use another value.", v.name, s.messages.owner)))
+	}
 	return values, diags
+}
+
+// problemWith is about the value of one variable.
+func problemWith(name string, result expr.Result, summary, detail string) *hcl.Diagnostic {
+	diag := result.Diagnostic(summary, detail)
+	if e := attributeExpression(result.Expression, name); e != nil {
+		diag.Subject, diag.Expression = e.Range().Ptr(), e
+	}
+	return diag
 }
 
 // convertOne returns the value of one variable. given is cty.NilVal when the
@@ -153,27 +178,16 @@ func (s inputSet) convertOne(v inputVariable, given cty.Value, result expr.Resul
 				fmt.Sprintf("The %s requires a value for its variable %q.", s.messages.owner, v.name))
 		}
 	}
-	problem := func(summary, detail string) *hcl.Diagnostic {
-		diag := result.Diagnostic(summary, detail)
-		if e := attributeExpression(result.Expression, v.name); e != nil {
-			diag.Subject, diag.Expression = e.Range().Ptr(), e
-		}
-		return diag
-	}
-	if marks.Contains(given, marks.Ephemeral) && !v.ephemeral {
-		return cty.NilVal, problem("Variable does not take ephemeral values",
-			fmt.Sprintf("The value for %q exists only during one operation. Declare the variable of the %s with ephemeral = true, or use another value.", v.name, s.messages.owner))
-	}
 	if v.applyDefaults != nil {
 		given = v.applyDefaults(given)
 	}
 	converted, err := convert.Convert(given, v.constraint)
 	if err != nil {
-		return cty.NilVal, problem(s.messages.doNotFit,
-			fmt.Sprintf("The value for variable %q of the %s is not suitable: %s.", v.name, s.messages.owner, describeError(err)))
+		return cty.NilVal, problemWith(v.name, result, s.messages.doNotFit,
+			fmt.Sprintf("The value for variable %q of the %s is not suitable: %s.", v.name, s.messages.owner, describeErrorOf(given, err)))
 	}
 	if stackconfig.HasProviderRef(converted.Type()) {
-		return cty.NilVal, problem("Provider configurations cannot be inputs",
+		return cty.NilVal, problemWith(v.name, result, "Provider configurations cannot be inputs",
 			fmt.Sprintf("The value for %q refers to a provider configuration. Assign it in the providers argument of a component.", v.name))
 	}
 	return converted, nil

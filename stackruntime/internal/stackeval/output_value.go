@@ -57,11 +57,15 @@ func (o *OutputValue) valueAspect() memo.Aspect[cty.Value] {
 			if moreDiags.HasErrors() {
 				return placeholder, diags
 			}
-			if diag := o.checkEphemeral(result); diag != nil {
+			value, moreDiags := convertOutput(decl, result)
+			diags = diags.Extend(moreDiags)
+			if moreDiags.HasErrors() {
+				return placeholder, diags
+			}
+			if diag := o.checkEphemeral(result, value); diag != nil {
 				return placeholder, diags.Append(diag)
 			}
-			value, moreDiags := convertOutput(decl, result)
-			return value, diags.Extend(moreDiags)
+			return withDeclaredMarks(value, decl.Sensitive, decl.Ephemeral), diags
 		},
 	}
 }
@@ -92,11 +96,12 @@ func (o *OutputValue) checkDeclaration() hcl.Diagnostics {
 	return diags
 }
 
-func (o *OutputValue) checkEphemeral(result expr.Result) *hcl.Diagnostic {
-	ephemeral := marks.Paths(result.Value, marks.Ephemeral)
+// checkEphemeral compares the declaration with the value, which is that of the result in the declared type.
+func (o *OutputValue) checkEphemeral(result expr.Result, value cty.Value) *hcl.Diagnostic {
+	ephemeral := marks.Paths(value, marks.Ephemeral)
 	decl := o.config.decl
 	switch {
-	case decl.Ephemeral && len(ephemeral) == 0 && !expr.IsFailed(result.Value):
+	case decl.Ephemeral && len(ephemeral) == 0 && !expr.IsFailed(value):
 		return result.Diagnostic("Output should be ephemeral but is not",
 			fmt.Sprintf("Output %q is declared with ephemeral = true, but no part of its value is ephemeral. Remove the argument.", decl.Name))
 	case !decl.Ephemeral && len(ephemeral) > 0:

@@ -55,23 +55,23 @@ func (o *OutputValueConfig) valueAspect() memo.Aspect[cty.Value] {
 				return expr.Placeholder(o.decl.Type.WithoutOptional()), diags
 			}
 			value, moreDiags := convertOutput(o.decl, result)
-			return value, diags.Extend(moreDiags)
+			return withDeclaredMarks(value, o.decl.Sensitive, o.decl.Ephemeral), diags.Extend(moreDiags)
 		},
 	}
 }
 
-// convertOutput gives a value the type and the marks of the output.
+// convertOutput gives a value the type of the output. The marks of its declaration are added by others.
 func convertOutput(decl *stackconfig.OutputValue, result expr.Result) (cty.Value, hcl.Diagnostics) {
 	value := result.Value
 	if decl.Type.Defaults != nil {
 		value = decl.Type.Defaults.Apply(value)
 	}
-	value, err := convert.Convert(value, decl.Type.Constraint)
+	converted, err := convert.Convert(value, decl.Type.Constraint)
 	if err != nil {
 		return expr.Placeholder(decl.Type.WithoutOptional()), hcl.Diagnostics{result.Diagnostic(
 			"Output value has the wrong type",
-			fmt.Sprintf("The value of output %q does not fit its type: %s. Change the expression or the type argument.", decl.Name, describeError(err)),
+			fmt.Sprintf("The value of output %q does not fit its type: %s. Change the expression or the type argument.", decl.Name, describeErrorOf(value, err)),
 		)}
 	}
-	return withDeclaredMarks(value, decl.Sensitive, decl.Ephemeral), nil
+	return converted, nil
 }
