@@ -32,7 +32,7 @@ func (s *session) askVariables(ctx context.Context, needed []*stackconfig.InputV
 		if declared.Description != "" {
 			s.note("  %s\n", strings.ReplaceAll(strings.TrimSpace(declared.Description), "\n", "\n  "))
 		}
-		text, err := s.ask(ctx, "\n  Enter a value: ", declared.Sensitive)
+		text, err := s.ask(ctx, "\n  Enter a value: ", isSecret(declared))
 		if err != nil {
 			return diags.Append(problem("Value needed for variable", "Variable var.%s has no value: %s.", declared.Name, err))
 		}

@@ -137,6 +137,9 @@ func (r *variableReader) set(name string, value cty.Value, diags hcl.Diagnostics
 
 func (r *variableReader) file(path string) {
 	attrs, diags := r.session.readVariablesFile(path)
+	if anySecret(r.declared) {
+		diags = inSecret(diags)
+	}
 	r.diags = r.diags.Extend(diags)
 	var undeclared []*hcl.Attribute
 	for _, name := range slices.Sorted(maps.Keys(attrs)) {
@@ -150,16 +153,23 @@ func (r *variableReader) file(path string) {
 		if !diags.HasErrors() {
 			value, diags = convertVariable(declared, value, attr.Expr.Range(), diags)
 		}
+		if isSecret(declared) || strings.HasSuffix(path, ".json") && anySecret(r.declared) { // JSON may have it all on one line
+			diags = inSecret(diags)
+		}
 		r.set(name, value, diags)
 	}
 	for _, attr := range undeclared {
-		r.diags = r.diags.Append(&hcl.Diagnostic{
+		diag := &hcl.Diagnostic{
 			Severity: hcl.DiagWarning,
 			Summary:  "Value for undeclared variable",
 			Detail: fmt.Sprintf("The configuration declares no variable %q, so this value is not used.%s", attr.Name,
 				didYouMean(attr.Name, slices.Collect(maps.Keys(r.declared)), "")),
 			Subject: attr.NameRange.Ptr(),
-		})
+		}
+		if anySecret(r.declared) { // it may be one whose name is misspelt
+			inSecret(hcl.Diagnostics{diag})
+		}
+		r.diags = r.diags.Append(diag)
 	}
 }
 
@@ -193,13 +203,18 @@ func (s *session) readVariablesFile(path string) (hcl.Attributes, hcl.Diagnostic
 // parseVariable reads a value written as text: as it stands for variables of a primitive type, as an expression for
 // others. The origin stands for a file name in diagnostics.
 func (s *session) parseVariable(declared *stackconfig.InputVariable, text, origin string) (cty.Value, hcl.Diagnostics) {
+	value, diags := s.parseOpenVariable(declared, text, origin)
+	if isSecret(declared) {
+		diags = inSecret(diags)
+	}
+	return value, diags
+}
+
+// parseOpenVariable is parseVariable for values that may be shown.
+func (s *session) parseOpenVariable(declared *stackconfig.InputVariable, text, origin string) (cty.Value, hcl.Diagnostics) {
 	src := []byte(text)
 	s.files[origin] = &hcl.File{Bytes: src}
 	whole := hcl.Range{Filename: origin, Start: hcl.InitialPos, End: hcl.Pos{Line: 1, Column: len(src) + 1, Byte: len(src)}}
-	if declared.Sensitive || declared.Ephemeral {
-		// A diagnostic must not show the value.
-		delete(s.files, origin)
-	}
 	if declared.Type.Constraint.IsPrimitiveType() {
 		return convertVariable(declared, cty.StringVal(text), whole, nil)
 	}
@@ -213,6 +228,34 @@ func (s *session) parseVariable(declared *stackconfig.InputVariable, text, origi
 		return cty.NilVal, diags
 	}
 	return convertVariable(declared, value, whole, diags)
+}
+
+// secretSource is the Extra of diagnostics about text that holds secrets.
+type secretSource struct{}
+
+func (secretSource) SourceIsSecret() bool { return true }
+
+// inSecret keeps the source out of diagnostics, and the words of it that they quote.
+func inSecret(diags hcl.Diagnostics) hcl.Diagnostics {
+	for _, diag := range diags {
+		diag.Extra = secretSource{}
+		diag.Expression, diag.EvalContext = nil, nil
+		if diag.Summary == "Invalid JSON keyword" {
+			diag.Detail = "This is neither a string in quotes nor a number nor one of the words true, false and null."
+		}
+	}
+	return diags
+}
+
+func isSecret(declared *stackconfig.InputVariable) bool { return declared.Sensitive || declared.Ephemeral }
+
+func anySecret(declared map[string]*stackconfig.InputVariable) bool {
+	for _, variable := range declared {
+		if isSecret(variable) {
+			return true
+		}
+	}
+	return false
 }
 
 // convertVariable gives a value the declared type.
@@ -229,17 +272,21 @@ func convertVariable(declared *stackconfig.InputVariable, value cty.Value, rng h
 			Severity: hcl.DiagError,
 			Summary:  "Value does not fit the variable",
 			Detail: fmt.Sprintf("This value is not suitable for var.%s, declared at %s: %s.",
-				declared.Name, declared.Range, describeConversion(err)),
+				declared.Name, declared.Range, describeConversion(err, isSecret(declared))),
 			Subject: rng.Ptr(),
 		})
 	}
 	return converted, diags
 }
 
-// describeConversion says what is wrong, and where inside the value.
-func describeConversion(err error) string {
+// describeConversion says what is wrong, and where inside the value. Of a secret one, no key is told.
+func describeConversion(err error, secret bool) string {
 	var pathErr cty.PathError
-	if !errors.As(err, &pathErr) || len(pathErr.Path) == 0 {
+	inside := errors.As(err, &pathErr) && len(pathErr.Path) > 0
+	switch {
+	case secret && (inside || strings.Contains(err.Error(), `"`)):
+		return "a part of it has the wrong type; which one is not shown, because the variable is sensitive or ephemeral"
+	case !inside:
 		return err.Error()
 	}
 	var b strings.Builder

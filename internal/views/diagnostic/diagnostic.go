@@ -27,6 +27,7 @@ type Diagnostic struct {
 	Resource string   `json:"-"`                 // the resource in it, for people only
 	Range    *Range   `json:"range,omitempty"`
 	Snippet  *Snippet `json:"snippet,omitempty"`
+	Hidden   bool     `json:"-"` // there is no snippet because it might show secrets
 }
 
 // Range is a piece of a file.
@@ -103,6 +104,11 @@ type (
 	WithValues interface {
 		ReferenceValues() map[string]string
 	}
+
+	// InSecret is for diagnostics about source code that holds secrets in clear, and is never shown.
+	InSecret interface {
+		SourceIsSecret() bool
+	}
 )
 
 // New collects what is shown of a diagnostic.
@@ -121,6 +127,10 @@ func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
 	}
 	subject := nonEmpty(*diag.Subject)
 	d.Range = &Range{Filename: subject.Filename, Start: Pos(subject.Start), End: Pos(subject.End)}
+	if secret, ok := hcl.DiagnosticExtra[InSecret](diag); ok && secret.SourceIsSecret() {
+		d.Hidden = true
+		return d
+	}
 	d.Snippet = sources.snippet(diag, subject)
 	return d
 }

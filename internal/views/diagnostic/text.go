@@ -91,7 +91,11 @@ func (b box) place(d Diagnostic) {
 	}
 	if d.Snippet == nil {
 		b.line(where + ":")
-		b.line(b.Style.Dim("  (source code not available)"))
+		text := "  (source code not available)"
+		if d.Hidden {
+			text = "  (not shown, because it may hold secrets)"
+		}
+		b.line(b.Style.Dim(text))
 		return
 	}
 	if d.Snippet.Context != nil {
