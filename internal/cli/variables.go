@@ -159,17 +159,17 @@ func (r *variableReader) file(path string) {
 		r.set(name, value, diags)
 	}
 	for _, attr := range undeclared {
-		diag := &hcl.Diagnostic{
+		diags := hcl.Diagnostics{{
 			Severity: hcl.DiagWarning,
 			Summary:  "Value for undeclared variable",
 			Detail: fmt.Sprintf("The configuration declares no variable %q, so this value is not used.%s", attr.Name,
 				didYouMean(attr.Name, slices.Collect(maps.Keys(r.declared)), "")),
 			Subject: attr.NameRange.Ptr(),
-		}
+		}}
 		if anySecret(r.declared) { // it may be one whose name is misspelt
-			inSecret(hcl.Diagnostics{diag})
+			diags = inSecret(diags)
 		}
-		r.diags = r.diags.Append(diag)
+		r.diags = r.diags.Extend(diags)
 	}
 }
 
@@ -247,7 +247,9 @@ func inSecret(diags hcl.Diagnostics) hcl.Diagnostics {
 	return diags
 }
 
-func isSecret(declared *stackconfig.InputVariable) bool { return declared.Sensitive || declared.Ephemeral }
+func isSecret(declared *stackconfig.InputVariable) bool {
+	return declared.Sensitive || declared.Ephemeral
+}
 
 func anySecret(declared map[string]*stackconfig.InputVariable) bool {
 	for _, variable := range declared {

@@ -45,6 +45,16 @@ func Engine(t testing.TB) string {
 	return engine
 }
 
+// Engines returns the paths of all engines that are there, at least one.
+func Engines(t testing.TB) []string {
+	t.Helper()
+	engines := cache(t).Engines()
+	if len(engines) == 0 {
+		missing(t, "needs terraform or tofu: put one on PATH or run: go run ./internal/buildtool engine")
+	}
+	return engines
+}
+
 // FakeProviderMirror returns a filesystem mirror with the provider of package testprovider. It is built when its sources have changed,
 // once for all processes.
 func FakeProviderMirror(t testing.TB) string {

@@ -33,9 +33,12 @@ func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 		return nil, err
 	}
 	call := Call{RPC: "ApplyResourceChange", Type: t.name, Action: actionOf(c.prior, c.planned), ID: idOf(c.prior, c.planned)}
+	if call.WriteOnly, err = c.writeOnlyValues(); err != nil {
+		return nil, err
+	}
 	record(call)
 	next, applyErr := s.apply(ctx, c)
-	call.Finished = true
+	call.Finished, call.WriteOnly = true, nil
 	call.ID = idOf(c.prior, next)
 	record(call)
 
@@ -54,6 +57,23 @@ func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 type change struct {
 	*resourceType
 	prior, planned, config cty.Value
+}
+
+// writeOnlyValues returns the write-only attributes that are set.
+func (c change) writeOnlyValues() (map[string]json.RawMessage, error) {
+	values := make(map[string]json.RawMessage)
+	for _, name := range c.writeOnlyNames() {
+		value, ok := knownArgument(c.config, name)
+		if !ok {
+			continue
+		}
+		raw, err := ctyjson.Marshal(value, value.Type())
+		if err != nil {
+			return nil, err
+		}
+		values[name] = raw
+	}
+	return values, nil
 }
 
 // apply makes the change and returns the object as it then is, also after an error.

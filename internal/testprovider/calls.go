@@ -37,6 +37,9 @@ type Call struct {
 	// for what was unknown; Unknown has the paths of those values, such as ".list_block[0].name".
 	Config  json.RawMessage `json:"config,omitempty"`
 	Unknown []string        `json:"unknown,omitempty"`
+
+	// WriteOnly has the write-only attributes that ApplyResourceChange received, those that were set.
+	WriteOnly map[string]json.RawMessage `json:"write_only,omitempty"`
 }
 
 // ReadCalls returns the calls recorded in the file at path, in the order in which they arrived. A missing file has none.

@@ -40,6 +40,22 @@ func (c *Cache) Engine() string {
 	return ""
 }
 
+// Engines returns the paths of all engines that are there: terraform, and tofu from PATH or as built earlier.
+func (c *Cache) Engines() []string {
+	var found []string
+	for _, names := range [][]string{{"terraform"}, {"tofu", c.tofuPath()}} {
+		for _, name := range names {
+			if path, err := exec.LookPath(name); err == nil {
+				if path, err = filepath.Abs(path); err == nil {
+					found = append(found, path)
+					break
+				}
+			}
+		}
+	}
+	return found
+}
+
 func (c *Cache) tofuPath() string {
 	return filepath.Join(c.dir, "bin", exe("tofu"))
 }
