@@ -219,8 +219,10 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 
 // finish waits for the process and gathers what it leaves behind.
 func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine.ApplyResult, hcl.Diagnostics, error) {
+	outputs := provisionerOutputs{}
 	outcome, waitErr := process.Wait(ctx, func(ev runner.Event) {
 		a.state.event(ev)
+		outputs.event(ev)
 		if out, ok := progress(ev, applyEvents); ok && a.req.Progress != nil {
 			a.req.Progress(out)
 		}
@@ -229,6 +231,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	if a.stored.meta.Partial {
 		diags = withoutTargeting(diags)
 	}
+	outputs.hide(diags)
 	explainCrashes(diags, outcome)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(a.engine.died("Component was not applied completely", outcome))

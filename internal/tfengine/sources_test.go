@@ -137,7 +137,7 @@ output "texts" { value = [module.child.text, module.other.text, file("../text.tx
 	}
 }
 
-func TestDiagnosticsInPackagesHaveAddresses(t *testing.T) {
+func TestRow049DiagnosticsInPackages(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"mod/main.tf":       `module "child" { source = "git::https://example.com/x.git//child" }`,
 		"pkg/child/main.tf": `output "text" { value = plantimestamp() + terraform_data.nowhere }`,

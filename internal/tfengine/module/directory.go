@@ -38,6 +38,9 @@ type Directory struct {
 	// ConstVariables are the ranges of const arguments in variable blocks.
 	ConstVariables []hcl.Range
 
+	// WorkspaceUses are where the name of the workspace is asked for, which the modules of components have not.
+	WorkspaceUses []hcl.Range
+
 	// Backends are the backend and cloud blocks.
 	Backends []*hcl.Block
 
@@ -126,6 +129,7 @@ func (d *Directory) addFile(file *File) hcl.Diagnostics {
 		diags = diags.Extend(d.addBlock(block, file.Override))
 	}
 	d.addFunctionProviders(file)
+	d.addWorkspaceUses(file)
 	return diags
 }
 

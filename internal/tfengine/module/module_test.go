@@ -320,6 +320,13 @@ func TestDiagnostics(t *testing.T) {
 		"const variable (E-MOD-04)": {
 			map[string]string{"m/a.tf": "variable \"v\" {\n  const = true\n}"}, "Constant variables cannot be used here", "m/a.tf:2", false,
 		},
+		"workspace": {
+			map[string]string{"m/a.tf": "module \"c\" {\n  source = \"../c\"\n}", "c/a.tf": "output \"o\" {\n  value = \"x-${terraform.workspace}\"\n}"},
+			"Workspace name not available", "c/a.tf:2", false,
+		},
+		"workspace in JSON": {
+			map[string]string{"m/a.tf.json": `{"output": {"o": {"value": "x-${terraform.workspace}"}}}`}, "Workspace name not available", "m/a.tf.json:1", false,
+		},
 		"syntax error":   {map[string]string{"m/a.tf": "\nresource {"}, "Unclosed configuration block", "m/a.tf:2", false},
 		"type error":     {map[string]string{"m/a.tf": `variable "v" { type = strang }`}, "Invalid type specification", "m/a.tf:1", false},
 		"default error":  {map[string]string{"m/a.tf": "variable \"v\" {\n  type = number\n  default = \"x\"\n}"}, "Invalid default value for variable", "m/a.tf:3", false},

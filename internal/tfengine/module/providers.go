@@ -4,8 +4,6 @@
 package module
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -194,45 +192,13 @@ func (d *Directory) addUse(slot engine.ProviderSlot, at hcl.Range) {
 
 // addFunctionProviders notes the providers whose functions are called.
 func (d *Directory) addFunctionProviders(file *File) {
-	if !bytes.Contains(file.Source, []byte("provider::")) {
-		return
-	}
-	if body, native := file.Native(); native {
-		d.addCalledProviders(body)
-		return
-	}
-	decoder := json.NewDecoder(bytes.NewReader(file.Source))
-	for {
-		token, err := decoder.Token()
-		if err != nil {
-			return // the end, or an error that the parser has reported
-		}
-		text, ok := token.(string)
-		if !ok || !strings.Contains(text, "provider::") {
-			continue
-		}
-		at := hcl.Range{Filename: file.Display, Start: hcl.InitialPos, End: hcl.InitialPos}
-		if expr, diags := hclsyntax.ParseTemplate([]byte(text), file.Display, hcl.InitialPos); !diags.HasErrors() {
-			d.addCalledProviders(expr, at)
-		}
-	}
-}
-
-// addCalledProviders walks over a tree; at replaces the ranges in it.
-func (d *Directory) addCalledProviders(tree hclsyntax.Node, at ...hcl.Range) {
-	//nolint:errcheck // the callback returns no diagnostics
-	_ = hclsyntax.VisitAll(tree, func(node hclsyntax.Node) hcl.Diagnostics {
+	file.visit("provider::", func(node hclsyntax.Node, place func(hcl.Range) hcl.Range) {
 		call, ok := node.(*hclsyntax.FunctionCallExpr)
 		if !ok {
-			return nil
+			return
 		}
 		if parts := strings.Split(call.Name, "::"); len(parts) == 3 && parts[0] == "provider" {
-			where := call.NameRange
-			if len(at) > 0 {
-				where = at[0]
-			}
-			d.addUse(engine.ProviderSlot{LocalName: parts[1]}, where)
+			d.addUse(engine.ProviderSlot{LocalName: parts[1]}, place(call.NameRange))
 		}
-		return nil
 	})
 }

@@ -158,7 +158,7 @@ func forbiddenInRoot(root *Directory) hcl.Diagnostics {
 			Subject:  at.Ptr(),
 		})
 	}
-	return diags
+	return diags.Extend(root.withoutWorkspace())
 }
 
 func forbiddenInChild(dir *Directory) hcl.Diagnostics {
@@ -174,7 +174,7 @@ func forbiddenInChild(dir *Directory) hcl.Diagnostics {
 			Subject:  provider.Range.Ptr(),
 		})
 	}
-	return diags
+	return diags.Extend(dir.withoutWorkspace())
 }
 
 // describe fills what the tree as a whole says.
