@@ -189,7 +189,7 @@ func TestRow177UnknownSetKeepsInstances(t *testing.T) {
 	before := s.State.Components[component(t, `component.unknown["a"]`)]
 	s.Inputs["ids"] = cty.UnknownVal(cty.Set(cty.String))
 	plan := s.Plan(engine.Normal)
-	if got := stacktest.PlanText(plan); !strings.Contains(got, `component.unknown["a"]: no-op, incomplete, deferred (deferred_prereq)`) || plan.Complete {
+	if got := stacktest.PlanText(plan); !strings.Contains(got, `component.unknown["a"]: update, incomplete, deferred (deferred_prereq)`) || plan.Complete {
 		t.Errorf("plan:\n%s\nwant the instance in the state deferred", got)
 	}
 	s.Apply(plan)

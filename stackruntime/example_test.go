@@ -287,6 +287,5 @@ func Example_engine() {
 	// component.network: 1 added
 	// component.server: 1 added
 	// destroy plan can be applied: false
-	// Resource is protected: terraform_data.box of component.network must not be destroyed.
 	// Resource is protected: terraform_data.box of component.server must not be destroyed.
 }

@@ -77,7 +77,6 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 	var w walker
 	visit := func(ctx context.Context, object dynamic) { w.add(object.CheckApply(ctx)) }
 	walkDynamic(ctx, &w, m.stack, visit)
-	m.walkRemoved(ctx, &w, visit)
 	results := make(map[stackaddrs.AbsComponentInstance]*ComponentResult)
 	for _, plan := range m.applying.Plan.Components {
 		result, err := m.changes.Await(ctx, plan.Addr)
@@ -106,23 +105,49 @@ func newChangeGraph(plan *stackplan.Plan) *changeGraph {
 	}
 	for _, c := range plan.Components {
 		component := stackaddrs.ComponentOf(c.Addr)
-		if _, seen := g.instances[component]; !seen {
-			for _, required := range c.Requires {
-				g.dependents[required] = append(g.dependents[required], component)
+		g.instances[component] = append(g.instances[component], c)
+		for _, required := range c.Requires {
+			// Instances of one component come one after the other.
+			if known := g.dependents[required]; len(known) == 0 || known[len(known)-1] != component {
+				g.dependents[required] = append(known, component)
 			}
 		}
-		g.instances[component] = append(g.instances[component], c)
 	}
 	return g
 }
 
-// predecessors are the components that have to be done before one can be
-// applied: what it requires, or what requires it when it goes away.
-func (g *changeGraph) predecessors(plan *stackplan.Component) []stackaddrs.AbsComponent {
-	if plan.Action == stackplan.Delete || plan.Action == stackplan.Forget {
-		return g.dependents[stackaddrs.ComponentOf(plan.Addr)]
+// predecessors are the instances that have to be done before one can be applied: those of what it requires, or if
+// it goes away, those that require it.
+//
+// What stays does not wait for what goes: that has to wait for it. Of two that go and require each other, as
+// they did at different times, only one waits.
+func (g *changeGraph) predecessors(plan *stackplan.Component) []stackaddrs.AbsComponentInstance {
+	var found []stackaddrs.AbsComponentInstance
+	if !goes(plan) {
+		for _, required := range plan.Requires {
+			for _, other := range g.instances[required] {
+				if !goes(other) {
+					found = append(found, other.Addr)
+				}
+			}
+		}
+		return found
 	}
-	return plan.Requires
+	component := stackaddrs.ComponentOf(plan.Addr)
+	for _, dependent := range g.dependents[component] {
+		mutual := slices.Contains(plan.Requires, dependent) && component.Compare(dependent) < 0
+		for _, other := range g.instances[dependent] {
+			if slices.Contains(other.Requires, component) && (!mutual || !goes(other)) {
+				found = append(found, other.Addr)
+			}
+		}
+	}
+	return found
+}
+
+// goes tells whether a plan is the end of an instance.
+func goes(plan *stackplan.Component) bool {
+	return plan.Action == stackplan.Delete || plan.Action == stackplan.Forget
 }
 
 // save hands a change of the state to the caller, one at a time. After an error
@@ -307,10 +332,7 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 	ready := a.awaitPredecessors(ctx)
 	subject, diags := a.subject(ctx)
 	if subject == nil {
-		result := a.unchanged()
-		result.diags = diags
-		a.setStatus(hooks.Failed)
-		return result, nil
+		return a.withoutSubject(diags), nil
 	}
 	if !ready {
 		result := a.unchanged()
@@ -326,7 +348,7 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 		a.setStatus(hooks.Skipped)
 	case !result.Complete:
 		a.setStatus(hooks.Failed)
-	case len(a.plan.EnginePlan) == 0 && !a.plan.Complete:
+	case a.isDeferred():
 		a.setStatus(hooks.Deferred)
 	default:
 		if hook := a.main.hooks.ComponentApplied; hook != nil {
@@ -337,15 +359,25 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 	return result, nil
 }
 
+// withoutSubject is the result where no block is known to produce the instance.
+func (a *componentApplier) withoutSubject(diags hcl.Diagnostics) *ComponentResult {
+	if a.isDeferred() {
+		a.setStatus(hooks.Deferred)
+		return a.deferred()
+	}
+	a.setStatus(hooks.Failed)
+	result := a.unchanged()
+	result.diags = diags
+	return result
+}
+
 // awaitPredecessors tells whether everything that has to be done before was done.
 func (a *componentApplier) awaitPredecessors(ctx context.Context) bool {
 	ready := true
-	for _, component := range a.graph.predecessors(a.plan) {
-		for _, plan := range a.graph.instances[component] {
-			result, err := a.results.Await(ctx, plan.Addr)
-			if err != nil || !result.Complete {
-				ready = false
-			}
+	for _, addr := range a.graph.predecessors(a.plan) {
+		result, err := a.results.Await(ctx, addr)
+		if err != nil || !result.Complete {
+			ready = false
 		}
 	}
 	return ready
@@ -384,18 +416,17 @@ func (c *ComponentInstance) recordInputs(ctx context.Context) map[string]cty.Val
 
 // subject finds the object that the configuration produces for the plan; nil when there is none.
 func (a *componentApplier) subject(ctx context.Context) (changeSubject, hcl.Diagnostics) {
-	component := a.main.component(ctx, stackaddrs.ComponentOf(a.plan.Addr))
-	if component != nil {
-		instances := component.Instances(ctx)
-		if inst, ok := instances.Find(a.plan.Addr.Item.Key); ok {
-			return inst, nil
-		}
-		if instances.Kind == foreach.Failed {
-			return nil, nil // because of an error reported elsewhere
+	stack, found := a.main.findStack(ctx, a.plan.Addr.Stack)
+	if found == unsure {
+		return nil, nil // because of an error reported elsewhere
+	}
+	if stack != nil {
+		if subject, found := stack.changeSubject(ctx, a.plan.Addr); found != no {
+			return subject, nil
 		}
 	}
-	if removed, ok := a.main.removedBlocks(ctx).components[a.plan.Addr]; ok {
-		return removed, nil
+	if a.isDeferred() {
+		return nil, nil // it was not known which block produces it, and now none does
 	}
 	return nil, hcl.Diagnostics{{
 		Severity: hcl.DiagError,
@@ -404,6 +435,39 @@ func (a *componentApplier) subject(ctx context.Context) (changeSubject, hcl.Diag
 		Extra:    DiagnosticAddress{Component: a.plan.Addr},
 	}}
 }
+
+// changeSubject finds the object that a component instance comes from. It is nil if that is unsure.
+//
+// Removed blocks are asked only if the component block does not say: what they name may depend on the instance.
+func (s *Stack) changeSubject(ctx context.Context, addr stackaddrs.AbsComponentInstance) (changeSubject, certainty) {
+	name, key := addr.Item.Component.Name, addr.Item.Key
+	var instances foreach.Expansion[*ComponentInstance]
+	if component := s.components[name]; component != nil {
+		instances = component.Instances(ctx)
+		if instances.Kind == foreach.Failed {
+			return nil, unsure
+		}
+		if inst, ok := instances.Instances[key]; ok {
+			return inst, yes
+		}
+	}
+	if removals := s.componentRemovals[name]; removals != nil {
+		claims := removals.Claims(ctx)
+		if inst := claims.instances[key]; inst != nil {
+			return inst, yes
+		}
+		if claims.failed {
+			return nil, unsure
+		}
+	}
+	if inst, ok := instances.StandIns[key]; ok {
+		return inst, yes
+	}
+	return nil, no
+}
+
+// isDeferred tells whether there is nothing to apply because everything was deferred.
+func (a *componentApplier) isDeferred() bool { return len(a.plan.EnginePlan) == 0 && !a.plan.Complete }
 
 // unchanged is the result of doing nothing.
 func (a *componentApplier) unchanged() *ComponentResult {
@@ -433,7 +497,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	if failedInputs(inputs) || failedProviders(providers) {
 		return a.unchanged()
 	}
-	if len(a.plan.EnginePlan) == 0 && !a.plan.Complete {
+	if a.isDeferred() {
 		return a.deferred()
 	}
 	if len(a.plan.EnginePlan) == 0 {
@@ -560,16 +624,15 @@ func (a *componentApplier) checkpoint(ctx context.Context) func(engine.State) {
 // record saves the result.
 func (a *componentApplier) record(ctx context.Context, subject changeSubject, result *ComponentResult) {
 	change := StateChange{Before: a.saved}
-	gone := result.Complete && (a.plan.Action == stackplan.Delete || a.plan.Action == stackplan.Forget)
-	if gone {
-		gone = !hasResources(result.Module)
-	}
-	if a.plan.Mode == engine.RefreshOnly && change.Before == nil {
-		return // looking at what was never made leaves no trace
+	gone := a.plan.Complete && goes(a.plan) && !hasResources(result.Module) && !result.diags.HasErrors()
+	if change.Before == nil && (goes(a.plan) || a.plan.Mode == engine.RefreshOnly) {
+		return // neither looking at what was never made nor removing it leaves a trace
 	}
 	if !gone {
 		change.After = a.newRecord(result)
-		change.After.Inputs = subject.recordInputs(ctx)
+		if !a.isDeferred() || a.prior() == nil {
+			change.After.Inputs = subject.recordInputs(ctx)
+		}
 	}
 	if change.Before == nil && change.After == nil {
 		return

@@ -5,6 +5,7 @@ package stackeval
 
 import (
 	"context"
+	"iter"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -14,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // Component is a component in one stack instance, before its for_each is applied.
@@ -65,37 +67,41 @@ func (c *Component) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) ct
 // PlanChanges implements [Plannable].
 func (c *Component) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
 	instances, diags := c.CheckInstances(ctx)
-	c.announce(instances)
+	c.announce(ctx, instances)
 	return nil, diags
 }
 
 // CheckApply implements [Applyable].
 func (c *Component) CheckApply(ctx context.Context) hcl.Diagnostics {
 	instances, diags := c.CheckInstances(ctx)
-	c.announce(instances)
+	c.announce(ctx, instances)
 	return diags
 }
 
-// existingKeys are the instances that there are already, in the prior state or,
-// while applying, in the plan. Those that removed blocks claim do not count.
-func (c *Component) existingKeys(ctx context.Context) []stackaddrs.InstanceKey {
-	var keys []stackaddrs.InstanceKey
-	removed := c.stack.main.removedBlocks(ctx).components
-	for addr := range c.stack.main.existing() {
-		if stackaddrs.ComponentOf(addr) == c.addr && removed[addr] == nil && !addr.Item.Key.IsWildcard() {
-			keys = append(keys, addr.Item.Key)
-		}
-	}
-	return keys
+// existingKeys are the instances that there are already.
+func (c *Component) existingKeys() []stackaddrs.InstanceKey {
+	return c.stack.main.existing().componentKeys(c.addr)
 }
 
-func (c *Component) announce(instances foreach.Expansion[*ComponentInstance]) {
+// Present are the instances that there are for all we know: of a set that is not known, stand-ins for those
+// that no removed block claims.
+func (c *Component) Present(ctx context.Context) iter.Seq2[stackaddrs.InstanceKey, *ComponentInstance] {
+	instances := c.Instances(ctx)
+	removals := c.stack.componentRemovals[c.addr.Item.Name]
+	if instances.Known() || removals == nil {
+		return instances.WithStandIns()
+	}
+	claims := removals.Claims(ctx)
+	return instances.StandInsExcept(func(key stackaddrs.InstanceKey) bool { return claims.instances[key] != nil })
+}
+
+func (c *Component) announce(ctx context.Context, instances foreach.Expansion[*ComponentInstance]) {
 	hook := c.stack.main.hooks.ComponentExpanded
 	if hook == nil || instances.Kind == foreach.Failed {
 		return
 	}
 	addrs := make([]stackaddrs.AbsComponentInstance, 0, len(instances.Instances))
-	for _, inst := range instances.WithStandIns() {
+	for _, inst := range c.Present(ctx) {
 		addrs = append(addrs, inst.addr)
 	}
 	hook(c.addr, addrs)
@@ -137,15 +143,15 @@ func (c *Component) planState(ctx context.Context) planState {
 			Placeholder: planFailed,
 			Compute: func(ctx context.Context) (planState, hcl.Diagnostics) {
 				instances := c.Instances(ctx)
-				worst := planComplete
 				switch instances.Kind {
 				case foreach.Failed:
 					return planFailed, nil
 				case foreach.Unknown:
-					worst = planDeferred
+					return planDeferred, nil
 				case foreach.Single, foreach.Keyed:
 				}
-				for _, inst := range instances.WithStandIns() {
+				worst := planComplete
+				for _, inst := range instances.InOrder() {
 					worst = max(worst, inst.planState(ctx))
 				}
 				return worst, nil
@@ -154,8 +160,10 @@ func (c *Component) planState(ctx context.Context) planState {
 	})
 }
 
-func (c *ComponentInstance) planState(ctx context.Context) planState {
-	switch plan := c.Plan(ctx); {
+func (c *ComponentInstance) planState(ctx context.Context) planState { return stateOfPlan(c.Plan(ctx)) }
+
+func stateOfPlan(plan *stackplan.Component) planState {
+	switch {
 	case plan == nil:
 		return planFailed
 	case !plan.Complete:

@@ -168,7 +168,7 @@ func (c *ComponentInstance) actionFor(plan *stackplan.Component, result *engine.
 		return stackplan.Read
 	case prior == nil:
 		return stackplan.Create
-	case len(plan.EnginePlan) > 0 || len(plan.Deferred) > 0 || !sameValues(prior.Outputs, result.Outputs):
+	case len(plan.EnginePlan) > 0 || !plan.Complete || !sameValues(prior.Outputs, result.Outputs):
 		return stackplan.Update
 	default:
 		return stackplan.NoOp
@@ -216,11 +216,14 @@ func (a DiagnosticAddress) UnwrapDiagnosticExtra() any { return a.Inner }
 // planEnd plans that the instance goes away.
 func (c *ComponentInstance) planEnd(ctx context.Context) (*stackplan.Component, hcl.Diagnostics) {
 	requires := c.component.RequiredComponents(ctx).sorted()
-	bare := &engine.PlanRequest{Component: c.addr, Mode: engine.Destroy, PriorState: c.priorModule()}
-	switch {
-	case stackaddrs.HasWildcard(c.addr):
+	if stackaddrs.HasWildcard(c.addr) {
 		return nil, nil // there is nothing of it
-	case c.component.stack.fate == forgotten:
+	}
+	bare := &engine.PlanRequest{
+		Component: c.addr, Mode: engine.Destroy, PriorState: c.priorModule(),
+		DeferAll: c.isDeferred() || c.dependentsState(ctx) != planComplete,
+	}
+	if c.component.stack.fate == forgotten {
 		return c.planForget(ctx, bare, requires)
 	}
 	refreshed, diags := c.refreshBefore(ctx)
@@ -228,10 +231,10 @@ func (c *ComponentInstance) planEnd(ctx context.Context) (*stackplan.Component, 
 		c.setStatus(hooks.Failed)
 		return nil, diags
 	}
-	plan := c.newPlan(ctx, bare, requires, &engine.PlanResult{Applyable: true, Complete: true})
+	plan := c.newPlan(ctx, bare, requires, endOfNothing(bare))
 	if hasResources(bare.PriorState) {
 		var moreDiags hcl.Diagnostics
-		plan, moreDiags = c.planDestroy(ctx, requires, refreshed)
+		plan, moreDiags = c.planDestroy(ctx, bare.DeferAll, requires, refreshed)
 		diags = diags.Extend(moreDiags)
 	}
 	if plan == nil {
@@ -259,12 +262,12 @@ func (c *ComponentInstance) refreshBefore(ctx context.Context) (*engine.PlanResu
 
 // planDestroy plans the destruction of everything the instance has. The plan is
 // nil if that failed.
-func (c *ComponentInstance) planDestroy(ctx context.Context, requires []stackaddrs.AbsComponent, refreshed *engine.PlanResult) (*stackplan.Component, hcl.Diagnostics) {
+func (c *ComponentInstance) planDestroy(ctx context.Context, deferAll bool, requires []stackaddrs.AbsComponent, refreshed *engine.PlanResult) (*stackplan.Component, hcl.Diagnostics) {
 	req, ok := c.planRequest(ctx)
 	if !ok {
 		return nil, nil
 	}
-	req.Mode = engine.Destroy
+	req.Mode, req.DeferAll = engine.Destroy, deferAll
 	req.Inputs = c.destroyInputs(req.Inputs)
 	if refreshed != nil {
 		req.PriorState, req.SkipRefresh = refreshed.RefreshedState, true

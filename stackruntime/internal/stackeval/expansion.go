@@ -26,14 +26,14 @@ type instances[I any] struct {
 //
 // addr is the address of the block, what its kind in messages. existing returns
 // the keys that stand in for a set not known yet.
-func newInstances[I any](stack *Stack, addr string, forEach hcl.Expression, what string, existing func(context.Context) []stackaddrs.InstanceKey, newInstance func(stackaddrs.InstanceKey, foreach.Repetition) I) instances[I] {
+func newInstances[I any](stack *Stack, addr string, forEach hcl.Expression, what string, existing func() []stackaddrs.InstanceKey, newInstance func(stackaddrs.InstanceKey, foreach.Repetition) I) instances[I] {
 	return instances[I]{aspect: func() memo.Aspect[foreach.Expansion[I]] {
 		return memo.Aspect[foreach.Expansion[I]]{
 			Name:        addr + " for_each",
 			Placeholder: foreach.Expansion[I]{Kind: foreach.Failed},
 			Compute: func(ctx context.Context) (foreach.Expansion[I], hcl.Diagnostics) {
 				set, diags := evalForEach(ctx, stack, forEach, what)
-				return foreach.Expand(set, func() []stackaddrs.InstanceKey { return existing(ctx) }, newInstance), diags
+				return foreach.Expand(set, existing, newInstance), diags
 			},
 		}
 	}}
@@ -93,15 +93,8 @@ func evalForEach(ctx context.Context, stack *Stack, forEach hcl.Expression, what
 		return foreach.FailedSet, diags
 	}
 	set, moreDiags := foreach.FromValue(result, what)
-	diags = diags.Extend(moreDiags)
-	if set.Kind == foreach.Unknown && what == "removed" && stack.main.phase == expr.PlanPhase {
-		return foreach.FailedSet, diags.Append(result.Diagnostic(
-			"Instances not known before apply",
-			"The value of for_each depends on results that will be known only after apply, so it cannot be told which instances to remove. Use keys that are known while planning.",
-		))
-	}
-	return set, diags
+	return set, diags.Extend(moreDiags)
 }
 
 // noKeys is for blocks whose instances leave no trace in the state.
-func noKeys(context.Context) []stackaddrs.InstanceKey { return nil }
+func noKeys() []stackaddrs.InstanceKey { return nil }

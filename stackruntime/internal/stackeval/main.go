@@ -5,7 +5,7 @@ package stackeval
 
 import (
 	"context"
-	"iter"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -45,8 +45,11 @@ type Main struct {
 	stack  *Stack // nil while validating
 
 	hasDependents memo.Memo[map[stackaddrs.AbsComponent]bool]
-	removed       memo.Memo[removals]
-	selected      memo.Memo[*selection]
+
+	// Made when first asked for.
+	existing        func() *existingInstances
+	recordedCircles func() map[stackaddrs.AbsComponent]int
+	selected        memo.Memo[*selection]
 }
 
 // Options are what all operations are bound to.
@@ -103,7 +106,7 @@ func NewForValidating(opts Options) *Main {
 func NewForPlanning(opts Options, planning PlanOptions) *Main {
 	m := newMain(expr.PlanPhase, opts, planning.Timestamp)
 	m.planning = &planning
-	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil, m.fate())
+	m.stack = newRootStack(m)
 	return m
 }
 
@@ -112,7 +115,7 @@ func NewForApplying(opts Options, applying ApplyOptions) *Main {
 	m := newMain(expr.ApplyPhase, opts, applying.Plan.Timestamp)
 	m.applying = &applying
 	m.saving = make(chan struct{}, 1)
-	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil, m.fate())
+	m.stack = newRootStack(m)
 	return m
 }
 
@@ -120,7 +123,7 @@ func NewForApplying(opts Options, applying ApplyOptions) *Main {
 func NewForInspecting(opts Options, inspecting InspectOptions) *Main {
 	m := newMain(expr.InspectPhase, opts, time.Now().UTC())
 	m.inspecting = &inspecting
-	m.stack = newStack(m, stackaddrs.RootStackInstance, m.config, nil, m.fate())
+	m.stack = newRootStack(m)
 	return m
 }
 
@@ -138,6 +141,8 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 		}),
 	}
 	m.config = newStackConfig(m, opts.Config.Root, nil)
+	m.existing = sync.OnceValue(m.findExisting)
+	m.recordedCircles = sync.OnceValue(m.findRecordedCircles)
 	return m
 }
 
@@ -152,26 +157,6 @@ func (m *Main) prior() *stackstate.State {
 		return m.inspecting.State
 	default:
 		return stackstate.New()
-	}
-}
-
-// existing iterates over the component instances that there are, in the prior
-// state or, while applying, in the plan.
-func (m *Main) existing() iter.Seq[stackaddrs.AbsComponentInstance] {
-	return func(yield func(stackaddrs.AbsComponentInstance) bool) {
-		if m.applying == nil {
-			for addr := range m.prior().Components {
-				if !yield(addr) {
-					return
-				}
-			}
-			return
-		}
-		for _, plan := range m.applying.Plan.Components {
-			if !yield(plan.Addr) {
-				return
-			}
-		}
 	}
 }
 

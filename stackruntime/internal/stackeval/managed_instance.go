@@ -213,6 +213,9 @@ func (i *managedInstance) runPlan(ctx context.Context, req *engine.PlanRequest) 
 	return result, withComponent(diags, i.addr)
 }
 
+// deferredPrerequisite is why something is deferred that depends on something deferred.
+const deferredPrerequisite = "deferred_prereq"
+
 // newPlan keeps a plan of the engine together with what it was made from.
 func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, requires []stackaddrs.AbsComponent, result *engine.PlanResult) *stackplan.Component {
 	plan := &stackplan.Component{
@@ -231,7 +234,7 @@ func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, 
 		RefreshedState: result.RefreshedState,
 	}
 	if req.DeferAll {
-		plan.DeferredReason = "deferred_prereq"
+		plan.DeferredReason = deferredPrerequisite
 	} else if len(result.Deferred) > 0 {
 		plan.DeferredReason = result.Deferred[0].Reason
 	}
@@ -242,6 +245,11 @@ func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, 
 		plan.RefreshedState = nil // data sources at most: nothing has to be done for them to go
 	}
 	return plan
+}
+
+// endOfNothing is the plan to destroy or forget what has no resources.
+func endOfNothing(req *engine.PlanRequest) *engine.PlanResult {
+	return &engine.PlanResult{Applyable: !req.DeferAll, Complete: !req.DeferAll}
 }
 
 // finishPlan tells the hooks how planning ended, and that it began where no engine did that.
@@ -271,14 +279,13 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 			Extra:    DiagnosticAddress{Component: i.addr},
 		}}
 	}
-	result := &engine.PlanResult{Applyable: true, Complete: true}
+	result := endOfNothing(req)
 	var names []string
 	for _, object := range objects {
 		if object.Addr.Mode != "managed" {
 			continue
 		}
-		names = append(names, "  - "+object.Addr.String())
-		result.Changes = append(result.Changes, &tfjson.ResourceChange{
+		change := &tfjson.ResourceChange{
 			Address:      object.Addr.String(),
 			Mode:         tfjson.ManagedResourceMode,
 			Type:         object.Addr.Type,
@@ -286,7 +293,13 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 			DeposedKey:   object.Deposed,
 			ProviderName: object.Provider,
 			Change:       &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionForget}},
-		})
+		}
+		if req.DeferAll {
+			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: deferredPrerequisite, Change: change})
+			continue
+		}
+		names = append(names, "  - "+object.Addr.String())
+		result.Changes = append(result.Changes, change)
 	}
 	plan := i.newPlan(ctx, req, requires, result)
 	plan.Action = stackplan.Forget

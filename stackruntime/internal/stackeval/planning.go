@@ -199,23 +199,59 @@ func (m *Main) planRootRemovals(plan *stackplan.Plan) {
 func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	prior := m.planning.Prior.Components
-	removed := m.removedBlocks(ctx).components
 	for _, addr := range slices.SortedFunc(maps.Keys(prior), stackaddrs.AbsComponentInstance.Compare) {
 		switch {
-		case removed[addr] != nil:
-		case m.produces(ctx, addr) != no:
+		case m.isClaimed(ctx, addr) != no:
 		case !hasResources(prior[addr].Module):
 			plan.Removed = append(plan.Removed, addr)
 		default:
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "Component instance left over",
-				Detail:   fmt.Sprintf("%s exists in the state, but no component block creates it and no removed block removes it. Add one of them.", addr),
-				Extra:    DiagnosticAddress{Component: addr},
-			})
+			diags = diags.Append(m.leftOver(ctx, addr))
 		}
 	}
 	return diags
+}
+
+// leftOver explains why nothing claims a component instance.
+func (m *Main) leftOver(ctx context.Context, addr stackaddrs.AbsComponentInstance) *hcl.Diagnostic {
+	if missing, by := m.misplacedRemoval(ctx, addr); by != nil {
+		return &hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Removal target lies in a missing stack",
+			Detail:   fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Remove that instead, as a whole.", addr, missing),
+			Subject:  by.subject(),
+			Extra:    DiagnosticAddress{Component: addr},
+		}
+	}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Component instance left over",
+		Detail:   fmt.Sprintf("%s exists in the state, but no component block creates it and no removed block removes it. Add one of them.", addr),
+		Extra:    DiagnosticAddress{Component: addr},
+	}
+}
+
+// misplacedRemoval finds a removed block for a component instance, or for a stack that it is in, which has no
+// effect because the stack instance that its target is in is missing. by is nil if there is none.
+func (m *Main) misplacedRemoval(ctx context.Context, addr stackaddrs.AbsComponentInstance) (missing stackaddrs.StackInstance, by *RemovedInstance) {
+	stack := m.stack
+	for _, step := range addr.Stack.Path() {
+		child, found := stack.child(ctx, step)
+		if found != yes {
+			missing = stack.addr.Child(step.Call.Name, step.Key)
+			break
+		}
+		stack = child
+	}
+	for around := stack; around != nil; around = around.parent {
+		for _, block := range around.removed {
+			for _, inst := range block.Instances(ctx).WithStandIns() {
+				if target := inst.Target(ctx); target != nil && target.covers(addr) {
+					return missing, inst
+				}
+			}
+		}
+	}
+	return missing, nil
 }
 
 // hasResources tells whether a module state has any objects. One that cannot be
@@ -235,17 +271,30 @@ const (
 	yes
 )
 
-// produces tells whether component blocks of the configuration produce an instance.
-func (m *Main) produces(ctx context.Context, addr stackaddrs.AbsComponentInstance) certainty {
+// isClaimed tells whether a block of the configuration produces an instance, or removes it.
+func (m *Main) isClaimed(ctx context.Context, addr stackaddrs.AbsComponentInstance) certainty {
 	stack, found := m.findStack(ctx, addr.Stack)
 	if found != yes {
 		return found
 	}
-	component, ok := stack.components[addr.Item.Component.Name]
-	if !ok {
-		return no
+	name, key := addr.Item.Component.Name, addr.Item.Key
+	produced := no
+	if component, ok := stack.components[name]; ok {
+		produced = has(component.Instances(ctx), key)
 	}
-	return has(component.Instances(ctx), addr.Item.Key)
+	removals := stack.componentRemovals[name]
+	if produced == yes || removals == nil {
+		return produced
+	}
+	claims := removals.Claims(ctx)
+	switch {
+	case claims.instances[key] != nil:
+		return yes
+	case claims.failed:
+		return max(produced, unsure)
+	default:
+		return produced
+	}
 }
 
 // findStack finds a stack instance that the configuration produces, if only to
@@ -253,12 +302,7 @@ func (m *Main) produces(ctx context.Context, addr stackaddrs.AbsComponentInstanc
 func (m *Main) findStack(ctx context.Context, addr stackaddrs.StackInstance) (*Stack, certainty) {
 	stack := m.stack
 	for _, step := range addr.Path() {
-		child, found := stack.called(ctx, step)
-		if found == no {
-			if leaving := m.removedBlocks(ctx).stacks[stack.addr.Child(step.Call.Name, step.Key)]; leaving != nil {
-				child, found = leaving.stack(ctx), yes
-			}
-		}
+		child, found := stack.child(ctx, step)
 		if found != yes {
 			return nil, found
 		}
@@ -267,22 +311,39 @@ func (m *Main) findStack(ctx context.Context, addr stackaddrs.StackInstance) (*S
 	return stack, yes
 }
 
-// called finds the stack instance that an instance of a stack call embeds.
-func (s *Stack) called(ctx context.Context, step stackaddrs.StackCallInstance) (*Stack, certainty) {
-	call, ok := s.calls[step.Call.Name]
-	if !ok {
-		return nil, no
+// child finds an embedded stack that a block of the configuration produces, or removes.
+func (s *Stack) child(ctx context.Context, step stackaddrs.StackCallInstance) (*Stack, certainty) {
+	called := no
+	call := s.calls[step.Call.Name]
+	if call != nil {
+		called = has(call.Instances(ctx), step.Key)
+		if called == yes {
+			return embedded(call.Instances(ctx).Instances[step.Key])
+		}
 	}
-	instances := call.Instances(ctx)
-	inst, found := instances.Find(step.Key)
-	switch {
-	case !found:
-		return nil, has(instances, step.Key)
-	case inst.stack == nil:
+	if removals := s.stackRemovals[step.Call.Name]; removals != nil {
+		claims := removals.Claims(ctx)
+		if leaving := claims.instances[step.Key]; leaving != nil {
+			return leaving.stack, yes
+		}
+		if claims.failed {
+			called = max(called, unsure)
+		}
+	}
+	if called == open {
+		if standIn, ok := call.Instances(ctx).StandIns[step.Key]; ok {
+			return embedded(standIn)
+		}
+	}
+	return nil, called
+}
+
+// embedded is the stack of an instance of a stack call, if that could be loaded.
+func embedded(inst *StackCallInstance) (*Stack, certainty) {
+	if inst.stack == nil {
 		return nil, unsure
-	default:
-		return inst.stack, yes
 	}
+	return inst.stack, yes
 }
 
 func has[I any](instances foreach.Expansion[I], key stackaddrs.InstanceKey) certainty {

@@ -23,6 +23,7 @@ type Removed struct {
 	config *RemovedConfig
 
 	instances[*RemovedInstance]
+	targets memo.Memo[*blockTargets]
 }
 
 func newRemoved(stack *Stack, config *RemovedConfig) *Removed {
@@ -34,29 +35,94 @@ func newRemoved(stack *Stack, config *RemovedConfig) *Removed {
 	return r
 }
 
+// blockTargets are the instances of one removed block by what they name.
+type blockTargets struct {
+	named  map[stackaddrs.StackInstance][]*RemovedInstance // by the stack instance that has the target
+	open   []*RemovedInstance                              // whose targets are not known before apply
+	failed bool                                            // some targets could not be found out
+}
+
+// Targets sorts the instances of the block by what they name.
+func (r *Removed) Targets(ctx context.Context) *blockTargets {
+	return r.targets.Value(ctx, func() memo.Aspect[*blockTargets] {
+		return memo.Aspect[*blockTargets]{
+			Name:        r.stack.addr.String() + " " + r.config.addr + " targets",
+			Placeholder: &blockTargets{failed: true},
+			Compute: func(ctx context.Context) (*blockTargets, hcl.Diagnostics) {
+				instances := r.Instances(ctx)
+				found := &blockTargets{
+					named:  make(map[stackaddrs.StackInstance][]*RemovedInstance),
+					failed: instances.Kind == foreach.Failed,
+				}
+				for _, inst := range instances.WithStandIns() {
+					switch target := inst.Target(ctx); {
+					case target == nil:
+						found.failed = true
+					case target.open:
+						found.open = append(found.open, inst)
+					default:
+						found.named[target.stack] = append(found.named[target.stack], inst)
+					}
+				}
+				return found, nil
+			},
+		}
+	})
+}
+
 // RemovedInstance is one result of a removed block: it names one component
 // instance or stack instance that has to go.
 type RemovedInstance struct {
 	removed    *Removed
 	repetition foreach.Repetition
 
-	target  memo.Memo[*removalTarget]
-	inputs  memo.Memo[map[string]cty.Value] // of a stack that goes
-	leaving memo.Memo[*Stack]
+	target memo.Memo[*removalTarget]
+	inputs memo.Memo[map[string]cty.Value] // of stacks that go
 }
 
 // removalTarget is a component instance, or a stack instance with all that is in it.
 type removalTarget struct {
-	stack     stackaddrs.StackInstance
-	component *stackaddrs.AbsComponentInstance // nil when the stack goes
+	stack     stackaddrs.StackInstance // that the component is in, or that embeds the one to remove
+	component string                   // empty if a stack goes
+	call      string                   // empty if a component goes
+	key       stackaddrs.InstanceKey
+
+	// open is set if a key is not known before apply. Wildcards stand for such keys.
+	open bool
 }
 
-func (t *removalTarget) String() string {
-	if t.component != nil {
-		return t.component.String()
+// covers tells whether a component instance is what is named, or in it, for all we know.
+func (t *removalTarget) covers(addr stackaddrs.AbsComponentInstance) bool {
+	if t.component != "" {
+		return t.isIn(addr.Stack) && t.component == addr.Item.Component.Name && sameKey(t.key, addr.Item.Key)
 	}
-	return t.stack.String()
+	for stack := addr.Stack; ; {
+		caller, step, ok := stack.Parent()
+		if !ok {
+			return false
+		}
+		if t.isIn(caller) && t.call == step.Call.Name && sameKey(t.key, step.Key) {
+			return true
+		}
+		stack = caller
+	}
 }
+
+// isIn tells whether the target may be directly in a stack instance.
+func (t *removalTarget) isIn(stack stackaddrs.StackInstance) bool {
+	pattern := t.stack
+	for pattern != stack {
+		outer, want, ok := pattern.Parent()
+		caller, step, more := stack.Parent()
+		if !ok || !more || want.Call != step.Call || !sameKey(want.Key, step.Key) {
+			return false
+		}
+		pattern, stack = outer, caller
+	}
+	return true
+}
+
+func sameKey(pattern, key stackaddrs.InstanceKey) bool { return pattern.IsWildcard() || pattern == key }
 
 // Target is what has to go; nil when that could not be found out.
 func (r *RemovedInstance) Target(ctx context.Context) *removalTarget {
@@ -65,52 +131,49 @@ func (r *RemovedInstance) Target(ctx context.Context) *removalTarget {
 
 // PlanChanges implements [Plannable].
 func (r *RemovedInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	return nil, r.checkTarget(ctx)
+	return nil, r.CheckApply(ctx)
 }
 
 // CheckApply implements [Applyable].
-func (r *RemovedInstance) CheckApply(ctx context.Context) hcl.Diagnostics { return r.checkTarget(ctx) }
-
-func (r *RemovedInstance) checkTarget(ctx context.Context) hcl.Diagnostics {
-	target, diags := r.target.Check(ctx, r.targetAspect)
-	if target == nil || target.component != nil {
-		return diags
-	}
-	return diags.Extend(r.checkStack(ctx, target.stack))
+func (r *RemovedInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
+	_, diags := r.target.Check(ctx, r.targetAspect)
+	return diags
 }
 
 func (r *RemovedInstance) targetAspect() memo.Aspect[*removalTarget] {
 	return memo.Aspect[*removalTarget]{
 		Name: r.removed.stack.addr.String() + " " + r.removed.config.addr,
 		Compute: func(ctx context.Context) (*removalTarget, hcl.Diagnostics) {
+			stacks, last := splitFrom(r.removed.config.decl.From)
+			target := &removalTarget{stack: r.removed.stack.addr}
 			var diags hcl.Diagnostics
-			from := r.removed.config.decl.From
-			stack := r.removed.stack.addr
 			usable := true
-			for _, step := range from.Stacks {
+			evaluate := func(step stackconfig.RemovedStep) stackaddrs.InstanceKey {
 				key, ok, moreDiags := r.key(ctx, step)
 				diags = diags.Extend(moreDiags)
 				usable = usable && ok
-				stack = stack.Child(step.Name, key)
+				target.open = target.open || key.IsWildcard()
+				return key
 			}
-			if from.Component == nil {
-				if !usable {
-					return nil, diags
-				}
-				return &removalTarget{stack: stack}, diags
+			for _, step := range stacks {
+				target.stack = target.stack.Child(step.Name, evaluate(step))
 			}
-			key, ok, moreDiags := r.key(ctx, *from.Component)
-			diags = diags.Extend(moreDiags)
-			if !ok || !usable {
+			target.key = evaluate(last)
+			if r.removed.config.decl.From.Component != nil {
+				target.component = last.Name
+			} else {
+				target.call = last.Name
+			}
+			if !usable {
 				return nil, diags
 			}
-			addr := stackaddrs.InstanceOf(stackaddrs.AbsComponent{Stack: stack, Item: stackaddrs.Component{Name: from.Component.Name}}, key)
-			return &removalTarget{stack: stack, component: &addr}, diags
+			return target, diags
 		},
 	}
 }
 
-// key evaluates the index of a step. ok is false when there is none to go on with.
+// key evaluates the index of a step: the wildcard if it is not known before
+// apply. ok is false when there is none to go on with.
 func (r *RemovedInstance) key(ctx context.Context, step stackconfig.RemovedStep) (key stackaddrs.InstanceKey, ok bool, diags hcl.Diagnostics) {
 	if step.Index == nil {
 		return stackaddrs.NoKey, true, nil
@@ -121,16 +184,11 @@ func (r *RemovedInstance) key(ctx context.Context, step stackconfig.RemovedStep)
 		return stackaddrs.NoKey, false, diags
 	}
 	value, _ := result.Value.UnmarkDeep()
-	key, ok = stackaddrs.KeyFromValue(value)
-	switch {
-	case !ok:
-		return key, false, diags.Append(result.Diagnostic("Unusable index in from",
+	if key, ok = stackaddrs.KeyFromValue(value); !ok {
+		diags = diags.Append(result.Diagnostic("Unusable index in from",
 			fmt.Sprintf("An index must be a string or a whole number, this is a %s.", friendlyType(value))))
-	case key.IsWildcard():
-		return key, false, diags.Append(result.Diagnostic("Instance not known before apply",
-			"The index depends on results that will be known only after apply, so it cannot be told which instance to remove."))
 	}
-	return key, true, diags
+	return key, ok, diags
 }
 
 func friendlyType(v cty.Value) string {
@@ -140,118 +198,15 @@ func friendlyType(v cty.Value) string {
 	return v.Type().FriendlyName()
 }
 
-// removals are what removed blocks claim, with what is wrong about the claims.
-type removals struct {
-	components map[stackaddrs.AbsComponentInstance]*RemovedComponentInstance
-	stacks     map[stackaddrs.StackInstance]*RemovedInstance // that the prior state, or the plan, knows
-	diags      hcl.Diagnostics
-}
+// subject is where the block says what it removes.
+func (r *RemovedInstance) subject() *hcl.Range { return r.removed.config.decl.From.Range.Ptr() }
 
-// removedBlocks collects the claims of all removed blocks.
-func (m *Main) removedBlocks(ctx context.Context) removals {
-	return m.removed.Value(ctx, func() memo.Aspect[removals] {
-		return memo.Aspect[removals]{
-			Name: "removed blocks",
-			Compute: func(ctx context.Context) (removals, hcl.Diagnostics) {
-				found := removals{
-					components: make(map[stackaddrs.AbsComponentInstance]*RemovedComponentInstance),
-					stacks:     make(map[stackaddrs.StackInstance]*RemovedInstance),
-				}
-				m.stack.collectRemovals(ctx, &found)
-				return found, nil
-			},
-		}
-	})
-}
-
-func (s *Stack) collectRemovals(ctx context.Context, found *removals) {
-	for _, removed := range s.removed {
-		for _, inst := range removed.Instances(ctx).InOrder() {
-			inst.claim(ctx, found)
-		}
+// fate says what becomes of what the block names.
+func (r *RemovedInstance) fate() fate {
+	if r.removed.config.decl.Destroy {
+		return destroyed
 	}
-	for _, name := range sortedKeys(s.calls) {
-		for _, inst := range s.calls[name].Instances(ctx).WithStandIns() {
-			if inst.stack != nil {
-				inst.stack.collectRemovals(ctx, found)
-			}
-		}
-	}
-}
-
-// claim adds what the instance removes to what was found before.
-func (r *RemovedInstance) claim(ctx context.Context, found *removals) {
-	target := r.Target(ctx)
-	switch {
-	case target == nil:
-	case target.component != nil:
-		if other, taken := found.components[*target.component]; taken {
-			found.diags = found.diags.Append(r.removedTwice(target, other.removed))
-			return
-		}
-		found.components[*target.component] = newRemovedComponentInstance(r, *target.component)
-	default:
-		if other, taken := found.stacks[target.stack]; taken {
-			found.diags = found.diags.Append(r.removedTwice(target, other))
-			return
-		}
-		if r.removed.stack.main.knows(target.stack) && r.calledStack(ctx, target.stack) == no {
-			found.stacks[target.stack] = r
-			r.stack(ctx).collectRemovals(ctx, found)
-		}
-	}
-}
-
-func (r *RemovedInstance) removedTwice(target *removalTarget, other *RemovedInstance) *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Instance removed twice",
-		Detail:   fmt.Sprintf("%s is already claimed by the block at %s.", target, other.removed.config.decl.Range),
-		Subject:  r.removed.config.decl.From.Range.Ptr(),
-	}
-}
-
-// calledStack tells whether stack calls alone produce a stack instance.
-func (r *RemovedInstance) calledStack(ctx context.Context, addr stackaddrs.StackInstance) certainty {
-	stack := r.removed.stack.main.stack
-	for _, step := range addr.Path() {
-		child, found := stack.called(ctx, step)
-		if found != yes {
-			return found
-		}
-		stack = child
-	}
-	return yes
-}
-
-// knows tells whether there is a component instance below a stack instance, in
-// the prior state or, while applying, in the plan.
-func (m *Main) knows(stack stackaddrs.StackInstance) bool {
-	for addr := range m.existing() {
-		if stack.Contains(addr.Stack) {
-			return true
-		}
-	}
-	return false
-}
-
-// stack is the stack instance that the instance removes. To be called only for
-// one that the configuration has files for.
-func (r *RemovedInstance) stack(ctx context.Context) *Stack {
-	return r.leaving.Value(ctx, func() memo.Aspect[*Stack] {
-		return memo.Aspect[*Stack]{
-			Name: r.removed.stack.addr.String() + " " + r.removed.config.addr + " stack",
-			Compute: func(ctx context.Context) (*Stack, hcl.Diagnostics) {
-				main := r.removed.stack.main
-				fate := destroyed
-				if !r.removed.config.decl.Destroy {
-					fate = forgotten
-				}
-				addr := r.Target(ctx).stack
-				return newStack(main, addr, main.config.descendant(addr.Config()), r, fate), nil
-			},
-		}
-	})
+	return forgotten
 }
 
 // InputValues implements [embedder].
@@ -275,32 +230,4 @@ func (r *RemovedInstance) inputsAspect() memo.Aspect[map[string]cty.Value] {
 			return evalStackInputs(ctx, config.decl.Inputs, config.decl.Range, set, block.main.phase, repetitionScope{block, r.repetition})
 		},
 	}
-}
-
-// checkStack reports what is wrong with the removal of a whole stack.
-func (r *RemovedInstance) checkStack(ctx context.Context, target stackaddrs.StackInstance) hcl.Diagnostics {
-	main := r.removed.stack.main
-	subject := r.removed.config.decl.From.Range.Ptr()
-	if r.calledStack(ctx, target) == yes {
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Instance both declared and removed",
-			Detail:   fmt.Sprintf("%s is still produced by a stack block.", target),
-			Subject:  subject,
-		}}
-	}
-	if !main.knows(target) {
-		return nil // it has never been there, or is gone
-	}
-	caller, _, _ := target.Parent()
-	if _, found := main.findStack(ctx, caller); found == no {
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Removal target lies in a missing stack",
-			Detail:   fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Remove that instead.", target, caller),
-			Subject:  subject,
-		}}
-	}
-	_, diags := r.inputs.Check(ctx, r.inputsAspect)
-	return diags
 }

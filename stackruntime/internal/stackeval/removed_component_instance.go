@@ -5,7 +5,6 @@ package stackeval
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -22,6 +21,7 @@ import (
 // It is there only if the state knows the instance.
 type RemovedComponentInstance struct {
 	removed *RemovedInstance
+	standIn bool // it is not known yet whether the block means this one
 	managedInstance
 
 	plan memo.Memo[*stackplan.Component]
@@ -45,19 +45,6 @@ func (r *RemovedComponentInstance) PlanChanges(ctx context.Context) ([]PlannedCh
 	if !r.main.isSelected(ctx, r.addr) {
 		return nil, nil
 	}
-	switch r.main.produces(ctx, r.addr) {
-	case yes:
-		return nil, hcl.Diagnostics{r.stillDeclared()}
-	case unsure:
-		return nil, nil // something is in error, which is reported where it is
-	case open, no:
-	}
-	if r.prior() == nil {
-		return nil, nil // it has never been there, or is gone
-	}
-	if _, found := r.main.findStack(ctx, r.addr.Stack); found == no {
-		return nil, hcl.Diagnostics{r.missingStack()}
-	}
 	_, diags := r.providers.Check(ctx, r.providersAspect)
 	plan, moreDiags := r.plan.Check(ctx, r.planAspect)
 	diags = diags.Extend(moreDiags)
@@ -69,37 +56,13 @@ func (r *RemovedComponentInstance) PlanChanges(ctx context.Context) ([]PlannedCh
 
 // CheckApply implements [Applyable].
 func (r *RemovedComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
-	if r.prior() == nil {
-		return nil
-	}
 	_, diags := r.providers.Check(ctx, r.providersAspect)
 	return diags
 }
 
-func (r *RemovedComponentInstance) stillDeclared() *hcl.Diagnostic {
-	detail := fmt.Sprintf("%s is still produced by a component block.", r.addr)
-	if stack := r.main.config.descendant(r.addr.Stack.Config()); stack != nil {
-		if component := stack.components[r.addr.Item.Component.Name]; component != nil {
-			detail = fmt.Sprintf("%s is still produced by the block at %s.", r.addr, component.decl.Range)
-		}
-	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Instance both declared and removed",
-		Detail:   detail,
-		Subject:  r.removed.removed.config.decl.From.Range.Ptr(),
-		Extra:    DiagnosticAddress{Component: r.addr},
-	}
-}
-
-func (r *RemovedComponentInstance) missingStack() *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Removal target lies in a missing stack",
-		Detail:   fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Put the stack back until the removal is applied.", r.addr, r.addr.Stack),
-		Subject:  r.removed.removed.config.decl.From.Range.Ptr(),
-		Extra:    DiagnosticAddress{Component: r.addr},
-	}
+// Plan is the plan of the removal; nil when it could not be planned.
+func (r *RemovedComponentInstance) Plan(ctx context.Context) *stackplan.Component {
+	return r.plan.Value(ctx, r.planAspect)
 }
 
 func (r *RemovedComponentInstance) planAspect() memo.Aspect[*stackplan.Component] {
@@ -123,10 +86,13 @@ func (r *RemovedComponentInstance) planAspect() memo.Aspect[*stackplan.Component
 				PriorState:  r.priorModule(),
 				SkipRefresh: planning.SkipRefresh,
 				Timestamp:   planning.Timestamp,
+				DeferAll:    r.standIn,
 				Progress:    r.progress(),
 			}
 			if planning.Mode == engine.RefreshOnly {
 				req.Mode = engine.RefreshOnly
+			} else if r.dependentsState(ctx) != planComplete {
+				req.DeferAll = true
 			}
 			if !r.removed.removed.config.decl.Destroy && req.Mode == engine.Destroy {
 				return r.planForget(ctx, req, r.prior().Dependencies)
@@ -160,7 +126,7 @@ func (r *RemovedComponentInstance) recordedInputs(module *engine.Module) map[str
 
 func (r *RemovedComponentInstance) planRemoval(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
 	if !hasResources(req.PriorState) && req.Mode == engine.Destroy {
-		return r.finish(ctx, req, stackplan.Delete, &engine.PlanResult{Applyable: true, Complete: true}), nil
+		return r.finish(ctx, req, stackplan.Delete, endOfNothing(req)), nil
 	}
 	result, diags := r.runPlan(ctx, req)
 	if result == nil || diags.HasErrors() {

@@ -20,15 +20,19 @@ type RemovedConfig struct {
 	decl  *stackconfig.Removed
 	addr  string // as in "<main> -> component.x (removed)"
 
+	targetStack stackaddrs.Stack // that has the component, or embeds the stack, that goes
+
 	moduleUse // of component targets
 }
 
 func newRemovedConfig(stack *StackConfig, decl *stackconfig.Removed) *RemovedConfig {
 	target := removedTarget(stack.addr, decl.From)
+	stacks, _ := splitFrom(decl.From)
 	return &RemovedConfig{
-		stack: stack,
-		decl:  decl,
-		addr:  stack.addr.String() + " -> " + target + " (removed)",
+		stack:       stack,
+		decl:        decl,
+		addr:        stack.addr.String() + " -> " + target + " (removed)",
+		targetStack: descend(stack.addr, stacks),
 		moduleUse: moduleUse{
 			stack: stack, user: target, source: decl.Source,
 			providers: decl.Providers, forEach: decl.ForEach, place: decl.Range,
@@ -38,23 +42,34 @@ func newRemovedConfig(stack *StackConfig, decl *stackconfig.Removed) *RemovedCon
 
 // removedTarget is the configuration address of what a block removes.
 func removedTarget(stack stackaddrs.Stack, from *stackconfig.RemovedFrom) string {
-	for _, step := range from.Stacks {
-		stack = stack.Child(step.Name)
-	}
+	stack = descend(stack, from.Stacks)
 	if from.Component == nil {
 		return stack.String()
 	}
 	return stackaddrs.ConfigComponent{Stack: stack, Item: stackaddrs.Component{Name: from.Component.Name}}.String()
 }
 
+// splitFrom takes the last step from the stacks it is in.
+func splitFrom(from *stackconfig.RemovedFrom) (stacks []stackconfig.RemovedStep, last stackconfig.RemovedStep) {
+	if from.Component != nil {
+		return from.Stacks, *from.Component
+	}
+	n := len(from.Stacks) - 1
+	return from.Stacks[:n], from.Stacks[n]
+}
+
+func descend(stack stackaddrs.Stack, steps []stackconfig.RemovedStep) stackaddrs.Stack {
+	for _, step := range steps {
+		stack = stack.Child(step.Name)
+	}
+	return stack
+}
+
 // Validate reports what is wrong in any instance.
 func (r *RemovedConfig) Validate(ctx context.Context) hcl.Diagnostics {
 	scope, diags := staticInstanceScope(ctx, r.stack, r.decl.ForEach, "removed")
-	steps := r.decl.From.Stacks
-	if component := r.decl.From.Component; component != nil {
-		steps = append(slices.Clone(steps), *component)
-	}
-	for _, step := range steps {
+	stacks, last := splitFrom(r.decl.From)
+	for _, step := range append(slices.Clone(stacks), last) {
 		if step.Index != nil {
 			_, moreDiags := expr.EvalExpr(ctx, step.Index, expr.ValidatePhase, scope)
 			diags = diags.Extend(moreDiags)
@@ -85,9 +100,5 @@ func (r *RemovedConfig) child() *StackConfig {
 	if r.decl.From.Component != nil {
 		return nil
 	}
-	target := r.stack.addr
-	for _, step := range r.decl.From.Stacks {
-		target = target.Child(step.Name)
-	}
-	return r.stack.main.config.descendant(target)
+	return r.stack.main.config.descendant(descend(r.stack.addr, r.decl.From.Stacks))
 }

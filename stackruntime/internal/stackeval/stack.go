@@ -18,6 +18,7 @@ import (
 // Stack is an instance of a stack, and the scope of the expressions in it.
 type Stack struct {
 	main   *Main
+	parent *Stack // nil for the root
 	addr   stackaddrs.StackInstance
 	config *StackConfig
 	call   embedder // nil for the root
@@ -29,6 +30,11 @@ type Stack struct {
 	symbols[*InputVariable, *LocalValue, *Provider, *Component, *StackCall]
 	outputs map[string]*OutputValue
 	removed []*Removed // in file and line order
+
+	// What removed blocks of this stack and those around it name in this stack, by
+	// names of components and embedded stacks.
+	componentRemovals map[string]*ComponentRemovals
+	stackRemovals     map[string]*StackRemovals
 }
 
 // embedder is what embeds a stack instance: an instance of a stack call or of a
@@ -51,8 +57,20 @@ const (
 	forgotten
 )
 
-func newStack(main *Main, addr stackaddrs.StackInstance, config *StackConfig, call embedder, fate fate) *Stack {
-	s := &Stack{main: main, addr: addr, config: config, call: call, fate: fate}
+func newRootStack(main *Main) *Stack {
+	return newStack(Stack{main: main, addr: stackaddrs.RootStackInstance, config: main.config, fate: main.fate()})
+}
+
+// newStack makes a stack instance with all that is in it. The fields of placed are those that say where it is
+// and why, up to standIn.
+func newStack(placed Stack) *Stack {
+	s := &placed
+	config := s.config
+	if s.parent != nil {
+		s.main = s.parent.main
+		s.standIn = s.standIn || s.parent.standIn
+	}
+	main := s.main
 	s.applying = expr.JustValue{Value: applyingValue(main.phase)}
 	s.variables = mapValues(config.variables, func(c *InputVariableConfig) *InputVariable { return newInputVariable(s, c) })
 	s.locals = mapValues(config.locals, func(c *LocalValueConfig) *LocalValue { return newLocalValue(s, c) })
@@ -63,6 +81,7 @@ func newStack(main *Main, addr stackaddrs.StackInstance, config *StackConfig, ca
 	for _, c := range config.removed {
 		s.removed = append(s.removed, newRemoved(s, c))
 	}
+	s.collectRemovals()
 	return s
 }
 

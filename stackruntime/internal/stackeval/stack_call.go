@@ -5,8 +5,7 @@ package stackeval
 
 import (
 	"context"
-	"maps"
-	"slices"
+	"iter"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -52,18 +51,20 @@ func (c *StackCall) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) ct
 	})
 }
 
-// existingKeys are the instances of which something is there already, in the
-// prior state or, while applying, in the plan.
-func (c *StackCall) existingKeys(context.Context) []stackaddrs.InstanceKey {
-	found := make(map[stackaddrs.InstanceKey]bool)
-	depth := c.stack.addr.Depth()
-	for addr := range c.stack.main.existing() {
-		path := addr.Stack.Path()
-		if len(path) > depth && path[depth].Call == c.addr.Item && !path[depth].Key.IsWildcard() && c.stack.addr.Contains(addr.Stack) {
-			found[path[depth].Key] = true
-		}
+// existingKeys are the instances of which something is there already.
+func (c *StackCall) existingKeys() []stackaddrs.InstanceKey {
+	return c.stack.main.existing().stackKeys(c.stack.addr, c.addr.Item.Name)
+}
+
+// Present is like [Component.Present].
+func (c *StackCall) Present(ctx context.Context) iter.Seq2[stackaddrs.InstanceKey, *StackCallInstance] {
+	instances := c.Instances(ctx)
+	removals := c.stack.stackRemovals[c.addr.Item.Name]
+	if instances.Known() || removals == nil {
+		return instances.WithStandIns()
 	}
-	return slices.Collect(maps.Keys(found))
+	claims := removals.Claims(ctx)
+	return instances.StandInsExcept(func(key stackaddrs.InstanceKey) bool { return claims.instances[key] != nil })
 }
 
 // requiredComponents are the components that the block itself depends on.
@@ -128,8 +129,10 @@ func newStackCallInstance(call *StackCall, key stackaddrs.InstanceKey, repetitio
 		},
 	}
 	if child := call.config.child; child != nil {
-		c.stack = newStack(call.stack.main, call.stack.addr.Child(call.addr.Item.Name, key), child, c, call.stack.fate)
-		c.stack.standIn = call.stack.standIn || repetition.StandIn
+		c.stack = newStack(Stack{
+			parent: call.stack, addr: call.stack.addr.Child(call.addr.Item.Name, key), config: child, call: c,
+			fate: call.stack.fate, standIn: repetition.StandIn,
+		})
 	}
 	return c
 }

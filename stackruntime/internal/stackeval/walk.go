@@ -118,7 +118,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 	for _, object := range asWritten(s.components, (*Component).place) {
 		w.async(ctx, func(ctx context.Context) {
 			visit(ctx, object)
-			for _, inst := range object.Instances(ctx).WithStandIns() {
+			for _, inst := range object.Present(ctx) {
 				async(inst)
 			}
 		})
@@ -126,7 +126,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 	for _, object := range s.calls {
 		w.async(ctx, func(ctx context.Context) {
 			visit(ctx, object)
-			for _, inst := range object.Instances(ctx).WithStandIns() {
+			for _, inst := range object.Present(ctx) {
 				async(inst)
 				if inst.stack != nil {
 					walkDynamic(ctx, w, inst.stack, visit)
@@ -137,25 +137,32 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 	for _, object := range s.removed {
 		w.async(ctx, func(ctx context.Context) {
 			visit(ctx, object)
-			for _, inst := range object.Instances(ctx).Instances {
+			for _, inst := range object.Instances(ctx).WithStandIns() {
 				async(inst)
 			}
 		})
 	}
+	walkRemovals(ctx, w, s, visit)
 }
 
-// walkRemoved visits what removed blocks claim, wherever the blocks are.
-func (m *Main) walkRemoved(ctx context.Context, w *walker, visit func(ctx context.Context, object dynamic)) {
-	w.async(ctx, func(ctx context.Context) {
-		removed := m.removedBlocks(ctx)
-		w.add(removed.diags)
-		for _, inst := range removed.components {
-			w.async(ctx, func(ctx context.Context) { visit(ctx, inst) })
-		}
-		for _, inst := range removed.stacks {
-			walkDynamic(ctx, w, inst.stack(ctx), visit)
-		}
-	})
+// walkRemovals visits what removed blocks claim in a stack, wherever the blocks are.
+func walkRemovals(ctx context.Context, w *walker, s *Stack, visit func(ctx context.Context, object dynamic)) {
+	for _, object := range s.componentRemovals {
+		w.async(ctx, func(ctx context.Context) {
+			visit(ctx, object)
+			for _, inst := range object.Claims(ctx).instances {
+				w.async(ctx, func(ctx context.Context) { visit(ctx, inst) })
+			}
+		})
+	}
+	for _, object := range s.stackRemovals {
+		w.async(ctx, func(ctx context.Context) {
+			visit(ctx, object)
+			for _, leaving := range object.Claims(ctx).instances {
+				walkDynamic(ctx, w, leaving.stack, visit)
+			}
+		})
+	}
 }
 
 // asWritten returns objects in the order of the configuration, of which there may be thousands that depend on
@@ -187,7 +194,6 @@ func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) 
 		planned.changes = append(planned.changes, changes...)
 	}
 	walkDynamic(ctx, &w, m.stack, visit)
-	m.walkRemoved(ctx, &w, visit)
 	w.tasks.Wait()
 	return planned.changes, w.all()
 }
@@ -201,7 +207,7 @@ var (
 	_ = []dynamic{
 		(*InputVariable)(nil), (*LocalValue)(nil), (*OutputValue)(nil), (*Provider)(nil), (*ProviderInstance)(nil),
 		(*Component)(nil), (*ComponentInstance)(nil), (*StackCall)(nil), (*StackCallInstance)(nil),
-		(*Removed)(nil), (*RemovedInstance)(nil), (*RemovedComponentInstance)(nil),
+		(*Removed)(nil), (*RemovedInstance)(nil), (*ComponentRemovals)(nil), (*RemovedComponentInstance)(nil), (*StackRemovals)(nil),
 	}
 )
 

@@ -143,7 +143,7 @@ type Expansion[I any] struct {
 	Instances map[stackaddrs.InstanceKey]I // for Single and Keyed
 
 	// StandIns stand for the instances of an Unknown set: those that exist
-	// already, or where there are none, one with the wildcard key.
+	// already, and one with the wildcard key for all others.
 	StandIns map[stackaddrs.InstanceKey]I
 }
 
@@ -167,11 +167,9 @@ func Expand[I any](set Set, existing func() []stackaddrs.InstanceKey, newInstanc
 		for _, key := range existing() {
 			expansion.StandIns[key] = newInstance(key, Repetition{Key: key.Value(), Value: set.Unknown.Value, StandIn: true})
 		}
-		if len(expansion.StandIns) == 0 {
-			repetition := set.Unknown
-			repetition.StandIn = true
-			expansion.StandIns[stackaddrs.WildcardKey] = newInstance(stackaddrs.WildcardKey, repetition)
-		}
+		repetition := set.Unknown
+		repetition.StandIn = true
+		expansion.StandIns[stackaddrs.WildcardKey] = newInstance(stackaddrs.WildcardKey, repetition)
 	case Failed:
 	}
 	return expansion
@@ -184,12 +182,22 @@ func (e Expansion[I]) Known() bool { return e.Kind == Single || e.Kind == Keyed 
 func (e Expansion[I]) InOrder() iter.Seq2[stackaddrs.InstanceKey, I] { return inOrder(e.Instances) }
 
 // WithStandIns is like InOrder; if the instances are not known, it iterates over
-// their stand-ins.
+// their stand-ins: those that exist already, or if there are none, the one with the wildcard key.
 func (e Expansion[I]) WithStandIns() iter.Seq2[stackaddrs.InstanceKey, I] {
-	if e.Kind == Unknown {
-		return inOrder(e.StandIns)
+	return e.StandInsExcept(func(stackaddrs.InstanceKey) bool { return false })
+}
+
+// StandInsExcept is like WithStandIns, without stand-ins whose keys something else claims.
+func (e Expansion[I]) StandInsExcept(claimed func(stackaddrs.InstanceKey) bool) iter.Seq2[stackaddrs.InstanceKey, I] {
+	if e.Kind != Unknown {
+		return e.InOrder()
 	}
-	return e.InOrder()
+	left := maps.Clone(e.StandIns)
+	maps.DeleteFunc(left, func(key stackaddrs.InstanceKey, _ I) bool { return key.IsWildcard() || claimed(key) })
+	if len(left) == 0 {
+		left[stackaddrs.WildcardKey] = e.StandIns[stackaddrs.WildcardKey]
+	}
+	return inOrder(left)
 }
 
 // Find returns the instance or stand-in with a key.

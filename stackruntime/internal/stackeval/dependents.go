@@ -1,0 +1,122 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"slices"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+)
+
+// dependentsState is the worst state of the plans of what the state says depends on the instance. Before that is
+// gone, or has let go of the instance, the instance cannot go either.
+func (i *managedInstance) dependentsState(ctx context.Context) planState {
+	prior := i.prior()
+	if prior == nil {
+		return planComplete
+	}
+	worst := planComplete
+	circles := i.main.recordedCircles()
+	for _, dependent := range prior.Dependents {
+		if circles[dependent] != circles[stackaddrs.ComponentOf(i.addr)] {
+			worst = max(worst, i.main.dependentState(ctx, dependent))
+		}
+	}
+	return worst
+}
+
+// dependentState is the worst state of the plans of a component's instances, whichever block they come from. What no
+// block has any more does not count.
+func (m *Main) dependentState(ctx context.Context, addr stackaddrs.AbsComponent) planState {
+	stack, found := m.findStack(ctx, addr.Stack)
+	switch found {
+	case no:
+		return planComplete
+	case unsure:
+		return planFailed
+	case open:
+		return planDeferred
+	case yes:
+	}
+	worst := planComplete
+	if component := stack.components[addr.Item.Name]; component != nil {
+		worst = component.stateOfSelected(ctx)
+	}
+	if removals := stack.componentRemovals[addr.Item.Name]; removals != nil {
+		for _, inst := range removals.Claims(ctx).instances {
+			if m.isSelected(ctx, inst.addr) {
+				worst = max(worst, stateOfPlan(inst.Plan(ctx)))
+			}
+		}
+	}
+	return worst
+}
+
+// stateOfSelected is like planState, of those instances that the plan is not limited to leave out.
+func (c *Component) stateOfSelected(ctx context.Context) planState {
+	instances := c.Instances(ctx)
+	if !c.stack.main.isPartial() || instances.Kind == foreach.Failed || instances.Kind == foreach.Unknown {
+		return c.planState(ctx)
+	}
+	worst := planComplete
+	for _, inst := range instances.InOrder() {
+		if c.stack.main.isSelected(ctx, inst.addr) {
+			worst = max(worst, inst.planState(ctx))
+		}
+	}
+	return worst
+}
+
+// findRecordedCircles numbers the components in the prior state, such that two have the same number if each depends on
+// the other, however indirectly. One apply never leaves such a circle; but what it records may contradict what an earlier
+// one did, of components that it did not touch. In a circle nobody waits for another.
+func (m *Main) findRecordedCircles() map[stackaddrs.AbsComponent]int {
+	dependents := make(map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent)
+	for addr, prior := range m.prior().Components {
+		component := stackaddrs.ComponentOf(addr)
+		dependents[component] = append(dependents[component], prior.Dependents...)
+	}
+	s := circleSearch{dependents: dependents, index: make(map[stackaddrs.AbsComponent]int), circles: make(map[stackaddrs.AbsComponent]int)}
+	for component := range dependents {
+		if s.index[component] == 0 {
+			s.visit(component)
+		}
+	}
+	return s.circles
+}
+
+// circleSearch finds strongly connected components.
+//
+// Source: Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1 (1972).
+type circleSearch struct {
+	dependents map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent
+	index      map[stackaddrs.AbsComponent]int // in the order of visits, from 1
+	circles    map[stackaddrs.AbsComponent]int
+	open       []stackaddrs.AbsComponent // visited, without a circle yet
+}
+
+// visit returns the lowest index that can be reached from a component through those without a circle.
+func (s *circleSearch) visit(component stackaddrs.AbsComponent) int {
+	index := len(s.index) + 1
+	s.index[component] = index
+	s.open = append(s.open, component)
+	lowest := index
+	for _, dependent := range s.dependents[component] {
+		if s.index[dependent] == 0 {
+			lowest = min(lowest, s.visit(dependent))
+		} else if _, done := s.circles[dependent]; !done {
+			lowest = min(lowest, s.index[dependent])
+		}
+	}
+	if lowest == index {
+		start := slices.Index(s.open, component)
+		for _, member := range s.open[start:] {
+			s.circles[member] = index
+		}
+		s.open = s.open[:start]
+	}
+	return lowest
+}
