@@ -24,34 +24,46 @@ import (
 // the former.
 func wantMistakes(t *testing.T, s *stacktest.Stack) hcl.Diagnostics {
 	t.Helper()
+	want := expected(t, s)
 	found := s.Validate()
-	wantDiagnostics(t, s, "validate", found)
+	want.compare(t, "validate", found)
 	plan, diags := s.TryPlan(engine.Normal)
-	wantDiagnostics(t, s, "plan", diags)
+	want.compare(t, "plan", diags)
 	if plan != nil && plan.Applyable && found.HasErrors() {
 		t.Error("the plan is applyable")
 	}
 	return found
 }
 
-// wantDiagnostics compares diagnostics with those that the files of the stack expect (see package wantdiag).
-func wantDiagnostics(t *testing.T, s *stacktest.Stack, operation string, found hcl.Diagnostics) {
+// expectation is what the files of a stack expect (see package wantdiag).
+type expectation struct {
+	dir   string
+	diags []string
+}
+
+// expected reads the files of a stack, before an operation adds others.
+func expected(t *testing.T, s *stacktest.Stack) expectation {
 	t.Helper()
-	want, err := wantdiag.Expected(s.Dir)
+	diags, err := wantdiag.Expected(s.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(want) == 0 {
+	if len(diags) == 0 {
 		t.Fatal("the stack expects no diagnostics")
 	}
+	return expectation{s.Dir, diags}
+}
+
+func (e expectation) compare(t *testing.T, operation string, found hcl.Diagnostics) {
+	t.Helper()
 	source := func(filename string) []byte {
-		src, err := os.ReadFile(filepath.Join(s.Dir, filepath.FromSlash(filename)))
+		src, err := os.ReadFile(filepath.Join(e.dir, filepath.FromSlash(filename)))
 		if err != nil {
 			t.Errorf("a diagnostic names %q, which cannot be read: %s", filename, err)
 		}
 		return src
 	}
-	if diff := cmp.Diff(want, wantdiag.Found(found, source)); diff != "" {
+	if diff := cmp.Diff(e.diags, wantdiag.Found(found, source)); diff != "" {
 		t.Errorf("%s: diagnostics (-want +got):\n%s%s", operation, diff, stacktest.Explain(found))
 	}
 }
@@ -254,14 +266,15 @@ component "a" {
   providers = { fake = provider.fake.main }
 }
 `+fakeModule)
+	want := expected(t, s)
 	config, diags := stackconfig.Load(s.Dir)
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
 	opts := stackruntime.Options{Config: config, Engine: s.Engine, Locks: map[stackaddrs.Provider]string{}}
-	wantDiagnostics(t, s, "validate", stackruntime.Validate(t.Context(), opts))
+	want.compare(t, "validate", stackruntime.Validate(t.Context(), opts))
 	plan, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts})
-	wantDiagnostics(t, s, "plan", diags)
+	want.compare(t, "plan", diags)
 	if plan.Applyable {
 		t.Error("the plan is applyable")
 	}

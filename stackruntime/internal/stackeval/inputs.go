@@ -112,11 +112,11 @@ func (s inputSet) withoutArgument(block hcl.Range) (map[string]cty.Value, hcl.Di
 //
 // Attributes without a variable are dropped. Null selects the default.
 func (s inputSet) fromArgument(result expr.Result) (map[string]cty.Value, hcl.Diagnostics) {
-	value := marks.PushDown(result.Value)
+	value := marks.PushDown(unknownAttributes(result.Value))
 	value, outer := value.Unmark()
 	ty := value.Type()
 	switch {
-	case !value.IsKnown() && (ty == cty.DynamicPseudoType || ty.IsMapType() || ty.IsObjectType()):
+	case !value.IsKnown() && (ty == cty.DynamicPseudoType || ty.IsMapType() || expr.IsFailed(result.Value)):
 		values := s.each(func(v inputVariable) cty.Value {
 			return cty.UnknownVal(v.constraint.WithoutOptionalAttributesDeep()).WithMarks(outer)
 		})
@@ -140,6 +140,16 @@ func (s inputSet) fromArgument(result expr.Result) (map[string]cty.Value, hcl.Di
 	})
 	values, moreDiags := s.checkEphemeral(values, result)
 	return values, diags.Extend(moreDiags)
+}
+
+// unknownAttributes takes an unknown object apart: what attributes it has is known. Other values stay as they are.
+func unknownAttributes(value cty.Value) cty.Value {
+	ty := value.Type()
+	if value.IsKnown() || !ty.IsObjectType() || expr.IsFailed(value) {
+		return value
+	}
+	_, outer := value.Unmark()
+	return cty.ObjectVal(mapValues(ty.AttributeTypes(), cty.UnknownVal)).WithMarks(outer)
 }
 
 // checkEphemeral puts placeholders in the place of ephemeral values for variables that do not take them.

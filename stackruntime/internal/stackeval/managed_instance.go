@@ -172,7 +172,7 @@ func (i *managedInstance) providerFor(ctx context.Context, declared *engine.Slot
 		return config, hcl.Diagnostics{result.Diagnostic("Wrong provider for slot",
 			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is a %s.", assignment.Slot, declared.Provider, ref.Type().FriendlyName()))}
 	case !ref.IsKnown():
-		config.Unknown = true
+		config.Config, config.Unknown = cty.DynamicVal, true
 		return config, nil
 	case ref.IsNull():
 		return config, hcl.Diagnostics{result.Diagnostic("Provider slot got null",
