@@ -23,10 +23,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Why changes are deferred: because of what they depend on, or because the number of instances is not known.
+// Why changes are deferred: because of what they depend on, because the number of instances is not known, or
+// because the configuration of their provider is not.
 const (
 	reasonPrerequisite  = "deferred_prereq"
 	reasonInstanceCount = "instance_count_unknown"
+	reasonProvider      = "provider_config_unknown"
 )
 
 // mustDefer tells whether the component can't even be planned yet.
@@ -50,16 +52,49 @@ func isWhollyKnown(value cty.Value) bool {
 	return value.IsWhollyKnown()
 }
 
-// deferredPlan is the plan of a component of which nothing can be planned yet.
-func deferredPlan(mod *engine.Module, req *engine.PlanRequest) *engine.PlanResult {
+// deferredPlan is the plan of a component of which nothing can be planned yet, because a provider
+// configuration is not known.
+func deferredPlan(tree *module.Tree, req *engine.PlanRequest) (*engine.PlanResult, error) {
 	result := &engine.PlanResult{
-		Outputs:        make(map[string]cty.Value, len(mod.Outputs)),
+		Outputs:        make(map[string]cty.Value, len(tree.Module.Outputs)),
 		RefreshedState: req.PriorState,
 	}
-	for name, output := range mod.Outputs {
+	for name, output := range tree.Module.Outputs {
 		result.Outputs[name] = markOutput(cty.DynamicVal, output.Sensitive)
 	}
-	return result
+	var err error
+	result.Deferred, err = unplanned(tree, req)
+	return result, err
+}
+
+// unplanned describes all resources of a component as deferred, as well as their blocks and the state tell.
+func unplanned(tree *module.Tree, req *engine.PlanRequest) ([]engine.DeferredChange, error) {
+	if req.Mode == engine.RefreshOnly {
+		return nil, nil
+	}
+	stored, err := readStateResources(req.PriorState)
+	if err != nil {
+		return nil, err
+	}
+	p := &partial{links: module.NewLinks(tree), tree: tree, stored: stored}
+	p.links.Block(p.links.Places())
+	unknown := map[string]bool{}
+	for _, config := range req.Providers {
+		unknown[config.Provider.String()] = unknown[config.Provider.String()] || config.Unknown || !isWhollyKnown(config.Config)
+	}
+	changes := p.deferred()
+	for i, change := range changes {
+		if unknown[change.Change.ProviderName] {
+			changes[i].Reason = reasonProvider
+		}
+	}
+	if req.Mode == engine.Destroy {
+		changes = slices.DeleteFunc(changes, func(change engine.DeferredChange) bool { return !p.isStored(change.Change) })
+		for _, change := range changes {
+			change.Change.Change.Actions = tfjson.Actions{tfjson.ActionDelete}
+		}
+	}
+	return changes, nil
 }
 
 // deferChanges makes what was planned something to plan later, since it rests on what is itself

@@ -50,6 +50,20 @@ func (r stateResource) group() instanceGroup {
 	return instanceGroup{r.Module, resourceAddress(tfjson.ResourceMode(r.Mode), r.Type, r.Name)}
 }
 
+// readStateResources returns the resources in a state document, which may be empty.
+func readStateResources(doc []byte) ([]stateResource, error) {
+	if len(doc) == 0 {
+		return nil, nil
+	}
+	var state struct {
+		Resources []stateResource `json:"resources"`
+	}
+	if err := json.Unmarshal(doc, &state); err != nil {
+		return nil, fmt.Errorf("reading the state: %w", err)
+	}
+	return state.Resources, nil
+}
+
 func resourceAddress(mode tfjson.ResourceMode, typeName, name string) string {
 	if mode == tfjson.ManagedResourceMode {
 		return typeName + "." + name
@@ -67,15 +81,10 @@ func joinAddress(module, rest string) string {
 // newPartial reads a plan that ended with these errors. Returns nil if one is about something else than blocks of the module.
 func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (*partial, error) {
 	p := &partial{plan: plan, tree: tree, links: module.NewLinks(tree), unknown: map[module.Place]bool{}, planned: map[instanceGroup]bool{}}
-	var state struct {
-		Resources []stateResource `json:"resources"`
+	var err error
+	if p.stored, err = readStateResources(plan.PriorState); err != nil {
+		return nil, fmt.Errorf("in a plan: %w", err)
 	}
-	if len(plan.PriorState) > 0 {
-		if err := json.Unmarshal(plan.PriorState, &state); err != nil {
-			return nil, fmt.Errorf("reading the state in a plan: %w", err)
-		}
-	}
-	p.stored = state.Resources
 	seen := map[string]bool{}
 	for _, change := range visibleChanges(plan.ResourceChanges) {
 		p.planned[groupOf(change)] = true
@@ -244,6 +253,13 @@ func (p *partial) describe(place module.Place, group instanceGroup) *tfjson.Reso
 		Actions: tfjson.Actions{action}, AfterUnknown: map[string]any{}, BeforeSensitive: false, AfterSensitive: map[string]any{},
 	}
 	return change
+}
+
+// isStored tells whether there is something of a managed resource in the state.
+func (p *partial) isStored(change *tfjson.ResourceChange) bool {
+	return change.Mode == tfjson.ManagedResourceMode && slices.ContainsFunc(p.stored, func(r stateResource) bool {
+		return r.Mode == "managed" && r.Type == change.Type && r.Name == change.Name
+	})
 }
 
 // hasChanges tells whether applying what could be planned would do anything.

@@ -32,7 +32,11 @@ func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.Pla
 		return nil, diags
 	}
 	if mustDefer(tree, req) {
-		return deferredPlan(tree.Module, req), diags
+		result, err := deferredPlan(tree, req)
+		if err != nil {
+			return nil, diags.Append(failed("Component cannot be planned", err))
+		}
+		return result, diags
 	}
 	result, moreDiags, err := e.plan(ctx, tree, req)
 	if err != nil {
@@ -93,7 +97,8 @@ func (e *Engine) plan(ctx context.Context, tree *module.Tree, req *engine.PlanRe
 	})
 	var unknownBlocks *workcopy.UnknownBlocksError
 	if errors.As(err, &unknownBlocks) {
-		return deferredPlan(tree.Module, req), nil, nil
+		result, err := deferredPlan(tree, req)
+		return result, nil, err
 	}
 	if err != nil {
 		return nil, nil, err

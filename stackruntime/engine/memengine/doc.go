@@ -18,7 +18,8 @@
 //   - M3. What a module contains beyond that is refused with a diagnostic,
 //     never ignored.
 //   - M4. Where the number of a resource's instances is not known, all of it is
-//     deferred, and all resources that depend on it.
+//     deferred, and all resources that depend on it. With a provider configuration
+//     of which nothing is known, the whole component is.
 //
 // It calls modules from local directories, once each, and as a whole: a circle
 // through different values of two modules is refused. It has no data sources,

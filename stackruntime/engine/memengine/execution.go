@@ -44,6 +44,7 @@ type execution struct {
 const (
 	reasonInstanceCount = "instance_count_unknown"
 	reasonPrerequisite  = "deferred_prereq"
+	reasonProvider      = "provider_config_unknown"
 )
 
 // outcome is what a run through a module results in.

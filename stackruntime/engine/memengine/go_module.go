@@ -37,6 +37,10 @@ type Resource struct {
 
 	Input           func(Scope) (cty.Value, error) // nil is a null
 	TriggersReplace func(Scope) (cty.Value, error) // nil is a null
+
+	// Defer is asked while planning, and stands for a provider that defers the resource:
+	// it returns the reason, or "" to plan it. May be nil.
+	Defer func(Scope) string
 }
 
 // Scope is what the functions of a [Module] can use.
@@ -92,6 +96,7 @@ func (p *goProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
 	result := &outcome{outputs: map[string]cty.Value{}}
 	scope := Scope{Inputs: run.inputs, Resources: make(map[string]cty.Value, len(p.source.Resources))}
 	settled := func(name string) bool { _, ok := scope.Resources[name]; return ok }
+	deferred := map[string]bool{} // names
 	for _, r := range p.source.Resources {
 		if !every(r.DependsOn, settled) {
 			continue // the one it depends on failed and has said so
@@ -99,6 +104,11 @@ func (p *goProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
 		instance, err := r.instance(scope)
 		if err != nil {
 			diags = diags.Append(failure(dataResourceType+"."+r.Name, err))
+			continue
+		}
+		if reason := run.deferralOf(r, deferred, scope); reason != "" {
+			run.deferInstance(instance, reason)
+			deferred[r.Name], scope.Resources[r.Name] = true, newObject(instance)
 			continue
 		}
 		object, moreDiags := run.settle(instance)
@@ -116,6 +126,20 @@ func (p *goProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
 	}
 	result.outputs = values
 	return result, diags
+}
+
+// deferralOf returns why a resource is deferred, or "". While a plan is applied, it knows what was.
+func (run *execution) deferralOf(r Resource, deferred map[string]bool, scope Scope) string {
+	switch {
+	case run.deferInstance == nil:
+		return ""
+	case slices.ContainsFunc(r.DependsOn, func(name string) bool { return deferred[name] }):
+		return reasonPrerequisite
+	case r.Defer == nil:
+		return ""
+	default:
+		return r.Defer(scope)
+	}
 }
 
 func every(names []string, ok func(string) bool) bool {

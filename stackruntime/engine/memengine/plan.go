@@ -181,8 +181,8 @@ func (p *planner) deferInstance(r resourceInstance, reason string) {
 // add records a planned change.
 func (p *planner) add(module, name string, key stackaddrs.InstanceKey, change objectChange) error {
 	described := describeChange(module, name, key, change)
-	if p.req.DeferAll && !change.actions.NoOp() {
-		p.deferChange(described, resourceAddr(module, name), reasonPrerequisite)
+	if reason := p.deferAll(); reason != "" && !change.actions.NoOp() {
+		p.deferChange(described, resourceAddr(module, name), reason)
 		return nil
 	}
 	p.result.Changes = append(p.result.Changes, described)
@@ -199,6 +199,19 @@ func (p *planner) add(module, name string, key stackaddrs.InstanceKey, change ob
 	p.stored.Changes = append(p.stored.Changes, stored)
 	p.announce(described)
 	return nil
+}
+
+// deferAll returns why the component as a whole is deferred, or "".
+func (p *planner) deferAll() string {
+	for _, config := range p.req.Providers {
+		if config.Unknown {
+			return reasonProvider
+		}
+	}
+	if p.req.DeferAll {
+		return reasonPrerequisite
+	}
+	return ""
 }
 
 func (p *planner) deferChange(change *tfjson.ResourceChange, resource, reason string) {
@@ -277,7 +290,7 @@ func (p *planner) finish() {
 			r.Applyable = r.Applyable || !v.IsWhollyKnown()
 		}
 	}
-	if p.req.DeferAll {
+	if p.deferAll() != "" {
 		r.Complete, r.Applyable = false, false
 	}
 }

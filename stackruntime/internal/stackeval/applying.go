@@ -631,7 +631,7 @@ func (a *componentApplier) record(ctx context.Context, subject changeSubject, re
 	if !gone {
 		change.After = a.newRecord(result)
 		if !a.isDeferred() || a.prior() == nil {
-			change.After.Inputs = subject.recordInputs(ctx)
+			change.After.Inputs = a.knownInputs(subject.recordInputs(ctx))
 		}
 	}
 	if change.Before == nil && change.After == nil {
@@ -652,6 +652,28 @@ func (a *componentApplier) record(ctx context.Context, subject changeSubject, re
 			})
 		}
 	}
+}
+
+// knownInputs replaces values that are not known by those in the state: of what is deferred or skipped, the objects
+// that exist were made with them, and they may be needed to destroy these.
+func (a *componentApplier) knownInputs(inputs map[string]cty.Value) map[string]cty.Value {
+	prior := a.prior()
+	if prior == nil {
+		return inputs
+	}
+	return lastKnown(inputs, prior.Inputs)
+}
+
+// lastKnown returns the values with those that are not known replaced by earlier ones.
+func lastKnown(values, earlier map[string]cty.Value) map[string]cty.Value {
+	known := make(map[string]cty.Value, len(values))
+	for name, value := range values {
+		if last, ok := earlier[name]; ok && !value.IsWhollyKnown() && last.IsWhollyKnown() {
+			value = last
+		}
+		known[name] = value
+	}
+	return known
 }
 
 func (a *componentApplier) newRecord(result *ComponentResult) *stackstate.Component {

@@ -295,15 +295,7 @@ func (c *ComponentInstance) destroyOutputs(refreshed *engine.PlanResult) map[str
 // destroyInputs replaces values that are not known by those of the last apply:
 // what is destroyed was made with them.
 func (c *ComponentInstance) destroyInputs(inputs map[string]cty.Value) map[string]cty.Value {
-	prior := c.prior()
-	usable := make(map[string]cty.Value, len(inputs))
-	for name, value := range inputs {
-		if last, ok := prior.Inputs[name]; ok && !value.IsWhollyKnown() && last.IsWhollyKnown() {
-			value = last
-		}
-		usable[name] = value
-	}
-	return usable
+	return lastKnown(inputs, c.prior().Inputs)
 }
 
 // refreshedOutputs are the results of an instance that is about to be

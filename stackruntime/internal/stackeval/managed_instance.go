@@ -213,8 +213,11 @@ func (i *managedInstance) runPlan(ctx context.Context, req *engine.PlanRequest) 
 	return result, withComponent(diags, i.addr)
 }
 
-// deferredPrerequisite is why something is deferred that depends on something deferred.
-const deferredPrerequisite = "deferred_prereq"
+// Reasons for deferring something, as in section 4.8 of the language reference.
+const (
+	providerConfigUnknown = "provider_config_unknown"
+	deferredPrerequisite  = "deferred_prereq"
+)
 
 // newPlan keeps a plan of the engine together with what it was made from.
 func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, requires []stackaddrs.AbsComponent, result *engine.PlanResult) *stackplan.Component {
@@ -233,10 +236,8 @@ func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, 
 		Checks:         result.Checks,
 		RefreshedState: result.RefreshedState,
 	}
-	if req.DeferAll {
-		plan.DeferredReason = deferredPrerequisite
-	} else if len(result.Deferred) > 0 {
-		plan.DeferredReason = result.Deferred[0].Reason
+	if !result.Complete {
+		plan.DeferredReason = deferredReason(req, result)
 	}
 	switch {
 	case needsApply(result):
@@ -250,6 +251,25 @@ func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, 
 // endOfNothing is the plan to destroy or forget what has no resources.
 func endOfNothing(req *engine.PlanRequest) *engine.PlanResult {
 	return &engine.PlanResult{Applyable: !req.DeferAll, Complete: !req.DeferAll}
+}
+
+// deferredReason tells why a plan is not complete: the most specific of the reasons there are.
+func deferredReason(req *engine.PlanRequest, result *engine.PlanResult) string {
+	for _, config := range req.Providers {
+		if config.Unknown {
+			return providerConfigUnknown
+		}
+	}
+	if req.DeferAll {
+		return deferredPrerequisite
+	}
+	reason := ""
+	for _, deferred := range result.Deferred {
+		if reason == "" || reason == deferredPrerequisite {
+			reason = deferred.Reason
+		}
+	}
+	return reason
 }
 
 // finishPlan tells the hooks how planning ended, and that it began where no engine did that.
