@@ -140,6 +140,54 @@ func checkRing(t *testing.T, ctx context.Context, n int) {
 	}
 }
 
+// A cycle wakes not only the tasks on it but all that wait for one of its promises, and those that wait for these.
+func TestTrapC22CycleWakesAllWaiters(t *testing.T) {
+	inTask(t, func(t *testing.T, ctx context.Context) {
+		const n = 3
+		var resolvers [n]PromiseResolver[int]
+		var gets [n]PromiseGet[int]
+		for i := range n {
+			resolvers[i], gets[i] = NewPromise[int](ctx, fmt.Sprint(i))
+		}
+		var waiters []PromiseGet[int]
+		follow := func(get PromiseGet[int]) PromiseGet[int] {
+			r, g := NewPromise[int](ctx, "waiter")
+			AsyncTask(ctx, r, func(ctx context.Context, r PromiseResolver[int]) {
+				v, err := get.Await(ctx)
+				r.Resolve(ctx, v, err)
+			})
+			waiters = append(waiters, g)
+			return g
+		}
+		for _, get := range gets {
+			for range 5 {
+				follow(follow(get))
+			}
+		}
+		last := make(chan none)
+		for i, resolver := range resolvers {
+			AsyncTask(ctx, resolver, func(ctx context.Context, r PromiseResolver[int]) {
+				if i == n-1 {
+					<-last // closes the cycle once all others wait
+				}
+				v, err := gets[(i+1)%n].Await(ctx)
+				r.Resolve(ctx, v, err)
+			})
+		}
+		synctest.Wait()
+		close(last)
+		_, err := gets[0].Await(ctx)
+		if cycle := wantCycle(t, err, "0", "1", "2"); len(cycle.IDs) != n {
+			t.Errorf("%d promises on the cycle, want %d", len(cycle.IDs), n)
+		}
+		for i, waiter := range waiters {
+			if _, got := waiter.Await(ctx); got != err {
+				t.Errorf("waiter %d got %v, not the error of the cycle", i, got)
+			}
+		}
+	})
+}
+
 // The cycle is closed last by a task deep inside a chain of Once and async tasks.
 func TestRow280NestedChainClosesCycle(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
