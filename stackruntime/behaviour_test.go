@@ -370,20 +370,16 @@ variable "v" {
 		value          cty.Value
 		want           []string
 	}{
-		"holds":                                  {"number", "var.v > 1", `"small"`, "", cty.NumberIntVal(2), nil},
-		"fails":                                  {"number", "var.v > 1", `"small"`, "", cty.NumberIntVal(1), []string{"Variable value rejected"}},
-		"sensitive message":                      {"string", `var.v == "a"`, `"not ${var.v}"`, "sensitive = true", cty.StringVal("b"), []string{"Validation message would reveal a sensitive value", "Variable value rejected"}},
-		"sensitive message of a rule that holds": {"string", `var.v == "a"`, `"not ${var.v}"`, "sensitive = true", cty.StringVal("a"), []string{"Validation message would reveal a sensitive value"}},
-		"sensitive value, plain message":         {"string", `var.v == "a"`, `"no"`, "sensitive = true", cty.StringVal("b"), []string{"Variable value rejected"}},
-		"ephemeral message":                      {"string", `var.v == "a"`, `"not ${var.v}"`, "ephemeral = true", cty.StringVal("b"), []string{"Validation message would reveal an ephemeral value", "Variable value rejected"}},
-		"null condition":                         {"string", `var.v == "a" ? null : null`, `"x"`, "", cty.StringVal("b"), []string{"Validation condition gave no yes/no answer"}},
-		"list condition":                         {"string", `[var.v]`, `"x"`, "", cty.StringVal("b"), []string{"Validation condition gave no yes/no answer"}},
-		"unknown condition":                      {"string", `var.v == uuid()`, `"x"`, "", cty.StringVal("b"), nil},
-		"error in condition":                     {"string", `var.v.x == 1`, `"x"`, "", cty.StringVal("b"), []string{"Unsupported attribute"}},
-		"unknown message":                        {"string", `var.v == "a"`, `uuid()`, "", cty.StringVal("b"), []string{"Unusable validation message"}},
-		"null message":                           {"string", `var.v == "a"`, `var.v == "b" ? null : ""`, "", cty.StringVal("b"), []string{"Variable value rejected"}},
-		"message of wrong type":                  {"string", `var.v == "a"`, `["x"]`, "", cty.StringVal("b"), []string{"Unusable validation message", "Variable value rejected"}},
-		"other variable":                         {"string", `var.v == var.w`, `"x"`, "", cty.StringVal("b"), []string{"Reference not allowed here"}},
+		"holds":                 {"number", "var.v > 1", `"small"`, "", cty.NumberIntVal(2), nil},
+		"fails":                 {"number", "var.v > 1", `"small"`, "", cty.NumberIntVal(1), []string{"Variable value rejected"}},
+		"null condition":        {"string", `var.v == "a" ? null : null`, `"x"`, "", cty.StringVal("b"), []string{"Validation condition gave no yes/no answer"}},
+		"list condition":        {"string", `[var.v]`, `"x"`, "", cty.StringVal("b"), []string{"Validation condition gave no yes/no answer"}},
+		"unknown condition":     {"string", `var.v == uuid()`, `"x"`, "", cty.StringVal("b"), nil},
+		"error in condition":    {"string", `var.v.x == 1`, `"x"`, "", cty.StringVal("b"), []string{"Unsupported attribute"}},
+		"unknown message":       {"string", `var.v == "a"`, `uuid()`, "", cty.StringVal("b"), []string{"Unusable validation message"}},
+		"null message":          {"string", `var.v == "a"`, `var.v == "b" ? null : ""`, "", cty.StringVal("b"), []string{"Variable value rejected"}},
+		"message of wrong type": {"string", `var.v == "a"`, `["x"]`, "", cty.StringVal("b"), []string{"Unusable validation message", "Variable value rejected"}},
+		"other variable":        {"string", `var.v == var.w`, `"x"`, "", cty.StringVal("b"), []string{"Reference not allowed here"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -395,46 +391,6 @@ variable "v" {
 				t.Errorf("diagnostics (-want +got):\n%s\n%s", diff, describe(diags))
 			}
 		})
-	}
-}
-
-// Rows 234 to 236.
-func TestEphemeralOutputs(t *testing.T) {
-	w := newWorld(t, `
--- main.tfcomponent.hcl --
-variable "token" {
-  type      = string
-  ephemeral = true
-}
-output "leak" {
-  type  = string
-  value = var.token
-}
-output "both" {
-  type      = string
-  value     = "plain"
-  ephemeral = true
-}
-stack "child" {
-  source = "./child"
-  inputs = { token = var.token }
-}
--- child/main.tfcomponent.hcl --
-variable "token" {
-  type      = string
-  ephemeral = true
-}
-output "fine" {
-  type      = string
-  value     = "x${var.token}"
-  ephemeral = true
-}
-`)
-	w.inputs["token"] = cty.StringVal("t")
-	_, diags := w.tryPlan(engine.Normal)
-	want := []string{"Ephemeral value in a lasting output", "Output should be ephemeral but is not", "Root outputs cannot be ephemeral"}
-	if diff := cmp.Diff(want, summaries(diags)); diff != "" {
-		t.Errorf("diagnostics (-want +got):\n%s", diff)
 	}
 }
 

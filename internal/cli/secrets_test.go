@@ -408,11 +408,16 @@ func (p *planted) provedWorth() {
 		p.t.Fatal(err)
 	}
 	var received strings.Builder
+	rotated := false
 	for _, call := range calls {
+		rotated = rotated || call.Type == "fake_writeonly" && call.Action == "update" && len(call.WriteOnly) > 0
 		received.Write(call.Config)
 		for _, value := range call.WriteOnly {
 			received.Write(value)
 		}
+	}
+	if !rotated {
+		p.t.Error("another version of a write-only value has updated nothing")
 	}
 	for _, secret := range []string{ephemeralToken, ephemeralBlock, ephemeralWritten, ephemeralLatched + "!", "ephemeral-" + ephemeralResource, sensitiveProvider} {
 		if !strings.Contains(received.String(), strings.Trim(jsonString(secret), `"`)) {

@@ -160,6 +160,13 @@ func (v *InputVariable) rootValueAtApply() (cty.Value, hcl.Diagnostics) {
 	return value, nil
 }
 
+// isDefault tells whether nobody has given a value to plan with. An apply then takes the default, too; after any
+// other value it must not do so by itself.
+func (v *InputVariable) isDefault() bool {
+	given := v.stack.main.planning.Inputs[v.addr.Item.Name]
+	return v.config.decl.Default != cty.NilVal && (given == cty.NilVal || isNull(given))
+}
+
 // inPlan is the value to be stored: nothing of an ephemeral variable is.
 func (v *InputVariable) inPlan(value cty.Value) cty.Value {
 	if v.config.decl.Ephemeral {

@@ -109,7 +109,7 @@ func (v *InputVariable) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.D
 	stored := v.inPlan(value)
 	change := &stackplan.InputChange{
 		After:           stored,
-		RequiredOnApply: v.config.decl.Ephemeral && !isNull(value),
+		RequiredOnApply: v.config.decl.Ephemeral && !isNull(value) && !v.isDefault(),
 		DeleteOnApply:   main.destroying() && !main.isPartial(),
 	}
 	before, existed := main.planning.Prior.Inputs[name]
