@@ -85,21 +85,17 @@ func (l *loader) attach(r removal) *Stack {
 }
 
 // checkRemovedComponents checks the targets that are components, once all
-// stacks are known.
+// stacks are known. One in a stack that is missing matters only if there is
+// such a component in the state, which is for the plan to tell.
 func (l *loader) checkRemovedComponents(root *Stack) {
 	found := removals(root)
 	slices.SortStableFunc(found, func(a, b removal) int {
 		return cmp.Compare(a.stack.Addr.Depth(), b.stack.Addr.Depth())
 	})
 	for _, r := range found {
-		if r.block.From.Component == nil {
-			continue
+		if r.block.From.Component != nil {
+			l.checkSource(r)
 		}
-		if _, ok := l.nodes[r.target]; !ok {
-			l.missingStack(r, r.target)
-			continue
-		}
-		l.checkSource(r)
 	}
 }
 

@@ -3,7 +3,7 @@ variable "v" {
 }
 
 removed {
-  from   = stack.missing.component.x # want error "Removal target lies in a missing stack" `stack.missing.component.x`
+  from   = stack.missing.component.x
   source = "../../../modules/m"
 }
 
