@@ -1,0 +1,14 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package providers
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// endWithParent makes a process end when this program is killed: providers ignore interrupts and would stay for ever.
+func endWithParent(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+}

@@ -1,0 +1,11 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build !linux
+
+package providers
+
+import "os/exec"
+
+// endWithParent does nothing here: only some systems can do that.
+func endWithParent(*exec.Cmd) {}
