@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/wantdiag"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -70,7 +71,10 @@ func TestRowsInvalidConfigurations(t *testing.T) {
 			}
 			check := func(operation string, run func(stackruntime.Options) hcl.Diagnostics) {
 				config, diags := stackconfig.Load(root)
-				engine := memengine.New(memengine.Options{StackDir: config.Root.Dir})
+				engine := memengine.New(memengine.Options{
+					StackDir:  config.Root.Dir,
+					Functions: map[stackaddrs.Provider]map[string]*memengine.Function{fakeProvider: fakeFunctions()},
+				})
 				diags = diags.Extend(run(stackruntime.Options{Config: config, Engine: engine}))
 				if diff := cmp.Diff(want, wantdiag.Found(diags, source)); diff != "" {
 					t.Errorf("%s: wrong diagnostics (-want +got):\n%s\n%s", operation, diff, describe(diags))

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/cairnstacks/cairn/internal/providers"
 )
 
 // errInterrupted is the cause of the end of an operation's context.
@@ -68,5 +70,6 @@ func (s *session) exit(status int) {
 		s.deps.exit(status)
 		return
 	}
+	providers.KillAll()
 	os.Exit(status) //nolint:forbidigo // The user asks for this: nothing else ends all that is going on.
 }

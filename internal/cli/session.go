@@ -89,6 +89,9 @@ func (s *session) close() {
 	if s.store != nil {
 		_ = s.store.Close() //nolint:errcheck // see above
 	}
+	if closer, ok := s.engine.(io.Closer); ok {
+		_ = closer.Close() //nolint:errcheck // see above
+	}
 }
 
 // stdout writes what was asked for.

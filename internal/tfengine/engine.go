@@ -16,8 +16,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/providers"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -43,6 +45,7 @@ type Engine struct {
 	workDir  string
 	environ  []string
 	modules  *module.Loader
+	plugins  *providers.Pool
 
 	mu struct {
 		sync.Mutex
@@ -50,6 +53,8 @@ type Engine struct {
 		data    map[string]*onceValue[string]
 		valid   map[string]*onceValue[hcl.Diagnostics]
 		schemas *onceValue[*providerSchemas]
+
+		binaries map[stackaddrs.Provider]string // paths of providers' programs
 	}
 }
 
@@ -69,7 +74,8 @@ func (o *onceValue[T]) get(compute func() (T, error)) (T, error) {
 	return o.value, o.err
 }
 
-// New returns an engine for one stack. The binary is started only if it was not used before.
+// New returns an engine for one stack. The binary is started only if it was not used before. The caller
+// should close the engine after use.
 //
 // Errors: an [*engines.TooOldError], or that the binary or the working directory can't be used.
 func New(opts Options) (*Engine, error) {
@@ -109,11 +115,13 @@ func New(opts Options) (*Engine, error) {
 		workDir:  workDir,
 		environ:  environ,
 		modules:  module.NewLoader(module.Options{Base: stackDir, Tofu: info.Name == engines.Tofu, Resolver: opts.Resolver}),
+		plugins:  providers.New(providers.Options{Environ: environ}),
 	}
 	e.mu.hashes = map[string]fingerprintedHash{}
 	e.mu.data = map[string]*onceValue[string]{}
 	e.mu.valid = map[string]*onceValue[hcl.Diagnostics]{}
 	e.mu.schemas = &onceValue[*providerSchemas]{}
+	e.mu.binaries = map[stackaddrs.Provider]string{}
 	return e, nil
 }
 

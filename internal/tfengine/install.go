@@ -46,6 +46,11 @@ type installedProvider struct {
 	target string // absolute
 }
 
+// source returns the provider's address as the engine writes it.
+func (p installedProvider) source() string {
+	return strings.Join(strings.Split(filepath.ToSlash(p.path), "/")[:3], "/")
+}
+
 // Prepare installs the providers that the whole stack needs, and writes the stack's provider lock file.
 // It starts no process if nothing has changed since it was last called.
 func (e *Engine) Prepare(ctx context.Context, req PrepareRequest) hcl.Diagnostics {
@@ -126,6 +131,7 @@ func (e *Engine) install(ctx context.Context, requirements map[stackaddrs.Provid
 	e.mu.Lock()
 	e.mu.data = map[string]*onceValue[string]{}
 	e.mu.schemas = &onceValue[*providerSchemas]{}
+	e.mu.binaries = map[stackaddrs.Provider]string{}
 	e.mu.Unlock()
 	return diags
 }

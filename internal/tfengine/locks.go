@@ -157,8 +157,7 @@ func (e *Engine) available() (map[stackaddrs.Provider]bool, error) {
 	}
 	available := map[stackaddrs.Provider]bool{}
 	for _, one := range installed {
-		source := strings.Join(strings.Split(filepath.ToSlash(one.path), "/")[:3], "/")
-		provider, err := e.parseProvider(source)
+		provider, err := e.parseProvider(one.source())
 		if err != nil {
 			return nil, err
 		}

@@ -64,6 +64,7 @@ type Stack struct {
 // an entry for the local name "terraform" even where none is written.
 type ProviderRequirements struct {
 	Providers map[string]*ProviderRequirement // by local name
+	Rejected  map[string]bool                 // local names of entries left out because of a mistake that was reported
 	Range     hcl.Range
 }
 

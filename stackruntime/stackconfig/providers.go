@@ -47,6 +47,7 @@ func (d *decoder) requiredProviders(block *hcl.Block) {
 		names[req.Provider] = attr.Name
 		reqs.Providers[attr.Name] = req
 	}
+	reqs.Rejected = d.badLocalNames
 	d.addBuiltin(reqs, names)
 }
 

@@ -66,7 +66,24 @@ func decodePlan(index *planv1.Plan, enginePlan func(*planv1.Member) ([]byte, err
 		}
 		p.Removed = append(p.Removed, addr)
 	}
+	if err := decodeFunctionResults(p, index); err != nil {
+		return nil, file, err
+	}
 	return p, file, nil
+}
+
+func decodeFunctionResults(p *Plan, index *planv1.Plan) error {
+	for _, encoded := range index.GetFunctionResults() {
+		var one FunctionResult
+		if copy(one.Call[:], encoded.GetCall()) != len(one.Call) || copy(one.Result[:], encoded.GetResult()) != len(one.Result) {
+			return errors.New("hash of a function's result: wrong length")
+		}
+		if n := len(p.FunctionResults); n > 0 && bytes.Compare(p.FunctionResults[n-1].Call[:], one.Call[:]) >= 0 {
+			return errors.New("results of functions: out of order")
+		}
+		p.FunctionResults = append(p.FunctionResults, one)
+	}
+	return nil
 }
 
 func decodeMode(mode planv1.Mode) (engine.Mode, error) {

@@ -6,6 +6,7 @@
 package stackplan
 
 import (
+	"crypto/sha256"
 	"slices"
 	"time"
 
@@ -32,6 +33,20 @@ type Plan struct {
 	// Removed are component instances without resources which the configuration
 	// no longer has: applying drops their records.
 	Removed []stackaddrs.AbsComponentInstance
+
+	// FunctionResults are what functions of providers returned to expressions of
+	// the stack, sorted by call. Calls with something unknown are left out.
+	FunctionResults []FunctionResult
+}
+
+// Hash is the SHA-256 of something that is not kept itself.
+type Hash [sha256.Size]byte
+
+// FunctionResult is the result of a call of a function of a provider, to see when
+// applying that it is still the same.
+type FunctionResult struct {
+	Call   Hash // of the provider, the function and the arguments
+	Result Hash
 }
 
 // Action says what happens to a component instance or a root value.

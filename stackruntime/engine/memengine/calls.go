@@ -17,8 +17,8 @@ import (
 // Operation is what a [Call] does.
 type Operation string
 
-// The operations: four of a component or module, and those on one resource
-// instance while a component is applied.
+// The operations: four of a component or module, those on one resource instance
+// while a component is applied, and calls of functions of providers.
 const (
 	DescribeModule Operation = "module"
 	ValidateModule Operation = "validate"
@@ -28,6 +28,8 @@ const (
 	Create Operation = "create"
 	Update Operation = "update"
 	Delete Operation = "delete"
+
+	CallFunction Operation = "function"
 )
 
 // Call is one thing that an engine was asked to do.
@@ -37,6 +39,7 @@ type Call struct {
 	Component stackaddrs.AbsComponentInstance // of plans and applies
 	Mode      engine.Mode                     // of plans and applies
 	Resource  string                          // address of the resource instance in the module, or ""
+	Function  string                          // name of a function of a provider, or ""
 
 	// Started and Finished number the starts and ends of all calls of an engine
 	// in the order in which they happened, from 1. Finished is 0 before the end.

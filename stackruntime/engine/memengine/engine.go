@@ -29,6 +29,10 @@ type Options struct {
 	// the built-in provider, which has no settings.
 	Providers map[stackaddrs.Provider]hcldec.Spec
 
+	// Functions are the functions of providers, by name. A provider that has none
+	// here but a configuration offers none.
+	Functions map[stackaddrs.Provider]map[string]*Function
+
 	// Before is called at the start of everything that is recorded as a [Call],
 	// and may block. An error makes the call fail with that error as its
 	// diagnostic. May be nil. Must be safe for concurrent use.

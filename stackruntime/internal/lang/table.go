@@ -34,13 +34,11 @@ type Options struct {
 
 	// PureOnly makes the impure functions return unknown values. Set it in every phase but apply.
 	PureOnly bool
-
-	// Extra are further functions of the scope, by full name ("provider::local::name"). They are
-	// in the table, and templates can call them.
-	Extra map[string]function.Function
 }
 
 // Functions returns the table of functions for one scope, with the "core::" names.
+//
+// Functions of providers are not in it: see [ProviderFunctions].
 //
 // Making a table costs more than a small evaluation does: make it once and share it. The caller
 // must not change it. It is safe for concurrent use.
@@ -57,17 +55,24 @@ func Functions(opts Options) map[string]function.Function {
 
 	// Templates see everything but the template functions themselves, which fail when called.
 	inTemplates := maps.Clone(table)
-	for _, name := range []string{"templatefile", "templatestring"} {
+	for _, name := range templateNames {
 		inTemplates[name] = recursiveTemplateFunction(name)
 	}
 	addCoreNames(inTemplates)
-	maps.Copy(inTemplates, opts.Extra)
-	table["templatefile"] = keepMarks(templateFileFunction(opts.BaseDir, inTemplates))
-	table["templatestring"] = templateStringFunction(inTemplates)
+	maps.Copy(table, renderers(opts.BaseDir, templateFunctions{table: inTemplates}))
 
 	addCoreNames(table)
-	maps.Copy(table, opts.Extra)
 	return table
+}
+
+// templateNames are the functions that render templates.
+var templateNames = []string{"templatefile", "templatestring"}
+
+func renderers(baseDir string, functions templateFunctions) map[string]function.Function {
+	return map[string]function.Function{
+		"templatefile":   keepMarks(templateFileFunction(baseDir, functions)),
+		"templatestring": templateStringFunction(functions),
+	}
 }
 
 func addCoreNames(table map[string]function.Function) {

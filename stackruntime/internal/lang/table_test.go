@@ -12,8 +12,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
-	"github.com/zclconf/go-cty/cty/function/stdlib"
 
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -129,25 +127,6 @@ func TestFilesAreRelativeToBaseDir(t *testing.T) {
 	scope = &hcl.EvalContext{Functions: Functions(Options{})}
 	if got := evaluateValue(t, scope, `file("data.txt")`); !got.RawEquals(cty.StringVal("data")) {
 		t.Errorf("without a base directory: got %#v, want the content of the file in the current directory", got)
-	}
-}
-
-func TestExtraFunctions(t *testing.T) {
-	const name = "provider::p::shout"
-	scope := &hcl.EvalContext{
-		Functions: Functions(Options{Extra: map[string]function.Function{name: stdlib.UpperFunc}}),
-		Variables: map[string]cty.Value{"template": cty.StringVal("${provider::p::shout(word)}!")},
-	}
-	for call, want := range map[string]string{
-		`provider::p::shout("a")`:                  "A",
-		`templatestring(template, { word = "b" })`: "B!",
-	} {
-		if got := evaluateValue(t, scope, call); !got.RawEquals(cty.StringVal(want)) {
-			t.Errorf("%s = %#v, want %q", call, got, want)
-		}
-	}
-	if _, exists := scope.Functions[CorePrefix+name]; exists {
-		t.Errorf("the table has %s%s: only built-in functions have the prefix", CorePrefix, name)
 	}
 }
 

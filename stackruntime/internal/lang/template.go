@@ -20,6 +20,29 @@ const (
 	variablesArg
 )
 
+// templateFunctions are what templates can call.
+type templateFunctions struct {
+	table map[string]function.Function
+	find  FindProviderFunction // nil if there are no providers
+}
+
+// evalContext returns the context for the template, yet without variables.
+func (f templateFunctions) evalContext(template hclsyntax.Expression) (*hcl.EvalContext, error) {
+	evalContext := &hcl.EvalContext{Functions: f.table}
+	if f.find == nil {
+		return evalContext, nil
+	}
+	functions, diags := findAll(ProviderCalls(template), f.find)
+	if diags.HasErrors() {
+		return nil, function.NewArgErrorf(templateArg, "%w", diags)
+	}
+	if len(functions) > 0 {
+		evalContext = evalContext.NewChild()
+		evalContext.Functions = functions
+	}
+	return evalContext, nil
+}
+
 var variablesParameter = function.Parameter{Name: "vars", Type: cty.DynamicPseudoType, AllowMarked: true}
 
 // recursiveTemplateFunction stands for a template function inside a template.
@@ -42,7 +65,7 @@ func recursiveTemplateFunction(name string) function.Function {
 
 // templateFileFunction makes templatefile. The result of a template that is a single interpolation
 // has the type of what is interpolated, so the file is rendered to find the type.
-func templateFileFunction(baseDir string, functions map[string]function.Function) function.Function {
+func templateFileFunction(baseDir string, functions templateFunctions) function.Function {
 	render := func(args []cty.Value) (cty.Value, error) {
 		template, own, err := loadTemplate(baseDir, args[templateArg])
 		if err != nil {
@@ -97,7 +120,7 @@ func loadTemplate(baseDir string, path cty.Value) (hclsyntax.Expression, cty.Val
 
 // templateStringFunction makes templatestring, whose first argument must be written as a reference:
 // a template that stands in the configuration itself needs no function.
-func templateStringFunction(functions map[string]function.Function) function.Function {
+func templateStringFunction(functions templateFunctions) function.Function {
 	variables := variablesParameter
 	variables.AllowUnknown, variables.AllowDynamicType = true, true // the template may carry marks
 	return function.New(&function.Spec{
@@ -187,12 +210,16 @@ func isReference(expr hcl.Expression) bool {
 
 // renderTemplate evaluates a template with the variables, a known object or map, and nothing else.
 // The result is never null, and carries the marks of all variables, used or not.
-func renderTemplate(template hclsyntax.Expression, variables cty.Value, functions map[string]function.Function) (cty.Value, error) {
+func renderTemplate(template hclsyntax.Expression, variables cty.Value, functions templateFunctions) (cty.Value, error) {
 	variables, own := variables.UnmarkDeep()
 	if ty := variables.Type(); !ty.IsObjectType() && !ty.IsMapType() {
 		return cty.NilVal, function.NewArgErrorf(variablesArg, "need a map or an object")
 	}
-	evalContext := &hcl.EvalContext{Variables: variables.AsValueMap(), Functions: functions}
+	evalContext, err := functions.evalContext(template)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	evalContext.Variables = variables.AsValueMap()
 	for name := range variables.Elements() {
 		if text := name.AsString(); !hclsyntax.ValidIdentifier(text) {
 			return cty.NilVal, function.NewArgErrorf(variablesArg,

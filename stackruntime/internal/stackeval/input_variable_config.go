@@ -43,7 +43,7 @@ func (v *InputVariableConfig) ExprReferenceValue(ctx context.Context, _ expr.Eva
 
 // Validate checks what validation rules refer to: only the variable itself.
 func (v *InputVariableConfig) Validate(ctx context.Context) hcl.Diagnostics {
-	scope := ownVariableScope{name: v.decl.Name, value: cty.DynamicVal, funcs: v.stack.Functions()}
+	scope := ownVariableScope{name: v.decl.Name, value: cty.DynamicVal, FunctionScope: v.stack}
 	var diags hcl.Diagnostics
 	for _, rule := range v.decl.Validations {
 		diags = diags.Extend(expr.CheckReferences(ctx, rule.Condition, scope))

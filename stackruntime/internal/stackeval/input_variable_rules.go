@@ -20,7 +20,7 @@ import (
 // checkRules checks the validation rules, each by itself.
 func (v *InputVariable) checkRules(ctx context.Context, value cty.Value) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	scope := ownVariableScope{name: v.config.decl.Name, value: value, funcs: v.stack.Functions()}
+	scope := ownVariableScope{name: v.config.decl.Name, value: value, FunctionScope: v.stack}
 	for _, rule := range v.config.decl.Validations {
 		diags = diags.Extend(v.checkRule(ctx, rule, scope))
 	}

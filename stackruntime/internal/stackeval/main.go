@@ -31,6 +31,7 @@ type Main struct {
 	hooks  hooks.Hooks
 	locks  map[stackaddrs.Provider]string
 	funcs  map[string]function.Function
+	called functionResults // functions of providers
 	slots  slots
 
 	planning   *PlanOptions
@@ -114,6 +115,7 @@ func NewForPlanning(opts Options, planning PlanOptions) *Main {
 func NewForApplying(opts Options, applying ApplyOptions) *Main {
 	m := newMain(expr.ApplyPhase, opts, applying.Plan.Timestamp)
 	m.applying = &applying
+	m.called.start(applying.Plan.FunctionResults)
 	m.saving = make(chan struct{}, 1)
 	m.stack = newRootStack(m)
 	return m
@@ -135,7 +137,7 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 		locks:  opts.Locks,
 		slots:  newSlots(opts.Parallelism),
 		funcs: lang.Functions(lang.Options{
-			BaseDir:       ".",
+			BaseDir:       expr.BaseDir,
 			PlanTimestamp: timestamp,
 			PureOnly:      phase != expr.ApplyPhase,
 		}),

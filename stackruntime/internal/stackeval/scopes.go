@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
@@ -143,7 +142,7 @@ func (s scopeWithoutProviders) ResolveExpressionReference(ctx context.Context, r
 type ownVariableScope struct {
 	name  string
 	value cty.Value
-	funcs map[string]function.Function
+	expr.FunctionScope
 }
 
 // ResolveExpressionReference implements [expr.EvaluationScope].
@@ -158,9 +157,6 @@ func (s ownVariableScope) ResolveExpressionReference(_ context.Context, ref stac
 		Subject:  ref.Range.Ptr(),
 	}}
 }
-
-// Functions implements [expr.EvaluationScope].
-func (s ownVariableScope) Functions() map[string]function.Function { return s.funcs }
 
 // applyingValue is terraform.applying.
 func applyingValue(phase expr.EvalPhase) cty.Value {

@@ -144,9 +144,11 @@ type Plan struct {
 	// Addresses of component instances whose records are dropped, sorted.
 	Removed []string `protobuf:"bytes,11,rep,name=removed,proto3" json:"removed,omitempty"`
 	// The plan is limited to a part of the stack.
-	Partial       bool `protobuf:"varint,12,opt,name=partial,proto3" json:"partial,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Partial bool `protobuf:"varint,12,opt,name=partial,proto3" json:"partial,omitempty"`
+	// Sorted by call.
+	FunctionResults []*FunctionResult `protobuf:"bytes,13,rep,name=function_results,json=functionResults,proto3" json:"function_results,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Plan) Reset() {
@@ -263,6 +265,66 @@ func (x *Plan) GetPartial() bool {
 	return false
 }
 
+func (x *Plan) GetFunctionResults() []*FunctionResult {
+	if x != nil {
+		return x.FunctionResults
+	}
+	return nil
+}
+
+// FunctionResult tells what a function of a provider returned, without saying it.
+type FunctionResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Call          []byte                 `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`     // SHA-256 of the provider, the function and the arguments
+	Result        []byte                 `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"` // SHA-256 of the result
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FunctionResult) Reset() {
+	*x = FunctionResult{}
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FunctionResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FunctionResult) ProtoMessage() {}
+
+func (x *FunctionResult) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FunctionResult.ProtoReflect.Descriptor instead.
+func (*FunctionResult) Descriptor() ([]byte, []int) {
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *FunctionResult) GetCall() []byte {
+	if x != nil {
+		return x.Call
+	}
+	return nil
+}
+
+func (x *FunctionResult) GetResult() []byte {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
 // Context is what the plan was made for and with.
 type Context struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -278,7 +340,7 @@ type Context struct {
 
 func (x *Context) Reset() {
 	*x = Context{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[2]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -290,7 +352,7 @@ func (x *Context) String() string {
 func (*Context) ProtoMessage() {}
 
 func (x *Context) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[2]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -303,7 +365,7 @@ func (x *Context) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Context.ProtoReflect.Descriptor instead.
 func (*Context) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{2}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Context) GetCairnVersion() string {
@@ -358,7 +420,7 @@ type Engine struct {
 
 func (x *Engine) Reset() {
 	*x = Engine{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[3]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -370,7 +432,7 @@ func (x *Engine) String() string {
 func (*Engine) ProtoMessage() {}
 
 func (x *Engine) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[3]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -383,7 +445,7 @@ func (x *Engine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Engine.ProtoReflect.Descriptor instead.
 func (*Engine) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{3}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Engine) GetName() string {
@@ -413,7 +475,7 @@ type InputChange struct {
 
 func (x *InputChange) Reset() {
 	*x = InputChange{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[4]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +487,7 @@ func (x *InputChange) String() string {
 func (*InputChange) ProtoMessage() {}
 
 func (x *InputChange) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[4]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +500,7 @@ func (x *InputChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputChange.ProtoReflect.Descriptor instead.
 func (*InputChange) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{4}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *InputChange) GetAction() string {
@@ -487,7 +549,7 @@ type OutputChange struct {
 
 func (x *OutputChange) Reset() {
 	*x = OutputChange{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[5]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -499,7 +561,7 @@ func (x *OutputChange) String() string {
 func (*OutputChange) ProtoMessage() {}
 
 func (x *OutputChange) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[5]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -512,7 +574,7 @@ func (x *OutputChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputChange.ProtoReflect.Descriptor instead.
 func (*OutputChange) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{5}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *OutputChange) GetAction() string {
@@ -568,7 +630,7 @@ type Component struct {
 
 func (x *Component) Reset() {
 	*x = Component{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -580,7 +642,7 @@ func (x *Component) String() string {
 func (*Component) ProtoMessage() {}
 
 func (x *Component) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -593,7 +655,7 @@ func (x *Component) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Component.ProtoReflect.Descriptor instead.
 func (*Component) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{6}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Component) GetAddress() string {
@@ -725,7 +787,7 @@ type DeferredChange struct {
 
 func (x *DeferredChange) Reset() {
 	*x = DeferredChange{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -737,7 +799,7 @@ func (x *DeferredChange) String() string {
 func (*DeferredChange) ProtoMessage() {}
 
 func (x *DeferredChange) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -750,7 +812,7 @@ func (x *DeferredChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeferredChange.ProtoReflect.Descriptor instead.
 func (*DeferredChange) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{7}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DeferredChange) GetReason() string {
@@ -779,7 +841,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -791,7 +853,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -804,7 +866,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{8}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Member) GetName() string {
@@ -834,7 +896,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\n" +
 	"\x18cairn/plan/v1/plan.proto\x12\rcairn.plan.v1\x1a\x1acairn/value/v1/value.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"6\n" +
 	"\rFormatVersion\x12%\n" +
-	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\"\xbe\x05\n" +
+	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\"\x88\x06\n" +
 	"\x04Plan\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x120\n" +
 	"\acontext\x18\x02 \x01(\v2\x16.cairn.plan.v1.ContextR\acontext\x12'\n" +
@@ -850,13 +912,17 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	" \x03(\v2\x18.cairn.plan.v1.ComponentR\n" +
 	"components\x12\x18\n" +
 	"\aremoved\x18\v \x03(\tR\aremoved\x12\x18\n" +
-	"\apartial\x18\f \x01(\bR\apartial\x1aU\n" +
+	"\apartial\x18\f \x01(\bR\apartial\x12H\n" +
+	"\x10function_results\x18\r \x03(\v2\x1d.cairn.plan.v1.FunctionResultR\x0ffunctionResults\x1aU\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
 	"\x05value\x18\x02 \x01(\v2\x1a.cairn.plan.v1.InputChangeR\x05value:\x028\x01\x1aW\n" +
 	"\fOutputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
-	"\x05value\x18\x02 \x01(\v2\x1b.cairn.plan.v1.OutputChangeR\x05value:\x028\x01\"\xcd\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.cairn.plan.v1.OutputChangeR\x05value:\x028\x01\"<\n" +
+	"\x0eFunctionResult\x12\x12\n" +
+	"\x04call\x18\x01 \x01(\fR\x04call\x12\x16\n" +
+	"\x06result\x18\x02 \x01(\fR\x06result\"\xcd\x01\n" +
 	"\aContext\x12#\n" +
 	"\rcairn_version\x18\x01 \x01(\tR\fcairnVersion\x12\x1f\n" +
 	"\vconfig_hash\x18\x02 \x01(\tR\n" +
@@ -933,51 +999,53 @@ func file_cairn_plan_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_cairn_plan_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(Mode)(0),                     // 0: cairn.plan.v1.Mode
 	(*FormatVersion)(nil),         // 1: cairn.plan.v1.FormatVersion
 	(*Plan)(nil),                  // 2: cairn.plan.v1.Plan
-	(*Context)(nil),               // 3: cairn.plan.v1.Context
-	(*Engine)(nil),                // 4: cairn.plan.v1.Engine
-	(*InputChange)(nil),           // 5: cairn.plan.v1.InputChange
-	(*OutputChange)(nil),          // 6: cairn.plan.v1.OutputChange
-	(*Component)(nil),             // 7: cairn.plan.v1.Component
-	(*DeferredChange)(nil),        // 8: cairn.plan.v1.DeferredChange
-	(*Member)(nil),                // 9: cairn.plan.v1.Member
-	nil,                           // 10: cairn.plan.v1.Plan.InputsEntry
-	nil,                           // 11: cairn.plan.v1.Plan.OutputsEntry
-	nil,                           // 12: cairn.plan.v1.Component.InputsEntry
-	nil,                           // 13: cairn.plan.v1.Component.OutputsEntry
-	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
-	(*v1.DynamicValue)(nil),       // 15: cairn.value.v1.DynamicValue
+	(*FunctionResult)(nil),        // 3: cairn.plan.v1.FunctionResult
+	(*Context)(nil),               // 4: cairn.plan.v1.Context
+	(*Engine)(nil),                // 5: cairn.plan.v1.Engine
+	(*InputChange)(nil),           // 6: cairn.plan.v1.InputChange
+	(*OutputChange)(nil),          // 7: cairn.plan.v1.OutputChange
+	(*Component)(nil),             // 8: cairn.plan.v1.Component
+	(*DeferredChange)(nil),        // 9: cairn.plan.v1.DeferredChange
+	(*Member)(nil),                // 10: cairn.plan.v1.Member
+	nil,                           // 11: cairn.plan.v1.Plan.InputsEntry
+	nil,                           // 12: cairn.plan.v1.Plan.OutputsEntry
+	nil,                           // 13: cairn.plan.v1.Component.InputsEntry
+	nil,                           // 14: cairn.plan.v1.Component.OutputsEntry
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(*v1.DynamicValue)(nil),       // 16: cairn.value.v1.DynamicValue
 }
 var file_cairn_plan_v1_plan_proto_depIdxs = []int32{
-	3,  // 0: cairn.plan.v1.Plan.context:type_name -> cairn.plan.v1.Context
+	4,  // 0: cairn.plan.v1.Plan.context:type_name -> cairn.plan.v1.Context
 	0,  // 1: cairn.plan.v1.Plan.mode:type_name -> cairn.plan.v1.Mode
-	14, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
-	4,  // 3: cairn.plan.v1.Plan.engine:type_name -> cairn.plan.v1.Engine
-	10, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
-	11, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
-	7,  // 6: cairn.plan.v1.Plan.components:type_name -> cairn.plan.v1.Component
-	15, // 7: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
-	15, // 8: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
-	15, // 9: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
-	15, // 10: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
-	0,  // 11: cairn.plan.v1.Component.mode:type_name -> cairn.plan.v1.Mode
-	12, // 12: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
-	13, // 13: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
-	8,  // 14: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
-	9,  // 15: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
-	5,  // 16: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
-	6,  // 17: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
-	15, // 18: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	15, // 19: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	15, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
+	5,  // 3: cairn.plan.v1.Plan.engine:type_name -> cairn.plan.v1.Engine
+	11, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
+	12, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
+	8,  // 6: cairn.plan.v1.Plan.components:type_name -> cairn.plan.v1.Component
+	3,  // 7: cairn.plan.v1.Plan.function_results:type_name -> cairn.plan.v1.FunctionResult
+	16, // 8: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
+	16, // 9: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
+	16, // 10: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
+	16, // 11: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
+	0,  // 12: cairn.plan.v1.Component.mode:type_name -> cairn.plan.v1.Mode
+	13, // 13: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
+	14, // 14: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
+	9,  // 15: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
+	10, // 16: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
+	6,  // 17: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
+	7,  // 18: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
+	16, // 19: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	16, // 20: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plan_v1_plan_proto_init() }
@@ -991,7 +1059,7 @@ func file_cairn_plan_v1_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plan_v1_plan_proto_rawDesc), len(file_cairn_plan_v1_plan_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

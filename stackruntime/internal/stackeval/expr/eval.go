@@ -5,12 +5,15 @@ package expr
 
 import (
 	"context"
+	"maps"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
 )
 
 // Result is an evaluated expression with what it was evaluated from, for
@@ -44,7 +47,7 @@ func EvalExpr(ctx context.Context, e hcl.Expression, phase EvalPhase, scope Eval
 // expression was evaluated from.
 func EvalExprAndEvalContext(ctx context.Context, e hcl.Expression, phase EvalPhase, scope EvaluationScope) (Result, hcl.Diagnostics) {
 	result := Result{Value: Placeholder(cty.DynamicPseudoType), Expression: e}
-	evalCtx, diags := evalContextFor(ctx, e.Variables(), phase, scope)
+	evalCtx, diags := evalContextFor(ctx, source{e.Variables(), []hcl.Expression{e}}, phase, scope)
 	result.EvalContext = evalCtx
 	if diags.HasErrors() {
 		return result, diags
@@ -62,7 +65,7 @@ func EvalExprAndEvalContext(ctx context.Context, e hcl.Expression, phase EvalPha
 func EvalBody(ctx context.Context, body hcl.Body, spec hcldec.Spec, phase EvalPhase, scope EvaluationScope) (cty.Value, hcl.Diagnostics) {
 	placeholder := Placeholder(hcldec.ImpliedType(spec))
 	refs := hcldec.Variables(body, spec)
-	evalCtx, diags := evalContextFor(ctx, refs, phase, scope)
+	evalCtx, diags := evalContextFor(ctx, source{refs, bodyExpressions(body, spec)}, phase, scope)
 	if diags.HasErrors() {
 		return placeholder, diags
 	}
@@ -87,24 +90,37 @@ func References(traversals []hcl.Traversal) []stackaddrs.Reference {
 	return refs
 }
 
-// CheckReferences reports references in an expression that lead nowhere, without
-// evaluating it.
+// CheckReferences reports references in an expression that lead nowhere, and
+// functions of providers that there are not, without evaluating it.
 func CheckReferences(ctx context.Context, e hcl.Expression, scope EvaluationScope) hcl.Diagnostics {
 	if e == nil {
 		return nil
 	}
 	_, diags := resolveReferences(ctx, e.Variables(), scope)
-	return diags
+	_, moreDiags := providerFunctions(ctx, []hcl.Expression{e}, scope)
+	return diags.Extend(moreDiags)
+}
+
+// source is what values are computed from.
+type source struct {
+	traversals  []hcl.Traversal
+	expressions []hcl.Expression
 }
 
 // evalContextFor asks all objects that are referred to for their values. When
 // references are bad, all of them are reported and no object is asked.
-func evalContextFor(ctx context.Context, traversals []hcl.Traversal, phase EvalPhase, scope EvaluationScope) (*hcl.EvalContext, hcl.Diagnostics) {
+func evalContextFor(ctx context.Context, from source, phase EvalPhase, scope EvaluationScope) (*hcl.EvalContext, hcl.Diagnostics) {
 	evalCtx := &hcl.EvalContext{Functions: scope.Functions()}
-	if len(traversals) == 0 {
-		return evalCtx, nil
+	functions, diags := providerFunctions(ctx, from.expressions, scope)
+	if len(functions) > 0 { // in a context of their own, HCL would take all names for those of a loop
+		evalCtx.Functions = maps.Clone(evalCtx.Functions)
+		maps.Copy(evalCtx.Functions, functions)
 	}
-	objects, diags := resolveReferences(ctx, traversals, scope)
+	if len(from.traversals) == 0 {
+		return evalCtx, diags
+	}
+	objects, moreDiags := resolveReferences(ctx, from.traversals, scope)
+	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return evalCtx, diags
 	}
@@ -114,6 +130,32 @@ func evalContextFor(ctx context.Context, traversals []hcl.Traversal, phase EvalP
 	}
 	evalCtx.Variables = symbols.variables()
 	return evalCtx, diags
+}
+
+func providerFunctions(ctx context.Context, expressions []hcl.Expression, scope EvaluationScope) (map[string]function.Function, hcl.Diagnostics) {
+	find := func(call lang.ProviderCall) (function.Function, hcl.Diagnostics) {
+		return scope.ProviderFunction(ctx, call)
+	}
+	return lang.ProviderFunctions(expressions, BaseDir, scope.Functions(), find)
+}
+
+// bodyExpressions returns all expressions in a body, whose mistakes decoding reports.
+func bodyExpressions(body hcl.Body, spec hcldec.Spec) []hcl.Expression {
+	content, _, _ := body.PartialContent(hcldec.ImpliedSchema(spec)) //nolint:errcheck // see above
+	if content == nil {
+		return nil
+	}
+	var expressions []hcl.Expression
+	for _, attr := range content.Attributes {
+		expressions = append(expressions, attr.Expr)
+	}
+	nested := hcldec.ChildBlockTypes(spec)
+	for _, block := range content.Blocks {
+		if spec, ok := nested[block.Type]; ok {
+			expressions = append(expressions, bodyExpressions(block.Body, spec)...)
+		}
+	}
+	return expressions
 }
 
 // resolved are the objects that an expression refers to, each once, in the order of use.

@@ -18,6 +18,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 )
 
@@ -56,6 +57,13 @@ func (s *scope) ResolveExpressionReference(_ context.Context, ref stackaddrs.Ref
 
 func (s *scope) Functions() map[string]function.Function {
 	return map[string]function.Function{"upper": stdlib.UpperFunc}
+}
+
+func (s *scope) ProviderFunction(_ context.Context, call lang.ProviderCall) (function.Function, hcl.Diagnostics) {
+	if call.Name == "provider::p::lower" {
+		return stdlib.LowerFunc, nil
+	}
+	return function.Function{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No such function", Detail: call.Name, Subject: call.Range.Ptr()}}
 }
 
 func parse(t *testing.T, src string) hcl.Expression {

@@ -20,6 +20,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
 )
 
 // EvalPhase is what an evaluation is for.
@@ -44,9 +45,21 @@ type EvaluationScope interface {
 	// why there is none.
 	ResolveExpressionReference(ctx context.Context, ref stackaddrs.Reference) (Referenceable, hcl.Diagnostics)
 
-	// Functions is the table of callable functions. Not to be changed.
-	Functions() map[string]function.Function
+	FunctionScope
 }
+
+// FunctionScope says which functions can be called in one place of the configuration.
+type FunctionScope interface {
+	// Functions is the table of built-in functions, which start from [BaseDir].
+	// Not to be changed.
+	Functions() map[string]function.Function
+
+	// ProviderFunction finds a function of a provider, or says why there is none.
+	ProviderFunction(ctx context.Context, call lang.ProviderCall) (function.Function, hcl.Diagnostics)
+}
+
+// BaseDir is where relative paths in expressions start.
+const BaseDir = "."
 
 // Referenceable is an object that expressions can refer to.
 type Referenceable interface {
