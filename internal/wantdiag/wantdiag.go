@@ -32,7 +32,7 @@ var pattern = regexp.MustCompile("want (error|warning) (\"[^\"]*\") `([^`]*)`")
 func Expected(root string) ([]string, error) {
 	var want []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
 		src, err := os.ReadFile(path)
