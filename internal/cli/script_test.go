@@ -24,8 +24,9 @@ func testContext() context.Context { return context.Background() }
 
 // TestScripts runs the scripts in testdata/script, which say what users see.
 //
-// Beside what package testscript has, scripts know the conditions [terraform] and [unprivileged], where the modes of files
-// are obeyed, and these commands:
+// Beside what package testscript has, scripts know the conditions [engine], where there is terraform or tofu; [tofu], where
+// commands use tofu unless told otherwise; [terraform], for what is about terraform alone; and [unprivileged], where
+// the modes of files are obeyed. They know these commands:
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
 //   - sources: serves repositories, archives and registries; see scriptSources
@@ -68,19 +69,29 @@ func setUpScript(env *testscript.Env) error {
 	return err
 }
 
-// scriptCondition implements [unprivileged] and [terraform]. Where the variable CI is set, no script is skipped for want of it.
+// scriptCondition implements the conditions. Where the variable CI is set, no script is skipped for want of an engine.
 func scriptCondition(cond string) (bool, error) {
-	if cond == "unprivileged" {
+	tofu, terraform := isOnPath("tofu"), isOnPath("terraform")
+	switch cond {
+	case "unprivileged":
 		return os.Geteuid() > 0, nil
-	}
-	if cond != "terraform" {
+	case "engine":
+		if !tofu && !terraform && os.Getenv("CI") != "" {
+			return false, errors.New("neither terraform nor tofu is on PATH, and CI must have one")
+		}
+		return tofu || terraform, nil
+	case "terraform":
+		return terraform, nil
+	case "tofu": // it comes first where both are there
+		return tofu, nil
+	default:
 		return false, fmt.Errorf("unknown condition %q", cond)
 	}
-	_, err := exec.LookPath("terraform")
-	if err != nil && os.Getenv("CI") != "" {
-		return false, errors.New("terraform is not on PATH, and CI must have it")
-	}
-	return err == nil, nil
+}
+
+func isOnPath(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
 }
 
 func waitForFile(ts *testscript.TestScript, _ bool, args []string) {

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -25,7 +27,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// module is a directory in which terraform runs.
+// module is a directory in which the engine runs.
 type module struct {
 	t      *testing.T
 	engine string
@@ -36,13 +38,7 @@ type module struct {
 // newModule returns an empty module. Its providers are the built-in one and this binary.
 func newModule(t *testing.T) *module {
 	t.Helper()
-	engine, err := exec.LookPath("terraform")
-	switch {
-	case err != nil && os.Getenv("CI") != "":
-		t.Fatal("terraform is not on PATH, and CI must have it")
-	case err != nil:
-		t.Skip("needs terraform on PATH")
-	}
+	engine := testenv.Engine(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +58,8 @@ func newModule(t *testing.T) *module {
 		"TF_LOG_SDK=ERROR", "TF_LOG_SDK_PROTO=ERROR", "TF_LOG_SDK_FRAMEWORK=ERROR")
 	return &module{t: t, engine: engine, dir: dir, env: env}
 }
+
+func (m *module) isTofu() bool { return strings.HasPrefix(filepath.Base(m.engine), "tofu") }
 
 // write replaces the module's files. Names may have a directory.
 func (m *module) write(files map[string]string) {

@@ -8,23 +8,18 @@ package runner
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// terraform is a command that runs terraform in a module of one file.
+// terraform is a command that runs terraform or tofu in a module of one file.
 func terraform(t *testing.T, config string, args ...string) Command {
 	t.Helper()
-	engine, err := exec.LookPath("terraform")
-	switch {
-	case err != nil && os.Getenv("CI") != "":
-		t.Fatal("terraform is not on PATH, and CI must have it")
-	case err != nil:
-		t.Skip("needs terraform on PATH")
-	}
+	engine := testenv.Engine(t)
 	dir := t.TempDir()
 	cliConfig := filepath.Join(dir, "empty.rc")
 	for name, content := range map[string]string{cliConfig: "", filepath.Join(dir, "main.tf"): config} {
@@ -66,7 +61,7 @@ output "o" {
 	result = run(t, c, func(ev Event) {
 		switch ev.Type {
 		case EventVersion:
-			version = ev.Terraform
+			version = ev.Terraform + ev.Tofu // one of them is set
 		case EventApplyComplete:
 			completed++
 		case EventOutputs:

@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/functions.txt from what terraform does")
@@ -32,10 +34,7 @@ func needTerraform(t *testing.T) {
 	if os.Getenv("CI") != "" {
 		missing = t.Fatalf
 	}
-	path, err := exec.LookPath("terraform")
-	if err != nil {
-		missing("needs terraform %sx on PATH: %s", terraformSeries, err)
-	}
+	path := testenv.Terraform(t)
 	version := struct {
 		Version string `json:"terraform_version"`
 	}{}
