@@ -5,6 +5,9 @@
 //
 //	go run ./internal/buildtool mirror   # providers for tests; prints the path of a CLI configuration that uses them
 //	go run ./internal/buildtool engine   # prints the path of terraform or tofu; builds tofu where neither exists
+//	go run ./internal/buildtool tofu     # prints the path of tofu; builds it where it does not exist
+//	go run ./internal/buildtool tofu-if-there # prints the path of tofu, or nothing
+//	go run ./internal/buildtool tofu-path # prints PATH with tofu in front and without terraform; builds tofu as above
 //	go run ./internal/buildtool cache    # prints the path of the cache
 //
 // Results are kept in the cache (see package toolcache), so that a second run is fast. What takes long is announced on
@@ -32,7 +35,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("usage: go run ./internal/buildtool mirror|engine|cache")
+		return fmt.Errorf("usage: go run ./internal/buildtool mirror|engine|tofu|tofu-if-there|tofu-path|cache")
 	}
 	cache, err := toolcache.Open(os.Stderr)
 	if err != nil {
@@ -44,6 +47,12 @@ func run(ctx context.Context, args []string) error {
 		result, err = mirror(ctx, cache)
 	case "engine":
 		result, err = engine(ctx, cache)
+	case "tofu":
+		result, err = cache.Tofu(ctx)
+	case "tofu-if-there":
+		result = cache.TofuIfThere()
+	case "tofu-path":
+		result, err = cache.TofuPath(ctx)
 	case "cache":
 		result = cache.Dir()
 	default:

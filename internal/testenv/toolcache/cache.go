@@ -26,12 +26,15 @@ const modulePath = "github.com/cairnstacks/cairn"
 var (
 	startDir, startDirErr = os.Getwd()
 	startEnv              = os.Environ()
+
+	startUserCache, startUserCacheErr = os.UserCacheDir()
 )
 
 // Cache is a directory of built programs. Safe for concurrent use, also by several processes.
 type Cache struct {
 	root string // of the repository
 	dir  string
+	user string // of what does not depend on the clone; empty if that is in dir, too
 	log  io.Writer
 }
 
@@ -41,14 +44,17 @@ func Open(log io.Writer) (*Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := os.Getenv("CAIRN_CACHE")
+	user, dir := "", os.Getenv("CAIRN_CACHE")
 	if dir == "" {
 		dir = filepath.Join(root, ".cache")
+		if startUserCacheErr == nil {
+			user = filepath.Join(startUserCache, "cairn-tools")
+		}
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("locating the cache: %w", err)
 	}
-	return &Cache{root: root, dir: dir, log: log}, nil
+	return &Cache{root: root, dir: dir, user: user, log: log}, nil
 }
 
 // Dir returns the absolute path of the cache. It need not exist yet.

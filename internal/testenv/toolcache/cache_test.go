@@ -149,3 +149,45 @@ func TestRepositoryRoot(t *testing.T) {
 		t.Errorf("root: got %s, want the one above %s", root, startDir)
 	}
 }
+
+func TestTofuPath(t *testing.T) {
+	c := openTemporary(t)
+	programs, other := t.TempDir(), t.TempDir()
+	for _, path := range []string{
+		filepath.Join(programs, exe("terraform")), filepath.Join(programs, exe("editor")),
+		filepath.Join(other, exe("git")), filepath.Join(c.Dir(), "bin", exe("tofu")),
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o755); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", programs+string(filepath.ListSeparator)+other)
+	got, err := c.TofuPath(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", got)
+	for name, want := range map[string]bool{"terraform": false, "tofu": true, "editor": true, "git": true} {
+		if path := lookPath(name); (path != "") != want {
+			t.Errorf("%s with PATH=%s: found %q, want it found: %t", name, got, path, want)
+		}
+	}
+}
+
+// Without a cache of its own choice, a clone shares OpenTofu with others.
+func TestTofuIsSharedByClones(t *testing.T) {
+	t.Setenv("CAIRN_CACHE", "")
+	c, err := Open(io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if startUserCacheErr == nil && !strings.HasPrefix(c.tofuPath(), startUserCache) {
+		t.Errorf("tofu is built at %s, want it below %s", c.tofuPath(), startUserCache)
+	}
+	if c := openTemporary(t); !strings.HasPrefix(c.tofuPath(), c.Dir()) {
+		t.Errorf("tofu is built at %s, want it below CAIRN_CACHE, %s", c.tofuPath(), c.Dir())
+	}
+}

@@ -8,6 +8,10 @@
 //
 //	bin/tofu              OpenTofu, built by [Cache.Tofu]
 //	mirror/KEY/…          providers, laid out as HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/
+//	path/KEY/…            links to the programs of a directory, without terraform; see [Cache.TofuPath]
+//
+// Without CAIRN_CACHE, OpenTofu is kept outside of the repository, for all its clones: in cairn-tools/tofu-VERSION in the user's directory
+// for caches.
 //
 // Rules:
 //

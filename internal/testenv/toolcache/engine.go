@@ -30,11 +30,17 @@ replace github.com/hashicorp/hcl/v2 => github.com/opentofu/hcl/v2 v2.20.2-0.2025
 
 // Engine returns the path of terraform or else tofu, from PATH or as built earlier, and the empty string if there is none.
 func (c *Cache) Engine() string {
-	for _, name := range []string{"terraform", "tofu", c.tofuPath()} {
-		if path, err := exec.LookPath(name); err == nil {
-			if path, err = filepath.Abs(path); err == nil {
-				return path
-			}
+	if path := lookPath("terraform"); path != "" {
+		return path
+	}
+	return c.TofuIfThere()
+}
+
+// TofuIfThere returns the path of tofu, from PATH or as built earlier, and the empty string if there is none.
+func (c *Cache) TofuIfThere() string {
+	for _, name := range []string{"tofu", c.inClone(), c.tofuPath()} {
+		if path := lookPath(name); path != "" {
+			return path
 		}
 	}
 	return ""
@@ -43,29 +49,49 @@ func (c *Cache) Engine() string {
 // Engines returns the paths of all engines that are there: terraform, and tofu from PATH or as built earlier.
 func (c *Cache) Engines() []string {
 	var found []string
-	for _, names := range [][]string{{"terraform"}, {"tofu", c.tofuPath()}} {
-		for _, name := range names {
-			if path, err := exec.LookPath(name); err == nil {
-				if path, err = filepath.Abs(path); err == nil {
-					found = append(found, path)
-					break
-				}
-			}
+	for _, path := range []string{lookPath("terraform"), c.TofuIfThere()} {
+		if path != "" {
+			found = append(found, path)
 		}
 	}
 	return found
 }
 
-func (c *Cache) tofuPath() string {
-	return filepath.Join(c.dir, "bin", exe("tofu"))
+// lookPath returns the absolute path of a program, and the empty string if there is none.
+func lookPath(name string) string {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return ""
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return ""
+	}
+	return path
 }
 
-// Tofu returns the path of the cache's own OpenTofu and builds it first if it is not there, which takes minutes and
-// about 3 GB of disk for Go's caches.
+// inClone is where OpenTofu is looked for in the cache itself. With CAIRN_CACHE it is also built there.
+func (c *Cache) inClone() string { return filepath.Join(c.dir, "bin", exe("tofu")) }
+
+// tofuPath is where OpenTofu is built.
+func (c *Cache) tofuPath() string {
+	if c.user == "" {
+		return c.inClone()
+	}
+	return filepath.Join(c.user, "tofu-"+TofuVersion, exe("tofu"))
+}
+
+// Tofu returns the path of tofu, from PATH or as built earlier, and builds it first if there is none, which takes minutes
+// and about 3 GB of disk for Go's caches.
 func (c *Cache) Tofu(ctx context.Context) (string, error) {
-	path := c.tofuPath()
-	err := c.provide(path, func(out string) error {
-		fmt.Fprintf(c.log, "building OpenTofu %s from its Go module: neither terraform nor tofu is on PATH; this takes some minutes, once\n", TofuVersion)
+	if path := c.TofuIfThere(); path != "" {
+		return path, nil
+	}
+	path, builder := c.tofuPath(), *c
+	if c.user != "" {
+		builder.dir = c.user
+	}
+	err := builder.provide(path, func(out string) error {
+		fmt.Fprintf(c.log, "building OpenTofu %s from its Go module; this takes some minutes, once\n", TofuVersion)
 		start := time.Now()
 		if err := buildTofu(ctx, out); err != nil {
 			return fmt.Errorf("building OpenTofu: %w", err)

@@ -1,0 +1,62 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package toolcache
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// TofuPath returns a value for PATH with which tofu is found, built if need be, and terraform is not. All other programs that PATH
+// leads to are found as before: a directory that has terraform is replaced by links to what else is in it.
+func (c *Cache) TofuPath(ctx context.Context) (string, error) {
+	tofu, err := c.Tofu(ctx)
+	if err != nil {
+		return "", err
+	}
+	dirs := []string{filepath.Dir(tofu)}
+	dirs = append(dirs, filepath.SplitList(os.Getenv("PATH"))...)
+	for i, dir := range dirs {
+		if dir == "" || !exists(filepath.Join(dir, exe("terraform"))) {
+			continue
+		}
+		if dirs[i], err = c.withoutTerraform(dir); err != nil {
+			return "", err
+		}
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator)), nil
+}
+
+// withoutTerraform returns a directory of links to what is in dir apart from terraform. Its name stands for
+// what is in it.
+func (c *Cache) withoutTerraform(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", fmt.Errorf("looking for programs: %w", err)
+	}
+	var names []string
+	for _, entry := range entries {
+		if name := entry.Name(); name != exe("terraform") {
+			names = append(names, name)
+		}
+	}
+	sum := sha256.Sum256([]byte(dir + "\n" + strings.Join(names, "\n")))
+	links := filepath.Join(c.dir, "path", hex.EncodeToString(sum[:8]))
+	return links, c.provide(links, func(out string) error {
+		if err := os.Mkdir(out, 0o755); err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := os.Symlink(filepath.Join(dir, name), filepath.Join(out, name)); err != nil {
+				return fmt.Errorf("linking to a program: %w", err)
+			}
+		}
+		return nil
+	})
+}
