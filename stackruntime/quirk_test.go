@@ -6,6 +6,7 @@ package stackruntime_test
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -553,10 +554,10 @@ removed {
 	}
 }
 
-// What may be declared in a file that can't be decoded is not missing in the others.
+// What may be declared in a file that can't be decoded is not missing in the others, nor to those that embed the stack.
 func TestQuirkB26FileWithErrors(t *testing.T) {
-	t.Parallel()
-	s := stacktest.InMemory(t, `
+	for name, test := range map[string]struct{ archive, want string }{
+		"same stack": {`
 -- main.tfcomponent.hcl --
 component "c" {
   source     = "./echo"
@@ -572,12 +573,65 @@ removed {
 variable "v" {
   type = = string
 }
-`+echoModule)
-	config, diags := stackconfig.Load(s.Dir)
-	opts := stackruntime.Options{Config: config, Engine: s.Engine}
-	diags = diags.Extend(stackruntime.Validate(t.Context(), opts))
-	if got, want := stacktest.Summaries(diags), "error broken.tfcomponent.hcl:2: Invalid expression\n"; got != want {
-		t.Errorf("got %s, want %s", stacktest.Explain(diags), want)
+`, "error broken.tfcomponent.hcl:2: Invalid expression\n"},
+		"embedded stack": {`
+-- main.tfcomponent.hcl --
+stack "single" {
+  source = "./child"
+  inputs = { v = "x" }
+}
+stack "each" {
+  for_each = toset(["a"])
+  source   = "./child"
+  inputs   = { v = each.key }
+}
+removed {
+  from   = stack.gone
+  source = "./child"
+  inputs = { v = "x" }
+}
+output "all" {
+  type  = string
+  value = "${stack.single.out} ${stack.each["a"].out}"
+}
+-- child/broken.tfcomponent.hcl --
+variable "v" {
+  type = = string
+}
+output "out" {
+  type  = string
+  value = var.v
+}
+`, "error child/broken.tfcomponent.hcl:2: Invalid expression\n"},
+		"rejected blocks": {`
+-- main.tfcomponent.hcl --
+component "a" {
+  source = "./echo"
+  nope   = 1
+}
+stack "s" {
+  source = "./nowhere"
+}
+component "b" {
+  source     = "./echo"
+  inputs     = { in = [component.a.out, stack.s.out] }
+  depends_on = [component.a, stack.s]
+}
+`, "error main.tfcomponent.hcl:3: Unsupported argument\nerror main.tfcomponent.hcl:6: No such stack directory\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := stacktest.InMemory(t, test.archive+echoModule)
+			config, loading := stackconfig.Load(s.Dir)
+			opts := stackruntime.Options{Config: config, Engine: s.Engine}
+			_, planning := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts})
+			for operation, diags := range map[string]hcl.Diagnostics{"validate": stackruntime.Validate(t.Context(), opts), "plan": planning} {
+				diags = slices.Concat(loading, diags)
+				if got := stacktest.Summaries(diags); got != test.want {
+					t.Errorf("%s: got %s, want %s", operation, stacktest.Explain(diags), test.want)
+				}
+			}
+		})
 	}
 }
 

@@ -24,6 +24,7 @@ type inputSet struct {
 	variables []inputVariable // sorted by name
 	messages  inputMessages
 	nullable  bool // null is a value for variables without a default
+	partial   bool // further variables may be declared where it could not be read
 }
 
 type inputVariable struct {
@@ -68,7 +69,7 @@ func moduleInputs(module *engine.Module) inputSet {
 
 // stackInputs are the variables of an embedded stack.
 func stackInputs(stack *stackconfig.Stack) inputSet {
-	set := inputSet{messages: stackInputMessages}
+	set := inputSet{messages: stackInputMessages, partial: stack.Incomplete}
 	for _, name := range sortedKeys(stack.Variables) {
 		v := stack.Variables[name]
 		in := inputVariable{name: name, constraint: v.Type.Constraint, def: v.Default, ephemeral: v.Ephemeral}
@@ -240,7 +241,7 @@ func attributeKey(e hcl.Expression) string {
 // dropped silently, which hides misspelt names.
 func (s inputSet) undeclaredInputs(e hcl.Expression) hcl.Diagnostics {
 	pairs, moreDiags := hcl.ExprMap(e)
-	if moreDiags.HasErrors() {
+	if moreDiags.HasErrors() || s.partial {
 		return nil // not an object constructor: nothing to look through
 	}
 	declared := make(map[string]bool, len(s.variables))

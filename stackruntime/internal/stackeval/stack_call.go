@@ -43,7 +43,7 @@ func newStackCall(stack *Stack, config *StackCallConfig) *StackCall {
 // ExprReferenceValue implements [expr.Referenceable]: the outputs of the
 // embedded stack, or a map of them.
 func (c *StackCall) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
-	if c.config.child == nil {
+	if !c.config.hasAllOutputs() {
 		return expr.Placeholder(cty.DynamicPseudoType)
 	}
 	return instancesValue(c.Instances(ctx), c.config.child.outputsType(), func(inst *StackCallInstance) cty.Value {

@@ -42,11 +42,15 @@ func newStackCallConfig(stack *StackConfig, decl *stackconfig.StackCall) *StackC
 // ExprReferenceValue implements [expr.Referenceable].
 func (c *StackCallConfig) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
 	outputs := c.outputs.Value(ctx, c.outputsAspect)
-	if c.decl.ForEach == nil || c.child == nil {
+	if c.decl.ForEach == nil || !c.hasAllOutputs() {
 		return outputs
 	}
 	return cty.UnknownVal(cty.Map(c.child.outputsType()))
 }
+
+// hasAllOutputs tells whether an output that the embedded stack does not have is a mistake of whoever refers to it:
+// it may be declared in a file that could not be decoded, which has been reported.
+func (c *StackCallConfig) hasAllOutputs() bool { return c.child != nil && !c.child.decl.Incomplete }
 
 // InputValues are the values of the embedded stack's variables, as far as they
 // are the same in all instances. Without marks of the variables' declarations.
@@ -109,6 +113,9 @@ func (c *StackCallConfig) outputsAspect() memo.Aspect[cty.Value] {
 			attrs := make(map[string]cty.Value, len(c.child.outputs))
 			for _, name := range sortedKeys(c.child.outputs) {
 				attrs[name] = c.child.outputs[name].Value(ctx)
+			}
+			if !c.hasAllOutputs() {
+				return expr.Placeholder(cty.DynamicPseudoType), nil
 			}
 			return cty.ObjectVal(attrs), nil
 		},
