@@ -1,0 +1,174 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package order
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Place is where something is written. The zero value is nowhere.
+type Place struct {
+	File         string
+	Line, Column int
+}
+
+func (p Place) String() string {
+	if p.File == "" {
+		return ""
+	}
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// Node is something to be done, or a point where others meet.
+type Node struct {
+	Name   string
+	Anchor bool // has no work of its own
+
+	// Weight orders nodes that no edge orders; the lower is first. Equal ones are ordered by Ties, element by element.
+	Weight float64
+	Ties   []string
+
+	Place Place
+}
+
+// Edge says that one node must be finished before another starts.
+type Edge struct {
+	From, To int // numbers of nodes, as returned by [Builder.Add]
+	Reason   string
+	Place    Place
+}
+
+// Builder collects nodes and edges. The zero value is empty.
+type Builder struct {
+	nodes []Node
+	edges []Edge
+}
+
+// Add adds a node and returns its number, counted from 0.
+func (b *Builder) Add(node Node) int {
+	b.nodes = append(b.nodes, node)
+	return len(b.nodes) - 1
+}
+
+// Edge adds an edge. Of several between the same nodes the first is kept.
+func (b *Builder) Edge(edge Edge) {
+	b.edges = append(b.edges, edge)
+}
+
+// Build checks that there is an order.
+//
+// Errors: [CycleErrors], one for each group of nodes that wait for each other.
+func (b *Builder) Build() (*Graph, error) {
+	g := &Graph{nodes: b.nodes, edges: dedupe(b.edges)}
+	g.rank = ranks(g.nodes)
+	g.out = index(len(g.nodes), g.edges, func(e Edge) int { return e.From })
+	g.in = index(len(g.nodes), g.edges, func(e Edge) int { return e.To })
+	if errs := g.findCycles(); len(errs) > 0 {
+		return nil, errs
+	}
+	return g, nil
+}
+
+// Graph is a set of nodes that can be put in order. It does not change.
+type Graph struct {
+	nodes []Node
+	edges []Edge // in the order in which they were added, at most one between two nodes
+	rank  []int  // position of each node among all by weight, ties and name
+
+	out, in adjacency
+}
+
+// Len is the number of nodes.
+func (g *Graph) Len() int { return len(g.nodes) }
+
+// Node returns a node by its number.
+func (g *Graph) Node(n int) Node { return g.nodes[n] }
+
+// Edges returns all edges. Not to be changed.
+func (g *Graph) Edges() []Edge { return g.edges }
+
+// Predecessors calls yield with each edge to a node.
+func (g *Graph) Predecessors(n int) func(yield func(Edge) bool) { return g.in.each(g.edges, n) }
+
+// Successors calls yield with each edge from a node.
+func (g *Graph) Successors(n int) func(yield func(Edge) bool) { return g.out.each(g.edges, n) }
+
+// Compare orders two nodes by weight, ties and name alone.
+func (g *Graph) Compare(a, b int) int { return cmp.Compare(g.rank[a], g.rank[b]) }
+
+// dedupe keeps the first of the edges between the same nodes, in the order in which they were added.
+func dedupe(edges []Edge) []Edge {
+	byEnds := make([]int, len(edges))
+	for i := range edges {
+		byEnds[i] = i
+	}
+	compare := func(i, j int) int {
+		return cmp.Or(cmp.Compare(edges[i].From, edges[j].From), cmp.Compare(edges[i].To, edges[j].To))
+	}
+	slices.SortStableFunc(byEnds, compare)
+	byEnds = slices.CompactFunc(byEnds, func(i, j int) bool { return compare(i, j) == 0 })
+	slices.Sort(byEnds)
+	kept := make([]Edge, len(byEnds))
+	for k, i := range byEnds {
+		kept[k] = edges[i]
+	}
+	return kept
+}
+
+func ranks(nodes []Node) []int {
+	byRank := make([]int, len(nodes))
+	for i := range nodes {
+		byRank[i] = i
+	}
+	slices.SortStableFunc(byRank, func(i, j int) int {
+		a, b := &nodes[i], &nodes[j]
+		return cmp.Or(cmp.Compare(a.Weight, b.Weight), slices.Compare(a.Ties, b.Ties), cmp.Compare(a.Name, b.Name))
+	})
+	rank := make([]int, len(nodes))
+	for position, n := range byRank {
+		rank[n] = position
+	}
+	return rank
+}
+
+// adjacency lists the edges at each node: those of node n are edges[start[n]:start[n+1]].
+type adjacency struct {
+	start []int
+	edges []int
+}
+
+// index lists edges by the node that at chooses.
+func index(nodes int, edges []Edge, at func(Edge) int) adjacency {
+	a := adjacency{start: make([]int, nodes+1), edges: make([]int, len(edges))}
+	for _, e := range edges {
+		a.start[at(e)+1]++
+	}
+	for n := range nodes {
+		a.start[n+1] += a.start[n]
+	}
+	next := slices.Clone(a.start)
+	for i, e := range edges {
+		n := at(e)
+		a.edges[next[n]] = i
+		next[n]++
+	}
+	return a
+}
+
+func (a adjacency) each(edges []Edge, n int) func(yield func(Edge) bool) {
+	return func(yield func(Edge) bool) {
+		for _, i := range a.edges[a.start[n]:a.start[n+1]] {
+			if !yield(edges[i]) {
+				return
+			}
+		}
+	}
+}
+
+func (a adjacency) count(n int) int { return a.start[n+1] - a.start[n] }
