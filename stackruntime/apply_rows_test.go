@@ -153,6 +153,41 @@ resource "terraform_data" "this" { input = var.in }
 output "value" { value = terraform_data.this.output }
 `
 
+func TestRow175DeferredProviderSet(t *testing.T) {
+	t.Parallel()
+	s := stacktest.Real(t, "-- main.tfcomponent.hcl --"+fakeHead+`
+variable "regions" { type = set(string) }
+component "constant" {
+  source    = "./one"
+  inputs    = { id = "c" }
+  providers = { fake = provider.fake.main }
+}
+provider "fake" "each" {
+  for_each = var.regions
+  config { region = each.key }
+}
+component "each" {
+  for_each  = var.regions
+  source    = "./one"
+  inputs    = { id = each.key }
+  providers = { fake = provider.fake.each[each.key] }
+}
+`+fakeModules)
+	s.Inputs["regions"] = cty.UnknownVal(cty.Set(cty.String))
+	plan := s.Plan(engine.Normal)
+	if plan.Complete || !plan.Applyable {
+		t.Errorf("plan:\n%s\nwant an applyable plan that is not complete", stacktest.PlanText(plan))
+	}
+	s.Apply(plan)
+	got := stacktest.StateText(s.State)
+	if !strings.Contains(got, "component.constant\n  fake_resource.this\n") || strings.Contains(got, "component.each") {
+		t.Errorf("state:\n%s\nwant component.constant only", got)
+	}
+	s.Inputs["regions"] = cty.SetValEmpty(cty.String)
+	s.Apply(s.Plan(engine.Destroy))
+	nothingLeft(t, s)
+}
+
 const dependentOfUnknown = `
 -- main.tfcomponent.hcl --
 variable "ids" { type = set(string) }
