@@ -370,6 +370,29 @@ func TestProviderFunctionResultsInPlan(t *testing.T) {
 	w.apply(read)
 }
 
+// Not even a hash is kept of what derives from ephemeral values.
+func TestProviderFunctionsOfEphemeralValues(t *testing.T) {
+	w := newFunctionWorld(t, "\n-- main.tfcomponent.hcl --"+requireFake+`
+variable "passing" {
+  type      = string
+  ephemeral = true
+}
+component "c" {
+  source = "./mod"
+  inputs = { in = provider::fake::join([var.passing]) }
+}
+-- mod/main.tf --
+variable "in" {
+  type      = string
+  ephemeral = true
+}
+`)
+	w.inputs["passing"] = cty.StringVal("t0ken")
+	if plan := w.plan(engine.Normal); len(plan.FunctionResults) > 0 {
+		t.Errorf("the plan has %d results of functions, want none", len(plan.FunctionResults))
+	}
+}
+
 // A function that returns something else than while planning ends the apply of what needs it.
 func TestProviderFunctionChangesResult(t *testing.T) {
 	w := newFunctionWorld(t, twoCalls)

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -162,17 +163,21 @@ func (f *providerFunction) function(ctx context.Context) function.Function {
 		Type:        function.StaticReturnType(f.signature.Return),
 		Impl: func(args []cty.Value, returnType cty.Type) (cty.Value, error) {
 			bare := make([]cty.Value, len(args))
-			marks := make([]cty.ValueMarks, len(args))
-			marked := false
+			argMarks := make([]cty.ValueMarks, len(args))
+			marked, ephemeral := false, false
 			for i, arg := range args {
-				bare[i], marks[i] = arg.UnmarkDeep()
-				marked = marked || len(marks[i]) > 0
+				bare[i], argMarks[i] = arg.UnmarkDeep()
+				_, isEphemeral := argMarks[i][marks.Ephemeral]
+				marked, ephemeral = marked || len(argMarks[i]) > 0, ephemeral || isEphemeral
 			}
 			result, err := f.call(ctx, bare, returnType)
+			if err == nil && !ephemeral { // nothing that derives from ephemeral values is kept
+				err = f.main.called.record(f, bare, result)
+			}
 			if err != nil {
 				return cty.NilVal, describeFailure(err, len(args), marked)
 			}
-			return result.WithMarks(marks...), nil
+			return result.WithMarks(argMarks...), nil
 		},
 	}
 	for _, parameter := range f.signature.Parameters {
@@ -211,7 +216,7 @@ func (f *providerFunction) call(ctx context.Context, args []cty.Value, returnTyp
 		return cty.NilVal, fmt.Errorf("provider %s returned a %s and not a %s, which is a mistake in the provider",
 			f.provider, result.Type().FriendlyName(), returnType.FriendlyName())
 	}
-	return result, f.main.called.record(f, args, result)
+	return result, nil
 }
 
 // describeFailure makes the error that HCL shows of one of a call. If an
