@@ -149,6 +149,7 @@ func (p *planning) process(ctx context.Context, args []string, report func(engin
 	}
 	diags := p.copy.Diagnostics(outcome.Diagnostics)
 	explainCrashes(diags, outcome)
+	explainLacks(diags, p.engine.info)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(p.engine.died("Component cannot be planned", outcome))
 	}

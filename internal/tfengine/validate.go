@@ -81,5 +81,7 @@ func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Dia
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		return nil, err
 	}
-	return copied.Diagnostics(out.Diagnostics), nil
+	diags = copied.Diagnostics(out.Diagnostics)
+	explainLacks(diags, e.info)
+	return diags, nil
 }
