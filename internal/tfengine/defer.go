@@ -23,11 +23,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Why changes are deferred: because of what they depend on, because the number of instances is not known, or
-// because the configuration of their provider is not.
+// Why changes are deferred: because of what they depend on, because the number of instances or what to import is not
+// known, or because the configuration of their provider is not.
 const (
 	reasonPrerequisite  = "deferred_prereq"
 	reasonInstanceCount = "instance_count_unknown"
+	reasonConfig        = "resource_config_unknown"
 	reasonProvider      = "provider_config_unknown"
 )
 
@@ -104,7 +105,7 @@ func deferChanges(result *engine.PlanResult, diags hcl.Diagnostics) *engine.Plan
 		return result
 	}
 	for _, change := range result.Changes {
-		if !change.Change.Actions.NoOp() {
+		if changesSomething(change) {
 			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: reasonPrerequisite, Change: change})
 		}
 	}
@@ -115,11 +116,17 @@ func deferChanges(result *engine.PlanResult, diags hcl.Diagnostics) *engine.Plan
 	return result
 }
 
-// isUnknownInstances recognises the errors about count and for_each arguments that are not known yet, and
-// about tofu's enabled argument.
+// changesSomething tells whether a change is one: moves and imports are, even of an object that stays as it is.
+func changesSomething(change *tfjson.ResourceChange) bool {
+	moved := change.PreviousAddress != "" && change.PreviousAddress != change.Address
+	return moved || change.Change.Importing != nil || !change.Change.Actions.NoOp()
+}
+
+// isUnknownInstances recognises the errors about count and for_each arguments that are not known yet, about
+// ids of import blocks, and about tofu's enabled argument.
 func isUnknownInstances(diag *hcl.Diagnostic) bool {
 	switch diag.Summary {
-	case "Invalid count argument", "Invalid for_each argument":
+	case "Invalid count argument", "Invalid for_each argument", "Invalid import id argument":
 		return strings.Contains(diag.Detail, "cannot be determined until apply")
 	case "Invalid enabled argument":
 		return strings.Contains(diag.Detail, "won't be known until the apply phase")

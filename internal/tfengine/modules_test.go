@@ -405,6 +405,20 @@ module "child" { source = "./child" }
 	}
 }
 
+// A move is a change, though the object stays as it is: it is deferred with all else.
+func TestDeferAllWithMove(t *testing.T) {
+	b := newBench(t, map[string]string{"mod/main.tf": "resource \"terraform_data\" \"a\" {}\n"})
+	req := b.request(nil)
+	req.PriorState = b.once(nil).State
+	b.write("mod/main.tf", "moved {\n  from = terraform_data.a\n  to   = terraform_data.b\n}\nresource \"terraform_data\" \"b\" {}\n")
+	b.reopen()
+	req.DeferAll = true
+	plan := b.plan(req)
+	if len(plan.Deferred) != 1 || plan.Deferred[0].Change.PreviousAddress != "terraform_data.a" {
+		t.Errorf("deferred: got %+v, want the move", plan.Deferred)
+	}
+}
+
 // What depends on something deferred is planned for show, and nothing of it can be applied.
 func TestDeferAll(t *testing.T) {
 	b := newBench(t, map[string]string{

@@ -27,6 +27,7 @@ type partial struct {
 	links   *module.Links
 	tree    *module.Tree
 	unknown map[module.Place]bool // the blocks
+	imports map[module.Place]bool // those of them of which only is unknown what to import
 
 	planned map[instanceGroup]bool
 	stored  []stateResource
@@ -80,7 +81,10 @@ func joinAddress(module, rest string) string {
 
 // newPartial reads a plan that ended with these errors. Returns nil if one is about something else than blocks of the module.
 func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (*partial, error) {
-	p := &partial{plan: plan, tree: tree, links: module.NewLinks(tree), unknown: map[module.Place]bool{}, planned: map[instanceGroup]bool{}}
+	p := &partial{
+		plan: plan, tree: tree, links: module.NewLinks(tree),
+		unknown: map[module.Place]bool{}, imports: map[module.Place]bool{}, planned: map[instanceGroup]bool{},
+	}
 	var err error
 	if p.stored, err = readStateResources(plan.PriorState); err != nil {
 		return nil, fmt.Errorf("in a plan: %w", err)
@@ -98,6 +102,9 @@ func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (
 			continue
 		}
 		places := p.candidates(diag.Subject)
+		if len(places) == 0 {
+			places = p.imported(diag.Subject)
+		}
 		if len(places) == 0 {
 			return nil, nil
 		}
@@ -130,6 +137,18 @@ func (p *partial) candidates(at *hcl.Range) []module.Place {
 	})
 	if len(missing) > 0 {
 		return missing
+	}
+	return places
+}
+
+// imported returns the resources with an import that an error is about.
+func (p *partial) imported(at *hcl.Range) []module.Place {
+	if at == nil {
+		return nil
+	}
+	places := p.links.ImportedAt(*at)
+	for _, place := range places {
+		p.imports[place] = true
 	}
 	return places
 }
@@ -216,6 +235,9 @@ func (p *partial) hasResources(call module.Place) bool {
 }
 
 func (p *partial) reason(place module.Place) string {
+	if p.imports[place] {
+		return reasonConfig
+	}
 	if p.unknown[place] || slices.ContainsFunc(place.Path(), func(node *module.Node) bool { return p.unknown[p.links.Call(node)] }) {
 		return reasonInstanceCount
 	}
@@ -251,6 +273,9 @@ func (p *partial) describe(place module.Place, group instanceGroup) *tfjson.Reso
 	}
 	change.Change = &tfjson.Change{
 		Actions: tfjson.Actions{action}, AfterUnknown: map[string]any{}, BeforeSensitive: false, AfterSensitive: map[string]any{},
+	}
+	if p.imports[place] { // nothing else changes, as far as can be told
+		change.Change.Actions, change.Change.Importing = tfjson.Actions{tfjson.ActionNoop}, &tfjson.Importing{Unknown: true}
 	}
 	return change
 }

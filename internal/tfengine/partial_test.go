@@ -517,7 +517,7 @@ resource "terraform_data" "a" { count = var.v }
 	}
 }
 
-// An import that waits for something unknown is an error, even with instances that could be deferred.
+// An import that waits for something unknown defers its resource, beside instances that are deferred.
 func TestUnknownImports(t *testing.T) {
 	b := newBench(t, map[string]string{"mod/main.tf": `
 variable "v" {}
@@ -534,10 +534,9 @@ resource "terraform_data" "i" {
 }
 `})
 	inputs := map[string]cty.Value{"v": cty.UnknownVal(cty.String), "n": cty.UnknownVal(cty.Number)}
-	result, diags := b.engine.Plan(context.Background(), b.request(inputs))
-	if !diags.HasErrors() || result != nil && (result.Plan != nil || result.Applyable || result.Complete) {
-		t.Errorf("Plan: got %+v, %v, want an error", result, diags)
-	}
+	result := b.plan(b.request(inputs))
+	wantDeferrals(t, result, "terraform_data.a[*] create instance_count_unknown", "terraform_data.i[*] no-op resource_config_unknown")
+	wantActions(t, result, map[string]string{"terraform_data.b": "create "})
 }
 
 // Instance keys are nothing to stumble over, nor are replacements asked for.

@@ -366,3 +366,90 @@ resource "fake_resource" "second" {
 	f.write(module("false"))
 	f.settled()
 }
+
+// An import whose id is known only during apply is deferred, with what depends on it; all else is planned and applied.
+func TestImportWithUnknownID(t *testing.T) {
+	f := newFeature(t, `id = trimprefix(component.up.later, "later-")`, `
+-- mod/main.tf --
+`+fakeModule+`
+variable "id" { type = string }
+import {
+  to = fake_resource.found
+  id = var.id
+}
+resource "fake_resource" "found" {
+  id = "name"
+}
+resource "fake_resource" "needs" {
+  id    = "needs"
+  value = fake_resource.found.id
+}
+resource "fake_resource" "beside" {
+  id = "beside"
+}
+`)
+	f.put("name")
+	plan := f.plan(engine.Normal)
+	var deferred []string
+	for _, d := range planned(t, plan).Deferred {
+		if importing := d.Change.Change.Importing; d.Change.Name == "found" && (importing == nil || !importing.Unknown) {
+			t.Errorf("%s: importing %+v, want it unknown", d.Change.Address, importing)
+		}
+		deferred = append(deferred, d.Change.Address+" "+d.Reason)
+	}
+	if got := strings.Join(deferred, ", "); got != "fake_resource.found resource_config_unknown, fake_resource.needs deferred_prereq" {
+		t.Errorf("deferred: %s", got)
+	}
+	wantCounts(t, "plan", plan.Counts(), stackplan.Counts{Add: 2, Defer: 2})
+	f.apply(plan)
+	f.wantObjects("fake_resource.beside")
+
+	plan = f.plan(engine.Normal)
+	wantCounts(t, "second plan", plan.Counts(), stackplan.Counts{Add: 1, Import: 1})
+	f.apply(plan)
+	f.wantObjects("fake_resource.beside", "fake_resource.found", "fake_resource.needs")
+	f.settled()
+}
+
+// The resource of an import can be in another module, or be repeated, and the block in JSON.
+func TestImportsWithUnknownArguments(t *testing.T) {
+	f := newFeature(t, `id = trimprefix(component.up.later, "later-")`, `
+-- mod/main.tf --
+variable "id" { type = string }
+module "child" { source = "./child" }
+import {
+  for_each = toset([var.id])
+  to       = module.child.fake_resource.many["k"]
+  id       = each.key
+}
+-- mod/more.tf.json --
+{"import": {"to": "module.child.fake_resource.one", "id": "${var.id}-one"}}
+-- mod/child/main.tf --
+`+fakeModule+`
+resource "fake_resource" "one" {
+  id = "name-one"
+}
+resource "fake_resource" "many" {
+  for_each = toset(["k"])
+  id       = "name"
+}
+resource "fake_resource" "beside" {
+  id = "beside"
+}
+`)
+	f.put("name")
+	f.put("name-one")
+	plan := f.plan(engine.Normal)
+	var deferred []string
+	for _, d := range planned(t, plan).Deferred {
+		deferred = append(deferred, d.Change.Address+" "+d.Reason)
+	}
+	if got := strings.Join(deferred, ", "); got != "module.child.fake_resource.many[*] resource_config_unknown, module.child.fake_resource.one resource_config_unknown" {
+		t.Errorf("deferred: %s", got)
+	}
+	f.apply(plan)
+	plan = f.plan(engine.Normal)
+	wantCounts(t, "second plan", plan.Counts(), stackplan.Counts{Import: 2})
+	f.apply(plan)
+	f.settled()
+}

@@ -55,6 +55,7 @@ type contents struct {
 	blocks  map[string]*Block // by address
 	locals  map[string][]hcl.Traversal
 	outputs map[string][]hcl.Traversal
+	imports []importBlock
 }
 
 var contentsSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
@@ -64,6 +65,7 @@ var contentsSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "ephemeral", LabelNames: []string{"type", "name"}},
 	{Type: "output", LabelNames: []string{"name"}},
 	{Type: "locals"},
+	{Type: "import"},
 }}
 
 // contents collects the references in a directory. What is wrong in it was reported when it was read.
@@ -94,6 +96,8 @@ func (c *contents) addBlock(block *hcl.Block) {
 		for _, found := range argumentsOf(block.Body) {
 			c.outputs[name] = append(c.outputs[name], found.references...)
 		}
+	case "import":
+		c.imports = append(c.imports, newImportBlock(block))
 	default:
 		added := &Block{Kind: block.Type, Name: block.Labels[len(block.Labels)-1], arguments: map[string][]hcl.Traversal{}}
 		if block.Type != "module" {
