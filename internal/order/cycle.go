@@ -19,14 +19,6 @@ type CycleError struct {
 	Edges []Edge
 }
 
-// Code is the code of the error: a node that waits for itself has its own.
-func (e *CycleError) Code() string {
-	if len(e.Nodes) == 1 {
-		return "order/self"
-	}
-	return "order/cycle"
-}
-
 func (e *CycleError) Error() string {
 	var b strings.Builder
 	if len(e.Nodes) == 1 {

@@ -157,28 +157,24 @@ func TestCycles(t *testing.T) {
 	b.Edge(Edge{From: 5, To: 6, Place: at(7)})
 	b.Edge(Edge{From: 6, To: 5, Place: at(8)})
 	_, err := b.Build()
-	var cycles CycleErrors
-	if !errors.As(err, &cycles) {
-		t.Fatalf("error: %v, want cycles", err)
-	}
 	want := []string{
-		"order/cycle",
-		"these would have to wait for each other: a → b → c → a",
+		"order/cycle at 4",
+		"These would have to wait for each other: a → b → c → a",
 		"  a before b (f.hcl:4:3)",
 		"  b before c (f.hcl:5:3)",
-		"  c before a (f.hcl:2:3)",
-		"order/self",
-		"self would have to wait for itself: self → self",
-		"  self before self (f.hcl:6:3)",
-		"order/cycle",
-		"these would have to wait for each other: x → y → x",
+		"  c before a (f.hcl:2:3).",
+		"order/self at 6",
+		"Self would have to wait for itself: self → self",
+		"  self before self (f.hcl:6:3).",
+		"order/cycle at 7",
+		"These would have to wait for each other: x → y → x",
 		"  x before y (f.hcl:7:3)",
-		"  y before x (f.hcl:8:3)",
+		"  y before x (f.hcl:8:3).",
 	}
 	var got []string
-	for _, cycle := range cycles {
-		got = append(got, cycle.Code())
-		got = append(got, strings.Split(cycle.Error(), "\n")...)
+	for _, diag := range Diagnostics(err) {
+		got = append(got, fmt.Sprintf("%s at %d", CodeOf(diag), diag.Subject.Start.Line))
+		got = append(got, strings.Split(diag.Detail, "\n")...)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("cycles (-want +got):\n%s", diff)

@@ -1,0 +1,88 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package order
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Code identifies a kind of problem, for programs.
+type Code string
+
+// The codes of problems, which all formats share.
+const (
+	CodeCycle          Code = "order/cycle"
+	CodeConflict       Code = "order/conflict"        // one node is to be both before and after another
+	CodeSelf           Code = "order/self"            // a node refers to itself
+	CodeUnknownRef     Code = "order/unknown-ref"     // a name that is not defined
+	CodeBadPath        Code = "order/bad-path"        // a path that does not exist or is no directory
+	CodeBadTagQuery    Code = "order/bad-tag-query"   //
+	CodeMultipleOwners Code = "order/multiple-owners" // two stacks claim the same directory
+	CodeNoOwner        Code = "order/no-owner"        // no stack claims a directory
+	CodeDuplicateID    Code = "order/duplicate-id"
+	CodeBadStage       Code = "order/bad-stage"
+	CodeBadNumber      Code = "order/bad-number"
+	CodeNotASet        Code = "order/not-a-set"
+	CodeSyntax         Code = "order/syntax"      // not the language of the format at all
+	CodeUnknownKey     Code = "order/unknown-key" // a key that the format does not have
+	CodeVersion        Code = "order/version"     // another version is required
+)
+
+// Problem makes an error about a place. The range may be nil.
+func Problem(code Code, subject *hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: subject, Extra: code,
+	}
+}
+
+// Warning is [Problem] with less severity.
+func Warning(code Code, subject *hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
+	diag := Problem(code, subject, summary, detail, args...)
+	diag.Severity = hcl.DiagWarning
+	return diag
+}
+
+// CodeOf returns the code of a diagnostic, "" if it has none.
+func CodeOf(diag *hcl.Diagnostic) Code {
+	code, _ := hcl.DiagnosticExtra[Code](diag)
+	return code
+}
+
+// Diagnostics tells what [Builder.Build] found, each cycle at the place of its first edge that has one.
+func Diagnostics(err error) hcl.Diagnostics {
+	var cycles CycleErrors
+	if !errors.As(err, &cycles) {
+		return nil
+	}
+	var diags hcl.Diagnostics
+	for _, cycle := range cycles {
+		code, summary := CodeCycle, "Order with a cycle"
+		if len(cycle.Nodes) == 1 {
+			code, summary = CodeSelf, "Order of something and itself"
+		}
+		detail := "%s."
+		diags = diags.Append(Problem(code, cycle.subject(), summary, detail, upperFirst(cycle.Error())))
+	}
+	return diags
+}
+
+func (e *CycleError) subject() *hcl.Range {
+	for _, edge := range e.Edges {
+		if edge.Place.File != "" {
+			at := hcl.Pos{Line: edge.Place.Line, Column: edge.Place.Column}
+			return &hcl.Range{Filename: edge.Place.File, Start: at, End: at}
+		}
+	}
+	return nil
+}
+
+func upperFirst(text string) string {
+	if text == "" || text[0] < 'a' || text[0] > 'z' {
+		return text
+	}
+	return string(text[0]-'a'+'A') + text[1:]
+}
