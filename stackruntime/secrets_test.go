@@ -46,6 +46,7 @@ func TestWhereSecretsMayGo(t *testing.T) {
 		"ephemeral variable of a module":       {taker(`{ token = var.token }`), nil},
 		"through a local":                      {"locals {\n  v = \"x${var.token}\"\n}\n" + taker(`{ token = local.v }`), nil},
 		"other variable of a module":           {taker(`{ plain = var.token }`), []string{noInput}},
+		"null for other variable of a module":  {taker(`{ plain = terraform.applying ? null : null }`), []string{noInput}},
 		"part of a value":                      {"component \"c\" {\n  source = \"./keeper\"\n  inputs = { in = { a = [1, var.token] } }\n}\n", []string{noInput}},
 		"attribute that no variable has":       {taker(`{ plain = "x", other = var.token }`), []string{"Input not declared"}},
 		"inputs as a whole":                    {taker(`terraform.applying ? { plain = "a" } : { plain = "b" }`), []string{noInput}},

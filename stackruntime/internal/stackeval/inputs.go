@@ -182,8 +182,11 @@ func (s inputSet) convertOne(v inputVariable, given cty.Value, result expr.Resul
 	absent := given == cty.NilVal
 	if absent || isNull(given) {
 		switch {
-		case v.def != cty.NilVal:
+		case v.def != cty.NilVal && absent:
 			return v.def, nil
+		case v.def != cty.NilVal:
+			_, own := given.Unmark() // that it is null may be a secret
+			return v.def.WithMarks(own), nil
 		case absent || !s.nullable:
 			return cty.NilVal, result.Diagnostic(s.messages.missing,
 				fmt.Sprintf("The %s requires a value for its variable %q.", s.messages.owner, v.name))
