@@ -5,6 +5,7 @@ package stackeval
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -28,6 +29,9 @@ type ComponentInstance struct {
 	inputs  memo.Memo[map[string]cty.Value]
 	plan    memo.Memo[*stackplan.Component]
 	refresh memo.Memo[*engine.PlanResult] // the hidden plan of a destroy
+
+	// failed is what is known of a plan with errors, to be shown: others see no plan.
+	failed atomic.Pointer[stackplan.Component]
 }
 
 func newComponentInstance(component *Component, key stackaddrs.InstanceKey, repetition foreach.Repetition) *ComponentInstance {

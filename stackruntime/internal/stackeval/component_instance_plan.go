@@ -36,6 +36,9 @@ func (c *ComponentInstance) PlanChanges(ctx context.Context) ([]PlannedChange, h
 	plan, moreDiags := c.plan.Check(ctx, c.planAspect)
 	diags = diags.Extend(moreDiags)
 	if plan == nil {
+		plan = c.failed.Load()
+	}
+	if plan == nil {
 		return nil, diags
 	}
 	return []PlannedChange{plannedComponent{plan}}, diags
@@ -125,6 +128,9 @@ func (c *ComponentInstance) planNothing(ctx context.Context, req *engine.PlanReq
 func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
 	result, diags := c.runPlan(ctx, req)
 	if result == nil || diags.HasErrors() {
+		if diags.HasErrors() {
+			c.failed.Store(c.failedPlan(ctx, req, result))
+		}
 		c.setStatus(hooks.Failed)
 		return nil, diags
 	}
@@ -132,6 +138,19 @@ func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequ
 	plan.Action = c.actionFor(plan, result)
 	c.finishPlan(plan)
 	return plan, diags
+}
+
+// failedPlan is what to show of a plan with errors. The result may be nil.
+func (c *ComponentInstance) failedPlan(ctx context.Context, req *engine.PlanRequest, result *engine.PlanResult) *stackplan.Component {
+	found := engine.PlanResult{}
+	if result != nil {
+		found = *result
+	}
+	found.Plan, found.Deferred, found.Applyable, found.Complete = nil, nil, false, false
+	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).sorted(), &found)
+	plan.Action = c.actionFor(plan, &found)
+	plan.DeferredReason = "" // it has failed
+	return plan
 }
 
 // needsApply tells whether the engine has something to do. Where it has not,

@@ -132,7 +132,8 @@ func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]en
 
 func isAssigned(need stackstate.ProviderConfig, configs map[engine.ProviderSlot]engine.ProviderConfig) bool {
 	for slot, config := range configs {
-		if slot.Alias == need.Alias && isSource(need.Provider, config.Provider) {
+		mayBe := config.Unknown && config.Provider == stackaddrs.Provider{} // not even the provider is known
+		if slot.Alias == need.Alias && (mayBe || isSource(need.Provider, config.Provider)) {
 			return true
 		}
 	}
@@ -173,6 +174,9 @@ func (i *managedInstance) providerFor(ctx context.Context, declared *engine.Slot
 			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is a %s.", assignment.Slot, declared.Provider, ref.Type().FriendlyName()))}
 	case !ref.IsKnown():
 		config.Config, config.Unknown = cty.DynamicVal, true
+		if isRef {
+			config.Provider = provider
+		}
 		return config, nil
 	case ref.IsNull():
 		return config, hcl.Diagnostics{result.Diagnostic("Provider slot got null",

@@ -98,7 +98,8 @@ func (p *ProviderConfig) evalArgs(ctx context.Context, phase expr.EvalPhase, sco
 	if spec == nil {
 		return expr.Placeholder(cty.DynamicPseudoType), nil
 	}
-	return expr.EvalBody(ctx, p.decl.Config, spec, phase, scopeWithoutProviders{scope, "The arguments of a provider"})
+	value, diags := expr.EvalBody(ctx, p.decl.Config, spec, phase, scopeWithoutProviders{scope, "The arguments of a provider"})
+	return value, placedAt(diags, p.decl.Range) // without a config block there is no place in it
 }
 
 // staticInstanceScope checks a for_each argument as far as that is possible
