@@ -4,6 +4,8 @@
 package stackruntime_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testprovider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -529,5 +532,36 @@ component "self" {
 	}
 	if _, kept := s.State.Inputs["id"]; kept || len(s.State.Components) != 1 {
 		t.Errorf("state:\n%s\nwant the component without the input", stacktest.StateText(s.State))
+	}
+}
+
+// The destruction of a component without resources leaves no record, even if it is skipped because a dependent refuses to go.
+func TestSkippedDestructionOfNothingLeavesNoRecord(t *testing.T) {
+	refuse := false
+	s := stacktest.InMemory(t, `
+-- main.tfcomponent.hcl --
+component "hollow" { source = "./hollow" }
+component "user" {
+  source = "./box"
+  inputs = { in = component.hollow.out }
+}
+`+boxModules, memengine.Options{Before: func(_ context.Context, call memengine.Call) error {
+		if refuse && call.Operation == memengine.Apply {
+			return errors.New("refused")
+		}
+		return nil
+	}})
+	s.Converge()
+	plan := s.Plan(engine.Destroy)
+	refuse = true
+	result, diags := s.TryApply(plan)
+	if !diags.HasErrors() {
+		t.Fatal("no error for the component that refuses")
+	}
+	if got := result.Components[component(t, "component.hollow")].Status; got != hooks.Skipped {
+		t.Errorf("component.hollow is %s, want it skipped", got)
+	}
+	if diff := cmp.Diff([]string{"component.user"}, left(s.State)); diff != "" {
+		t.Errorf("component instances left (-want +got):\n%s", diff)
 	}
 }
