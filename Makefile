@@ -16,7 +16,7 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 && $(PROVIDERS)
 
-.PHONY: help build demo test test-tofu test-tofu-short conformance race lint fmt generate golden bench gobench ci clean
+.PHONY: help build demo test test-tofu test-tofu-short conformance fuzz stacks race lint fmt generate golden bench gobench ci clean
 
 help:
 	@echo 'build     bin/cairn'
@@ -24,6 +24,8 @@ help:
 	@echo 'test      all tests; PACKAGES=./promising/... for some'
 	@echo 'test-tofu all tests, and the demo, with tofu as the only engine'
 	@echo 'conformance  tests of each behaviour of the language, and a table of them; ROWS=101-112 for some'
+	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
+	@echo 'stacks    check generated stacks for STACKSTIME=10m'
 	@echo 'race      tests where things run at the same time, under the race detector'
 	@echo 'lint      go vet, golangci-lint, formatting, go.mod'
 	@echo 'fmt       format Go files'
@@ -57,6 +59,24 @@ TOFU_TESTS = ^(TestContract|TestUnknownInputTypes|TestUnknownInstancesAreDeferre
 test-tofu-short:
 	@$(TOFU) && $(GO) test -timeout=15m -run='$(TOFU_SCRIPTS)' ./internal/cli && \
 		$(GO) test -timeout=15m -run='$(TOFU_TESTS)' ./internal/tfengine/...
+
+# Every target in turn, on one processor so that others can go on working. Minimizing what is interesting takes
+# a minute an input by default, in which nothing new is tried.
+FUZZTIME ?= 10m
+FUZZ ?= .
+FUZZFLAGS ?= -parallel=1 -fuzzminimizetime=3s
+fuzz:
+	@grep -rn --include=*_test.go '^func Fuzz' $$($(GO) list -f '{{.Dir}}' $(PACKAGES)) | \
+		sed -n 's/^\(.*\)\/[^/]*_test\.go:[0-9]*:func \(Fuzz[A-Za-z0-9_]*\)(.*/\1 \2/p' | grep -e '$(FUZZ)' | sort -u | \
+		while read -r dir target; do \
+			echo "$$target in $$dir"; \
+			(cd "$$dir" && $(GO) test -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) $(FUZZFLAGS) .) </dev/null || exit 1; \
+		done
+	@echo 'go test -fuzz: done'
+
+STACKSTIME ?= 10m
+stacks:
+	$(GO) test ./internal/stackgen/stackcheck -timeout=0 -run='TestGeneratedStacks|TestBrokenStacks' -for=$(STACKSTIME)
 
 # Packages in which goroutines, processes or locks matter.
 RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/tfengine/... ./internal/providers/... ./internal/statestore/... ./internal/cli/...

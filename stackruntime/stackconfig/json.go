@@ -108,7 +108,7 @@ func (d *decoder) keepInside(diags hcl.Diagnostics, whole hcl.Range) hcl.Diagnos
 }
 
 func encloses(outer, inner hcl.Range) bool {
-	return outer.Start.Byte <= inner.Start.Byte && inner.End.Byte <= outer.End.Byte && inner.End.Line <= outer.End.Line
+	return outer.Start.Byte <= inner.Start.Byte && inner.Start.Byte <= inner.End.Byte && inner.End.Byte <= outer.End.Byte && inner.End.Line <= outer.End.Line
 }
 
 // rawOffsets returns, for each offset in the text of a JSON string, the offset

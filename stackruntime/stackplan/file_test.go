@@ -449,12 +449,14 @@ func FuzzIndex(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, againFile, err := decode(encode(t, p, file))
+		written := encode(t, p, file)
+		again, againFile, err := decode(written)
 		if err != nil {
 			t.Fatalf("what was written cannot be read: %v", err)
 		}
-		if diff := cmp.Diff(p, again, comparePlans); diff != "" || againFile != file {
-			t.Errorf("plan after a round trip (-want +got):\n%s", diff)
+		// Refinements that say nothing are not written, so the plans can differ in them.
+		if againFile != file || !bytes.Equal(encode(t, again, againFile), written) {
+			t.Errorf("plan after a round trip (-want +got):\n%s", cmp.Diff(p, again, comparePlans))
 		}
 	})
 }

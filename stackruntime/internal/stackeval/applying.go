@@ -530,6 +530,9 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	result.diags = withComponent(diags, a.plan.Addr)
 	if applied != nil {
 		result.Module, result.Outputs, result.release = applied.State, applied.Outputs, applied.Release
+		if a.plan.Action == stackplan.Delete {
+			result.Outputs = a.plan.Outputs // nobody sees others while it goes, nor if some of it could not
+		}
 		result.Counts = done.of(a.plan)
 		if hook := a.main.hooks.ComponentChecks; hook != nil {
 			hook(a.plan.Addr, applied.Checks)

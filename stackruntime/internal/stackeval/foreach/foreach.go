@@ -86,8 +86,8 @@ func FromValue(result expr.Result, what string) (Set, hcl.Diagnostics) {
 			"The value is a %s, and %s instances need distinct keys. Use a map, an object, or toset([...]) for a list of strings.", ty.FriendlyName(), what)
 	case isSet:
 		return fromSet(v, what, reject)
-	case !v.IsKnown():
-		return unknownSet(ty), nil
+	case !v.IsKnown() || !ty.IsMapType() && !ty.IsObjectType():
+		return unknownSet(ty), nil // also of known tuples of unknown values: see acceptable
 	default:
 		return Set{Kind: Keyed, Elements: v.AsValueMap()}, nil
 	}

@@ -1,0 +1,305 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackcheck
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+var errHang = errors.New("planning does not come to an end")
+
+// selectKeys returns the part of a map whose keys are selected.
+func selectKeys[V any](all map[string]V, selected func(string) bool) map[string]V {
+	part := map[string]V{}
+	for name, v := range all {
+		if selected(name) {
+			part[name] = v
+		}
+	}
+	return part
+}
+
+// content tells what a state has, in a form that can be compared.
+func content(t testing.TB, s *stackstate.State) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for name, v := range s.Inputs {
+		all["var."+name] = fmt.Sprintf("%#v", v)
+	}
+	for name, v := range s.Outputs {
+		all["output."+name] = fmt.Sprintf("%#v", v)
+	}
+	there := map[stackaddrs.AbsComponent]bool{}
+	for addr := range s.Components {
+		there[stackaddrs.ComponentOf(addr)] = true
+	}
+	for addr, c := range s.Components {
+		prefix := addr.String()
+		// Dependents that are gone themselves stay until the component is applied again.
+		dependents := slices.DeleteFunc(slices.Clone(c.Dependents), func(d stackaddrs.AbsComponent) bool { return !there[d] })
+		all[prefix] = fmt.Sprint(c.Dependencies, dependents)
+		for name, v := range c.Inputs {
+			all[prefix+" input "+name] = fmt.Sprintf("%#v", v)
+		}
+		for name, v := range c.Outputs {
+			all[prefix+" output "+name] = fmt.Sprintf("%#v", v)
+		}
+		for addr, object := range objects(t, c) {
+			all[prefix+" "+addr] = fmt.Sprintf("%s %s %v %v", object.Attributes, object.SensitiveAttributes, object.Tainted, object.Dependencies)
+		}
+	}
+	return all
+}
+
+func objects(t testing.TB, c *stackstate.Component) map[string]stackstate.Object {
+	t.Helper()
+	list, err := stackstate.Objects(c.Module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]stackstate.Object{}
+	for _, object := range list {
+		all[object.Addr.String()+object.Deposed] = object
+	}
+	return all
+}
+
+func describePlan(p *stackplan.Plan) string {
+	var b strings.Builder
+	for _, c := range p.Components {
+		fmt.Fprintf(&b, "%s %s complete=%v (%s) requires=%v\n", c.Addr, c.Action, c.Complete, c.DeferredReason, c.Requires)
+		for _, values := range []map[string]cty.Value{c.Inputs, c.Outputs} {
+			text := fmt.Sprintf("%#v", values)
+			fmt.Fprintf(&b, "  %s\n", text)
+		}
+		for _, rc := range c.Changes {
+			if !rc.Change.Actions.NoOp() {
+				fmt.Fprintf(&b, "  %s %v %v\n", rc.Address, rc.Change.Actions, rc.Change.After)
+			}
+		}
+	}
+	for name, o := range p.Outputs {
+		fmt.Fprintf(&b, "output %s %s %#v %#v\n", name, o.Action, o.Before, o.After)
+	}
+	return b.String()
+}
+
+// compareWithState checks rule C4. Over all rounds, nothing is said about
+// what was deferred in this one.
+func (c *check) compareWithState(what string, plan *stackplan.Plan, allRounds bool) {
+	c.Helper()
+	wrong := func(addr string, err error) {
+		c.Helper()
+		if err != nil {
+			c.Errorf("rule C4: %s: %s: %v", what, addr, err)
+		}
+	}
+	for _, planned := range plan.Components {
+		now := c.state.Components[planned.Addr]
+		if now == nil || !planned.Complete && !allRounds {
+			if planned.Complete && planned.Action != stackplan.Delete && planned.Action != stackplan.Forget {
+				c.Errorf("rule C4: %s: %s is not in the state", what, planned.Addr)
+			}
+			continue
+		}
+		for name, v := range planned.Inputs {
+			if got, ok := now.Inputs[name]; ok {
+				wrong(planned.Addr.String()+" input "+name, refines(v, got))
+			} else {
+				c.Errorf("rule C4: %s: %s has no input %s in the state", what, planned.Addr, name)
+			}
+		}
+		for name, v := range planned.Outputs {
+			if got, ok := now.Outputs[name]; ok {
+				wrong(planned.Addr.String()+" output "+name, refines(v, got))
+			} else {
+				c.Errorf("rule C4: %s: %s has no output %s in the state", what, planned.Addr, name)
+			}
+		}
+		c.compareResources(what, planned, now)
+	}
+	for name, o := range plan.Outputs {
+		if !plan.Complete && !allRounds {
+			break // what is not known yet is left as it was
+		}
+		switch got, ok := c.state.Outputs[name]; {
+		case o.Action == stackplan.Delete && ok:
+			c.Errorf("rule C4: %s: output %s is still in the state", what, name)
+		case o.Action == stackplan.Delete:
+		case !ok:
+			c.Errorf("rule C4: %s: output %s is not in the state", what, name)
+		default:
+			wrong("output "+name, refines(o.After, got))
+		}
+	}
+}
+
+// compareResources compares what was planned for resources with what there is.
+func (c *check) compareResources(what string, planned *stackplan.Component, now *stackstate.Component) {
+	c.Helper()
+	there := objects(c, now)
+	for _, rc := range planned.Changes {
+		if rc.Change.Actions.Delete() || rc.Change.Actions.Forget() || rc.DeposedKey != "" {
+			continue
+		}
+		object, ok := there[rc.Address]
+		if !ok {
+			c.Errorf("rule C4: %s: %s %s is not in the state", what, planned.Addr, rc.Address)
+			continue
+		}
+		var got map[string]any
+		if err := json.Unmarshal(object.Attributes, &got); err != nil {
+			c.Fatal(err)
+		}
+		for name, v := range got { // values of any type are stored together with their type
+			if wrapped, ok := v.(map[string]any); ok && len(wrapped) == 2 && wrapped["type"] != nil {
+				got[name] = wrapped["value"]
+			}
+		}
+		if err := refinesJSON(viaJSON(c, rc.Change.After), viaJSON(c, rc.Change.AfterUnknown), got); err != nil {
+			c.Errorf("rule C4: %s: %s %s%v", what, planned.Addr, rc.Address, err)
+		}
+	}
+}
+
+func viaJSON(t testing.TB, v any) any {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var result any
+	if err := json.Unmarshal(raw, &result); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func refinesJSON(planned, unknown, got any) error {
+	if unknown == true {
+		return nil
+	}
+	switch planned := planned.(type) {
+	case map[string]any:
+		object, ok := got.(map[string]any)
+		unknowns, _ := unknown.(map[string]any)
+		for name, v := range planned {
+			if err := refinesJSON(v, unknowns[name], object[name]); !ok || err != nil {
+				return fmt.Errorf(".%s%w", name, orOther(err, planned, got))
+			}
+		}
+		return nil
+	case []any:
+		list, ok := got.([]any)
+		unknowns, _ := unknown.([]any)
+		if ok && len(list) < len(planned) && slices.Contains(unknowns, any(true)) {
+			return nil // a set, in which unknown elements turned out to be equal
+		}
+		if !ok || len(list) != len(planned) {
+			return orOther(nil, planned, got)
+		}
+		for i, v := range planned {
+			var u any
+			if i < len(unknowns) {
+				u = unknowns[i]
+			}
+			if err := refinesJSON(v, u, list[i]); err != nil {
+				return fmt.Errorf("[%d]%w", i, err)
+			}
+		}
+		return nil
+	}
+	if planned != got {
+		return orOther(nil, planned, got)
+	}
+	return nil
+}
+
+func orOther(err error, planned, got any) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf(" was planned as %#v and is %#v", planned, got)
+}
+
+// refines tells how a value contradicts the one that was planned.
+func refines(planned, got cty.Value) error {
+	if planned.IsWhollyKnown() && marks.Contains(planned, marks.Sensitive) != marks.Contains(got, marks.Sensitive) {
+		return fmt.Errorf("sensitive when planned %v, and then %v", marks.Contains(planned, marks.Sensitive), marks.Contains(got, marks.Sensitive))
+	}
+	planned, _ = planned.UnmarkDeep()
+	got, _ = got.UnmarkDeep()
+	if errs := got.Type().TestConformance(planned.Type()); len(errs) > 0 {
+		return fmt.Errorf("type %#v was planned and it is %#v: %w", planned.Type(), got.Type(), errors.Join(errs...))
+	}
+	if !got.IsWhollyKnown() {
+		return fmt.Errorf("not known after the apply: %#v", got)
+	}
+	return refinesKnown(planned, got)
+}
+
+func refinesKnown(planned, got cty.Value) error {
+	different := fmt.Errorf("%#v was planned and it is %#v", planned, got)
+	if !planned.IsKnown() {
+		if in := planned.Range().Includes(got); in.IsKnown() && in.False() {
+			return different
+		}
+		return nil
+	}
+	if planned.IsWhollyKnown() || planned.IsNull() || got.IsNull() || planned.Type().IsPrimitiveType() {
+		if !planned.RawEquals(got) {
+			return different
+		}
+		return nil
+	}
+	if planned.Type().IsSetType() {
+		return refinesSet(planned, got)
+	}
+	if planned.LengthInt() != got.LengthInt() {
+		return different
+	}
+	if planned.Type().IsObjectType() {
+		for name := range planned.Type().AttributeTypes() {
+			if err := refinesKnown(planned.GetAttr(name), got.GetAttr(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for key, v := range planned.Elements() {
+		if has := got.HasIndex(key); has.False() {
+			return different
+		}
+		if err := refinesKnown(v, got.Index(key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refinesSet compares sets, in which unknown elements may turn out to be equal
+// to others.
+func refinesSet(planned, got cty.Value) error {
+	if got.LengthInt() > planned.LengthInt() {
+		return fmt.Errorf("%#v was planned and it is %#v", planned, got)
+	}
+	for _, v := range planned.AsValueSlice() {
+		if v.IsWhollyKnown() && got.HasElement(v).False() {
+			return fmt.Errorf("%#v was planned as an element of %#v", v, got)
+		}
+	}
+	return nil
+}
