@@ -1,0 +1,178 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package yamldoc reads YAML files of users as trees of nodes, each with its place. What it returns is safe to walk: not too large, even
+// with all aliases replaced by what they stand for, and without an alias inside of what it stands for.
+package yamldoc
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+const (
+	maxSize  = 1 << 20 // bytes of a file
+	maxNodes = 200_000 // of a file, with aliases replaced
+)
+
+// Parse returns the content of a file with one document; nil if it is empty or has errors.
+func Parse(filename string, src []byte) (*yaml.Node, hcl.Diagnostics) {
+	if len(src) > maxSize {
+		return nil, hcl.Diagnostics{order.Problem(order.CodeSyntax, &hcl.Range{Filename: filename}, "File too large",
+			"The file has %d bytes; cairn reads YAML files of at most %d. Is it the right one?", len(src), maxSize)}
+	}
+	var document yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(src))
+	switch err := decoder.Decode(&document); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, syntaxError(filename, err)
+	}
+	var another yaml.Node
+	switch err := decoder.Decode(&another); {
+	case err == nil:
+		return nil, hcl.Diagnostics{order.Problem(order.CodeSyntax, Range(filename, &another), "Several YAML documents",
+			"The file must hold one document. Remove the line \"---\" and what follows it.")}
+	case !errors.Is(err, io.EOF):
+		return nil, syntaxError(filename, err)
+	}
+	root := document.Content[0]
+	c := counter{filename: filename, sizes: map[*yaml.Node]int{}}
+	if c.count(root); c.problem != nil {
+		return nil, hcl.Diagnostics{c.problem}
+	}
+	return Resolve(root), nil
+}
+
+var lineInError = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+func syntaxError(filename string, err error) hcl.Diagnostics {
+	text := err.Error()
+	at := hcl.InitialPos
+	if match := lineInError.FindStringSubmatch(text); match != nil {
+		text = text[len(match[0]):]
+		if line, err := strconv.Atoi(match[1]); err == nil {
+			at.Line = line
+		}
+	}
+	return hcl.Diagnostics{order.Problem(order.CodeSyntax, &hcl.Range{Filename: filename, Start: at, End: at}, "Invalid YAML",
+		"The file is not YAML: %s.", strings.TrimSuffix(text, "."))}
+}
+
+// counter measures trees with aliases replaced.
+type counter struct {
+	filename string
+	sizes    map[*yaml.Node]int // 0 while a node is being measured
+	problem  *hcl.Diagnostic
+}
+
+func (c *counter) count(node *yaml.Node) int {
+	if c.problem != nil {
+		return 0
+	}
+	if size, known := c.sizes[node]; known {
+		if size == 0 {
+			c.problem = order.Problem(order.CodeSyntax, Range(c.filename, node), "Endless YAML",
+				"What the anchor %q stands for holds an alias of itself. Write it out once without the alias.", node.Anchor)
+		}
+		return size
+	}
+	c.sizes[node] = 0
+	size := 1
+	if node.Alias != nil {
+		size += c.count(node.Alias)
+	}
+	for _, child := range node.Content {
+		size += c.count(child)
+		if size > maxNodes && c.problem == nil {
+			c.problem = order.Problem(order.CodeSyntax, Range(c.filename, node), "Excessive aliases in YAML",
+				"With its aliases replaced by what they stand for, the document has more than %d values. Write out what is needed.", maxNodes)
+		}
+	}
+	c.sizes[node] = size
+	return size
+}
+
+// Resolve returns what a node stands for: itself, unless it is an alias.
+func Resolve(node *yaml.Node) *yaml.Node {
+	for node != nil && node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
+}
+
+// Range returns the place of a node. Only of plain values on one line is the end known.
+func Range(filename string, node *yaml.Node) *hcl.Range {
+	start := hcl.Pos{Line: node.Line, Column: node.Column}
+	end := start
+	if node.Kind == yaml.ScalarNode && node.Style == 0 {
+		end.Column += len([]rune(node.Value))
+	}
+	return &hcl.Range{Filename: filename, Start: start, End: end}
+}
+
+// Place is the start of a node.
+func Place(filename string, node *yaml.Node) order.Place {
+	return order.Place{File: filename, Line: node.Line, Column: node.Column}
+}
+
+// Pair is an entry of a mapping.
+type Pair struct {
+	Name       string
+	Key, Value *yaml.Node
+}
+
+// Pairs returns the entries of a mapping in the order in which they are written, aliases resolved. A key that is repeated
+// is an error, and so is one that is no string.
+func Pairs(filename string, mapping *yaml.Node) ([]Pair, hcl.Diagnostics) {
+	var pairs []Pair
+	var diags hcl.Diagnostics
+	lines := map[string]int{}
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key, value := Resolve(mapping.Content[i]), Resolve(mapping.Content[i+1])
+		if key.Kind != yaml.ScalarNode {
+			diags = diags.Append(order.Problem(order.CodeSyntax, Range(filename, key), "Key is no string",
+				"A key must be a word; this one is a %s.", Kind(key)))
+			continue
+		}
+		if line, again := lines[key.Value]; again {
+			diags = diags.Append(order.Problem(order.CodeDuplicateID, Range(filename, key), "Repeated key",
+				"The key %q is already on line %d. Keep one of them.", key.Value, line))
+			continue
+		}
+		lines[key.Value] = key.Line
+		pairs = append(pairs, Pair{key.Value, key, value})
+	}
+	return pairs, diags
+}
+
+// Kind names what a node is, for messages.
+func Kind(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return "mapping"
+	case yaml.SequenceNode:
+		return "list"
+	}
+	switch node.ShortTag() {
+	case "!!str":
+		return "string"
+	case "!!int", "!!float":
+		return "number"
+	case "!!bool":
+		return "boolean"
+	case "!!null":
+		return "null"
+	}
+	return "scalar"
+}
