@@ -399,3 +399,29 @@ resource "terraform_data" "x" {
 	// Where it stands is told, but nothing of a change.
 	wantTold(t, told("component.skipped"), "component.skipped: "+string(hooks.Pending)+"\ncomponent.skipped: "+string(hooks.Skipped)+"\n")
 }
+
+func TestRow260ProgressOfDeferredImport(t *testing.T) {
+	t.Parallel()
+	s := stacktest.Real(t, "-- main.tfcomponent.hcl --\n"+fakeRequired+`
+provider "fake" "main" {}
+component "a" {
+  source    = "./mod"
+  providers = { fake = provider.fake.main }
+}
+`+usingFake+`
+-- mod/import.tf --
+resource "terraform_data" "id" {}
+import {
+  to = fake_resource.a
+  id = terraform_data.id.id
+}
+`)
+	told := watch(t, s, "plan")
+	plan := s.Plan(engine.Normal)
+	if got := plan.Components[0].Deferred; len(got) != 1 || got[0].Change.Address != "fake_resource.a" || got[0].Change.Change.Importing == nil {
+		t.Errorf("deferred: %+v, want the import", got)
+	}
+	if text := told("component.a"); !strings.HasSuffix(text, "component.a: counts add 1, defer 1\ncomponent.a: deferred\n") {
+		t.Errorf("progress:\n%swant the component deferred", text)
+	}
+}
