@@ -66,29 +66,6 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-func TestEditDistance(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0},
-		{"", "abc", 3},
-		{"abc", "", 3},
-		{"abc", "abc", 0},
-		{"abc", "acb", 1},
-		{"abc", "abd", 1},
-		{"kitten", "sitting", 3},
-		{"ca", "abc", 3},
-	} {
-		if got := editDistance(test.a, test.b); got != test.want {
-			t.Errorf("editDistance(%q, %q): got %d, want %d", test.a, test.b, got, test.want)
-		}
-		if back := editDistance(test.b, test.a); back != test.want {
-			t.Errorf("editDistance(%q, %q): got %d, want %d", test.b, test.a, back, test.want)
-		}
-	}
-}
-
 // Every command says what it does, how it is called and gives an example, and its options have a usage.
 func TestHelpIsComplete(t *testing.T) {
 	s := newSession(Streams{}, dependencies{})

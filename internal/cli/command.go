@@ -6,8 +6,9 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/cairnstacks/cairn/internal/order"
 )
 
 // command is a command, or a group of commands.
@@ -172,37 +173,9 @@ func helpCommand() *command {
 
 // didYouMean suggests the nearest of the names, if there is one that may have been meant.
 func didYouMean(given string, names []string, prefix string) string {
-	best, distance := "", max(2, len(given)/3)+1
-	for _, name := range slices.Sorted(slices.Values(names)) {
-		if d := editDistance(given, name); d < distance {
-			best, distance = name, d
-		}
-	}
+	best := order.Nearest(given, names)
 	if best == "" {
 		return ""
 	}
 	return fmt.Sprintf(" Did you mean %q?", prefix+best)
-}
-
-// editDistance counts the letters to insert, delete, replace or swap to turn one word into the other.
-func editDistance(a, b string) int {
-	before, previous, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before, previous, row = previous, row, before
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(previous[j]+cost, previous[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }

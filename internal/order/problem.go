@@ -29,6 +29,7 @@ const (
 	CodeNotASet        Code = "order/not-a-set"
 	CodeSyntax         Code = "order/syntax"      // not the language of the format at all
 	CodeUnknownKey     Code = "order/unknown-key" // a key that the format does not have
+	CodeBadValue       Code = "order/bad-value"   // a value of the wrong type, or one that is missing
 	CodeVersion        Code = "order/version"     // another version is required
 )
 

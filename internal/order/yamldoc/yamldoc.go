@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"regexp"
 	"strconv"
 	"strings"
@@ -175,4 +176,14 @@ func Kind(node *yaml.Node) string {
 		return "null"
 	}
 	return "scalar"
+}
+
+// ReadFile reads a file, but hardly more of it than [Parse] takes.
+func ReadFile(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxSize+1))
 }
