@@ -1,0 +1,124 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package glob matches slash-separated paths with patterns. Matching takes time linear in the path, whatever the
+// pattern.
+//
+// In a pattern, * stands for any text without a slash, ? for one such character, ** as a whole path element for any
+// number of elements, also none, [ab-c] and [!a] for one character of a set, and {a,b} for one of several texts. A
+// backslash takes the meaning from the character that follows. Everything else stands for itself.
+package glob
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Pattern is a compiled pattern.
+type Pattern struct {
+	text    string
+	matcher *regexp.Regexp // nil for a pattern without special characters
+}
+
+// HasMeta tells whether a text is more than a plain path.
+func HasMeta(text string) bool { return strings.ContainsAny(text, `*?[{\`) }
+
+// Compile reads a pattern.
+func Compile(text string) (Pattern, error) {
+	if !HasMeta(text) {
+		return Pattern{text: text}, nil
+	}
+	expr, err := translate(text)
+	if err != nil {
+		return Pattern{}, fmt.Errorf("pattern %q: %w", text, err)
+	}
+	matcher, err := regexp.Compile(`^(?s:` + expr + `)$`)
+	if err != nil {
+		return Pattern{}, fmt.Errorf("pattern %q has a set of characters that is none", text)
+	}
+	return Pattern{text: text, matcher: matcher}, nil
+}
+
+// Match tells whether the pattern is one for the whole path.
+func (p Pattern) Match(path string) bool {
+	if p.matcher == nil {
+		return p.text == path
+	}
+	return p.matcher.MatchString(path)
+}
+
+func (p Pattern) String() string { return p.text }
+
+// translate makes a regular expression of a pattern.
+func translate(text string) (string, error) {
+	var b strings.Builder
+	braces := 0
+	for i := 0; i < len(text); {
+		rest := text[i:]
+		atStart := i == 0 || text[i-1] == '/'
+		switch {
+		case atStart && strings.HasPrefix(rest, "**/"):
+			b.WriteString(`(?:.*/)?`)
+			i += 3
+		case atStart && rest == "**":
+			b.WriteString(`.*`)
+			i += 2
+		case rest[0] == '*':
+			b.WriteString(`[^/]*`)
+			i += len(rest) - len(strings.TrimLeft(rest, "*"))
+		case rest[0] == '?':
+			b.WriteString(`[^/]`)
+			i++
+		case rest[0] == '[':
+			set, length, err := translateSet(rest)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(set)
+			i += length
+		case rest[0] == '{':
+			b.WriteString(`(?:`)
+			braces++
+			i++
+		case rest[0] == '}' && braces > 0:
+			b.WriteString(`)`)
+			braces--
+			i++
+		case rest[0] == ',' && braces > 0:
+			b.WriteString(`|`)
+			i++
+		case rest[0] == '\\':
+			if len(rest) == 1 {
+				return "", errors.New("nothing follows the last backslash")
+			}
+			b.WriteString(regexp.QuoteMeta(rest[1:2]))
+			i += 2
+		default:
+			b.WriteString(regexp.QuoteMeta(rest[:1]))
+			i++
+		}
+	}
+	if braces > 0 {
+		return "", errors.New("a { has no closing }")
+	}
+	return b.String(), nil
+}
+
+// translateSet makes a regular expression of the set of characters that a text starts with.
+func translateSet(text string) (expr string, length int, err error) {
+	end := strings.IndexByte(text[1:], ']')
+	if end <= 0 {
+		return "", 0, errors.New("a [ has no closing ], or nothing in it")
+	}
+	set := text[1 : end+1]
+	not := ""
+	if set[0] == '!' || set[0] == '^' {
+		not, set = "^/", set[1:]
+	}
+	if set == "" {
+		return "", 0, errors.New("a [ has nothing in it")
+	}
+	return "[" + not + strings.NewReplacer(`\`, `\\`, `[`, `\[`, `^`, `\^`).Replace(set) + "]", end + 2, nil
+}

@@ -1,0 +1,154 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package tagquery reads and evaluates tag expressions such as "prod and (network or not dir:base)".
+//
+// The words and, or, not and in, in any case, are operators, with parentheses; two terms side by side mean the
+// same as and, which binds tighter than or. A quoted word is always a tag. "x in dir", or "dir~x", asks for whole elements of the
+// path of a directory, "dir:x" for the whole path, and "relative_dir:x" for a path seen from where the query is
+// declared.
+package tagquery
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Query is an expression over the tags of a directory. The zero value is the empty query, which matches everything.
+type Query struct {
+	text string
+	root node
+}
+
+func (q Query) String() string { return q.text }
+
+// Subject is what a query is asked about.
+type Subject struct {
+	Dir  string // with slashes, from the root of the repository
+	Tags map[string]bool
+}
+
+// Match tells whether the query matches.
+func (q Query) Match(s Subject) bool { return q.root == nil || q.root.match(s) }
+
+// At returns the query as one that is declared in a directory: relative_dir: is resolved against it.
+func (q Query) At(dir string) Query {
+	if q.root != nil && strings.Contains(q.text, relativePrefix) {
+		q.root = q.root.at(dir)
+	}
+	return q
+}
+
+// AnyOf returns tags of which everything that the query matches has at least one. Without ok there are no such tags.
+// It spares asking about everything.
+func (q Query) AnyOf() (tags []string, ok bool) {
+	if q.root == nil {
+		return nil, false
+	}
+	return q.root.anyOf()
+}
+
+const (
+	dirPrefix      = "dir:"
+	relativePrefix = "relative_dir:"
+	insidePrefix   = "dir~"
+)
+
+type node interface {
+	match(s Subject) bool
+	at(dir string) node
+	anyOf() ([]string, bool)
+}
+
+type tag string
+
+func newTag(text string) node {
+	if dir, ok := strings.CutPrefix(text, dirPrefix); ok {
+		return tag(dirPrefix + path.Clean(dir))
+	}
+	if dir, ok := strings.CutPrefix(text, relativePrefix); ok {
+		return relative(dir)
+	}
+	return tag(text)
+}
+
+func (t tag) match(s Subject) bool {
+	if dir, ok := strings.CutPrefix(string(t), dirPrefix); ok {
+		return s.Dir == dir
+	}
+	return s.Tags[string(t)]
+}
+
+func (t tag) at(string) node          { return t }
+func (t tag) anyOf() ([]string, bool) { return []string{string(t)}, true }
+
+// relative is a path from a directory that is not known yet, and then matches nothing.
+type relative string
+
+func (r relative) match(Subject) bool      { return false }
+func (r relative) at(dir string) node      { return tag(dirPrefix + path.Join(dir, string(r))) }
+func (r relative) anyOf() ([]string, bool) { return nil, true }
+
+// inside asks for elements of a path.
+type inside string
+
+func (i inside) match(s Subject) bool {
+	return strings.Contains("/"+s.Dir+"/", "/"+string(i)+"/")
+}
+
+func (i inside) at(string) node          { return i }
+func (i inside) anyOf() ([]string, bool) { return nil, false }
+
+type not struct{ of node }
+
+func (n not) match(s Subject) bool    { return !n.of.match(s) }
+func (n not) at(dir string) node      { return not{n.of.at(dir)} }
+func (n not) anyOf() ([]string, bool) { return nil, false }
+
+type and []node
+
+func (a and) match(s Subject) bool {
+	return !slices.ContainsFunc(a, func(n node) bool { return !n.match(s) })
+}
+
+func (a and) at(dir string) node { return and(each(a, dir)) }
+
+func (a and) anyOf() ([]string, bool) {
+	var fewest []string
+	found := false
+	for _, n := range a {
+		if tags, ok := n.anyOf(); ok && (!found || len(tags) < len(fewest)) {
+			fewest, found = tags, true
+		}
+	}
+	return fewest, found
+}
+
+type or []node
+
+func (o or) match(s Subject) bool {
+	return slices.ContainsFunc(o, func(n node) bool { return n.match(s) })
+}
+
+func (o or) at(dir string) node { return or(each(o, dir)) }
+
+func (o or) anyOf() ([]string, bool) {
+	var all []string
+	for _, n := range o {
+		tags, ok := n.anyOf()
+		if !ok {
+			return nil, false
+		}
+		all = append(all, tags...)
+	}
+	return all, true
+}
+
+func each(nodes []node, dir string) []node {
+	moved := make([]node, len(nodes))
+	for i, n := range nodes {
+		moved[i] = n.at(dir)
+	}
+	return moved
+}
