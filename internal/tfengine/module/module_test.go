@@ -320,6 +320,9 @@ func TestDiagnostics(t *testing.T) {
 		"const variable (E-MOD-04)": {
 			map[string]string{"m/a.tf": "variable \"v\" {\n  const = true\n}"}, "Constant variables cannot be used here", "m/a.tf:2", false,
 		},
+		"ephemeral output": {
+			map[string]string{"m/a.tf": "output \"o\" {\n  value     = 1\n  ephemeral = true\n}"}, "Ephemeral outputs cannot be used here", "m/a.tf:1", false,
+		},
 		"workspace": {
 			map[string]string{"m/a.tf": "module \"c\" {\n  source = \"../c\"\n}", "c/a.tf": "output \"o\" {\n  value = \"x-${terraform.workspace}\"\n}"},
 			"Workspace name not available", "c/a.tf:2", false,

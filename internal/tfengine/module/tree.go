@@ -158,6 +158,16 @@ func forbiddenInRoot(root *Directory) hcl.Diagnostics {
 			Subject:  at.Ptr(),
 		})
 	}
+	for _, name := range slices.Sorted(maps.Keys(root.Outputs)) {
+		if output := root.Outputs[name]; output.Ephemeral {
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagError,
+				Summary:  "Ephemeral outputs cannot be used here",
+				Detail:   fmt.Sprintf("The outputs of a component are kept in the state, so output %q of its module cannot be ephemeral. Remove the argument or the output.", name),
+				Subject:  output.Range.Ptr(),
+			})
+		}
+	}
 	return diags.Extend(root.withoutWorkspace())
 }
 

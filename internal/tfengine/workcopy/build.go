@@ -277,16 +277,6 @@ func (c *Copy) addOverrides(gen *generated, override map[string]any) {
 	if len(variables) > 0 {
 		override["variable"] = variables
 	}
-	// The root module of a component may not have ephemeral outputs: they would be an error that hides all others.
-	outputs := map[string]any{}
-	for name, output := range c.tree.Root.Outputs {
-		if output.Ephemeral {
-			outputs[name] = map[string]any{"value": nil, "ephemeral": false}
-		}
-	}
-	if len(outputs) > 0 {
-		override["output"] = outputs
-	}
 }
 
 // WriteFinal writes what the engine needs while it applies a plan: the content of the latch. The

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -74,6 +75,7 @@ type program interface {
 	describe() *engine.Module
 	validate() hcl.Diagnostics
 	preventsDestroy(module, resource string) bool
+	defersDestroy(module, resource string, inputs map[string]cty.Value) (reason string)
 	execute(*execution) (*outcome, hcl.Diagnostics)
 }
 

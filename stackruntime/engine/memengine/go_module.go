@@ -39,7 +39,7 @@ type Resource struct {
 	TriggersReplace func(Scope) (cty.Value, error) // nil is a null
 
 	// Defer is asked while planning, and stands for a provider that defers the resource:
-	// it returns the reason, or "" to plan it. May be nil.
+	// it returns the reason, or "" to plan it. While planning to destroy, the scope has no resources. May be nil.
 	Defer func(Scope) string
 }
 
@@ -90,6 +90,15 @@ func newGoProgram(dir string, m *Module) *goProgram {
 func (p *goProgram) describe() *engine.Module            { return p.module }
 func (p *goProgram) validate() hcl.Diagnostics           { return nil }
 func (p *goProgram) preventsDestroy(string, string) bool { return false }
+
+func (p *goProgram) defersDestroy(_, resource string, inputs map[string]cty.Value) string {
+	for _, r := range p.source.Resources {
+		if r.Name == resource && r.Defer != nil {
+			return r.Defer(Scope{Inputs: inputs})
+		}
+	}
+	return ""
+}
 
 func (p *goProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
 	var diags hcl.Diagnostics

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclparse"
+	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -208,6 +209,8 @@ func displayName(path, stackDir string) string {
 }
 
 func (p *hclProgram) describe() *engine.Module { return p.module }
+
+func (p *hclProgram) defersDestroy(string, string, map[string]cty.Value) string { return "" }
 
 func (p *hclProgram) preventsDestroy(module, resource string) bool {
 	for module != "" {

@@ -251,6 +251,10 @@ func (p *planner) planDeletions(prog program) hcl.Diagnostics {
 			continue
 		}
 		change := objectChange{actions: tfjson.Actions{tfjson.ActionDelete}, before: o.value, after: noObject}
+		if reason := prog.defersDestroy(o.module, o.name, p.req.Inputs); reason != "" && p.req.Mode == engine.Destroy {
+			p.deferChange(describeChange(o.module, o.name, o.key, change), o.resource(), reason)
+			continue
+		}
 		if p.req.Mode == engine.Normal {
 			change.reason = deletionReason(o.key, resources[o.resource()])
 			if o.module != "" && !p.inside[o.module] {
