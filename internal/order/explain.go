@@ -98,7 +98,7 @@ func (g *Graph) Reduced(selected Selection, transitive bool) []Edge {
 				}
 				seen[edge.To] = start + 1
 				if g.works(edge.To, selected) {
-					edges = append(edges, Edge{From: start, To: edge.To, Reason: edge.Reason, Place: edge.Place})
+					edges = append(edges, Edge{From: start, To: edge.To, Soft: edge.Soft, Reason: edge.Reason, Place: edge.Place})
 				} else {
 					stack = append(stack, edge.To)
 				}

@@ -40,8 +40,12 @@ type Node struct {
 // Edge says that one node must be finished before another starts.
 type Edge struct {
 	From, To int // numbers of nodes, as returned by [Builder.Add]
-	Reason   string
-	Place    Place
+
+	// Soft edges give an order only: how From has ended does not keep To from being done.
+	Soft bool
+
+	Reason string
+	Place  Place
 }
 
 // Builder collects nodes and edges. The zero value is empty.
@@ -56,7 +60,7 @@ func (b *Builder) Add(node Node) int {
 	return len(b.nodes) - 1
 }
 
-// Edge adds an edge. Of several between the same nodes the first is kept.
+// Edge adds an edge. Of several between the same nodes the first is kept; it is soft only if all are.
 func (b *Builder) Edge(edge Edge) {
 	b.edges = append(b.edges, edge)
 }
@@ -112,11 +116,22 @@ func dedupe(edges []Edge) []Edge {
 		return cmp.Or(cmp.Compare(edges[i].From, edges[j].From), cmp.Compare(edges[i].To, edges[j].To))
 	}
 	slices.SortStableFunc(byEnds, compare)
+	hard := map[int]bool{} // the edges that others between the same nodes make hard
+	first := 0
+	for k, i := range byEnds {
+		if compare(byEnds[first], i) != 0 {
+			first = k
+		}
+		if edges[byEnds[first]].Soft && !edges[i].Soft {
+			hard[byEnds[first]] = true
+		}
+	}
 	byEnds = slices.CompactFunc(byEnds, func(i, j int) bool { return compare(i, j) == 0 })
 	slices.Sort(byEnds)
 	kept := make([]Edge, len(byEnds))
 	for k, i := range byEnds {
 		kept[k] = edges[i]
+		kept[k].Soft = kept[k].Soft && !hard[i]
 	}
 	return kept
 }

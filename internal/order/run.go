@@ -19,6 +19,7 @@ const (
 	Succeeded
 	Failed
 	Skipped // because of another node that failed
+	Passed  // by [RunOptions.Decide]: there was nothing to do
 )
 
 // Result is what became of one node.
@@ -37,6 +38,20 @@ type RunOptions struct {
 	// FailFast starts nothing more after a failure. KeepGoing starts also what depends on a failed node. Without either,
 	// everything is started but what depends on a failed node.
 	FailFast, KeepGoing bool
+
+	// Decide, if there is one, is asked about each selected node when what it waits for has ended, unless a failure behind hard
+	// edges has settled the matter. It may ask for the results of nodes that this one waits for, anchors excepted. The zero
+	// Result starts the node; one that is Passed counts as success, one that is Skipped as failure of Because.
+	Decide func(node int, result func(int) Result) Result
+
+	// Limits keep nodes from running at the same time as others.
+	Limits []Limit
+}
+
+// Limit says how many of some nodes may run at the same time.
+type Limit struct {
+	Parallel int // less than 1 stands for 1
+	Nodes    []int
 }
 
 // Run does the work of the selected nodes, each when all it waits for has ended. The result has an entry for each
@@ -46,7 +61,7 @@ type RunOptions struct {
 func (g *Graph) Run(ctx context.Context, opts RunOptions, work func(ctx context.Context, node int) error) []Result {
 	r := &run{
 		graph: g, opts: opts, work: work, results: make([]Result, g.Len()),
-		slots: newSlots(max(opts.Parallel, 1), g.Len(), g.Sequence(opts.Rule, opts.Selected)),
+		slots: newSlots(max(opts.Parallel, 1), g.Len(), g.Sequence(opts.Rule, opts.Selected), opts.Limits),
 	}
 	ctx, r.stop = context.WithCancel(ctx)
 	defer r.stop()
@@ -107,7 +122,7 @@ func (r *run) await(tasks context.Context, n int, ends []promising.PromiseGet[en
 		if err != nil {
 			return end{}, err
 		}
-		if one.failed && (!all.failed || r.graph.Compare(one.because, all.because) < 0) {
+		if one.failed && !edge.Soft && (!all.failed || r.graph.Compare(one.because, all.because) < 0) {
 			all = one
 		}
 	}
@@ -123,6 +138,17 @@ func (r *run) node(ctx context.Context, n int, before end) end {
 		r.results[n] = Result{State: Skipped, Because: before.because}
 		r.slots.leave(n)
 		return before
+	}
+	if r.opts.Decide != nil {
+		decided := r.opts.Decide(n, func(other int) Result { return r.results[other] })
+		if decided.State != NotStarted {
+			r.results[n] = decided
+			r.slots.leave(n)
+			if decided.State == Skipped {
+				return end{failed: true, because: decided.Because}
+			}
+			return before
+		}
 	}
 	r.slots.take(n)
 	defer r.slots.put(n)

@@ -5,6 +5,7 @@ package order
 
 import (
 	"container/heap"
+	"slices"
 	"sync"
 )
 
@@ -12,20 +13,34 @@ import (
 // single slot is given strictly in the order of the sequence, even if the next node has yet to ask.
 type slots struct {
 	strict   bool
-	position []int // of each node in the sequence; meaningless for nodes without work
+	position []int   // of each node in the sequence; meaningless for nodes without work
+	limitsOf [][]int // of each node, as positions in mu.limits
 
 	mu struct {
 		sync.Mutex
 		free   int
+		limits []limit
 		asking requests
 		past   []bool // by position: whether the node has run, or will not
 		next   int    // the first position that is not past
 	}
 }
 
+// limit is what is left of a [Limit].
+type limit struct {
+	free   int
+	parked requests // those that ask for a slot while there is none of this limit
+}
+
 // newSlots returns slots for the nodes of a sequence, out of a number of nodes.
-func newSlots(parallel, nodes int, sequence []int) *slots {
-	s := &slots{strict: parallel == 1, position: make([]int, nodes)}
+func newSlots(parallel, nodes int, sequence []int, limits []Limit) *slots {
+	s := &slots{strict: parallel == 1, position: make([]int, nodes), limitsOf: make([][]int, nodes)}
+	for i, l := range limits {
+		s.mu.limits = append(s.mu.limits, limit{free: max(l.Parallel, 1)})
+		for _, n := range l.Nodes {
+			s.limitsOf[n] = append(s.limitsOf[n], i)
+		}
+	}
 	for i, n := range sequence {
 		s.position[n] = i
 	}
@@ -38,7 +53,7 @@ func newSlots(parallel, nodes int, sequence []int) *slots {
 func (s *slots) take(n int) {
 	granted := make(chan struct{})
 	s.mu.Lock()
-	heap.Push(&s.mu.asking, request{s.position[n], granted})
+	heap.Push(&s.mu.asking, request{s.position[n], n, granted})
 	s.grant()
 	s.mu.Unlock()
 	<-granted
@@ -49,6 +64,10 @@ func (s *slots) put(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.free++
+	for _, l := range s.limitsOf[n] {
+		s.mu.limits[l].free++
+		s.unpark(l)
+	}
 	s.pass(n)
 }
 
@@ -69,13 +88,42 @@ func (s *slots) pass(n int) {
 
 func (s *slots) grant() {
 	for s.mu.free > 0 && len(s.mu.asking) > 0 && (!s.strict || s.mu.asking[0].position == s.mu.next) {
+		asking := heap.Pop(&s.mu.asking).(request)
+		if s.park(asking) {
+			continue
+		}
 		s.mu.free--
-		close(heap.Pop(&s.mu.asking).(request).granted)
+		for _, l := range s.limitsOf[asking.node] {
+			s.mu.limits[l].free--
+		}
+		close(asking.granted)
+	}
+}
+
+// park puts a request aside if a limit does not let it pass, and in its place takes up what the other limits let pass.
+func (s *slots) park(r request) bool {
+	limits := s.limitsOf[r.node]
+	full := slices.IndexFunc(limits, func(l int) bool { return s.mu.limits[l].free == 0 })
+	if full < 0 {
+		return false
+	}
+	heap.Push(&s.mu.limits[limits[full]].parked, r)
+	for _, l := range limits {
+		s.unpark(l)
+	}
+	return true
+}
+
+// unpark lets the first of those that wait for a limit ask again, if there is room.
+func (s *slots) unpark(l int) {
+	if limit := &s.mu.limits[l]; limit.free > 0 && len(limit.parked) > 0 {
+		heap.Push(&s.mu.asking, heap.Pop(&limit.parked))
 	}
 }
 
 type request struct {
 	position int
+	node     int
 	granted  chan struct{}
 }
 
