@@ -79,10 +79,10 @@ func Write(w io.Writer, p *Plan, file FileContext) error {
 	if err != nil {
 		return fmt.Errorf("writing plan: %w", err)
 	}
-	archive := zip.NewWriter(w)
-	archive.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
-		return flate.NewWriter(w, flate.BestSpeed)
-	})
+	archive, err := newArchive(w)
+	if err != nil {
+		return fmt.Errorf("writing plan: %w", err)
+	}
 	sum := sha256.Sum256(raw)
 	members := []member{{indexMember, zip.Deflate, raw}}
 	members = append(members, enginePlans...)
@@ -96,6 +96,22 @@ func Write(w io.Writer, p *Plan, file FileContext) error {
 		return fmt.Errorf("writing plan: %w", err)
 	}
 	return nil
+}
+
+// newArchive returns a writer of an archive whose members share one compressor:
+// each is closed before the next begins, and making one costs more than
+// compressing an ordinary engine plan.
+func newArchive(w io.Writer) (*zip.Writer, error) {
+	compressor, err := flate.NewWriter(io.Discard, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	archive := zip.NewWriter(w)
+	archive.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		compressor.Reset(w)
+		return compressor, nil
+	})
+	return archive, nil
 }
 
 type member struct {
