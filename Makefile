@@ -25,7 +25,7 @@ help:
 	@echo 'test-tofu all tests, and the demo, with tofu as the only engine'
 	@echo 'conformance  tests of each behaviour of the language, and a table of them; ROWS=101-112 for some'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
-	@echo 'stacks    check generated stacks for STACKSTIME=10m'
+	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
 	@echo 'race      tests where things run at the same time, under the race detector'
 	@echo 'lint      go vet, golangci-lint, formatting, go.mod'
 	@echo 'fmt       format Go files'
@@ -75,8 +75,9 @@ fuzz:
 	@echo 'go test -fuzz: done'
 
 STACKSTIME ?= 10m
+STACKS ?= .
 stacks:
-	$(GO) test ./internal/stackgen/stackcheck -timeout=0 -run='TestGeneratedStacks|TestBrokenStacks' -for=$(STACKSTIME)
+	@$(PREPARED) && $(GO) test ./internal/stackgen/stackcheck -v -timeout=0 -run='$(STACKS)' -for=$(STACKSTIME)
 
 # Packages in which goroutines, processes or locks matter.
 RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/tfengine/... ./internal/providers/... ./internal/statestore/... ./internal/cli/...

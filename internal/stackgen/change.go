@@ -66,22 +66,37 @@ func (s *stack) used(name string) bool {
 	return slices.ContainsFunc(s.blocks(false), word.MatchString)
 }
 
-// isKnown tells whether the instances are known while planning, as those of
-// removed blocks must be.
-func (f *forEach) isKnown() bool { return f == nil || len(f.uses) == 0 }
-
 func (g *generator) removeComponents(s *stack) {
 	for _, c := range slices.Backward(slices.Clone(s.components)) {
-		if !g.chance(30) || s.used("component."+c.name) || !c.forEach.isKnown() {
+		if !g.chance(30) || s.used("component."+c.name) {
 			continue
 		}
 		s.components = slices.DeleteFunc(s.components, func(other *component) bool { return other == c })
 		s.forget(c)
-		if c.forEach != nil {
+		switch {
+		case c.forEach != nil:
 			s.removed = append(s.removed, g.removal("component."+c.name+"[each.key]", s.source(c.module.dir), c.forEach.argument()+c.providersArgument()))
-			continue
+		case s != g.root && c.slot == nil && g.chance(40):
+			g.removeFromOutside(s, c)
+		default:
+			s.removed = append(s.removed, g.removal("component."+c.name, s.source(c.module.dir), c.providersArgument()))
 		}
-		s.removed = append(s.removed, g.removal("component."+c.name, s.source(c.module.dir), c.providersArgument()))
+	}
+}
+
+// removeFromOutside has the stacks that call this one remove a component of it.
+func (g *generator) removeFromOutside(s *stack, c *component) {
+	for _, caller := range g.stacks {
+		for _, call := range caller.calls {
+			if call.stack != s {
+				continue
+			}
+			from := "stack." + call.name
+			if call.forEach != nil {
+				from += "[each.key]"
+			}
+			caller.removed = append(caller.removed, g.removal(from+".component."+c.name, caller.source(c.module.dir), call.forEach.argument()))
+		}
 	}
 }
 
@@ -99,7 +114,7 @@ func (s *stack) forget(c *component) {
 func (g *generator) removeCalls(s *stack) {
 	for _, c := range slices.Backward(slices.Clone(s.calls)) {
 		name := "stack." + c.name
-		if !g.chance(30) || s.used(name) || !c.forEach.isKnown() {
+		if !g.chance(30) || s.used(name) {
 			continue
 		}
 		s.calls = slices.DeleteFunc(s.calls, func(other *call) bool { return other == c })
@@ -124,14 +139,19 @@ func (g *generator) removeKeys(s *stack) {
 		if f == nil || f.literal == nil || !g.chance(40) || s.used("component."+c.name) {
 			continue
 		}
-		key := f.literal[len(f.literal)-1]
+		key := quote(f.literal[len(f.literal)-1])
 		f.literal = f.literal[:len(f.literal)-1]
 		f.write()
 		argument := c.providersArgument()
 		if c.slot != nil && strings.Contains(c.slot.text, "each.") {
 			argument = "providers = {\nfake = provider.fake.main\n}\n"
 		}
-		s.removed = append(s.removed, g.removal("component."+c.name+"["+quote(key)+"]", s.source(c.module.dir), argument))
+		others := slices.DeleteFunc(slices.Clone(s.scope.keys), func(e expr) bool { return e.uses["component."+c.name] })
+		if len(others) > 0 && g.chance(50) { // no set of keys is empty
+			argument += fmt.Sprintf("for_each = toset([for k in %s : %s])\n", pick(g, others).text, key)
+			key = "each.key"
+		}
+		s.removed = append(s.removed, g.removal("component."+c.name+"["+key+"]", s.source(c.module.dir), argument))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -42,14 +43,18 @@ func content(t testing.TB, s *stackstate.State) map[string]string {
 	for name, v := range s.Outputs {
 		all["output."+name] = fmt.Sprintf("%#v", v)
 	}
-	there := map[stackaddrs.AbsComponent]bool{}
-	for addr := range s.Components {
-		there[stackaddrs.ComponentOf(addr)] = true
+	depends := map[[2]stackaddrs.AbsComponent]bool{}
+	for addr, c := range s.Components {
+		for _, required := range c.Dependencies {
+			depends[[2]stackaddrs.AbsComponent{stackaddrs.ComponentOf(addr), required}] = true
+		}
 	}
 	for addr, c := range s.Components {
 		prefix := addr.String()
-		// Dependents that are gone themselves stay until the component is applied again.
-		dependents := slices.DeleteFunc(slices.Clone(c.Dependents), func(d stackaddrs.AbsComponent) bool { return !there[d] })
+		// Dependents that are gone, or let go of the component, stay until it is applied again.
+		dependents := slices.DeleteFunc(slices.Clone(c.Dependents), func(d stackaddrs.AbsComponent) bool {
+			return !depends[[2]stackaddrs.AbsComponent{d, stackaddrs.ComponentOf(addr)}]
+		})
 		all[prefix] = fmt.Sprint(c.Dependencies, dependents)
 		for name, v := range c.Inputs {
 			all[prefix+" input "+name] = fmt.Sprintf("%#v", v)
@@ -62,6 +67,22 @@ func content(t testing.TB, s *stackstate.State) map[string]string {
 		}
 	}
 	return all
+}
+
+// lasting is the part of a state's content that is the same on every way to it. A
+// resource that was replaced, and what takes values from it, differ in
+// identifiers: then that part is the components and what they depend on.
+func (c *check) lasting(s *stackstate.State) map[string]string {
+	c.Helper()
+	all := content(c, s)
+	if !c.replaced {
+		return all
+	}
+	there := map[string]bool{}
+	for addr := range s.Components {
+		there[addr.String()] = true
+	}
+	return selectKeys(all, func(name string) bool { return there[name] })
 }
 
 func objects(t testing.TB, c *stackstate.Component) map[string]stackstate.Object {
@@ -91,7 +112,8 @@ func describePlan(p *stackplan.Plan) string {
 			}
 		}
 	}
-	for name, o := range p.Outputs {
+	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
+		o := p.Outputs[name]
 		fmt.Fprintf(&b, "output %s %s %#v %#v\n", name, o.Action, o.Before, o.After)
 	}
 	return b.String()

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/stackgen"
 	"github.com/cairnstacks/cairn/internal/stackgen/stackcheck"
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
@@ -24,8 +27,9 @@ import (
 )
 
 var (
-	seedFlag     = flag.Uint64("seed", seedFromEnvironment(), "check only the stack of this seed (or CAIRN_SEED)")
-	durationFlag = flag.Duration("for", 0, "check stacks of random seeds for so long")
+	seedFlag       = flag.Uint64("seed", seedFromEnvironment(), "check only the stack of this seed (or CAIRN_SEED)")
+	durationFlag   = flag.Duration("for", 0, "check stacks of random seeds and all sizes for so long")
+	componentsFlag = flag.Int("components", -1, "check stacks of about so many components; 0 leaves that to chance")
 )
 
 func seedFromEnvironment() uint64 {
@@ -33,16 +37,25 @@ func seedFromEnvironment() uint64 {
 	return seed
 }
 
-// seeds runs a check for the seeds that were asked for: one, some for so long, or the first so many.
-func seeds(t *testing.T, n uint64, check func(t *testing.T, seed uint64)) {
+// selection says which stacks a test checks: the first so many seeds with a size that is enough for a test that is
+// always run, or, for so long, random seeds and all sizes.
+type selection struct {
+	seeds uint64
+	size  func(seed uint64) int
+	sizes func(seed uint64) int // in runs for some time; nil leaves it to the generator
+	share float64               // of the time
+}
+
+func (s selection) each(t *testing.T, check func(t *testing.T, seed uint64, size int)) {
 	run := func(seed uint64) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			size := s.sizeOf(seed)
 			defer func() {
 				if t.Failed() {
-					t.Logf("again with: go test ./internal/stackgen/stackcheck -run %s -seed %d", parent(t), seed)
+					t.Logf("again with: go test ./internal/stackgen/stackcheck -run %s -seed %d -components %d", parent(t), seed, size)
 				}
 			}()
-			check(t, seed)
+			check(t, seed, size)
 		})
 	}
 	switch {
@@ -51,28 +64,32 @@ func seeds(t *testing.T, n uint64, check func(t *testing.T, seed uint64)) {
 	case *durationFlag != 0:
 		first := rand.Uint64() >> 16 //nolint:gosec // which stacks are checked is left to chance
 		t.Logf("seeds from %d", first)
-		for end := time.Now().Add(*durationFlag); time.Now().Before(end); first++ {
-			run(first)
+		seed := first
+		for end := time.Now().Add(time.Duration(s.share * float64(*durationFlag))); time.Now().Before(end); seed++ {
+			run(seed)
 		}
+		t.Logf("%d stacks", seed-first)
 	default:
-		for seed := range n {
+		for seed := range s.seeds {
 			run(seed + 1)
 		}
 	}
 }
 
-func parent(t *testing.T) string {
-	name, _, _ := cutLast(t.Name())
-	return name
+func (s selection) sizeOf(seed uint64) int {
+	switch {
+	case *componentsFlag >= 0:
+		return *componentsFlag
+	case *durationFlag == 0:
+		return s.size(seed)
+	case s.sizes != nil:
+		return s.sizes(seed)
+	}
+	return 0
 }
 
-func cutLast(name string) (before, after string, found bool) {
-	for i := len(name) - 1; i >= 0; i-- {
-		if name[i] == '/' {
-			return name[:i], name[i+1:], true
-		}
-	}
-	return name, "", false
+func parent(t *testing.T) string {
+	return t.Name()[:strings.LastIndexByte(t.Name(), '/')]
 }
 
 // inMemory makes engines that need no process.
@@ -93,22 +110,55 @@ func inMemory(_ testing.TB, config *stackconfig.Config, fail func(stackcheck.Wor
 	return memengine.New(opts)
 }
 
+// realEngine makes engines that run terraform or tofu.
+func realEngine(t testing.TB, config *stackconfig.Config, _ func(stackcheck.Work) error) engine.Engine {
+	t.Helper()
+	e, err := tfengine.New(tfengine.Options{
+		Binary: testenv.Engine(t), StackDir: config.Root.Dir, WorkDir: t.TempDir(),
+		Environ: append(os.Environ(), "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, "")),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+func check(t *testing.T, opts stackgen.Options, subject stackcheck.Subject) {
+	t.Helper()
+	subject.Stack, subject.Dir = stackgen.Generate(opts), t.TempDir()+"/stack"
+	defer func() {
+		if t.Failed() {
+			t.Logf("first version:\n%s\nsecond version:\n%s", subject.Stack.First, subject.Stack.Second)
+		}
+	}()
+	stackcheck.Check(t, subject)
+}
+
 func TestGeneratedStacks(t *testing.T) {
-	seeds(t, 40, func(t *testing.T, seed uint64) {
-		stack := stackgen.Generate(stackgen.Options{Seed: seed, Components: int(1 + seed%10), Providers: seed%2 == 0})
-		defer func() {
-			if t.Failed() {
-				t.Logf("first version:\n%s\nsecond version:\n%s", stack.First, stack.Second)
-			}
-		}()
-		stackcheck.Check(t, stackcheck.Subject{Stack: stack, Dir: t.TempDir() + "/stack", Engine: inMemory, CanFail: true})
+	small := func(seed uint64) int { return int(1 + seed%6) } //nolint:gosec // fits
+	selection{seeds: 24, size: small, share: 0.6}.each(t, func(t *testing.T, seed uint64, size int) {
+		check(t, stackgen.Options{Seed: seed, Components: size, Providers: seed%2 == 0}, stackcheck.Subject{Engine: inMemory})
+	})
+}
+
+func TestGeneratedStacksOnRealEngine(t *testing.T) {
+	small := func(uint64) int { return 2 }
+	sizes := func(seed uint64) int { return int(1 + seed%8) } //nolint:gosec // fits
+	selection{seeds: 3, size: small, sizes: sizes, share: 0.3}.each(t, func(t *testing.T, seed uint64, size int) {
+		check(t, stackgen.Options{Seed: seed, Components: size}, stackcheck.Subject{Engine: realEngine, Real: true})
 	})
 }
 
 // Whatever is wrong, somebody is told.
 func TestBrokenStacks(t *testing.T) {
-	seeds(t, 80, func(t *testing.T, seed uint64) {
-		opts := stackgen.Options{Seed: seed, Components: 6, Providers: seed%2 == 0}
+	small := func(uint64) int { return 6 }
+	selection{seeds: 80, size: small, share: 0.1}.each(t, func(t *testing.T, seed uint64, size int) {
+		opts := stackgen.Options{Seed: seed, Components: size, Providers: seed%2 == 0}
 		version, what := stackgen.Break(opts, seed)
 		if what == "" {
 			t.Skip("nothing to break in this way")

@@ -4,11 +4,13 @@
 package stackcheck
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // watch records when component instances begin and end in an apply.
@@ -60,6 +62,26 @@ func (w *watch) check(c *check, plan *stackplan.Plan) {
 				}
 				if end, begun := w.mu.end[first], w.mu.begun[second]; begun != 0 && (end == 0 || end > begun) {
 					c.Errorf("rule C5: %s began at %d, before %s, which ended at %d", second, begun, first, end)
+				}
+			}
+		}
+	}
+}
+
+// checkDependents checks that the state says of all components who depends on
+// them, so that those can be destroyed first.
+func (c *check) checkDependents() {
+	c.Helper()
+	instances := map[stackaddrs.AbsComponent][]*stackstate.Component{}
+	for addr, component := range c.state.Components {
+		of := stackaddrs.ComponentOf(addr)
+		instances[of] = append(instances[of], component)
+	}
+	for addr, component := range c.state.Components {
+		for _, required := range component.Dependencies {
+			for _, instance := range instances[required] {
+				if !slices.Contains(instance.Dependents, stackaddrs.ComponentOf(addr)) {
+					c.Errorf("rule C5: %s depends on %s, whose dependents are recorded as %s", addr, required, instance.Dependents)
 				}
 			}
 		}
