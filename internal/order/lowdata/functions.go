@@ -1,0 +1,90 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lowdata
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Functions make calls.
+type Functions interface {
+	// Call makes one call. In test mode nothing is changed.
+	Call(ctx context.Context, req Request) Outcome
+
+	// Reacts tells whether a function has a reaction for when what it watches has changed.
+	Reacts(module, function string) bool
+}
+
+// Request is one call of a function.
+type Request struct {
+	Module, Function string
+	ID, SLS, Name    string
+	Args             *Map // all but the name, requisites and what is for the run; not to be changed
+	Test             bool // says what would change and changes nothing
+
+	// Reaction asks for the reaction to changes of what is watched, after the call itself was made. Changed tells whether
+	// that has changed something.
+	Reaction, Changed bool
+}
+
+// Outcome is what became of a call.
+type Outcome struct {
+	Failed  bool
+	Changed bool // in test mode: something would change
+	Changes *Map // what exactly; may be nil
+	Comment string
+}
+
+// Status is how a call ended.
+type Status int
+
+// The statuses of calls.
+const (
+	NotStarted Status = iota // the run was stopped first
+	OK                       // nothing had to change
+	Changed                  // in test mode: would change something
+	Failed                   //
+	Skipped                  // a requisite is not met, which counts as a failure of the call
+	NotNeeded                // by its requisites there is nothing to do, which is fine
+)
+
+var statusNames = [...]string{"not started", "ok", "changed", "failed", "skipped", "not needed"}
+
+func (s Status) String() string { return statusNames[s] }
+
+// failed tells whether calls that require one of this status cannot be made.
+func (s Status) failed() bool { return s == Failed || s == Skipped || s == NotStarted }
+
+// Result is what became of one call in a run.
+type Result struct {
+	Call    *Call
+	Status  Status
+	Changes *Map
+	Comment string
+	Because *Call // the requisite on account of which the call was skipped, or was not needed; nil if there is none
+}
+
+// request returns what is asked of functions for a call.
+func (c *Call) request(test bool) Request {
+	args := &Map{}
+	for _, entry := range c.Args.Entries {
+		if entry.Key != "name" && entry.Key != "failhard" && !isRequisite(entry.Key) {
+			args.Entries = append(args.Entries, entry)
+		}
+	}
+	return Request{Module: c.Module, Function: c.Function, ID: c.ID, SLS: c.SLS, Name: c.Name, Args: args, Test: test}
+}
+
+// ArgRange returns where an argument is written, or the call if it is not.
+func (c *Call) ArgRange(name string) *hcl.Range {
+	if r := c.ranges[name]; r != nil {
+		return r
+	}
+	return c.Range
+}
+
+// Request returns the call without what only the run needs, for checks.
+func (c *Call) Request() Request { return c.request(true) }

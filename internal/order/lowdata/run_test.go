@@ -1,0 +1,291 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lowdata
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+func TestOrderCRun(t *testing.T) {
+	tests := map[string]struct {
+		src   string
+		opts  RunOptions
+		log   string // calls; "?" in test mode, "!" of the reaction
+		ended string
+	}{
+		"C-30_in_the_order_of_low_data": {src: "b: {m.f: []}\na: {m.f: []}\nc: {m.f: [{order: 1}]}", log: "c b a", ended: "a=ok b=ok c=ok"},
+		"C-31_kind_by_kind": {
+			src: "x: {m.changes: [{prereq: [p]}, {watch: [w]}, {require: [r2, r1]}]}\np: {m.changes: []}\nw: {m.f: []}\nr1: {m.f: []}\nr2: {m.f: []}",
+			log: "r2 r1 w p? x p", ended: "p=changed r1=ok r2=ok w=ok x=changed",
+		},
+		"C-32_requisites_of_requisites_once": {
+			src: "x: {m.f: [{require: [y]}]}\ny: {m.f: [{require: [z]}]}\nz: {m.f: []}", log: "z y x", ended: "x=ok y=ok z=ok",
+		},
+		"C-33_requisites_beat_numbers": {
+			src: "x: {m.f: [{order: 1}, {require: [y]}]}\ny: {m.f: [{order: last}]}\nz: {m.f: []}", log: "y x z", ended: "x=ok y=ok z=ok",
+		},
+		"C-34_not_met": {
+			src: "x: {m.f: [{require: [y]}]}\ny: {m.fails: []}\nz: {m.f: [{require: [x]}]}", log: "y", ended: "x=skipped y=failed z=skipped",
+		},
+		"C-35_in_forms": {
+			src: "y: {m.fails: [{require_in: [x]}]}\nx: {m.f: [{order: 1}]}\nv: {m.changes: [{watch_in: [w]}]}\nw: {m.f: [{order: 2}]}\n" +
+				"p: {m.changes: [{order: 3}, {prereq_in: [q]}]}\nq: {m.f: []}\n",
+			log: "y v w w! p? q p", ended: "p=changed q=ok v=changed w=changed x=skipped y=failed",
+		},
+		"C-37_only_what_needs_it": {
+			src: "a: {m.fails: []}\nb: {m.f: []}\nc: {m.f: [{require: [a]}]}\nd: {m.f: []}", log: "a b d", ended: "a=failed b=ok c=skipped d=ok",
+		},
+		"C-38_failhard_of_all": {
+			src: "a: {m.f: []}\nb: {m.fails: []}\nc: {m.f: []}", opts: RunOptions{Failhard: true}, log: "a b", ended: "a=ok b=failed c=not-started",
+		},
+		"C-38_failhard_of_one": {
+			src: "a: {m.fails: []}\nb: {m.fails: [{failhard: True}]}\nc: {m.f: []}", log: "a b", ended: "a=failed b=failed c=not-started",
+		},
+		"C-38_failhard_of_all_but_one": {
+			src: "a: {m.fails: [{failhard: False}]}\nb: {m.fails: []}\nc: {m.f: []}", opts: RunOptions{Failhard: true}, log: "a b",
+			ended: "a=failed b=failed c=not-started",
+		},
+		"C-38_no_reactions_after_it": {
+			src: "a: {m.changes: []}\nb: {m.f: [{listen: [a]}]}\nc: {m.fails: [{failhard: true}]}", log: "a b c", ended: "a=changed b=ok c=failed",
+		},
+		"C-39_by_id":   {src: "x: {m.f: [{require: [{n: y}]}]}\ny: {n.f: [{name: z}]}", log: "z x", ended: "x=ok y=ok"},
+		"C-39_by_name": {src: "x: {m.f: [{require: [{n: z}]}]}\ny: {n.f: [{name: z}]}", log: "z x", ended: "x=ok y=ok"},
+		"C-39_of_any_module": {
+			src: "x: {m.f: [{require: [vim]}]}\nvim: {pkg.f: [], file.f: []}\ny: {o.f: [{name: vim}]}\nz: {m.f: []}",
+			log: "vim vim vim x z", ended: "vim=ok vim=ok x=ok y=ok z=ok", //nolint:dupword // three calls of the same name
+		},
+		"C-39_patterns": {
+			src: "x: {m.f: [{require: [{n: 'a*/?[0-9]'}]}]}\nab/c1: {n.f: []}\na/b/d2: {n.f: []}\na/cc: {n.f: []}\na/d3: {m.f: []}",
+			log: "ab/c1 a/b/d2 x a/cc a/d3", ended: "a/b/d2=ok a/cc=ok a/d3=ok ab/c1=ok x=ok",
+		},
+		"C-39_patterns_leave_out_the_call": {src: "x: {m.f: [{require: ['*']}]}\ny: {m.f: []}", log: "y x", ended: "x=ok y=ok"},
+		"C-39_of_a_file": {
+			src: "include: [b]\nx: {m.f: [{order: 1}, {require: [{sls: b}]}]}\n-- b.sls --\ny: {m.f: []}\nz: {m.f: []}\n", log: "y z x", ended: "x=ok y=ok z=ok",
+		},
+		"C-42_reaction_after_the_call": {src: "x: {m.f: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x x!", ended: "x=changed y=changed"},
+		"C-42_no_change":               {src: "x: {m.f: [{watch: [y]}]}\ny: {m.f: []}", log: "y x", ended: "x=ok y=ok"},
+		"C-42_no_reaction":             {src: "x: {mute.f: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x", ended: "x=ok y=changed"},
+		"C-42_call_fails":              {src: "x: {m.fails: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x", ended: "x=failed y=changed"},
+		"C-43_would_change":            {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x y", ended: "x=ok y=changed"},
+		"C-43_would_change_nothing":    {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", log: "y?", ended: "x=not-needed y=not-needed"},
+		"C-43_declaring_call_fails":    {src: "x: {m.fails: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x", ended: "x=failed y=skipped"},
+		"C-43_declaring_call_skipped": {
+			src: "x: {m.f: [{prereq: [y]}, {require: [z]}]}\ny: {m.changes: []}\nz: {m.fails: []}", log: "z y?", ended: "x=skipped y=skipped z=failed",
+		},
+		"C-43_trial_fails":       {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.fails: []}", log: "y?", ended: "x=skipped y=failed"},
+		"C-43_fails_when_made":   {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.passes_trial: []}", log: "y? x y", ended: "x=ok y=failed"},
+		"C-43_target_has_needs":  {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: [{require: [z]}]}\nz: {m.f: []}", log: "z y? x y", ended: "x=ok y=changed z=ok"},
+		"C-43_target_first":      {src: "y: {m.changes: []}\nx: {m.f: [{prereq: [y]}]}", log: "y? x y", ended: "x=ok y=changed"},
+		"C-43_target_needs_it":   {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: [{require: [x]}]}", log: "y? x y", ended: "x=ok y=changed"},
+		"C-43_two_of_one_target": {src: "x: {m.f: [{prereq: [y]}]}\nw: {m.f: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x w y", ended: "w=ok x=ok y=changed"},
+		"C-43_one_of_two_targets": {
+			src: "x: {m.f: [{prereq: [y, z]}]}\ny: {m.f: []}\nz: {m.changes: []}", log: "y? z? x z", ended: "x=ok y=not-needed z=changed",
+		},
+		"C-43_chain": {
+			src: "x: {m.changes: [{prereq: [y]}]}\ny: {m.changes: [{prereq: [z]}]}\nz: {m.changes: []}", log: "z? y? x y z", ended: "x=changed y=changed z=changed",
+		},
+		"C-43_chain_without_change": {
+			src: "x: {m.changes: [{prereq: [y]}]}\ny: {m.changes: [{prereq: [z]}]}\nz: {m.f: []}", log: "z?", ended: "x=not-needed y=not-needed z=not-needed",
+		},
+		"C-43_reaction_of_the_target": {
+			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: [{watch: [z]}]}\nz: {m.changes: []}", log: "z y? y?! x y y!", ended: "x=ok y=changed z=changed",
+		},
+		"test_mode": {
+			src: "x: {m.f: [{watch: [y]}]}\ny: {m.changes: []}\nz: {m.f: [{onchanges: [y]}]}", opts: RunOptions{Test: true},
+			log: "y? x? x?! z?", ended: "x=changed y=changed z=ok",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			log, ended := runIt(t, mustCompile(t, test.src), test.opts)
+			if log != test.log {
+				t.Errorf("calls: %s\n want: %s", log, test.log)
+			}
+			if ended != test.ended {
+				t.Errorf("ended: %s\n want: %s", ended, test.ended)
+			}
+		})
+	}
+	t.Run("C-36_both_forms_compile_to_the_same", func(t *testing.T) {
+		in := mustCompile(t, "X: {pkg.f: [{require_in: [{service: httpd}]}]}\nhttpd: {service.f: []}")
+		plain := mustCompile(t, "X: {pkg.f: []}\nhttpd: {service.f: [{require: [{pkg: X}]}]}")
+		var texts []string
+		for _, low := range []*Low{in, plain} {
+			var b strings.Builder
+			if err := WriteJSON(&b, low.Value()); err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, b.String())
+		}
+		if texts[0] != texts[1] {
+			t.Errorf("low data differ:\n%s\n%s", texts[0], texts[1])
+		}
+		if got := sequenceOf(in); got != "X httpd" {
+			t.Errorf("sequence %s", got)
+		}
+	})
+}
+
+// TestOrderCTruthTable has each cell of the table of kinds: what becomes of x whose only target is t.
+func TestOrderCTruthTable(t *testing.T) {
+	// How to make a target end in each way.
+	targets := map[string]string{
+		"skipped": "t: {m.f: [{require: [u]}]}\nu: {m.fails: []}\n",
+		"failed":  "t: {m.fails: []}\n",
+		"ok":      "t: {m.f: []}\n",
+		"changed": "t: {m.changes: []}\n",
+	}
+	const (
+		noRun     = "x=skipped"
+		noNeed    = "x=not-needed"
+		runs      = "x=ok"
+		andReacts = "x=changed"
+	)
+	table := map[string]map[string]string{
+		require:      {"skipped": noRun, "failed": noRun, "ok": runs, "changed": runs},
+		requireAny:   {"skipped": noRun, "failed": noRun, "ok": runs, "changed": runs},
+		watch:        {"skipped": noRun, "failed": noRun, "ok": runs, "changed": andReacts},
+		watchAny:     {"skipped": noRun, "failed": noRun, "ok": runs, "changed": andReacts},
+		listen:       {"skipped": runs, "failed": runs, "ok": runs, "changed": andReacts},
+		onchanges:    {"skipped": noNeed, "failed": noNeed, "ok": noNeed, "changed": runs},
+		onchangesAny: {"skipped": noNeed, "failed": noNeed, "ok": noNeed, "changed": runs},
+		onfail:       {"skipped": noNeed, "failed": runs, "ok": noNeed, "changed": noNeed},
+		onfailAny:    {"skipped": noNeed, "failed": runs, "ok": noNeed, "changed": noNeed},
+		onfailAll:    {"skipped": noNeed, "failed": runs, "ok": noNeed, "changed": noNeed},
+		prereq:       {"skipped": noRun, "failed": noRun, "ok": noNeed, "changed": runs},
+		use:          {"skipped": runs, "failed": runs, "ok": runs, "changed": runs},
+	}
+	for kind, row := range table {
+		for column, want := range row {
+			for form, src := range map[string]string{
+				"plain":       "x: {m.f: [{" + kind + ": [t]}]}\n" + targets[column],
+				"turned":      "x: {m.f: []}\n" + strings.Replace(targets[column], "[", "[{"+kind+"_in: [x]}, ", 1),
+				"target_last": targets[column] + "x: {m.f: [{" + kind + ": [t]}]}\n",
+			} {
+				t.Run(kind+"/"+column+"/"+form, func(t *testing.T) {
+					_, ended := runIt(t, mustCompile(t, src), RunOptions{})
+					if got := ended[strings.LastIndex(ended, "x="):]; got != want {
+						t.Errorf("%s: got %s, want %s", src, got, want)
+					}
+				})
+			}
+		}
+	}
+	several := map[string]struct{ kind, targets, want string }{
+		"require_any with one of two":      {requireAny, "failed+ok", runs},
+		"require with one of two":          {require, "failed+ok", noRun},
+		"watch_any with one of two":        {watchAny, "failed+changed", andReacts},
+		"watch_any without change":         {watchAny, "failed+ok", runs},
+		"watch with one of two":            {watch, "failed+changed", noRun},
+		"watch where one changed":          {watch, "ok+changed", andReacts},
+		"onchanges where one changed":      {onchanges, "ok+changed", runs},
+		"onchanges where one failed":       {onchanges, "failed+changed", noNeed},
+		"onchanges_any where one failed":   {onchangesAny, "failed+changed", runs},
+		"onchanges_any where none changed": {onchangesAny, "failed+ok", noNeed},
+		"onfail where one failed":          {onfail, "ok+failed", runs},
+		"onfail_all where one failed":      {onfailAll, "ok+failed", noNeed},
+		"onfail_all where all failed":      {onfailAll, "failed+failed", runs},
+		"listen where two changed":         {listen, "changed+changed", andReacts},
+	}
+	functions := map[string]string{"failed": "fails", "ok": "f", "changed": "changes"}
+	for name, test := range several {
+		t.Run(name, func(t *testing.T) {
+			a, b, _ := strings.Cut(test.targets, "+")
+			src := "x: {m.f: [{" + test.kind + ": [t1, t2]}]}\nt1: {m." + functions[a] + ": []}\nt2: {m." + functions[b] + ": []}\n"
+			log, ended := runIt(t, mustCompile(t, src), RunOptions{})
+			if got := ended[strings.LastIndex(ended, "x="):]; got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+			if strings.Count(log, "x!") > 1 {
+				t.Errorf("the reaction was made more than once: %s", log)
+			}
+		})
+	}
+	t.Run("listen reacts at the very end", func(t *testing.T) {
+		log, _ := runIt(t, mustCompile(t, "x: {m.f: [{listen: [y]}]}\ny: {m.changes: []}\nz: {m.f: []}"), RunOptions{})
+		if want := "x y z x!"; log != want {
+			t.Errorf("calls: %s, want %s", log, want)
+		}
+	})
+	t.Run("onchanges is fine for those that require it", func(t *testing.T) {
+		_, ended := runIt(t, mustCompile(t, "x: {m.f: [{onchanges: [y]}]}\ny: {m.f: []}\nz: {m.f: [{require: [x]}]}"), RunOptions{})
+		if want := "x=not-needed y=ok z=ok"; ended != want {
+			t.Errorf("got %s, want %s", ended, want)
+		}
+	})
+	t.Run("use takes over arguments only", func(t *testing.T) {
+		low := mustCompile(t, "x: {m.f: [{mode: 1}, {use: [y]}]}\ny: {m.g: [{name: n}, {order: 3}, {mode: 2}, {user: u}, {require: [z]}, {use: [w]}]}\n"+
+			"z: {m.f: []}\nw: {m.f: [{group: g}]}")
+		var got *Call
+		for _, call := range low.Calls {
+			if call.ID == "x" {
+				got = call
+			}
+		}
+		compareJSON(t, got.Value(), `{"name": "x", "mode": 1, "use": ["y"], "user": "u", "group": "g",
+			"state": "m", "__id__": "x", "fun": "f", "__env__": "base", "__sls__": "blah", "order": 10000}`)
+	})
+}
+
+func TestExtend(t *testing.T) {
+	low := mustCompile(t, `
+include: [b]
+extend:
+  x:
+    m:
+      - mode: 2
+      - require: [z]
+    n.g: []
+  thing:
+    o: [h]
+  y:
+    m: [{order: 1}]
+z: {m.f: []}
+-- b.sls --
+x:
+  m.f:
+    - mode: 1
+    - user: u
+    - require: [y]
+y: {m.f: []}
+named: {o.f: [{name: thing}]}
+`)
+	var got []any
+	for _, call := range low.Calls {
+		got = append(got, call.Value())
+	}
+	compareJSON(t, got, `[
+		{"name": "y", "state": "m", "__id__": "y", "fun": "f", "__env__": "base", "__sls__": "b", "order": 1},
+		{"name": "x", "mode": 2, "user": "u", "require": ["y", "z"], "state": "m", "__id__": "x", "fun": "f", "__env__": "base", "__sls__": "b", "order": 10000},
+		{"name": "thing", "state": "o", "__id__": "named", "fun": "h", "__env__": "base", "__sls__": "b", "order": 10002},
+		{"name": "z", "state": "m", "__id__": "z", "fun": "f", "__env__": "base", "__sls__": "blah", "order": 10003},
+		{"name": "x", "state": "n", "__id__": "x", "fun": "g", "__env__": "base", "__sls__": "b", "order": 10100}]`)
+}
+
+func TestExclude(t *testing.T) {
+	low := mustCompile(t, "include: [b, c]\nexclude: [{id: x}, c]\nx: {m.f: []}\ny: {m.f: []}\n-- b.sls --\nb: {m.f: []}\n-- c.sls --\nc: {m.f: []}\n")
+	if got, want := ordersOf(low), "b=10000 y=10003"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestRunIsInterrupted(t *testing.T) {
+	low := mustCompile(t, "a: {m.changes: []}\nb: {m.f: []}\nc: {m.f: [{listen: [a]}, {order: 1}]}")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	f := &fake{}
+	results := low.Run(ctx, RunOptions{Functions: f, Started: func(call *Call) {
+		if call.ID == "a" {
+			cancel()
+		}
+	}})
+	if got := strings.Join(f.log, " "); got != "c a" {
+		t.Errorf("calls: %s, want c a", got)
+	}
+	if last := results[len(results)-1]; last.Call.ID != "b" || last.Status != NotStarted {
+		t.Errorf("got %v", last)
+	}
+}
