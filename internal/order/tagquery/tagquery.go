@@ -18,10 +18,14 @@ import (
 // Query is an expression over the tags of a directory. The zero value is the empty query, which matches everything.
 type Query struct {
 	text string
+	base string // what relative_dir: is resolved against
 	root node
 }
 
 func (q Query) String() string { return q.text }
+
+// Key returns a text that two queries have in common only if they match the same.
+func (q Query) Key() string { return q.base + "\x00" + q.text }
 
 // Subject is what a query is asked about.
 type Subject struct {
@@ -35,7 +39,7 @@ func (q Query) Match(s Subject) bool { return q.root == nil || q.root.match(s) }
 // At returns the query as one that is declared in a directory: relative_dir: is resolved against it.
 func (q Query) At(dir string) Query {
 	if q.root != nil && strings.Contains(q.text, relativePrefix) {
-		q.root = q.root.at(dir)
+		q.root, q.base = q.root.at(dir), dir
 	}
 	return q
 }
