@@ -23,6 +23,7 @@ type Diagnostic struct {
 	Severity string   `json:"severity"` // "error" or "warning"
 	Summary  string   `json:"summary"`
 	Detail   string   `json:"detail"`
+	Code     string   `json:"code,omitempty"`    // of the kind of problem, where there is one
 	Address  string   `json:"address,omitempty"` // of the component instance that it is about
 	Resource string   `json:"-"`                 // the resource in it, for people only
 	Range    *Range   `json:"range,omitempty"`
@@ -88,6 +89,11 @@ type (
 		Address() string
 	}
 
+	// Coded is for diagnostics of a kind that programs can know.
+	Coded interface {
+		DiagnosticCode() string
+	}
+
 	// InResource is for diagnostics about one resource instance of a module.
 	InResource interface {
 		ResourceAddress() string
@@ -119,13 +125,16 @@ func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
 		Detail:   textstyle.Clean(diag.Detail),
 	}
 	d.Address = addressOf(diag)
+	if coded, ok := hcl.DiagnosticExtra[Coded](diag); ok {
+		d.Code = coded.DiagnosticCode()
+	}
 	if inside, ok := hcl.DiagnosticExtra[InResource](diag); ok {
 		d.Resource = textstyle.Clean(inside.ResourceAddress())
 	}
 	if diag.Subject == nil || diag.Subject.Filename == "" {
 		return d
 	}
-	subject := nonEmpty(*diag.Subject)
+	subject := nonEmpty(sources.withBytes(*diag.Subject))
 	d.Range = &Range{Filename: subject.Filename, Start: Pos(subject.Start), End: Pos(subject.End)}
 	if secret, ok := hcl.DiagnosticExtra[InSecret](diag); ok && secret.SourceIsSecret() {
 		d.Hidden = true
@@ -202,6 +211,36 @@ func nonEmpty(rng hcl.Range) hcl.Range {
 		rng.End.Column++
 	}
 	return rng
+}
+
+// withBytes fills in the byte offsets of a range that has only lines and columns, as those of other languages than HCL may have.
+func (s Sources) withBytes(rng hcl.Range) hcl.Range {
+	if rng.Start.Byte != 0 || rng.End.Byte != 0 || rng.Start.Line < 1 || (rng.Start.Line == 1 && rng.Start.Column <= 1) {
+		return rng
+	}
+	source, ok := s.source(rng.Filename)
+	if !ok {
+		return rng
+	}
+	rng.Start.Byte, rng.End.Byte = offset(source, rng.Start), offset(source, rng.End)
+	return rng
+}
+
+// offset returns where a line and column are, or the end of the line or source if it has not so many.
+func offset(source []byte, pos hcl.Pos) int {
+	at := 0
+	for range pos.Line - 1 {
+		next := bytes.IndexByte(source[at:], '\n')
+		if next < 0 {
+			return len(source)
+		}
+		at += next + 1
+	}
+	for column := 1; column < pos.Column && at < len(source) && source[at] != '\n'; column++ {
+		_, size := utf8.DecodeRune(source[at:])
+		at += size
+	}
+	return at
 }
 
 // source returns the source of a file, which may be empty; ok is false for one

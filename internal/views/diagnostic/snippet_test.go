@@ -144,3 +144,28 @@ func checkSnippet(t *testing.T, d Diagnostic, source string) {
 		t.Fatalf("the highlight splits a character: %q of %q", s.Code[s.HighlightStart:s.HighlightEnd], s.Code)
 	}
 }
+
+// Ranges of formats that are not HCL have lines and columns only.
+func TestRangesWithoutBytes(t *testing.T) {
+	sources := Sources{Lookup: func(string) []byte { return []byte("first: 1\nsécond: [a, b]\n") }}
+	for name, test := range map[string]struct {
+		start, end hcl.Pos
+		want       string
+	}{
+		"one place":            {hcl.Pos{Line: 2, Column: 1}, hcl.Pos{Line: 2, Column: 1}, " 2: sécond: [a, b]\n    ^"},
+		"behind a wide letter": {hcl.Pos{Line: 2, Column: 9}, hcl.Pos{Line: 2, Column: 15}, " 2: sécond: [a, b]\n            ^^^^^^"},
+		"first line":           {hcl.Pos{Line: 1, Column: 8}, hcl.Pos{Line: 1, Column: 9}, " 1: first: 1\n           ^"},
+		"behind the end":       {hcl.Pos{Line: 9, Column: 1}, hcl.Pos{Line: 9, Column: 1}, " 2: sécond: [a, b]\n 3:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			diag := &hcl.Diagnostic{Summary: "Wrong", Subject: &hcl.Range{Filename: "f.yml", Start: test.start, End: test.end}}
+			if err := Write(&b, []Diagnostic{New(diag, sources)}, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := code(b.String()); got != test.want {
+				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+			}
+		})
+	}
+}

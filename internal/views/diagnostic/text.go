@@ -55,7 +55,11 @@ func (b box) write(d Diagnostic) {
 	if d.Severity == "warning" {
 		title = "Warning: "
 	}
-	b.line(b.Style.Bold(b.color(title)) + b.Style.Bold(d.Summary))
+	code := ""
+	if d.Code != "" {
+		code = " (" + d.Code + ")"
+	}
+	b.line(b.Style.Bold(b.color(title)) + b.Style.Bold(d.Summary) + code)
 	b.place(d)
 	if d.Detail != "" {
 		b.line("")
