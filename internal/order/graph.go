@@ -86,6 +86,8 @@ type Graph struct {
 	rank  []int  // position of each node among all by weight, ties and name
 
 	out, in adjacency
+
+	forward *Graph // of which this one is the reverse; nil if of none
 }
 
 // Len is the number of nodes.

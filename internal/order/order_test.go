@@ -72,7 +72,7 @@ func TestSequences(t *testing.T) {
 	}{
 		"names order what nothing else does": {
 			lines: []string{"b", "c", "a"},
-			queue: "a b c", demand: "a b c", waves: "a b c", reverse: "a b c",
+			queue: "a b c", demand: "a b c", waves: "a b c", reverse: "c b a",
 		},
 		"chain against the names": {
 			lines: []string{"c b", "b a"},
@@ -88,7 +88,7 @@ func TestSequences(t *testing.T) {
 		},
 		"anchors pass on": {
 			lines: []string{"y [end]", "x [end]", "[end] b", "[end] a"},
-			queue: "x y a b", demand: "x y a b", waves: "x y|a b", reverse: "a b x y",
+			queue: "x y a b", demand: "x y a b", waves: "x y|a b", reverse: "b a y x",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,6 +33,9 @@ const (
 	CodeVersion        Code = "order/version"     // another version is required
 )
 
+// DiagnosticCode makes views show the code.
+func (c Code) DiagnosticCode() string { return string(c) }
+
 // Problem makes an error about a place. The range may be nil.
 func Problem(code Code, subject *hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
 	return &hcl.Diagnostic{

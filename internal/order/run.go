@@ -22,6 +22,9 @@ const (
 	Passed  // by [RunOptions.Decide]: there was nothing to do
 )
 
+// ErrNotStarted is returned by work that has not begun, because the run was stopped at that moment.
+var ErrNotStarted = errors.New("not started")
+
 // Result is what became of one node.
 type Result struct {
 	State   State
@@ -155,7 +158,9 @@ func (r *run) node(ctx context.Context, n int, before end) end {
 	if ctx.Err() != nil {
 		return before
 	}
-	if err := r.work(ctx, n); err != nil {
+	if err := r.work(ctx, n); errors.Is(err, ErrNotStarted) {
+		return before
+	} else if err != nil {
 		r.results[n] = Result{State: Failed, Err: err}
 		if r.opts.FailFast {
 			r.stop()

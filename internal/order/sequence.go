@@ -33,6 +33,11 @@ const (
 // Sequence returns the selected nodes in the order in which they are done one after the other. It does not depend on
 // the selection in which order two nodes are.
 func (g *Graph) Sequence(rule Rule, selected Selection) []int {
+	if g.forward != nil {
+		sequence := g.forward.Sequence(rule, selected)
+		slices.Reverse(sequence)
+		return sequence
+	}
 	var all []int
 	if rule == ByDemand {
 		all = g.byDemand()
@@ -138,14 +143,18 @@ func (g *Graph) Waves(selected Selection) [][]int {
 	return waves
 }
 
-// Reverse returns the graph with all edges turned around, for undoing what was done.
+// Reverse returns the graph with all edges turned around, for undoing what was done. Its sequences are exactly those of g from
+// their end (line O-05).
 func (g *Graph) Reverse() *Graph {
+	if g.forward != nil {
+		return g.forward
+	}
 	edges := make([]Edge, len(g.edges))
 	for i, e := range g.edges {
 		e.From, e.To = e.To, e.From
 		edges[i] = e
 	}
-	r := &Graph{nodes: g.nodes, edges: edges, rank: g.rank}
+	r := &Graph{nodes: g.nodes, edges: edges, rank: g.rank, forward: g}
 	r.out = index(len(r.nodes), r.edges, func(e Edge) int { return e.From })
 	r.in = index(len(r.nodes), r.edges, func(e Edge) int { return e.To })
 	return r
