@@ -1,0 +1,17 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package changes finds out with git which stacks of a tree have changed, and why.
+//
+// A stack has changed if, since the base, something has changed
+//
+//   - in its directory, unless it is in that of a stack further inside,
+//   - in a local module or embedded stack that it uses, at any depth, or
+//   - of the files that it watches.
+//
+// Rules:
+//
+//	G1. What is compared is the commit where the work left the base, and the files as they are now: what is not
+//	    committed and what git does not know yet count, what git ignores does not.
+//	G2. Git is run, never imitated, and never writes: no lock is taken, and nothing that a repository configures is run.
+package changes

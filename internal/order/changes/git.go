@@ -1,0 +1,95 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package changes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Problem is an error that a user can do something about.
+type Problem struct {
+	Summary, Detail string
+}
+
+func (p *Problem) Error() string { return p.Summary + ": " + p.Detail }
+
+func problem(summary, detail string, args ...any) error {
+	return &Problem{summary, fmt.Sprintf(detail, args...)}
+}
+
+// Repository is a git repository with its files.
+type Repository struct {
+	Dir string // absolute path of its top directory, without links
+
+	git string
+}
+
+// Open finds the repository that a directory is in.
+//
+// Errors: [*Problem] where there is none, or no git.
+func Open(ctx context.Context, dir string) (*Repository, error) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return nil, problem("Git is missing", "What has changed is found out with git, and there is no git on PATH. Install git, or leave out -changed.")
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repository{Dir: abs, git: git}
+	top, err := r.run(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		if strings.Contains(err.Error(), "not a git repository") {
+			return nil, problem("No git repository",
+				"What has changed is found out with git, and %s is in no git repository. Go to one, or leave out -changed.", abs)
+		}
+		return nil, problem("Git repository cannot be used", "Git cannot use the repository of %s: %s.", abs, err)
+	}
+	r.Dir = filepath.FromSlash(strings.TrimSuffix(top, "\n"))
+	return r, nil
+}
+
+// run runs git in the repository and returns what it prints (rule G2).
+func (r *Repository) run(ctx context.Context, args ...string) (string, error) {
+	args = append([]string{"-C", r.Dir, "-c", "core.fsmonitor=false", "-c", "core.quotepath=false", "--no-optional-locks", "--literal-pathspecs"}, args...)
+	cmd := exec.CommandContext(ctx, r.git, args...)
+	cmd.Env = append(cmd.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		text, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+		if text == "" {
+			return "", err
+		}
+		return "", errors.New(strings.TrimPrefix(text, "fatal: "))
+	}
+	return stdout.String(), nil
+}
+
+// line runs git and returns the one line that it prints, "" if it fails.
+func (r *Repository) line(ctx context.Context, args ...string) string {
+	text, err := r.run(ctx, args...)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(text)
+}
+
+// commit returns the ID of a commit by one of its names, "" if there is none.
+func (r *Repository) commit(ctx context.Context, name string) string {
+	return r.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+}
+
+func (r *Repository) isShallow(ctx context.Context) bool {
+	return r.line(ctx, "rev-parse", "--is-shallow-repository") == "true"
+}

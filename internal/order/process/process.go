@@ -1,0 +1,130 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package process runs commands that can be interrupted and ended together with all that they have started.
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// ErrStopped is returned for commands that were not started, because the set was told to stop before.
+var ErrStopped = errors.New("not started: interrupted before")
+
+// afterEnd is how long output is read of what a command has left running when it has ended itself.
+const afterEnd = 2 * time.Second
+
+// Command is a program to be run.
+type Command struct {
+	Program string   // path, or a path relative to Dir
+	Args    []string // without the name of the program
+	Dir     string
+	Env     []string // nil stands for the environment of this process
+
+	Stdin          *os.File // nil for none
+	Stdout, Stderr io.Writer
+
+	// Foreground leaves the command in the process group of this program, so that it can read from the terminal. It gets
+	// the interrupts of the terminal by itself then, and only its own process is ended by [Set.Kill].
+	Foreground bool
+}
+
+// Set is the commands that run. The zero value is empty. It is safe for concurrent use.
+type Set struct {
+	mu struct {
+		sync.Mutex
+		running map[*exec.Cmd]bool // whether it is in the foreground
+		stopped bool
+	}
+}
+
+// Run runs a command to its end.
+//
+// Errors:
+//   - [ErrStopped]
+//   - [*ExitError] if it ended with another exit code than 0, or by a signal
+//   - those of starting it
+func (s *Set) Run(c Command) error {
+	cmd := exec.Command(c.Program, c.Args...) //nolint:noctx // the set ends it, with all that it has started
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	cmd.Stdout, cmd.Stderr = c.Stdout, c.Stderr
+	if c.Stdin != nil {
+		cmd.Stdin = c.Stdin
+	}
+	cmd.WaitDelay = afterEnd
+	if !c.Foreground {
+		inOwnGroup(cmd)
+	}
+	if err := s.start(cmd, c.Foreground); err != nil {
+		return err
+	}
+	err := cmd.Wait()
+	s.mu.Lock()
+	delete(s.mu.running, cmd)
+	s.mu.Unlock()
+	return asExit(err)
+}
+
+func (s *Set) start(cmd *exec.Cmd, foreground bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.stopped {
+		return ErrStopped
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if s.mu.running == nil {
+		s.mu.running = map[*exec.Cmd]bool{}
+	}
+	s.mu.running[cmd] = foreground
+	return nil
+}
+
+// Stop starts nothing more and passes a signal on to all that runs. FromTerminal says that what is in the foreground
+// has the signal already.
+func (s *Set) Stop(signal os.Signal, fromTerminal bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.stopped = true
+	for cmd, foreground := range s.mu.running {
+		if !foreground || !fromTerminal {
+			send(cmd, signal, foreground)
+		}
+	}
+}
+
+// Kill starts nothing more and ends all that runs.
+func (s *Set) Kill() {
+	s.Stop(os.Kill, false)
+}
+
+// ExitError says how a command ended.
+type ExitError struct {
+	Code int // -1 if it was ended by a signal
+	how  string
+}
+
+func (e *ExitError) Error() string {
+	if e.Code >= 0 {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return "ended by " + e.how
+}
+
+func asExit(err error) error {
+	if errors.Is(err, exec.ErrWaitDelay) {
+		return nil // the command has ended well; what it left behind is its own business
+	}
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return err
+	}
+	return &ExitError{exit.ExitCode(), exit.String()}
+}
