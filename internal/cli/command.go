@@ -19,7 +19,8 @@ type command struct {
 	long    string // what a user has to know, beside the options
 	example string // commands, one a line
 
-	minArgs, maxArgs int // number of positional arguments
+	minArgs, maxArgs int  // number of positional arguments
+	passesOn         bool // from the first positional argument on, nothing is an option of this command
 
 	flags func(*flagSet)
 	run   func(ctx context.Context, s *session, args []string) (status int, err error)

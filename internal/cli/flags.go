@@ -65,6 +65,17 @@ func (f *flagSet) parseAll(args []string) ([]string, error) {
 	}
 }
 
+// onlyGlobal checks that options before the name of a subcommand are of those that all commands have.
+func (f *flagSet) onlyGlobal(sub *command) error {
+	var misplaced error
+	f.Visit(func(option *flag.Flag) {
+		if !f.global[option.Name] {
+			misplaced = fail("Option at the wrong place", "The option -%s stands before \"%s\". Options of %q stand after it.", option.Name, sub.name, sub.path())
+		}
+	})
+	return misplaced
+}
+
 // asksForJSON tells whether -json is among arguments that may be wrong otherwise.
 func (f *flagSet) asksForJSON(args []string) bool {
 	if f.Lookup("json") == nil {

@@ -55,6 +55,9 @@ func run(ctx context.Context, args []string, streams Streams, deps dependencies)
 func (s *session) dispatch(ctx context.Context, c *command, args []string) (int, error) {
 	for len(c.commands) > 0 {
 		flags := s.newFlags(c)
+		if c.run != nil {
+			c.flags(flags)
+		}
 		rest, err := flags.leading(args)
 		if err != nil {
 			return 0, s.helpOr(c, flags, err)
@@ -67,6 +70,9 @@ func (s *session) dispatch(ctx context.Context, c *command, args []string) (int,
 			break
 		}
 		next, err := c.find(rest[0])
+		if err == nil {
+			err = flags.onlyGlobal(next)
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -76,7 +82,11 @@ func (s *session) dispatch(ctx context.Context, c *command, args []string) (int,
 	if c.flags != nil {
 		c.flags(flags)
 	}
-	positional, err := flags.parseAll(args)
+	parse := flags.parseAll
+	if c.passesOn {
+		parse = flags.leading
+	}
+	positional, err := parse(args)
 	if err != nil {
 		err = s.helpOr(c, flags, err)
 	} else if err = c.checkArgs(positional); err == nil {
@@ -149,7 +159,7 @@ func rootCommand() *command {
 		commands: []*command{
 			initCommand(), validateCommand(), planCommand(), applyCommand(), destroyCommand(),
 			outputCommand(), showCommand(), stateCommand(), consoleCommand(), graphCommand(),
-			formatCommand(), engineCommand(), versionCommand(), completionCommand(), helpCommand(),
+			listCommand(), orderCommand(), runCommand(), formatCommand(), engineCommand(), versionCommand(), completionCommand(), helpCommand(),
 		},
 	}
 }

@@ -1,0 +1,143 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+)
+
+func orderCommand() *command {
+	var options treeOptions
+	var format string
+	var transitive bool
+	return group(&command{
+		name:    "order",
+		summary: "Shows in which order stacks run, and which can run at the same time.",
+		long: `
+Without the name of a command, all selected stacks are shown in groups: those of a group can run at the same time, after those of
+the groups before. An arrow leads from a stack to one that comes after it.`,
+		example: "cairn order\ncairn order -format=dot -transitive-reduction | dot -Tsvg > order.svg\ncairn order explain network app",
+		flags: func(f *flagSet) {
+			f.treeFlags(&options)
+			f.StringVar(&format, "format", "text", "one of `text|json|dot|mermaid`")
+			f.BoolVar(&transitive, "transitive-reduction", false, "leave out what other edges imply")
+		},
+		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			write, ok := orderFormats[format]
+			if !ok {
+				return 0, fail("Unknown format", "There is no format %q.%s Use text, json, dot or mermaid.",
+					format, didYouMean(format, slices.Collect(maps.Keys(orderFormats)), ""))
+			}
+			if format == "json" {
+				s.options.json = true
+				s.reportDocuments()
+			}
+			tree, err := s.openTree(ctx, options)
+			if err != nil {
+				return 0, err
+			}
+			if err := tree.order(); err != nil {
+				return 0, err
+			}
+			return exitOK, write(s, tree, tree.view(transitive))
+		},
+	}, orderExplainCommand())
+}
+
+var orderFormats = map[string]func(*session, *stackTree, render.View) error{
+	"text":    orderText(render.View.Text),
+	"dot":     orderText(render.View.DOT),
+	"mermaid": orderText(render.View.Mermaid),
+	"json":    writeOrderDocument,
+}
+
+func orderText(show func(render.View) string) func(*session, *stackTree, render.View) error {
+	return func(s *session, tree *stackTree, view render.View) error {
+		s.stdout("%s", show(view))
+		return s.report(tree.diags)
+	}
+}
+
+// orderDocument is what cairn order -format=json writes.
+type orderDocument struct {
+	FormatVersion string `json:"format_version"`
+	render.Document
+	Diagnostics []diagnostic.Diagnostic `json:"diagnostics"`
+}
+
+func writeOrderDocument(s *session, tree *stackTree, view render.View) error {
+	document := orderDocument{jsonview.FormatVersion, view.Document(), diagnostic.All(tree.diags, s.sources())}
+	return jsonview.WriteDocument(s.streams.Out, document, true)
+}
+
+func orderExplainCommand() *command {
+	var options treeOptions
+	return &command{
+		name:    "explain",
+		args:    "STACK OTHER",
+		summary: "Says which of two stacks runs first, and why.",
+		long:    "Stacks are named by their directories, or by their paths from the root of the tree, as in /network.",
+		example: "cairn order explain network app\ncairn order explain -json /network /app",
+		minArgs: 2, maxArgs: 2,
+		flags: func(f *flagSet) {
+			f.StringVar(&options.root, "root", "", "the tree of stacks is in `DIR` (default: the git repository, or the current directory)")
+			f.jsonFlag("write a JSON document")
+		},
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			s.reportDocuments()
+			tree, err := s.openTree(ctx, options)
+			if err != nil {
+				return 0, err
+			}
+			if err := tree.order(); err != nil {
+				return 0, err
+			}
+			a, err := tree.find(args[0])
+			if err != nil {
+				return 0, err
+			}
+			b, err := tree.find(args[1])
+			if err != nil {
+				return 0, err
+			}
+			if a == b {
+				return 0, fail("One stack only", "Both arguments name the stack %s. Name two.", tree.name(a))
+			}
+			return exitOK, s.writeExplanation(tree, tree.graph.Explain(order.ByQueue, a, b))
+		},
+	}
+}
+
+// explanation is the document of cairn order explain -json.
+type explanation struct {
+	FormatVersion string                  `json:"format_version"`
+	First         string                  `json:"first"`
+	Second        string                  `json:"second"`
+	Chain         []render.Edge           `json:"chain"`
+	Rule          string                  `json:"rule,omitempty"`
+	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
+}
+
+func (s *session) writeExplanation(tree *stackTree, e order.Explanation) error {
+	view := tree.view(false)
+	if !s.options.json {
+		s.stdout("%s", view.Explanation(e))
+		return s.report(tree.diags)
+	}
+	document := explanation{
+		FormatVersion: jsonview.FormatVersion, First: view.Name(e.First), Second: view.Name(e.Second), Chain: []render.Edge{},
+		Rule: e.Rule, Diagnostics: diagnostic.All(tree.diags, s.sources()),
+	}
+	for _, edge := range e.Chain {
+		document.Chain = append(document.Chain, view.NewEdge(edge))
+	}
+	return jsonview.WriteDocument(s.streams.Out, document, true)
+}
