@@ -134,3 +134,11 @@ func TestLimitLeavesRoom(t *testing.T) {
 		}
 	})
 }
+
+// Points where others meet have no place in the order of weights and names.
+func TestByDemandPassesAnchors(t *testing.T) {
+	g, _ := build(t, "z [a]", "b", "[a] c")
+	if got, want := names(g, g.Sequence(ByDemand, nil)), "b z c"; got != want {
+		t.Errorf("order: %s, want %s", got, want)
+	}
+}

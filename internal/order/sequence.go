@@ -92,7 +92,7 @@ func (g *Graph) byDemand() []int {
 	next := make([]int, len(g.nodes)) // position among the predecessors
 	var path []int
 	for _, wanted := range byRank {
-		if done[wanted] {
+		if done[wanted] || g.nodes[wanted].Anchor { // nobody wants a point where others meet
 			continue
 		}
 		path = append(path[:0], wanted)

@@ -29,7 +29,7 @@ func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
 		return nil, hcl.Diagnostics{order.Problem(order.CodeBadPath, &hcl.Range{Filename: dir}, "Folder of plugins not readable",
 			"The folder of plugins cannot be opened: %s.", err)}
 	}
-	defer root.Close()
+	defer root.Close() //nolint:errcheck // nothing is written
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return nil, hcl.Diagnostics{unreadable(dir, err)}

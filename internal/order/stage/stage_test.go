@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// plugins writes plugins, each given as "name: stage, stage, …", and returns their folder.
+// plugins writes plugins, each given as "name: stages", and returns their folder.
 func plugins(t *testing.T, lines ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -222,7 +222,7 @@ func TestOrderD15ReservedRanges(t *testing.T) {
 
 func TestOrderD16ExplicitDependencies(t *testing.T) {
 	tasks, diags := Load(plugins(t,
-		"p: pre_deployment/5, pre_deployment/5, post_deployment",
+		"p: pre_deployment/5, pre_deployment/+5, post_deployment",
 		"q: pre_deployment/5, pre_deployment/6, post_deployment/1",
 	), Strict)
 	if len(diags) > 0 {

@@ -184,6 +184,6 @@ func ReadFile(fsys fs.FS, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // nothing is written
 	return io.ReadAll(io.LimitReader(f, maxSize+1))
 }

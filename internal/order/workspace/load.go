@@ -1,0 +1,104 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package workspace
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+// Exists tells whether a directory has a workspace file.
+func Exists(root string) bool {
+	info, err := os.Stat(filepath.Join(root, FileName))
+	return err == nil && !info.IsDir()
+}
+
+// Load reads the workspace file in the root of a repository and looks at the directories that it names: whether they are
+// there, inside of the root whatever links lead to, and what is in them. Without a model there are errors.
+func Load(root string) (*Model, hcl.Diagnostics) {
+	filename := filepath.Join(root, FileName)
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, hcl.Diagnostics{unreadable(filename, err)}
+	}
+	defer dir.Close() //nolint:errcheck // nothing is written
+	src, err := readFile(dir)
+	if err != nil {
+		return nil, hcl.Diagnostics{unreadable(filename, err)}
+	}
+	w, diags := Parse(filename, src)
+	for _, block := range w.Blocks {
+		if block.Stack != nil {
+			diags = diags.Extend(lookAt(dir, block))
+		}
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	m, moreDiags := Resolve(w)
+	return m, diags.Extend(moreDiags)
+}
+
+func readFile(root *os.Root) ([]byte, error) {
+	f, err := root.Open(FileName)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // nothing is written
+	return io.ReadAll(io.LimitReader(f, maxSize+1))
+}
+
+func unreadable(filename string, err error) *hcl.Diagnostic {
+	return order.Problem(order.CodeBadPath, &hcl.Range{Filename: filename}, "File not readable", "The workspace file cannot be read: %s.", err)
+}
+
+// lookAt checks the directory of a stack, and finds out its kind if the file does not say it.
+func lookAt(root *os.Root, block *Block) hcl.Diagnostics {
+	stack := block.Stack
+	entries, err := fs.ReadDir(root.FS(), stack.Dir)
+	if err != nil {
+		detail := "The directory %q of the stack %q cannot be read: %s."
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fs.ErrNotExist
+			detail = "The directory %q of the stack %q: %s. Set \"path\" to where it is, seen from the root of the repository."
+		}
+		return hcl.Diagnostics{order.Problem(order.CodeBadPath, &stack.DirRange, "Directory of a stack not readable", detail, stack.Dir, block.Name, err)}
+	}
+	if stack.Kind == "" {
+		stack.Kind = kindOf(entries)
+	}
+	if stack.Kind == "" {
+		return hcl.Diagnostics{order.Problem(order.CodeBadPath, &stack.DirRange, "Directory without a configuration",
+			"The directory %q of the stack %q holds neither a stack of the Terraform Stacks language (*.tfcomponent.hcl) nor a root module (*.tf).", stack.Dir, block.Name)}
+	}
+	if stack.Deployment != "" && stack.Kind == Root {
+		return hcl.Diagnostics{order.Problem(order.CodeBadValue, &stack.DeploymentRange, "Deployment of a root module",
+			"In %q there is a plain root module, which has no deployments. Use \"variables\" or \"var_files\".", stack.Dir)}
+	}
+	return nil
+}
+
+func kindOf(entries []fs.DirEntry) Kind {
+	var kind Kind
+	for _, entry := range entries {
+		name := entry.Name()
+		switch {
+		case entry.IsDir():
+		case strings.HasSuffix(name, ".tfcomponent.hcl"), strings.HasSuffix(name, ".tfcomponent.json"),
+			strings.HasSuffix(name, ".tfstack.hcl"), strings.HasSuffix(name, ".tfstack.json"):
+			return Components
+		case strings.HasSuffix(name, ".tf"), strings.HasSuffix(name, ".tf.json"), strings.HasSuffix(name, ".tofu"):
+			kind = Root
+		}
+	}
+	return kind
+}

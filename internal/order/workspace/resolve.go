@@ -1,0 +1,285 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package workspace
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+// Model is a workspace with all references resolved. It does not change.
+type Model struct {
+	*Workspace
+	Leaves []*Leaf // stacks and tasks, as written
+
+	blocks  map[string]*Block
+	leaves  map[*Block]*Leaf
+	members map[*Block][]*Block // of groups
+	parents map[*Block][]*Block // the groups that hold a block directly
+	under   map[*Block][]*Leaf  // of groups, at any depth
+	rules   []rule
+}
+
+// Leaf is a stack or a task with what it has from the groups that hold it.
+type Leaf struct {
+	*Block
+	Groups []*Block // that hold it, at any depth; the nearest first
+
+	AllTags   map[string]bool
+	AllKeys   []string // sorted
+	Variables map[string]string
+	AutoApply bool
+	Weight    float64
+}
+
+// rule is one of a block, in the direction in which it works: the block has to do with what comes before it.
+type rule struct {
+	of     *Block
+	rel    Relation
+	policy Policy
+
+	targets []target
+	origin  *Rule
+	writer  *Block // that the rule is written in
+}
+
+type target struct {
+	block *Block
+	ref   Reference
+}
+
+// Resolve finds what references mean. Without a model there are errors.
+func Resolve(w *Workspace) (*Model, hcl.Diagnostics) {
+	m := &Model{
+		Workspace: w,
+		blocks:    map[string]*Block{}, leaves: map[*Block]*Leaf{},
+		members: map[*Block][]*Block{}, parents: map[*Block][]*Block{}, under: map[*Block][]*Leaf{},
+	}
+	r := &resolver{model: m}
+	for _, block := range w.Blocks {
+		m.blocks[block.Name] = block
+		if block.Type != GroupType {
+			leaf := &Leaf{Block: block, AllTags: map[string]bool{}, Variables: map[string]string{}}
+			m.Leaves = append(m.Leaves, leaf)
+			m.leaves[block] = leaf
+			r.ownTags(leaf)
+		}
+	}
+	r.membership()
+	if r.diags.HasErrors() {
+		return nil, r.diags
+	}
+	for _, leaf := range m.Leaves {
+		m.inherit(leaf)
+		for _, group := range leaf.Groups {
+			m.under[group] = append(m.under[group], leaf)
+		}
+	}
+	for _, block := range w.Blocks {
+		r.rulesOf(block)
+	}
+	r.conflicts()
+	r.unusedLimits()
+	if r.diags.HasErrors() {
+		return nil, r.diags
+	}
+	return m, r.diags
+}
+
+type resolver struct {
+	model *Model
+	diags hcl.Diagnostics
+}
+
+func (r *resolver) ownTags(leaf *Leaf) {
+	for _, tag := range leaf.Tags {
+		leaf.AllTags[tag] = true
+	}
+	leaf.AllTags["stack_name:"+leaf.Name] = true
+	leaf.AllTags["dir:"+leaf.dir()] = true
+}
+
+func (l *Leaf) dir() string {
+	if l.Stack != nil {
+		return l.Stack.Dir
+	}
+	return l.Task.Dir
+}
+
+// membership finds the members of groups, by their own tags, and checks that no group holds itself.
+func (r *resolver) membership() {
+	var b order.Builder
+	numbers := map[*Block]int{}
+	for _, block := range r.model.Blocks {
+		numbers[block] = b.Add(order.Node{Name: block.Name})
+	}
+	for _, group := range r.model.Blocks {
+		if group.Type != GroupType {
+			continue
+		}
+		for _, ref := range group.Group.Members {
+			for _, member := range r.find(ref, group) {
+				b.Edge(order.Edge{From: numbers[group], To: numbers[member], Place: place(ref.Range), Reason: "it is to be a member of " + group.Name})
+				if !slices.Contains(r.model.members[group], member) {
+					r.model.members[group] = append(r.model.members[group], member)
+					r.model.parents[member] = append(r.model.parents[member], group)
+				}
+			}
+		}
+	}
+	_, err := b.Build()
+	for _, diag := range order.Diagnostics(err) {
+		diag.Summary = "Group that holds itself"
+		r.diags = r.diags.Append(diag)
+	}
+}
+
+// inherit collects what a leaf has from groups, nearer ones first.
+func (m *Model) inherit(leaf *Leaf) {
+	leaf.Groups = m.enclosing(leaf.Block)
+	keys, weighted := map[string]bool{}, false
+	take := func(block *Block, variables map[string]string) {
+		for _, tag := range block.Tags {
+			leaf.AllTags[tag] = true
+		}
+		for _, key := range block.Keys {
+			keys[key] = true
+		}
+		if !weighted && block.Weight != nil {
+			leaf.Weight, weighted = *block.Weight, true
+		}
+		for name, value := range variables {
+			if _, own := leaf.Variables[name]; !own {
+				leaf.Variables[name] = value
+			}
+		}
+	}
+	if leaf.Stack != nil {
+		take(leaf.Block, leaf.Stack.Variables)
+	} else {
+		take(leaf.Block, leaf.Task.Environment)
+	}
+	for _, group := range leaf.Groups {
+		take(group, group.Group.Variables)
+		leaf.AllTags["stack_name:"+group.Name] = true
+	}
+	leaf.AllKeys = slices.Sorted(maps.Keys(keys))
+	auto := m.autoApply(leaf.Block)
+	leaf.AutoApply = auto != nil && *auto
+}
+
+// enclosing returns the groups that hold a block, at any depth.
+func (m *Model) enclosing(block *Block) []*Block {
+	groups := slices.Clone(m.parents[block])
+	for i := 0; i < len(groups); i++ {
+		for _, outer := range m.parents[groups[i]] {
+			if !slices.Contains(groups, outer) {
+				groups = append(groups, outer)
+			}
+		}
+	}
+	return groups
+}
+
+// autoApply is what the outermost group says that says anything. Of several at one level that do not agree, the one that asks counts.
+func (m *Model) autoApply(block *Block) *bool {
+	var outer *bool
+	for _, parent := range m.parents[block] {
+		if says := m.autoApply(parent); says != nil && (outer == nil || !*says) {
+			outer = says
+		}
+	}
+	if outer != nil {
+		return outer
+	}
+	return block.AutoApply
+}
+
+// LeavesOf returns the stacks and tasks that a block stands for, as written.
+func (m *Model) LeavesOf(block *Block) []*Leaf {
+	if leaf := m.leaves[block]; leaf != nil {
+		return []*Leaf{leaf}
+	}
+	return m.under[block]
+}
+
+// Block returns a block by its name, nil if there is none.
+func (m *Model) Block(name string) *Block { return m.blocks[name] }
+
+// rulesOf resolves the rules of a block, turning those around that are about what comes after it.
+func (r *resolver) rulesOf(block *Block) {
+	for i := range block.Rules {
+		origin := &block.Rules[i]
+		var targets []target
+		for _, ref := range origin.Refs {
+			for _, found := range r.find(ref, block) {
+				if !slices.ContainsFunc(targets, func(t target) bool { return t.block == found }) {
+					targets = append(targets, target{found, ref})
+				}
+			}
+		}
+		if !origin.Inverse {
+			r.model.rules = append(r.model.rules, rule{block, origin.Rel, origin.Policy, targets, origin, block})
+			continue
+		}
+		for _, t := range targets {
+			if origin.Rel != After && t.block.Type != TaskType {
+				r.problem(order.CodeBadValue, t.ref.Range, "Reaction of something other than a task",
+					"Only tasks react to others; %s is a %s.", t.block.Name, t.block.Type)
+				continue
+			}
+			r.model.rules = append(r.model.rules, rule{t.block, origin.Rel, origin.Policy, []target{{block, t.ref}}, origin, block})
+		}
+	}
+}
+
+// conflicts finds blocks that are to be both before and after another by rules of their own.
+func (r *resolver) conflicts() {
+	type pair struct{ writer, other *Block }
+	before := map[pair]target{}
+	for _, rule := range r.model.rules {
+		if rule.rel == After && rule.origin.Inverse {
+			p := pair{rule.writer, rule.of}
+			if _, known := before[p]; !known {
+				before[p] = rule.targets[0]
+			}
+		}
+	}
+	for _, rule := range r.model.rules {
+		if rule.rel != After || rule.origin.Inverse {
+			continue
+		}
+		for _, t := range rule.targets {
+			p := pair{rule.writer, t.block}
+			if other, conflict := before[p]; conflict {
+				delete(before, p)
+				r.problem(order.CodeConflict, t.ref.Range, "Both before and after",
+					"%s is to be before %s, by %q at %s, and after it, by %q here. Remove one of the two.",
+					rule.writer.Name, t.block.Name, other.ref.Text, place(other.ref.Range), t.ref.Text)
+			}
+		}
+	}
+}
+
+// unusedLimits warns of limits of keys that nothing has.
+func (r *resolver) unusedLimits() {
+	var used []string
+	for _, block := range r.model.Blocks {
+		used = append(used, block.Keys...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.model.Limits)) {
+		if !slices.Contains(used, key) {
+			r.diags = r.diags.Append(order.Warning(order.CodeUnknownRef, &hcl.Range{Filename: r.model.Filename}, "Limit of an unknown key",
+				"Nothing has the key %q, which the block \"workspace\" limits.%s", key, order.DidYouMean(key, used)))
+		}
+	}
+}
+
+func (r *resolver) problem(code order.Code, at hcl.Range, summary, detail string, args ...any) {
+	r.diags = r.diags.Append(order.Problem(code, &at, summary, detail, args...))
+}
