@@ -77,11 +77,26 @@ func (w *world) plan(mode engine.Mode) *stackplan.Plan {
 	return plan
 }
 
+// tryApply applies a plan and then stores and loads the state, as every command does.
 func (w *world) tryApply(plan *stackplan.Plan) (*stackruntime.ApplyResult, hcl.Diagnostics) {
+	w.t.Helper()
 	opts, _ := w.options()
 	result, diags := stackruntime.Apply(w.t.Context(), stackruntime.ApplyRequest{Options: opts, Plan: plan, Prior: w.state})
-	w.state = result.State
+	w.state = w.reload(result.State)
 	return result, diags
+}
+
+func (w *world) reload(state *stackstate.State) *stackstate.State {
+	w.t.Helper()
+	records, err := state.Records()
+	if err != nil {
+		w.t.Fatalf("the state cannot be stored: %s", err)
+	}
+	loaded, err := stackstate.FromRecords(records)
+	if err != nil {
+		w.t.Fatalf("the state that was stored cannot be loaded: %s", err)
+	}
+	return loaded
 }
 
 func (w *world) apply(plan *stackplan.Plan) *stackruntime.ApplyResult {

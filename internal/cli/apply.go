@@ -97,7 +97,7 @@ func (o *operation) applyNew(ctx context.Context, autoApprove bool) (int, error)
 		diags = diags.Extend(o.askMissing(ctx, missingVariables(o.config.Root.Variables, o.given), o.given))
 	}
 	if diags.HasErrors() {
-		return o.finish(interrupted(ctx, diags))
+		return o.finish(o.interrupted(ctx, diags))
 	}
 	return o.withLock(ctx, diags, func() hcl.Diagnostics {
 		diags := o.recover(ctx)
@@ -113,6 +113,7 @@ func (o *operation) applyNew(ctx context.Context, autoApprove bool) (int, error)
 func (o *operation) applyRounds(ctx context.Context, autoApprove bool, running *progressTracker) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for round := 1; ; round++ {
+		o.round = round
 		before := o.stored.Serial
 		plan, moreDiags := o.applyRound(ctx, autoApprove, running)
 		diags = diags.Extend(moreDiags)
@@ -142,7 +143,7 @@ func stillDeferred() *hcl.Diagnostic {
 func (o *operation) applyRound(ctx context.Context, autoApprove bool, running *progressTracker) (*stackplan.Plan, hcl.Diagnostics) {
 	plan, diags := o.plan(ctx)
 	if plan == nil || wasInterrupted(ctx) {
-		return plan, interrupted(ctx, diags)
+		return plan, o.interrupted(ctx, diags)
 	}
 	if err := o.view.plan(plan); err != nil {
 		return plan, diags.Extend(asDiagnostics(err))
@@ -184,7 +185,7 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 	o.view.operation = o.name
 	diags := o.load(ctx)
 	if diags.HasErrors() {
-		return o.finish(interrupted(ctx, diags))
+		return o.finish(o.interrupted(ctx, diags))
 	}
 	stored, err := o.readState(ctx)
 	if err == nil {
@@ -206,7 +207,7 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 	}
 	diags = diags.Extend(changedSincePlanning(plan, o.config, inputs))
 	if diags.HasErrors() {
-		return o.finish(interrupted(ctx, diags))
+		return o.finish(o.interrupted(ctx, diags))
 	}
 	return o.withLock(ctx, diags, func() hcl.Diagnostics {
 		// The state may have changed before it was locked.
@@ -295,14 +296,22 @@ func (o *operation) approve(ctx context.Context, plan *stackplan.Plan) error {
 	answer, err := o.ask(ctx, "  Enter a value: ", false)
 	switch {
 	case wasInterrupted(ctx):
-		return fail("Interrupted", "The question was not answered. Nothing was changed.")
+		return fail("Interrupted", "The question was not answered. %s", o.untouched())
 	case err != nil:
-		return fail("Approval needed", "The plan was not approved: %s. Answer \"yes\", or give -auto-approve. Nothing was changed.", err)
+		return fail("Approval needed", "The plan was not approved: %s. Answer \"yes\", or give -auto-approve. %s", err, o.untouched())
 	case strings.TrimSpace(answer) != "yes":
-		return fail("Not approved", "The plan was not approved. Nothing was changed.")
+		return fail("Not approved", "The plan was not approved. %s", o.untouched())
 	}
 	o.stdout("\n")
 	return nil
+}
+
+// untouched says what has happened when the plan of a round is not carried out.
+func (o *operation) untouched() string {
+	if o.round > 1 {
+		return "What was applied before it is done and saved, and the rest can be planned again at any time."
+	}
+	return "Nothing was changed."
 }
 
 func approvalQuestion(operation string) string {

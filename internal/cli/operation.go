@@ -32,6 +32,7 @@ type operation struct {
 	opts   stackruntime.Options
 	given  givenValues
 	stored *storedState
+	round  int // of apply, from 1; 0 with a saved plan
 }
 
 func (s *session) newOperation(name string, flags *planFlags) *operation {
@@ -149,11 +150,11 @@ func isEmptyState(state *stackstate.State) bool {
 }
 
 // interrupted tells of an operation that was interrupted before anything was changed.
-func interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
+func (o *operation) interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
 	if !wasInterrupted(ctx) {
 		return diags
 	}
-	return hcl.Diagnostics{problem("Interrupted", "Planning was interrupted. Nothing was changed.")}
+	return hcl.Diagnostics{problem("Interrupted", "Planning was interrupted. %s", o.untouched())}
 }
 
 // planEmpty tells whether there is nothing to apply.

@@ -51,7 +51,7 @@ func (o *operation) runPlan(ctx context.Context, out string, detailed bool) (int
 		diags = diags.Extend(o.askMissing(ctx, missingVariables(o.config.Root.Variables, o.given), o.given))
 	}
 	if diags.HasErrors() {
-		return o.finish(interrupted(ctx, diags))
+		return o.finish(o.interrupted(ctx, diags))
 	}
 	stored, err := o.lockExisting(ctx, "plan")
 	if err != nil {
@@ -77,7 +77,7 @@ func (o *operation) planAndShow(ctx context.Context, out string, detailed bool) 
 	plan, moreDiags := o.plan(ctx)
 	diags = diags.Extend(moreDiags)
 	if plan == nil || wasInterrupted(ctx) {
-		return exitError, interrupted(ctx, diags)
+		return exitError, o.interrupted(ctx, diags)
 	}
 	if err := o.view.plan(plan); err != nil {
 		return exitError, diags.Extend(asDiagnostics(err))

@@ -154,18 +154,19 @@ func (l *loader) loadComponent(key Key, value []byte) error {
 }
 
 // componentAddrs parses the addresses of components. Keys of their own are
-// dropped: section 5.3 of the language reference.
+// dropped: section 5.3 of the language reference. So are components in stacks that stand for those not known yet:
+// nothing in a state is in them.
 func (l *loader) componentAddrs(names []string) ([]stackaddrs.AbsComponent, error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	addrs := make([]stackaddrs.AbsComponent, len(names))
-	for i, name := range names {
+	var addrs []stackaddrs.AbsComponent
+	for _, name := range names {
 		addr, err := l.addresses.component(name)
 		if err != nil {
+			if partial, partialErr := stackaddrs.ParsePartialComponentInstance(name); partialErr == nil && partial.String() == name {
+				continue
+			}
 			return nil, err
 		}
-		addrs[i] = stackaddrs.ComponentOf(addr)
+		addrs = append(addrs, stackaddrs.ComponentOf(addr))
 	}
 	slices.SortFunc(addrs, stackaddrs.AbsComponent.Compare)
 	return slices.Compact(addrs), nil

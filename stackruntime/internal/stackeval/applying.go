@@ -682,8 +682,8 @@ func lastKnown(values, earlier map[string]cty.Value) map[string]cty.Value {
 func (a *componentApplier) newRecord(result *ComponentResult) *stackstate.Component {
 	record := &stackstate.Component{
 		Addr:         a.plan.Addr,
-		Dependencies: a.plan.Requires,
-		Dependents:   a.graph.dependents[stackaddrs.ComponentOf(a.plan.Addr)],
+		Dependencies: recordable(a.plan.Requires),
+		Dependents:   recordable(a.graph.dependents[stackaddrs.ComponentOf(a.plan.Addr)]),
 		Outputs:      result.Outputs,
 		Module:       result.Module,
 	}
@@ -691,4 +691,12 @@ func (a *componentApplier) newRecord(result *ComponentResult) *stackstate.Compon
 		record.Inputs = prior.Inputs
 	}
 	return record
+}
+
+// recordable leaves out the components of stacks that stand for those not known yet. There is nothing in them, and
+// no address of a state can name them.
+func recordable(addrs []stackaddrs.AbsComponent) []stackaddrs.AbsComponent {
+	return slices.DeleteFunc(slices.Clone(addrs), func(addr stackaddrs.AbsComponent) bool {
+		return slices.ContainsFunc(addr.Stack.Path(), func(step stackaddrs.StackCallInstance) bool { return step.Key.IsWildcard() })
+	})
 }
