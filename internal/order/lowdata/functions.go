@@ -25,9 +25,10 @@ type Request struct {
 	Args             *Map // all but the name, requisites and what is for the run; not to be changed
 	Test             bool // says what would change and changes nothing
 
-	// Reaction asks for the reaction to changes of what is watched, after the call itself was made. Changed tells whether
-	// that has changed something.
-	Reaction, Changed bool
+	// Reaction asks for the reaction to changes of what is watched, after the call itself was made. Changes is what that has
+	// changed.
+	Reaction bool
+	Changes  *Map
 }
 
 // Outcome is what became of a call.

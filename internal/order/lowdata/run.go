@@ -149,7 +149,7 @@ func (r *run) call(ctx context.Context, call int, test, reaction bool) Outcome {
 	if outcome.Failed || !reaction {
 		return outcome
 	}
-	req.Reaction, req.Changed = true, outcome.Changed
+	req.Reaction, req.Changes = true, outcome.Changes
 	return outcome.and(r.opts.Functions.Call(ctx, req))
 }
 
@@ -197,7 +197,7 @@ func (r *run) listeners(ctx context.Context) {
 			r.opts.Started(c)
 		}
 		req := c.request(r.opts.Test)
-		req.Reaction, req.Changed = true, s.result.Status == Changed
+		req.Reaction, req.Changes = true, s.result.Changes
 		before := Outcome{Changed: s.result.Status == Changed, Changes: s.result.Changes, Comment: s.result.Comment}
 		sum := before.and(r.opts.Functions.Call(ctx, req))
 		s.result = Result{Call: c, Status: sum.status(), Changes: sum.Changes, Comment: sum.Comment}

@@ -1,0 +1,100 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statefn
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/order/lowdata"
+)
+
+// reaction is the name of the program that a module's programs react with: MODULE.mod_watch.
+const reaction = "mod_watch"
+
+// program returns the path of a program in the folder of the user.
+func (h *Host) program(module, name string) (string, bool) {
+	if h.Folder == "" {
+		return "", false
+	}
+	path, err := filepath.Abs(filepath.Join(h.Folder, module+"."+name)) // both are words, so that it stays in the folder
+	if err != nil {
+		return "", false
+	}
+	info, err := os.Stat(path)
+	return path, err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// question is what a program reads.
+type question struct {
+	Function string       `json:"function"`
+	ID       string       `json:"id"`
+	SLS      string       `json:"sls"`
+	Name     string       `json:"name"`
+	Args     *lowdata.Map `json:"args"`
+	Test     bool         `json:"test"`
+}
+
+// answer is what a program writes.
+type answer struct {
+	Result  json.RawMessage `json:"result"` // true, false, or in test mode null: something would change
+	Changes *lowdata.Map    `json:"changes"`
+	Comment string          `json:"comment"`
+}
+
+func (c *call) runProgram(ctx context.Context, program string) lowdata.Outcome {
+	name := c.Module + "." + c.Function
+	if c.Reaction {
+		program = strings.TrimSuffix(program, c.Function) + reaction
+	}
+	args := &lowdata.Map{}
+	for _, entry := range c.Args.Entries {
+		if _, condition := conditions[entry.Key]; !condition {
+			args.Set(entry.Key, entry.Value)
+		}
+	}
+	input, err := json.Marshal(question{Function: name, ID: c.ID, SLS: c.SLS, Name: c.Name, Args: args, Test: c.Test})
+	if err != nil {
+		return failed("The arguments cannot be passed to %s: %s.", name, err)
+	}
+	output, err := c.host.runner().Run(ctx, Command{Args: []string{program}, Stdin: append(input, '\n')})
+	if err != nil {
+		return failed("The program %s was ended or cannot be run: %s.", program, err)
+	}
+	if output.Code != 0 {
+		return failed("The program %s ended with exit code %d%s", program, output.Code, said(output))
+	}
+	outcome, err := readAnswer([]byte(output.Stdout), c.Test)
+	if err != nil {
+		return failed("What the program %s has written cannot be used: %s.", program, err)
+	}
+	return outcome
+}
+
+func readAnswer(text []byte, test bool) (lowdata.Outcome, error) {
+	var a answer
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if err := decoder.Decode(&a); err != nil {
+		return lowdata.Outcome{}, fmt.Errorf("it is not one JSON object with \"result\", \"changes\" and \"comment\": %w", err)
+	}
+	if decoder.More() {
+		return lowdata.Outcome{}, fmt.Errorf("something follows the JSON object")
+	}
+	outcome := lowdata.Outcome{Changes: a.Changes, Changed: a.Changes.Len() > 0, Comment: a.Comment}
+	switch result := string(a.Result); {
+	case result == "true":
+	case result == "false":
+		outcome.Failed = true
+	case result == "null" && test:
+		outcome.Changed = true
+	default:
+		return lowdata.Outcome{}, fmt.Errorf("\"result\" must be true or false, or null in test mode")
+	}
+	return outcome, nil
+}

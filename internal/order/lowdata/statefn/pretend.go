@@ -1,0 +1,68 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statefn
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cairnstacks/cairn/internal/order/lowdata"
+)
+
+// testFunctions change nothing and say what they are told to.
+func testFunctions() map[string]*function {
+	end := func(changed, failed bool, comment string) func(context.Context, *call) lowdata.Outcome {
+		return func(context.Context, *call) lowdata.Outcome { return pretended(changed, failed, comment) }
+	}
+	all := map[string]*function{
+		"test.nop":                     {any: true, call: end(false, false, "")},
+		"test.succeed_without_changes": {call: end(false, false, "Success, as asked for.")},
+		"test.succeed_with_changes":    {call: end(true, false, "Success with changes, as asked for.")},
+		"test.fail_without_changes":    {call: end(false, true, "Failure, as asked for.")},
+		"test.fail_with_changes":       {call: end(true, true, "Failure with changes, as asked for.")},
+		"test.configurable_test_state": {
+			args:  map[string]kind{"changes": anything, "result": anything, "comment": text},
+			check: checkConfigurable,
+			call: func(_ context.Context, c *call) lowdata.Outcome {
+				return pretended(c.boolean("changes", true), !c.boolean("result", true), c.text("comment"))
+			},
+		},
+		"test.show_notification": {
+			args: map[string]kind{"text": text},
+			call: func(_ context.Context, c *call) lowdata.Outcome { return lowdata.Outcome{Comment: c.text("text")} },
+		},
+	}
+	for _, f := range all {
+		f.react = func(context.Context, *call) lowdata.Outcome {
+			changes := &lowdata.Map{}
+			changes.Set("watched", "changed")
+			return lowdata.Outcome{Changed: true, Changes: changes, Comment: "Something has changed that it watches."}
+		}
+	}
+	return all
+}
+
+func checkConfigurable(c *call) error {
+	for _, name := range []string{"changes", "result"} {
+		if !c.given(name) {
+			continue
+		}
+		if _, ok := c.Args.Get(name).(bool); !ok {
+			return errors.New("\"changes\" and \"result\" must be true or false: a run does the same each time, so that nothing is random")
+		}
+	}
+	return nil
+}
+
+func pretended(changed, failed bool, comment string) lowdata.Outcome {
+	outcome := lowdata.Outcome{Changed: changed, Failed: failed, Comment: comment}
+	if changed {
+		pretended := &lowdata.Map{}
+		pretended.Set("old", "unchanged")
+		pretended.Set("new", "pretended to be changed")
+		outcome.Changes = &lowdata.Map{}
+		outcome.Changes.Set("testing", pretended)
+	}
+	return outcome
+}

@@ -1,0 +1,31 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build !unix
+
+package statefn
+
+import (
+	"errors"
+	"io/fs"
+	"os/exec"
+)
+
+func ownGroup(*exec.Cmd) {}
+
+func endGroup(cmd *exec.Cmd, _ bool) error { return cmd.Process.Kill() }
+
+func killGroup(*exec.Cmd) {}
+
+// owner is the numbers of a user and a group, which there are none of here.
+type owner struct{ uid, gid int }
+
+func ownerOf(fs.FileInfo) (owner, bool) { return owner{}, false }
+
+func newOwner() owner { return owner{} }
+
+var errNoOwners = errors.New("users and groups of files can be set on Unix only")
+
+func findUser(string) (int, error) { return 0, errNoOwners }
+
+func findGroup(string) (int, error) { return 0, errNoOwners }
