@@ -29,7 +29,7 @@ type command struct {
 	parent   string     // names of the groups that a command is in
 }
 
-// group returns a command that holds others.
+// group returns a command that holds others. It may also run by itself, without the name of one of them.
 func group(c *command, commands ...*command) *command {
 	for _, sub := range commands {
 		sub.parent = c.name
@@ -67,7 +67,10 @@ func (c *command) checkArgs(args []string) error {
 func (c *command) help(flags *flagSet) string {
 	var b strings.Builder
 	usage := c.path()
-	if len(c.commands) > 0 {
+	switch {
+	case len(c.commands) > 0 && c.run != nil:
+		usage += " [COMMAND]"
+	case len(c.commands) > 0:
 		usage += " COMMAND"
 	}
 	usage += " [options]"

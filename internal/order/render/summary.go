@@ -31,11 +31,14 @@ type Summary struct {
 
 // OK tells whether everything that was selected has succeeded.
 func (s Summary) OK() bool {
-	return !slices.ContainsFunc(s.Sequence, func(n int) bool { return s.Results[n].State != order.Succeeded })
+	return !slices.ContainsFunc(s.Sequence, func(n int) bool {
+		return s.Results[n].State != order.Succeeded && s.Results[n].State != order.Passed
+	})
 }
 
 var stateWords = map[order.State]string{
 	order.Succeeded: "ok", order.Failed: "failed", order.Skipped: "skipped", order.NotStarted: "not started",
+	order.Passed: "passed",
 }
 
 // reason says why a node has not succeeded, in words that follow its name.
@@ -64,7 +67,7 @@ func (s Summary) Text() string {
 		b.WriteString("\n")
 	}
 	var parts []string
-	for _, state := range []order.State{order.Succeeded, order.Failed, order.Skipped, order.NotStarted} {
+	for _, state := range []order.State{order.Succeeded, order.Passed, order.Failed, order.Skipped, order.NotStarted} {
 		if counts[state] > 0 || state == order.Succeeded {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[state], stateWords[state]))
 		}
@@ -83,7 +86,7 @@ type report struct {
 
 type reportResult struct {
 	Name     string     `json:"name"`
-	State    string     `json:"state"` // "ok", "failed", "skipped" or "not_started"
+	State    string     `json:"state"` // "ok", "passed", "failed", "skipped" or "not_started"
 	Error    string     `json:"error,omitempty"`
 	ExitCode *int       `json:"exit_code,omitempty"`
 	Because  string     `json:"because,omitempty"` // the node that failed
