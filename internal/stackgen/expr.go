@@ -141,7 +141,13 @@ func (w writer) compound(k kind, depth int) expr {
 	return w.text(depth)
 }
 
+// plain returns a writer without sensitive values, for operations whose result may
+// be known although some operand is not: the function try says of what it does not
+// know yet not even that it is sensitive, so the result would not be, either.
+func (w writer) plain() writer { return writer{w.generator, w.scope, false} }
+
 func (w writer) conditional(k kind, depth int) expr {
+	w = w.plain()
 	convert := k.conversion()
 	return join("(", w.expr(boolKind, depth), " ? ", convert, "(", w.expr(k, depth), ") : ", convert, "(", w.expr(k, depth), "))")
 }
@@ -205,7 +211,7 @@ func (w writer) number(d int) expr {
 }
 
 func (w writer) bool(d int) expr {
-	b := func() expr { return w.expr(boolKind, d) }
+	b := func() expr { return w.plain().expr(boolKind, d) }
 	switch w.rng.IntN(8) {
 	case 0:
 		return join(`(`, w.expr(textKind, d), pick(w.generator, []string{" == ", " != "}), w.expr(textKind, d), `)`)

@@ -186,13 +186,12 @@ func (c *check) compareResources(what string, planned *stackplan.Component, now 
 		if err := json.Unmarshal(object.Attributes, &got); err != nil {
 			c.Fatal(err)
 		}
-		for name, v := range got { // values of any type are stored together with their type
-			if wrapped, ok := v.(map[string]any); ok && len(wrapped) == 2 && wrapped["type"] != nil {
-				got[name] = wrapped["value"]
+		after, _ := viaJSON(c, rc.Change.After).(map[string]any)
+		unknown, _ := viaJSON(c, rc.Change.AfterUnknown).(map[string]any)
+		for name, v := range after {
+			if err := refinesAttribute(v, unknown[name], got[name]); err != nil {
+				c.Errorf("rule C4: %s: %s %s.%s%v", what, planned.Addr, rc.Address, name, err)
 			}
-		}
-		if err := refinesJSON(viaJSON(c, rc.Change.After), viaJSON(c, rc.Change.AfterUnknown), got); err != nil {
-			c.Errorf("rule C4: %s: %s %s%v", what, planned.Addr, rc.Address, err)
 		}
 	}
 }
@@ -208,6 +207,28 @@ func viaJSON(t testing.TB, v any) any {
 		t.Fatal(err)
 	}
 	return result
+}
+
+// refinesAttribute compares an attribute of an object in the state, in which
+// values of any type are stored together with their type.
+func refinesAttribute(planned, unknown, got any) error {
+	wrapped, ok := got.(map[string]any)
+	if !ok || len(wrapped) != 2 || wrapped["type"] == nil {
+		return refinesJSON(planned, unknown, got)
+	}
+	got = wrapped["value"]
+	unknowns, _ := unknown.([]any)
+	if ty, ok := wrapped["type"].([]any); !ok || ty[0] != "set" || !slices.Contains(unknowns, any(true)) {
+		return refinesJSON(planned, unknown, got)
+	}
+	elems, _ := planned.([]any)
+	set, _ := got.([]any)
+	for i, v := range elems {
+		if unknowns[i] == false && !slices.Contains(set, v) || len(set) > len(elems) {
+			return orOther(nil, planned, got)
+		}
+	}
+	return nil
 }
 
 func refinesJSON(planned, unknown, got any) error {
@@ -227,9 +248,6 @@ func refinesJSON(planned, unknown, got any) error {
 	case []any:
 		list, ok := got.([]any)
 		unknowns, _ := unknown.([]any)
-		if ok && len(list) < len(planned) && slices.Contains(unknowns, any(true)) {
-			return nil // a set, in which unknown elements turned out to be equal
-		}
 		if !ok || len(list) != len(planned) {
 			return orOther(nil, planned, got)
 		}

@@ -141,13 +141,13 @@ func check(t *testing.T, opts stackgen.Options, subject stackcheck.Subject) {
 
 func TestGeneratedStacks(t *testing.T) {
 	small := func(seed uint64) int { return int(1 + seed%6) } //nolint:gosec // fits
-	selection{seeds: 24, size: small, share: 0.6}.each(t, func(t *testing.T, seed uint64, size int) {
+	selection{seeds: 16, size: small, share: 0.6}.each(t, func(t *testing.T, seed uint64, size int) {
 		check(t, stackgen.Options{Seed: seed, Components: size, Providers: seed%2 == 0}, stackcheck.Subject{Engine: inMemory})
 	})
 }
 
 func TestGeneratedStacksOnRealEngine(t *testing.T) {
-	small := func(uint64) int { return 2 }
+	small := func(seed uint64) int { return int(1 + seed%2) } //nolint:gosec // fits
 	sizes := func(seed uint64) int { return int(1 + seed%8) } //nolint:gosec // fits
 	selection{seeds: 3, size: small, sizes: sizes, share: 0.3}.each(t, func(t *testing.T, seed uint64, size int) {
 		check(t, stackgen.Options{Seed: seed, Components: size}, stackcheck.Subject{Engine: realEngine, Real: true})

@@ -56,7 +56,7 @@ type Subject struct {
 
 	// Real says that the engine starts processes: its plans are never the same
 	// bytes, rule C7 does not apply since nothing fails on demand, and only the
-	// first plan of a version is made twice.
+	// first plan is made twice.
 	Real bool
 }
 
@@ -79,8 +79,8 @@ type check struct {
 	state  *stackstate.State
 	order  map[string][]string // what was required when it was applied
 
-	planned  bool // there was a plan of this version
-	replaced bool // and one that replaced something
+	planned  bool // there was a plan
+	replaced bool // a plan of this version replaced something
 }
 
 // timestamp is that of all plans, so that they can be compared.
@@ -88,7 +88,7 @@ var timestamp = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func (c *check) version(v stackgen.Version) {
 	c.Helper()
-	c.now, c.replaced, c.planned = v, false, false
+	c.now, c.replaced = v, false
 	if err := v.Write(c.Dir); err != nil {
 		c.Fatal(err)
 	}
