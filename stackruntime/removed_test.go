@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -435,5 +436,81 @@ func TestRefreshOnlyDoesNotRemove(t *testing.T) {
 		if action != stackplan.Read && action != stackplan.NoOp {
 			t.Errorf("%s has action %s, want none but to look", addr, action)
 		}
+	}
+}
+
+// What nothing claims comes with what to write, whether it is an instance, a whole stack, or an instance that the
+// inputs of a removed stack leave out.
+func TestLeftOverNamesTheRemedy(t *testing.T) {
+	const embedded = `
+-- s/main.tfcomponent.hcl --
+variable "names" { type = set(string) }
+component "in" {
+  for_each = var.names
+  source   = "../echo"
+  inputs   = { in = each.key }
+}
+`
+	world := func(after string) hcl.Diagnostics {
+		w := newWorld(t, `
+-- main.tfcomponent.hcl --
+component "each" {
+  for_each = toset(["a", "b"])
+  source   = "./echo"
+  inputs   = { in = each.key }
+}
+stack "s" {
+  for_each = toset(["k"])
+  source   = "./s"
+  inputs   = { names = ["x", "y"] }
+}
+`+embedded+echoModule)
+		w.apply(w.plan(engine.Normal))
+		w.rewrite("main.tfcomponent.hcl", after)
+		_, diags := w.tryPlan(engine.Normal)
+		return diags
+	}
+	removedEach := "removed {\n  for_each = toset([\"a\", \"b\"])\n  from = component.each[each.key]\n  source = \"./echo\"\n}\n"
+	removedStack := func(names string) string {
+		return "removed {\n  from = stack.s[\"k\"]\n  source = \"./s\"\n  inputs = { names = [" + names + "] }\n}\n"
+	}
+	tests := map[string]struct {
+		after  string
+		detail string
+		place  string
+	}{
+		"instance": {
+			after:  strings.Replace(removedEach, `"a", `, "", 1) + removedStack(`"x", "y"`),
+			detail: `A removed block with from = component.each["a"] and the source of its module destroys it`,
+		},
+		"stack": {
+			after:  removedEach,
+			detail: `Nothing in the configuration produces stack.s["k"] any more: a removed block with from = stack.s["k"] and the source and inputs`,
+		},
+		"inputs of a removed stack": {
+			after:  removedEach + removedStack(`"x"`),
+			detail: `stack.s["k"].component.in["y"] exists in the state, but the stack that this block removes does not have it with these inputs.`,
+			place:  "main.tfcomponent.hcl:7,10-22",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			diags := world(test.after)
+			if len(diags) == 0 {
+				t.Fatal("no error")
+			}
+			for _, diag := range diags {
+				place := ""
+				if diag.Subject != nil {
+					place = filepath.Base(diag.Subject.String())
+				}
+				if diag.Summary != "Component instance left over" || place != test.place {
+					t.Errorf("%q at %q, want \"Component instance left over\" at %q", diag.Summary, place, test.place)
+				}
+			}
+			if !strings.Contains(describe(diags), test.detail) {
+				t.Errorf("the diagnostics lack %q:\n%s", test.detail, describe(diags))
+			}
+		})
 	}
 }

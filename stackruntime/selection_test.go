@@ -109,3 +109,20 @@ func TestTargetThatIsNothing(t *testing.T) {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)
 	}
 }
+
+// An instance that neither the state nor the configuration has is as much a mistake as such a component.
+func TestTargetWithWrongKey(t *testing.T) {
+	w := newWorld(t, chain)
+	w.apply(w.plan(engine.Normal))
+	opts, _ := w.options()
+	addrs := []stackaddrs.AbsComponentInstance{component(t, `component.a["nope"]`)}
+	for name, req := range map[string]stackruntime.PlanRequest{
+		"target":  {Options: opts, Prior: w.state, Targets: addrs},
+		"exclude": {Options: opts, Prior: w.state, Excludes: addrs},
+	} {
+		_, diags := stackruntime.Plan(t.Context(), req)
+		if diff := cmp.Diff([]string{"No such component"}, summaries(diags)); diff != "" {
+			t.Errorf("%s: diagnostics (-want +got):\n%s", name, diff)
+		}
+	}
+}

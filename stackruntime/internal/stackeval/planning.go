@@ -212,49 +212,6 @@ func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagno
 	return diags
 }
 
-// leftOver explains why nothing claims a component instance.
-func (m *Main) leftOver(ctx context.Context, addr stackaddrs.AbsComponentInstance) *hcl.Diagnostic {
-	if missing, by := m.misplacedRemoval(ctx, addr); by != nil {
-		return &hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Removal target lies in a missing stack",
-			Detail:   fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Remove that instead, as a whole.", addr, missing),
-			Subject:  by.subject(),
-			Extra:    DiagnosticAddress{Component: addr},
-		}
-	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Component instance left over",
-		Detail:   fmt.Sprintf("%s exists in the state, but no component block creates it and no removed block removes it. Add one of them.", addr),
-		Extra:    DiagnosticAddress{Component: addr},
-	}
-}
-
-// misplacedRemoval finds a removed block for a component instance, or for a stack that it is in, which has no
-// effect because the stack instance that its target is in is missing. by is nil if there is none.
-func (m *Main) misplacedRemoval(ctx context.Context, addr stackaddrs.AbsComponentInstance) (missing stackaddrs.StackInstance, by *RemovedInstance) {
-	stack := m.stack
-	for _, step := range addr.Stack.Path() {
-		child, found := stack.child(ctx, step)
-		if found != yes {
-			missing = stack.addr.Child(step.Call.Name, step.Key)
-			break
-		}
-		stack = child
-	}
-	for around := stack; around != nil; around = around.parent {
-		for _, block := range around.removed {
-			for _, inst := range block.Instances(ctx).WithStandIns() {
-				if target := inst.Target(ctx); target != nil && target.covers(addr) {
-					return missing, inst
-				}
-			}
-		}
-	}
-	return missing, nil
-}
-
 // hasResources tells whether a module state has any objects. One that cannot be
 // read counts as having some: nothing may be lost for that.
 func hasResources(state engine.State) bool {

@@ -56,8 +56,7 @@ func (m *Main) checkSelection(ctx context.Context) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	check := func(option string, addrs []stackaddrs.AbsComponentInstance) {
 		for _, addr := range addrs {
-			_, inState := m.planning.Prior.Components[addr]
-			if inState || m.component(ctx, stackaddrs.ComponentOf(addr)) != nil {
+			if m.isThere(ctx, addr) {
 				continue
 			}
 			diags = diags.Append(&hcl.Diagnostic{
@@ -70,6 +69,18 @@ func (m *Main) checkSelection(ctx context.Context) hcl.Diagnostics {
 	check("-target", m.planning.Targets)
 	check("-exclude", m.planning.Excludes)
 	return diags
+}
+
+// isThere tells whether an address names something that the state has, or that the configuration has or may have:
+// all instances of a component, or one.
+func (m *Main) isThere(ctx context.Context, addr stackaddrs.AbsComponentInstance) bool {
+	if _, inState := m.planning.Prior.Components[addr]; inState {
+		return true
+	}
+	if m.component(ctx, stackaddrs.ComponentOf(addr)) == nil {
+		return false
+	}
+	return addr.Item.Key == stackaddrs.NoKey || m.isClaimed(ctx, addr) != no
 }
 
 // selectionAspect follows the requirements of components. What is created needs
