@@ -119,7 +119,7 @@ func (w writer) leaf(k kind) expr {
 }
 
 func (w writer) compound(k kind, depth int) expr {
-	if w.chance(10) {
+	if w.chance(10) && k != objectKind && k != objectsKind { // of which two may have no type in common
 		return w.conditional(k, depth)
 	}
 	switch k {
