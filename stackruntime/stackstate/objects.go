@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -29,6 +30,16 @@ type Object struct {
 	SensitiveAttributes json.RawMessage
 
 	Dependencies []string // resource addresses, in the order of the document
+}
+
+// ProviderName returns the source address of the object's provider.
+func (o Object) ProviderName() string {
+	_, rest, found := strings.Cut(o.Provider, `provider["`)
+	if !found {
+		return o.Provider
+	}
+	name, _, _ := strings.Cut(rest, `"]`)
+	return name
 }
 
 // Objects returns the resource instance objects of a module's state, sorted by

@@ -130,7 +130,7 @@ func newStateResource(object stackstate.Object) (StateResource, error) {
 	return StateResource{
 		Address: object.Addr.String(), Mode: object.Addr.Mode, Type: object.Addr.Type, Name: object.Addr.Name,
 		Index:        keyJSON(object.Addr.Key),
-		ProviderName: stateobject.ProviderName(object.Provider), SchemaVersion: object.SchemaVersion,
+		ProviderName: object.ProviderName(), SchemaVersion: object.SchemaVersion,
 		Values: attributes.Values, SensitiveValues: attributes.Sensitive,
 		DependsOn: append([]string{}, object.Dependencies...),
 		Deposed:   object.Deposed, Tainted: object.Tainted,

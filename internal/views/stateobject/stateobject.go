@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
@@ -177,15 +176,4 @@ func mark(tree, value any, path []any) any {
 		return result
 	}
 	return true
-}
-
-// ProviderName returns the source address of the provider in a provider
-// configuration address of a state document.
-func ProviderName(address string) string {
-	_, rest, found := strings.Cut(address, `provider["`)
-	if !found {
-		return address
-	}
-	name, _, _ := strings.Cut(rest, `"]`)
-	return name
 }

@@ -93,16 +93,3 @@ func TestDecodeErrors(t *testing.T) {
 		})
 	}
 }
-
-func TestProviderName(t *testing.T) {
-	for address, want := range map[string]string{
-		`provider["terraform.io/builtin/terraform"]`:                 "terraform.io/builtin/terraform",
-		`module.m.provider["registry.terraform.io/a/b"].west`:        "registry.terraform.io/a/b",
-		`provider["registry.terraform.io/hashicorp/random"].by["x"]`: "registry.terraform.io/hashicorp/random",
-		`provider.aws`: "provider.aws",
-	} {
-		if got := ProviderName(address); got != want {
-			t.Errorf("ProviderName(%s) = %q, want %q", address, got, want)
-		}
-	}
-}

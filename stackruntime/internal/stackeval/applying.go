@@ -502,7 +502,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	}
 	if len(a.plan.EnginePlan) == 0 {
 		a.setStatus(hooks.Applying)
-		return &ComponentResult{Outputs: a.plan.Outputs, Module: a.plan.RefreshedState, Complete: true}
+		return &ComponentResult{Outputs: a.plan.Outputs, Module: a.plan.RefreshedState, Complete: true, Counts: a.plan.Counts()}
 	}
 	var applied *engine.ApplyResult
 	var diags hcl.Diagnostics

@@ -315,7 +315,7 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 			Type:         object.Addr.Type,
 			Name:         object.Addr.Name,
 			DeposedKey:   object.Deposed,
-			ProviderName: object.Provider,
+			ProviderName: object.ProviderName(),
 			Change:       &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionForget}},
 		}
 		if req.DeferAll {
