@@ -58,13 +58,19 @@ type ModifiedDirspace struct {
 	Place    order.Place // of what the reason is about, if it is configured
 }
 
-// Change finds what belongs to a change and orders it. What is to be destroyed is ordered in reverse.
-func (l *Layout) Change(causes []Cause, destroy bool) *Change {
+// ChangeOptions say what to do with a change.
+type ChangeOptions struct {
+	Destroy bool                    // in reverse order
+	Only    func(dirspace int) bool // leaves out the others, as if they were not modified; nil for none
+}
+
+// Change finds what belongs to a change and orders it.
+func (l *Layout) Change(causes []Cause, opts ChangeOptions) *Change {
 	reasons := l.spread(causes)
 	c := &Change{Layout: l, inChange: make([]bool, len(l.Dirspaces))}
 	byStack := map[int]int{}
 	for i, reason := range reasons {
-		if reason == nil {
+		if reason == nil || opts.Only != nil && !opts.Only(i) {
 			continue
 		}
 		c.inChange[i] = true
@@ -78,7 +84,7 @@ func (l *Layout) Change(causes []Cause, destroy bool) *Change {
 		c.Stacks[at].Dirspaces = append(c.Stacks[at].Dirspaces, *reason)
 	}
 	slices.SortFunc(c.Stacks, func(a, b ModifiedStack) int { return cmpNames(l, a.Stack, b.Stack) })
-	graph, err := l.graph(c.inChange, destroy)
+	graph, err := l.graph(c.inChange, opts.Destroy)
 	if err != nil {
 		panic("gated: " + err.Error()) // New checked a graph that has all edges of this one, or their reverse
 	}

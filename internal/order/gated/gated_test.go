@@ -76,7 +76,7 @@ func changeOf(l *Layout, dirs string) *Change {
 	for dir := range strings.FieldsSeq(dirs) {
 		files = append(files, dir+"/main.tf")
 	}
-	return l.Change(l.ByFiles(files), false)
+	return l.Change(l.ByFiles(files), ChangeOptions{})
 }
 
 func modified(c *Change) string {
@@ -426,7 +426,7 @@ func TestOrderB60B61Gates(t *testing.T) {
 func TestDestroyIsReversed(t *testing.T) {
 	config, files := rules("base", "dev modified_by: base", "prod modified_by: base, apply_after: dev")
 	l := layoutOf(t, config, files...)
-	if got, want := steps(l.Change(l.All("all"), true)), "plan dev,prod; apply prod; apply dev; plan base; apply base"; got != want {
+	if got, want := steps(l.Change(l.All("all"), ChangeOptions{Destroy: true})), "plan dev,prod; apply prod; apply dev; plan base; apply base"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -602,7 +602,7 @@ func TestWideStacks(t *testing.T) {
 		}
 	}
 	l := layoutOf(t, b.String(), files...)
-	c := l.Change(l.ByFiles(append(slices.Clone(files[:width]), files[3*width:]...)), false)
+	c := l.Change(l.ByFiles(append(slices.Clone(files[:width]), files[3*width:]...)), ChangeOptions{})
 	if got := len(c.Steps()); got != 4 {
 		t.Errorf("%d steps, want 4: through the layers that are not modified", got)
 	}
@@ -791,7 +791,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		planned := map[int]bool{}
-		for _, step := range l.Change(l.All("all"), false).Steps() {
+		for _, step := range l.Change(l.All("all"), ChangeOptions{}).Steps() {
 			for _, d := range step.Dirspaces {
 				if step.Action == Apply && !planned[d] {
 					t.Errorf("%s is applied before it is planned", l.Dirspaces[d].Name())

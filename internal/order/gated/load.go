@@ -1,0 +1,99 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package gated
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/order/yamlsrc"
+)
+
+// ErrNoConfig says that a repository has no configuration.
+var ErrNoConfig = errors.New("there is no " + ConfigFile)
+
+// Load reads the configuration of a repository and finds its dirspaces.
+//
+// Errors: [ErrNoConfig], those of reading, or diagnostics. Warnings come with the layout.
+func Load(root string) (*Layout, hcl.Diagnostics, error) {
+	name := filepath.Join(root, filepath.FromSlash(ConfigFile))
+	src, err := readLimited(root, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, ErrNoConfig
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	config, diags := Read(name, src)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	files, err := Files(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	dirspaces, moreDiags := config.Dirspaces(files)
+	diags = diags.Extend(moreDiags)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	layout, moreDiags := New(config, dirspaces)
+	diags = diags.Extend(moreDiags)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	return layout, diags, nil
+}
+
+// readLimited reads the configuration up to a little more than what is accepted, so that its size can be complained
+// of. It does not follow links out of the repository.
+func readLimited(root, name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	f, err := os.OpenInRoot(root, filepath.FromSlash(ConfigFile))
+	if err != nil {
+		return nil, err
+	}
+	src, err := io.ReadAll(io.LimitReader(f, yamlsrc.MaxSize+1))
+	return src, errors.Join(err, f.Close())
+}
+
+// Files returns the files of a repository, with slashes, sorted. Directories whose names begin with a dot are left
+// out, and links are not followed.
+func Files(root string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if name != root && strings.HasPrefix(entry.Name(), ".") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		files = append(files, filepath.ToSlash(rel))
+		return nil
+	})
+	return files, err
+}
