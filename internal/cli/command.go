@@ -68,6 +68,7 @@ func (c *command) help(flags *flagSet) string {
 	var b strings.Builder
 	usage := c.path()
 	switch {
+	case c.passesOn:
 	case len(c.commands) > 0 && c.run != nil:
 		usage += " [COMMAND]"
 	case len(c.commands) > 0:

@@ -111,10 +111,13 @@ func (v *display) plan(plan *stackplan.Plan) error {
 	return views.WritePlan(out, plan, v.session.viewOptions(out))
 }
 
+// inAutomation tells whether commands follow each other without a person who has to be told the next one.
+func inAutomation() bool { return os.Getenv("TF_IN_AUTOMATION") != "" }
+
 // next says what can be done with a plan.
 func (v *display) next(plan *stackplan.Plan, file string) {
 	switch {
-	case v.events != nil:
+	case v.events != nil, inAutomation():
 	case file != "":
 		v.session.stdout("\nThe plan is saved in %s. To carry it out: cairn apply %[1]s\n", file)
 	case !planEmpty(plan):

@@ -58,7 +58,7 @@ func (f *flagSet) parseAll(args []string) ([]string, error) {
 		if len(rest) == 0 {
 			return positional, nil
 		}
-		if parsed := len(args) - len(rest); parsed > 0 && args[parsed-1] == "--" {
+		if endsOptions(args, rest) {
 			return append(positional, rest...), nil
 		}
 		positional, args = append(positional, rest[0]), rest[1:]

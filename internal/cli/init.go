@@ -42,7 +42,9 @@ lock files belong into version control.`,
 			for _, provider := range sortedProviders(opts.Locks) {
 				s.stdout("Provider: %s %s\n", provider, opts.Locks[provider])
 			}
-			s.stdout("\nThe stack is ready. Go on with: cairn plan\n")
+			if !inAutomation() {
+				s.stdout("\nThe stack is ready. Go on with: cairn plan\n")
+			}
 			return s.finish(diags)
 		},
 	}

@@ -70,6 +70,9 @@ func (s *session) dispatch(ctx context.Context, c *command, args []string) (int,
 			break
 		}
 		next, err := c.find(rest[0])
+		if c.passesOn && (err != nil || endsOptions(args, rest)) {
+			break // what follows is not for cairn
+		}
 		if err == nil {
 			err = flags.onlyGlobal(next)
 		}
@@ -94,11 +97,17 @@ func (s *session) dispatch(ctx context.Context, c *command, args []string) (int,
 	}
 	if err != nil {
 		if flags.asksForJSON(args) {
-			s.reportJSON(c.name)
+			s.reportJSON(strings.TrimPrefix(c.path(), "cairn "))
 		}
 		return 0, err
 	}
 	return c.run(ctx, s, positional)
+}
+
+// endsOptions tells whether the arguments that are left begin after a --.
+func endsOptions(args, rest []string) bool {
+	parsed := len(args) - len(rest)
+	return parsed > 0 && args[parsed-1] == "--"
 }
 
 // reportJSON makes a command that was not begun show diagnostics as it would have with -json.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/order/process"
 	"github.com/cairnstacks/cairn/internal/order/render"
 )
@@ -31,7 +32,7 @@ type runOptions struct {
 
 func runCommand() *command {
 	var o runOptions
-	return &command{
+	return group(&command{
 		name:    "run",
 		args:    "-- COMMAND [ARGUMENT...]",
 		summary: "Runs a command in stacks, in their order.",
@@ -88,7 +89,7 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			}
 			return s.runInStacks(ctx, tree, o)
 		},
-	}
+	}, runPlanCommand(), runApplyCommand(), runDestroyCommand())
 }
 
 func (o *runOptions) check() error {
@@ -115,7 +116,11 @@ func (o *runOptions) checkDirty(ctx context.Context, tree *stackTree) error {
 	if tree.changes == nil || o.allowDirty {
 		return nil
 	}
-	dirty, err := tree.changes.repository.Dirty(ctx)
+	return refuseDirty(ctx, tree.changes.repository)
+}
+
+func refuseDirty(ctx context.Context, repository *changes.Repository) error {
+	dirty, err := repository.Dirty(ctx)
 	if err != nil || len(dirty) == 0 {
 		return err
 	}

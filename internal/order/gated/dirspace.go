@@ -21,8 +21,14 @@ const DefaultWorkspace = "default"
 
 const dirVariable = "${DIR}"
 
-// defaultPatterns are the files that make a directory part of a change, if nothing else is configured.
-var defaultPatterns = []FilePattern{{Text: dirVariable + "/*.tf"}, {Text: dirVariable + "/*.tfvars"}}
+// defaultPatterns are the files that make a directory part of a change, if nothing else is configured: those of the
+// format, and those of the Terraform Stacks language.
+var defaultPatterns = []FilePattern{
+	{Text: dirVariable + "/*.tf"},
+	{Text: dirVariable + "/*.tfvars"},
+	{Text: dirVariable + "/*.tfcomponent.hcl"},
+	{Text: dirVariable + "/*.tfcomponent.json"},
+}
 
 // Dirspace is a directory together with a workspace.
 type Dirspace struct {
@@ -58,9 +64,9 @@ func (p patterns) match(file string) bool {
 // sorted by directory and workspace.
 //
 // A directory is named in dirs, or a pattern there matches it or a file in it; of several the longest pattern
-// counts. Others are taken as they come. In any case a file in the directory has to be one that makes it part of a
+// counts. Others are taken as they come, but for those that used is true for: modules are no work by themselves. In any case a file in the directory has to be one that makes it part of a
 // change: directories with empty file_patterns are left out.
-func (c *Config) Dirspaces(files []string) ([]*Dirspace, hcl.Diagnostics) {
+func (c *Config) Dirspaces(files []string, used func(dir string) bool) ([]*Dirspace, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	content := map[string][]string{}
 	for _, file := range files {
@@ -69,7 +75,10 @@ func (c *Config) Dirspaces(files []string) ([]*Dirspace, hcl.Diagnostics) {
 	var dirspaces []*Dirspace
 	for _, dir := range slices.Sorted(maps.Keys(content)) {
 		slices.Sort(content[dir])
-		rule := c.ruleFor(dir, content[dir])
+		rule, found := c.ruleFor(dir, content[dir])
+		if !found && used(dir) {
+			continue
+		}
 		workspaces := rule.Workspaces
 		if len(workspaces) == 0 {
 			workspaces = []Workspace{{Name: DefaultWorkspace}}
@@ -92,22 +101,21 @@ func (p patterns) matchAlone(file string) bool {
 }
 
 // ruleFor returns the entry of dirs for a directory with some files.
-func (c *Config) ruleFor(dir string, files []string) DirRule {
-	var best DirRule
+func (c *Config) ruleFor(dir string, files []string) (best DirRule, found bool) {
 	for _, rule := range c.Dirs {
 		text := rule.Pattern.String()
 		switch {
 		case text == dir:
-			return rule
+			return rule, true
 		case !glob.HasMeta(text):
 			continue
 		case len(text) < len(best.Pattern.String()) || len(text) == len(best.Pattern.String()) && text > best.Pattern.String():
 			continue
 		case rule.Pattern.Match(dir) || slices.ContainsFunc(files, rule.Pattern.Match):
-			best = rule
+			best, found = rule, true
 		}
 	}
-	return best
+	return best, found
 }
 
 func (c *Config) dirspace(dir string, rule DirRule, workspace Workspace) (*Dirspace, hcl.Diagnostics) {

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,11 +35,13 @@ func tryLayout(config string, files ...string) (*Layout, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	dirspaces, moreDiags := c.Dirspaces(files)
+	dirspaces, moreDiags := c.Dirspaces(files, unused)
 	diags = diags.Extend(moreDiags)
 	l, moreDiags := New(c, dirspaces)
 	return l, diags.Extend(moreDiags)
 }
+
+func unused(string) bool { return false }
 
 // rules makes a configuration of lines such as "dev modified_by: base, apply_after: a b" and "prod = a b c", with a
 // directory named like each leaf.
@@ -621,7 +625,7 @@ func TestHiddenValuesOfTwoParents(t *testing.T) {
 func dirNames(t *testing.T, config string, files ...string) string {
 	t.Helper()
 	c, diags := Read("config.yml", []byte(config))
-	dirspaces, moreDiags := c.Dirspaces(files)
+	dirspaces, moreDiags := c.Dirspaces(files, unused)
 	if diags = diags.Extend(moreDiags); diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -652,6 +656,60 @@ func TestDirspaces(t *testing.T) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+func TestLoad(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		ConfigFile:                         "dirs: {modules/named: {}}",
+		"app/main.tf":                      "module \"a\" {\n  source = \"../modules/a\"\n}\nmodule \"n\" {\n  source = \"../modules/named\"\n}\n",
+		"modules/a/main.tf":                "",
+		"modules/named/main.tf":            "",
+		"modules/free/main.tf":             "",
+		"stack/main.tfcomponent.hcl":       "component \"x\" {\n  source = \"./x\"\n}\nstack \"e\" {\n  source = \"./e\"\n}\n",
+		"stack/x/main.tf":                  "",
+		"stack/e/main.tfcomponent.hcl":     "",
+		".hidden/main.tf":                  "",
+		"app/.terraform/modules/x/main.tf": "",
+	} {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, diags, err := Load(root)
+	if err != nil || diags.HasErrors() {
+		t.Fatal(err, diags)
+	}
+	var got []string
+	for _, d := range l.Dirspaces {
+		got = append(got, d.Name())
+	}
+	if diff := cmp.Diff([]string{"app", "modules/free", "modules/named", "stack"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, _, err := Load(t.TempDir()); !errors.Is(err, ErrNoConfig) {
+		t.Errorf("without a configuration: %v", err)
+	}
+}
+
+func TestLoadRefusesLinks(t *testing.T) {
+	root, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(outside, []byte("secret: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(root, ".terrateam"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(root, filepath.FromSlash(ConfigFile))); err != nil {
+		t.Skip(err)
+	}
+	if _, diags, err := Load(root); err == nil || diags.HasErrors() {
+		t.Errorf("got %v, %v", err, diags)
 	}
 }
 
@@ -782,7 +840,7 @@ func FuzzRead(f *testing.F) {
 		if diags.HasErrors() {
 			return
 		}
-		dirspaces, diags := c.Dirspaces([]string{"base/main.tf", "dev/main.tf", "a/main.tf", "b/main.tf"})
+		dirspaces, diags := c.Dirspaces([]string{"base/main.tf", "dev/main.tf", "a/main.tf", "b/main.tf"}, unused)
 		if diags.HasErrors() {
 			return
 		}

@@ -228,6 +228,15 @@ func (l *Layout) Tags(dirspace int) []string {
 	return tags
 }
 
+// Matches tells whether a query matches a dirspace with all its tags.
+func (l *Layout) Matches(q tagquery.Query, dirspace int) bool {
+	subject := tagquery.Subject{Dir: l.Dirspaces[dirspace].Dir, Tags: map[string]bool{}}
+	for _, tag := range l.Tags(dirspace) {
+		subject.Tags[tag] = true
+	}
+	return q.Match(subject)
+}
+
 // Variables returns the environment variables for the work on a stack, its own and those of all that hold it. Of
 // those with the same name the innermost counts (B-13, B-22).
 func (l *Layout) Variables(stack int) map[string]string {

@@ -9,11 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/order/localsource"
 	"github.com/cairnstacks/cairn/internal/order/yamlsrc"
 )
 
@@ -40,7 +42,11 @@ func Load(root string) (*Layout, hcl.Diagnostics, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	dirspaces, moreDiags := config.Dirspaces(files)
+	used, err := usedDirectories(root, files)
+	if err != nil {
+		return nil, nil, err
+	}
+	dirspaces, moreDiags := config.Dirspaces(files, func(dir string) bool { return used[dir] })
 	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return nil, nil, diags
@@ -96,4 +102,30 @@ func Files(root string) ([]string, error) {
 		return nil
 	})
 	return files, err
+}
+
+// usedDirectories returns the directories that others take as modules, or embed as stacks.
+func usedDirectories(root string, files []string) (map[string]bool, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	used, seen := map[string]bool{}, map[string]bool{}
+	for _, file := range files {
+		dir := path.Dir(file)
+		if seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		calls, err := localsource.In(filepath.Join(root, filepath.FromSlash(dir)))
+		if err != nil {
+			return nil, err
+		}
+		for _, call := range calls {
+			if rel, err := filepath.Rel(root, call.Dir); err == nil {
+				used[filepath.ToSlash(rel)] = true
+			}
+		}
+	}
+	return used, nil
 }

@@ -6,6 +6,7 @@ package gated
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/order"
@@ -91,16 +92,41 @@ func (c *Change) HeldBy(stack int, action Action, applied func(dirspace int) boo
 type Result struct {
 	Work
 	order.Result
-	Because Work // what failed, where this was skipped for it
+
+	// Because is what failed where this was skipped for it, and BecauseErr why it did.
+	Because    Work
+	BecauseErr error
 }
 
 // Run does the work of a change, each action as soon as its gate is open. The results are in the order in which the
-// work is done one after the other.
+// work is done one after the other. Workspaces of one directory never run at the same time.
 func (c *Change) Run(ctx context.Context, opts order.RunOptions, do func(ctx context.Context, w Work) error) []Result {
+	opts.Limits = append(slices.Clip(opts.Limits), c.directoryLimits()...)
 	all := c.graph.Run(ctx, opts, func(ctx context.Context, n int) error { return do(ctx, c.graph.work[n]) })
 	var results []Result
 	for _, n := range c.graph.Sequence(opts.Rule, opts.Selected) {
-		results = append(results, Result{Work: c.graph.work[n], Result: all[n], Because: c.graph.work[all[n].Because]})
+		result := Result{Work: c.graph.work[n], Result: all[n]}
+		if all[n].State == order.Skipped {
+			result.Because, result.BecauseErr = c.graph.work[all[n].Because], all[all[n].Because].Err
+		}
+		results = append(results, result)
 	}
 	return results
+}
+
+func (c *Change) directoryLimits() []order.Limit {
+	byDir := map[string][]int{}
+	for n, w := range c.graph.work {
+		if !c.graph.Node(n).Anchor {
+			dir := c.Dirspaces[w.Dirspace].Dir
+			byDir[dir] = append(byDir[dir], n)
+		}
+	}
+	var limits []order.Limit
+	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
+		if len(byDir[dir]) > 2 { // more than the actions on one dirspace, which follow each other
+			limits = append(limits, order.Limit{Parallel: 1, Nodes: byDir[dir]})
+		}
+	}
+	return limits
 }
