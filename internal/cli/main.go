@@ -183,6 +183,9 @@ func (c *command) find(name string) (*command, error) {
 	for i, sub := range c.commands {
 		names[i] = sub.name
 	}
+	if hint, ok := elsewhere[c.path()+" "+name]; ok {
+		return nil, fail("Unknown command", "There is no command %q. %s", name, hint)
+	}
 	return nil, fail("Unknown command", "There is no command %q.%s Run \"%s -h\" for a list of commands.",
 		name, didYouMean(name, names, ""), c.path())
 }
