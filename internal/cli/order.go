@@ -49,7 +49,7 @@ the groups before. An arrow leads from a stack to one that comes after it.`,
 			}
 			return exitOK, write(s, tree, tree.view(transitive))
 		},
-	}, orderExplainCommand())
+	}, orderExplainCommand(), orderHighCommand(), orderLowCommand())
 }
 
 var orderFormats = map[string]func(*session, *stackTree, render.View) error{

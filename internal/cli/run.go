@@ -89,7 +89,7 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			}
 			return s.runInStacks(ctx, tree, o)
 		},
-	}, runPlanCommand(), runApplyCommand(), runDestroyCommand())
+	}, runPlanCommand(), runApplyCommand(), runDestroyCommand(), runStatesCommand())
 }
 
 func (o *runOptions) check() error {

@@ -54,10 +54,13 @@ const (
 
 var statusNames = [...]string{"not started", "ok", "changed", "failed", "skipped", "not needed"}
 
+// Statuses returns all statuses, the best first.
+func Statuses() []Status { return []Status{OK, Changed, NotNeeded, Failed, Skipped, NotStarted} }
+
 func (s Status) String() string { return statusNames[s] }
 
-// failed tells whether calls that require one of this status cannot be made.
-func (s Status) failed() bool { return s == Failed || s == Skipped || s == NotStarted }
+// Success tells whether calls that require one of this status can be made.
+func (s Status) Success() bool { return s == OK || s == Changed || s == NotNeeded }
 
 // Result is what became of one call in a run.
 type Result struct {

@@ -3,7 +3,10 @@
 
 package lowdata
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The kinds of requisites, by the names of their arguments.
 const (
@@ -45,3 +48,6 @@ func isRequisite(arg string) bool {
 	_, _, ok := plainKind(arg)
 	return ok
 }
+
+// Kinds returns the names of all kinds of requisites in the order in which they are checked.
+func Kinds() []string { return slices.Clone(kinds) }

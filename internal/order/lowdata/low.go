@@ -66,15 +66,15 @@ type Call struct {
 	ranges     map[string]*hcl.Range  // of arguments
 }
 
-// Function names are "module.function".
-func (c *Call) function() string { return c.Module + "." + c.Function }
+// FullFunction is "module.function".
+func (c *Call) FullFunction() string { return c.Module + "." + c.Function }
 
 // String names the call for people.
 func (c *Call) String() string {
 	if c.nth > 0 {
-		return fmt.Sprintf("%s: %s (%s)", c.ID, c.Name, c.function())
+		return fmt.Sprintf("%s: %s (%s)", c.ID, c.Name, c.FullFunction())
 	}
-	return fmt.Sprintf("%s (%s)", c.ID, c.function())
+	return fmt.Sprintf("%s (%s)", c.ID, c.FullFunction())
 }
 
 // Value returns the call as a mapping (line C-02).

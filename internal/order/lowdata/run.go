@@ -71,7 +71,7 @@ func (r *run) visit(ctx context.Context, n int) error {
 	default:
 		r.make(ctx, at.call)
 	}
-	if s := &r.states[at.call]; s.ended && s.result.Status.failed() && r.stops(at.call) {
+	if s := &r.states[at.call]; s.ended && !s.result.Status.Success() && r.stops(at.call) {
 		r.stopped = true
 		return errFailhard
 	}
@@ -190,7 +190,7 @@ func (r *run) listeners(ctx context.Context) {
 	for _, call := range r.Sequence() {
 		s, c := &r.states[call], r.Calls[call]
 		due := slices.ContainsFunc(c.targets[listen], func(target int) bool { return r.states[target].result.Status == Changed })
-		if !due || s.result.Status.failed() || !r.opts.Functions.Reacts(c.Module, c.Function) || ctx.Err() != nil {
+		if !due || !s.result.Status.Success() || !r.opts.Functions.Reacts(c.Module, c.Function) || ctx.Err() != nil {
 			continue
 		}
 		if r.opts.Started != nil {
@@ -204,7 +204,7 @@ func (r *run) listeners(ctx context.Context) {
 		if r.opts.Ended != nil {
 			r.opts.Ended(s.result)
 		}
-		if s.result.Status.failed() && r.stops(call) {
+		if !s.result.Status.Success() && r.stops(call) {
 			return
 		}
 	}

@@ -49,7 +49,7 @@ func (r *run) decide(call int, trial bool) verdict {
 		return needless
 	}
 	for _, other := range r.before[call] {
-		if status := r.states[other].result.Status; status.failed() {
+		if status := r.states[other].result.Status; !status.Success() {
 			return skipped(prereq+"_in", r.Calls[other], outcomeWords(status))
 		}
 	}
@@ -79,7 +79,7 @@ func (r *run) decideKind(kind string, targets []int) verdict {
 // all skips a call if one target did not succeed.
 func (r *run) all(kind string, targets []int) verdict {
 	for _, target := range targets {
-		if status := r.states[target].result.Status; status.failed() {
+		if status := r.states[target].result.Status; !status.Success() {
 			return skipped(kind, r.Calls[target], outcomeWords(status))
 		}
 	}
@@ -89,7 +89,7 @@ func (r *run) all(kind string, targets []int) verdict {
 // any skips a call if no target succeeded.
 func (r *run) any(kind string, targets []int) verdict {
 	for _, target := range targets {
-		if !r.states[target].result.Status.failed() {
+		if r.states[target].result.Status.Success() {
 			return proceed
 		}
 	}
@@ -102,7 +102,7 @@ func (r *run) prerequired(targets []int) verdict {
 	would := false
 	for _, target := range targets {
 		s := r.states[target]
-		if s.ended && s.result.Status.failed() {
+		if s.ended && !s.result.Status.Success() {
 			return skipped(prereq, r.Calls[target], outcomeWords(s.result.Status))
 		}
 		would = would || s.would
@@ -137,7 +137,7 @@ func (r *run) onChanges(kind string, targets []int, anyway bool) verdict {
 		switch status := r.states[target].result.Status; {
 		case status == Changed:
 			changed = true
-		case status.failed() && !anyway:
+		case !status.Success() && !anyway:
 			return notNeeded(kind, r.Calls[target], outcomeWords(status))
 		}
 	}

@@ -55,6 +55,9 @@ var functions = sync.OnceValue(func() map[string]*function {
 	return all
 })
 
+// Names returns the names of all functions that cairn has, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(functions())) }
+
 // call is one call with all that it needs.
 type call struct {
 	lowdata.Request
