@@ -131,9 +131,11 @@ func (l *Layout) spread(causes []Cause) []*ModifiedDirspace {
 			s.matching[on] = append(s.matching[on], q)
 		}
 	}
-	for i, q := range l.dependsOn {
-		if q >= 0 && !l.Dirspaces[i].DependsOn.PruneOnNoChange {
-			s.waiting[q] = append(s.waiting[q], i)
+	for i, all := range l.dependsOn {
+		for _, q := range all {
+			if !l.Dirspaces[i].DependsOn.PruneOnNoChange {
+				s.waiting[q] = append(s.waiting[q], i)
+			}
 		}
 	}
 	for _, cause := range causes {

@@ -149,9 +149,9 @@ func (c *Config) dirspace(dir string, rule DirRule, workspace Workspace) (*Dirsp
 	return d, diags
 }
 
-func quote(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`).Replace(dir)
-}
+var quoter = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)
+
+func quote(dir string) string { return quoter.Replace(dir) }
 
 // unusedDirs warns of directories that are named, but do not exist.
 func (c *Config) unusedDirs(content map[string][]string) hcl.Diagnostics {

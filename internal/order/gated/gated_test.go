@@ -862,3 +862,34 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkChange(b *testing.B) {
+	const width = 2500
+	var text strings.Builder
+	var files []string
+	text.WriteString("stacks:\n  names:\n")
+	for layer := range 4 {
+		fmt.Fprintf(&text, "    s%d:\n      tag_query: l%d\n", layer, layer)
+		if layer > 0 {
+			fmt.Fprintf(&text, "      rules: {modified_by: [s%d]}\n", layer-1)
+		}
+	}
+	text.WriteString("dirs:\n")
+	for layer := range 4 {
+		fmt.Fprintf(&text, "  l%d/**: {tags: [l%d]", layer, layer)
+		if layer > 0 {
+			fmt.Fprintf(&text, ", when_modified: {depends_on: 'relative_dir:../../l%d/x or l%d'}", layer-1, layer-1)
+		}
+		text.WriteString("}\n")
+		for i := range width {
+			files = append(files, fmt.Sprintf("l%d/d%d/main.tf", layer, i))
+		}
+	}
+	for b.Loop() {
+		l := layoutOf(b, text.String(), files...)
+		c := l.Change(l.ByFiles(files[:1]), ChangeOptions{})
+		if got := len(c.Steps()); got != 8 {
+			b.Fatalf("%d steps, want 8", got)
+		}
+	}
+}

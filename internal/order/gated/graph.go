@@ -169,19 +169,18 @@ func (b *graphBuilder) addDirspaces(inChange []bool) {
 			}
 		}
 	}
-	for i, q := range b.dependsOn {
-		if q < 0 {
-			continue
-		}
+	for i, all := range b.dependsOn {
 		d := b.Dirspaces[i]
-		edge := order.Edge{
-			From: queries[q], To: gates[i],
-			Reason: d.Name() + " has depends_on " + b.depends[q].query.String(), Place: placeOf(d.DependsOn.Range),
+		for _, q := range all {
+			edge := order.Edge{
+				From: queries[q], To: gates[i],
+				Reason: d.Name() + " has depends_on " + d.DependsOn.Query.String(), Place: placeOf(d.DependsOn.Range),
+			}
+			if b.reversed {
+				edge.From, edge.To = done[i], queries[q]
+			}
+			b.Edge(edge)
 		}
-		if b.reversed {
-			edge.From, edge.To = done[i], queries[q]
-		}
-		b.Edge(edge)
 	}
 }
 

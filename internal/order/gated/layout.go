@@ -29,10 +29,10 @@ type Layout struct {
 	owner     []int   // of each dirspace, a leaf
 	owned     [][]int // the dirspaces of each stack
 	depends   []dependency
-	dependsOn []int // of each dirspace, a position in depends; -1 for none
+	dependsOn [][]int // of each dirspace, positions in depends
 }
 
-// dependency is what all dirspaces with the same query depend on.
+// dependency is what all dirspaces depend on that have the same query, or an alternative of one.
 type dependency struct {
 	query tagquery.Query
 	on    []int // dirspaces
@@ -324,22 +324,24 @@ func (l *Layout) Hidden(environ []string) hcl.Diagnostics {
 	return diags
 }
 
-// resolveDependencies finds what each depends_on matches. Dirspaces with the same query share what it matches.
+// resolveDependencies finds what each depends_on matches. What is the same in several is found once.
 func (l *Layout) resolveDependencies() {
 	index := newTagIndex(l.Dirspaces, l.Tags)
 	shared := map[string]int{}
-	l.dependsOn = slices.Repeat([]int{-1}, len(l.Dirspaces))
+	l.dependsOn = make([][]int, len(l.Dirspaces))
 	for i, d := range l.Dirspaces {
 		if d.DependsOn == nil {
 			continue
 		}
-		key := d.DependsOn.Query.Key()
-		at, known := shared[key]
-		if !known {
-			at = len(l.depends)
-			shared[key] = at
-			l.depends = append(l.depends, dependency{query: d.DependsOn.Query, on: index.matches(d.DependsOn.Query)})
+		for _, query := range d.DependsOn.Query.Alternatives() {
+			key := query.Key()
+			at, known := shared[key]
+			if !known {
+				at = len(l.depends)
+				shared[key] = at
+				l.depends = append(l.depends, dependency{query: query, on: index.matches(query)})
+			}
+			l.dependsOn[i] = append(l.dependsOn[i], at)
 		}
-		l.dependsOn[i] = at
 	}
 }

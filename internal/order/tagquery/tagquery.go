@@ -12,20 +12,38 @@ package tagquery
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Query is an expression over the tags of a directory. The zero value is the empty query, which matches everything.
 type Query struct {
 	text string
-	base string // what relative_dir: is resolved against
 	root node
 }
 
 func (q Query) String() string { return q.text }
 
 // Key returns a text that two queries have in common only if they match the same.
-func (q Query) Key() string { return q.base + "\x00" + q.text }
+func (q Query) Key() string {
+	if q.root == nil {
+		return ""
+	}
+	return q.root.key()
+}
+
+// Alternatives returns queries of which the query matches whatever any of them matches.
+func (q Query) Alternatives() []Query {
+	terms, ok := q.root.(or)
+	if !ok {
+		return []Query{q}
+	}
+	alternatives := make([]Query, len(terms))
+	for i, term := range terms {
+		alternatives[i] = Query{text: q.text, root: term}
+	}
+	return alternatives
+}
 
 // Subject is what a query is asked about.
 type Subject struct {
@@ -39,7 +57,7 @@ func (q Query) Match(s Subject) bool { return q.root == nil || q.root.match(s) }
 // At returns the query as one that is declared in a directory: relative_dir: is resolved against it.
 func (q Query) At(dir string) Query {
 	if q.root != nil && strings.Contains(q.text, relativePrefix) {
-		q.root, q.base = q.root.at(dir), dir
+		q.root = q.root.at(dir)
 	}
 	return q
 }
@@ -63,6 +81,7 @@ type node interface {
 	match(s Subject) bool
 	at(dir string) node
 	anyOf() ([]string, bool)
+	key() string
 }
 
 type tag string
@@ -87,12 +106,16 @@ func (t tag) match(s Subject) bool {
 func (t tag) at(string) node          { return t }
 func (t tag) anyOf() ([]string, bool) { return []string{string(t)}, true }
 
+func (t tag) key() string { return strconv.Quote(string(t)) }
+
 // relative is a path from a directory that is not known yet, and then matches nothing.
 type relative string
 
 func (r relative) match(Subject) bool      { return false }
 func (r relative) at(dir string) node      { return tag(dirPrefix + path.Join(dir, string(r))) }
 func (r relative) anyOf() ([]string, bool) { return nil, true }
+
+func (r relative) key() string { return "relative" + strconv.Quote(string(r)) }
 
 // inside asks for elements of a path.
 type inside string
@@ -104,11 +127,15 @@ func (i inside) match(s Subject) bool {
 func (i inside) at(string) node          { return i }
 func (i inside) anyOf() ([]string, bool) { return nil, false }
 
+func (i inside) key() string { return "inside" + strconv.Quote(string(i)) }
+
 type not struct{ of node }
 
 func (n not) match(s Subject) bool    { return !n.of.match(s) }
 func (n not) at(dir string) node      { return not{n.of.at(dir)} }
 func (n not) anyOf() ([]string, bool) { return nil, false }
+
+func (n not) key() string { return "not " + n.of.key() }
 
 type and []node
 
@@ -129,6 +156,8 @@ func (a and) anyOf() ([]string, bool) {
 	return fewest, found
 }
 
+func (a and) key() string { return keys(a, "and") }
+
 type or []node
 
 func (o or) match(s Subject) bool {
@@ -147,6 +176,16 @@ func (o or) anyOf() ([]string, bool) {
 		all = append(all, tags...)
 	}
 	return all, true
+}
+
+func (o or) key() string { return keys(o, "or") }
+
+func keys(nodes []node, operator string) string {
+	texts := make([]string, len(nodes))
+	for i, n := range nodes {
+		texts[i] = n.key()
+	}
+	return "(" + strings.Join(texts, " "+operator+" ") + ")"
 }
 
 func each(nodes []node, dir string) []node {

@@ -106,6 +106,35 @@ func TestOrderB86RelativeDir(t *testing.T) {
 	}
 }
 
+func TestKeysAndAlternatives(t *testing.T) {
+	parse := func(text, dir string) Query {
+		q, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q.At(dir)
+	}
+	if a, b := parse("relative_dir:../x", "p/a"), parse("relative_dir:../x", "q/a"); a.Key() == b.Key() {
+		t.Errorf("%s for different directories", a.Key())
+	}
+	if a, b := parse("a and  (b)", "x"), parse("a b", "y"); a.Key() != b.Key() {
+		t.Errorf("%s and %s", a.Key(), b.Key())
+	}
+	if a, b := parse("'a and' b", ""), parse("a and b", ""); a.Key() == b.Key() {
+		t.Errorf("%s for different tags", a.Key())
+	}
+	var keys []string
+	for _, q := range parse("a b or relative_dir:. or x in dir", "d").Alternatives() {
+		keys = append(keys, q.Key())
+	}
+	if got, want := strings.Join(keys, "; "), `("a" and "b"); "dir:d"; inside"x"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if all := parse("", "").Alternatives(); len(all) != 1 || !all[0].Match(subject("x")) {
+		t.Errorf("the empty query has %d alternatives", len(all))
+	}
+}
+
 func TestOrderB85Errors(t *testing.T) {
 	for query, want := range map[string]string{
 		"(a or b":                      "(: no closing",
