@@ -113,8 +113,8 @@ resource "terraform_data" "second" {
 output "out" { value = terraform_data.second.output }
 `+echoModule)
 
-	plan := w.plan(engine.Normal)
-	result, diags := w.tryApply(plan)
+	plan := w.Plan(engine.Normal)
+	result, diags := w.TryApply(plan)
 	if len(diags) != 1 || !strings.Contains(describe(diags), "One is too few.") {
 		t.Fatalf("apply: %s; want the failed condition only", describe(diags))
 	}
@@ -132,21 +132,21 @@ output "out" { value = terraform_data.second.output }
 	if got, want := result.Counts(), (stackplan.Counts{Add: 4}); got != want {
 		t.Errorf("counts = %+v, want %+v: what a failing component made counts too", got, want)
 	}
-	objects, err := stackstate.Objects(w.state.Components[component(t, "component.flaky")].Module)
+	objects, err := stackstate.Objects(w.State.Components[component(t, "component.flaky")].Module)
 	if err != nil || len(objects) == 0 {
 		t.Errorf("objects of component.flaky = %v, %v; want those that were created", objects, err)
 	}
-	if has, _ := stackstate.HasObjects(w.state.Components[component(t, "component.after")].Module); has {
+	if has, _ := stackstate.HasObjects(w.State.Components[component(t, "component.after")].Module); has {
 		t.Error("component.after was skipped but has objects")
 	}
 
-	w.inputs["limit"] = cty.NumberIntVal(2)
-	next := w.plan(engine.Normal)
+	w.Inputs["limit"] = cty.NumberIntVal(2)
+	next := w.Plan(engine.Normal)
 	if a := actions(next)["component.base"]; a != stackplan.NoOp {
 		t.Errorf("component.base has action %s in the next plan, want no-op", a)
 	}
-	w.apply(next)
-	if got, want := w.state.Components[component(t, "component.last")].Outputs["out"], cty.StringVal("b2"); !got.RawEquals(want) {
+	w.Apply(next)
+	if got, want := w.State.Components[component(t, "component.last")].Outputs["out"], cty.StringVal("b2"); !got.RawEquals(want) {
 		t.Errorf("result of the last component = %#v, want %#v", got, want)
 	}
 }
@@ -162,18 +162,18 @@ func applyOrder(w *world) []string {
 // Rows 196, 197 and 207.
 func TestDestroyRunsInReverseOrder(t *testing.T) {
 	w := newWorld(t, chain)
-	w.apply(w.plan(engine.Normal))
+	w.Apply(w.Plan(engine.Normal))
 	if diff := cmp.Diff([]string{"component.a", "component.b", "component.c"}, applyOrder(w)); diff != "" {
 		t.Errorf("order of creation (-want +got):\n%s", diff)
 	}
 	w.engine.Forget()
-	w.apply(w.plan(engine.Destroy))
+	w.Apply(w.Plan(engine.Destroy))
 	if diff := cmp.Diff([]string{"component.c", "component.b", "component.a"}, applyOrder(w)); diff != "" {
 		t.Errorf("order of destruction (-want +got):\n%s", diff)
 	}
 
 	// Row 217: destroying what is not there.
-	w.apply(w.plan(engine.Destroy))
+	w.Apply(w.Plan(engine.Destroy))
 }
 
 const nested = `
@@ -219,7 +219,7 @@ output "result" {
 // Rows 134 and 135.
 func TestEmbeddedStacksForEach(t *testing.T) {
 	w := newWorld(t, nested)
-	plan := w.plan(engine.Normal)
+	plan := w.Plan(engine.Normal)
 	inStack := func(region, name string) string { return `stack.region["` + region + `"].component.` + name }
 	all := []string{inStack("eu", "free"), inStack("eu", "inner"), inStack("us", "free"), inStack("us", "inner")}
 	want := map[string][]string{
@@ -235,23 +235,23 @@ func TestEmbeddedStacksForEach(t *testing.T) {
 	if diff := cmp.Diff(want, requires(plan)); diff != "" {
 		t.Errorf("required components (-want +got):\n%s", diff)
 	}
-	w.apply(plan)
+	w.Apply(plan)
 	wantOut := cty.ListVal([]cty.Value{cty.StringVal("eu=eu-base-1,eu-base-2"), cty.StringVal("us=us-base-1,us-base-2")})
-	if got := w.state.Outputs["all"]; !got.RawEquals(wantOut) {
+	if got := w.State.Outputs["all"]; !got.RawEquals(wantOut) {
 		t.Errorf("output all = %#v, want %#v", got, wantOut)
 	}
-	w.apply(w.plan(engine.Destroy))
-	if len(w.state.Components) != 0 {
-		t.Errorf("left after destroy: %v", slices.Collect(maps.Keys(w.state.Components)))
+	w.Apply(w.Plan(engine.Destroy))
+	if len(w.State.Components) != 0 {
+		t.Errorf("left after destroy: %v", slices.Collect(maps.Keys(w.State.Components)))
 	}
 }
 
 // Rows 115 and 130: what is no longer in the configuration is never dropped silently.
 func TestLeftOverInstancesAreErrors(t *testing.T) {
 	w := newWorld(t, nested)
-	w.apply(w.plan(engine.Normal))
-	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
-	plan, diags := w.tryPlan(engine.Normal)
+	w.Apply(w.Plan(engine.Normal))
+	w.Inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
+	plan, diags := w.TryPlan(engine.Normal)
 	want := []string{"Component instance left over", "Component instance left over", "Component instance left over"}
 	if diff := cmp.Diff(want, summaries(diags)); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)
@@ -259,7 +259,7 @@ func TestLeftOverInstancesAreErrors(t *testing.T) {
 	if plan.Applyable || len(plan.Components) == 0 {
 		t.Errorf("applyable %v with %d components, want not applyable but the rest announced", plan.Applyable, len(plan.Components))
 	}
-	if _, diags := w.tryApply(plan); len(diags) != 1 || diags[0].Summary != "Plan cannot be applied" {
+	if _, diags := w.TryApply(plan); len(diags) != 1 || diags[0].Summary != "Plan cannot be applied" {
 		t.Errorf("apply of a plan with errors: %s", describe(diags))
 	}
 }
@@ -311,16 +311,16 @@ output "out" {
   sensitive = true
 }
 `+echoModule)
-	_, diags := w.tryPlan(engine.Normal)
+	_, diags := w.TryPlan(engine.Normal)
 	if diff := cmp.Diff([]string{"Value needed for variable", "Value needed for variable"}, summaries(diags)); diff != "" {
 		t.Errorf("missing values (-want +got):\n%s", diff)
 	}
 
-	w.inputs["required"] = cty.True // converted
-	w.inputs["secret"] = cty.StringVal("hush")
-	w.inputs["defaulted"] = cty.NullVal(cty.DynamicPseudoType) // the default
-	w.inputs["token"] = cty.StringVal("t1")
-	plan := w.plan(engine.Normal)
+	w.Inputs["required"] = cty.True // converted
+	w.Inputs["secret"] = cty.StringVal("hush")
+	w.Inputs["defaulted"] = cty.NullVal(cty.DynamicPseudoType) // the default
+	w.Inputs["token"] = cty.StringVal("t1")
+	plan := w.Plan(engine.Normal)
 	if got := plan.Inputs["required"].After; !got.RawEquals(cty.StringVal("true")) {
 		t.Errorf("required = %#v, want the value converted to string", got)
 	}
@@ -340,14 +340,14 @@ output "out" {
 	}
 
 	// Row 173: an ephemeral variable is needed again.
-	_, diags = w.tryApply(plan)
+	_, diags = w.TryApply(plan)
 	if diff := cmp.Diff([]string{"Value needed for variable"}, summaries(diags)); diff != "" {
 		t.Errorf("apply without the ephemeral value (-want +got):\n%s", diff)
 	}
-	if !marks.Contains(w.state.Outputs["secret"], marks.Sensitive) {
-		t.Errorf("output secret = %#v, want it sensitive", w.state.Outputs["secret"])
+	if !marks.Contains(w.State.Outputs["secret"], marks.Sensitive) {
+		t.Errorf("output secret = %#v, want it sensitive", w.State.Outputs["secret"])
 	}
-	if v, ok := w.state.Inputs["token"]; ok {
+	if v, ok := w.State.Inputs["token"]; ok {
 		t.Errorf("token is in the state as %#v although it had no value", v)
 	}
 }
@@ -385,8 +385,8 @@ variable "v" {
 		t.Run(name, func(t *testing.T) {
 			text := strings.NewReplacer("any_type", test.typ+"\n"+test.flags, "COND", test.cond, "MSG", test.msg).Replace(config)
 			w := newWorld(t, text)
-			w.inputs["v"] = test.value
-			_, diags := w.tryPlan(engine.Normal)
+			w.Inputs["v"] = test.value
+			_, diags := w.TryPlan(engine.Normal)
 			if diff := cmp.Diff(test.want, summaries(diags)); diff != "" {
 				t.Errorf("diagnostics (-want +got):\n%s\n%s", diff, describe(diags))
 			}
@@ -426,11 +426,11 @@ component "free" { source = "../echo" }
 		"stack.s.component.uses": {"component.second"},
 		"stack.s.component.free": {},
 	}
-	plan := w.plan(engine.Normal)
+	plan := w.Plan(engine.Normal)
 	if diff := cmp.Diff(want, requires(plan)); diff != "" {
 		t.Errorf("required components (-want +got):\n%s", diff)
 	}
-	w.apply(plan)
+	w.Apply(plan)
 }
 
 // Whoever writes down the records of all changes has the state.
@@ -445,11 +445,11 @@ func TestRecordsOfChangesMakeTheState(t *testing.T) {
 		return state
 	}
 	for _, mode := range []engine.Mode{engine.Normal, engine.Normal, engine.Destroy} {
-		w.state = load()
-		plan := w.plan(mode)
-		opts, _ := w.options()
+		w.State = load()
+		plan := w.Plan(mode)
+		opts, _ := w.Options()
 		result, diags := stackruntime.Apply(t.Context(), stackruntime.ApplyRequest{
-			Options: opts, Plan: plan, Prior: w.state,
+			Options: opts, Plan: plan, Prior: w.State,
 			Save: func(_ context.Context, change stackruntime.StateChange) error {
 				records, err := change.Records()
 				for key, value := range records {
@@ -481,8 +481,8 @@ func TestRecordsOfChangesMakeTheState(t *testing.T) {
 // A state that cannot be saved ends the apply before the next component.
 func TestSaveErrorStopsTheApply(t *testing.T) {
 	w := newWorld(t, chain)
-	plan := w.plan(engine.Normal)
-	opts, _ := w.options()
+	plan := w.Plan(engine.Normal)
+	opts, _ := w.Options()
 	var tries int
 	_, diags := stackruntime.Apply(t.Context(), stackruntime.ApplyRequest{
 		Options: opts, Plan: plan,
@@ -501,9 +501,9 @@ func TestSaveErrorStopsTheApply(t *testing.T) {
 
 func TestRow266InspectSeesRecordedOutputs(t *testing.T) {
 	w := newWorld(t, nested)
-	w.apply(w.plan(engine.Normal))
-	opts, _ := w.options()
-	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: opts, State: w.state, Inputs: w.state.Inputs})
+	w.Apply(w.Plan(engine.Normal))
+	opts, _ := w.Options()
+	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: opts, State: w.State, Inputs: w.State.Inputs})
 	for text, want := range map[string]cty.Value{
 		`component.base.out`:                             cty.StringVal("base"),
 		`stack.region["eu"].result`:                      cty.StringVal("eu-base-1,eu-base-2"),
@@ -523,9 +523,9 @@ func TestRow266InspectSeesRecordedOutputs(t *testing.T) {
 // The same plan whatever task runs first (rule V5).
 func TestPlansDoNotDependOnScheduling(t *testing.T) {
 	w := newWorld(t, nested)
-	want := w.plan(engine.Normal)
+	want := w.Plan(engine.Normal)
 	for range 20 {
-		opts, _ := w.options()
+		opts, _ := w.Options()
 		opts.Parallelism = 1
 		got, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts, Timestamp: want.Timestamp})
 		if diags.HasErrors() {
@@ -557,7 +557,7 @@ component "c" { source = "./mod" }
 resource "terraform_data" "a" {}
 resource "terraform_data" "b" { input = terraform_data.a.id }
 `)
-			config, diags := stackconfig.Load(w.dir)
+			config, diags := stackconfig.Load(w.Dir)
 			if diags.HasErrors() {
 				t.Fatal(describe(diags))
 			}

@@ -26,8 +26,8 @@ func deferrals(plan *stackplan.Plan) map[string]bool {
 func (w *world) applyRounds(mode engine.Mode) int {
 	w.t.Helper()
 	for round := 1; ; round++ {
-		plan := w.plan(mode)
-		w.apply(plan)
+		plan := w.Plan(mode)
+		w.Apply(plan)
 		if plan.Complete {
 			return round
 		}
@@ -91,7 +91,7 @@ output "out" {
   value = component.single.out
 }
 `+echoModule)
-	plan := w.plan(engine.Normal)
+	plan := w.Plan(engine.Normal)
 	want := map[string]bool{
 		"component.source": false, `component.known["k"]`: false,
 		"component.each[*]": true, "component.after": true, "component.last": true,
@@ -105,24 +105,24 @@ output "out" {
 	}
 
 	// Row 176: dependents of a wildcard are recorded, the wildcard is not.
-	w.apply(plan)
-	if diff := cmp.Diff([]string{"component.after", `component.known["k"]`, "component.last", "component.of_stack", "component.source"}, left(w.state)); diff != "" {
+	w.Apply(plan)
+	if diff := cmp.Diff([]string{"component.after", `component.known["k"]`, "component.last", "component.of_stack", "component.source"}, left(w.State)); diff != "" {
 		t.Errorf("recorded after the first round (-want +got):\n%s", diff)
 	}
 	if rounds := w.applyRounds(engine.Normal); rounds != 1 {
 		t.Errorf("%d more rounds, want 1", rounds)
 	}
 	wantOut := cty.MapVal(map[string]cty.Value{"x": cty.StringVal("x"), "y": cty.StringVal("y")})
-	if got := w.state.Outputs["all"]; !got.RawEquals(wantOut) {
+	if got := w.State.Outputs["all"]; !got.RawEquals(wantOut) {
 		t.Errorf("output all = %#v, want %#v", got, wantOut)
 	}
-	for addr, action := range actions(w.plan(engine.Normal)) {
+	for addr, action := range actions(w.Plan(engine.Normal)) {
 		if action != stackplan.NoOp {
 			t.Errorf("next plan: %s has action %s, want no-op", addr, action)
 		}
 	}
 	w.applyRounds(engine.Destroy)
-	if got := left(w.state); len(got) > 0 {
+	if got := left(w.State); len(got) > 0 {
 		t.Errorf("left after destroy: %v", got)
 	}
 }
@@ -163,8 +163,8 @@ output "out" { value = terraform_data.this.output }
 `+echoModule)
 	w.applyRounds(engine.Normal)
 
-	w.inputs["more"] = cty.StringVal("again") // replaces the resource, so its output is unknown
-	plan := w.plan(engine.Normal)
+	w.Inputs["more"] = cty.StringVal("again") // replaces the resource, so its output is unknown
+	plan := w.Plan(engine.Normal)
 	want := map[string]bool{
 		"component.source": false, `component.each["x"]`: true, `component.each["y"]`: true,
 		`stack.s["x"].component.inner`: true, `stack.s["y"].component.inner`: true,
@@ -172,9 +172,9 @@ output "out" { value = terraform_data.this.output }
 	if diff := cmp.Diff(want, deferrals(plan)); diff != "" {
 		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
-	before := w.state.Components[component(t, `component.each["x"]`)]
-	w.apply(plan)
-	after := w.state.Components[component(t, `component.each["x"]`)]
+	before := w.State.Components[component(t, `component.each["x"]`)]
+	w.Apply(plan)
+	after := w.State.Components[component(t, `component.each["x"]`)]
 	if diff := cmp.Diff(string(before.Module), string(after.Module)); diff != "" {
 		t.Errorf("state of a deferred instance has changed (-before +after):\n%s", diff)
 	}
@@ -184,14 +184,14 @@ output "out" { value = terraform_data.this.output }
 	w.applyRounds(engine.Normal)
 
 	// One of them is explicitly removed while the set is unknown.
-	w.inputs["more"] = cty.StringVal("once more")
+	w.Inputs["more"] = cty.StringVal("once more")
 	w.appendTo("main.tfcomponent.hcl", `
 removed {
   from   = component.each["y"]
   source = "./echo"
 }
 `)
-	plan = w.plan(engine.Normal)
+	plan = w.Plan(engine.Normal)
 	if a := actions(plan)[`component.each["y"]`]; a != stackplan.Delete {
 		t.Errorf(`component.each["y"] has action %q, want delete`, a)
 	}

@@ -27,26 +27,26 @@ func plansMade(w *world) map[string]int {
 // Only what others that exist depend on is looked at before it is destroyed.
 func TestDestroyPlansNoMoreThanNeeded(t *testing.T) {
 	w := newWorld(t, chain)
-	w.apply(w.plan(engine.Normal))
+	w.Apply(w.Plan(engine.Normal))
 	w.engine.Forget()
-	w.plan(engine.Destroy)
+	w.Plan(engine.Destroy)
 	if diff := cmp.Diff(map[string]int{"component.a": 2, "component.b": 2, "component.c": 1}, plansMade(w)); diff != "" {
 		t.Errorf("plans with refresh (-want +got):\n%s", diff)
 	}
 
 	w.engine.Forget()
-	opts, _ := w.options()
-	plan, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts, Mode: engine.Destroy, Prior: w.state, SkipRefresh: true})
+	opts, _ := w.Options()
+	plan, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts, Mode: engine.Destroy, Prior: w.State, SkipRefresh: true})
 	if diags.HasErrors() {
 		t.Fatal(describe(diags))
 	}
 	if diff := cmp.Diff(map[string]int{"component.a": 1, "component.b": 1, "component.c": 1}, plansMade(w)); diff != "" {
 		t.Errorf("plans without refresh (-want +got):\n%s", diff)
 	}
-	w.apply(plan)
+	w.Apply(plan)
 
 	w.engine.Forget()
-	w.plan(engine.Destroy)
+	w.Plan(engine.Destroy)
 	if made := plansMade(w); len(made) > 0 {
 		t.Errorf("plans to destroy nothing: %v", made)
 	}
@@ -56,20 +56,20 @@ func TestRefreshOnlyConverges(t *testing.T) {
 	w := newWorld(t, chain)
 	for name, before := range map[string]func(){
 		"with nothing there": func() {},
-		"with all applied":   func() { w.apply(w.plan(engine.Normal)) },
+		"with all applied":   func() { w.Apply(w.Plan(engine.Normal)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			before()
-			n := len(w.state.Components)
-			plan := w.plan(engine.RefreshOnly)
+			n := len(w.State.Components)
+			plan := w.Plan(engine.RefreshOnly)
 			for addr, action := range actions(plan) {
 				if action != stackplan.NoOp {
 					t.Errorf("%s has action %s, want no-op", addr, action)
 				}
 			}
-			w.apply(plan)
-			if len(w.state.Components) != n {
-				t.Errorf("%d component instances after the refresh, %d before", len(w.state.Components), n)
+			w.Apply(plan)
+			if len(w.State.Components) != n {
+				t.Errorf("%d component instances after the refresh, %d before", len(w.State.Components), n)
 			}
 		})
 	}
@@ -101,13 +101,13 @@ resource "terraform_data" "this" {
 }
 output "out" { value = "${terraform_data.this.output}!" }
 `)
-	w.inputs["v"] = cty.StringVal("good")
-	w.apply(w.plan(engine.Normal))
-	w.inputs["v"] = cty.StringVal("bad")
-	if _, diags := w.tryApply(w.plan(engine.Normal)); !diags.HasErrors() {
+	w.Inputs["v"] = cty.StringVal("good")
+	w.Apply(w.Plan(engine.Normal))
+	w.Inputs["v"] = cty.StringVal("bad")
+	if _, diags := w.TryApply(w.Plan(engine.Normal)); !diags.HasErrors() {
 		t.Fatal("the apply succeeded")
 	}
-	if got, want := w.state.Outputs["o"], cty.StringVal("good!"); !got.RawEquals(want) {
+	if got, want := w.State.Outputs["o"], cty.StringVal("good!"); !got.RawEquals(want) {
 		t.Errorf("output after a failed apply = %#v, want %#v as before", got, want)
 	}
 }

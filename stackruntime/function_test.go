@@ -84,15 +84,12 @@ func fakeFunctions() map[string]*memengine.Function {
 // newFunctionWorld is newWorld with an engine that has the provider's functions.
 func newFunctionWorld(t *testing.T, archive string) *world {
 	t.Helper()
-	w := newWorld(t, archive)
-	w.engine = memengine.New(memengine.Options{
-		StackDir:  w.dir,
+	return newWorld(t, archive, memengine.Options{
 		Functions: map[stackaddrs.Provider]map[string]*memengine.Function{fakeProvider: fakeFunctions()},
 		Providers: map[stackaddrs.Provider]hcldec.Spec{
 			otherProvider: hcldec.ObjectSpec{"region": &hcldec.AttrSpec{Name: "region", Type: cty.String}},
 		},
 	})
-	return w
 }
 
 const requireFake = `
@@ -107,7 +104,7 @@ required_providers {
 // evaluate returns what an expression is in a stack that requires the provider.
 func (w *world) evaluate(source string) (cty.Value, hcl.Diagnostics) {
 	w.t.Helper()
-	opts, diags := w.options()
+	opts, diags := w.Options()
 	if diags.HasErrors() {
 		w.t.Fatal(describe(diags))
 	}
@@ -115,7 +112,7 @@ func (w *world) evaluate(source string) (cty.Value, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		w.t.Fatal(describe(diags))
 	}
-	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: opts, State: w.state, Inputs: w.inputs})
+	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: opts, State: w.State, Inputs: w.Inputs})
 	return inspector.EvalExpr(w.t.Context(), e)
 }
 
@@ -131,11 +128,11 @@ variable "name" {
   }
 }
 `)
-	w.inputs["name"] = cty.StringVal("good")
-	w.apply(w.plan(engine.Normal))
+	w.Inputs["name"] = cty.StringVal("good")
+	w.Apply(w.Plan(engine.Normal))
 
-	w.inputs["name"] = cty.StringVal("evil")
-	_, diags := w.tryPlan(engine.Normal)
+	w.Inputs["name"] = cty.StringVal("evil")
+	_, diags := w.TryPlan(engine.Normal)
 	if len(diags) != 1 || diags[0].Summary != "Variable value rejected" || !strings.HasPrefix(diags[0].Detail, "Bad name: evil.") {
 		t.Errorf("plan with a bad name:\n%swant that the value is rejected with the message of the rule", describe(diags))
 	}
@@ -197,13 +194,13 @@ variable "in" { type = string }
 resource "terraform_data" "this" { input = var.in }
 output "out" { value = terraform_data.this.output }
 `)
-	w.apply(w.plan(engine.Normal))
+	w.Apply(w.Plan(engine.Normal))
 	want := map[string]cty.Value{
 		"all": cty.ListVal([]cty.Value{cty.StringVal("a-1-2"), cty.StringVal("b-1-2")}),
 		"sub": cty.StringVal("<to sub-X>"),
 	}
 	for name, value := range want {
-		if got := w.state.Outputs[name]; !got.RawEquals(value) {
+		if got := w.State.Outputs[name]; !got.RawEquals(value) {
 			t.Errorf("output %q = %#v, want %#v", name, got, value)
 		}
 	}
@@ -224,8 +221,8 @@ variable "passing" {
   ephemeral = true
 }
 `)
-	w.inputs["secret"] = cty.StringVal("s3cret")
-	w.inputs["passing"] = cty.StringVal("t0ken")
+	w.Inputs["secret"] = cty.StringVal("s3cret")
+	w.Inputs["passing"] = cty.StringVal("t0ken")
 	for source, want := range map[string]cty.Value{
 		// What a parameter does not allow is not asked for.
 		`provider::fake::join([], var.open)`:                      cty.UnknownVal(cty.String),
@@ -257,7 +254,7 @@ variable "secret" {
 }
 provider "fake" "this" {}
 `)
-	w.inputs["secret"] = cty.StringVal("s3cret")
+	w.Inputs["secret"] = cty.StringVal("s3cret")
 	for source, want := range map[string]struct{ place, summary, detail string }{
 		`provider::fake::join([], null)`:              {"null", "Invalid function argument", "must not be null"},
 		`provider::fake::join("x")`:                   {"x", "Invalid function argument", "list of string required"},
@@ -298,7 +295,7 @@ locals {
   x = provider::gone::f(1)
 }
 `)
-	diags := w.validate()
+	diags := w.Validate()
 	if len(diags) != 1 || diags[0].Summary != "Provider functions unavailable" || !strings.Contains(diags[0].Detail, "no provider registry.terraform.io/cairnstacks/gone") {
 		t.Errorf("validate:\n%swant that the functions are unavailable, and why", describe(diags))
 	}
@@ -309,7 +306,7 @@ type plainEngine struct{ engine.Engine }
 
 func TestEngineWithoutProviderFunctions(t *testing.T) {
 	w := newFunctionWorld(t, "\n-- main.tfcomponent.hcl --"+requireFake+"locals {\n  x = provider::fake::echo(1)\n}\n")
-	opts, _ := w.options()
+	opts, _ := w.Options()
 	opts.Engine = plainEngine{w.engine}
 	diags := stackruntime.Validate(t.Context(), opts)
 	if len(diags) != 1 || diags[0].Summary != "Unknown provider function" {
@@ -319,7 +316,7 @@ func TestEngineWithoutProviderFunctions(t *testing.T) {
 
 func TestDeprecatedProviderFunction(t *testing.T) {
 	w := newFunctionWorld(t, "\n-- main.tfcomponent.hcl --"+requireFake+"locals {\n  x = provider::fake::old()\n}\n")
-	_, diags := w.tryPlan(engine.Normal)
+	_, diags := w.TryPlan(engine.Normal)
 	if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || diags[0].Summary != "Deprecated function" || !strings.Contains(diags[0].Detail, "Use echo.") {
 		t.Errorf("plan:\n%swant one warning that quotes the provider", describe(diags))
 	}
@@ -328,7 +325,7 @@ func TestDeprecatedProviderFunction(t *testing.T) {
 // A stack that calls none asks for none.
 func TestNoProviderFunctions(t *testing.T) {
 	w := newFunctionWorld(t, "\n-- main.tfcomponent.hcl --"+requireFake+"locals {\n  x = upper(\"provider::fake::echo(1)\")\n}\n")
-	w.apply(w.plan(engine.Normal))
+	w.Apply(w.Plan(engine.Normal))
 	if calls := w.engine.CallsOf(memengine.CallFunction); len(calls) > 0 {
 		t.Errorf("%d calls of functions, want none", len(calls))
 	}
@@ -352,7 +349,7 @@ output "out" { value = terraform_data.this.id }
 // Of calls with unknown arguments nothing is known yet: they do not count.
 func TestProviderFunctionResultsInPlan(t *testing.T) {
 	w := newFunctionWorld(t, twoCalls)
-	plan := w.plan(engine.Normal)
+	plan := w.Plan(engine.Normal)
 	if len(plan.FunctionResults) != 1 {
 		t.Fatalf("the plan has %d results of functions, want 1: that of the call with known arguments", len(plan.FunctionResults))
 	}
@@ -367,7 +364,7 @@ func TestProviderFunctionResultsInPlan(t *testing.T) {
 	if diff := cmp.Diff(plan.FunctionResults, read.FunctionResults); diff != "" {
 		t.Errorf("results of functions after writing and reading (-written +read):\n%s", diff)
 	}
-	w.apply(read)
+	w.Apply(read)
 }
 
 // Not even a hash is kept of what derives from ephemeral values.
@@ -387,8 +384,8 @@ variable "in" {
   ephemeral = true
 }
 `)
-	w.inputs["passing"] = cty.StringVal("t0ken")
-	if plan := w.plan(engine.Normal); len(plan.FunctionResults) > 0 {
+	w.Inputs["passing"] = cty.StringVal("t0ken")
+	if plan := w.Plan(engine.Normal); len(plan.FunctionResults) > 0 {
 		t.Errorf("the plan has %d results of functions, want none", len(plan.FunctionResults))
 	}
 }
@@ -396,9 +393,9 @@ variable "in" {
 // A function that returns something else than while planning ends the apply of what needs it.
 func TestProviderFunctionChangesResult(t *testing.T) {
 	w := newFunctionWorld(t, twoCalls)
-	plan := w.plan(engine.Normal)
+	plan := w.Plan(engine.Normal)
 	plan.FunctionResults[0].Result[0] ^= 1
-	_, diags := w.tryApply(plan)
+	_, diags := w.TryApply(plan)
 	if !slices.Contains(summaries(diags), "Error in function call") || !strings.Contains(describe(diags), "something else for the same arguments") {
 		t.Errorf("apply:\n%swant an error that the function changed its result", describe(diags))
 	}
@@ -411,7 +408,7 @@ locals {
   x = provider::fake::changing("x") + provider::fake::changing("x")
 }
 `)
-	diags := w.validate()
+	diags := w.Validate()
 	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "something else for the same arguments") {
 		t.Errorf("validate:\n%swant an error that the function changed its result", describe(diags))
 	}

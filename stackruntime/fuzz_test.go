@@ -84,14 +84,14 @@ func allocatesMuch(expression string) bool {
 
 func (w *world) fuzz() {
 	w.t.Helper()
-	opts, diags := w.options()
+	opts, diags := w.Options()
 	w.checkDetails(diags)
 	if diags.HasErrors() {
 		return
 	}
 	diags = stackruntime.Validate(w.t.Context(), opts)
 	w.checkDetails(diags)
-	plan, planDiags := stackruntime.Plan(w.t.Context(), stackruntime.PlanRequest{Options: opts, Prior: w.state, Timestamp: time.Unix(1e9, 0)})
+	plan, planDiags := stackruntime.Plan(w.t.Context(), stackruntime.PlanRequest{Options: opts, Prior: w.State, Timestamp: time.Unix(1e9, 0)})
 	w.checkDetails(planDiags)
 	if diags.HasErrors() && !planDiags.HasErrors() {
 		w.t.Errorf("validate finds errors and plan does not: %s", describe(diags))
@@ -102,13 +102,13 @@ func (w *world) fuzz() {
 	if !plan.Applyable {
 		return
 	}
-	_, diags = w.tryApply(plan)
+	_, diags = w.TryApply(plan)
 	w.checkDetails(diags)
 	if diags.HasErrors() {
 		return
 	}
 	w.applyRounds(engine.Destroy)
-	if got := left(w.state); len(got) > 0 {
+	if got := left(w.State); len(got) > 0 {
 		w.t.Errorf("left after destroy: %v", got)
 	}
 }

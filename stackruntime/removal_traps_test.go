@@ -141,7 +141,7 @@ component "user" {
   inputs = { in = { for k, v in component.each : k => v.out } }
 }
 `)
-	w.apply(w.plan(engine.Normal))
+	w.Apply(w.Plan(engine.Normal))
 	w.engine.Forget()
 	w.rewrite("main.tfcomponent.hcl", `
 component "each" {
@@ -158,7 +158,7 @@ component "user" {
   inputs = { in = { for k, v in component.each : k => v.out } }
 }
 `)
-	w.apply(w.plan(engine.Normal))
+	w.Apply(w.Plan(engine.Normal))
 	if diff := cmp.Diff([]string{"component.user", `component.each["b"]`}, applyOrder(w)); diff != "" {
 		t.Errorf("order of applies (-want +got):\n%s", diff)
 	}
@@ -424,12 +424,12 @@ component "dependent" {
 func TestTrapC10DeletesPublishAtOnce(t *testing.T) {
 	w := newWorld(t, chain)
 	want := []string{"component.a", "component.b", "component.c"}
-	w.apply(w.plan(engine.Normal))
+	w.Apply(w.Plan(engine.Normal))
 	if diff := cmp.Diff(want, applyOrder(w)); diff != "" {
 		t.Errorf("order of creation (-want +got):\n%s", diff)
 	}
 	w.engine.Forget()
-	w.apply(w.plan(engine.Destroy))
+	w.Apply(w.Plan(engine.Destroy))
 	slices.Reverse(want)
 	if diff := cmp.Diff(want, applyOrder(w)); diff != "" {
 		t.Errorf("order of destruction (-want +got):\n%s", diff)

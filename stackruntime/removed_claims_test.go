@@ -32,7 +32,7 @@ stack "s" {
 component "inner" { source = "../echo" }
 `+echoModule)
 	want := map[string]bool{"component.source": false, "component.each[*]": true, "stack.s[*].component.inner": true}
-	if diff := cmp.Diff(want, deferrals(w.plan(engine.Normal))); diff != "" {
+	if diff := cmp.Diff(want, deferrals(w.Plan(engine.Normal))); diff != "" {
 		t.Errorf("deferred (-want +got):\n%s", diff)
 	}
 	w.applyRounds(engine.Normal)
@@ -57,7 +57,7 @@ removed {
   source   = "./s"
 }
 `)
-	plan := w.plan(engine.Normal)
+	plan := w.Plan(engine.Normal)
 	want = map[string]bool{
 		"component.source": false, `component.each["x"]`: true, `component.each["y"]`: false,
 		`stack.s["x"].component.inner`: false, `stack.s["y"].component.inner`: false,

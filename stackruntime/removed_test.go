@@ -23,7 +23,7 @@ import (
 // rewrite changes a file of the configuration.
 func (w *world) rewrite(name, content string) {
 	w.t.Helper()
-	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Dir, name), []byte(content), 0o644); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -128,14 +128,14 @@ removed {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, removable)
-			w.apply(w.plan(engine.Normal))
+			w.Apply(w.Plan(engine.Normal))
 			w.engine.Forget()
 			w.rewrite("main.tfcomponent.hcl", test.config)
-			if diags := w.validate(); len(diags) > 0 {
+			if diags := w.Validate(); len(diags) > 0 {
 				t.Fatalf("validate: %s", describe(diags))
 			}
-			w.apply(w.plan(engine.Normal))
-			if diff := cmp.Diff(test.left, left(w.state)); diff != "" {
+			w.Apply(w.Plan(engine.Normal))
+			if diff := cmp.Diff(test.left, left(w.State)); diff != "" {
 				t.Errorf("component instances left (-want +got):\n%s", diff)
 			}
 			if name == "chain" {
@@ -143,7 +143,7 @@ removed {
 					t.Errorf("order of removal (-want +got):\n%s", diff)
 				}
 			}
-			again := w.plan(engine.Normal)
+			again := w.Plan(engine.Normal)
 			for addr, action := range actions(again) {
 				if action != stackplan.NoOp {
 					t.Errorf("next plan: %s has action %s, want no-op", addr, action)
@@ -172,25 +172,25 @@ removed {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, nested)
-			w.apply(w.plan(engine.Normal))
-			root, err := os.ReadFile(filepath.Join(w.dir, "main.tfcomponent.hcl"))
+			w.Apply(w.Plan(engine.Normal))
+			root, err := os.ReadFile(filepath.Join(w.Dir, "main.tfcomponent.hcl"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			region, err := os.ReadFile(filepath.Join(w.dir, "region/main.tfcomponent.hcl"))
+			region, err := os.ReadFile(filepath.Join(w.Dir, "region/main.tfcomponent.hcl"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			w.rewrite("main.tfcomponent.hcl", string(root)+blocks.root)
 			w.rewrite("region/main.tfcomponent.hcl", strings.Replace(string(region), "component \"free\" {\n  source = \"../echo\"\n}\n", blocks.child, 1))
-			w.apply(w.plan(engine.Normal))
-			for _, addr := range left(w.state) {
+			w.Apply(w.Plan(engine.Normal))
+			for _, addr := range left(w.State) {
 				if strings.HasSuffix(addr, ".free") {
 					t.Errorf("%s is still there", addr)
 				}
 			}
-			if n := len(w.state.Components); n != 6 {
-				t.Errorf("%d component instances left, want 6: %v", n, left(w.state))
+			if n := len(w.State.Components); n != 6 {
+				t.Errorf("%d component instances left, want 6: %v", n, left(w.State))
 			}
 		})
 	}
@@ -199,7 +199,7 @@ removed {
 // Rows 167 to 170: forgotten resources go on to exist.
 func TestForgottenComponents(t *testing.T) {
 	w := newWorld(t, removable)
-	w.apply(w.plan(engine.Normal))
+	w.Apply(w.Plan(engine.Normal))
 	w.engine.Forget()
 	w.rewrite("main.tfcomponent.hcl", `
 removed {
@@ -222,18 +222,18 @@ component "each" {
   inputs   = { in = each.value }
 }
 `)
-	plan, diags := w.tryPlan(engine.Normal)
+	plan, diags := w.TryPlan(engine.Normal)
 	if diff := cmp.Diff([]string{"Resources will no longer be managed", "Resources will no longer be managed"}, summaries(diags)); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)
 	}
 	if got, want := plan.Counts(), (stackplan.Counts{Forget: 2}); got != want {
 		t.Errorf("counts = %+v, want %+v", got, want)
 	}
-	w.apply(plan)
+	w.Apply(plan)
 	if order := applyOrder(w); len(order) > 0 {
 		t.Errorf("the engine applied %v, want nothing", order)
 	}
-	if diff := cmp.Diff([]string{`component.each["a"]`, `component.each["b"]`}, left(w.state)); diff != "" {
+	if diff := cmp.Diff([]string{`component.each["a"]`, `component.each["b"]`}, left(w.State)); diff != "" {
 		t.Errorf("component instances left (-want +got):\n%s", diff)
 	}
 }
@@ -277,13 +277,13 @@ removed {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, removable)
-			w.apply(w.plan(engine.Normal))
-			main, err := os.ReadFile(filepath.Join(w.dir, "main.tfcomponent.hcl"))
+			w.Apply(w.Plan(engine.Normal))
+			main, err := os.ReadFile(filepath.Join(w.Dir, "main.tfcomponent.hcl"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			w.rewrite("main.tfcomponent.hcl", string(main)+test.block)
-			plan, diags := w.tryPlan(engine.Normal)
+			plan, diags := w.TryPlan(engine.Normal)
 			if diff := cmp.Diff(test.want, summaries(diags)); diff != "" {
 				t.Errorf("diagnostics (-want +got):\n%s\n%s", diff, describe(diags))
 			}
@@ -297,9 +297,9 @@ removed {
 // Row 119.
 func TestRemovalInAMissingStack(t *testing.T) {
 	w := newWorld(t, nested)
-	w.apply(w.plan(engine.Normal))
-	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
-	main, err := os.ReadFile(filepath.Join(w.dir, "main.tfcomponent.hcl"))
+	w.Apply(w.Plan(engine.Normal))
+	w.Inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
+	main, err := os.ReadFile(filepath.Join(w.Dir, "main.tfcomponent.hcl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ removed {
   source = "./echo"
 }
 `)
-	_, diags := w.tryPlan(engine.Normal)
+	_, diags := w.TryPlan(engine.Normal)
 	want := []string{"Component instance left over", "Component instance left over", "Removal target lies in a missing stack"}
 	if diff := cmp.Diff(want, summaries(diags)); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s\n%s", diff, describe(diags))
@@ -326,7 +326,7 @@ removed {
 
 func (w *world) appendTo(name, text string) {
 	w.t.Helper()
-	old, err := os.ReadFile(filepath.Join(w.dir, name))
+	old, err := os.ReadFile(filepath.Join(w.Dir, name))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -336,23 +336,23 @@ func (w *world) appendTo(name, text string) {
 // Row 163: one instance of a stack goes, the others stay.
 func TestRemovedStackInstance(t *testing.T) {
 	w := newWorld(t, nested)
-	w.apply(w.plan(engine.Normal))
-	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu"), cty.StringVal("ap")})
+	w.Apply(w.Plan(engine.Normal))
+	w.Inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu"), cty.StringVal("ap")})
 	w.appendTo("main.tfcomponent.hcl", removedRegion)
-	plan := w.plan(engine.Normal)
+	plan := w.Plan(engine.Normal)
 	if got, want := plan.Counts(), (stackplan.Counts{Add: 3, Change: 1, Remove: 3}); got != want {
 		t.Errorf("counts = %+v, want %+v", got, want)
 	}
-	w.apply(plan)
-	for _, addr := range left(w.state) {
+	w.Apply(plan)
+	for _, addr := range left(w.State) {
 		if strings.HasPrefix(addr, `stack.region["us"]`) {
 			t.Errorf("%s is still there", addr)
 		}
 	}
-	if n := len(w.state.Components); n != 8 {
-		t.Errorf("%d component instances, want 8: %v", n, left(w.state))
+	if n := len(w.State.Components); n != 8 {
+		t.Errorf("%d component instances, want 8: %v", n, left(w.State))
 	}
-	for addr, action := range actions(w.plan(engine.Normal)) {
+	for addr, action := range actions(w.Plan(engine.Normal)) {
 		if action != stackplan.NoOp {
 			t.Errorf("next plan: %s has action %s, want no-op", addr, action)
 		}
@@ -365,8 +365,8 @@ func TestRemovedStack(t *testing.T) {
 	for name, lifecycle := range map[string]string{"destroyed": "", "forgotten": "lifecycle {\n destroy = false\n}\n"} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, nested)
-			w.apply(w.plan(engine.Normal))
-			delete(w.state.Components, component(t, `stack.region["us"].component.free`))
+			w.Apply(w.Plan(engine.Normal))
+			delete(w.State.Components, component(t, `stack.region["us"].component.free`))
 			w.engine.Forget()
 			w.rewrite("main.tfcomponent.hcl", `
 component "base" {
@@ -385,11 +385,11 @@ removed {
   `+lifecycle+`
 }
 `)
-			if diags := w.validate(); len(diags) > 0 {
+			if diags := w.Validate(); len(diags) > 0 {
 				t.Fatal(describe(diags))
 			}
-			w.apply(w.plan(engine.Normal))
-			if diff := cmp.Diff([]string{"component.base"}, left(w.state)); diff != "" {
+			w.Apply(w.Plan(engine.Normal))
+			if diff := cmp.Diff([]string{"component.base"}, left(w.State)); diff != "" {
 				t.Errorf("component instances left (-want +got):\n%s", diff)
 			}
 			applied := applyOrder(w)
@@ -406,21 +406,21 @@ removed {
 // Rows 116, 118, 120 and 145.
 func TestStackRemovalMistakes(t *testing.T) {
 	w := newWorld(t, nested)
-	w.apply(w.plan(engine.Normal))
+	w.Apply(w.Plan(engine.Normal))
 	w.appendTo("main.tfcomponent.hcl", removedRegion)
-	_, diags := w.tryPlan(engine.Normal)
+	_, diags := w.TryPlan(engine.Normal)
 	if diff := cmp.Diff([]string{"Instance both declared and removed"}, summaries(diags)); diff != "" {
 		t.Errorf("still called (-want +got):\n%s\n%s", diff, describe(diags))
 	}
 
-	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
+	w.Inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
 	w.appendTo("main.tfcomponent.hcl", `
 removed {
   from   = stack.region["us"].component.free
   source = "./echo"
 }
 `)
-	_, diags = w.tryPlan(engine.Normal)
+	_, diags = w.TryPlan(engine.Normal)
 	if diff := cmp.Diff([]string{"Instance both declared and removed"}, summaries(diags)); diff != "" {
 		t.Errorf("component of a removed stack (-want +got):\n%s\n%s", diff, describe(diags))
 	}
@@ -429,10 +429,10 @@ removed {
 // Row 146.
 func TestRefreshOnlyDoesNotRemove(t *testing.T) {
 	w := newWorld(t, nested)
-	w.apply(w.plan(engine.Normal))
-	w.inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
+	w.Apply(w.Plan(engine.Normal))
+	w.Inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
 	w.appendTo("main.tfcomponent.hcl", removedRegion)
-	for addr, action := range actions(w.plan(engine.RefreshOnly)) {
+	for addr, action := range actions(w.Plan(engine.RefreshOnly)) {
 		if action != stackplan.Read && action != stackplan.NoOp {
 			t.Errorf("%s has action %s, want none but to look", addr, action)
 		}

@@ -59,13 +59,13 @@ output "c" {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, config)
-			w.apply(w.plan(engine.Normal))
-			before := left(w.state)
-			w.inputs["v"] = cty.StringVal("2")
+			w.Apply(w.Plan(engine.Normal))
+			before := left(w.State)
+			w.Inputs["v"] = cty.StringVal("2")
 			w.engine.Forget()
 
-			opts, _ := w.options()
-			req := stackruntime.PlanRequest{Options: opts, Mode: test.mode, Prior: w.state, Inputs: w.inputs}
+			opts, _ := w.Options()
+			req := stackruntime.PlanRequest{Options: opts, Mode: test.mode, Prior: w.State, Inputs: w.Inputs}
 			for _, addr := range test.targets {
 				req.Targets = append(req.Targets, component(t, addr))
 			}
@@ -83,17 +83,17 @@ output "c" {
 			if diff := cmp.Diff(test.want, planned); diff != "" {
 				t.Fatalf("planned (-want +got):\n%s", diff)
 			}
-			w.apply(plan)
+			w.Apply(plan)
 			if test.mode == engine.Normal {
-				if diff := cmp.Diff(before, left(w.state)); diff != "" {
+				if diff := cmp.Diff(before, left(w.State)); diff != "" {
 					t.Errorf("component instances (-before +after):\n%s", diff)
 				}
-			} else if len(left(w.state)) != len(before)-len(test.want) {
-				t.Errorf("left after destroy: %v", left(w.state))
+			} else if len(left(w.State)) != len(before)-len(test.want) {
+				t.Errorf("left after destroy: %v", left(w.State))
 			}
 			if test.mode == engine.Normal {
-				w.apply(w.plan(engine.Normal))
-				if got, want := w.state.Outputs["c"], cty.StringVal("2bc"); !got.RawEquals(want) {
+				w.Apply(w.Plan(engine.Normal))
+				if got, want := w.State.Outputs["c"], cty.StringVal("2bc"); !got.RawEquals(want) {
 					t.Errorf("output after a plan of everything = %#v, want %#v", got, want)
 				}
 			}
@@ -103,7 +103,7 @@ output "c" {
 
 func TestTargetThatIsNothing(t *testing.T) {
 	w := newWorld(t, chain)
-	opts, _ := w.options()
+	opts, _ := w.Options()
 	_, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts, Targets: []stackaddrs.AbsComponentInstance{component(t, "component.nope")}})
 	if diff := cmp.Diff([]string{"No such component"}, summaries(diags)); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)

@@ -95,8 +95,8 @@ func (s *Stack) Write(archive string) {
 	}
 }
 
-// options loads the configuration and installs what it needs.
-func (s *Stack) options() (stackruntime.Options, hcl.Diagnostics) {
+// Options loads the configuration and installs what it needs.
+func (s *Stack) Options() (stackruntime.Options, hcl.Diagnostics) {
 	config, diags := stackconfig.Load(s.Dir)
 	if !diags.HasErrors() && s.prepare != nil {
 		diags = diags.Extend(s.prepare(config))
@@ -106,7 +106,7 @@ func (s *Stack) options() (stackruntime.Options, hcl.Diagnostics) {
 
 // Validate loads and checks the configuration.
 func (s *Stack) Validate() hcl.Diagnostics {
-	opts, diags := s.options()
+	opts, diags := s.Options()
 	if diags.HasErrors() {
 		return diags
 	}
@@ -115,7 +115,7 @@ func (s *Stack) Validate() hcl.Diagnostics {
 
 // TryPlan plans and returns what was found. If the configuration can't be loaded, the plan is nil.
 func (s *Stack) TryPlan(mode engine.Mode, adjust ...func(*stackruntime.PlanRequest)) (*stackplan.Plan, hcl.Diagnostics) {
-	opts, diags := s.options()
+	opts, diags := s.Options()
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -142,7 +142,7 @@ func (s *Stack) Plan(mode engine.Mode, adjust ...func(*stackruntime.PlanRequest)
 // TryApply applies a plan that went through a plan file. The state afterwards is that of the stack.
 func (s *Stack) TryApply(plan *stackplan.Plan, adjust ...func(*stackruntime.ApplyRequest)) (*stackruntime.ApplyResult, hcl.Diagnostics) {
 	s.t.Helper()
-	opts, diags := s.options()
+	opts, diags := s.Options()
 	if diags.HasErrors() {
 		s.t.Fatalf("apply:\n%s", Explain(diags))
 	}
@@ -151,8 +151,22 @@ func (s *Stack) TryApply(plan *stackplan.Plan, adjust ...func(*stackruntime.Appl
 		change(&req)
 	}
 	result, more := stackruntime.Apply(s.t.Context(), req)
-	s.State = result.State
+	s.State = s.reload(result.State)
 	return result, diags.Extend(more)
+}
+
+// reload stores a state in memory and loads it again, as every command does.
+func (s *Stack) reload(state *stackstate.State) *stackstate.State {
+	s.t.Helper()
+	records, err := state.Records()
+	if err != nil {
+		s.t.Fatalf("storing the state: %s", err)
+	}
+	loaded, err := stackstate.FromRecords(records)
+	if err != nil {
+		s.t.Fatalf("loading the state: %s", err)
+	}
+	return loaded
 }
 
 // reread writes a plan to a file in memory and reads it back.
