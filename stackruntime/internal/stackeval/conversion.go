@@ -5,15 +5,59 @@ package stackeval
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/ctymarks"
 
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
+
+// convertFinite converts a value that leaves the evaluator. Infinite numbers, which division by zero
+// gives, have no place in engines, plans and states.
+func convertFinite(value cty.Value, ty cty.Type) (cty.Value, error) {
+	converted, err := convert.Convert(value, ty)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	return converted, checkFinite(converted)
+}
+
+// checkFinite fails for a value with an infinite number in it.
+//
+// Errors: [cty.PathError].
+func checkFinite(value cty.Value) error {
+	if !holdsNumbers(value.Type()) {
+		return nil
+	}
+	bare, _ := value.UnmarkDeep()
+	return cty.Walk(bare, func(path cty.Path, part cty.Value) (bool, error) {
+		if part.Type() == cty.Number && part.IsKnown() && !part.IsNull() && part.AsBigFloat().IsInf() {
+			return false, path.NewErrorf("the number is infinite, maybe from a division by zero")
+		}
+		return true, nil
+	})
+}
+
+func holdsNumbers(ty cty.Type) bool {
+	switch {
+	case ty == cty.Number:
+		return true
+	case ty.IsCollectionType():
+		return holdsNumbers(ty.ElementType())
+	case ty.IsTupleType():
+		return slices.ContainsFunc(ty.TupleElementTypes(), holdsNumbers)
+	case ty.IsObjectType():
+		return slices.ContainsFunc(slices.Collect(maps.Values(ty.AttributeTypes())), holdsNumbers)
+	default:
+		return false
+	}
+}
 
 // describeError returns the message of a conversion error with the path it is
 // about, as in "attribute tags[0]: string required".

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
@@ -108,7 +107,7 @@ func (v *InputVariable) rootValue(given cty.Value) (cty.Value, hcl.Diagnostics) 
 	if decl.Type.Defaults != nil {
 		given = decl.Type.Defaults.Apply(given)
 	}
-	value, err := convert.Convert(given, decl.Type.Constraint)
+	value, err := convertFinite(given, decl.Type.Constraint)
 	if err != nil {
 		return cty.NilVal, hcl.Diagnostics{{
 			Severity: hcl.DiagError,

@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
@@ -195,7 +194,7 @@ func (s inputSet) convertOne(v inputVariable, given cty.Value, result expr.Resul
 	if v.applyDefaults != nil {
 		given = v.applyDefaults(given)
 	}
-	converted, err := convert.Convert(given, v.constraint)
+	converted, err := convertFinite(given, v.constraint)
 	if err != nil {
 		return cty.NilVal, problemWith(v.name, result, s.messages.doNotFit,
 			fmt.Sprintf("The value for variable %q of the %s is not suitable: %s.", v.name, s.messages.owner, describeErrorOf(given, err)))

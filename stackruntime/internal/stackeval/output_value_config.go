@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
@@ -66,7 +65,7 @@ func convertOutput(decl *stackconfig.OutputValue, result expr.Result) (cty.Value
 	if decl.Type.Defaults != nil {
 		value = decl.Type.Defaults.Apply(value)
 	}
-	converted, err := convert.Convert(value, decl.Type.Constraint)
+	converted, err := convertFinite(value, decl.Type.Constraint)
 	if err != nil {
 		return expr.Placeholder(decl.Type.WithoutOptional()), hcl.Diagnostics{result.Diagnostic(
 			"Output value has the wrong type",

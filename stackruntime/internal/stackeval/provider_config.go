@@ -5,6 +5,7 @@ package stackeval
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
@@ -99,6 +100,14 @@ func (p *ProviderConfig) evalArgs(ctx context.Context, phase expr.EvalPhase, sco
 		return expr.Placeholder(cty.DynamicPseudoType), nil
 	}
 	value, diags := expr.EvalBody(ctx, p.decl.Config, spec, phase, scopeWithoutProviders{scope, "The arguments of a provider"})
+	if err := checkFinite(value); err != nil && !diags.HasErrors() {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Unsuitable provider argument",
+			Detail:   fmt.Sprintf("The configuration of %s cannot be used: %s.", p.addr, describeErrorOf(value, err)),
+			Subject:  p.decl.Range.Ptr(),
+		})
+	}
 	return value, placedAt(diags, p.decl.Range) // without a config block there is no place in it
 }
 

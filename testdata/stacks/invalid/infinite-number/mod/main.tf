@@ -1,0 +1,6 @@
+variable "number" {
+  type = number
+}
+variable "any" {
+  type = any
+}
