@@ -465,9 +465,9 @@ stack "s" {
   inputs   = { names = ["x", "y"] }
 }
 `+embedded+echoModule)
-		w.apply(w.plan(engine.Normal))
+		w.Apply(w.Plan(engine.Normal))
 		w.rewrite("main.tfcomponent.hcl", after)
-		_, diags := w.tryPlan(engine.Normal)
+		_, diags := w.TryPlan(engine.Normal)
 		return diags
 	}
 	removedEach := "removed {\n  for_each = toset([\"a\", \"b\"])\n  from = component.each[each.key]\n  source = \"./echo\"\n}\n"

@@ -113,12 +113,12 @@ func TestTargetThatIsNothing(t *testing.T) {
 // An instance that neither the state nor the configuration has is as much a mistake as such a component.
 func TestTargetWithWrongKey(t *testing.T) {
 	w := newWorld(t, chain)
-	w.apply(w.plan(engine.Normal))
-	opts, _ := w.options()
+	w.Apply(w.Plan(engine.Normal))
+	opts, _ := w.Options()
 	addrs := []stackaddrs.AbsComponentInstance{component(t, `component.a["nope"]`)}
 	for name, req := range map[string]stackruntime.PlanRequest{
-		"target":  {Options: opts, Prior: w.state, Targets: addrs},
-		"exclude": {Options: opts, Prior: w.state, Excludes: addrs},
+		"target":  {Options: opts, Prior: w.State, Targets: addrs},
+		"exclude": {Options: opts, Prior: w.State, Excludes: addrs},
 	} {
 		_, diags := stackruntime.Plan(t.Context(), req)
 		if diff := cmp.Diff([]string{"No such component"}, summaries(diags)); diff != "" {
