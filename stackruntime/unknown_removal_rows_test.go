@@ -190,7 +190,7 @@ removed {
   source   = "./box"
 }
 `,
-			plan: `component.box["a"]: no-op, applyable
+			plan: `component.box["a"]: no-op
   terraform_data.this: no-op
 component.box["b"]: delete, incomplete, deferred (deferred_prereq), destroy mode
   terraform_data.this: deferred (deferred_prereq), delete
@@ -211,7 +211,7 @@ removed {
   source = "./box"
 }
 `,
-			plan: `component.box["a"]: no-op, applyable
+			plan: `component.box["a"]: no-op
   terraform_data.this: no-op
 component.box["b"]: delete, incomplete, deferred (deferred_prereq), destroy mode
   terraform_data.this: deferred (deferred_prereq), delete
@@ -258,11 +258,11 @@ component "one" {
   inputs = { in = var.name }
 }
 `,
-			plan: `stack.s["a"].component.one: no-op, applyable
+			plan: `stack.s["a"].component.one: no-op
   terraform_data.this: no-op
 stack.s["a"].component.two: delete, incomplete, deferred (deferred_prereq), destroy mode, requires stack.s["a"].component.one
   terraform_data.this: deferred (deferred_prereq), delete
-stack.s["b"].component.one: no-op, applyable
+stack.s["b"].component.one: no-op
   terraform_data.this: no-op
 stack.s["b"].component.two: delete, incomplete, deferred (deferred_prereq), destroy mode, requires stack.s["b"].component.one
   terraform_data.this: deferred (deferred_prereq), delete

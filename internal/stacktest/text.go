@@ -62,7 +62,8 @@ func summary(d *hcl.Diagnostic) string {
 //	removed component.gone
 //	output NAME: update (unknown)
 //
-// A line or part that does not apply is left out; applyable and complete plans begin with no such line.
+// A line or part that does not apply is left out; applyable and complete plans begin with no such line. Of components in which nothing
+// changes it is not said whether they are applyable: with an engine that counts outputs, those that have some are.
 func PlanText(plan *stackplan.Plan) string {
 	var b strings.Builder
 	line := func(indent string, name string, parts ...string) {
@@ -81,7 +82,7 @@ func PlanText(plan *stackplan.Plan) string {
 			when(in.DeleteOnApply, "delete on apply"))
 	}
 	for _, c := range plan.Components {
-		line("", c.Addr.String(), string(c.Action), when(c.Applyable, "applyable"), when(!c.Complete, "incomplete"),
+		line("", c.Addr.String(), string(c.Action), when(c.Applyable && c.Action != stackplan.NoOp, "applyable"), when(!c.Complete, "incomplete"),
 			when(c.DeferredReason != "", "deferred ("+c.DeferredReason+")"), when(c.Mode == engine.Destroy, "destroy mode"),
 			when(c.Mode == engine.RefreshOnly, "refresh-only mode"), when(len(c.Requires) > 0, "requires "+join(c.Requires)))
 		for _, change := range c.Changes {
