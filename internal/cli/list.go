@@ -22,7 +22,7 @@ func listCommand() *command {
 		summary: "Lists the stacks of a repository.",
 		long: `
 A stack is a directory with a stack or terrastack block in a file *.tsk.hcl, *.tm or *.tm.hcl, or with files of the
-Terraform Stacks language. Only those in the current directory and below it are listed, and what they want.`,
+Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the repository says. Only those in the current directory and below it are listed, and what they want.`,
 		example: "cairn list -run-order\ncairn list -changed -why\ncairn list -changed -base=origin/main -tags=network:prod,network:staging",
 		flags: func(f *flagSet) {
 			f.treeFlags(&options)
@@ -34,6 +34,11 @@ Terraform Stacks language. Only those in the current directory and below it are 
 			s.reportDocuments()
 			if why && !options.changed {
 				return 0, fail("Option without another", "The option -why says why stacks have changed: add -changed.")
+			}
+			if work, err := s.openWorkspace(ctx, options); err != nil {
+				return 0, err
+			} else if work != nil {
+				return exitOK, s.listWorkspace(work, runOrder, why)
 			}
 			tree, err := s.openTree(ctx, options)
 			if err != nil {
@@ -109,6 +114,11 @@ type listedStack struct {
 	Tags        []string         `json:"tags"`
 	Reasons     []changes.Reason `json:"reasons,omitempty"`
 	Wanted      string           `json:"wanted,omitempty"`
+
+	// Of what a workspace file names:
+	Type       string   `json:"type,omitempty"` // "stack", "terraform" or "task"
+	Deployment string   `json:"deployment,omitempty"`
+	Groups     []string `json:"groups,omitempty"`
 }
 
 func (s *session) listDocument(tree *stackTree, stacks []int) stackList {

@@ -23,10 +23,13 @@ func orderCommand() *command {
 		summary: "Shows in which order stacks run, and which can run at the same time.",
 		long: `
 Without the name of a command, all selected stacks are shown in groups: those of a group can run at the same time, after those of
-the groups before. An arrow leads from a stack to one that comes after it.`,
+the groups before. An arrow leads from a stack to one that comes after it.
+
+If there is a file cairn.workspace.hcl, it says what there is; otherwise the directories with stacks do.`,
 		example: "cairn order\ncairn order -format=dot -transitive-reduction | dot -Tsvg > order.svg\ncairn order explain network app",
 		flags: func(f *flagSet) {
 			f.treeFlags(&options)
+			f.pluginFlags(&options)
 			f.StringVar(&format, "format", "text", "one of `text|json|dot|mermaid`")
 			f.BoolVar(&transitive, "transitive-reduction", false, "leave out what other edges imply")
 		},
@@ -40,29 +43,26 @@ the groups before. An arrow leads from a stack to one that comes after it.`,
 				s.options.json = true
 				s.reportDocuments()
 			}
-			tree, err := s.openTree(ctx, options)
+			o, err := s.openOrdering(ctx, options)
 			if err != nil {
 				return 0, err
 			}
-			if err := tree.order(); err != nil {
-				return 0, err
-			}
-			return exitOK, write(s, tree, tree.view(transitive))
+			return exitOK, write(s, o, o.view(transitive))
 		},
 	}, orderExplainCommand(), orderHighCommand(), orderLowCommand())
 }
 
-var orderFormats = map[string]func(*session, *stackTree, render.View) error{
+var orderFormats = map[string]func(*session, *ordering, render.View) error{
 	"text":    orderText(render.View.Text),
 	"dot":     orderText(render.View.DOT),
 	"mermaid": orderText(render.View.Mermaid),
 	"json":    writeOrderDocument,
 }
 
-func orderText(show func(render.View) string) func(*session, *stackTree, render.View) error {
-	return func(s *session, tree *stackTree, view render.View) error {
+func orderText(show func(render.View) string) func(*session, *ordering, render.View) error {
+	return func(s *session, o *ordering, view render.View) error {
 		s.stdout("%s", show(view))
-		return s.report(tree.diags)
+		return s.report(o.diags)
 	}
 }
 
@@ -73,8 +73,8 @@ type orderDocument struct {
 	Diagnostics []diagnostic.Diagnostic `json:"diagnostics"`
 }
 
-func writeOrderDocument(s *session, tree *stackTree, view render.View) error {
-	document := orderDocument{jsonview.FormatVersion, view.Document(), diagnostic.All(tree.diags, s.sources())}
+func writeOrderDocument(s *session, o *ordering, view render.View) error {
+	document := orderDocument{jsonview.FormatVersion, view.Document(), diagnostic.All(o.diags, s.sources())}
 	return jsonview.WriteDocument(s.streams.Out, document, true)
 }
 
@@ -84,34 +84,35 @@ func orderExplainCommand() *command {
 		name:    "explain",
 		args:    "STACK OTHER",
 		summary: "Says which of two stacks runs first, and why.",
-		long:    "Stacks are named by their directories, or by their paths from the root of the tree, as in /network.",
+		long: `
+Stacks are named by their directories, or by their paths from the root of the tree, as in /network; what a workspace file
+names, by these names.`,
 		example: "cairn order explain network app\ncairn order explain -json /network /app",
 		minArgs: 2, maxArgs: 2,
 		flags: func(f *flagSet) {
-			f.StringVar(&options.root, "root", "", "the tree of stacks is in `DIR` (default: the git repository, or the current directory)")
+			options = treeOptions{}
+			f.rootFlag(&options)
+			f.pluginFlags(&options)
 			f.jsonFlag("write a JSON document")
 		},
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
 			s.reportDocuments()
-			tree, err := s.openTree(ctx, options)
+			o, err := s.openOrdering(ctx, options)
 			if err != nil {
 				return 0, err
 			}
-			if err := tree.order(); err != nil {
-				return 0, err
-			}
-			a, err := tree.find(args[0])
+			a, err := o.find(args[0])
 			if err != nil {
 				return 0, err
 			}
-			b, err := tree.find(args[1])
+			b, err := o.find(args[1])
 			if err != nil {
 				return 0, err
 			}
 			if a == b {
-				return 0, fail("One stack only", "Both arguments name the stack %s. Name two.", tree.name(a))
+				return 0, fail("One stack only", "Both arguments name %s. Name two.", o.name(a))
 			}
-			return exitOK, s.writeExplanation(tree, tree.graph.Explain(order.ByQueue, a, b))
+			return exitOK, s.writeExplanation(o, o.graph.Explain(o.rule, a, b))
 		},
 	}
 }
@@ -126,15 +127,15 @@ type explanation struct {
 	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
 }
 
-func (s *session) writeExplanation(tree *stackTree, e order.Explanation) error {
-	view := tree.view(false)
+func (s *session) writeExplanation(o *ordering, e order.Explanation) error {
+	view := o.view(false)
 	if !s.options.json {
 		s.stdout("%s", view.Explanation(e))
-		return s.report(tree.diags)
+		return s.report(o.diags)
 	}
 	document := explanation{
 		FormatVersion: jsonview.FormatVersion, First: view.Name(e.First), Second: view.Name(e.Second), Chain: []render.Edge{},
-		Rule: e.Rule, Diagnostics: diagnostic.All(tree.diags, s.sources()),
+		Rule: e.Rule, Diagnostics: diagnostic.All(o.diags, s.sources()),
 	}
 	for _, edge := range e.Chain {
 		document.Chain = append(document.Chain, view.NewEdge(edge))

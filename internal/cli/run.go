@@ -22,6 +22,7 @@ import (
 type runOptions struct {
 	tree            treeOptions
 	reverse, dryRun bool
+	parallelOption  countValue
 	parallel        int
 	keepGoing, fast bool
 	allowDirty      bool
@@ -41,14 +42,15 @@ The command is run in the directory of each selected stack, when all that comes 
 stack is not started, and everything else is. With -changed, nothing may be uncommitted.
 
 An interrupt is passed on to what is running, and nothing more is started; a second one ends at once what is still running.`,
-		example: "cairn run -- terraform init\ncairn run -changed -parallel=4 -- terraform plan -out=plan\ncairn run -reverse -tags=dev -- terraform destroy",
-		minArgs: 1, maxArgs: 1 << 30,
+		example:  "cairn run -- terraform init\ncairn run -changed -parallel=4 -- terraform plan -out=plan\ncairn run -reverse -tags=dev -- terraform destroy",
+		maxArgs:  1 << 30,
 		passesOn: true,
 		flags: func(f *flagSet) {
 			o = runOptions{}
 			f.treeFlags(&o.tree)
+			f.pluginFlags(&o.tree)
 			f.BoolVar(&o.reverse, "reverse", false, "in the reverse order")
-			f.IntVar(&o.parallel, "parallel", 1, "run in `N` stacks at the same time; the output of each is shown when it has ended")
+			f.Var(&o.parallelOption, "parallel", "run in `N` stacks at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
 			f.BoolVar(&o.keepGoing, "continue-on-error", false, "after a failure also start what comes after the stack")
 			f.BoolVar(&o.fast, "fail-fast", false, "after a failure start nothing more")
 			f.BoolVar(&o.dryRun, "dry-run", false, "only show what would be run where")
@@ -57,8 +59,16 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 		},
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
 			o.command = args
+			if o.tree.plugins.dir != "" {
+				return s.runPlugins(ctx, o)
+			}
 			if err := o.check(); err != nil {
 				return 0, err
+			}
+			if work, err := s.openWorkspace(ctx, o.tree); err != nil {
+				return 0, err
+			} else if work != nil {
+				return s.runWorkspace(ctx, work, o)
 			}
 			tree, err := s.openTree(ctx, o.tree)
 			if err == nil {
@@ -84,8 +94,10 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 				}
 				return exitOK, nil
 			}
-			if err := o.checkDirty(ctx, tree); err != nil {
-				return 0, err
+			if tree.changes != nil {
+				if err := o.checkDirty(ctx, tree.changes.repository); err != nil {
+					return 0, err
+				}
 			}
 			return s.runInStacks(ctx, tree, o)
 		},
@@ -93,11 +105,14 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 }
 
 func (o *runOptions) check() error {
-	switch {
-	case o.parallel < 1:
-		return fail("Wrong option", "The option -parallel is the number of stacks to run in at the same time, at least 1.")
-	case o.keepGoing && o.fast:
-		return fail("Options contradict", "Give only one of -continue-on-error and -fail-fast.")
+	if err := o.tree.plugins.alone(); err != nil {
+		return err
+	}
+	if err := o.checkNumbers(); err != nil {
+		return err
+	}
+	if len(o.command) == 0 {
+		return fail("Argument missing", "The command needs: cairn run -- COMMAND [ARGUMENT...]. Run \"cairn run -h\" for an example.")
 	}
 	o.program = o.command[0]
 	if strings.ContainsRune(o.program, filepath.Separator) {
@@ -111,12 +126,20 @@ func (o *runOptions) check() error {
 	return nil
 }
 
+func (o *runOptions) checkNumbers() error {
+	o.parallel = max(int(o.parallelOption), 1)
+	if o.keepGoing && o.fast {
+		return fail("Options contradict", "Give only one of -continue-on-error and -fail-fast.")
+	}
+	return nil
+}
+
 // checkDirty refuses to act on changes that only this working copy has.
-func (o *runOptions) checkDirty(ctx context.Context, tree *stackTree) error {
-	if tree.changes == nil || o.allowDirty {
+func (o *runOptions) checkDirty(ctx context.Context, repository *changes.Repository) error {
+	if repository == nil || o.allowDirty {
 		return nil
 	}
-	return refuseDirty(ctx, tree.changes.repository)
+	return refuseDirty(ctx, repository)
 }
 
 func refuseDirty(ctx context.Context, repository *changes.Repository) error {

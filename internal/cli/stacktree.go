@@ -27,15 +27,21 @@ type treeOptions struct {
 	tags, noTags listValue
 	changed      bool
 	base         string
+
+	plugins pluginOptions
 }
 
 func (f *flagSet) treeFlags(o *treeOptions) {
 	*o = treeOptions{}
-	f.StringVar(&o.root, "root", "", "the tree of stacks is in `DIR` (default: the git repository, or the current directory)")
+	f.rootFlag(o)
 	f.Var(&o.tags, "tags", "only stacks whose tags match `QUERY`: a:b for both, a,b for one of them; may be repeated for alternatives")
 	f.Var(&o.noTags, "no-tags", "no stacks whose tags match `QUERY`")
 	f.BoolVar(&o.changed, "changed", false, "only stacks that have changed, as git tells")
 	f.StringVar(&o.base, "base", "", "changed since the work left the commit or branch `REF`, or in a range FROM..TO (default: the default branch)")
+}
+
+func (f *flagSet) rootFlag(o *treeOptions) {
+	f.StringVar(&o.root, "root", "", "the tree of stacks is in `DIR` (default: the git repository, or the current directory)")
 }
 
 // stackTree is a tree of stacks and what is selected of it.

@@ -142,3 +142,43 @@ func TestByDemandPassesAnchors(t *testing.T) {
 		t.Errorf("order: %s, want %s", got, want)
 	}
 }
+
+// What a node waits for is done by weight, also behind points where others meet.
+func TestByWeight(t *testing.T) {
+	var b Builder
+	weights := []float64{0, 3, 1, 2, -1}
+	for i, name := range []string{"all", "heavy", "light", "middle", "first"} {
+		b.Add(Node{Name: name, Weight: weights[i]})
+	}
+	meeting := b.Add(Node{Name: "meeting", Anchor: true})
+	for _, edge := range [][2]int{{1, meeting}, {meeting, 0}, {3, 0}, {2, meeting}, {1, 3}} {
+		b.Edge(Edge{From: edge[0], To: edge[1]})
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// All is wanted second and waits for the three; of these light is first, then middle, which waits for heavy.
+	if got, want := names(g, g.Sequence(ByWeight, nil)), "first light heavy middle all"; got != want {
+		t.Errorf("order: %s, want %s", got, want)
+	}
+}
+
+// The sequence of each rule obeys all edges.
+func TestSequencesObeyEdges(t *testing.T) {
+	for seed := range uint64(30) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		g := randomGraph(t, random, 1+random.IntN(100), random.IntN(300))
+		for _, rule := range []Rule{ByQueue, ByDemand, ByWeight} {
+			position := map[int]int{}
+			for i, n := range g.Sequence(rule, nil) {
+				position[n] = i
+			}
+			for _, edge := range g.Reduced(nil, false) {
+				if position[edge.From] >= position[edge.To] {
+					t.Errorf("seed %d, rule %d: %d is not before %d", seed, rule, edge.From, edge.To)
+				}
+			}
+		}
+	}
+}

@@ -388,6 +388,7 @@ func BenchmarkOrder(b *testing.B) {
 				g := randomGraph(b, rand.New(rand.NewPCG(1, 2)), nodes, 5*nodes)
 				g.Sequence(ByQueue, nil)
 				g.Sequence(ByDemand, nil)
+				g.Sequence(ByWeight, nil)
 				g.Waves(nil)
 			}
 		})

@@ -28,7 +28,7 @@ var ErrNotStarted = errors.New("not started")
 // Result is what became of one node.
 type Result struct {
 	State   State
-	Err     error // of a failed node
+	Err     error // of a failed node; of one that is Passed, why there was nothing to do, if anybody said so
 	Because int   // the failed node on account of which this one was skipped
 }
 

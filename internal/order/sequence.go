@@ -28,6 +28,9 @@ const (
 	// ByDemand takes the smallest node next, and before it what it waits for, in the order in which that was
 	// written (lines C-30 to C-33).
 	ByDemand
+
+	// ByWeight takes the smallest node next, and before it what it waits for, smallest first.
+	ByWeight
 )
 
 // Sequence returns the selected nodes in the order in which they are done one after the other. It does not depend on
@@ -39,9 +42,12 @@ func (g *Graph) Sequence(rule Rule, selected Selection) []int {
 		return sequence
 	}
 	var all []int
-	if rule == ByDemand {
+	switch rule {
+	case ByDemand:
 		all = g.byDemand()
-	} else {
+	case ByWeight:
+		all = g.byWeight()
+	default:
 		all = g.byQueue()
 	}
 	return slices.DeleteFunc(all, func(n int) bool { return !g.works(n, selected) })

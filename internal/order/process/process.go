@@ -27,6 +27,9 @@ type Command struct {
 	Dir     string
 	Env     []string // nil stands for the environment of this process
 
+	// Timeout is how long the command may run before it is ended, with all that it has started. 0 stands for any time.
+	Timeout time.Duration
+
 	Stdin          *os.File // nil for none
 	Stdout, Stderr io.Writer
 
@@ -48,6 +51,7 @@ type Set struct {
 //
 // Errors:
 //   - [ErrStopped]
+//   - [*TimeoutError] if it was ended because it took too long
 //   - [*ExitError] if it ended with another exit code than 0, or by a signal
 //   - those of starting it
 func (s *Set) Run(c Command) error {
@@ -64,11 +68,37 @@ func (s *Set) Run(c Command) error {
 	if err := s.start(cmd, c.Foreground); err != nil {
 		return err
 	}
+	timedOut := s.endAfter(c.Timeout, cmd)
 	err := cmd.Wait()
 	s.mu.Lock()
 	delete(s.mu.running, cmd)
 	s.mu.Unlock()
+	if timedOut() {
+		return &TimeoutError{c.Timeout}
+	}
 	return asExit(err)
+}
+
+// endAfter ends a command that runs longer. What it returns stops that, and tells whether it has come to it.
+func (s *Set) endAfter(timeout time.Duration, cmd *exec.Cmd) (stop func() bool) {
+	if timeout <= 0 {
+		return func() bool { return false }
+	}
+	ended := false
+	timer := time.AfterFunc(timeout, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if foreground, running := s.mu.running[cmd]; running {
+			ended = true
+			send(cmd, os.Kill, foreground)
+		}
+	})
+	return func() bool {
+		timer.Stop()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return ended
+	}
 }
 
 func (s *Set) start(cmd *exec.Cmd, foreground bool) error {
@@ -117,6 +147,11 @@ func (e *ExitError) Error() string {
 	}
 	return "ended by " + e.how
 }
+
+// TimeoutError says that a command was ended because it took too long.
+type TimeoutError struct{ Timeout time.Duration }
+
+func (e *TimeoutError) Error() string { return fmt.Sprintf("ended after its timeout of %s", e.Timeout) }
 
 func asExit(err error) error {
 	if errors.Is(err, exec.ErrWaitDelay) {

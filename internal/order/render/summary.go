@@ -46,6 +46,10 @@ func (s Summary) reason(n int) string {
 	switch result := s.Results[n]; result.State {
 	case order.Failed:
 		return result.Err.Error()
+	case order.Passed:
+		if result.Err != nil {
+			return result.Err.Error()
+		}
 	case order.Skipped:
 		return "because " + s.View.Name(result.Because) + " failed"
 	}
@@ -90,6 +94,7 @@ type reportResult struct {
 	Error    string     `json:"error,omitempty"`
 	ExitCode *int       `json:"exit_code,omitempty"`
 	Because  string     `json:"because,omitempty"` // the node that failed
+	Reason   string     `json:"reason,omitempty"`  // why it was not run
 	Started  *time.Time `json:"started,omitempty"`
 	Seconds  float64    `json:"seconds"`
 }
@@ -107,6 +112,8 @@ func (s Summary) result(n int) reportResult {
 		if exit, ok := errors.AsType[*process.ExitError](result.Err); ok {
 			r.ExitCode = &exit.Code
 		}
+	case order.Passed:
+		r.Reason = s.reason(n)
 	case order.Skipped:
 		r.Because = s.View.Name(result.Because)
 	case order.Succeeded:

@@ -53,6 +53,9 @@ func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
 			continue
 		}
 		tasks, moreDiags := Parse(entry.Name(), display, src, mode)
+		for _, task := range tasks {
+			task.Dir = scriptsDir(root, dir, entry.Name())
+		}
 		all = append(all, tasks...)
 		diags = diags.Extend(moreDiags)
 	}
@@ -62,6 +65,16 @@ func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
 	}
 	Sort(all)
 	return all, diags
+}
+
+// scriptsDir is where the commands of a plugin run: its directory deployment_scripts if it has one, which is where the builder of
+// plugins puts them, else its own.
+func scriptsDir(root *os.Root, dir, plugin string) string {
+	const scripts = "deployment_scripts"
+	if info, err := root.Stat(path.Join(plugin, scripts)); err == nil && info.IsDir() {
+		return filepath.Join(dir, plugin, scripts)
+	}
+	return filepath.Join(dir, plugin)
 }
 
 func unreadable(filename string, err error) *hcl.Diagnostic {

@@ -42,6 +42,7 @@ type Task struct {
 	Command string        // of a shell task
 	Timeout time.Duration // 0 if there is none
 
+	Dir   string // where a command runs
 	Place order.Place
 	at    *hcl.Range // of the stage
 }

@@ -4,6 +4,7 @@
 package workspace
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -80,9 +81,16 @@ func (c condition) decide(changed func(int) bool, result func(int) order.Result)
 		}
 	}
 	if !runs {
-		return order.Result{State: order.Passed}
+		return order.Result{State: order.Passed, Err: because[c.rel]}
 	}
 	return order.Result{}
+}
+
+var because = map[Relation]error{
+	OnFail:    errors.New("what it reacts to has not failed"),
+	OnChanges: errors.New("what it reacts to has not changed"),
+	Listen:    errors.New("what it listens to has not changed"),
+	Prereq:    errors.New("nothing would change"),
 }
 
 // because is the failure behind the first target, all of which are blocked.

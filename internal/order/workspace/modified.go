@@ -20,41 +20,50 @@ type Cause struct {
 	Place order.Place // of the rule, if there is one
 }
 
-// Changed returns the stacks that changed files belong to. Files are given with slashes, from the root of the repository.
-//
-// A file belongs to the stacks in its directory, or in the nearest directory above it that has some, to those that name it
-// in var_files, and to those with a pattern in watch that matches it.
+// Changed returns the stacks that changed files belong to: files with slashes, from the root of the repository. A file belongs to the stacks
+// in its directory, or in the nearest directory above it that has some, and to those of [Model.Watching].
 func (m *Model) Changed(files []string) map[*Leaf]Cause {
 	inDir := map[string][]*Leaf{}
-	changed := map[*Leaf]Cause{}
-	add := func(leaf *Leaf, format string, args ...any) {
-		if _, known := changed[leaf]; !known {
-			changed[leaf] = Cause{Text: fmt.Sprintf(format, args...)}
-		}
-	}
 	for _, leaf := range m.Leaves {
 		if leaf.Stack != nil {
 			inDir[leaf.Stack.Dir] = append(inDir[leaf.Stack.Dir], leaf)
 		}
 	}
+	changed := map[*Leaf]Cause{}
 	for _, file := range slices.Sorted(slices.Values(files)) {
 		for dir := path.Dir(file); ; dir = path.Dir(dir) {
 			for _, leaf := range inDir[dir] {
-				add(leaf, "%s has changed", file)
+				if _, known := changed[leaf]; !known {
+					changed[leaf] = Cause{Text: file + " has changed"}
+				}
 			}
 			if len(inDir[dir]) > 0 || dir == "." || dir == "/" {
 				break
 			}
 		}
-		for _, leaf := range m.Leaves {
-			if leaf.Stack == nil {
-				continue
+	}
+	for leaf, cause := range m.Watching(files) {
+		if _, known := changed[leaf]; !known {
+			changed[leaf] = cause
+		}
+	}
+	return changed
+}
+
+// Watching returns the stacks that name changed files in var_files, or have a pattern in watch that matches one.
+func (m *Model) Watching(files []string) map[*Leaf]Cause {
+	changed := map[*Leaf]Cause{}
+	files = slices.Sorted(slices.Values(files))
+	for _, leaf := range m.Leaves {
+		if leaf.Stack == nil {
+			continue
+		}
+		for _, file := range slices.Backward(files) { // so that the first one remains
+			if pattern := watching(leaf.Stack.Watch, file); pattern != "" {
+				changed[leaf] = Cause{Text: fmt.Sprintf("%s has changed, which it watches by %q", file, pattern)}
 			}
 			if slices.Contains(leaf.Stack.VarFiles, file) {
-				add(leaf, "%s, one of its var_files, has changed", file)
-			}
-			if pattern := watching(leaf.Stack.Watch, file); pattern != "" {
-				add(leaf, "%s has changed, which it watches by %q", file, pattern)
+				changed[leaf] = Cause{Text: file + ", one of its var_files, has changed"}
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func graph(t *testing.T, src string, phased bool) *Graph {
 func sequence(t *testing.T, src string) string {
 	t.Helper()
 	g := graph(t, src, false)
-	return names(g, g.Sequence(order.ByDemand, nil))
+	return names(g, g.Sequence(order.ByWeight, nil))
 }
 
 func names(g *Graph, nodes []int) string {
@@ -123,7 +123,7 @@ stack "zone" {
 	tests := map[string]struct{ rule, want string }{
 		"none":                     {``, "app net-a net-b zone"},
 		"name":                     {`after = ["net-b"]`, "net-b app net-a zone"},
-		"several names":            {`after = ["zone", "net-b", "zone"]`, "zone net-b app net-a"},
+		"several names":            {`after = ["zone", "net-b", "zone"]`, "net-b zone app net-a"},
 		"path and what is below":   {`after = ["/live/a"]`, "net-a zone app net-b"},
 		"path from the root":       {`after = ["./live/a/zone"]`, "zone app net-a net-b"},
 		"path with a pattern":      {`after = ["./live/*"]`, "net-a net-b app zone"},
@@ -195,7 +195,7 @@ func run(t *testing.T, src string, phased bool, failing, changing string) map[st
 	changed := func(n int) bool {
 		return slices.Contains(strings.Fields(changing), strings.ReplaceAll(g.Node(n).Name, " ", "-"))
 	}
-	results := g.Run(t.Context(), order.RunOptions{Rule: order.ByDemand, Decide: g.Decide(changed), Limits: g.Limits(), Parallel: 4}, func(_ context.Context, n int) error {
+	results := g.Run(t.Context(), order.RunOptions{Rule: order.ByWeight, Decide: g.Decide(changed), Limits: g.Limits(), Parallel: 4}, func(_ context.Context, n int) error {
 		mu.Lock()
 		defer mu.Unlock()
 		begun = append(begun, g.Node(n).Name)
