@@ -85,7 +85,7 @@ func (c *compiler) add(id *ID, module *Module, name any, nth int) {
 	call := &Call{
 		ID: id.Name, SLS: id.SLS, Env: id.Env, Module: module.Name, Function: module.Function, Name: id.Name, Args: &Map{},
 		Range: module.Range, position: len(c.calls), nth: nth,
-		requisites: map[string][]Requisite{}, targets: map[string][]int{}, ranges: map[string]*hcl.Range{},
+		requisites: map[string][]Requisite{}, targets: map[string][]int{}, named: map[string][]int{}, ranges: map[string]*hcl.Range{},
 	}
 	call.Args.Set("name", nil) // to be the first
 	if module.AutoOrder > 0 {
@@ -305,19 +305,20 @@ func (c *compiler) resolve() {
 			if kind == use {
 				continue // done before
 			}
-			var targets []int
-			for _, requisite := range call.requisites[kind] {
+			known := map[int]bool{}
+			for n, requisite := range call.requisites[kind] {
 				found := c.index.match(requisite, i)
 				if len(found) == 0 && !c.isEmptyFile(requisite) {
 					c.unknown(call, kind, requisite)
 				}
 				for _, target := range found {
-					if !slices.Contains(targets, target) {
-						targets = append(targets, target)
+					if !known[target] {
+						known[target] = true
+						call.targets[kind] = append(call.targets[kind], target)
+						call.named[kind] = append(call.named[kind], n)
 					}
 				}
 			}
-			call.targets[kind] = targets
 		}
 	}
 }

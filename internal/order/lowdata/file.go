@@ -116,6 +116,9 @@ func (f *fileReader) modules(id yamldoc.Pair, extends bool) []*Module {
 	node := id.Value
 	if node.Kind == yaml.ScalarNode && yamldoc.Kind(node) == "string" && strings.Contains(node.Value, ".") {
 		module := f.module(id.Name, yamldoc.Pair{Name: node.Value, Key: node, Value: &yaml.Node{Kind: yaml.SequenceNode}}, extends)
+		if module == nil {
+			return nil
+		}
 		return []*Module{module}
 	}
 	if node.Kind != yaml.MappingNode || len(node.Content) == 0 {

@@ -515,6 +515,7 @@ var errorTests = map[string]struct {
 	"nothing_to_do":     {"a: 5\n", []string{"order/syntax blah.sls:1:4 Nothing to do"}, ""},
 	"no_mapping":        {"[a]\n", []string{"order/syntax blah.sls:1:1 SLS is no mapping"}, ""},
 	"invalid_word":      {"a: {../x.f: []}\n", []string{"order/syntax blah.sls:1:5 Invalid function name"}, ""},
+	"invalid_function":  {"a: m..f\n", []string{"order/syntax blah.sls:1:4 Invalid function name"}, ""},
 	"invalid_requisite": {"a: {m.f: [{require: [[x]]}]}\n", []string{"order/syntax blah.sls:1:22 Invalid requisite"}, ""},
 	"requisites_listed": {"a: {m.f: [{require: x}]}\n", []string{"order/not-a-set blah.sls:1:21 List expected"}, ""},
 	"order_of_truth":    {"a: {m.f: [{order: true}]}\n", []string{"order/bad-number blah.sls:1:19 Invalid order"}, ""},

@@ -16,6 +16,14 @@ import (
 // turnAround gives the requisites that calls declare for others to these (line C-35).
 func (c *compiler) turnAround() {
 	c.index = newIndex(c.calls)
+	added := map[turned]bool{}
+	for i, call := range c.calls {
+		for _, kind := range kinds {
+			for _, own := range call.requisites[kind] {
+				added[turned{i, kind, own.Module, own.Identifier}] = true
+			}
+		}
+	}
 	for i, call := range c.calls {
 		for _, kind := range kinds {
 			for _, target := range call.requisites[kind+"_in"] {
@@ -24,7 +32,12 @@ func (c *compiler) turnAround() {
 					c.unknown(call, kind+"_in", target)
 				}
 				for _, other := range found {
-					c.calls[other].require(kind, Requisite{Module: call.Module, Identifier: call.ID, Range: target.Range})
+					key := turned{other, kind, call.Module, call.ID}
+					if !added[key] {
+						added[key] = true
+						to := c.calls[other]
+						to.requisites[kind] = append(to.requisites[kind], Requisite{Module: call.Module, Identifier: call.ID, Range: target.Range})
+					}
 				}
 			}
 			delete(call.requisites, kind+"_in")
@@ -32,12 +45,10 @@ func (c *compiler) turnAround() {
 	}
 }
 
-// require adds a requisite, unless the call has it.
-func (c *Call) require(kind string, r Requisite) {
-	same := func(other Requisite) bool { return other.Module == r.Module && other.Identifier == r.Identifier }
-	if !slices.ContainsFunc(c.requisites[kind], same) {
-		c.requisites[kind] = append(c.requisites[kind], r)
-	}
+// turned is a requisite of a call, for telling whether it has it already.
+type turned struct {
+	call                     int
+	kind, module, identifier string
 }
 
 // takeOver gives calls with "use" the arguments of the calls that they name. Those may use others themselves.
@@ -158,14 +169,10 @@ func (g *grapher) requisites(call int) {
 		if !orders(kind) {
 			continue
 		}
-		for _, requisite := range c.requisites[kind] {
+		for i, target := range c.targets[kind] {
+			requisite := c.requisites[kind][c.named[kind][i]]
 			edge := order.Edge{Reason: fmt.Sprintf("%s %s of %s", kind, requisite, c), Place: placeOf(requisite.Range)}
-			matches := requisite.matcher()
-			for _, target := range c.targets[kind] {
-				if matches(g.low.Calls[target]) {
-					g.edges(call, target, kind, edge)
-				}
-			}
+			g.edges(call, target, kind, edge)
 		}
 	}
 }
