@@ -82,7 +82,7 @@ func statement(v cty.Value) string {
 	case v.IsMarked():
 		return "has a sensitive value"
 	case !v.IsKnown():
-		return "will be known only after apply"
+		return unknownStatement(v.Type())
 	case v.IsNull():
 		return "is null"
 	}
@@ -106,6 +106,20 @@ func statement(v cty.Value) string {
 		return "is " + sized("object", len(ty.AttributeTypes()), "attribute")
 	}
 	return "is " + ty.FriendlyName()
+}
+
+// unknownStatement does not say when the value will be known: what validation looks at may have a value already.
+func unknownStatement(ty cty.Type) string {
+	switch {
+	case ty.IsObjectType():
+		return "is an object that is not known yet"
+	case ty.IsTupleType():
+		return "is a tuple that is not known yet"
+	case ty == cty.DynamicPseudoType:
+		return "is not known yet"
+	default:
+		return "is a " + ty.FriendlyName() + " that is not known yet"
+	}
 }
 
 func sized(name string, n int, part string) string {
