@@ -13,5 +13,6 @@
 //
 //	G1. What is compared is the commit where the work left the base, and the files as they are now: what is not
 //	    committed and what git does not know yet count, what git ignores does not.
-//	G2. Git is run, never imitated, and never writes: no lock is taken, and nothing that a repository configures is run.
+//	G2. Git is run, never imitated, and never writes: no lock is taken, and of what a repository configures, no monitors of
+//	    files and no programs that show differences are run.
 package changes

@@ -38,9 +38,19 @@ func (l *loader) resolve() {
 			referring[key] = append(referring[key], r.from)
 		}
 	}
+	inner := map[[2]string][]int{} // what a directory stands for to those in it
 	for i := range all {
-		if dirs[i] != "" {
-			l.resolveDir(&all[i], dirs[i], referring[[2]string{all[i].attribute, dirs[i]}])
+		r := &all[i]
+		switch own := l.tree.Stacks[r.from].Path; {
+		case dirs[i] == "":
+		case own == dirs[i] || !contains(dirs[i], own):
+			r.to = l.tree.within(dirs[i])
+		default:
+			key := [2]string{r.attribute, dirs[i]}
+			if _, known := inner[key]; !known {
+				inner[key] = l.tree.without(dirs[i], referring[key])
+			}
+			r.to = inner[key]
 		}
 	}
 	l.tree.edges = all
@@ -88,17 +98,15 @@ func (l *loader) pathOf(r *reference) string {
 	return dir
 }
 
-// resolveDir finds the stacks that a directory stands for (rule S3). Referring are all that refer to it alike.
-func (l *loader) resolveDir(r *reference, dir string, referring []int) {
-	own := l.tree.Stacks[r.from].Path
-	r.to = l.tree.within(dir)
-	if own == dir || !contains(dir, own) {
-		return
+// without returns the stacks in a directory but for some that are below it, and what is below those (rule S3).
+func (t *Tree) without(dir string, stacks []int) []int {
+	left := map[int]bool{}
+	for _, stack := range stacks {
+		if top := t.Stacks[stack].Path; top != dir && contains(dir, top) {
+			for _, i := range t.within(top) {
+				left[i] = true
+			}
+		}
 	}
-	r.to = slices.DeleteFunc(r.to, func(i int) bool {
-		return slices.ContainsFunc(referring, func(other int) bool {
-			top := l.tree.Stacks[other].Path
-			return top != dir && contains(dir, top) && contains(top, l.tree.Stacks[i].Path)
-		})
-	})
+	return slices.DeleteFunc(t.within(dir), func(i int) bool { return left[i] })
 }

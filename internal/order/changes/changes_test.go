@@ -1,0 +1,332 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package changes
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/stackdir"
+)
+
+// work is a repository with its files.
+type work struct {
+	*testing.T
+	dir string
+}
+
+func newWork(t *testing.T) work {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
+	home := t.TempDir()
+	for name, value := range map[string]string{
+		"HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "T", "GIT_AUTHOR_EMAIL": "t@example.test",
+		"GIT_COMMITTER_NAME": "T", "GIT_COMMITTER_EMAIL": "t@example.test", "GIT_CEILING_DIRECTORIES": filepath.Dir(home),
+	} {
+		t.Setenv(name, value)
+	}
+	return work{t, t.TempDir()}
+}
+
+func (w work) git(args ...string) {
+	w.Helper()
+	cmd := exec.Command("git", append([]string{"-C", w.dir}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// write writes files, name and content by turns.
+func (w work) write(files ...string) {
+	w.Helper()
+	for i := 0; i < len(files); i += 2 {
+		path := filepath.Join(w.dir, filepath.FromSlash(files[i]))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			w.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(files[i+1]), 0o600); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+func (w work) commit(files ...string) {
+	w.Helper()
+	w.write(files...)
+	w.git("add", "-A")
+	w.git("commit", "-q", "--allow-empty", "-m", "x")
+}
+
+// begin makes a repository with a first commit on main, and a branch of it.
+func begin(t *testing.T, files ...string) work {
+	t.Helper()
+	w := newWork(t)
+	w.git("init", "-q", "-b", "main")
+	w.commit(files...)
+	w.git("checkout", "-q", "-b", "work")
+	return w
+}
+
+// changed returns the stacks of the tree in a directory that have changed, with the kinds and files of the reasons.
+func (w work) changed(dir, base string) []string {
+	w.Helper()
+	tree, stacks := w.stacks(dir, base)
+	var list []string
+	for i, stack := range tree.Stacks {
+		for _, reason := range stacks.Reasons[i] {
+			list = append(list, fmt.Sprintf("%s %s %s", stack.Path, reason.Kind, reason.File))
+		}
+	}
+	for _, gone := range stacks.Gone {
+		list = append(list, strings.TrimSpace("gone "+gone.Path+" "+gone.RenamedTo))
+	}
+	return list
+}
+
+func (w work) stacks(dir, base string) (*stackdir.Tree, *Stacks) {
+	w.Helper()
+	tree, diags := stackdir.Load(filepath.Join(w.dir, dir))
+	if diags.HasErrors() {
+		w.Fatal(diags)
+	}
+	repository, err := Open(w.Context(), tree.Root)
+	if err != nil {
+		w.Fatal(err)
+	}
+	diff, err := repository.Diff(w.Context(), base)
+	if err != nil {
+		w.Fatal(err)
+	}
+	stacks, err := diff.Stacks(w.Context(), tree)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return tree, stacks
+}
+
+func (w work) want(dir, base string, want ...string) {
+	w.Helper()
+	if diff := cmp.Diff(want, w.changed(dir, base)); diff != "" {
+		w.Errorf("changed in %q since %q (-want +got):\n%s", dir, base, diff)
+	}
+}
+
+const stack = "stack {}\n"
+
+// Line A-12: first the changeset, then the order on top of it.
+func TestOrderA12(t *testing.T) {
+	w := begin(t, "a/s.tm", stack, "b/s.tm", "stack {\n  after = [\"../a\"]\n}\n", "c/s.tm", "stack {\n  before = [\"../a\"]\n}\n")
+	w.commit("a/x", "1", "c/x", "1")
+	tree, stacks := w.stacks("", "")
+	g, diags := tree.Graph()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	filter := stackdir.Filter{Changed: make(order.Selection, len(tree.Stacks))}
+	for i := range stacks.Reasons {
+		filter.Changed[i] = true
+	}
+	var got []string
+	for _, n := range g.Sequence(order.ByQueue, tree.Select(filter).Selection) {
+		got = append(got, g.Node(n).Name)
+	}
+	if want := "/c /a"; strings.Join(got, " ") != want {
+		t.Errorf("sequence: %v, want %s", got, want)
+	}
+}
+
+// Line A-57: files that are watched.
+func TestOrderA57(t *testing.T) {
+	w := begin(t, "a/s.tm", "stack {\n  watch = [\"/file\", \"../dir/f\", \"/gone\"]\n}\n", "b/s.tm", stack, "file", "1", "file2", "1", "dir/f", "1", "gone", "1")
+	w.commit("file2", "2")
+	w.want("", "")
+	w.commit("file", "2")
+	w.want("", "", "/a watch file")
+	w.commit("dir/f", "2")
+	w.want("", "HEAD^", "/a watch dir/f")
+	w.git("rm", "-q", "gone")
+	w.commit()
+	w.want("", "HEAD^", "/a watch gone")
+}
+
+// Line A-58: local modules at any depth, of both languages.
+func TestOrderA58(t *testing.T) {
+	w := begin(
+		t,
+		"deep/s.tm", stack, "deep/main.tf", "module \"one\" {\n  source = \"../m/one\"\n}\n",
+		"json/s.tm", stack, "json/main.tf.json", `{"module": {"two": {"source": "../m/two"}}}`,
+		"own/x.tfcomponent.hcl", "stack \"part\" {\n  source = \"../parts/p\"\n}\n",
+		"none/s.tm", stack, "none/main.tf", "module \"far\" {\n  source = \"m/two\"\n}\n",
+		"parts/p/x.tfcomponent.hcl", "component \"c\" {\n  source = \"../../m/one\"\n}\n",
+		"m/one/main.tf", "module \"two\" {\n  source = \"../two\"\n}\nmodule \"self\" {\n  source = \"../one\"\n}\n",
+		"m/two/main.tf", "", "m/two/templates/t.txt", "", "m/three/main.tf", "",
+	)
+	w.commit("m/three/main.tf", "# changed")
+	w.want("", "")
+	w.commit("m/two/templates/t.txt", "changed")
+	w.want("", "", "/deep module m/two/templates/t.txt", "/json module m/two/templates/t.txt", "/own module m/two/templates/t.txt")
+	tree, stacks := w.stacks("", "")
+	i, _ := tree.Index("/own")
+	want := []Reason{{
+		Kind: InModule, File: "m/two/templates/t.txt", Modules: []string{"parts/p", "m/one", "m/two"},
+		Text: "module parts/p → m/one → m/two changed: m/two/templates/t.txt changed",
+	}}
+	if diff := cmp.Diff(want, stacks.Reasons[i]); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+	w.write("parts/p/x.tfcomponent.hcl", "")
+	w.want("", "HEAD", "/own module parts/p/x.tfcomponent.hcl")
+}
+
+func TestWhichStackAFileIsOf(t *testing.T) {
+	w := begin(t, "a/s.tm", stack, "a/in/s.tm", stack, "a/sub/f", "1", "top", "1", "other/f", "1")
+	w.commit("a/sub/f", "2", "top", "2", "other/f", "2")
+	w.want("", "", "/a directory a/sub/f")
+	w.want("a", "", "/ directory a/sub/f") // the tree begins below the top of the repository
+	w.commit("a/in/f", "1")
+	w.want("", "HEAD^", "/a/in directory a/in/f")
+	w.want("a/in", "HEAD^", "/ directory a/in/f")
+}
+
+// What is staged, not staged, unknown, ignored, or has a name that is hard to write.
+func TestUncommitted(t *testing.T) {
+	w := begin(t, "a/s.tm", stack, ".gitignore", "*.log\n")
+	w.write("a/staged", "1")
+	w.git("add", "a/staged")
+	w.write("a/x.log", "1", "a/new\nline ü\"", "1", "a/s.tm", stack+"\n")
+	w.want("", "", "/a directory a/new\nline ü\"", "/a directory a/s.tm", "/a directory a/staged")
+	repository, err := Open(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirty, err := repository.Dirty(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range dirty {
+		got = append(got, fmt.Sprintf("%s: %s", f.Path, f.what()))
+	}
+	want := []string{
+		"a/new\nline ü\": is new and not known to git", "a/s.tm: changed, not committed", "a/staged: changed, not committed",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("dirty (-want +got):\n%s", diff)
+	}
+}
+
+func TestRenamedAndDeleted(t *testing.T) {
+	content := strings.Repeat("content that can be recognized\n", 10)
+	w := begin(t, "a/s.tm", stack+"# "+content[:30]+"\n", "b/s.tm", stack, "b/f", content, "c/s.tm", stack, "d/x.tfcomponent.hcl", "\n")
+	w.git("mv", "b/f", "c/f")
+	w.commit()
+	w.want("", "", "/b directory b/f", "/c directory c/f")
+	w.git("mv", "a", "z")
+	w.git("rm", "-q", "-r", "d")
+	w.commit()
+	w.want("", "HEAD^", "/z renamed z/s.tm", "/z directory z/s.tm", "gone /a /z", "gone /d")
+}
+
+func TestBases(t *testing.T) {
+	w := begin(t, "a/s.tm", stack, "b/s.tm", stack)
+	w.git("checkout", "-q", "main")
+	w.commit("b/on-main", "1")
+	w.want("", "", "/b directory b/on-main") // on the default branch: the commit before
+	w.git("checkout", "-q", "work")
+	w.commit("a/1", "1")
+	w.git("tag", "one")
+	w.commit("a/2", "1")
+	w.want("", "", "/a directory a/1", "/a directory a/2") // not what main has since
+	w.want("", "main", "/a directory a/1", "/a directory a/2")
+	w.want("", "one", "/a directory a/2")
+	w.want("", "main..one", "/a directory a/1", "/b directory b/on-main")
+	w.want("", "main...one", "/a directory a/1")
+	w.want("", "one..", "/a directory a/2")
+	w.write("a/3", "1")
+	w.want("", "one..HEAD", "/a directory a/2") // a range is of commits alone
+
+	// What origin says is the default branch comes first.
+	w.git("update-ref", "refs/remotes/origin/trunk", "one")
+	w.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+	w.want("", "", "/a directory a/2", "/a directory a/3")
+}
+
+func TestProblems(t *testing.T) {
+	problemOf := func(dir, base string) string {
+		repository, err := Open(t.Context(), dir)
+		if err == nil {
+			_, err = repository.Diff(t.Context(), base)
+		}
+		if p, ok := errors.AsType[*Problem](err); ok {
+			return p.Summary
+		}
+		return fmt.Sprint(err)
+	}
+	expect := func(dir, base, want string) {
+		t.Helper()
+		if got := problemOf(dir, base); got != want {
+			t.Errorf("%s since %q: %s, want %s", dir, base, got, want)
+		}
+	}
+	w := begin(t, "a/s.tm", stack)
+	w.commit("a/x", "1")
+	w.commit("a/x", "2")
+	expect(w.dir, "nowhere", "Unknown base")
+	expect(w.dir, "main..nowhere", "Unknown base")
+	expect(w.dir, "--output=x..HEAD", "Unknown base")
+	expect(w.dir, "HEAD:a", "Unknown base")
+	w.git("checkout", "-q", "--orphan", "island")
+	w.commit()
+	expect(w.dir, "main", "Nothing in common with the base")
+	w.git("branch", "-q", "-D", "main")
+	expect(w.dir, "", "No base to compare with")
+
+	shallow := filepath.Join(t.TempDir(), "clone")
+	w.git("clone", "-q", "--depth=1", "--branch=work", "file://"+w.dir, shallow)
+	for _, base := range []string{"", "HEAD^", "main"} {
+		expect(shallow, base, "Base is not in the clone")
+	}
+
+	empty := newWork(t)
+	expect(empty.dir, "", "No git repository")
+	empty.git("init", "-q")
+	expect(empty.dir, "", "No commits")
+	empty.git("init", "-q", "--bare", "bare.git")
+	expect(filepath.Join(empty.dir, "bare.git"), "", "Git repository cannot be used")
+	t.Setenv("PATH", t.TempDir())
+	expect(w.dir, "", "Git is missing")
+}
+
+// Rule G2: nothing that a repository configures is run.
+func TestConfiguredProgramsAreNotRun(t *testing.T) {
+	w := begin(t, "a/s.tm", stack, ".gitattributes", "* diff=evil\n")
+	ran := filepath.Join(t.TempDir(), "ran")
+	for _, key := range []string{"core.fsmonitor", "diff.external", "diff.evil.command", "diff.evil.textconv"} {
+		w.git("config", key, "touch "+ran+";")
+	}
+	w.write("a/s.tm", stack+"\n")
+	w.want("", "", "/a directory a/s.tm")
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a configured program was run")
+	}
+}
+
+func TestParseNameStatus(t *testing.T) {
+	got := parseNameStatus("M\x00a\x00R087\x00b\x00c\x00A\x00d\x00C100\x00a\x00e\x00D\x00f\x00")
+	want := []File{{Path: "a"}, {Path: "c", From: "b"}, {Path: "d", Added: true}, {Path: "e"}, {Path: "f", Deleted: true}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
