@@ -554,7 +554,8 @@ func TestOrderB19(t *testing.T) {
 		if text := diags[0].Detail; !strings.Contains(text, `"bse"`) || !strings.Contains(text, `Did you mean "base"?`) {
 			t.Errorf("%s: got %s", rule, text)
 		}
-		if got := string(diags[0].Subject.SliceBytes([]byte(config))); got != "bse" {
+		at := diags[0].Subject
+		if got := strings.Split(config, "\n")[at.Start.Line-1][at.Start.Column-1 : at.End.Column-1]; got != "bse" {
 			t.Errorf("%s: place is %s", rule, got)
 		}
 	}

@@ -6,7 +6,6 @@ package gated
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -16,7 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order/localsource"
-	"github.com/cairnstacks/cairn/internal/order/yamlsrc"
+	"github.com/cairnstacks/cairn/internal/order/yamldoc"
 )
 
 // ErrNoConfig says that a repository has no configuration.
@@ -27,7 +26,7 @@ var ErrNoConfig = errors.New("there is no " + ConfigFile)
 // Errors: [ErrNoConfig], those of reading, or diagnostics. Warnings come with the layout.
 func Load(root string) (*Layout, hcl.Diagnostics, error) {
 	name := filepath.Join(root, filepath.FromSlash(ConfigFile))
-	src, err := readLimited(root, name)
+	src, err := readConfig(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, ErrNoConfig
 	}
@@ -59,9 +58,8 @@ func Load(root string) (*Layout, hcl.Diagnostics, error) {
 	return layout, diags, nil
 }
 
-// readLimited reads the configuration up to a little more than what is accepted, so that its size can be complained
-// of. It does not follow links out of the repository.
-func readLimited(root, name string) ([]byte, error) {
+// readConfig does not follow links out of the repository.
+func readConfig(root, name string) (src []byte, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -69,12 +67,12 @@ func readLimited(root, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
-	f, err := os.OpenInRoot(root, filepath.FromSlash(ConfigFile))
+	inside, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
-	src, err := io.ReadAll(io.LimitReader(f, yamlsrc.MaxSize+1))
-	return src, errors.Join(err, f.Close())
+	src, err = yamldoc.ReadFile(inside.FS(), ConfigFile)
+	return src, errors.Join(err, inside.Close())
 }
 
 // Files returns the files of a repository, with slashes, sorted. Directories whose names begin with a dot are left

@@ -17,18 +17,18 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/glob"
 	"github.com/cairnstacks/cairn/internal/order/tagquery"
-	"github.com/cairnstacks/cairn/internal/order/yamlsrc"
+	"github.com/cairnstacks/cairn/internal/order/yamldoc"
 )
 
 // Read reads a configuration.
 func Read(filename string, src []byte) (*Config, hcl.Diagnostics) {
-	file, diags := yamlsrc.Parse(filename, src)
+	root, diags := yamldoc.Parse(filename, src)
 	config := &Config{}
-	if diags.HasErrors() || file.Root == nil {
+	if diags.HasErrors() || root == nil {
 		return config, diags
 	}
-	r := &reader{file: file, diags: diags}
-	for _, entry := range r.keys(file.Root, "the configuration", topKeys, nil) {
+	r := &reader{filename: filename, diags: diags}
+	for _, entry := range r.keys(yamldoc.Resolve(root), "the configuration", topKeys, nil) {
 		switch entry.Name {
 		case "stacks":
 			for _, entry := range r.keys(entry.Value, "stacks", []string{"names"}, formerKeys) {
@@ -72,32 +72,34 @@ var formerKeys = map[string]string{
 }
 
 type reader struct {
-	file  *yamlsrc.File
-	diags hcl.Diagnostics
+	filename string
+	diags    hcl.Diagnostics
 }
+
+func (r *reader) at(n *yaml.Node) *hcl.Range { return yamldoc.Range(r.filename, n) }
 
 func (r *reader) problem(code order.Code, at *hcl.Range, summary, detail string, args ...any) {
 	r.diags = r.diags.Append(order.Problem(code, at, summary, detail, args...))
 }
 
 // entries returns the entries of a mapping, and none for null.
-func (r *reader) entries(n *yaml.Node, what string) []yamlsrc.Entry {
+func (r *reader) entries(n *yaml.Node, what string) []yamldoc.Pair {
 	if isNull(n) {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		r.problem(order.CodeSyntax, r.file.Range(n), "Invalid value", "This is to be a mapping, %s with keys and values, not %s.", what, describe(n))
+		r.problem(order.CodeSyntax, r.at(n), "Invalid value", "This is to be a mapping, %s with keys and values, not %s.", what, describe(n))
 		return nil
 	}
-	entries, diags := r.file.Entries(n)
+	entries, diags := yamldoc.Pairs(r.filename, n)
 	r.diags = r.diags.Extend(diags)
 	return entries
 }
 
 // keys returns the entries of a mapping with known keys.
-func (r *reader) keys(n *yaml.Node, what string, known []string, former map[string]string) []yamlsrc.Entry {
+func (r *reader) keys(n *yaml.Node, what string, known []string, former map[string]string) []yamldoc.Pair {
 	entries := r.entries(n, what)
-	return slices.DeleteFunc(entries, func(entry yamlsrc.Entry) bool {
+	return slices.DeleteFunc(entries, func(entry yamldoc.Pair) bool {
 		if slices.Contains(known, entry.Name) {
 			return false
 		}
@@ -110,7 +112,7 @@ func (r *reader) keys(n *yaml.Node, what string, known []string, former map[stri
 		} else {
 			hint = "It was removed when stacks became nested. " + hint
 		}
-		r.problem(order.CodeUnknownKey, r.file.Range(entry.Key), "Unknown key", "There is no key %q in %s. %s", entry.Name, what, hint)
+		r.problem(order.CodeUnknownKey, r.at(entry.Key), "Unknown key", "There is no key %q in %s. %s", entry.Name, what, hint)
 		return true
 	})
 }
@@ -118,21 +120,10 @@ func (r *reader) keys(n *yaml.Node, what string, known []string, former map[stri
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
 func describe(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
+	if kind := yamldoc.Kind(n); kind != "null" {
+		return "a " + kind
 	}
-	switch n.Tag {
-	case "!!bool":
-		return "a boolean"
-	case "!!int", "!!float":
-		return "a number"
-	case "!!null":
-		return "null"
-	}
-	return "a text"
+	return "null"
 }
 
 // text returns a string.
@@ -142,7 +133,7 @@ func (r *reader) text(n *yaml.Node, what string) string {
 		if n.Kind == yaml.ScalarNode && !isNull(n) {
 			hint = " Put it in quotes."
 		}
-		r.problem(order.CodeSyntax, r.file.Range(n), "Invalid value", "%s is to be a text, not %s.%s", upperFirst(what), describe(n), hint)
+		r.problem(order.CodeSyntax, r.at(n), "Invalid value", "%s is to be a text, not %s.%s", upperFirst(what), describe(n), hint)
 		return ""
 	}
 	return n.Value
@@ -156,7 +147,7 @@ func (r *reader) boolean(n *yaml.Node, what string) *bool {
 	}
 	value, err := strconv.ParseBool(strings.ToLower(n.Value))
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || err != nil {
-		r.problem(order.CodeSyntax, r.file.Range(n), "Invalid value", "%s is to be true or false, not %s.", upperFirst(what), describe(n))
+		r.problem(order.CodeSyntax, r.at(n), "Invalid value", "%s is to be true or false, not %s.", upperFirst(what), describe(n))
 		return nil
 	}
 	return &value
@@ -168,12 +159,12 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		r.problem(order.CodeSyntax, r.file.Range(n), "Invalid value", "%s is to be a list, not %s.", upperFirst(what), describe(n))
+		r.problem(order.CodeSyntax, r.at(n), "Invalid value", "%s is to be a list, not %s.", upperFirst(what), describe(n))
 		return nil
 	}
 	elements := make([]*yaml.Node, len(n.Content))
 	for i, element := range n.Content {
-		elements[i] = yamlsrc.Resolve(element)
+		elements[i] = yamldoc.Resolve(element)
 	}
 	return elements
 }
@@ -189,7 +180,7 @@ func (r *reader) texts(n *yaml.Node, what string) []string {
 func (r *reader) refs(n *yaml.Node, what string) []Ref {
 	var refs []Ref
 	for _, element := range r.list(n, what) {
-		refs = append(refs, Ref{Name: r.text(element, "an element of "+what), Range: r.file.Range(element)})
+		refs = append(refs, Ref{Name: r.text(element, "an element of "+what), Range: r.at(element)})
 	}
 	return refs
 }
@@ -199,14 +190,14 @@ func (r *reader) query(n *yaml.Node, what string) tagquery.Query {
 	q, err := tagquery.Parse(text)
 	var problem *tagquery.Error
 	if errors.As(err, &problem) {
-		r.problem(order.CodeBadTagQuery, r.file.Within(n, problem.Offset, max(problem.Length, 1)), "Invalid tag query",
+		r.problem(order.CodeBadTagQuery, yamldoc.Within(r.filename, n, problem.Offset, max(problem.Length, 1)), "Invalid tag query",
 			"In the tag query %q %s.", text, problem.Message)
 	}
 	return q
 }
 
-func (r *reader) stack(entry yamlsrc.Entry) *Stack {
-	s := &Stack{Name: entry.Name, Range: r.file.Range(entry.Key)}
+func (r *reader) stack(entry yamldoc.Pair) *Stack {
+	s := &Stack{Name: entry.Name, Range: r.at(entry.Key)}
 	var query, beside *yaml.Node
 	// B-31: auto_apply may be beside rules.
 	for _, entry := range r.keys(entry.Value, "a stack", append([]string{"auto_apply"}, stackKeys...), formerKeys) {
@@ -227,7 +218,7 @@ func (r *reader) stack(entry yamlsrc.Entry) *Stack {
 		}
 	}
 	if beside != nil {
-		r.diags = r.diags.Append(order.Warning(order.CodeUnknownKey, r.file.Range(beside), "Key in the wrong place",
+		r.diags = r.diags.Append(order.Warning(order.CodeUnknownKey, r.at(beside), "Key in the wrong place",
 			"auto_apply belongs inside of rules, as in rules: {auto_apply: true}. It is taken as if it were there."))
 	}
 	switch {
@@ -245,7 +236,7 @@ func (r *reader) variables(n *yaml.Node) map[string]string {
 	variables := map[string]string{}
 	for _, entry := range r.entries(n, "variables") {
 		if entry.Name == "" || strings.ContainsAny(entry.Name, "=\x00") {
-			r.problem(order.CodeSyntax, r.file.Range(entry.Key), "Invalid name of a variable",
+			r.problem(order.CodeSyntax, r.at(entry.Key), "Invalid name of a variable",
 				"The variable %q cannot be an environment variable: a name is not empty and has no equals sign.", entry.Name)
 			continue
 		}
@@ -274,8 +265,8 @@ func (r *reader) rules(rules *Rules, n *yaml.Node) {
 	}
 }
 
-func (r *reader) dir(entry yamlsrc.Entry) DirRule {
-	rule := DirRule{Range: r.file.Range(entry.Key)}
+func (r *reader) dir(entry yamldoc.Pair) DirRule {
+	rule := DirRule{Range: r.at(entry.Key)}
 	clean := path.Clean(entry.Name)
 	if path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
 		r.problem(order.CodeBadPath, rule.Range, "Directory outside of the repository",
@@ -303,7 +294,7 @@ func (r *reader) dir(entry yamlsrc.Entry) DirRule {
 	return rule
 }
 
-func (r *reader) workspace(entry yamlsrc.Entry) Workspace {
+func (r *reader) workspace(entry yamldoc.Pair) Workspace {
 	w := Workspace{Name: entry.Name}
 	for _, entry := range r.keys(entry.Value, "a workspace", workspaceKeys, nil) {
 		switch entry.Name {
@@ -338,7 +329,7 @@ func (r *reader) whenModified(n *yaml.Node) WhenModified {
 
 // filePattern checks a pattern, with a name without special characters in the place of ${DIR}.
 func (r *reader) filePattern(n *yaml.Node) FilePattern {
-	p := FilePattern{Text: r.text(n, "an element of file_patterns"), Range: r.file.Range(n)}
+	p := FilePattern{Text: r.text(n, "an element of file_patterns"), Range: r.at(n)}
 	if _, err := glob.Compile(strings.ReplaceAll(strings.TrimPrefix(p.Text, "!"), dirVariable, "dir")); err != nil {
 		r.problem(order.CodeBadPath, p.Range, "Invalid pattern", "%s.", upperFirst(err.Error()))
 	}
@@ -346,7 +337,7 @@ func (r *reader) filePattern(n *yaml.Node) FilePattern {
 }
 
 func (r *reader) dependsOn(n *yaml.Node) *DependsOn {
-	d := &DependsOn{Range: r.file.Range(n)}
+	d := &DependsOn{Range: r.at(n)}
 	query := n
 	switch {
 	case isNull(n):
@@ -356,7 +347,7 @@ func (r *reader) dependsOn(n *yaml.Node) *DependsOn {
 		for _, entry := range r.keys(n, "depends_on", []string{"tag_query", "prune_on_no_change"}, nil) {
 			if entry.Name == "tag_query" {
 				query = entry.Value
-				d.Range = r.file.Range(query)
+				d.Range = r.at(query)
 			} else if prune := r.boolean(entry.Value, entry.Name); prune != nil {
 				d.PruneOnNoChange = *prune
 			}

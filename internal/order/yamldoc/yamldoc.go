@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"go.yaml.in/yaml/v3"
@@ -112,14 +113,40 @@ func Resolve(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// Range returns the place of a node. Only of plain values on one line is the end known.
+// Range returns the place of a node. Only of scalars on one line is the end known.
 func Range(filename string, node *yaml.Node) *hcl.Range {
 	start := hcl.Pos{Line: node.Line, Column: node.Column}
 	end := start
-	if node.Kind == yaml.ScalarNode && node.Style == 0 {
-		end.Column += len([]rune(node.Value))
+	if quote, ok := onOneLine(node); ok {
+		end.Column += 2*quote + utf8.RuneCountInString(node.Value)
 	}
 	return &hcl.Range{Filename: filename, Start: start, End: end}
+}
+
+// Within returns the place of a part of a scalar, counted in bytes of its value. Of what is on several lines it is
+// that of the whole scalar. Escapes before the part put it too far to the left.
+func Within(filename string, node *yaml.Node, offset, length int) *hcl.Range {
+	rng := Range(filename, node)
+	quote, ok := onOneLine(node)
+	if !ok {
+		return rng
+	}
+	offset = min(offset, len(node.Value))
+	length = min(length, len(node.Value)-offset)
+	rng.Start.Column += quote + utf8.RuneCountInString(node.Value[:offset])
+	rng.End.Column = rng.Start.Column + utf8.RuneCountInString(node.Value[offset:offset+length])
+	return rng
+}
+
+// onOneLine tells whether a node is a scalar on one line, and how long its opening quote is.
+func onOneLine(node *yaml.Node) (quote int, ok bool) {
+	if node.Kind != yaml.ScalarNode || node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 || strings.Contains(node.Value, "\n") {
+		return 0, false
+	}
+	if node.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
+		return 1, true
+	}
+	return 0, true
 }
 
 // Place is the start of a node.
@@ -133,14 +160,19 @@ type Pair struct {
 	Key, Value *yaml.Node
 }
 
-// Pairs returns the entries of a mapping in the order in which they are written, aliases resolved. A key that is repeated
-// is an error, and so is one that is no string.
+// Pairs returns the entries of a mapping in the order in which they are written, aliases resolved, and after them those
+// that << takes from other mappings. A key that is repeated is an error, and so is one that is no string.
 func Pairs(filename string, mapping *yaml.Node) ([]Pair, hcl.Diagnostics) {
 	var pairs []Pair
 	var diags hcl.Diagnostics
+	var merged []*yaml.Node
 	lines := map[string]int{}
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, value := Resolve(mapping.Content[i]), Resolve(mapping.Content[i+1])
+		if key.Tag == "!!merge" {
+			merged = append(merged, mergedMappings(value)...)
+			continue
+		}
 		if key.Kind != yaml.ScalarNode {
 			diags = diags.Append(order.Problem(order.CodeSyntax, Range(filename, key), "Key is no string",
 				"A key must be a word; this one is a %s.", Kind(key)))
@@ -154,7 +186,32 @@ func Pairs(filename string, mapping *yaml.Node) ([]Pair, hcl.Diagnostics) {
 		lines[key.Value] = key.Line
 		pairs = append(pairs, Pair{key.Value, key, value})
 	}
+	for _, other := range merged {
+		more, moreDiags := Pairs(filename, other)
+		diags = diags.Extend(moreDiags)
+		for _, pair := range more {
+			if _, overridden := lines[pair.Name]; !overridden {
+				lines[pair.Name] = pair.Key.Line
+				pairs = append(pairs, pair)
+			}
+		}
+	}
 	return pairs, diags
+}
+
+// mergedMappings returns the mappings that the value of << stands for.
+func mergedMappings(value *yaml.Node) []*yaml.Node {
+	candidates := []*yaml.Node{value}
+	if value.Kind == yaml.SequenceNode {
+		candidates = value.Content
+	}
+	var mappings []*yaml.Node
+	for _, one := range candidates {
+		if one = Resolve(one); one.Kind == yaml.MappingNode {
+			mappings = append(mappings, one)
+		}
+	}
+	return mappings
 }
 
 // Kind names what a node is, for messages.
