@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -109,17 +110,17 @@ func orderLowCommand() *command {
 		summary: "Shows SLS files as the calls they are compiled to: their low data.",
 		long: `
 The files are in the directory ROOT, and web.config is web/config.sls there. Nothing is run. JSON and YAML have the calls in the order of their
-numbers; the text lists them in the order in which they are made, each after its requisites.`,
+numbers; the text lists them in the order in which they are made, each after its requisites, and steps say how that comes about.`,
 		example: "cairn order low states web\ncairn order low -format=text states web",
 		minArgs: 2, maxArgs: 1 << 30,
 		flags: func(f *flagSet) {
 			f.statesFlags(&o)
 			f.tieFlag(&o)
-			f.StringVar(&o.format, "format", "json", "one of `json|yaml|text`")
+			f.StringVar(&o.format, "format", "json", "one of `json|yaml|text|steps`")
 		},
 		run: func(_ context.Context, s *session, args []string) (int, error) {
-			write, err := dataFormat(o.format, "json, yaml or text")
-			if err != nil && o.format != "text" {
+			write, err := dataFormat(o.format, "json, yaml, text or steps")
+			if err != nil && o.format != "text" && o.format != "steps" {
 				return 0, err
 			}
 			src, err := s.openStates(args, o)
@@ -131,6 +132,8 @@ numbers; the text lists them in the order in which they are made, each after its
 			case err != nil:
 			case o.format == "text":
 				s.writeCalls(src.low)
+			case o.format == "steps":
+				s.stdout("%s\n", strings.Join(src.low.Steps(), "\n"))
 			default:
 				err = write(s.streams.Out, src.low.Value())
 			}

@@ -69,6 +69,15 @@ func TestRunFollowsSequence(t *testing.T) {
 	}
 	f := &fake{}
 	low.Run(t.Context(), RunOptions{Functions: f})
+	var made []string
+	for _, step := range low.Steps() {
+		if id, ok := strings.CutSuffix(step, " (m.f) is made"); ok {
+			made = append(made, id)
+		}
+	}
+	if !slices.Equal(f.log, made) {
+		t.Error("the calls were not made in the order of the steps")
+	}
 	var want []string
 	at := map[int]int{}
 	for i, n := range low.Sequence() {

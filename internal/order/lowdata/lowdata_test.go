@@ -243,6 +243,19 @@ func TestOrderC(t *testing.T) {
 		if want := "pkg file service"; strings.Join(got, " ") != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
+		steps := []string{
+			"apache (pkg.installed) is looked at",
+			"apache (pkg.installed) is made",
+			"apache (service.running) is looked at",
+			"apache_conf (file.managed) is not done, which apache (service.running) waits for",
+			"apache_conf (file.managed) is looked at",
+			"apache_conf (file.managed) is made",
+			"apache (pkg.installed) is done, which apache (service.running) waits for",
+			"apache (service.running) is made",
+		}
+		if diff := cmp.Diff(steps, low.Steps()); diff != "" {
+			t.Errorf("wrong steps (-want +got):\n%s", diff)
+		}
 		if log, _ := runIt(t, low, RunOptions{}); log != "httpd /etc/httpd/conf.d/httpd.conf httpd" {
 			t.Errorf("calls: %s", log)
 		}
