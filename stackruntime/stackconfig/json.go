@@ -26,6 +26,10 @@ func (d *decoder) staticExpression(expr hcl.Expression) (native hcl.Expression, 
 	if !isString {
 		return expr, true
 	}
+	if strings.HasPrefix(text, "${") {
+		d.errorf(expr.Range(), "Template not possible here", "This argument is read and not evaluated. Write it without ${ and }, as it stands in native syntax.")
+		return unknownExpression(expr.Range()), false
+	}
 	native, diags := hclsyntax.ParseExpression([]byte(text), expr.Range().Filename, insideQuotes(expr))
 	d.diags = append(d.diags, d.keepInside(diags, expr.Range())...)
 	return native, !diags.HasErrors()
