@@ -49,7 +49,7 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 			}
 			return exitOK, write(s, o, o.view(transitive))
 		},
-	}, orderExplainCommand(), orderHighCommand(), orderLowCommand())
+	}, orderExplainCommand(), orderConvertCommand(), orderHighCommand(), orderLowCommand())
 }
 
 var orderFormats = map[string]func(*session, *ordering, render.View) error{

@@ -283,3 +283,30 @@ func (r *resolver) unusedLimits() {
 func (r *resolver) problem(code order.Code, at hcl.Range, summary, detail string, args ...any) {
 	r.diags = r.diags.Append(order.Problem(code, &at, summary, detail, args...))
 }
+
+// Members returns what a group holds directly, in the order of its references.
+func (m *Model) Members(group *Block) []*Block { return m.members[group] }
+
+// ResolvedRule is a rule with what it means.
+type ResolvedRule struct {
+	Rel     Relation
+	Policy  Policy
+	Targets []*Block // that come first, or that it is modified by
+	Place   order.Place
+}
+
+// Rules returns the rules about what comes before a block, wherever they are written.
+func (m *Model) Rules(block *Block) []ResolvedRule {
+	var rules []ResolvedRule
+	for _, r := range m.rules {
+		if r.of != block {
+			continue
+		}
+		resolved := ResolvedRule{Rel: r.rel, Policy: r.policy, Place: place(r.origin.Range)}
+		for _, t := range r.targets {
+			resolved.Targets = append(resolved.Targets, t.block)
+		}
+		rules = append(rules, resolved)
+	}
+	return rules
+}
