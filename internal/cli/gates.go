@@ -51,7 +51,7 @@ var (
 func runPlanCommand() *command {
 	return gateCommand(gatePlan, "Plans stacks, as far as their gates are open.", `
 The gates are those of .terrateam/config.yml. A stack is planned when all that it is to be planned after has nothing to apply. Nothing
-is changed.`, "cairn run plan\ncairn run plan -changed -base=origin/main -parallel=4")
+is applied, but a workspace that there is not yet is made.`, "cairn run plan\ncairn run plan -changed -base=origin/main -parallel=4")
 }
 
 func runApplyCommand() *command {
