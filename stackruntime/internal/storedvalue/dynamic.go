@@ -5,6 +5,7 @@ package storedvalue
 
 import (
 	"bytes"
+	"math/big"
 	"sync"
 	"sync/atomic"
 
@@ -16,12 +17,26 @@ import (
 
 // decodeDynamic decodes a value with its type as cty does, but parses the
 // description of each type once: a state has few types and many values.
-func decodeDynamic(raw []byte) (cty.Value, error) {
+func decodeDynamic(raw []byte) (v cty.Value, err error) {
+	defer func() { err = recovered(recover(), err) }()
 	ty, value, ok := cutType(raw)
 	if !ok {
 		return ctymsgpack.Unmarshal(raw, cty.DynamicPseudoType)
 	}
 	return ctymsgpack.Unmarshal(value, ty)
+}
+
+// recovered makes an error of the panic of package big with which cty meets
+// numbers that are none, as damaged files may have them.
+func recovered(problem any, err error) error {
+	switch problem := problem.(type) {
+	case nil:
+		return err
+	case big.ErrNaN:
+		return problem
+	default:
+		panic(problem)
+	}
 }
 
 // cutType splits the encoding of a value with its type: an array of the type in

@@ -113,6 +113,7 @@ func TestDamagedValues(t *testing.T) {
 		"cut short":   {Msgpack: []byte("\x92\xc4\x08\"string\"")},
 		"wrong type":  {Msgpack: []byte("\x92\xc4\x06\"bool\"\x05")},
 		"no kind":     {Msgpack: []byte{0xc0}, Sensitive: []*valuev1.AttributePath{noStep}},
+		"no number":   {Msgpack: []byte("\x92\xc4\x08\"number\"\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00")},
 		"other array": {Msgpack: []byte{0x93, 0xc0, 0xc0, 0xc0}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +122,11 @@ func TestDamagedValues(t *testing.T) {
 			}
 		})
 	}
+}
+
+func unmarshalWithCty(raw []byte) (v cty.Value, err error) {
+	defer func() { err = recovered(recover(), err) }()
+	return ctymsgpack.Unmarshal(raw, cty.DynamicPseudoType)
 }
 
 // What is decoded is what cty itself decodes, errors included.
@@ -142,7 +148,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		got, err := decodeDynamic(stored.GetMsgpack())
-		want, wantErr := ctymsgpack.Unmarshal(stored.GetMsgpack(), cty.DynamicPseudoType)
+		want, wantErr := unmarshalWithCty(stored.GetMsgpack())
 		if (err == nil) != (wantErr == nil) || err == nil && !got.RawEquals(want) {
 			t.Fatalf("got %#v, %v, want as cty %#v, %v", got, err, want, wantErr)
 		}
