@@ -139,8 +139,12 @@ func (g *generator) removeKeys(s *stack) {
 		if f == nil || f.literal == nil || !g.chance(40) || s.used("component."+c.name) {
 			continue
 		}
-		key := quote(f.literal[len(f.literal)-1])
-		f.literal = f.literal[:len(f.literal)-1]
+		at := len(f.literal) - 1
+		if f.values != nil && len(f.values[at].uses) > 0 {
+			continue // inputs with each.value would not come from as much as before
+		}
+		key := quote(f.literal[at])
+		f.literal = f.literal[:at]
 		f.write()
 		argument := c.providersArgument()
 		if c.slot != nil && strings.Contains(c.slot.text, "each.") {
