@@ -72,7 +72,7 @@ func (c *ComponentConfig) checksAspect() memo.Aspect[struct{}] {
 func (c *ComponentConfig) checkInputs(ctx context.Context, scope expr.EvaluationScope) hcl.Diagnostics {
 	module := c.Module(ctx)
 	_, diags := c.evalInputs(ctx, module, expr.ValidatePhase, scope)
-	if module != nil && c.decl.Inputs != nil {
+	if module != nil && c.decl.Inputs != nil && c.isSound(ctx) {
 		diags = diags.Extend(moduleInputs(module).undeclaredInputs(c.decl.Inputs))
 	}
 	return diags
