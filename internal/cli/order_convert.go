@@ -19,25 +19,31 @@ import (
 
 func orderConvertCommand() *command {
 	var options treeOptions
-	var from string
+	var from, to string
 	return &command{
 		name:    "convert",
 		summary: "Writes what there is in another format of order.",
 		long: `
 What is read from stack directories, .terrateam/config.yml or plugins is written as a workspace file; what is read from a workspace file, as a
-.terrateam/config.yml. The file is printed. What the other format cannot say is listed on standard error.`,
+.terrateam/config.yml or as files of stack directories, each after a line with its path. It is printed. What the other format cannot say is listed on standard error.`,
 		example: "cairn order convert -from=dirs > cairn.workspace.hcl\ncairn order convert -from=workspace > .terrateam/config.yml",
 		flags: func(f *flagSet) {
 			options = treeOptions{}
 			f.rootFlag(&options)
 			f.StringVar(&options.plugins.dir, "plugins", "", "read the tasks of the plugins in `DIR`; no -from is needed")
 			f.StringVar(&from, "from", "", "read `dirs|gates|workspace`")
+			f.StringVar(&to, "to", "", "write `dirs|gates|workspace` (default: workspace, and gates from a workspace file)")
 		},
 		run: func(_ context.Context, s *session, _ []string) (int, error) {
 			if options.plugins.dir != "" {
 				from = "plugins"
 			}
 			read, ok := conversions[from]
+			if from == "workspace" && to == "dirs" {
+				read = fromWorkspace(convert.ToTree)
+			} else if to != "" && (to != "gates" || from != "workspace") && (to != "workspace" || from == "workspace") {
+				return 0, fail("No such conversion", "What is read from %q cannot be written as %q. A workspace file becomes \"gates\" or \"dirs\", and all others a \"workspace\".", from, to)
+			}
 			if !ok {
 				return 0, fail("Unknown format", "There is nothing to convert from %q.%s Use -from=dirs, gates or workspace, or -plugins=DIR.",
 					from, didYouMean(from, slices.Collect(maps.Keys(conversions)), ""))
@@ -87,7 +93,12 @@ var conversions = map[string]func(root string, options treeOptions) (convert.Res
 		}
 		return convert.Gated(layout), diags, nil
 	},
-	"workspace": func(root string, _ treeOptions) (convert.Result, hcl.Diagnostics, error) {
+	"workspace": fromWorkspace(convert.ToGated),
+}
+
+// fromWorkspace reads the workspace file and converts it.
+func fromWorkspace(to func(*workspace.Model) convert.Result) func(string, treeOptions) (convert.Result, hcl.Diagnostics, error) {
+	return func(root string, _ treeOptions) (convert.Result, hcl.Diagnostics, error) {
 		if !workspace.Exists(root) {
 			return convert.Result{}, nil, fail("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", workspace.FileName, root)
 		}
@@ -95,6 +106,6 @@ var conversions = map[string]func(root string, options treeOptions) (convert.Res
 		if diags.HasErrors() {
 			return convert.Result{}, diags, nil
 		}
-		return convert.ToGated(model), diags, nil
-	},
+		return to(model), diags, nil
+	}
 }

@@ -238,3 +238,47 @@ The strategy of the group g (cairn.workspace.hcl:8:1).`
 		t.Errorf("%v\n%s", diags, r.Text)
 	}
 }
+
+// X-11: a workspace as stack directories has the same order.
+func TestOrderX11ToTree(t *testing.T) {
+	m := model(t, `
+stack "net" {
+  tags  = ["net"]
+  watch = ["files/zones.json"]
+}
+stack "db" { after = ["net"] }
+stack "app" { path = "apps/app" }
+stack "web" { path = "apps/web" }
+group "apps" {
+  members     = ["app", "web"]
+  apply_after = ["db"]
+}
+stack "mon" { before = ["app"] }
+task "t" { command = "true" }
+`)
+	before, diags := m.Graph(false)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	r := ToTree(m)
+	dir := t.TempDir()
+	for part := range strings.SplitSeq(strings.TrimPrefix(string(r.Text), "-- "), "\n-- ") {
+		name, content, _ := strings.Cut(part, " --\n")
+		write(t, dir, map[string]string{name: content + "\n"})
+	}
+	write(t, dir, map[string]string{"files/zones.json": ""})
+	tree, diags := stackdir.Load(dir)
+	if len(diags) > 0 {
+		t.Fatalf("%v\n%s", diags, r.Text)
+	}
+	after, diags := tree.Graph()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	if diff := cmp.Diff(edges(before.Graph, func(name string) string { return name }), edges(after, func(name string) string { return name[strings.LastIndex(name, "/")+1:] })); diff != "" {
+		t.Errorf("order (-workspace +stack directories):\n%s\n%s", diff, r.Text)
+	}
+	if text := lost(r); !strings.Contains(text, "The task t") || !strings.Contains(text, "only a phase of app waits") {
+		t.Errorf("lost:\n%s", text)
+	}
+}

@@ -107,7 +107,7 @@ func ToGated(m *workspace.Model) Result {
 			r.lose(at, "The task %s, for which there is no form", block.Name)
 			continue
 		}
-		variables := map[string]string{}
+		var variables map[string]string
 		fmt.Fprintf(&b, "    %s:\n", quote(block.Name))
 		if block.Stack != nil {
 			variables = block.Stack.Variables
