@@ -76,13 +76,13 @@ func (r *Result) after(m *workspace.Model, leaf *workspace.Leaf) []string {
 	for _, of := range append([]*workspace.Block{leaf.Block}, leaf.Groups...) {
 		says := slices.ContainsFunc(of.Rules, func(rule workspace.Rule) bool { return rule.Rel == workspace.PlanAfter })
 		for _, rule := range m.Rules(of) {
-			switch {
-			case rule.Rel == workspace.ModifiedBy:
+			switch rule.Rel {
+			case workspace.ModifiedBy:
 				r.lose(rule.Place, "That %s is modified with others", leaf.Name)
 				if says {
 					continue
 				}
-			case rule.Rel == workspace.PlanAfter || rule.Rel == workspace.ApplyAfter:
+			case workspace.PlanAfter, workspace.ApplyAfter:
 				r.lose(rule.Place, "That only a phase of %s waits: all of it does", leaf.Name)
 			}
 			if rule.Policy == workspace.Any {
