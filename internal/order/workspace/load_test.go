@@ -1,0 +1,58 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+func TestLoad(t *testing.T) {
+	root, outside := t.TempDir(), t.TempDir()
+	for _, name := range []string{"a/main.tfcomponent.hcl", "a/x.tf", "b/main.tf", "c/README.md"} {
+		full := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, filepath.Join(root, "d")); err != nil {
+		t.Skip(err)
+	}
+	tests := map[string]struct {
+		src, want string // want begins a kind, or names the code and what the detail holds
+	}{
+		"stack":               {`stack "a" {}`, "stack"},
+		"root module":         {`stack "b" {}`, "terraform"},
+		"as it says":          {"stack \"a\" { kind = \"terraform\" }", "terraform"},
+		"no configuration":    {`stack "c" {}`, "order/bad-path holds neither"},
+		"link to the outside": {`stack "d" {}`, "order/bad-path escapes"},
+		"not there":           {`stack "e" {}`, "order/bad-path file does not exist"},
+		"deployment of one":   {`stack "b" { deployment = "dev" }`, "order/bad-value has no deployments"},
+	}
+	for name, test := range tests {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(root, FileName), []byte(test.src), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			m, diags := Load(root)
+			code, detail, isError := strings.Cut(test.want, " ")
+			if !isError {
+				if m == nil || string(m.Leaves[0].Stack.Kind) != test.want {
+					t.Errorf("got %v, want kind %s", diags, test.want)
+				}
+				return
+			}
+			if m != nil || len(diags) != 1 || string(order.CodeOf(diags[0])) != code || !strings.Contains(diags[0].Detail, detail) {
+				t.Errorf("got %v, want %s with %q", diags, code, detail)
+			}
+		})
+	}
+}
