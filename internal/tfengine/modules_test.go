@@ -302,28 +302,6 @@ func TestPlacesInMessages(t *testing.T) {
 	}
 }
 
-// Trap 4: an ephemeral output of a component's module hides no other error, and no value.
-func TestEphemeralOutput(t *testing.T) {
-	b := newBench(t, map[string]string{"mod/main.tf": `
-variable "e" {
-  type      = string
-  ephemeral = true
-}
-output "e" {
-  value     = var.e
-  ephemeral = true
-}
-output "o" { value = "o" }
-`})
-	result := b.once(map[string]cty.Value{"e": cty.StringVal("x")})
-	if got := result.Outputs["o"]; !got.RawEquals(cty.StringVal("o")) {
-		t.Errorf("o: got %#v", got)
-	}
-	if got := result.Outputs["e"]; !got.IsNull() {
-		t.Errorf("e: got %#v, want null", got)
-	}
-}
-
 func TestPlanTimestamp(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"mod/main.tf":   "module \"c\" {\n  source = \"./c\"\n}\noutput \"t\" {\n  value = [plantimestamp(), module.c.t]\n}\n",
