@@ -101,7 +101,7 @@ func TestFunctionsOfProviderNotInstalled(t *testing.T) {
 		t.Errorf("functions of the built-in provider: %v, %v, want none", functions, err)
 	}
 
-	platforms, err := filepath.Glob(filepath.Join(s.opts.Config.Root.Dir, ".cairn", "init", ".terraform", "providers", "*", "cairnstacks", "fake", "1.0.0", "*"))
+	platforms, err := filepath.Glob(filepath.Join(s.opts.Config.Root.Dir, ".cairn", "init", ".terraform", "providers", "*", "cairnstacks", "fake", "1.0.0", "*_*64"))
 	if err != nil || len(platforms) != 1 {
 		t.Fatalf("installed packages: %v (%v), want one", platforms, err)
 	}
