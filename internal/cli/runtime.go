@@ -12,7 +12,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
-	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -27,8 +26,8 @@ func (s *session) prepare(ctx context.Context, config *stackconfig.Config, upgra
 		return opts, asDiagnostics(err)
 	}
 	diags := opened.Prepare(ctx, tfengine.PrepareRequest{
-		Modules:      moduleDirs(config),
-		Requirements: requirements(config),
+		Modules:      tfengine.ModuleDirs(config),
+		Requirements: tfengine.Requirements(config),
 		Upgrade:      upgrade,
 	})
 	if diags.HasErrors() {
@@ -60,50 +59,11 @@ func (s *session) checkedOptions(ctx context.Context) (stackruntime.Options, hcl
 	return opts, diags
 }
 
-// moduleDirs returns the directories of the modules of all components, sorted.
-func moduleDirs(config *stackconfig.Config) []string {
-	dirs := map[string]bool{}
-	add := func(source stackconfig.Source) {
-		if source.Dir != "" {
-			dirs[source.Dir] = true
-		}
-	}
-	config.Walk(func(stack *stackconfig.Stack) {
-		for _, component := range stack.Components {
-			add(component.Source)
-		}
-		for _, removed := range stack.Removed {
-			if removed.From != nil && removed.From.Component != nil {
-				add(removed.Source)
-			}
-		}
-	})
-	return slices.Sorted(maps.Keys(dirs))
-}
-
-// requirements returns the version constraints of all stacks.
-func requirements(config *stackconfig.Config) map[stackaddrs.Provider][]string {
-	constraints := map[stackaddrs.Provider][]string{}
-	config.Walk(func(stack *stackconfig.Stack) {
-		if stack.RequiredProviders == nil {
-			return
-		}
-		for _, required := range stack.RequiredProviders.Providers {
-			list := constraints[required.Provider]
-			if required.Version != "" {
-				list = append(list, required.Version)
-			}
-			constraints[required.Provider] = list
-		}
-	})
-	return constraints
-}
-
 // configHash identifies the files of the configuration and of its modules.
 func configHash(config *stackconfig.Config) (string, error) {
 	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Resolver: config.Resolver})
 	var dirs []string
-	for _, dir := range moduleDirs(config) {
+	for _, dir := range tfengine.ModuleDirs(config) {
 		tree, _ := loader.Load(dir) //nolint:errcheck // what is wrong was reported when it was planned
 		if tree == nil {
 			continue

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -89,7 +90,7 @@ func describePackage(pkg bundle.Package) string {
 func resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver) hcl.Diagnostics {
 	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Resolver: resolver})
 	var diags hcl.Diagnostics
-	for _, dir := range moduleDirs(config) {
+	for _, dir := range tfengine.ModuleDirs(config) {
 		_, moreDiags := loader.Load(dir)
 		for _, diag := range moreDiags {
 			if diag.Severity == hcl.DiagError && diag.Subject != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/internal/testprovider"
 	"github.com/cairnstacks/cairn/internal/tfengine"
-	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -40,7 +39,9 @@ func Real(t *testing.T, archive string, extra ...string) *Stack {
 	}
 	s.Engine = e
 	s.prepare = func(config *stackconfig.Config) hcl.Diagnostics {
-		diags := e.Prepare(t.Context(), preparation(config))
+		diags := e.Prepare(t.Context(), tfengine.PrepareRequest{
+			Modules: tfengine.ModuleDirs(config), Requirements: tfengine.Requirements(config),
+		})
 		if diags.HasErrors() {
 			return diags
 		}
@@ -50,30 +51,4 @@ func Real(t *testing.T, archive string, extra ...string) *Stack {
 		return diags
 	}
 	return s
-}
-
-// preparation asks for the providers of all stacks and modules.
-func preparation(config *stackconfig.Config) tfengine.PrepareRequest {
-	req := tfengine.PrepareRequest{Requirements: map[stackaddrs.Provider][]string{}}
-	config.Walk(func(stack *stackconfig.Stack) {
-		for _, component := range stack.Components {
-			req.Modules = append(req.Modules, component.Source.Dir)
-		}
-		for _, removed := range stack.Removed {
-			if removed.From != nil && removed.From.Component != nil {
-				req.Modules = append(req.Modules, removed.Source.Dir)
-			}
-		}
-		if stack.RequiredProviders == nil {
-			return
-		}
-		for _, required := range stack.RequiredProviders.Providers {
-			list := req.Requirements[required.Provider]
-			if required.Version != "" {
-				list = append(list, required.Version)
-			}
-			req.Requirements[required.Provider] = list
-		}
-	})
-	return req
 }
