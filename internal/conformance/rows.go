@@ -45,18 +45,24 @@ func selectRows(rows []row, ranges []string) ([]row, error) {
 	}
 	var selected []row
 	for _, text := range ranges {
-		from, to, isRange := strings.Cut(text, "-")
-		if !isRange {
-			to = from
-		}
-		first, err1 := strconv.Atoi(from)
-		last, err2 := strconv.Atoi(to)
-		if err1 != nil || err2 != nil || first < 1 || last < first || first > len(rows) {
+		first, last, ok := parseRange(text)
+		if !ok || first < 1 || last < first || first > len(rows) {
 			return nil, fmt.Errorf("%q is no row or range of rows between 1 and %d", text, len(rows))
 		}
 		selected = append(selected, rows[first-1:min(last, len(rows))]...)
 	}
 	return selected, nil
+}
+
+// parseRange reads "55" or "50-77".
+func parseRange(text string) (first, last int, ok bool) {
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		to = from
+	}
+	first, err1 := strconv.Atoi(from)
+	last, err2 := strconv.Atoi(to)
+	return first, last, err1 == nil && err2 == nil
 }
 
 var (
@@ -76,13 +82,8 @@ func readExceptions(path string) (map[int]string, error) {
 	for _, match := range exceptionPattern.FindAllStringSubmatch(section, -1) {
 		numbers := strings.FieldsFunc(strings.ReplaceAll(match[1], "–", "-"), func(r rune) bool { return r == ',' || r == ' ' })
 		for _, text := range numbers {
-			from, to, isRange := strings.Cut(text, "-")
-			if !isRange {
-				to = from
-			}
-			first, err1 := strconv.Atoi(from)
-			last, err2 := strconv.Atoi(to)
-			if err1 != nil || err2 != nil {
+			first, last, ok := parseRange(text)
+			if !ok {
 				continue // the line below the head of the table
 			}
 			for n := first; n <= last; n++ {

@@ -94,19 +94,7 @@ func (g *Graph) waitsForItself(n int) bool {
 
 // isAcyclic is the quick check for the usual case.
 func (g *Graph) isAcyclic() bool {
-	waiting, ready := g.waiting()
-	done := 0
-	for len(ready) > 0 {
-		n := ready[len(ready)-1]
-		ready = ready[:len(ready)-1]
-		done++
-		for edge := range g.Successors(n) {
-			if waiting[edge.To]--; waiting[edge.To] == 0 {
-				ready = append(ready, edge.To)
-			}
-		}
-	}
-	return done == len(g.nodes)
+	return len(g.topological()) == len(g.nodes)
 }
 
 // waiting returns how many predecessors each node has, and the nodes that have none.

@@ -648,6 +648,7 @@ stack "y-db" { keys = ["database"] }
 	for text, want := range map[string]string{
 		`workspace { limits = { a = 0 } }`: `error order/bad-value 1:22 The limit of "a" must be a whole number from 1.`,
 		`workspace { parallel = 1.5 }`:     `error order/bad-value 1:24 The argument "parallel" must be a whole number from 1.`,
+
 		"stack \"s\" { keys = [\"database\"] }\nworkspace { limits = { databse = 1 } }":        `warning order/unknown-ref 0:0 Nothing has the key "databse", which the block "workspace" limits. Did you mean "database"?`,
 		"group \"g\" {\nmembers = []\nstrategy {\none_by_one = true\nparallel = 2\n}\n}":       `error order/bad-value 4:14 With one_by_one there is no number in parallel. Remove one of the two.`,
 		"group \"g\" {\nmembers = []\nstrategy { parallel = 2 }\nstrategy { parallel = 2 }\n}": `error order/duplicate-id 4:1 A group has one strategy at most. Remove one of the blocks.`,
