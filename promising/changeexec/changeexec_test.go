@@ -6,11 +6,13 @@ package changeexec_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"testing"
 	"testing/synctest"
 
 	"github.com/cairnstacks/cairn/promising"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/changeexec"
+	"github.com/cairnstacks/cairn/promising/changeexec"
 )
 
 type (
@@ -50,6 +52,39 @@ func TestRow237UnregisteredIsAnErrorAtOnce(t *testing.T) {
 			t.Errorf("awaiting X: %v, want that it is not registered", err)
 		}
 	})
+}
+
+// However a change ends, those that wait for it learn of it, and those that wait for them.
+func TestBrokenOffChangesStrandNobody(t *testing.T) {
+	for how, end := range map[string]func(){
+		"panic":  func() { panic("boom") },
+		"goexit": runtime.Goexit,
+	} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				handled := make(chan *promising.UnresolvedError, 1)
+				ctx := promising.WithPanicHandler(t.Context(), func(err *promising.UnresolvedError) { handled <- err })
+				_, err := promising.MainTask(ctx, func(ctx context.Context) (string, error) {
+					r := changeexec.ChangeExec(ctx, func(r *results, add func(change)) {
+						add(change{"A", func(context.Context) (string, error) { end(); return "A", nil }})
+						add(change{"B", func(ctx context.Context) (string, error) { return r.Await(ctx, "A") }})
+						add(change{"C", func(ctx context.Context) (string, error) { return r.Await(ctx, "B") }})
+					})
+					return r.Await(ctx, "C")
+				})
+				unresolved, ok := errors.AsType[*promising.UnresolvedError](err)
+				if !ok || !slices.Equal(unresolved.Names(), []string{"A change"}) {
+					t.Fatalf("awaiting C: %v, want that A was left unresolved", err)
+				}
+				if how == "panic" && (unresolved.Panic != "boom" || (<-handled).Panic != "boom") {
+					t.Errorf("panic is %v, want boom", unresolved.Panic)
+				}
+				if how == "goexit" && !unresolved.Goexit {
+					t.Error("the error does not tell of runtime.Goexit")
+				}
+			})
+		})
+	}
 }
 
 func TestCircleFailsAllParticipants(t *testing.T) {

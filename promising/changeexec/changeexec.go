@@ -1,13 +1,6 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package changeexec runs changes that other parts of an evaluation wait for:
-// each change is a task, its result a promise. All changes are registered
-// before the first begins, so that nobody asks for one too early.
-//
-// The order in which changes happen is not decided here: a change waits for the
-// results of others by itself, and the promises see to it that a circle is an
-// error instead of a deadlock.
 package changeexec
 
 import (
