@@ -4,9 +4,10 @@
 // Command bench measures cairn and prints the results as Markdown. "make bench" runs it; docs/performance.md has
 // the results, and says what they mean.
 //
-// There are two parts. The evaluator is measured by the Go benchmarks of package stackruntime, each case in a
+// There are three parts. The evaluator is measured by the Go benchmarks of package stackruntime, each case in a
 // process of its own so that its peak memory is known too. The whole of cairn is compared with the engine's own
-// processes: the same modules, planned and applied by a bare loop that does nothing but start them.
+// processes: the same modules, planned and applied by a bare loop that does nothing but start them. The ordering
+// of many stacks is measured by the Go benchmarks below internal/order, and by commands in generated repositories.
 //
 // Rules:
 //

@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/cairnstacks/cairn/internal/engines"
 )
@@ -45,12 +47,15 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&opts.engine, "engine", os.Getenv("CAIRN_ENGINE"), "the engine's binary; by default tofu or terraform from PATH")
 	flags.StringVar(&opts.cairn, "cairn", "", "the cairn program; without it only the library is compared with the engine")
-	flags.StringVar(&opts.only, "only", "", `"evaluator" or "engine": measure this part only`)
+	flags.StringVar(&opts.only, "only", "", `"evaluator", "engine" or "ordering": measure this part only`)
 	flags.IntVar(&opts.rounds, "rounds", 5, "how often each comparison is made")
 	flags.IntVar(&opts.largeRounds, "large-rounds", 1, "how often each comparison with 300 components is made")
 	flags.StringVar(&opts.update, "update", "", "also put the results into this `file`, between its markers")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if parts := []string{"", "evaluator", "engine", "ordering"}; !slices.Contains(parts, opts.only) {
+		return fmt.Errorf("-only=%s is none of the parts %s", opts.only, strings.Join(parts[1:], ", "))
 	}
 	found, err := engines.Search{Setting: opts.engine}.Find(ctx)
 	if err != nil {
@@ -68,20 +73,33 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	report, err := newReport(ctx, opts.engine, dir)
+	if opts.only != "ordering" {
+		if err := measurePart(ctx, opts, "", dir, out, (*report).measureComponents); err != nil {
+			return err
+		}
+	}
+	if opts.only == "" || opts.only == "ordering" {
+		return measurePart(ctx, opts, "ordering", dir, out, (*report).measureOrdering)
+	}
+	return nil
+}
+
+// measurePart measures what has a place of its own in the document.
+func measurePart(ctx context.Context, opts options, part, dir string, out io.Writer, measure func(r *report, ctx context.Context, opts options, dir string) error) error {
+	r, err := newReport(ctx, part, opts.engine, dir)
 	if err != nil {
 		return err
 	}
 	// What was measured before an interrupt or a failure is printed, but put into no document.
-	err = report.measure(ctx, opts, dir)
+	err = measure(r, ctx, opts, dir)
 	if err == nil && opts.update != "" {
-		err = report.update(opts.update)
+		err = r.update(opts.update)
 	}
-	_, printErr := io.WriteString(out, report.text())
+	_, printErr := io.WriteString(out, r.text())
 	return errors.Join(err, printErr)
 }
 
-func (r *report) measure(ctx context.Context, opts options, dir string) error {
+func (r *report) measureComponents(ctx context.Context, opts options, dir string) error {
 	if opts.only != "engine" {
 		if err := r.measureEvaluator(ctx, dir); err != nil {
 			return err

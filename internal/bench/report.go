@@ -14,16 +14,19 @@ import (
 	"unicode/utf8"
 )
 
-// report is the Markdown text of the results.
-type report struct{ sections []string }
+// report is the Markdown text of the results of one part.
+type report struct {
+	part     string // "" for that of components, which has no name in the document
+	sections []string
+}
 
 // newReport opens with what the results depend on.
-func newReport(ctx context.Context, binary, workDir string) (*report, error) {
+func newReport(ctx context.Context, part, binary, workDir string) (*report, error) {
 	machine, err := describeMachine(ctx, binary, workDir)
 	if err != nil {
 		return nil, err
 	}
-	return &report{[]string{machine}}, nil
+	return &report{part, []string{machine}}, nil
 }
 
 func (r *report) section(title, explanation string, t *table) {
@@ -33,10 +36,14 @@ func (r *report) section(title, explanation string, t *table) {
 func (r *report) text() string { return strings.Join(r.sections, "\n\n") + "\n" }
 
 // What the results are put between in a document.
-const (
-	beginMarker = "<!-- results of make bench -->\n"
-	endMarker   = "<!-- end of results -->\n"
-)
+const endMarker = "<!-- end of results -->\n"
+
+func beginMarker(part string) string {
+	if part == "" {
+		return "<!-- results of make bench -->\n"
+	}
+	return "<!-- results of make bench, " + part + " -->\n"
+}
 
 // update replaces the results in a document.
 func (r *report) update(file string) error {
@@ -44,12 +51,13 @@ func (r *report) update(file string) error {
 	if err != nil {
 		return err
 	}
-	before, rest, begins := bytes.Cut(document, []byte(beginMarker))
+	begin := beginMarker(r.part)
+	before, rest, begins := bytes.Cut(document, []byte(begin))
 	_, after, ends := bytes.Cut(rest, []byte(endMarker))
 	if !begins || !ends {
-		return fmt.Errorf("%s has no lines %q and %q to put the results between", file, strings.TrimSpace(beginMarker), strings.TrimSpace(endMarker))
+		return fmt.Errorf("%s has no lines %q and %q to put the results between", file, strings.TrimSpace(begin), strings.TrimSpace(endMarker))
 	}
-	updated := slices.Concat(before, []byte(beginMarker+"\n"+r.text()+"\n"+endMarker), after)
+	updated := slices.Concat(before, []byte(begin+"\n"+r.text()+"\n"+endMarker), after)
 	return os.WriteFile(file, updated, 0o644)
 }
 

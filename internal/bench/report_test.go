@@ -60,10 +60,11 @@ PASS
 
 func TestUpdate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "doc.md")
-	if err := os.WriteFile(file, []byte("Before.\n"+beginMarker+"old\n"+endMarker+"After.\n"), 0o600); err != nil {
+	begin, beginOther := beginMarker(""), beginMarker("other")
+	if err := os.WriteFile(file, []byte("Before.\n"+beginOther+"other\n"+endMarker+begin+"old\n"+endMarker+"After.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &report{[]string{"new"}}
+	r := &report{"", []string{"new"}}
 	for range 2 { // it can be repeated
 		if err := r.update(file); err != nil {
 			t.Fatal(err)
@@ -73,7 +74,7 @@ func TestUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "Before.\n" + beginMarker + "\nnew\n\n" + endMarker + "After.\n"
+	want := "Before.\n" + beginOther + "other\n" + endMarker + begin + "\nnew\n\n" + endMarker + "After.\n"
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
@@ -82,5 +83,34 @@ func TestUpdate(t *testing.T) {
 	}
 	if err := r.update(file); err == nil {
 		t.Error("update of a document without markers: no error")
+	}
+}
+
+func TestCosts(t *testing.T) {
+	got, err := parseCosts([]byte(`goos: linux
+BenchmarkLoad/patterns/all_changed/100-2   57   8169095 ns/op   2.5 cpu-ms/op   25000 cpu-ns/item   7.0 peak-heap-MB   2508206 B/op
+BenchmarkLoad/patterns/all_changed/100-2   57   8169095 ns/op   1.5 cpu-ms/op   15000 cpu-ns/item   5.0 peak-heap-MB   2508206 B/op
+BenchmarkOrderO07   1   8 ns/op   1 cpu-ms/op   2 cpu-ns/item   3 peak-heap-MB
+PASS
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := costs{"Load/patterns/all_changed/100": {2, 20000, 6}, "OrderO07": {1, 2, 3}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(cost{})); diff != "" {
+		t.Errorf("costs (-want +got):\n%s", diff)
+	}
+	if _, err := parseCosts([]byte("BenchmarkX-2 1 8 ns/op\n")); err == nil {
+		t.Error("a benchmark without processor time: no error")
+	}
+	rows := newTable("what", "100", "seconds", "MB")
+	if err := got.row(rows, []any{"all"}, "Load/patterns/all_changed", []int{100}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"all", "20", "0.002", "6"}, rows.rows[1]); diff != "" {
+		t.Errorf("row (-want +got):\n%s", diff)
+	}
+	if err := got.row(rows, nil, "Load/names", []int{100}); err == nil {
+		t.Error("a row of what was not measured: no error")
 	}
 }
