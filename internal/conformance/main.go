@@ -1,14 +1,21 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Command conformance runs the tests of the behaviours of the language, and prints a table of them.
+// Command conformance runs the tests of a list of behaviours, and prints a table of them.
 //
-// The behaviours are the numbered rows of rows.txt. A row's test is a function whose name begins with TestRow and the
-// number, as in TestRow055BuiltInDataResource (or TestRow055And056 for two), or a subtest of a function whose name begins with TestRows
-// whose own name begins with the number, as in TestRowsValidation/078_in_range. A row has passed if it has tests and all
-// of them passed. A row without tests is an error unless docs/differences.md says why, in a table row that begins with its number.
+// There are two lists, in files of the same names: language.txt of the language, whose rows are numbered, and ordering.txt of the
+// ordering of many stacks, whose rows have letters and numbers, or names. The name of a test says which rows it is for:
 //
-//	go run ./internal/conformance [-v] [FIRST[-LAST]...]
+//   - of the language: a function such as TestRow055BuiltInDataResource (or TestRow055And056 for two rows), and a subtest of a
+//     function whose name begins with TestRows, such as TestRowsValidation/078_in_range;
+//   - of ordering: a function such as TestOrderA16 (or TestOrderB60B61Gates), a subtest of a function whose name begins with
+//     TestOrder, such as TestOrderA/A-03_repeated_entries (or B-01_B-06, or C-20_and_C-28), and for the code order/bad-path
+//     the script order_errors_bad_path.
+//
+// A row has passed if it has tests and all of them passed. A test for no row that has failed is shown below the table. A row without tests is an error unless docs/differences.md says why, in
+// a table row that begins with its id.
+//
+//	go run ./internal/conformance [-v] [-list=language|ordering] [ROW|FIRST-LAST|BEGINNING]...
 package main
 
 import (
@@ -23,12 +30,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	verbose := flag.Bool("v", false, "show the tests of each row")
+	name := flag.String("list", language.name, "which `list` of behaviours: language or ordering")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./internal/conformance [-v] [FIRST[-LAST]...]")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./internal/conformance [-v] [-list=language|ordering] [ROW|FIRST-LAST|BEGINNING]...")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	ok, err := report(ctx, flag.Args(), *verbose)
+	ok, err := report(ctx, *name, flag.Args(), *verbose)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
 	}
@@ -38,16 +46,21 @@ func main() {
 	}
 }
 
-func report(ctx context.Context, selection []string, verbose bool) (bool, error) {
-	rows, err := selectRows(allRows(), selection)
+func report(ctx context.Context, name string, selection []string, verbose bool) (bool, error) {
+	l, err := listNamed(name)
 	if err != nil {
 		return false, err
 	}
-	exceptions, err := readExceptions("docs/differences.md")
+	all := l.rows()
+	rows, err := selectRows(all, selection)
 	if err != nil {
 		return false, err
 	}
-	results, err := runTests(ctx, rows)
+	exceptions, err := readExceptions("docs/differences.md", l.exceptions, all)
+	if err != nil {
+		return false, err
+	}
+	results, err := l.runTests(ctx, rows)
 	if err != nil {
 		return false, err
 	}

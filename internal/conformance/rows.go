@@ -4,91 +4,104 @@
 package main
 
 import (
-	_ "embed"
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 )
 
-//go:embed rows.txt
-var rowsFile string
-
-// row is a behaviour of the language.
+// row is one behaviour.
 type row struct {
-	number  int
+	id      string
 	section string
 	title   string
 }
 
-// allRows reads rows.txt, in which each section begins with a line "# TITLE" and each row is a line "NNN TITLE".
-func allRows() []row {
+// rows reads the text of a list, in which each section begins with a line "# TITLE" and each row is a line "ID TITLE".
+func (l *list) rows() []row {
 	var rows []row
 	section := ""
-	for line := range strings.Lines(rowsFile) {
-		line = strings.TrimSpace(line)
-		number, title, _ := strings.Cut(line, " ")
-		if number == "#" {
+	for line := range strings.Lines(l.text) {
+		id, title, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if id == "#" {
 			section = title
-		} else if n, err := strconv.Atoi(number); err == nil {
-			rows = append(rows, row{n, section, title})
+		} else if id != "" {
+			rows = append(rows, row{id, section, title})
 		}
 	}
 	return rows
 }
 
-// selectRows returns the rows that are in one of the ranges, such as "55" or "50-77". No range stands for all rows.
-func selectRows(rows []row, ranges []string) ([]row, error) {
-	if len(ranges) == 0 {
+// selectRows returns the rows that are meant by one of the texts. No text stands for all rows.
+func selectRows(rows []row, texts []string) ([]row, error) {
+	if len(texts) == 0 {
 		return rows, nil
 	}
 	var selected []row
-	for _, text := range ranges {
-		first, last, ok := parseRange(text)
-		if !ok || first < 1 || last < first || first > len(rows) {
-			return nil, fmt.Errorf("%q is no row or range of rows between 1 and %d", text, len(rows))
+	for _, text := range texts {
+		found := rowsMeantBy(rows, text)
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%q is no row, no range of rows and no beginning of any; rows are %s to %s", text, rows[0].id, rows[len(rows)-1].id)
 		}
-		selected = append(selected, rows[first-1:min(last, len(rows))]...)
+		selected = append(selected, found...)
 	}
 	return selected, nil
 }
 
-// parseRange reads "55" or "50-77".
-func parseRange(text string) (first, last int, ok bool) {
-	from, to, isRange := strings.Cut(text, "-")
-	if !isRange {
-		to = from
+// rowsMeantBy returns one row ("A-05", "55"), those from one to another ("A-05-A-08", "50-77"), or those of a letter or word
+// ("B", "order").
+func rowsMeantBy(rows []row, text string) []row {
+	if n := indexOf(rows, text); n >= 0 {
+		return rows[n : n+1]
 	}
-	first, err1 := strconv.Atoi(from)
-	last, err2 := strconv.Atoi(to)
-	return first, last, err1 == nil && err2 == nil
+	for i, char := range text {
+		if char != '-' {
+			continue
+		}
+		if first, last := indexOf(rows, text[:i]), indexOf(rows, text[i+1:]); 0 <= first && first <= last {
+			return rows[first : last+1]
+		}
+	}
+	var found []row
+	for _, r := range rows {
+		if text != "" && (strings.HasPrefix(r.id, text+"-") || strings.HasPrefix(r.id, text+"/")) {
+			found = append(found, r)
+		}
+	}
+	return found
 }
 
-var (
-	exceptionsHeading = "## Rows of the conformance list that do not apply\n"
-	exceptionPattern  = regexp.MustCompile(`(?m)^\| *([0-9, –-]+?) *\| *(.+?) *\|$`)
-)
+var zeros = regexp.MustCompile(`\b0+(\d)`)
 
-// readExceptions reads which rows a document gives a reason for.
-func readExceptions(path string) (map[int]string, error) {
+// indexOf finds a row by its id, with or without zeros before numbers.
+func indexOf(rows []row, id string) int {
+	short := func(text string) string { return zeros.ReplaceAllString(text, "$1") }
+	return slices.IndexFunc(rows, func(r row) bool { return short(r.id) == short(id) })
+}
+
+var tableLine = regexp.MustCompile(`(?m)^\| *([^|]+?) *\| *(.+?) *\|$`)
+
+// readExceptions reads which rows a document gives a reason for, in the table below a heading; without the heading none.
+func readExceptions(path, heading string, rows []row) (map[string]string, error) {
 	document, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	_, section, _ := strings.Cut(string(document), exceptionsHeading)
+	_, section, _ := strings.Cut(string(document), heading)
 	section, _, _ = strings.Cut(section, "\n## ")
-	exceptions := map[int]string{}
-	for _, match := range exceptionPattern.FindAllStringSubmatch(section, -1) {
-		numbers := strings.FieldsFunc(strings.ReplaceAll(match[1], "–", "-"), func(r rune) bool { return r == ',' || r == ' ' })
-		for _, text := range numbers {
-			first, last, ok := parseRange(text)
-			if !ok {
-				continue // the line below the head of the table
-			}
-			for n := first; n <= last; n++ {
-				exceptions[n] = match[2]
-			}
+	exceptions := map[string]string{}
+	for i, match := range tableLine.FindAllStringSubmatch(section, -1) {
+		if i < 2 {
+			continue // the head of the table
+		}
+		texts := strings.Split(strings.ReplaceAll(match[1], "–", "-"), ", ")
+		excepted, err := selectRows(rows, texts)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		for _, r := range excepted {
+			exceptions[r.id] = match[2]
 		}
 	}
 	return exceptions, nil

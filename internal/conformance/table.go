@@ -44,30 +44,41 @@ func judge(tests []outcome, excepted bool) verdict {
 }
 
 // printTable prints a line for each row, what failing tests printed, and totals. It tells whether all is as it should be.
-func printTable(w io.Writer, rows []row, found results, exceptions map[int]string, verbose bool) bool {
+func printTable(w io.Writer, rows []row, found results, exceptions map[string]string, verbose bool) bool {
 	totals := map[verdict]int{}
 	var failures []outcome
 	section := ""
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r.id))
+	}
 	for _, r := range rows {
 		if r.section != section {
 			section = r.section
 			fmt.Fprintf(w, "\n%s\n", section)
 		}
-		reason, excepted := exceptions[r.number]
-		v := judge(found[r.number], excepted)
+		reason, excepted := exceptions[r.id]
+		v := judge(found[r.id], excepted)
 		totals[v]++
-		fmt.Fprintf(w, "  %03d  %-*s  %s\n", r.number, 80, shorten(r.title, 80), v)
+		fmt.Fprintf(w, "  %-*s  %-*s  %s\n", width, r.id, 80, shorten(r.title, 80), v)
 		if v == different {
-			fmt.Fprintf(w, "       %s\n", reason)
+			fmt.Fprintf(w, "  %-*s  %s\n", width, "", reason)
 		}
-		for _, o := range found[r.number] {
+		for _, o := range found[r.id] {
 			if verbose || o.result == "fail" {
-				fmt.Fprintf(w, "       %s %s %s\n", o.result, o.pkg, o.test)
+				fmt.Fprintf(w, "  %-*s  %s %s %s\n", width, "", o.result, o.pkg, o.test)
 			}
 			if o.result == "fail" && !slices.ContainsFunc(failures, o.same) {
 				failures = append(failures, o)
 			}
 		}
+	}
+	if others := found[ofNoRow]; len(others) > 0 {
+		fmt.Fprintln(w, "\nTests of no row that have failed")
+		for _, o := range others {
+			fmt.Fprintf(w, "  %s %s\n", o.pkg, o.test)
+		}
+		failures = append(failures, others...)
 	}
 	for _, o := range failures {
 		fmt.Fprintf(w, "\n%s", strings.Join(o.output, ""))
@@ -79,7 +90,7 @@ func printTable(w io.Writer, rows []row, found results, exceptions map[int]strin
 		separator = ", "
 	}
 	fmt.Fprintln(w)
-	return totals[passed]+totals[different] == len(rows)
+	return totals[passed]+totals[different] == len(rows) && len(found[ofNoRow]) == 0
 }
 
 func (o outcome) same(other outcome) bool {

@@ -14,9 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -27,15 +25,18 @@ type outcome struct {
 }
 
 // results are the outcomes of tests by row.
-type results map[int][]outcome
+type results map[string][]outcome
 
-// runTests runs the tests of the given rows.
-func runTests(ctx context.Context, rows []row) (results, error) {
-	packages, err := packagesWithRows(".")
+// ofNoRow are the results of tests that have failed on their own account, and are for no row: such as a function whose subtests are.
+const ofNoRow = ""
+
+// runTests runs the tests of the given rows, if not more.
+func (l *list) runTests(ctx context.Context, rows []row) (results, error) {
+	packages, err := l.packages(".")
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"test", "-json", "-timeout=30m", "-run=" + testPattern(rows)}, packages...)
+	args := append([]string{"test", "-json", "-timeout=30m", "-run=" + l.pattern(rows)}, packages...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
@@ -54,19 +55,48 @@ func runTests(ctx context.Context, rows []row) (results, error) {
 	if len(unfinished) > 0 {
 		return nil, fmt.Errorf("packages did not build or ended early:\n%s", strings.Join(unfinished, ""))
 	}
-	found := results{}
-	for _, o := range outcomes {
-		for _, n := range rowsOf(o.test) {
-			found[n] = append(found[n], o)
-		}
-	}
-	return found, nil
+	return l.byRow(outcomes), nil
 }
 
-// packagesWithRows returns the directories below root with tests of rows, sorted.
-func packagesWithRows(root string) ([]string, error) {
+func (l *list) byRow(outcomes []outcome) results {
+	found := results{}
+	failed := map[outcomeKey]bool{} // tests with a failed subtest
+	for _, o := range outcomes {    // subtests come before what they are in
+		ids := l.rowsOf(o.test)
+		for _, id := range ids {
+			found[id] = append(found[id], o)
+		}
+		if o.result != "fail" {
+			continue
+		}
+		if len(ids) == 0 && !failed[outcomeKey{o.pkg, o.test}] {
+			found[ofNoRow] = append(found[ofNoRow], o)
+		}
+		if i := strings.LastIndexByte(o.test, '/'); i >= 0 {
+			failed[outcomeKey{o.pkg, o.test[:i]}] = true
+		}
+	}
+	return found
+}
+
+type outcomeKey struct{ pkg, test string }
+
+// packages returns the directories below root with tests of rows, sorted.
+func (l *list) packages(root string) ([]string, error) {
 	var dirs []string
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err := l.eachSource(root, func(path string, _ []byte) error {
+		if dir := "./" + filepath.ToSlash(filepath.Dir(path)); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+		return nil
+	})
+	slices.Sort(dirs)
+	return dirs, err
+}
+
+// eachSource calls visit with each file below root that has tests of rows.
+func (l *list) eachSource(root string, visit func(path string, source []byte) error) error {
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -76,25 +106,11 @@ func packagesWithRows(root string) ([]string, error) {
 			return nil
 		}
 		source, err := os.ReadFile(path)
-		if dir := "./" + filepath.ToSlash(filepath.Dir(path)); bytes.Contains(source, []byte("\nfunc TestRow")) && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
+		if err != nil || !bytes.Contains(source, []byte(l.source)) {
+			return err
 		}
-		return err
+		return visit(path, source)
 	})
-	slices.Sort(dirs)
-	return dirs, err
-}
-
-// testPattern selects the functions of the rows, and all those with rows as subtests.
-func testPattern(rows []row) string {
-	if len(rows) == len(allRows()) {
-		return "^TestRow"
-	}
-	var numbers []string
-	for _, r := range rows {
-		numbers = append(numbers, fmt.Sprintf("%03d", r.number))
-	}
-	return "^TestRow(s|[0-9]*.*(" + strings.Join(numbers, "|") + "))"
 }
 
 // readOutcomes reads what go test -json prints. Unfinished is the output of packages that failed on their own account.
@@ -125,27 +141,4 @@ func readOutcomes(r io.Reader) (outcomes []outcome, unfinished []string, err err
 			}
 		}
 	}
-}
-
-var (
-	functionPattern = regexp.MustCompile(`^TestRow\d{3}(And\d{3})*`)
-	subtestPattern  = regexp.MustCompile(`^TestRows[^/]*/(\d{3})(?:\D|$)`)
-	numberPattern   = regexp.MustCompile(`\d{3}`)
-)
-
-// rowsOf returns the numbers of the rows that a test is for.
-func rowsOf(test string) []int {
-	var texts []string
-	if match := subtestPattern.FindStringSubmatch(test); match != nil {
-		texts = match[1:]
-	} else {
-		texts = numberPattern.FindAllString(functionPattern.FindString(test), -1)
-	}
-	var numbers []int
-	for _, text := range texts {
-		if n, err := strconv.Atoi(text); err == nil {
-			numbers = append(numbers, n)
-		}
-	}
-	return numbers
 }
