@@ -1,0 +1,86 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package hclsource
+
+import (
+	"math/big"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Constant returns the value of an expression that is written out: texts, numbers, booleans, null, and lists and objects of them.
+//
+// It takes time and memory linear in what is written. A loop could take any, and so could a number that becomes a text: 1e600000000
+// has as many digits. Both are errors, and so are calculations. The expression of HCL's JSON syntax is always one that is written out.
+func Constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
+	if native, ok := expr.(hclsyntax.Expression); ok {
+		if at, what := notWrittenOut(native); what != "" {
+			return cty.DynamicVal, hcl.Diagnostics{{
+				Severity: hcl.DiagError, Summary: "Not a constant",
+				Detail:  "Everything in this file is written out: there are no loops and no calculations. " + what,
+				Subject: &at, Context: expr.Range().Ptr(), Expression: expr,
+			}}
+		}
+	}
+	return expr.Value(nil)
+}
+
+// notWrittenOut tells what keeps an expression from being evaluated safely, and where it is; "" for nothing. References and calls are
+// left to the evaluation, which refuses them.
+func notWrittenOut(expr hclsyntax.Expression) (at hcl.Range, what string) {
+	switch expr := expr.(type) {
+	case *hclsyntax.LiteralValueExpr:
+		if TooLarge(expr.Val) {
+			return expr.SrcRange, "This number is too large or too small."
+		}
+	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.FunctionCallExpr:
+	case *hclsyntax.TemplateExpr:
+		return firstNotWrittenOut(expr.Parts)
+	case *hclsyntax.TemplateWrapExpr:
+		return notWrittenOut(expr.Wrapped)
+	case *hclsyntax.ParenthesesExpr:
+		return notWrittenOut(expr.Expression)
+	case *hclsyntax.UnaryOpExpr:
+		return notWrittenOut(expr.Val)
+	case *hclsyntax.TupleConsExpr:
+		return firstNotWrittenOut(expr.Exprs)
+	case *hclsyntax.ObjectConsExpr:
+		for _, item := range expr.Items {
+			if at, what = firstNotWrittenOut([]hclsyntax.Expression{item.KeyExpr, item.ValueExpr}); what != "" {
+				return at, what
+			}
+		}
+	case *hclsyntax.ObjectConsKeyExpr:
+		if expr.ForceNonLiteral || hcl.ExprAsKeyword(expr.Wrapped) == "" {
+			return notWrittenOut(expr.Wrapped)
+		}
+	default:
+		return expr.Range(), "Write its result."
+	}
+	return hcl.Range{}, ""
+}
+
+func firstNotWrittenOut(exprs []hclsyntax.Expression) (at hcl.Range, what string) {
+	for _, expr := range exprs {
+		if at, what = notWrittenOut(expr); what != "" {
+			break
+		}
+	}
+	return at, what
+}
+
+// maxBits is how many binary digits a number has at most before its point, or behind: more than any that is not meant to do harm.
+const maxBits = 4096
+
+// TooLarge tells whether a value is a number with so many digits that nobody should write them out.
+func TooLarge(value cty.Value) bool {
+	if value.IsNull() || !value.IsKnown() || value.Type() != cty.Number {
+		return false
+	}
+	number := value.AsBigFloat()
+	exponent := number.MantExp(new(big.Float))
+	return number.IsInf() || exponent > maxBits || exponent < -maxBits
+}
