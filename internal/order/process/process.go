@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -108,13 +110,36 @@ func (s *Set) start(cmd *exec.Cmd, foreground bool) error {
 		return ErrStopped
 	}
 	if err := cmd.Start(); err != nil {
-		return err
+		return StartError(cmd, err)
 	}
 	if s.mu.running == nil {
 		s.mu.running = map[*exec.Cmd]bool{}
 	}
 	s.mu.running[cmd] = foreground
 	return nil
+}
+
+// StartError says what is wrong with a command that could not be started. Of the system's errors, one and the same is of programs,
+// of their interpreters and of directories.
+func StartError(cmd *exec.Cmd, err error) error {
+	if info, statErr := os.Stat(cmd.Dir); cmd.Dir != "" && (statErr != nil || !info.IsDir()) {
+		return fmt.Errorf("its directory %s is not there", cmd.Dir)
+	}
+	program := cmd.Path
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(cmd.Dir, program)
+	}
+	if _, statErr := os.Stat(program); statErr == nil && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: its interpreter is not there: %w", cmd.Path, unwrapPath(err))
+	}
+	return fmt.Errorf("%s: %w", cmd.Path, unwrapPath(err))
+}
+
+func unwrapPath(err error) error {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathError.Err
+	}
+	return err
 }
 
 // Stop starts nothing more and passes a signal on to all that runs. FromTerminal says that what is in the foreground

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -125,5 +126,29 @@ func TestForeground(t *testing.T) {
 	}
 	if exit, ok := errors.AsType[*ExitError](<-done); !ok || exit.Code != 4 {
 		t.Errorf("exit code %v, want 4", exit)
+	}
+}
+
+// What cannot be started is told apart: the program, its interpreter, the directory.
+func TestCommandsThatCannotBeStarted(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{"plain": "x", "script": "#!/nowhere/sh\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "script"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]Command{
+		"./missing: no such file or directory":                              {Program: "./missing", Dir: dir},
+		"./plain: permission denied":                                        {Program: "./plain", Dir: dir},
+		"./script: its interpreter is not there: no such file or directory": {Program: "./script", Dir: dir},
+		"its directory " + filepath.Join(dir, "gone") + " is not there":     {Program: "/bin/sh", Dir: filepath.Join(dir, "gone")},
+		"its directory " + filepath.Join(dir, "plain") + " is not there":    {Program: "/bin/sh", Dir: filepath.Join(dir, "plain")},
+	} {
+		if err := new(Set).Run(c); err == nil || err.Error() != want {
+			t.Errorf("%s in %s: %v, want %s", c.Program, c.Dir, err, want)
+		}
 	}
 }
