@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package testenv gives tests what they need from outside: an engine, providers, and a CLI configuration that keeps
-// Terraform off the network.
+// Package testenv gives tests what they need from outside: an engine, providers, a CLI configuration that keeps
+// Terraform off the network, git, symbolic links, and for benchmarks the processor time.
 //
 // Where something is missing that a developer may well do without, a test is skipped and says why. Where the variable
 // CI is set, it fails instead, so that nothing is skipped unseen there.
@@ -53,6 +53,24 @@ func Engines(t testing.TB) []string {
 		missing(t, "needs terraform or tofu: put one on PATH or run: go run ./internal/buildtool engine")
 	}
 	return engines
+}
+
+// Git returns the path of git.
+func Git(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("git")
+	if err != nil {
+		missing(t, "needs git on PATH")
+	}
+	return path
+}
+
+// Symlink makes a symbolic link.
+func Symlink(t testing.TB, target, link string) {
+	t.Helper()
+	if err := os.Symlink(target, link); err != nil {
+		missing(t, "needs a file system with symbolic links: "+err.Error())
+	}
 }
 
 // FakeProviderMirror returns a filesystem mirror with the provider of package testprovider. It is built when its sources have changed,
