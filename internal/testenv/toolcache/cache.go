@@ -96,11 +96,11 @@ func (c *Cache) provide(path string, build func(out string) error) error {
 		return nil
 	}
 
-	tmp, err := os.MkdirTemp(c.dir, "build-")
-	if err != nil {
+	tmp := filepath.Join(c.dir, "build")
+	if err := errors.Join(os.RemoveAll(tmp), os.Mkdir(tmp, 0o755)); err != nil { // a killed process may have left it
 		return fmt.Errorf("creating a build directory: %w", err)
 	}
-	defer os.RemoveAll(tmp) //nolint:errcheck // A leftover does no harm.
+	defer os.RemoveAll(tmp) //nolint:errcheck // The next build removes it.
 	out := filepath.Join(tmp, filepath.Base(path))
 	if err := build(out); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +68,26 @@ func TestProvideLeavesNothingAfterFailure(t *testing.T) {
 	}
 	if len(left) != 1 || filepath.Base(left[0]) != "lock" {
 		t.Errorf("left in the cache: %q, want the lock alone", left)
+	}
+}
+
+func TestProvideRemovesWhatAKilledProcessLeft(t *testing.T) {
+	c := openTemporary(t)
+	left := filepath.Join(c.Dir(), "build", "module")
+	if err := os.MkdirAll(left, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err := c.provide(filepath.Join(c.Dir(), "program"), func(out string) error {
+		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", left, err)
+		}
+		return os.WriteFile(out, []byte("built"), 0o600)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Dir(left)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the build directory is left: %v", err)
 	}
 }
 
@@ -164,7 +185,8 @@ func TestTofuPath(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("PATH", programs+string(filepath.ListSeparator)+other)
+	const list = string(filepath.ListSeparator)
+	t.Setenv("PATH", programs+list+other+list+filepath.Join(other, exe("git"))) // the last is no directory
 	got, err := c.TofuPath(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -23,8 +23,8 @@ func (c *Cache) TofuPath(ctx context.Context) (string, error) {
 	dirs := []string{filepath.Dir(tofu)}
 	dirs = append(dirs, filepath.SplitList(os.Getenv("PATH"))...)
 	for i, dir := range dirs {
-		if dir == "" || !exists(filepath.Join(dir, exe("terraform"))) {
-			continue
+		if _, err := os.Stat(filepath.Join(dir, exe("terraform"))); dir == "" || err != nil {
+			continue // in what cannot be looked at, nothing is found to run either
 		}
 		if dirs[i], err = c.withoutTerraform(dir); err != nil {
 			return "", err
