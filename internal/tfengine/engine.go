@@ -29,6 +29,7 @@ type Options struct {
 	Binary   string // path of the terraform or tofu binary; see package engines
 	StackDir string // where the provider lock file is, and what diagnostics name files relative to
 	WorkDir  string // for files that outlive the program; made when needed
+	RunsDir  string // for what applies have done until it is saved elsewhere; "" for a directory in WorkDir
 
 	// Environ is the environment for processes; nil stands for that of this program.
 	Environ []string
@@ -43,6 +44,7 @@ type Engine struct {
 	info     engine.Info
 	stackDir string
 	workDir  string
+	runsDir  string
 	environ  []string
 	modules  *module.Loader
 	plugins  *providers.Pool
@@ -90,6 +92,12 @@ func New(opts Options) (*Engine, error) {
 	if err := os.MkdirAll(workDir, 0o700); err != nil {
 		return nil, fmt.Errorf("working directory: %w", err)
 	}
+	runsDir := filepath.Join(workDir, "runs")
+	if opts.RunsDir != "" {
+		if runsDir, err = filepath.Abs(opts.RunsDir); err != nil {
+			return nil, fmt.Errorf("directory for runs: %w", err)
+		}
+	}
 	binary, err := filepath.Abs(opts.Binary)
 	if err != nil {
 		return nil, fmt.Errorf("engine's binary: %w", err)
@@ -113,6 +121,7 @@ func New(opts Options) (*Engine, error) {
 		info:     info,
 		stackDir: stackDir,
 		workDir:  workDir,
+		runsDir:  runsDir,
 		environ:  environ,
 		modules:  module.NewLoader(module.Options{Base: stackDir, Tofu: info.Name == engines.Tofu, Resolver: opts.Resolver}),
 		plugins:  providers.New(providers.Options{Environ: environ}),

@@ -43,8 +43,7 @@ func (r *Recovered) Keep() error { return r.dir.close() }
 //
 // The caller must call Done or Keep for each result. They are sorted by component. Results are returned beside an error.
 func (e *Engine) Recover(ctx context.Context) ([]*Recovered, error) {
-	parent := e.absolute("runs")
-	entries, err := os.ReadDir(parent)
+	entries, err := os.ReadDir(e.runsDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -54,7 +53,7 @@ func (e *Engine) Recover(ctx context.Context) ([]*Recovered, error) {
 	var recovered []*Recovered
 	var errs []error
 	for _, entry := range entries {
-		one, err := e.recoverRun(ctx, filepath.Join(parent, entry.Name()))
+		one, err := e.recoverRun(ctx, filepath.Join(e.runsDir, entry.Name()))
 		if err != nil {
 			errs = append(errs, fmt.Errorf("recovering from an interrupted apply in %s: %w", entry.Name(), err))
 		}

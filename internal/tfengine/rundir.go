@@ -63,12 +63,11 @@ func slug(address string) string {
 //
 // Errors: [errUnrecovered].
 func (e *Engine) newRunDir(component string) (*runDir, error) {
-	parent := filepath.Join(e.workDir, "runs")
-	if err := os.MkdirAll(parent, 0o700); err != nil {
+	if err := os.MkdirAll(e.runsDir, 0o700); err != nil {
 		return nil, fmt.Errorf("making a directory for a run: %w", err)
 	}
 	for attempt := 1; ; attempt++ {
-		path := filepath.Join(parent, slug(component))
+		path := filepath.Join(e.runsDir, slug(component))
 		if attempt > 1 {
 			path = fmt.Sprintf("%s.%d", path, attempt)
 		}
