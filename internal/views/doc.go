@@ -11,6 +11,7 @@
 //   - valuediff: how a value changes, in the notation of terraform's plans
 //   - jsonview: the JSON documents, and the lines of -json
 //   - progress: what a person sees while an operation runs
+//   - live: what is drawn at the bottom of a terminal while something runs
 //   - textstyle: colours and wrapping
 //
 // Nothing here parses options, opens files or asks the terminal anything; all is
