@@ -155,8 +155,8 @@ type Validation struct {
 // NewValidation returns the document of a validation that found the diagnostics.
 func NewValidation(diags hcl.Diagnostics, sources diagnostic.Sources) Validation {
 	doc := Validation{FormatVersion: FormatVersion, Diagnostics: diagnostic.All(diags, sources)}
-	for _, d := range doc.Diagnostics {
-		if d.Severity == "error" {
+	for _, d := range diagnostic.Sorted(diags) {
+		if d.Severity == hcl.DiagError {
 			doc.ErrorCount++
 		} else {
 			doc.WarningCount++
