@@ -6,6 +6,7 @@ package textstyle
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -103,7 +104,7 @@ func wrapLine(line string, width int) []string {
 }
 
 // Clean makes text that came from elsewhere safe to show: control characters
-// other than newline and tab, which could steer a terminal, become visible.
+// other than newline and tab, which could steer a terminal or turn the direction of writing, become visible.
 func Clean(text string) string {
 	if strings.IndexFunc(text, isControl) < 0 {
 		return text
@@ -123,6 +124,14 @@ func Clean(text string) string {
 	}, text)
 }
 
+// Name is [Clean] for what must stay on one line and say nothing about the lines around it, such as the name of a file.
+func Name(text string) string {
+	if strings.ContainsAny(text, "\n\t\r") {
+		text = strings.NewReplacer("\n", "\u240a", "\t", "\u2409", "\r", "\u240d").Replace(text)
+	}
+	return Clean(text)
+}
+
 func isControl(r rune) bool {
-	return r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0)
+	return r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0) || unicode.Is(unicode.Bidi_Control, r)
 }
