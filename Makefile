@@ -16,7 +16,7 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 && $(PROVIDERS)
 
-.PHONY: help build demo test test-tofu test-tofu-short conformance fuzz stacks race lint fmt generate golden bench gobench ci clean
+.PHONY: help build demo test test-tofu test-tofu-short conformance ordering fuzz stacks race lint fmt generate golden bench gobench ci clean
 
 help:
 	@echo 'build     bin/cairn'
@@ -24,6 +24,7 @@ help:
 	@echo 'test      all tests; PACKAGES=./promising/... for some'
 	@echo 'test-tofu all tests, and the demo, with tofu as the only engine'
 	@echo 'conformance  tests of each behaviour of the language, and a table of them; ROWS=101-112 for some'
+	@echo 'ordering  tests of each behaviour of the ordering of many stacks, and a table of them; ROWS="A-05-A-08 B order" for some'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
 	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
 	@echo 'race      tests where things run at the same time, under the race detector'
@@ -31,7 +32,7 @@ help:
 	@echo 'fmt       format Go files'
 	@echo 'generate  regenerate generated code'
 	@echo 'golden    rewrite golden files from what the code does now'
-	@echo 'bench     what docs/performance.md shows, in a few minutes; BENCHFLAGS=-h says what can be chosen'
+	@echo 'bench     what docs/performance.md shows, in some ten minutes; BENCHFLAGS=-h says what can be chosen'
 	@echo 'gobench   Go benchmarks of all packages; BENCH=regexp for some'
 	@echo 'ci        what the gate runs'
 
@@ -49,12 +50,15 @@ ROWS ?=
 conformance:
 	@$(PREPARED) && $(GO) run ./internal/conformance $(ROWS)
 
+ordering:
+	@$(PREPARED) && $(GO) run ./internal/conformance -list=ordering $(ROWS)
+
 test-tofu: build
 	@$(TOFU) && $(GO) test -timeout=45m $(PACKAGES) && CAIRN=$(CURDIR)/bin/cairn sh examples/demo.sh
 	@echo 'go test with tofu only: all packages passed'
 
 # What differs most between the engines, in about two minutes: whole commands, unknown values, deferral, recovery, plan files.
-TOFU_SCRIPTS = TestScripts/^(chain|ephemeral|engine_errors|init|interrupt|json|planfile|recover|removed|rounds|settings|state|unknown_count|unknown_for_each)$$
+TOFU_SCRIPTS = TestScripts/^(chain|ephemeral|engine_errors|init|interrupt|json|order_gates_list|order_gates_rounds|order_gates_workspace|planfile|recover|removed|rounds|settings|state|unknown_count|unknown_for_each)$$
 TOFU_TESTS = ^(TestContract|TestUnknownInputTypes|TestUnknownInstancesAreDeferred|TestUnknownEnabled|TestReadAlteredFiles|TestReadDriftedStates|TestTerraform.*|TestEmptyStateFileAfterKill|TestEngineAcceptsAllKindsOfSources)$$
 test-tofu-short:
 	@$(TOFU) && $(GO) test -timeout=15m -run='$(TOFU_SCRIPTS)' ./internal/cli && \
@@ -80,7 +84,7 @@ stacks:
 	@$(PREPARED) && $(GO) test ./internal/stackgen/stackcheck -v -timeout=0 -run='$(STACKS)' -for=$(STACKSTIME)
 
 # Packages in which goroutines, processes or locks matter.
-RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/tfengine/... ./internal/providers/... ./internal/statestore/... ./internal/cli/...
+RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/tfengine/... ./internal/providers/... ./internal/statestore/... ./internal/order/... ./internal/cli/...
 
 race: export CGO_ENABLED := 1
 race:
