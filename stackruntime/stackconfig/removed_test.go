@@ -30,30 +30,29 @@ var removedScope = &hcl.EvalContext{Variables: map[string]cty.Value{
 // Both syntaxes mean the same.
 func TestRowsRemovedFrom(t *testing.T) {
 	for _, test := range []struct {
-		row        int
-		from, want string
+		row, from, want string
 	}{
-		{7, `stack.a`, `stack.a`},
-		{7, `stack.a["k"]`, `stack.a["k"]`},
-		{8, `stack.a.stack.b`, `stack.a.stack.b`},
-		{9, `stack.a[each.key].stack.b`, `stack.a["K"].stack.b`},
-		{9, `stack.a.stack.b[each.key]`, `stack.a.stack.b["K"]`},
-		{10, `component.c`, `component.c`},
-		{11, `component.c[0]`, `component.c[0]`},
-		{11, `component.c["k"]`, `component.c["k"]`},
-		{11, `component.c["${each.key}-x"]`, `component.c["K-x"]`},
-		{12, `component.c[each.key]`, `component.c["K"]`},
-		{12, `component.c[each.value.attribute]`, `component.c["A"]`},
-		{12, `component.c[each.value["name"]]`, `component.c["N"]`},
-		{12, `component.c[each.value["k"].attribute]`, `component.c["KA"]`},
-		{13, `component.c[each.value[local.key]]`, `component.c["N"]`},
-		{13, `component.c[each.value[local.object].attribute]`, `component.c["KA"]`},
-		{14, `stack.s.component.c`, `stack.s.component.c`},
-		{14, `stack.p.stack.c.component.x`, `stack.p.stack.c.component.x`},
-		{14, `stack.stack.component.component`, `stack.stack.component.component`},
-		{15, `stack.s[0].component.c`, `stack.s[0].component.c`},
-		{15, `stack.s.component.c["k"]`, `stack.s.component.c["k"]`},
-		{15, `stack.s[each.key].component.c[each.value.name]`, `stack.s["K"].component.c["N"]`},
+		{"007", `stack.a`, `stack.a`},
+		{"007", `stack.a["k"]`, `stack.a["k"]`},
+		{"008", `stack.a.stack.b`, `stack.a.stack.b`},
+		{"009", `stack.a[each.key].stack.b`, `stack.a["K"].stack.b`},
+		{"009", `stack.a.stack.b[each.key]`, `stack.a.stack.b["K"]`},
+		{"010", `component.c`, `component.c`},
+		{"011", `component.c[0]`, `component.c[0]`},
+		{"011", `component.c["k"]`, `component.c["k"]`},
+		{"011", `component.c["${each.key}-x"]`, `component.c["K-x"]`},
+		{"012", `component.c[each.key]`, `component.c["K"]`},
+		{"012", `component.c[each.value.attribute]`, `component.c["A"]`},
+		{"012", `component.c[each.value["name"]]`, `component.c["N"]`},
+		{"012", `component.c[each.value["k"].attribute]`, `component.c["KA"]`},
+		{"013", `component.c[each.value[local.key]]`, `component.c["N"]`},
+		{"013", `component.c[each.value[local.object].attribute]`, `component.c["KA"]`},
+		{"014", `stack.s.component.c`, `stack.s.component.c`},
+		{"014", `stack.p.stack.c.component.x`, `stack.p.stack.c.component.x`},
+		{"014", `stack.stack.component.component`, `stack.stack.component.component`},
+		{"015", `stack.s[0].component.c`, `stack.s[0].component.c`},
+		{"015", `stack.s.component.c["k"]`, `stack.s.component.c["k"]`},
+		{"015", `stack.s[each.key].component.c[each.value.name]`, `stack.s["K"].component.c["N"]`},
 	} {
 		quoted, err := json.Marshal(test.from)
 		if err != nil {
@@ -63,7 +62,7 @@ func TestRowsRemovedFrom(t *testing.T) {
 			"main.tfcomponent.hcl":  fmt.Sprintf("removed {\n  from = %s\n  source = \"../m\"\n}\n", test.from),
 			"main.tfcomponent.json": fmt.Sprintf(`{"removed": {"from": %s, "source": "../m"}}`, quoted),
 		} {
-			t.Run(fmt.Sprintf("%03d_%s_in_%s", test.row, test.from, name), func(t *testing.T) {
+			t.Run(test.row+"_"+test.from+"_in_"+name, func(t *testing.T) {
 				cfg, diags := load(inMemory(map[string]string{"/s/" + name: src, "/m/main.tf": ""}), "/s")
 				for _, diag := range diags {
 					if diag.Summary != "Removal target lies in a missing stack" {
