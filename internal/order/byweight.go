@@ -22,12 +22,8 @@ type weighing struct {
 
 func (g *Graph) byWeight() []int {
 	w := &weighing{graph: g, done: make([]bool, len(g.nodes)), seen: make([]int, len(g.nodes))}
-	byRank := make([]int, len(g.nodes))
-	for n, position := range g.rank {
-		byRank[position] = n
-	}
 	sequence := make([]int, 0, len(g.nodes))
-	for _, wanted := range byRank {
+	for _, wanted := range g.byRank() {
 		if w.done[wanted] || g.nodes[wanted].Anchor { // nobody wants a point where others meet
 			continue
 		}

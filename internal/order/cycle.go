@@ -146,7 +146,10 @@ func (g *Graph) components() (groups [][]int, groupOf []int) {
 			if low[v] != seen[v] {
 				continue
 			}
-			at := slices.Index(stack, v)
+			at := len(stack) - 1
+			for stack[at] != v { // not from the bottom, where much may wait
+				at--
+			}
 			group := slices.Clone(stack[at:])
 			stack = stack[:at]
 			for _, member := range group {
@@ -182,9 +185,11 @@ func (g *Graph) shortestCycle(start int, inside func(int) bool) *CycleError {
 // cycleBack collects the edges that lead from start to its closing edge.
 func (g *Graph) cycleBack(start int, closing Edge, cameBy map[int]Edge) *CycleError {
 	edges := []Edge{closing}
-	for edges[0].From != start {
-		edges = slices.Insert(edges, 0, cameBy[edges[0].From])
+	for edge := closing; edge.From != start; {
+		edge = cameBy[edge.From]
+		edges = append(edges, edge)
 	}
+	slices.Reverse(edges)
 	cycle := &CycleError{Edges: edges}
 	for _, edge := range edges {
 		cycle.Nodes = append(cycle.Nodes, g.nodes[edge.From].Name)

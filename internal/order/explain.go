@@ -37,32 +37,55 @@ func (g *Graph) Explain(rule Rule, a, b int) Explanation {
 
 // chain returns a shortest list of edges from one node to another; nil if there is none.
 func (g *Graph) chain(from, to int) []Edge {
-	cameBy := map[int]Edge{}
+	cameBy := make([]int, len(g.nodes)) // the edge, plus 1
 	queue := []int{from}
 	for len(queue) > 0 {
 		n := queue[0]
 		queue = queue[1:]
-		for edge := range g.Successors(n) {
-			if _, known := cameBy[edge.To]; known {
+		for _, i := range g.out.of(n) {
+			next := g.edges[i].To
+			if cameBy[next] != 0 {
 				continue
 			}
-			cameBy[edge.To] = edge
-			if edge.To == to {
-				return chainBack(from, to, cameBy)
+			cameBy[next] = i + 1
+			if next == to {
+				return g.chainBack(from, to, cameBy)
 			}
-			queue = append(queue, edge.To)
+			queue = append(queue, next)
 		}
 	}
 	return nil
 }
 
-func chainBack(from, to int, cameBy map[int]Edge) []Edge {
+func (g *Graph) chainBack(from, to int, cameBy []int) []Edge {
 	var chain []Edge
-	for at := to; at != from; at = cameBy[at].From {
-		chain = append(chain, cameBy[at])
+	for at := to; at != from; at = chain[len(chain)-1].From {
+		chain = append(chain, g.edges[cameBy[at]-1])
 	}
 	slices.Reverse(chain)
 	return chain
+}
+
+// JoinSteps joins steps of a chain without a reason with those before or after them that have one, and steps of the same rule. The
+// graph of gates has many points in which nothing happens, and a stage one that all its tasks meet in.
+func JoinSteps(chain []Edge) []Edge {
+	var steps []Edge
+	for i, edge := range chain {
+		last := len(steps) - 1
+		switch {
+		case i == 0:
+			steps = append(steps, edge)
+		case edge.Reason == "" || edge.Reason == steps[last].Reason && edge.Place == steps[last].Place:
+			steps[last].To = edge.To
+		case steps[last].Reason == "":
+			from := steps[last].From
+			steps[last] = edge
+			steps[last].From = from
+		default:
+			steps = append(steps, edge)
+		}
+	}
+	return steps
 }
 
 // tieRule says what orders two nodes between which there is no chain.
@@ -77,83 +100,4 @@ func (g *Graph) tieRule(first, second int) string {
 		return fmt.Sprintf("nothing orders them but how they compare: %s is before %s", strings.Join(a.Ties, " "), strings.Join(b.Ties, " "))
 	}
 	return "nothing orders them but their names"
-}
-
-// Reduced returns the edges between selected nodes that stand for all ways from one to another through nodes that are not selected, sorted
-// by their ends. Transitive leaves out those that others imply.
-func (g *Graph) Reduced(selected Selection, transitive bool) []Edge {
-	var edges []Edge
-	seen := make([]int, len(g.nodes)) // the last start from which a node was reached, plus 1
-	for start := range g.nodes {
-		if !g.works(start, selected) {
-			continue
-		}
-		stack := []int{start}
-		for len(stack) > 0 {
-			n := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			for edge := range g.Successors(n) {
-				if seen[edge.To] == start+1 {
-					continue
-				}
-				seen[edge.To] = start + 1
-				if g.works(edge.To, selected) {
-					edges = append(edges, Edge{From: start, To: edge.To, Soft: edge.Soft, Reason: edge.Reason, Place: edge.Place})
-				} else {
-					stack = append(stack, edge.To)
-				}
-			}
-		}
-	}
-	if transitive {
-		edges = g.withoutImplied(edges)
-	}
-	slices.SortFunc(edges, func(a, b Edge) int {
-		if a.From != b.From {
-			return g.Compare(a.From, b.From)
-		}
-		return g.Compare(a.To, b.To)
-	})
-	return edges
-}
-
-// withoutImplied leaves out each edge whose ends are also joined by a longer way. It takes a bit for each pair of nodes.
-func (g *Graph) withoutImplied(edges []Edge) []Edge {
-	b := Builder{nodes: g.nodes, edges: edges}
-	reduced, err := b.Build()
-	if err != nil {
-		return edges // edges of a graph without cycles have none
-	}
-	words := (len(g.nodes) + 63) / 64
-	reach := make([][]uint64, len(g.nodes)) // what can be reached from a node
-	sequence := reduced.topological()
-	var kept []Edge
-	for _, n := range slices.Backward(sequence) {
-		reach[n] = make([]uint64, words)
-		behind := make([]uint64, words)
-		for edge := range reduced.Successors(n) {
-			for w, bits := range reach[edge.To] {
-				behind[w] |= bits
-			}
-		}
-		for edge := range reduced.Successors(n) {
-			if behind[edge.To/64]&(1<<(edge.To%64)) == 0 {
-				kept = append(kept, edge)
-			}
-			reach[n][edge.To/64] |= 1 << (edge.To % 64)
-		}
-		for w, bits := range behind {
-			reach[n][w] |= bits
-		}
-	}
-	return kept
-}
-
-// topological returns all nodes, anchors too, each after what it waits for.
-func (g *Graph) topological() []int {
-	waiting, sequence := g.waiting()
-	for i := 0; i < len(sequence); i++ {
-		sequence = append(sequence, g.release(sequence[i], waiting)...)
-	}
-	return sequence
 }

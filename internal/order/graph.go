@@ -69,10 +69,9 @@ func (b *Builder) Edge(edge Edge) {
 //
 // Errors: [CycleErrors], one for each group of nodes that wait for each other.
 func (b *Builder) Build() (*Graph, error) {
-	g := &Graph{nodes: b.nodes, edges: dedupe(b.edges)}
+	g := &Graph{nodes: b.nodes, edges: dedupe(len(b.nodes), b.edges)}
 	g.rank = ranks(g.nodes)
-	g.out = index(len(g.nodes), g.edges, func(e Edge) int { return e.From })
-	g.in = index(len(g.nodes), g.edges, func(e Edge) int { return e.To })
+	g.index()
 	if errs := g.findCycles(); len(errs) > 0 {
 		return nil, errs
 	}
@@ -88,6 +87,11 @@ type Graph struct {
 	out, in adjacency
 
 	forward *Graph // of which this one is the reverse; nil if of none
+}
+
+func (g *Graph) index() {
+	g.out = index(len(g.nodes), g.edges, func(e Edge) int { return e.From })
+	g.in = index(len(g.nodes), g.edges, func(e Edge) int { return e.To })
 }
 
 // Len is the number of nodes.
@@ -109,31 +113,37 @@ func (g *Graph) Successors(n int) func(yield func(Edge) bool) { return g.out.eac
 func (g *Graph) Compare(a, b int) int { return cmp.Compare(g.rank[a], g.rank[b]) }
 
 // dedupe keeps the first of the edges between the same nodes, in the order in which they were added.
-func dedupe(edges []Edge) []Edge {
-	byEnds := make([]int, len(edges))
-	for i := range edges {
-		byEnds[i] = i
-	}
-	compare := func(i, j int) int {
-		return cmp.Or(cmp.Compare(edges[i].From, edges[j].From), cmp.Compare(edges[i].To, edges[j].To))
-	}
-	slices.SortStableFunc(byEnds, compare)
+func dedupe(nodes int, edges []Edge) []Edge {
+	const none = -1
+	byFrom := index(nodes, edges, func(e Edge) int { return e.From })
+	first := slices.Repeat([]int{none}, nodes) // by To: the first edge from the node that is looked at
+	repeated := make([]bool, len(edges))
+	repeats := 0
 	hard := map[int]bool{} // the edges that others between the same nodes make hard
-	first := 0
-	for k, i := range byEnds {
-		if compare(byEnds[first], i) != 0 {
-			first = k
+	for from := range nodes {
+		leaving := byFrom.of(from)
+		for _, i := range leaving {
+			to := edges[i].To
+			if first[to] == none {
+				first[to] = i
+				continue
+			}
+			repeated[i] = true
+			repeats++
+			if edges[first[to]].Soft && !edges[i].Soft {
+				hard[first[to]] = true
+			}
 		}
-		if edges[byEnds[first]].Soft && !edges[i].Soft {
-			hard[byEnds[first]] = true
+		for _, i := range leaving {
+			first[edges[i].To] = none
 		}
 	}
-	byEnds = slices.CompactFunc(byEnds, func(i, j int) bool { return compare(i, j) == 0 })
-	slices.Sort(byEnds)
-	kept := make([]Edge, len(byEnds))
-	for k, i := range byEnds {
-		kept[k] = edges[i]
-		kept[k].Soft = kept[k].Soft && !hard[i]
+	kept := make([]Edge, 0, len(edges)-repeats)
+	for i, edge := range edges {
+		if !repeated[i] {
+			edge.Soft = edge.Soft && !hard[i]
+			kept = append(kept, edge)
+		}
 	}
 	return kept
 }
@@ -154,14 +164,23 @@ func ranks(nodes []Node) []int {
 	return rank
 }
 
+// byRank returns all nodes in the order of [Graph.Compare].
+func (g *Graph) byRank() []int {
+	nodes := make([]int, len(g.nodes))
+	for n, position := range g.rank {
+		nodes[position] = n
+	}
+	return nodes
+}
+
 // adjacency lists the edges at each node: those of node n are edges[start[n]:start[n+1]].
 type adjacency struct {
 	start []int
 	edges []int
 }
 
-// index lists edges by the node that at chooses.
-func index(nodes int, edges []Edge, at func(Edge) int) adjacency {
+// index lists edges, or what stands for some, by the node that at chooses.
+func index[E any](nodes int, edges []E, at func(E) int) adjacency {
 	a := adjacency{start: make([]int, nodes+1), edges: make([]int, len(edges))}
 	for _, e := range edges {
 		a.start[at(e)+1]++
@@ -180,12 +199,14 @@ func index(nodes int, edges []Edge, at func(Edge) int) adjacency {
 
 func (a adjacency) each(edges []Edge, n int) func(yield func(Edge) bool) {
 	return func(yield func(Edge) bool) {
-		for _, i := range a.edges[a.start[n]:a.start[n+1]] {
+		for _, i := range a.of(n) {
 			if !yield(edges[i]) {
 				return
 			}
 		}
 	}
 }
+
+func (a adjacency) of(n int) []int { return a.edges[a.start[n]:a.start[n+1]] }
 
 func (a adjacency) count(n int) int { return a.start[n+1] - a.start[n] }

@@ -64,12 +64,11 @@ func Diagnostics(err error) hcl.Diagnostics {
 	}
 	var diags hcl.Diagnostics
 	for _, cycle := range cycles {
-		code, summary := CodeCycle, "Order with a cycle"
+		code, summary, text := CodeCycle, "Order with a cycle", upperFirst(cycle.Error())
 		if len(cycle.Nodes) == 1 {
-			code, summary = CodeSelf, "Order of something and itself"
+			code, summary, text = CodeSelf, "Order of something and itself", cycle.Error() // which begins with a name
 		}
-		detail := "%s."
-		diags = diags.Append(Problem(code, cycle.subject(), summary, detail, upperFirst(cycle.Error())))
+		diags = diags.Append(Problem(code, cycle.subject(), summary, "%s.", text))
 	}
 	return diags
 }
@@ -82,6 +81,19 @@ func (e *CycleError) subject() *hcl.Range {
 		}
 	}
 	return nil
+}
+
+// PlaceOf returns where a range begins.
+func PlaceOf(r hcl.Range) Place {
+	return Place{File: r.Filename, Line: r.Start.Line, Column: r.Start.Column}
+}
+
+// PlaceAt does the same where there may be none: nil is nowhere.
+func PlaceAt(r *hcl.Range) Place {
+	if r == nil {
+		return Place{}
+	}
+	return PlaceOf(*r)
 }
 
 func upperFirst(text string) string {

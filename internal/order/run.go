@@ -6,8 +6,12 @@ package order
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/cairnstacks/cairn/promising"
+	"github.com/cairnstacks/cairn/promising/changeexec"
 )
 
 // State is how a node ended.
@@ -44,11 +48,16 @@ type RunOptions struct {
 
 	// Decide, if there is one, is asked about each selected node when what it waits for has ended, unless a failure behind hard
 	// edges has settled the matter. It may ask for the results of nodes that this one waits for, anchors excepted. The zero
-	// Result starts the node; one that is Passed counts as success, one that is Skipped as failure of Because.
+	// Result starts the node; one that is Passed counts as success, one that is Skipped as failure of Because. Until it
+	// has decided, nothing that comes later in the sequence is started.
 	Decide func(node int, result func(int) Result) Result
 
 	// Limits keep nodes from running at the same time as others.
 	Limits []Limit
+
+	// Ended, if there is one, is told the result of each selected node as soon as there is one, before another node takes its
+	// place; those that are not started have none. It is called from several goroutines.
+	Ended func(node int, result Result)
 }
 
 // Limit says how many of some nodes may run at the same time.
@@ -58,23 +67,30 @@ type Limit struct {
 }
 
 // Run does the work of the selected nodes, each when all it waits for has ended. The result has an entry for each
-// node of the graph. One at a time, they are done in the order of [Graph.Sequence].
+// node of the graph. One at a time, they are done in the order of [Graph.Sequence]. Several at a time, a free slot goes to the
+// node that is first in that order among those that can start then: which one depends on what has ended, not on goroutines.
 //
-// Once ctx ends nothing more is started. Run returns when all that was started has ended.
+// Once ctx ends nothing more is started. Run returns when all that was started has ended. Work that ends its goroutine has
+// failed; work that panics stops the run, and the panic continues in the caller.
 func (g *Graph) Run(ctx context.Context, opts RunOptions, work func(ctx context.Context, node int) error) []Result {
 	r := &run{
 		graph: g, opts: opts, work: work, results: make([]Result, g.Len()),
-		slots: newSlots(max(opts.Parallel, 1), g.Len(), g.Sequence(opts.Rule, opts.Selected), opts.Limits),
+		slots: newSlots(g, opts),
 	}
 	ctx, r.stop = context.WithCancel(ctx)
 	defer r.stop()
-	// The tasks do not end with ctx, so that everything is accounted for.
-	_, err := promising.MainTask(context.WithoutCancel(ctx), func(tasks context.Context) (struct{}, error) {
-		return struct{}{}, r.all(tasks, ctx)
+	// The tasks do not end with ctx, so that everything is accounted for. Their panics reach those that wait for them.
+	tasks := promising.WithPanicHandler(context.WithoutCancel(ctx), func(*promising.UnresolvedError) {})
+	broken, err := promising.MainTask(tasks, func(tasks context.Context) (map[int]error, error) {
+		return r.all(tasks, ctx), nil
 	})
 	if err != nil {
-		panic("order: " + err.Error()) // a graph has no cycles, and each task resolves its promise
+		panic("order: " + err.Error()) // the main task is responsible for no promise when it ends
 	}
+	for n, err := range broken {
+		r.results[n].Err = err
+	}
+	r.continuePanic(broken)
 	return r.results
 }
 
@@ -87,49 +103,66 @@ type run struct {
 	stop    context.CancelFunc
 }
 
+// address is what a node is called among changes.
+type address struct {
+	graph *Graph
+	node  int
+}
+
+func (a address) String() string { return a.graph.nodes[a.node].Name }
+
+type (
+	ends   = changeexec.Results[address, end]
+	change = changeexec.Change[address, end]
+)
+
 // end is what those who wait for a node have to know.
 type end struct {
 	failed  bool
 	because int // the node whose failure it was
 }
 
-// all starts a task for each node and waits for all. Work is done with ctx.
-func (r *run) all(tasks, ctx context.Context) error {
-	ends := make([]promising.PromiseGet[end], r.graph.Len())
-	resolvers := make([]promising.PromiseResolver[end], r.graph.Len())
-	for n := range ends {
-		resolvers[n], ends[n] = promising.NewPromise[end](tasks, r.graph.nodes[n].Name)
+// all registers a change for each node and waits for all. Work is done with ctx. The errors are those of nodes whose tasks
+// were broken off.
+func (r *run) all(tasks, ctx context.Context) map[int]error {
+	results := changeexec.ChangeExec(tasks, func(results *ends, add func(change)) {
+		for _, n := range r.graph.topological() {
+			add(change{Addr: address{r.graph, n}, Run: func(tasks context.Context) (end, error) {
+				return r.node(ctx, n, r.await(tasks, n, results)), nil
+			}})
+		}
+	})
+	broken := map[int]error{}
+	for n := range r.graph.nodes {
+		if _, err := results.Await(tasks, address{r.graph, n}); err != nil {
+			broken[n] = err
+		}
 	}
-	for _, n := range r.graph.topological() {
-		promising.AsyncTask(tasks, resolvers[n], func(tasks context.Context, resolver promising.PromiseResolver[end]) {
-			result, err := r.await(tasks, n, ends)
-			if err == nil {
-				result = r.node(ctx, n, result)
-			}
-			resolver.Resolve(tasks, result, err)
-		})
+	return broken
+}
+
+// continuePanic panics if a task was broken off by a panic, with that of the smallest node.
+func (r *run) continuePanic(broken map[int]error) {
+	for _, n := range slices.SortedFunc(maps.Keys(broken), r.graph.Compare) {
+		if err, ok := errors.AsType[*promising.UnresolvedError](broken[n]); ok && err.Panic != nil {
+			panic(fmt.Errorf("%w\n\n%s", err, err.Stack))
+		}
 	}
-	var errs []error
-	for _, one := range ends {
-		_, err := one.Await(tasks)
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }
 
 // await waits for the predecessors of a node. Of several that failed, the smallest counts.
-func (r *run) await(tasks context.Context, n int, ends []promising.PromiseGet[end]) (end, error) {
+func (r *run) await(tasks context.Context, n int, results *ends) end {
 	var all end
 	for edge := range r.graph.Predecessors(n) {
-		one, err := ends[edge.From].Await(tasks)
+		one, err := results.Await(tasks, address{r.graph, edge.From})
 		if err != nil {
-			return end{}, err
+			one = end{failed: true, because: edge.From} // its task was broken off
 		}
 		if one.failed && !edge.Soft && (!all.failed || r.graph.Compare(one.because, all.because) < 0) {
 			all = one
 		}
 	}
-	return all, nil
+	return all
 }
 
 // node does the work of a node, if it has any and may. Before is how what it waited for has ended.
@@ -137,36 +170,51 @@ func (r *run) node(ctx context.Context, n int, before end) end {
 	if !r.graph.works(n, r.opts.Selected) {
 		return before
 	}
-	if before.failed && !r.opts.KeepGoing {
-		r.results[n] = Result{State: Skipped, Because: before.because}
-		r.slots.leave(n)
+	returned := false
+	defer func() {
+		if !returned { // a panic or runtime.Goexit, of which the promise tells
+			r.results[n] = Result{State: Failed}
+			r.stop()
+		}
+		r.slots.end(n) // the result is there
+	}()
+	r.results[n] = r.result(ctx, n, before)
+	returned = true
+	if r.opts.Ended != nil && r.results[n].State != NotStarted {
+		r.opts.Ended(n, r.results[n])
+	}
+	switch result := r.results[n]; result.State {
+	case Failed:
+		if r.opts.FailFast {
+			r.stop() // before the slot of n is free
+		}
+		return end{failed: true, because: n}
+	case Skipped:
+		return end{failed: true, because: result.Because}
+	default:
 		return before
 	}
+}
+
+// result is what becomes of a node.
+func (r *run) result(ctx context.Context, n int, before end) Result {
+	if before.failed && !r.opts.KeepGoing {
+		return Result{State: Skipped, Because: before.because}
+	}
 	if r.opts.Decide != nil {
-		decided := r.opts.Decide(n, func(other int) Result { return r.results[other] })
-		if decided.State != NotStarted {
-			r.results[n] = decided
-			r.slots.leave(n)
-			if decided.State == Skipped {
-				return end{failed: true, because: decided.Because}
-			}
-			return before
+		if decided := r.opts.Decide(n, func(other int) Result { return r.results[other] }); decided.State != NotStarted {
+			return decided
 		}
 	}
 	r.slots.take(n)
-	defer r.slots.put(n)
 	if ctx.Err() != nil {
-		return before
+		return Result{}
 	}
-	if err := r.work(ctx, n); errors.Is(err, ErrNotStarted) {
-		return before
-	} else if err != nil {
-		r.results[n] = Result{State: Failed, Err: err}
-		if r.opts.FailFast {
-			r.stop()
-		}
-		return end{failed: true, because: n}
+	switch err := r.work(ctx, n); {
+	case errors.Is(err, ErrNotStarted):
+		return Result{}
+	case err != nil:
+		return Result{State: Failed, Err: err}
 	}
-	r.results[n] = Result{State: Succeeded}
-	return before
+	return Result{State: Succeeded}
 }

@@ -77,6 +77,15 @@ func (g *Graph) byQueue() []int {
 	return queue
 }
 
+// topological returns all nodes, anchors too, each after what it waits for.
+func (g *Graph) topological() []int {
+	waiting, sequence := g.waiting()
+	for i := 0; i < len(sequence); i++ {
+		sequence = append(sequence, g.release(sequence[i], waiting)...)
+	}
+	return sequence
+}
+
 // release counts a node as done and returns those that waited for nothing else.
 func (g *Graph) release(n int, waiting []int) []int {
 	var ready []int
@@ -89,15 +98,11 @@ func (g *Graph) release(n int, waiting []int) []int {
 }
 
 func (g *Graph) byDemand() []int {
-	byRank := make([]int, len(g.nodes))
-	for n, position := range g.rank {
-		byRank[position] = n
-	}
 	sequence := make([]int, 0, len(g.nodes))
 	done := make([]bool, len(g.nodes))
 	next := make([]int, len(g.nodes)) // position among the predecessors
 	var path []int
-	for _, wanted := range byRank {
+	for _, wanted := range g.byRank() {
 		if done[wanted] || g.nodes[wanted].Anchor { // nobody wants a point where others meet
 			continue
 		}
@@ -161,7 +166,6 @@ func (g *Graph) Reverse() *Graph {
 		edges[i] = e
 	}
 	r := &Graph{nodes: g.nodes, edges: edges, rank: g.rank, forward: g}
-	r.out = index(len(r.nodes), r.edges, func(e Edge) int { return e.From })
-	r.in = index(len(r.nodes), r.edges, func(e Edge) int { return e.To })
+	r.index()
 	return r
 }
