@@ -14,9 +14,10 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/hclsource"
+	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
 // Call is a block with a source.
@@ -64,10 +65,7 @@ func In(dir string) ([]Call, error) {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		src, err := os.ReadFile(path)
+		src, err := userfile.Read(os.DirFS(dir), entry.Name(), hclsource.MaxSize)
 		if err != nil {
 			continue // whoever uses the configuration says so
 		}
@@ -76,10 +74,25 @@ func In(dir string) ([]Call, error) {
 	return calls, nil
 }
 
+// RealPath returns the absolute path of a directory without links, so that it can be compared with others.
+func RealPath(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
 // IsStackFile tells whether a file with this name is of the Terraform Stacks language.
 func IsStackFile(name string) bool {
 	_, known := kind(name)
 	return known && strings.Contains(name, ".tfcomponent.")
+}
+
+// IsModuleFile tells whether a file with this name is of a plain module.
+func IsModuleFile(name string) bool {
+	_, known := kind(name)
+	return known && !IsStackFile(name)
 }
 
 func kind(name string) (isJSON, ok bool) {
@@ -93,9 +106,9 @@ func kind(name string) (isJSON, ok bool) {
 func inFile(dir, path string, src []byte, isJSON bool) []Call {
 	var file *hcl.File
 	if isJSON {
-		file, _ = json.Parse(src, path) //nolint:errcheck // see the package comment
+		file, _ = hclsource.ParseJSON(src, path) //nolint:errcheck // see the package comment
 	} else {
-		file, _ = hclsyntax.ParseConfig(src, path, hcl.InitialPos) //nolint:errcheck // see the package comment
+		file, _ = hclsource.Parse(src, path) //nolint:errcheck // see the package comment
 	}
 	if file == nil || file.Body == nil {
 		return nil
@@ -122,7 +135,7 @@ func literalSource(block *hcl.Block) (string, hcl.Range) {
 	if !ok {
 		return "", block.DefRange
 	}
-	value, diags := attr.Expr.Value(nil)
+	value, diags := hclsource.Constant(attr.Expr)
 	if diags.HasErrors() || value.IsNull() || !value.IsKnown() || value.Type() != cty.String {
 		return "", attr.Expr.Range()
 	}
