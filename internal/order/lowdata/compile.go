@@ -4,6 +4,7 @@
 package lowdata
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -45,7 +46,34 @@ type compiler struct {
 	calls    []*Call
 	excluded []*Call
 	index    *index
+	hints    order.Hints
+	spent    int
 	diags    hcl.Diagnostics
+}
+
+// What may be spent on finding what requisites name, in steps of some nanoseconds, and what each call costs that one names. So files with
+// thousands of patterns, each for thousands of calls, are an error rather than a program that takes all memory.
+const (
+	maxSpent  = 2_000_000_000
+	perTarget = 1000
+)
+
+// find returns the calls that a requisite of a call names. Without ok there was too much to find, which is told once.
+func (c *compiler) find(r Requisite, of int) (found []int, ok bool) {
+	if c.spent > maxSpent {
+		return nil, false
+	}
+	if c.spent += c.index.cost(r); c.spent <= maxSpent {
+		found = c.index.match(r, of)
+		c.spent += len(found) * perTarget
+	}
+	if c.spent > maxSpent {
+		c.problem(order.CodeSyntax, r.Range, "Requisites of too much",
+			"What the requisites up to here name comes to more than %d calls, or takes more comparisons than would be done in seconds. "+
+				"Name single calls, or fewer of them.", maxSpent/perTarget)
+		return nil, false
+	}
+	return found, true
 }
 
 func (c *compiler) problem(code order.Code, subject *hcl.Range, summary, detail string, args ...any) {
@@ -151,12 +179,17 @@ func (c *compiler) setArg(call *Call, arg Arg) {
 		call.Name = text
 		return
 	case "failhard":
-		value, ok := arg.Value.(bool)
-		if !ok {
-			c.problem(order.CodeSyntax, arg.Range, "Invalid failhard", "The argument \"failhard\" must be true or false; this is a %s.", kindOf(arg.Value))
-			return
+		if value, ok := c.boolean(arg); ok {
+			call.Failhard = &value
 		}
-		call.Failhard = &value
+	case "parallel":
+		call.Parallel, _ = c.boolean(arg)
+	case "retry":
+		call.Retry = c.retry(arg)
+	}
+	if why := withoutEffect(arg.Name); why != "" {
+		c.diags = c.diags.Append(order.Warning(order.CodeUnknownKey, arg.Range, "Argument without effect",
+			"The argument %q has no effect here: %s. Leave it out, unless Salt reads this file, too.", arg.Name, why))
 	}
 	if reserved(arg.Name) {
 		c.problem(order.CodeSyntax, arg.Range, "Reserved argument", "The argument %q is set by the compiler. Leave it out.", arg.Name)
@@ -166,6 +199,14 @@ func (c *compiler) setArg(call *Call, arg Arg) {
 		call.requisites[arg.Name] = slices.Clone(arg.Requisites)
 	}
 	call.Args.Set(arg.Name, arg.value())
+}
+
+func (c *compiler) boolean(arg Arg) (value, ok bool) {
+	value, ok = arg.Value.(bool)
+	if !ok {
+		c.problem(order.CodeSyntax, arg.Range, "Invalid "+arg.Name, "The argument %q must be true or false; this is a %s.", arg.Name, kindOf(arg.Value))
+	}
+	return value, ok
 }
 
 func reserved(name string) bool {
@@ -194,10 +235,10 @@ func (c *Call) writeRequisites() {
 
 // number gives each call its order (lines C-21 to C-26).
 func (c *compiler) number() {
-	limit := int64(1)
+	limit := 1.0 // not an integer, which could overflow
 	for _, call := range c.calls {
-		if n, ok := call.number.(int64); ok && n > limit-1 && n > 0 {
-			limit = n + 100
+		if n, ok := call.number.(int64); ok && float64(n) > limit-1 && n > 0 {
+			limit = float64(n) + 100
 		}
 	}
 	const aMillion = 1_000_000
@@ -205,19 +246,19 @@ func (c *compiler) number() {
 		call.HasOrder = call.number != nil || !c.high.noAutoOrder
 		switch n := call.number.(type) {
 		case nil:
-			call.Order = float64(limit)
+			call.Order = limit
 		case int64:
 			call.Order = float64(n)
 		case float64:
 			call.Order = n
 		case string:
-			call.Order = orderWord(n, float64(limit), aMillion)
+			call.Order = orderWord(n, limit, aMillion)
 		default:
 			c.problem(order.CodeBadNumber, call.ranges["order"], "Invalid order", "The argument \"order\" must be a number, \"first\" or \"last\"; this is a %s.", kindOf(n))
 		}
 		call.Order += float64(call.nth) / 10_000
 		if call.Order < 0 {
-			call.Order += float64(limit) + aMillion
+			call.Order += limit + aMillion
 		}
 		if call.Order-call.Order != 0 {
 			c.problem(order.CodeBadNumber, call.ranges["order"], "Invalid order", "The argument \"order\" must be a finite number.")
@@ -243,10 +284,10 @@ func (c *compiler) exclude() {
 		switch {
 		case exclusion.ID != "" && c.high.find(exclusion.ID) == nil:
 			c.diags = c.diags.Append(order.Warning(order.CodeUnknownRef, exclusion.Range, "Exclusion of an unknown id",
-				"No loaded SLS declares the id %q, so that nothing is excluded.%s", exclusion.ID, order.DidYouMean(exclusion.ID, c.high.names())))
+				"No loaded SLS declares the id %q, so that nothing is excluded.%s", exclusion.ID, c.hints.DidYouMean(exclusion.ID, slices.Values(c.high.names()))))
 		case exclusion.SLS != "" && !slices.Contains(c.high.Loaded, exclusion.SLS):
 			c.diags = c.diags.Append(order.Warning(order.CodeUnknownRef, exclusion.Range, "Exclusion of an unknown SLS",
-				"The SLS %q is not loaded, so that nothing is excluded.%s", exclusion.SLS, order.DidYouMean(exclusion.SLS, c.high.Loaded)))
+				"The SLS %q is not loaded, so that nothing is excluded.%s", exclusion.SLS, c.hints.DidYouMean(exclusion.SLS, slices.Values(c.high.Loaded))))
 		}
 		ids[exclusion.ID], files[exclusion.SLS] = true, true
 	}
@@ -284,7 +325,7 @@ func (c *compiler) sort(tie Tie) {
 }
 
 func (c *Call) node(tie Tie) order.Node {
-	n := order.Node{Name: c.String(), Weight: c.Order, Place: c.place()}
+	n := order.Node{Name: c.String(), Weight: c.Order, Place: c.Place()}
 	if tie == TieByText {
 		n.Ties = []string{c.Module + c.Name + c.Function}
 	} else {
@@ -293,8 +334,9 @@ func (c *Call) node(tie Tie) order.Node {
 	return n
 }
 
-func (c *Call) place() order.Place {
-	return order.Place{File: c.Range.Filename, Line: c.Range.Start.Line, Column: c.Range.Start.Column}
+// Place returns where the call is declared.
+func (c *Call) Place() order.Place {
+	return order.PlaceAt(c.Range)
 }
 
 // resolve finds the calls that requisites name.
@@ -307,8 +349,8 @@ func (c *compiler) resolve() {
 			}
 			known := map[int]bool{}
 			for n, requisite := range call.requisites[kind] {
-				found := c.index.match(requisite, i)
-				if len(found) == 0 && !c.isEmptyFile(requisite) {
+				found, ok := c.find(requisite, i)
+				if ok && len(found) == 0 && !c.isEmptyFile(requisite) {
 					c.unknown(call, kind, requisite)
 				}
 				for _, target := range found {
@@ -333,14 +375,29 @@ func (c *compiler) isEmptyFile(r Requisite) bool {
 
 // unknown reports a requisite that matches nothing (lines C-16 and C-40).
 func (c *compiler) unknown(call *Call, kind string, r Requisite) {
-	if slices.ContainsFunc(c.excluded, func(other *Call) bool { return r.matches(other) }) {
+	if slices.ContainsFunc(c.excluded, r.matcher()) {
 		c.problem(order.CodeUnknownRef, r.Range, "Requisite is excluded", "The %q requisite %s of %s in %s names what is excluded. Remove the requisite, or do not exclude it.",
 			kind, r, call, call.Range.Filename)
 		return
 	}
-	known := c.index.names(r.Module)
 	c.problem(order.CodeUnknownRef, r.Range, "Unknown requisite", "The %q requisite %s of %s in %s matches nothing: no loaded SLS has such a call.%s",
-		kind, r, call, call.Range.Filename, order.DidYouMean(r.Identifier, known))
+		kind, r, call, call.Range.Filename, c.instead(r))
+}
+
+// instead says what could have been meant: what has the same name in another module or in a file that is not loaded, or else a similar name.
+func (c *compiler) instead(r Requisite) string {
+	if r.Module != "sls" && r.Module != "id" {
+		if others := c.index.exact[[2]string{"", r.Identifier}]; len(others) > 0 {
+			other := c.calls[others[0]]
+			return fmt.Sprintf(" There is %s: write \"%s: %s\".", other, other.Module, r.Identifier)
+		}
+	}
+	if r.Module != "sls" && c.high.declares != nil {
+		if name := c.high.declares(r.Identifier); name != "" {
+			return fmt.Sprintf(" The SLS %q declares it and is not loaded: include it.", name)
+		}
+	}
+	return c.hints.DidYouMean(r.Identifier, c.index.names(r.Module))
 }
 
 // String shows the requisite as it is written.

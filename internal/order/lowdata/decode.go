@@ -4,6 +4,7 @@
 package lowdata
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -44,12 +45,15 @@ func (d *decoder) value(node *yaml.Node) any {
 	return d.scalar(node)
 }
 
-// scalar returns a single value, as the files' own programs understand it: words such as "yes" are booleans, and
-// numbers with leading zeros are decimal.
+// scalar returns a single value, as the files' own programs understand it: words such as "yes" are booleans,
+// numbers with leading zeros are decimal, and what is a number in YAML 1.2 alone, such as 1e3 and 0o17, is a string.
 func (d *decoder) scalar(node *yaml.Node) any {
 	plain := node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0
 	if plain && isOldBool(node.Value) {
 		return strings.EqualFold(node.Value, "yes") || strings.EqualFold(node.Value, "on")
+	}
+	if plain && newNumber.MatchString(node.Value) {
+		return node.Value
 	}
 	switch node.ShortTag() {
 	case "!!str", "!!timestamp":
@@ -79,6 +83,10 @@ func (d *decoder) scalar(node *yaml.Node) any {
 	d.problem(order.CodeSyntax, node, "Unsupported YAML tag", "Values with the tag %s are not supported. Use a string, number or boolean.", node.Tag)
 	return nil
 }
+
+// newNumber is what is a string in YAML 1.1, and a number later: octal digits after "0o", and exponents behind a whole number or
+// without a sign.
+var newNumber = regexp.MustCompile(`^[-+]?(0o[0-7_]+|[0-9][0-9_]*[eE][-+]?[0-9]+|[0-9_]*\.[0-9_]*[eE][0-9]+)$`)
 
 // isOldBool tells whether a plain word is a boolean in YAML 1.1 only.
 func isOldBool(word string) bool {

@@ -4,6 +4,7 @@
 package lowdata
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/order"
@@ -17,8 +18,11 @@ func (l *loader) extend() {
 			id = l.high.findByName(extension)
 		}
 		if id == nil {
-			l.problem(order.CodeUnknownRef, extension.subject, "Extension of an unknown id",
-				"No loaded SLS declares the id %q.%s Include the SLS that does.", extension.id, order.DidYouMean(extension.id, l.high.names()))
+			hint := l.hints.DidYouMean(extension.id, slices.Values(l.high.names())) + " Include the SLS that does."
+			if name := l.declares(extension.id); name != "" {
+				hint = fmt.Sprintf(" The SLS %q does: include it.", name)
+			}
+			l.problem(order.CodeUnknownRef, extension.subject, "Extension of an unknown id", "No loaded SLS declares the id %q.%s", extension.id, hint)
 			continue
 		}
 		for _, module := range extension.modules {

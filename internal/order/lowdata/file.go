@@ -213,6 +213,9 @@ func (f *fileReader) requisite(node *yaml.Node) (Requisite, bool) {
 		pairs := f.pairs(node)
 		if len(pairs) == 1 && pairs[0].Value.Kind == yaml.ScalarNode && pairs[0].Value.Value != "" {
 			r.Module, r.Identifier = pairs[0].Name, pairs[0].Value.Value
+			if value := yamldoc.Range(f.file, pairs[0].Value); value.End.Line == r.Range.Start.Line && value.End.Column > r.Range.Start.Column {
+				r.Range.End = value.End
+			}
 			return r, true
 		}
 	}

@@ -5,11 +5,12 @@ package lowdata
 
 import (
 	"context"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Functions make calls.
+// Functions make calls. They must be safe for concurrent use if calls may be made in parallel.
 type Functions interface {
 	// Call makes one call. In test mode nothing is changed.
 	Call(ctx context.Context, req Request) Outcome
@@ -26,17 +27,18 @@ type Request struct {
 	Test             bool // says what would change and changes nothing
 
 	// Reaction asks for the reaction to changes of what is watched, after the call itself was made. Changes is what that has
-	// changed.
-	Reaction bool
-	Changes  *Map
+	// changed. Late says that it is the end of the run, as for "listen".
+	Reaction, Late bool
+	Changes        *Map
 }
 
 // Outcome is what became of a call.
 type Outcome struct {
-	Failed  bool
-	Changed bool // in test mode: something would change
-	Changes *Map // what exactly; may be nil
-	Comment string
+	Failed   bool
+	Changed  bool // in test mode: something would change
+	Needless bool // a condition of the call said that there is nothing to do, so that no reaction follows
+	Changes  *Map // what exactly has changed; may be nil
+	Comment  string
 }
 
 // Status is how a call ended.
@@ -69,17 +71,40 @@ type Result struct {
 	Changes *Map
 	Comment string
 	Because *Call // the requisite on account of which the call was skipped, or was not needed; nil if there is none
+	Took    time.Duration
 }
 
 // request returns what is asked of functions for a call.
 func (c *Call) request(test bool) Request {
 	args := &Map{}
 	for _, entry := range c.Args.Entries {
-		if entry.Key != "name" && entry.Key != "failhard" && !isRequisite(entry.Key) {
+		if entry.Key != "name" && !forRun(entry.Key) && !isRequisite(entry.Key) {
 			args.Entries = append(args.Entries, entry)
 		}
 	}
 	return Request{Module: c.Module, Function: c.Function, ID: c.ID, SLS: c.SLS, Name: c.Name, Args: args, Test: test}
+}
+
+// forRun tells whether an argument is for the run and not for functions.
+func forRun(arg string) bool {
+	switch arg {
+	case "failhard", "parallel", "retry":
+		return true
+	}
+	return withoutEffect(arg) != ""
+}
+
+// withoutEffect says why an argument that Salt knows does nothing here; "" if it is not one of these.
+func withoutEffect(arg string) string {
+	switch arg {
+	case "fire_event":
+		return "there is no master that events could be sent to"
+	case "aggregate":
+		return "each call is made on its own"
+	case "reload_modules", "reload_grains", "reload_pillar":
+		return "there is nothing that is loaded once and could have to be loaded again"
+	}
+	return ""
 }
 
 // ArgRange returns where an argument is written, or the call if it is not.

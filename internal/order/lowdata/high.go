@@ -18,6 +18,7 @@ type High struct {
 
 	noAutoOrder bool
 	byName      map[string]*ID
+	declares    func(id string) string // the name of an SLS that is not loaded and has an id; "" if none is found
 }
 
 // ID is one name with the modules that do something for it.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // manyStates makes files of states that require some of those before them, in several files below the limit of their size.
@@ -41,11 +43,10 @@ func manyStates(states, requisites int) (fstest.MapFS, []string) {
 
 // BenchmarkCompile reads and orders states with five requisites each; all are required by the one with the first number.
 func BenchmarkCompile(b *testing.B) {
-	for _, states := range []int{1000, 10_000} {
+	for _, states := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(states), func(b *testing.B) {
 			files, names := manyStates(states, 5)
-			b.ReportAllocs()
-			for b.Loop() {
+			testenv.Measure(b, states, func() {
 				high, diags := Load(files, names, LoadOptions{})
 				low, moreDiags := Compile(high, CompileOptions{})
 				if len(diags)+len(moreDiags) > 0 {
@@ -54,7 +55,7 @@ func BenchmarkCompile(b *testing.B) {
 				if got := len(low.Sequence()); got != states+1 {
 					b.Fatalf("%d calls", got)
 				}
-			}
+			})
 		})
 	}
 }
@@ -96,8 +97,8 @@ func TestRunFollowsSequence(t *testing.T) {
 	}
 }
 
-// FuzzCompile checks that problems lie within the file, that there is no low data with errors, and that what is printed as YAML
-// reads as the same data.
+// FuzzCompile checks that problems lie within the file, that there is no low data with errors, that runs in parallel have the same results, and
+// that what is printed as YAML reads as the same data.
 func FuzzCompile(f *testing.F) {
 	f.Add([]byte(x1))
 	for _, test := range errorTests {
@@ -106,6 +107,7 @@ func FuzzCompile(f *testing.F) {
 		}
 	}
 	f.Add([]byte("a: &x {m.f: [{names: [b, {c: [{d: 1.50}]}]}, {order: -1.5}]}\n<<: *x\nb: {m: [g, {prereq_in: ['?']}]}\nextend: {a: {m: [{use: [b]}]}}\n"))
+	f.Add([]byte("a: {m.f: [{parallel: true}, {retry: {attempts: 3, splay: 1.5}}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}\nc: {m.f: [{prereq: [b]}]}\nd: {m.f: [{parallel: true}]}\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		files := fstest.MapFS{"f.sls": &fstest.MapFile{Data: src}}
 		high, diags := Load(files, []string{"f"}, LoadOptions{})
@@ -126,7 +128,16 @@ func FuzzCompile(f *testing.F) {
 		if low == nil {
 			return
 		}
+		for _, call := range low.Calls {
+			call.Retry = Retry{} // nobody waits here
+		}
 		low.Run(t.Context(), RunOptions{Functions: &fake{}})
+		alone, alongside := low.Run(t.Context(), RunOptions{Functions: idle{}}), low.Run(t.Context(), RunOptions{Functions: idle{}, Parallel: 3})
+		for i := range alone {
+			if alone[i].Call != alongside[i].Call || alone[i].Status != alongside[i].Status {
+				t.Fatalf("result %d is %v, in parallel %v", i, alone[i], alongside[i])
+			}
+		}
 		var json, printed, again bytes.Buffer
 		if err := WriteJSON(&json, low.Value()); err != nil {
 			t.Fatal(err)
@@ -146,4 +157,25 @@ func FuzzCompile(f *testing.F) {
 			t.Errorf("as JSON:\n%s\nprinted as YAML and read again:\n%s\n%s", &json, &again, &printed)
 		}
 	})
+}
+
+// Thousands of patterns, each for thousands of calls, are an error, found in seconds.
+func TestRequisitesOfTooMuch(t *testing.T) {
+	files, names := fstest.MapFS{}, []string{}
+	for part := range 5 {
+		var b strings.Builder
+		for i := part * 300; i < (part+1)*300; i++ {
+			fmt.Fprintf(&b, "t%d: {m.f: []}\ns%[1]d: {m.f: [{require: [{m: \"t*\"}]}]}\n", i)
+		}
+		name := fmt.Sprintf("f%d", part)
+		files[name+".sls"], names = &fstest.MapFile{Data: []byte(b.String())}, append(names, name)
+	}
+	high, diags := Load(files, names, LoadOptions{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	_, diags = Compile(high, CompileOptions{})
+	if want := "Requisites of too much"; len(diags) != 1 || diags[0].Summary != want {
+		t.Errorf("%v, want %s", diags, want)
+	}
 }

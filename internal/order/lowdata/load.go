@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/yamldoc"
+	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
 // LoadOptions say how files are read. The zero value has what is usual.
@@ -27,10 +28,7 @@ type LoadOptions struct {
 // Load reads SLS files and what they include. Files is the root of their tree; it should not lead out of that, as that
 // of an [os.Root] does not. With errors, the result is what could be understood.
 func Load(files fs.FS, names []string, opts LoadOptions) (*High, hcl.Diagnostics) {
-	if opts.Env == "" {
-		opts.Env = "base"
-	}
-	l := &loader{files: files, opts: opts, high: &High{noAutoOrder: opts.NoAutoOrder}, visited: map[string]bool{}, next: firstOrder}
+	l := newLoader(files, opts)
 	for _, name := range names {
 		if sls, ok := l.absolute(name, nil); ok {
 			l.visit(sls, nil)
@@ -40,6 +38,15 @@ func Load(files fs.FS, names []string, opts LoadOptions) (*High, hcl.Diagnostics
 	return l.high, l.diags
 }
 
+func newLoader(files fs.FS, opts LoadOptions) *loader {
+	if opts.Env == "" {
+		opts.Env = "base"
+	}
+	l := &loader{files: files, opts: opts, high: &High{noAutoOrder: opts.NoAutoOrder}, visited: map[string]bool{}, next: firstOrder}
+	l.high.declares = l.declares
+	return l
+}
+
 type loader struct {
 	files   fs.FS
 	opts    LoadOptions
@@ -47,7 +54,16 @@ type loader struct {
 	visited map[string]bool
 	next    int // order number of the next call without one
 	extends []extension
+	hints   order.Hints
 	diags   hcl.Diagnostics
+
+	names     []string          // of all files in the tree; nil until somebody asks
+	elsewhere map[string]string // ids of files that are not loaded, with their names; nil until somebody asks
+
+	// Of the top file, if there is one.
+	topSection     *hcl.Range
+	topExpressions []string
+	topMatched     bool
 }
 
 // extension is one entry of "extend".
@@ -117,40 +133,72 @@ func place(r *hcl.Range) string {
 	if r == nil {
 		return "an unknown place"
 	}
-	return order.Place{File: r.Filename, Line: r.Start.Line, Column: r.Start.Column}.String()
+	return order.PlaceOf(*r).String()
 }
 
 // read returns the content of an SLS file and its path below the root.
 func (l *loader) read(sls string, from *hcl.Range) (file string, src []byte, ok bool) {
 	base := strings.ReplaceAll(sls, ".", "/")
 	for _, file := range []string{base + ".sls", base + "/init.sls"} {
-		src, err := fs.ReadFile(l.files, file)
+		src, err := yamldoc.ReadFile(l.files, file)
 		switch {
 		case err == nil:
 			return file, src, true
 		case !errors.Is(err, fs.ErrNotExist):
-			l.problem(order.CodeBadPath, from, "SLS file cannot be read", "The file of the SLS %q cannot be read: %s.", sls, pathReason(err))
+			l.problem(order.CodeBadPath, from, "SLS file cannot be read", "The file of the SLS %q cannot be read: %s.", sls, userfile.Reason(err))
 			return "", nil, false
 		}
 	}
+	hint := l.hints.DidYouMean(sls, slices.Values(l.known()))
+	if name, ok := strings.CutSuffix(sls, ".sls"); ok {
+		hint = " The extension is left out: " + name + "."
+	}
 	l.problem(order.CodeUnknownRef, from, "Unknown SLS", "There is no SLS %q: neither %s nor %s exists.%s",
-		sls, path.Join(l.opts.Dir, base+".sls"), path.Join(l.opts.Dir, base, "init.sls"), order.DidYouMean(sls, l.known()))
+		sls, path.Join(l.opts.Dir, base+".sls"), path.Join(l.opts.Dir, base, "init.sls"), hint)
 	return "", nil, false
 }
 
-// pathReason says what is wrong, without the path, which is relative to a directory that users do not see.
-func pathReason(err error) string {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		return pathError.Err.Error()
+// declares returns the name of an SLS that is not loaded and has an id; "" if none is found among the first ones. Not to be
+// called before all are loaded that shall be.
+func (l *loader) declares(id string) string {
+	if l.elsewhere == nil {
+		l.elsewhere = map[string]string{}
+		const enough = 500
+		names := l.known()
+		for _, name := range names[:min(enough, len(names))] {
+			if !l.visited[name] && name != strings.TrimSuffix(topName, ".sls") {
+				l.readIDs(name)
+			}
+		}
 	}
-	return err.Error()
+	return l.elsewhere[id]
+}
+
+// readIDs adds the ids of an SLS to those elsewhere, as far as it can be read.
+func (l *loader) readIDs(name string) {
+	base := strings.ReplaceAll(name, ".", "/")
+	src, err := yamldoc.ReadFile(l.files, base+".sls")
+	if err != nil {
+		src, err = yamldoc.ReadFile(l.files, base+"/init.sls")
+	}
+	root, diags := parse(name, src)
+	if err != nil || diags.HasErrors() || root == nil || root.Kind != yaml.MappingNode {
+		return
+	}
+	for n := 0; n+1 < len(root.Content); n += 2 {
+		if id := root.Content[n].Value; l.elsewhere[id] == "" {
+			l.elsewhere[id] = name
+		}
+	}
 }
 
 // known lists the names of the files in the tree, as far as they can be found.
 func (l *loader) known() []string {
+	if l.names != nil {
+		return l.names
+	}
 	const enough = 10_000
-	var names []string
+	names := []string{}
 	err := fs.WalkDir(l.files, ".", func(file string, entry fs.DirEntry, err error) error {
 		if len(names) >= enough {
 			return fs.SkipAll
@@ -162,8 +210,9 @@ func (l *loader) known() []string {
 		return nil
 	})
 	if err != nil {
-		return nil // no suggestion then
+		names = []string{} // no suggestion then
 	}
+	l.names = names
 	return names
 }
 

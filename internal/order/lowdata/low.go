@@ -55,6 +55,8 @@ type Call struct {
 	Order    float64
 	HasOrder bool  // false only without automatic numbers
 	Failhard *bool // nil: as the run has it (line C-38)
+	Parallel bool  // need not have ended when the next one is made, if that does not require it
+	Retry    Retry
 
 	Range *hcl.Range
 

@@ -234,6 +234,23 @@ func TestOrderC(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	})
+	t.Run("C-06_module_then_function_then_id", func(t *testing.T) {
+		high, diags := load(t, "d: {n.b: []}\nc: {m.g: []}\nb: {m.f: [], n.a: []}\na: {m.f: [{require: [d]}]}\n", LoadOptions{NoAutoOrder: true})
+		low, moreDiags := Compile(high, CompileOptions{})
+		if len(diags)+len(moreDiags) > 0 {
+			t.Fatal(diags, moreDiags)
+		}
+		var got []string
+		for _, call := range low.Calls {
+			got = append(got, call.FullFunction()+" "+call.ID)
+		}
+		if want := "m.f a, m.f b, m.g c, n.a b, n.b d"; strings.Join(got, ", ") != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if got, want := sequenceOf(low), "d a b c b"; got != want { // requisites count all the same
+			t.Errorf("sequence %s, want %s", got, want)
+		}
+	})
 	t.Run("C-09_requisites_when_they_are_needed", func(t *testing.T) {
 		low := mustCompile(t, x1)
 		var got []string
@@ -340,13 +357,19 @@ func TestOrderCNumbers(t *testing.T) {
 	tests := map[string]struct {
 		src, want string
 	}{
-		"C-21_one_is_first":      {"a: {m.f: []}\nb: {m.f: [{order: 1}]}", "b=1 a=10000"},
-		"C-22_last_and_minus_1":  {"l: {m.f: [{order: last}]}\nm: {m.f: [{order: -1}]}\na: {m.f: []}", "a=10000 m=1010099 l=1010100"},
-		"C-23_first_is_0":        {"a: {m.f: [{order: 1}]}\nf: {m.f: [{order: first}]}", "f=0 a=1"},
-		"C-24_the_cap_grows":     {"a: {m.f: [{order: 5}]}\nb: {m.f: [{order: 105}]}\nl: {m.f: [{order: last}]}", "a=5 b=105 l=1000205"},
-		"C-24_steps_of_100":      {"a: {m.f: [{order: 5}]}\nb: {m.f: [{order: 104}]}\nl: {m.f: [{order: last}]}", "a=5 b=104 l=1000105"},
-		"C-24_other_words":       {"a: {m.f: [{order: 5}]}\nb: {m.f: [{order: soon}]}", "a=5 b=105"},
-		"C-24_none_at_all":       {"l: {m.f: [{order: last}]}", "l=1000001"},
+		"C-21_one_is_first":     {"a: {m.f: []}\nb: {m.f: [{order: 1}]}", "b=1 a=10000"},
+		"C-22_last_and_minus_1": {"l: {m.f: [{order: last}]}\nm: {m.f: [{order: -1}]}\na: {m.f: []}", "a=10000 m=1010099 l=1010100"},
+		"C-23_first_is_0":       {"a: {m.f: [{order: 1}]}\nf: {m.f: [{order: first}]}", "f=0 a=1"},
+		"C-24_the_cap_grows":    {"a: {m.f: [{order: 5}]}\nb: {m.f: [{order: 105}]}\nl: {m.f: [{order: last}]}", "a=5 b=105 l=1000205"},
+		"C-24_steps_of_100":     {"a: {m.f: [{order: 5}]}\nb: {m.f: [{order: 104}]}\nl: {m.f: [{order: last}]}", "a=5 b=104 l=1000105"},
+		"C-24_other_words":      {"a: {m.f: [{order: 5}]}\nb: {m.f: [{order: soon}]}", "a=5 b=105"},
+		"C-24_none_at_all":      {"l: {m.f: [{order: last}]}", "l=1000001"},
+		"C-24_0_and_fractions_do_not_count": {
+			"a: {m.f: [{order: 0}]}\nb: {m.f: [{order: 700.5}]}\nc: {m.f: [{order: -7}]}\nl: {m.f: [{order: last}]}", "a=0 b=700.5 c=999994 l=1000001",
+		},
+		"C-24_only_what_is_above_the_cap_so_far": {
+			"a: {m.f: [{order: 500}]}\nb: {m.f: [{order: 599}]}\nc: {m.f: [{order: 600}]}\nl: {m.f: [{order: last}]}", "a=500 b=599 c=600 l=1000700",
+		},
 		"C-25_fractions":         {"c: {m.f: [{order: 2}]}\nb: {m.f: [{order: 1.5}]}\na: {m.f: [{order: 1}]}", "a=1 b=1.5 c=2"},
 		"C-26_names":             {"a: {m.f: [{names: [z, y]}]}\nb: {m.f: []}", "z=10000.0001 y=10000.0002 b=10001"},
 		"C-26_names_of_an_order": {"a: {m.f: [{names: [z, y]}, {order: -1}]}\nb: {m.f: []}", "b=10000 z=1010099.0001 y=1010099.0002"},
@@ -362,6 +385,12 @@ func TestOrderCNumbers(t *testing.T) {
 			}
 		})
 	}
+	t.Run("C-24_the_largest_number", func(t *testing.T) {
+		low := mustCompile(t, "l: {m.f: [{order: last}]}\na: {m.f: [{order: 9223372036854775807}]}\nb: {m.f: []}\n")
+		if got, want := sequenceOf(low), "b a l"; got != want {
+			t.Errorf("got %s, want %s: %s", got, want, ordersOf(low))
+		}
+	})
 	t.Run("C-26_names_with_arguments", func(t *testing.T) {
 		low := mustCompile(t, "a:\n  m.f:\n    - mode: 1\n    - names:\n      - x\n      - y:\n        - mode: 2\n")
 		compareJSON(t, low.Value(), `[
@@ -469,7 +498,20 @@ var errorTests = map[string]struct {
 	"C-40_of_another_module": {
 		"vim: {pkg.installed: []}\nx: {m.f: [{watch: [{file: vim}]}]}\n",
 		[]string{"order/unknown-ref blah.sls:2:20 Unknown requisite"},
-		"",
+		`There is vim (pkg.installed): write "pkg: vim".`,
+	},
+	"C-40_in_a_file_that_is_not_loaded": {
+		"x: {m.f: [{watch: [{file: vim}]}]}\n-- editors/init.sls --\nvim: {file.f: []}\n-- broken.sls --\n{{ x }}\n",
+		[]string{"order/unknown-ref blah.sls:1:20 Unknown requisite"},
+		`The SLS "editors" declares it and is not loaded: include it.`,
+	},
+	"extension_in_a_file_that_is_not_loaded": {
+		"extend: {vim: {file: []}}\nx: {m.f: []}\n-- editors/init.sls --\nvim: {file.f: []}\n",
+		[]string{"order/unknown-ref blah.sls:1:10 Extension of an unknown id"},
+		`No loaded SLS declares the id "vim". The SLS "editors" does: include it.`,
+	},
+	"with_the_extension": {
+		"include: [b.sls]\n-- b.sls --\na: {m.f: []}\n", []string{"order/unknown-ref blah.sls:1:11 Unknown SLS"}, "The extension is left out: b.",
 	},
 	"C-40_in_form": {
 		"x: {m.f: [{watch_in: [{file: vim}]}]}\n",
@@ -538,6 +580,18 @@ var errorTests = map[string]struct {
 	"reserved_argument": {"a: {m.f: [{fun: x}]}\n", []string{"order/syntax blah.sls:1:17 Reserved argument"}, ""},
 	"reserved_id":       {"__a__: {m.f: []}\n", []string{"order/syntax blah.sls:1:1 Reserved id"}, ""},
 	"invalid_failhard":  {"a: {m.f: [{failhard: 3}]}\n", []string{"order/syntax blah.sls:1:22 Invalid failhard"}, ""},
+	"invalid_parallel":  {"a: {m.f: [{parallel: 3}]}\n", []string{"order/syntax blah.sls:1:22 Invalid parallel"}, ""},
+	"retry_of_text":     {"a: {m.f: [{retry: often}]}\n", []string{"order/syntax blah.sls:1:19 Invalid retry"}, "this is a string"},
+	"retry_unknown":     {"a: {m.f: [{retry: {attempt: 3}}]}\n", []string{"order/unknown-key blah.sls:1:19 Invalid retry"}, `Did you mean "attempts"?`},
+	"retry_values": {
+		"a: {m.f: [{retry: {attempts: 0, until: never, interval: -1, splay: x}}]}\n",
+		slices.Repeat([]string{"order/syntax blah.sls:1:19 Invalid retry"}, 4), `The entry "attempts" of "retry" must be a whole number of 1 or more.`,
+	},
+	"without_effect": {
+		"a: {m.f: [{fire_event: done}, {aggregate: true}]}\n",
+		[]string{"order/unknown-key blah.sls:1:24 Argument without effect", "order/unknown-key blah.sls:1:43 Argument without effect"},
+		"there is no master",
+	},
 	"invalid_exclusion": {"exclude: [{file: x}]\n", []string{"order/syntax blah.sls:1:11 Invalid exclusion"}, ""},
 	"invalid_tag":       {"a: {m.f: [{x: !!python/object 3}]}\n", []string{"order/syntax blah.sls:1:15 Unsupported YAML tag"}, ""},
 	"bomb": {

@@ -4,7 +4,9 @@
 package lowdata
 
 import (
+	"iter"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,10 +16,12 @@ type index struct {
 
 	// By module ("" for any, "sls" for files, "id" for ids) and id or name, in the order of calls.
 	exact map[[2]string][]int
+
+	patterns map[[2]string][]int // what has been found of patterns, by module and pattern
 }
 
 func newIndex(calls []*Call) *index {
-	x := &index{calls: calls, exact: map[[2]string][]int{}}
+	x := &index{calls: calls, exact: map[[2]string][]int{}, patterns: map[[2]string][]int{}}
 	for i, call := range calls {
 		x.add("sls", call.SLS, i)
 		x.add("id", call.ID, i)
@@ -38,32 +42,48 @@ func (x *index) add(module, identifier string, call int) {
 
 // match returns the calls that a requisite of a call names. A pattern does not match the call itself.
 func (x *index) match(r Requisite, of int) []int {
-	if found := x.exact[[2]string{r.Module, r.Identifier}]; len(found) > 0 || !isPattern(r.Identifier) {
+	key := [2]string{r.Module, r.Identifier}
+	if found := x.exact[key]; len(found) > 0 || !isPattern(r.Identifier) {
 		return found
 	}
-	var found []int
-	matches := r.matcher()
-	for i, call := range x.calls {
-		if i != of && matches(call) {
-			found = append(found, i)
+	found, known := x.patterns[key]
+	if !known {
+		matches := r.matcher()
+		for i, call := range x.calls {
+			if matches(call) {
+				found = append(found, i)
+			}
 		}
+		x.patterns[key] = found
+	}
+	if at, itself := slices.BinarySearch(found, of); itself {
+		return slices.Concat(found[:at], found[at+1:])
 	}
 	return found
 }
 
-// names returns what could have been named.
-func (x *index) names(module string) []string {
-	var names []string
-	for key := range x.exact {
-		if key[0] == module {
-			names = append(names, key[1])
-		}
+// cost is about what it takes to find what a requisite names, in steps of some nanoseconds.
+func (x *index) cost(r Requisite) int {
+	key := [2]string{r.Module, r.Identifier}
+	if _, known := x.patterns[key]; known || len(x.exact[key]) > 0 || !isPattern(r.Identifier) {
+		return 0
 	}
-	return names
+	const averageName = 20
+	return len(x.calls) * (averageName + averageName*len(r.Identifier))
 }
 
-func (r Requisite) matches(call *Call) bool { return r.matcher()(call) }
+// names yields what could have been named.
+func (x *index) names(module string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for key := range x.exact {
+			if key[0] == module && !yield(key[1]) {
+				return
+			}
+		}
+	}
+}
 
+// matcher returns what tells whether a call is named.
 func (r Requisite) matcher() func(*Call) bool {
 	matches := func(text string) bool { return text == r.Identifier }
 	if isPattern(r.Identifier) {
@@ -85,6 +105,7 @@ func isPattern(text string) bool { return strings.ContainsAny(text, "*?[") }
 
 // compilePattern makes a regular expression of a pattern of shells, in which "*" stands for slashes, too.
 func compilePattern(pattern string) *regexp.Regexp {
+	pattern = strings.ToValidUTF8(pattern, "\ufffd")
 	var b strings.Builder
 	b.WriteString(`(?s)^`)
 	for i := 0; i < len(pattern); i++ {

@@ -27,8 +27,8 @@ func (c *compiler) turnAround() {
 	for i, call := range c.calls {
 		for _, kind := range kinds {
 			for _, target := range call.requisites[kind+"_in"] {
-				found := c.index.match(target, i)
-				if len(found) == 0 {
+				found, ok := c.find(target, i)
+				if ok && len(found) == 0 {
 					c.unknown(call, kind+"_in", target)
 				}
 				for _, other := range found {
@@ -55,16 +55,16 @@ type turned struct {
 func (c *compiler) takeOver() {
 	var b order.Builder
 	for _, call := range c.calls {
-		b.Add(order.Node{Name: call.String(), Weight: float64(call.position), Place: call.place()})
+		b.Add(order.Node{Name: call.String(), Weight: float64(call.position), Place: call.Place()})
 	}
 	for i, call := range c.calls {
 		for _, requisite := range call.requisites[use] {
-			found := c.index.match(requisite, i)
-			if len(found) == 0 {
+			found, ok := c.find(requisite, i)
+			if ok && len(found) == 0 {
 				c.unknown(call, use, requisite)
 			}
 			for _, other := range found {
-				b.Edge(order.Edge{From: other, To: i, Reason: use + " " + requisite.String(), Place: placeOf(requisite.Range)})
+				b.Edge(order.Edge{From: other, To: i, Reason: use + " " + requisite.String(), Place: order.PlaceAt(requisite.Range)})
 				call.targets[use] = append(call.targets[use], other)
 			}
 		}
@@ -89,16 +89,15 @@ func (c *Call) takeOver(other *Call) {
 		if _, own := c.Args.Lookup(entry.Key); own || isRequisite(entry.Key) || entry.Key == "failhard" {
 			continue
 		}
+		switch entry.Key {
+		case "parallel":
+			c.Parallel = other.Parallel
+		case "retry":
+			c.Retry = other.Retry
+		}
 		c.Args.Set(entry.Key, entry.Value)
 		c.ranges[entry.Key] = other.ranges[entry.Key]
 	}
-}
-
-func placeOf(r *hcl.Range) order.Place {
-	if r == nil {
-		return order.Place{}
-	}
-	return order.Place{File: r.Filename, Line: r.Start.Line, Column: r.Start.Column}
 }
 
 // node is what a node of the graph stands for: a call, or trying what it would change.
@@ -117,7 +116,7 @@ func newLow(calls []*Call) (*Low, hcl.Diagnostics) {
 		}
 	}
 	for i, call := range calls {
-		n := order.Node{Name: call.String(), Weight: float64(i), Place: call.place()}
+		n := order.Node{Name: call.String(), Weight: float64(i), Place: call.Place()}
 		g.run[i] = g.add(n, node{call: i})
 		g.trial[i] = g.run[i]
 		if len(l.before[i]) > 0 {
@@ -171,7 +170,7 @@ func (g *grapher) requisites(call int) {
 		}
 		for i, target := range c.targets[kind] {
 			requisite := c.requisites[kind][c.named[kind][i]]
-			edge := order.Edge{Reason: fmt.Sprintf("%s %s of %s", kind, requisite, c), Place: placeOf(requisite.Range)}
+			edge := order.Edge{Reason: fmt.Sprintf("%s %s of %s", kind, requisite, c), Place: order.PlaceAt(requisite.Range)}
 			g.edges(call, target, kind, edge)
 		}
 	}

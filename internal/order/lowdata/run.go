@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/cairnstacks/cairn/internal/order"
 )
@@ -16,24 +18,38 @@ type RunOptions struct {
 	Functions Functions
 	Test      bool // makes all calls in test mode
 	Failhard  bool // stops at the first failure, unless the call says otherwise
+	Parallel  int  // how many calls may be made at the same time, of those that allow it; less than 1 stands for 1
 
-	// Started and Ended are told of each call that is made, and of each result, in order; either may be nil.
+	// Started and Ended are told of each call that is made, and of each result; either may be nil. They are not called at the same
+	// time. Results come in the order of the calls, so that one that has ended waits for those that were started before it.
 	Started func(*Call)
 	Ended   func(Result)
 }
 
 // Run makes the calls one after the other, each after its requisites, and decides by what became of these whether
-// it is made. The results are in the order in which they were known, those of calls that were not reached at the end.
+// it is made. A call that is [Call.Parallel] is started in its turn, too, but the next one does not wait for its end unless it requires it.
+//
+// The results are in the order in which the calls are reached, which is the same each time; those of calls that were not reached are at the end.
 //
 // Once ctx ends, nothing more is started.
 func (l *Low) Run(ctx context.Context, opts RunOptions) []Result {
 	r := &run{Low: l, opts: opts, states: make([]state, len(l.Calls))}
-	l.graph.Run(ctx, order.RunOptions{Rule: order.ByDemand, Parallel: 1, KeepGoing: true, FailFast: true}, r.visit)
-	if ctx.Err() == nil && !r.stopped {
+	graph, parallel := l.graph, 1
+	if opts.Parallel > 1 && slices.ContainsFunc(l.Calls, func(c *Call) bool { return c.Parallel }) {
+		graph, parallel = l.alongside(), opts.Parallel
+	}
+	var ended func(int)
+	if opts.Ended != nil {
+		ended = func(call int) { opts.Ended(r.states[call].result) }
+	}
+	r.log = newEventLog(graph.Sequence(order.ByDemand, nil), ended)
+	graph.Run(ctx, order.RunOptions{Rule: order.ByDemand, Parallel: parallel, KeepGoing: true, FailFast: true}, r.visit)
+	calls := r.log.close()
+	if ctx.Err() == nil && !r.stopped.Load() {
 		r.listeners(ctx)
 	}
 	results := make([]Result, 0, len(l.Calls))
-	for _, call := range r.ended {
+	for _, call := range calls {
 		results = append(results, r.states[call].result)
 	}
 	for i := range r.states {
@@ -47,9 +63,9 @@ func (l *Low) Run(ctx context.Context, opts RunOptions) []Result {
 type run struct {
 	*Low
 	opts    RunOptions
-	states  []state
-	ended   []int // calls in the order in which they ended
-	stopped bool
+	states  []state // each written by the work of the nodes of its call alone
+	log     *eventLog
+	stopped atomic.Bool
 }
 
 // state is what is known of one call.
@@ -64,15 +80,26 @@ var errFailhard = errors.New("a call has failed that stops the run")
 // visit is the work of one node of the graph. An error stops the run.
 func (r *run) visit(ctx context.Context, n int) error {
 	at := r.nodes[n]
-	switch {
-	case r.states[at.call].ended:
-	case at.trial:
+	s := &r.states[at.call]
+	if s.ended {
+		r.log.visited(n, -1)
+		return nil
+	}
+	if at.trial {
 		r.try(ctx, at.call)
-	default:
+	} else {
 		r.make(ctx, at.call)
 	}
-	if s := &r.states[at.call]; s.ended && !s.result.Status.Success() && r.stops(at.call) {
-		r.stopped = true
+	if !s.ended {
+		r.log.visited(n, -1)
+		return nil
+	}
+	stops := !s.result.Status.Success() && r.stops(at.call)
+	if stops {
+		r.stopped.Store(true)
+	}
+	r.log.visited(n, at.call)
+	if stops {
 		return errFailhard
 	}
 	return nil
@@ -89,10 +116,6 @@ func (r *run) stops(call int) bool {
 func (r *run) end(call int, result Result) {
 	result.Call = r.Calls[call]
 	r.states[call].result, r.states[call].ended = result, true
-	r.ended = append(r.ended, call)
-	if r.opts.Ended != nil {
-		r.opts.Ended(result)
-	}
 }
 
 // endBy ends a call that is not made.
@@ -126,10 +149,11 @@ func (r *run) make(ctx context.Context, call int) {
 		return
 	}
 	if r.opts.Started != nil {
-		r.opts.Started(r.Calls[call])
+		r.log.tell(func() { r.opts.Started(r.Calls[call]) })
 	}
+	began := time.Now()
 	outcome := r.call(ctx, call, r.opts.Test, r.reacts(call))
-	r.end(call, Result{Status: outcome.status(), Changes: outcome.Changes, Comment: outcome.Comment})
+	r.end(call, Result{Status: outcome.status(), Changes: outcome.Changes, Comment: outcome.Comment, Took: time.Since(began)})
 }
 
 func (o Outcome) status() Status {
@@ -145,12 +169,12 @@ func (o Outcome) status() Status {
 // call makes a call, and its reaction after it if that is due.
 func (r *run) call(ctx context.Context, call int, test, reaction bool) Outcome {
 	req := r.Calls[call].request(test)
-	outcome := r.opts.Functions.Call(ctx, req)
-	if outcome.Failed || !reaction {
+	outcome := r.attempts(ctx, r.Calls[call], req)
+	if outcome.Failed || outcome.Needless || !reaction {
 		return outcome
 	}
 	req.Reaction, req.Changes = true, outcome.Changes
-	return outcome.and(r.opts.Functions.Call(ctx, req))
+	return outcome.and(r.attempts(ctx, r.Calls[call], req))
 }
 
 // and adds what a later call has done.
@@ -185,22 +209,32 @@ func (r *run) reacts(call int) bool {
 	return watched && r.opts.Functions.Reacts(c.Module, c.Function)
 }
 
-// listeners make reactions at the very end of the run: those of calls that listen to what has changed.
+// listeners make reactions at the very end of the run: those of calls that listen to what has changed until then. What reactions
+// change does not count, so that it does not matter which one is first.
 func (r *run) listeners(ctx context.Context) {
-	for _, call := range r.Sequence() {
-		s, c := &r.states[call], r.Calls[call]
+	sequence := slices.DeleteFunc(r.Sequence(), func(call int) bool {
+		c := r.Calls[call]
 		due := slices.ContainsFunc(c.targets[listen], func(target int) bool { return r.states[target].result.Status == Changed })
-		if !due || !s.result.Status.Success() || !r.opts.Functions.Reacts(c.Module, c.Function) || ctx.Err() != nil {
-			continue
+		return !due || !r.states[call].result.Status.Success() || !r.opts.Functions.Reacts(c.Module, c.Function)
+	})
+	for _, call := range sequence {
+		if ctx.Err() != nil {
+			return
 		}
+		s, c := &r.states[call], r.Calls[call]
 		if r.opts.Started != nil {
 			r.opts.Started(c)
 		}
 		req := c.request(r.opts.Test)
-		req.Reaction, req.Changes = true, s.result.Changes
+		req.Reaction, req.Late, req.Changes = true, true, s.result.Changes
 		before := Outcome{Changed: s.result.Status == Changed, Changes: s.result.Changes, Comment: s.result.Comment}
-		sum := before.and(r.opts.Functions.Call(ctx, req))
-		s.result = Result{Call: c, Status: sum.status(), Changes: sum.Changes, Comment: sum.Comment}
+		began := time.Now()
+		after := r.attempts(ctx, c, req)
+		if after.Comment != "" {
+			after.Comment = "At the end of the run: " + after.Comment
+		}
+		sum := before.and(after)
+		s.result = Result{Call: c, Status: sum.status(), Changes: sum.Changes, Comment: sum.Comment, Took: s.result.Took + time.Since(began)}
 		if r.opts.Ended != nil {
 			r.opts.Ended(s.result)
 		}

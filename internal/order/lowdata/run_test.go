@@ -5,8 +5,11 @@ package lowdata
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestOrderCRun(t *testing.T) {
@@ -109,6 +112,22 @@ func TestOrderCRun(t *testing.T) {
 			}
 		})
 	}
+	t.Run("C-34_because_of_the_requisite", func(t *testing.T) {
+		low := mustCompile(t, "x: {m.f: [{require: [w, y]}]}\nw: {m.f: []}\ny: {m.fails: []}\nz: {m.f: [{watch: [x]}]}")
+		f := &fake{}
+		because := map[string]string{}
+		for _, result := range low.Run(t.Context(), RunOptions{Functions: f}) {
+			if result.Because != nil {
+				because[result.Call.ID] = result.Because.ID
+				if result.Status.Success() || !strings.Contains(result.Comment, result.Because.String()) {
+					t.Errorf("%s: counts as success: %t, comment %q; want a failure with the name of %s", result.Call, result.Status.Success(), result.Comment, result.Because)
+				}
+			}
+		}
+		if diff := cmp.Diff(map[string]string{"x": "y", "z": "x"}, because); diff != "" {
+			t.Errorf("on account of (-want +got):\n%s", diff)
+		}
+	})
 	t.Run("C-36_both_forms_compile_to_the_same", func(t *testing.T) {
 		in := mustCompile(t, "X: {pkg.f: [{require_in: [{service: httpd}]}]}\nhttpd: {service.f: []}")
 		plain := mustCompile(t, "X: {pkg.f: []}\nhttpd: {service.f: [{require: [{pkg: X}]}]}")
@@ -144,51 +163,63 @@ func TestOrderCTruthTable(t *testing.T) {
 		runs      = "x=ok"
 		andReacts = "x=changed"
 	)
-	table := map[string]map[string]string{
-		require:      {"skipped": noRun, "failed": noRun, "ok": runs, "changed": runs},
-		requireAny:   {"skipped": noRun, "failed": noRun, "ok": runs, "changed": runs},
-		watch:        {"skipped": noRun, "failed": noRun, "ok": runs, "changed": andReacts},
-		watchAny:     {"skipped": noRun, "failed": noRun, "ok": runs, "changed": andReacts},
-		listen:       {"skipped": runs, "failed": runs, "ok": runs, "changed": andReacts},
-		onchanges:    {"skipped": noNeed, "failed": noNeed, "ok": noNeed, "changed": runs},
-		onchangesAny: {"skipped": noNeed, "failed": noNeed, "ok": noNeed, "changed": runs},
-		onfail:       {"skipped": noNeed, "failed": runs, "ok": noNeed, "changed": noNeed},
-		onfailAny:    {"skipped": noNeed, "failed": runs, "ok": noNeed, "changed": noNeed},
-		onfailAll:    {"skipped": noNeed, "failed": runs, "ok": noNeed, "changed": noNeed},
-		prereq:       {"skipped": noRun, "failed": noRun, "ok": noNeed, "changed": runs},
-		use:          {"skipped": runs, "failed": runs, "ok": runs, "changed": runs},
-	}
-	for kind, row := range table {
-		for column, want := range row {
+	for _, row := range []struct {
+		name, kind                   string
+		skipped, failed, ok, changed string
+	}{
+		{"C-require", require, noRun, noRun, runs, runs},
+		{"C-require_any", requireAny, noRun, noRun, runs, runs},
+		{"C-watch", watch, noRun, noRun, runs, andReacts},
+		{"C-watch_any", watchAny, noRun, noRun, runs, andReacts},
+		{"C-listen", listen, runs, runs, runs, andReacts},
+		{"C-onchanges", onchanges, noNeed, noNeed, noNeed, runs},
+		{"C-onchanges_any", onchangesAny, noNeed, noNeed, noNeed, runs},
+		{"C-onfail", onfail, noNeed, runs, noNeed, noNeed},
+		{"C-onfail", onfailAny, noNeed, runs, noNeed, noNeed},
+		{"C-onfail_all", onfailAll, noNeed, runs, noNeed, noNeed},
+		{"C-prereq", prereq, noRun, noRun, noNeed, runs},
+		{"C-use", use, runs, runs, runs, runs},
+	} {
+		for column, want := range map[string]string{"skipped": row.skipped, "failed": row.failed, "ok": row.ok, "changed": row.changed} {
 			for form, src := range map[string]string{
-				"plain":       "x: {m.f: [{" + kind + ": [t]}]}\n" + targets[column],
-				"turned":      "x: {m.f: []}\n" + strings.Replace(targets[column], "[", "[{"+kind+"_in: [x]}, ", 1),
-				"target_last": targets[column] + "x: {m.f: [{" + kind + ": [t]}]}\n",
+				"plain":       "x: {m.f: [{" + row.kind + ": [t]}]}\n" + targets[column],
+				"turned":      "x: {m.f: []}\n" + strings.Replace(targets[column], "[", "[{"+row.kind+"_in: [x]}, ", 1),
+				"target_last": targets[column] + "x: {m.f: [{" + row.kind + ": [t]}]}\n",
 			} {
-				t.Run(kind+"/"+column+"/"+form, func(t *testing.T) {
-					_, ended := runIt(t, mustCompile(t, src), RunOptions{})
+				t.Run(row.name+"/"+row.kind+"/"+column+"/"+form, func(t *testing.T) {
+					log, ended := runIt(t, mustCompile(t, src), RunOptions{})
 					if got := ended[strings.LastIndex(ended, "x="):]; got != want {
 						t.Errorf("%s: got %s, want %s", src, got, want)
+					}
+					calls := strings.Fields(log)
+					if got, want := slices.Contains(calls, "x"), want == runs || want == andReacts; got != want {
+						t.Errorf("%s: called: %t, want %t", src, got, want)
+					}
+					if got, want := slices.Contains(calls, "x!"), want == andReacts; got != want {
+						t.Errorf("%s: reaction made: %t, want %t", src, got, want)
+					}
+					if slices.Contains(calls, "t") && column != "skipped" && row.kind == prereq && want == noNeed {
+						t.Errorf("%s: the target of prereq is called though it would change nothing", src)
 					}
 				})
 			}
 		}
 	}
 	several := map[string]struct{ kind, targets, want string }{
-		"require_any with one of two":      {requireAny, "failed+ok", runs},
-		"require with one of two":          {require, "failed+ok", noRun},
-		"watch_any with one of two":        {watchAny, "failed+changed", andReacts},
-		"watch_any without change":         {watchAny, "failed+ok", runs},
-		"watch with one of two":            {watch, "failed+changed", noRun},
-		"watch where one changed":          {watch, "ok+changed", andReacts},
-		"onchanges where one changed":      {onchanges, "ok+changed", runs},
-		"onchanges where one failed":       {onchanges, "failed+changed", noNeed},
-		"onchanges_any where one failed":   {onchangesAny, "failed+changed", runs},
-		"onchanges_any where none changed": {onchangesAny, "failed+ok", noNeed},
-		"onfail where one failed":          {onfail, "ok+failed", runs},
-		"onfail_all where one failed":      {onfailAll, "ok+failed", noNeed},
-		"onfail_all where all failed":      {onfailAll, "failed+failed", runs},
-		"listen where two changed":         {listen, "changed+changed", andReacts},
+		"C-require_any/one of two":     {requireAny, "failed+ok", runs},
+		"C-require/one of two":         {require, "failed+ok", noRun},
+		"C-watch_any/one of two":       {watchAny, "failed+changed", andReacts},
+		"C-watch_any/no change":        {watchAny, "failed+ok", runs},
+		"C-watch/one of two":           {watch, "failed+changed", noRun},
+		"C-watch/one changed":          {watch, "ok+changed", andReacts},
+		"C-onchanges/one changed":      {onchanges, "ok+changed", runs},
+		"C-onchanges/one failed":       {onchanges, "failed+changed", noNeed},
+		"C-onchanges_any/one failed":   {onchangesAny, "failed+changed", runs},
+		"C-onchanges_any/none changed": {onchangesAny, "failed+ok", noNeed},
+		"C-onfail/one failed":          {onfail, "ok+failed", runs},
+		"C-onfail_all/one failed":      {onfailAll, "ok+failed", noNeed},
+		"C-onfail_all/all failed":      {onfailAll, "failed+failed", runs},
+		"C-listen/two changed":         {listen, "changed+changed", andReacts},
 	}
 	functions := map[string]string{"failed": "fails", "ok": "f", "changed": "changes"}
 	for name, test := range several {
@@ -204,19 +235,44 @@ func TestOrderCTruthTable(t *testing.T) {
 			}
 		})
 	}
-	t.Run("listen reacts at the very end", func(t *testing.T) {
+	t.Run("C-listen/at the very end", func(t *testing.T) {
 		log, _ := runIt(t, mustCompile(t, "x: {m.f: [{listen: [y]}]}\ny: {m.changes: []}\nz: {m.f: []}"), RunOptions{})
 		if want := "x y z x!"; log != want {
 			t.Errorf("calls: %s, want %s", log, want)
 		}
 	})
-	t.Run("onchanges is fine for those that require it", func(t *testing.T) {
+	t.Run("C-listen/to what has changed in the run itself", func(t *testing.T) {
+		for src, want := range map[string]string{
+			"a: {m.f: [{listen: [y]}]}\nb: {m.f: [{listen: [a]}]}\ny: {m.changes: []}":        "a b y a!",
+			"b: {m.f: [{listen: [a]}]}\na: {m.f: [{listen: [y]}]}\ny: {m.changes: []}":        "b a y a!",
+			"a: {m.f: [{listen: [b]}]}\nb: {m.f: [{listen: [a]}]}":                            "a b",
+			"a: {m.changes: [{listen: [b]}]}\nb: {m.changes: [{listen: [a]}]}":                "a b a! b!",
+			"a: {m.fails: [{listen: [y]}]}\ny: {m.changes: []}":                               "a y",
+			"a: {m.f: [{listen: [y]}, {require: [x]}]}\nx: {m.fails: []}\ny: {m.changes: []}": "x y",
+		} {
+			if log, _ := runIt(t, mustCompile(t, src), RunOptions{}); log != want {
+				t.Errorf("%s: calls %s, want %s", src, log, want)
+			}
+		}
+	})
+	t.Run("C-onchanges/fine for those that require it", func(t *testing.T) {
 		_, ended := runIt(t, mustCompile(t, "x: {m.f: [{onchanges: [y]}]}\ny: {m.f: []}\nz: {m.f: [{require: [x]}]}"), RunOptions{})
 		if want := "x=not-needed y=ok z=ok"; ended != want {
 			t.Errorf("got %s, want %s", ended, want)
 		}
 	})
-	t.Run("use takes over arguments only", func(t *testing.T) {
+	t.Run("files without calls", func(t *testing.T) {
+		for kind, want := range map[string]string{
+			require: "x=ok", requireAny: "x=ok", watch: "x=ok", watchAny: "x=ok", listen: "x=ok",
+			onchanges: "x=not-needed", onchangesAny: "x=not-needed", onfail: "x=not-needed", onfailAll: "x=not-needed", prereq: "x=not-needed",
+		} {
+			_, ended := runIt(t, mustCompile(t, "include: [b]\nx: {m.f: [{"+kind+": [{sls: b}]}]}\n-- b.sls --\ninclude: [c]\n-- c.sls --\n"), RunOptions{})
+			if ended != want {
+				t.Errorf("%s: %s, want %s", kind, ended, want)
+			}
+		}
+	})
+	t.Run("C-use/arguments only", func(t *testing.T) {
 		low := mustCompile(t, "x: {m.f: [{mode: 1}, {use: [y]}]}\ny: {m.g: [{name: n}, {order: 3}, {mode: 2}, {user: u}, {require: [z]}, {use: [w]}]}\n"+
 			"z: {m.f: []}\nw: {m.f: [{group: g}]}")
 		var got *Call

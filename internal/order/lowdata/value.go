@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -182,7 +183,7 @@ func WriteYAML(w io.Writer, value any) error {
 	return encoder.Close()
 }
 
-// toYAML returns a node that [fromYAML] reads as the value.
+// toYAML returns a node that readers of YAML 1.1 and of YAML 1.2 read as the value.
 func toYAML(value any) *yaml.Node {
 	switch value := value.(type) {
 	case *Map:
@@ -200,7 +201,7 @@ func toYAML(value any) *yaml.Node {
 	case string:
 		node := &yaml.Node{}
 		node.SetString(value)
-		if isOldBool(value) || strings.HasPrefix(value, "<<") || (value != "" && strings.Trim(value, "0123456789") == "") {
+		if oldScalar.MatchString(value) || strings.ContainsAny(value, oldBreaks) {
 			node.Style = yaml.DoubleQuotedStyle
 		}
 		return node
@@ -211,11 +212,21 @@ func toYAML(value any) *yaml.Node {
 	case float64:
 		var node yaml.Node
 		if err := node.Encode(value); err == nil {
+			if whole, exponent, ok := strings.Cut(node.Value, "e"); ok && !strings.Contains(whole, ".") {
+				node.Value = whole + ".0e" + exponent // without a point it is a string in YAML 1.1
+			}
 			return &node
 		}
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 }
+
+// oldScalar is what YAML 1.1 takes for something else than a string if there are no quotes: numbers, also those of minutes and
+// seconds, "<<", "=" and words for true and false.
+var oldScalar = regexp.MustCompile(`^([-+]?[0-9][0-9_]*(:[0-5]?[0-9])*(\.[0-9_]*)?|<<.*|=|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$`)
+
+// oldBreaks are breaks of lines in YAML 1.1 alone.
+const oldBreaks = "\u0085\u2028\u2029"
 
 // Text returns a value as a word: what stands for a name or in a command line. Lists and mappings have none.
 func Text(value any) (string, bool) {

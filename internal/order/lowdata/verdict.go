@@ -35,6 +35,9 @@ func (r *run) decide(call int, trial bool) verdict {
 		if trial {
 			targets = slices.DeleteFunc(slices.Clone(targets), func(target int) bool { return slices.Contains(r.before[call], target) })
 		}
+		if !trial && len(targets) == 0 && reacts(kind) && len(r.Calls[call].requisites[kind]) > 0 && needless.status == OK {
+			needless = verdict{NotNeeded, nil, fmt.Sprintf("Not needed: its %q requisites name files without calls.", kind)}
+		}
 		if len(targets) == 0 || !orders(kind) {
 			continue
 		}
