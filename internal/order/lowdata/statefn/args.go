@@ -4,8 +4,6 @@
 package statefn
 
 import (
-	"slices"
-
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
 )
 
@@ -20,13 +18,16 @@ const (
 	texts       // one text or a list of them
 	environment // a mapping of texts, or a list of such mappings
 	packages    // a list of names, or of mappings from names to versions
+	exitCodes   // a number from 0 to 255, or a list of them
+	ownState    // true or false, or a list with a mapping that has "test_name"
 	anything
 )
 
 func (k kind) words() string {
 	return [...]string{
 		"a string", "a string; put it in quotes", "true or false", "a number of seconds greater than 0", "a string or a list of strings",
-		"a mapping of strings, or a list of them", "a list of names, each alone or with a version in quotes", "anything",
+		"a mapping of strings, or a list of them", "a list of names, each alone or with a version in quotes",
+		"an exit code from 0 to 255 or a list of them", "true or false, or a list with \"test_name\" and a command", "anything",
 	}[k]
 }
 
@@ -52,6 +53,12 @@ func (k kind) accepts(value any) bool {
 		return ok
 	case packages:
 		_, ok := packagesOf(value)
+		return ok
+	case exitCodes:
+		_, ok := exitCodesOf(value)
+		return ok
+	case ownState:
+		_, ok := ownStateOf(value)
 		return ok
 	}
 	return true
@@ -160,6 +167,22 @@ func packagesOf(value any) ([]packageVersion, bool) {
 	return all, true
 }
 
+func exitCodesOf(value any) ([]int, bool) {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	var all []int
+	for _, element := range list {
+		code, ok := element.(int64)
+		if !ok || code < 0 || code > 255 {
+			return nil, false
+		}
+		all = append(all, int(code))
+	}
+	return all, true
+}
+
 // text returns an argument, "" if it is not given.
 func (c *call) text(name string) string {
 	word, ok := lowdata.Text(c.Args.Get(name))
@@ -194,5 +217,5 @@ func (c *call) environment() []string {
 	if !ok {
 		return nil
 	}
-	return slices.Clone(all)
+	return all
 }

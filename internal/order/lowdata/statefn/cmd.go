@@ -7,21 +7,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"time"
+	"slices"
+	"strconv"
 
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
 )
 
 func commandFunctions() map[string]*function {
 	args := map[string]kind{
-		"cwd": text, "env": environment, "timeout": seconds, "shell": text, "stdin": text, "hide_output": boolean,
+		"cwd": text, "env": environment, "shell": text, "runas": text, "umask": text, "stdin": text, "hide_output": boolean,
+		"success_retcodes": exitCodes, "stateful": ownState,
 	}
 	run := func(ctx context.Context, c *call) lowdata.Outcome { return c.command(ctx) }
+	late := func(ctx context.Context, c *call) lowdata.Outcome {
+		if c.Late {
+			return c.command(ctx)
+		}
+		return lowdata.Outcome{} // it was run just now, after what it watches
+	}
+	script := maps.Clone(args)
+	script["source"], script["args"] = text, text
 	return map[string]*function{
-		"cmd.run": {args: args, check: checkCommand, call: run},
+		"cmd.run":    {args: args, check: checkCommand, call: run, react: late},
+		"cmd.script": {args: script, check: checkScript, call: run, react: late},
 		"cmd.wait": {
 			args: args, check: checkCommand, react: run,
 			call: func(context.Context, *call) lowdata.Outcome {
@@ -31,107 +42,100 @@ func commandFunctions() map[string]*function {
 	}
 }
 
-// conditions are arguments of all functions: whether there is anything to do.
-var conditions = map[string]kind{"unless": texts, "onlyif": texts, "creates": texts}
-
 func checkCommand(c *call) error {
 	if cwd := c.text("cwd"); c.given("cwd") && !filepath.IsAbs(cwd) {
-		return fmt.Errorf("the directory %q is not absolute", cwd)
+		return wrongArgument("cwd", "the directory %q is not absolute", cwd)
+	}
+	if _, err := strconv.ParseUint(c.text("umask"), 8, 9); c.given("umask") && err != nil {
+		return wrongArgument("umask", "the argument \"umask\" must be octal digits such as \"077\", not %q", c.text("umask"))
 	}
 	return nil
 }
 
-func (c *call) shell() string {
-	if shell := c.text("shell"); shell != "" {
-		return shell
+// commandLine is a command for the shell, with the arguments of functions of "cmd".
+func (c *call) commandLine(line string) Command {
+	if c.Module != "cmd" { // others may mean something else by arguments of these names
+		return Command{Args: []string{"/bin/sh", "-c", line}}
 	}
-	return "/bin/sh"
-}
-
-// limit returns ctx with the timeout of a call.
-func (c *call) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	number, ok := asNumber(c.Args.Get("timeout"))
-	if !ok {
-		return context.WithCancel(ctx)
+	shell := "/bin/sh"
+	if own := c.text("shell"); own != "" {
+		shell = own
 	}
-	return context.WithTimeoutCause(ctx, time.Duration(number*float64(time.Second)), errTimeout)
+	if c.given("umask") {
+		line = "umask " + c.text("umask") + "\n" + line
+	}
+	return Command{Args: []string{shell, "-c", line}, Dir: c.text("cwd"), Env: c.environment(), User: c.text("runas")}
 }
 
 func (c *call) command(ctx context.Context) lowdata.Outcome {
-	changes := &lowdata.Map{}
 	if c.Test {
-		changes.Set("command", c.Name)
-		return lowdata.Outcome{Changed: true, Changes: changes, Comment: "The command would be run."}
+		return c.wouldRun(ctx)
 	}
-	limited, cancel := c.limit(ctx)
-	defer cancel()
-	output, err := c.host.runner().Run(limited, Command{
-		Args: []string{c.shell(), "-c", c.Name}, Dir: c.text("cwd"), Env: c.environment(), Stdin: []byte(c.text("stdin")),
-	})
-	changes.Set("retcode", int64(output.Code))
-	if c.boolean("hide_output", false) {
-		output.Stdout, output.Stderr = "", ""
-	}
-	changes.Set("stdout", output.Stdout)
-	changes.Set("stderr", output.Stderr)
-	switch {
-	case errors.Is(err, errTimeout):
-		return lowdata.Outcome{Failed: true, Changes: changes, Comment: fmt.Sprintf("The command was ended: after %s seconds it was still running.", c.text("timeout"))}
-	case err != nil:
-		return lowdata.Outcome{Failed: true, Changes: changes, Comment: fmt.Sprintf("The command was ended or could not be run: %s.", err)}
-	case output.Code != 0:
-		return lowdata.Outcome{Failed: true, Changes: changes, Comment: fmt.Sprintf("The command ended with exit code %d%s", output.Code, said(output))}
-	}
-	return lowdata.Outcome{Changed: true, Changes: changes, Comment: "The command was run."}
-}
-
-// needed checks the conditions of a call and returns why it is not needed, "" if it is.
-func (c *call) needed(ctx context.Context) (string, error) {
-	if files := c.texts("creates"); len(files) > 0 {
-		there, err := allExist(files)
-		if err != nil || there {
-			return "All that it creates is there.", err
-		}
-	}
-	for _, command := range c.texts("onlyif") {
-		holds, err := c.holds(ctx, command)
-		if err != nil || !holds {
-			return "The condition \"onlyif\" does not hold.", err
-		}
-	}
-	unless := c.texts("unless")
-	for _, command := range unless {
-		holds, err := c.holds(ctx, command)
-		if err != nil || !holds {
-			return "", err
-		}
-	}
-	if len(unless) > 0 {
-		return "The condition \"unless\" holds.", nil
-	}
-	return "", nil
-}
-
-func allExist(files []string) (bool, error) {
-	for _, file := range files {
-		_, err := os.Lstat(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
+	command := c.commandLine(c.Name)
+	if c.Function == "script" {
+		dir, err := c.layOut(&command)
 		if err != nil {
-			return false, err
+			return failed("The script cannot be run: %s.", reason(err))
 		}
+		defer func() { _ = os.RemoveAll(dir) }() //nolint:errcheck // it is in the directory for temporary files
 	}
-	return true, nil
+	command.Stdin = []byte(c.text("stdin"))
+	output, err := c.host.runner().Run(ctx, command)
+	if _, notStarted := errors.AsType[*startError](err); notStarted {
+		return lowdata.Outcome{Failed: true, Comment: c.ended("The command", err)}
+	}
+	shown := output
+	if c.boolean("hide_output", false) {
+		shown.Stdout, shown.Stderr = "", ""
+	}
+	changes := &lowdata.Map{}
+	changes.Set("retcode", int64(output.Code))
+	changes.Set("stdout", shown.Stdout)
+	changes.Set("stderr", shown.Stderr)
+	switch {
+	case err != nil:
+		return lowdata.Outcome{Failed: true, Changes: changes, Comment: c.ended("The command", err)}
+	case !c.isSuccess(output.Code):
+		return lowdata.Outcome{Failed: true, Changes: changes, Comment: fmt.Sprintf("The command ended with exit code %d%s", output.Code, said(shown))}
+	}
+	outcome := lowdata.Outcome{Changed: true, Changes: changes, Comment: "The command was run."}
+	if c.tellsState() {
+		return readState(output.Stdout, outcome)
+	}
+	return outcome
 }
 
-// holds tells whether a command succeeds.
-func (c *call) holds(ctx context.Context, command string) (bool, error) {
-	limited, cancel := c.limit(ctx)
-	defer cancel()
-	output, err := c.host.runner().Run(limited, Command{Args: []string{c.shell(), "-c", command}, Dir: c.text("cwd"), Env: c.environment()})
-	if err != nil {
-		return false, fmt.Errorf("the condition %q cannot be checked: %w", command, err)
+// ended says why something has not come to its own end.
+func (c *call) ended(what string, err error) string {
+	if errors.Is(err, errTimeout) {
+		return fmt.Sprintf("%s was ended: after %s seconds it was still running.", what, c.text("timeout"))
 	}
-	return output.Code == 0, nil
+	if _, notStarted := errors.AsType[*startError](err); notStarted {
+		return fmt.Sprintf("%s cannot be run: %s.", what, err)
+	}
+	return fmt.Sprintf("%s was ended: %s.", what, err)
+}
+
+func (c *call) isSuccess(code int) bool {
+	codes, ok := exitCodesOf(c.Args.Get("success_retcodes"))
+	return code == 0 || ok && slices.Contains(codes, code)
+}
+
+// wouldRun tells what running the command would change. Commands that tell their state themselves may have one to be asked about that.
+func (c *call) wouldRun(ctx context.Context) lowdata.Outcome {
+	changes := &lowdata.Map{}
+	changes.Set("command", c.Name)
+	would := lowdata.Outcome{Changed: true, Changes: changes, Comment: "The command would be run."}
+	question, ok := ownStateOf(c.Args.Get("stateful"))
+	if !ok || question == "" {
+		return would
+	}
+	output, err := c.host.runner().Run(ctx, c.commandLine(question))
+	switch {
+	case err != nil:
+		return lowdata.Outcome{Failed: true, Comment: c.ended(fmt.Sprintf("The command %q", question), err)}
+	case !c.isSuccess(output.Code):
+		return failed("The command %q ended with exit code %d%s", question, output.Code, said(output))
+	}
+	return readState(output.Stdout, would)
 }

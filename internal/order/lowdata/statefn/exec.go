@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/cairnstacks/cairn/internal/order/process"
 )
 
 // Runner runs commands.
@@ -29,20 +31,34 @@ type Command struct {
 	Args  []string // the program first
 	Dir   string
 	Env   []string // added to that of this process
+	User  string   // as whom it is run; "" for who runs this process
 	Stdin []byte
+
+	// Gentle asks the command itself by an interrupt to end, and leaves it and all that it has started alone for [patience] then. It is
+	// for commands that know when they can end without leaving half of their work.
+	Gentle bool
 }
 
 // Output is what a command has left.
 type Output struct {
 	Code           int
 	Stdout, Stderr string
+	Cut            bool // Stdout is only the start
 }
+
+// startError is why a command was not even started.
+type startError struct{ error }
+
+func (e *startError) Unwrap() error { return e.error }
 
 // maxOutput is how much is kept of what a command writes: bytes of each stream.
 const maxOutput = 1 << 20
 
 // grace is how long a command may take to end once it is asked to.
 const grace = 5 * time.Second
+
+// patience is how long a gentle command may take to end.
+var patience = 5 * time.Minute // shorter in tests
 
 // System runs the commands of this machine.
 type System struct{}
@@ -58,23 +74,51 @@ func (System) Has(program string) bool {
 // Run implements [Runner]. When ctx ends, the command is asked to end; after a while it is made to, with all it has started.
 func (System) Run(ctx context.Context, command Command) (Output, error) {
 	var stdout, stderr limited
-	cmd := exec.CommandContext(ctx, command.Args[0], command.Args[1:]...)
-	cmd.Dir, cmd.Env = command.Dir, append(os.Environ(), command.Env...)
+	life, end := ctx, func(error) {}
+	if command.Gentle {
+		life, end = context.WithCancelCause(context.WithoutCancel(ctx))
+		defer end(nil)
+	}
+	cmd := exec.CommandContext(life, command.Args[0], command.Args[1:]...)
+	cmd.Dir, cmd.Env = command.Dir, os.Environ()
+	if err := runAs(cmd, command.User); err != nil {
+		return Output{}, &startError{err}
+	}
+	cmd.Env = append(cmd.Env, command.Env...)
 	cmd.Stdin = bytes.NewReader(command.Stdin)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = grace
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return endGroup(cmd, errors.Is(context.Cause(ctx), errTimeout)) }
-	err := cmd.Run()
-	if ctx.Err() != nil && cmd.Process != nil {
+	ended := false // by ctx: what has come to its own end is left alone, even if others still hold its output open
+	cmd.Cancel = func() error {
+		err := endGroup(cmd, errors.Is(context.Cause(life), errTimeout))
+		ended = err == nil
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return Output{}, context.Cause(ctx)
+	}
+	if err := cmd.Start(); err != nil {
+		if ctx.Err() != nil {
+			return Output{}, context.Cause(ctx)
+		}
+		return Output{}, &startError{process.StartError(cmd, err)}
+	}
+	if command.Gentle {
+		most := patience
+		stop := context.AfterFunc(ctx, func() {
+			_ = cmd.Process.Signal(os.Interrupt) //nolint:errcheck // it may have ended
+			time.AfterFunc(most, func() { end(context.Cause(ctx)) })
+		})
+		defer stop()
+	}
+	err := cmd.Wait()
+	ended = ended || command.Gentle && ctx.Err() != nil && !cmd.ProcessState.Success()
+	if ended {
 		killGroup(cmd)
 	}
-	output := Output{Stdout: stdout.String(), Stderr: stderr.String()}
-	if cmd.ProcessState != nil {
-		output.Code = cmd.ProcessState.ExitCode()
-	}
+	output := Output{Code: cmd.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String(), Cut: stdout.more}
 	switch exit := (*exec.ExitError)(nil); {
-	case ctx.Err() != nil:
+	case ended:
 		return output, context.Cause(ctx)
 	case errors.Is(err, exec.ErrWaitDelay):
 		return output, nil // it has ended; what it left behind holds its output open
@@ -85,8 +129,6 @@ func (System) Run(ctx context.Context, command Command) (Output, error) {
 	}
 	return output, nil
 }
-
-var errTimeout = errors.New("it took too long")
 
 // limited keeps the start of what is written.
 type limited struct {
@@ -121,11 +163,21 @@ func (h *Host) runner() Runner {
 // run runs a command and returns an error also for another exit code than 0, with what the command says.
 func (h *Host) run(ctx context.Context, command Command) error {
 	output, err := h.runner().Run(ctx, command)
-	if err != nil {
-		return fmt.Errorf("%s: %w", command.Args[0], err)
-	}
-	if output.Code != 0 {
-		return fmt.Errorf("%s ended with exit code %d%s", strings.Join(command.Args, " "), output.Code, said(output))
+	return failure(command, output, err)
+}
+
+// failure returns an error if a command has not ended with the exit code 0.
+func failure(command Command, output Output, err error) error {
+	_, notStarted := errors.AsType[*startError](err)
+	switch line, last := strings.Join(command.Args, " "), strings.TrimSuffix(said(output), "."); {
+	case notStarted:
+		return fmt.Errorf("the command \"%s\" cannot be run: %w", line, err)
+	case errors.Is(err, errTimeout):
+		return fmt.Errorf("the command \"%s\" was ended, for it took longer than the \"timeout\" of the call%s", line, last)
+	case err != nil:
+		return fmt.Errorf("the command \"%s\" was ended, %w%s", line, err, last)
+	case output.Code != 0:
+		return fmt.Errorf("the command \"%s\" ended with exit code %d%s", line, output.Code, last)
 	}
 	return nil
 }

@@ -10,60 +10,91 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
+	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
 func fileFunctions() map[string]*function {
 	return map[string]*function{
 		"file.managed": {
 			args: map[string]kind{
-				"contents": texts, "contents_newline": boolean, "source": text, "mode": text, "user": text, "group": text,
-				"makedirs": boolean, "dir_mode": text, "replace": boolean, "show_changes": boolean,
+				"contents": texts, "contents_newline": boolean, "source": texts, "mode": text, "user": text, "group": text,
+				"makedirs": boolean, "dir_mode": text, "replace": boolean, "create": boolean, "show_changes": boolean,
+				"backup": anything, "follow_symlinks": boolean, "tmp_ext": text,
 			},
-			check: checkManaged,
-			call:  func(_ context.Context, c *call) lowdata.Outcome { return c.manage() },
+			check: checkManaged, checks: true,
+			call: func(ctx context.Context, c *call) lowdata.Outcome { return c.manage(ctx) },
+		},
+		"file.directory": {
+			args:  map[string]kind{"mode": text, "dir_mode": text, "user": text, "group": text, "makedirs": boolean},
+			check: checkDirectory,
+			call:  func(_ context.Context, c *call) lowdata.Outcome { return c.manageDirectory() },
+		},
+		"file.symlink": {
+			args:  map[string]kind{"target": text, "force": boolean, "makedirs": boolean},
+			check: checkLink,
+			call:  func(_ context.Context, c *call) lowdata.Outcome { return c.manageLink() },
 		},
 		"file.absent": {check: checkAbsent, call: func(_ context.Context, c *call) lowdata.Outcome { return c.remove() }},
 	}
 }
 
-func checkManaged(c *call) error {
+func checkPath(c *call) error {
 	if !filepath.IsAbs(c.Name) {
-		return fmt.Errorf("the path %q is not absolute. Give the whole path as \"name\"", c.Name)
-	}
-	if c.given("contents") && c.given("source") {
-		return errors.New("it has both \"contents\" and \"source\". Give only one of them")
-	}
-	if c.given("source") {
-		if _, err := c.sourcePath(); err != nil {
-			return err
-		}
-	}
-	for _, name := range []string{"mode", "dir_mode"} {
-		if _, err := c.mode(name, 0); err != nil {
-			return err
-		}
+		return wrongArgument("name", "the path %q is not absolute. Give the whole path as \"name\"", c.Name)
 	}
 	return nil
 }
 
-// sourcePath returns the path of the source below the root of the SLS files.
-func (c *call) sourcePath() (string, error) {
-	source := c.text("source")
+func checkManaged(c *call) error {
+	if err := checkPath(c); err != nil {
+		return err
+	}
+	if c.given("contents") && c.given("source") {
+		return wrongArgument("source", "it has both \"contents\" and \"source\". Give only one of them")
+	}
+	for _, source := range c.texts("source") {
+		if _, err := sourcePath(source); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"mode", "dir_mode"} {
+		if name == "mode" && c.text(name) == keepMode && c.given("source") {
+			continue
+		}
+		if _, err := c.mode(name, 0); err != nil {
+			return err
+		}
+	}
+	if extension := c.text("tmp_ext"); strings.ContainsAny(extension, "/\\*") {
+		return wrongArgument("tmp_ext", "the argument \"tmp_ext\" must be an extension such as \".conf\", not %q", extension)
+	}
+	return checkBackup(c)
+}
+
+// keepMode is the value of "mode" that stands for the mode of the source.
+const keepMode = "keep"
+
+// sourcePath returns the path of a source below the root of the SLS files.
+func sourcePath(source string) (string, error) {
 	path, isURL := strings.CutPrefix(source, "salt://")
 	switch {
 	case !isURL && strings.Contains(source, "://"):
-		return "", fmt.Errorf("the source %q is of a kind that is not supported. Use salt:// or a path below the root of the SLS files", source)
+		return "", wrongArgument("source", "the source %q is of a kind that is not supported. Use salt:// or a path below the root of the SLS files", source)
 	case strings.Contains(path, "?"):
-		return "", fmt.Errorf("the source %q names an environment, and there is but one. Leave out what follows the question mark", source)
+		return "", wrongArgument("source", "the source %q names an environment, and there is but one. Leave out what follows the question mark", source)
 	case !fs.ValidPath(path) || path == ".":
-		return "", fmt.Errorf("the source %q does not name a file below the root of the SLS files. Write its path there, without \"..\" and a leading slash", source)
+		return "", wrongArgument("source", "the source %q does not name a file below the root of the SLS files. Write its path there, without \"..\" and a leading slash", source)
 	}
 	return path, nil
 }
@@ -75,7 +106,7 @@ func (c *call) mode(name string, otherwise fs.FileMode) (fs.FileMode, error) {
 	}
 	number, err := strconv.ParseUint(c.text(name), 8, 12)
 	if err != nil {
-		return 0, fmt.Errorf("the argument %q must be octal digits such as \"0644\", not %q", name, c.text(name))
+		return 0, wrongArgument(name, "the argument %q must be octal digits such as \"0644\", not %q", name, c.text(name))
 	}
 	mode := fs.FileMode(number & 0o777)
 	for bit, flag := range map[uint64]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
@@ -99,81 +130,124 @@ func octal(mode fs.FileMode) string {
 	return fmt.Sprintf("%04o", number)
 }
 
-// file is what a managed file is and shall be.
+// file is what a managed file or directory is and shall be.
 type file struct {
-	path   string // with links followed
-	exists bool
+	path      string // with links followed
+	link      bool   // there is a symbolic link in its place, which is replaced
+	exists    bool
+	directory bool
 
 	oldContents, contents []byte
 	oldMode, mode         fs.FileMode
 	oldOwner, owner       owner
 }
 
-func (c *call) manage() lowdata.Outcome {
+func (c *call) manage(ctx context.Context) lowdata.Outcome {
 	f, err := c.inspect()
 	if err != nil {
 		return failed("%s.", upperFirst(err.Error()))
 	}
+	if !f.exists && !c.boolean("create", true) {
+		return lowdata.Outcome{Comment: fmt.Sprintf("There is no file %s, and \"create\" is false.", c.Name)}
+	}
+	shown := c.Name
+	if f.path != filepath.Clean(c.Name) {
+		shown += " (" + f.path + ")"
+	}
 	changes := c.fileChanges(f)
 	switch {
 	case changes.Len() == 0:
-		return lowdata.Outcome{Comment: fmt.Sprintf("The file %s is as it shall be.", c.Name)}
+		return lowdata.Outcome{Comment: fmt.Sprintf("The file %s is as it shall be.", shown)}
 	case c.Test:
-		return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The file %s would be changed.", c.Name)}
+		return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The file %s would be changed.", shown) + c.noParent(f.path)}
 	}
-	if err := c.writeFile(f); err != nil {
-		return failed("The file %s cannot be written: %s.", c.Name, reason(err))
+	kept, err := c.writeFile(ctx, f)
+	if err != nil {
+		return failed("The file %s cannot be written: %s.", shown, reason(err))
 	}
-	return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The file %s was changed.", c.Name)}
+	if kept != "" {
+		changes.Set("backup", kept)
+	}
+	return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The file %s was changed.", shown)}
 }
 
 func upperFirst(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// reason leaves out the names of system calls and of temporary files.
+// reason leaves out the names of system calls and of temporary files. An error that says more is left as it is.
 func reason(err error) string {
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		return pathError.Err.Error()
+	switch wrapper := err.(type) { //nolint:errorlint // only these themselves, not what wraps them
+	case *fs.PathError:
+		err = wrapper.Err
+	case *os.LinkError:
+		err = wrapper.Err
 	}
-	var linkError *os.LinkError
-	if errors.As(err, &linkError) {
-		return linkError.Err.Error()
+	if err == syscall.EBUSY { //nolint:errorlint // as above
+		return err.Error() + ": something is mounted there, as containers have it for some of their files, or it is in use otherwise"
 	}
 	return err.Error()
 }
 
+// isMissing tells whether an error says that there is no such file: also if what the path leads through is no directory.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
 // inspect finds out what there is and what shall be.
 func (c *call) inspect() (*file, error) {
-	f := &file{path: filepath.Clean(c.Name), mode: 0o644, owner: newOwner()}
+	f := &file{mode: 0o644, owner: newOwner()}
 	if err := c.inspectOld(f); err != nil {
 		return nil, err
 	}
 	var err error
-	if f.mode, err = c.mode("mode", f.mode); err != nil {
+	if c.text("mode") != keepMode {
+		if f.mode, err = c.mode("mode", f.mode); err != nil {
+			return nil, err
+		}
+	}
+	if f.owner, err = c.wantedOwner(f.owner); err != nil {
 		return nil, err
-	}
-	if name := c.text("user"); name != "" {
-		if f.owner.uid, err = findUser(name); err != nil {
-			return nil, err
-		}
-	}
-	if name := c.text("group"); name != "" {
-		if f.owner.gid, err = findGroup(name); err != nil {
-			return nil, err
-		}
 	}
 	return f, c.newContents(f)
 }
 
+// nobody is the number of a user or group that is not there yet, in test mode: another call may bring it.
+const nobody = -1
+
+// wantedOwner returns who shall own a file, given who does.
+func (c *call) wantedOwner(current owner) (owner, error) {
+	var err error
+	if name := c.text("user"); name != "" {
+		if current.uid, err = findUser(name); err != nil && !c.Test {
+			return current, err
+		} else if err != nil {
+			current.uid = nobody
+		}
+	}
+	if name := c.text("group"); name != "" {
+		if current.gid, err = findGroup(name); err != nil && !c.Test {
+			return current, err
+		} else if err != nil {
+			current.gid = nobody
+		}
+	}
+	return current, nil
+}
+
 func (c *call) inspectOld(f *file) error {
+	follow := c.boolean("follow_symlinks", true)
+	var err error
+	if f.path, err = followLinks(c.Name, follow); err != nil {
+		return err
+	}
 	info, err := os.Lstat(f.path)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		if f.path, err = filepath.EvalSymlinks(f.path); err != nil {
-			return fmt.Errorf("the path %s is a symbolic link that leads nowhere: %s", c.Name, reason(err))
-		}
-		info, err = os.Lstat(f.path)
+		f.link = true
+		return nil
+	}
+	if named, namedErr := os.Lstat(c.Name); errors.Is(err, fs.ErrNotExist) && namedErr == nil && named.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("the path %s is a symbolic link that leads nowhere: there is no %s", c.Name, f.path)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -208,13 +282,7 @@ func (c *call) newContents(f *file) error {
 	case f.exists && !c.boolean("replace", true):
 		f.contents = f.oldContents
 	case c.given("source"):
-		path, err := c.sourcePath()
-		if err != nil {
-			return err
-		}
-		if f.contents, err = fs.ReadFile(c.host.Files, path); err != nil {
-			return fmt.Errorf("the source %q cannot be read: %s", c.text("source"), reason(err))
-		}
+		return c.readSource(f)
 	case c.given("contents"):
 		text := strings.Join(c.texts("contents"), "\n")
 		if text != "" && !strings.HasSuffix(text, "\n") && c.boolean("contents_newline", true) {
@@ -227,28 +295,88 @@ func (c *call) newContents(f *file) error {
 	return nil
 }
 
+// largestSource is what is read of a source. Files are kept in memory.
+const largestSource = 1 << 30
+
+// readFile reads an ordinary file beside the SLS files.
+func (c *call) readFile(path string) ([]byte, error) {
+	content, err := userfile.Read(c.host.Files, path, largestSource)
+	if err == nil && len(content) > largestSource {
+		err = fmt.Errorf("it has more than %d bytes", largestSource)
+	}
+	return content, err
+}
+
+// readSource takes the first source that exists.
+func (c *call) readSource(f *file) error {
+	var err error
+	for _, source := range c.texts("source") {
+		path, pathErr := sourcePath(source)
+		if pathErr != nil {
+			return pathErr
+		}
+		if f.contents, err = c.readFile(path); err != nil {
+			missing := errors.Is(err, fs.ErrNotExist)
+			err = fmt.Errorf("the source %q cannot be read: %s", source, reason(err))
+			if missing {
+				err = fmt.Errorf("%w%s", err, c.nearSource(path))
+				continue
+			}
+			return err
+		}
+		if c.text("mode") == keepMode {
+			info, err := fs.Stat(c.host.Files, path)
+			if err != nil {
+				return err
+			}
+			f.mode = info.Mode() & modeBits
+		}
+		return nil
+	}
+	return err
+}
+
+// nearSource names the file that may have been meant by another in its directory.
+func (c *call) nearSource(name string) string {
+	entries, err := fs.ReadDir(c.host.Files, path.Dir(name))
+	if err != nil {
+		return ""
+	}
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = path.Join(path.Dir(name), entry.Name())
+	}
+	near := order.Nearest(name, names)
+	if near == "" || len(path.Base(name)) <= 2 { // near to any short name
+		return ""
+	}
+	return fmt.Sprintf(", but there is %q", near)
+}
+
 // fileChanges says what has to change.
 func (c *call) fileChanges(f *file) *lowdata.Map {
 	changes := &lowdata.Map{}
+	if f.link {
+		changes.Set("link", "replaced by a file")
+	}
 	if !f.exists || !bytes.Equal(f.oldContents, f.contents) {
 		changes.Set("diff", c.diff(f))
 	}
-	if f.exists && f.mode == f.oldMode && f.owner == f.oldOwner {
-		return changes
-	}
-	if c.given("mode") && (!f.exists || f.mode != f.oldMode) {
+	c.attributeChanges(changes, f)
+	return changes
+}
+
+// attributeChanges adds what of the mode and the owner has to change and was asked for.
+func (c *call) attributeChanges(changes *lowdata.Map, f *file) {
+	if (c.given("mode") || f.directory && c.given("dir_mode")) && (!f.exists || f.mode != f.oldMode) {
 		changes.Set("mode", octal(f.mode))
 	}
-	for _, name := range []string{"user", "group"} {
-		before, after := f.oldOwner.uid, f.owner.uid
-		if name == "group" {
-			before, after = f.oldOwner.gid, f.owner.gid
-		}
-		if c.given(name) && (!f.exists || before != after) {
-			changes.Set(name, c.text(name))
-		}
+	if c.given("user") && (!f.exists || f.owner.uid != f.oldOwner.uid) {
+		changes.Set("user", c.text("user"))
 	}
-	return changes
+	if c.given("group") && (!f.exists || f.owner.gid != f.oldOwner.gid) {
+		changes.Set("group", c.text("group"))
+	}
 }
 
 func (c *call) diff(f *file) string {
@@ -272,30 +400,98 @@ func (c *call) diff(f *file) string {
 	return strings.ToValidUTF8(text, "\ufffd")
 }
 
-// writeFile replaces the file in one step, so that there is never half of it.
-func (c *call) writeFile(f *file) error {
+// writeFile replaces the file in one step, so that there is never half of it. It returns where the old one is kept, if it is.
+func (c *call) writeFile(ctx context.Context, f *file) (kept string, err error) {
+	if err := c.parents(f); err != nil {
+		return "", err
+	}
+	if !bytes.Equal(f.oldContents, f.contents) {
+		if kept, err = c.backupPath(f); err != nil {
+			return "", err
+		}
+	}
+	return kept, replaceFile(f, ".cairn-*"+c.text("tmp_ext"), func(temporary string) error {
+		if err := c.checkContents(ctx, temporary); err != nil || kept == "" {
+			return err
+		}
+		if err := c.keepOld(f, kept); err != nil {
+			return fmt.Errorf("no backup can be made as %s: %s", kept, reason(err))
+		}
+		return nil
+	})
+}
+
+// replaceFile writes a file under a temporary name next to it, lets ready have a look at it, if given, and puts it in its place.
+func replaceFile(f *file, pattern string, ready func(temporary string) error) error {
 	dir := filepath.Dir(f.path)
-	if c.boolean("makedirs", false) {
-		mode, err := c.mode("dir_mode", 0o755)
-		if err != nil {
-			return err
-		}
-		if err := os.MkdirAll(dir, mode); err != nil {
-			return err
-		}
-	}
-	temporary, err := os.CreateTemp(dir, ".cairn-*")
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no directory %s, and \"makedirs\" is not true", dir)
-	}
+	temporary, err := os.CreateTemp(dir, pattern)
 	if err != nil {
 		return err
 	}
-	if err := fill(temporary, f); err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
+	err = fill(temporary, f)
+	if err == nil && ready != nil {
+		err = ready(temporary.Name())
 	}
-	if err := os.Rename(temporary.Name(), f.path); err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
+	if err == nil {
+		err = os.Rename(temporary.Name(), f.path)
+	}
+	if err == nil {
+		return nil
+	}
+	if removeErr := os.Remove(temporary.Name()); removeErr != nil {
+		return errors.Join(err, removeErr)
+	}
+	return err
+}
+
+// checkContents runs the commands of "check_cmd" with the path of the new file, before it is put in its place.
+func (c *call) checkContents(ctx context.Context, path string) error {
+	for _, command := range c.texts("check_cmd") {
+		output, err := c.host.runner().Run(ctx, Command{Args: []string{"/bin/sh", "-c", command + ` "$1"`, "sh", path}})
+		if err != nil {
+			return fmt.Errorf("the command %q of \"check_cmd\" cannot be run: %w", command, err)
+		}
+		if !c.boolean("show_changes", true) {
+			output.Stdout, output.Stderr = "", ""
+		}
+		if output.Code != 0 {
+			return fmt.Errorf("the command %q of \"check_cmd\" refuses it with exit code %d%s", command, output.Code,
+				strings.TrimSuffix(strings.ReplaceAll(said(output), path, c.Name), "."))
+		}
+	}
+	return nil
+}
+
+// makeDirectories makes a directory and those above it that there are not. They belong to whom the file does, and are as open as that.
+func (c *call) makeDirectories(dir string, f *file) error {
+	mode := fs.FileMode(0o755)
+	if c.given("mode") {
+		mode = f.mode.Perm() | f.mode.Perm()&0o444>>2 // who may read the file may go through them
+	}
+	mode, err := c.mode("dir_mode", mode)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); err == nil || filepath.Dir(at) == at {
+			break
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		missing = append(missing, at)
+	}
+	for _, one := range slices.Backward(missing) {
+		err := os.Mkdir(one, 0o700)
+		if err == nil && f.owner != newOwner() {
+			err = os.Lchown(one, f.owner.uid, f.owner.gid)
+		}
+		if err == nil {
+			err = os.Chmod(one, mode)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -312,16 +508,19 @@ func fill(temporary *os.File, f *file) error {
 	if err == nil {
 		err = temporary.Sync()
 	}
-	return errors.Join(err, temporary.Close())
+	if closeErr := temporary.Close(); closeErr != nil {
+		return errors.Join(err, closeErr)
+	}
+	return err
 }
 
 func checkAbsent(c *call) error {
-	path := filepath.Clean(c.Name)
-	if !filepath.IsAbs(path) {
-		return fmt.Errorf("the path %q is not absolute. Give the whole path as \"name\"", c.Name)
+	if err := checkPath(c); err != nil {
+		return err
 	}
+	path := filepath.Clean(c.Name)
 	if filepath.Dir(path) == path {
-		return fmt.Errorf("the path %q is the root of all files, which is not removed", c.Name)
+		return wrongArgument("name", "the path %q is the root of all files, which is not removed", c.Name)
 	}
 	return nil
 }
@@ -329,7 +528,7 @@ func checkAbsent(c *call) error {
 func (c *call) remove() lowdata.Outcome {
 	path := filepath.Clean(c.Name)
 	_, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isMissing(err) {
 		return lowdata.Outcome{Comment: fmt.Sprintf("There is no %s.", c.Name)}
 	}
 	if err != nil {

@@ -7,9 +7,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
@@ -29,6 +34,39 @@ func (h *Host) program(module, name string) (string, bool) {
 	}
 	info, err := os.Stat(path)
 	return path, err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// notProgram tells why a file in the folder of the user is no program, "" if there is none of that name.
+func (h *Host) notProgram(name string) string {
+	if h.Folder == "" {
+		return ""
+	}
+	switch info, err := os.Stat(filepath.Join(h.Folder, name)); {
+	case errors.Is(err, fs.ErrNotExist):
+		return ""
+	case err != nil:
+		return "cannot be looked at: " + reason(err)
+	case !info.Mode().IsRegular():
+		return "is no file"
+	}
+	return "cannot be executed: change that with chmod +x"
+}
+
+// allNames returns the names of all functions: those that cairn has, and those of the user.
+func (h *Host) allNames() []string {
+	names := slices.Collect(maps.Keys(functions()))
+	entries, err := os.ReadDir(h.Folder)
+	if err != nil {
+		return names
+	}
+	for _, entry := range entries {
+		if module, name, ok := strings.Cut(entry.Name(), "."); ok {
+			if _, ok := h.program(module, name); ok {
+				names = append(names, entry.Name())
+			}
+		}
+	}
+	return names
 }
 
 // question is what a program reads.
@@ -65,12 +103,15 @@ func (c *call) runProgram(ctx context.Context, program string) lowdata.Outcome {
 	}
 	output, err := c.host.runner().Run(ctx, Command{Args: []string{program}, Stdin: append(input, '\n')})
 	if err != nil {
-		return failed("The program %s was ended or cannot be run: %s.", program, err)
+		return lowdata.Outcome{Failed: true, Comment: c.ended("The program "+program, err)}
 	}
 	if output.Code != 0 {
 		return failed("The program %s ended with exit code %d%s", program, output.Code, said(output))
 	}
 	outcome, err := readAnswer([]byte(output.Stdout), c.Test)
+	if output.Cut {
+		err = fmt.Errorf("it is longer than %d bytes", maxOutput)
+	}
 	if err != nil {
 		return failed("What the program %s has written cannot be used: %s.", program, err)
 	}
@@ -81,7 +122,7 @@ func readAnswer(text []byte, test bool) (lowdata.Outcome, error) {
 	var a answer
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if err := decoder.Decode(&a); err != nil {
-		return lowdata.Outcome{}, fmt.Errorf("it is not one JSON object with \"result\", \"changes\" and \"comment\": %w", err)
+		return lowdata.Outcome{}, fmt.Errorf("it is not one JSON object with \"result\", \"changes\" and \"comment\": %s", wrongAnswer(err))
 	}
 	if decoder.More() {
 		return lowdata.Outcome{}, fmt.Errorf("something follows the JSON object")
@@ -97,4 +138,18 @@ func readAnswer(text []byte, test bool) (lowdata.Outcome, error) {
 		return lowdata.Outcome{}, fmt.Errorf("\"result\" must be true or false, or null in test mode")
 	}
 	return outcome, nil
+}
+
+// wrongAnswer says what is wrong with an answer, without the names of Go's types.
+func wrongAnswer(err error) string {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case errors.Is(err, io.EOF):
+		return "nothing was written"
+	case ok && wrong.Field == "":
+		return "it is of type " + wrong.Value
+	case ok:
+		return fmt.Sprintf("%q is of type %s", wrong.Field, wrong.Value)
+	}
+	return err.Error()
 }

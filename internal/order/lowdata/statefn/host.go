@@ -5,6 +5,7 @@ package statefn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -27,19 +28,25 @@ type Host struct {
 	// Folder has programs named MODULE.FUNCTION, which come before the functions that cairn has. Empty: there are none.
 	Folder string
 
+	// Backups is the folder for files that are replaced, if that is asked for. Empty: there is none.
+	Backups string
+
 	// Runner runs commands; nil for the real ones.
 	Runner Runner
 
 	// Systemd tells whether services are those of systemd; nil to find out.
 	Systemd func() bool
+
+	apt apt
 }
 
 var _ lowdata.Functions = (*Host)(nil)
 
 // function is one that cairn has.
 type function struct {
-	args map[string]kind
-	any  bool // accepts arguments that are not listed
+	args   map[string]kind
+	any    bool // accepts arguments that are not listed
+	checks bool // uses "check_cmd" itself
 
 	check func(*call) error // of what the kinds of arguments do not say; may be nil
 	call  func(context.Context, *call) lowdata.Outcome
@@ -77,33 +84,45 @@ func (h *Host) Reacts(module, name string) bool {
 // Call implements [lowdata.Functions].
 func (h *Host) Call(ctx context.Context, req lowdata.Request) lowdata.Outcome {
 	c := &call{Request: req, host: h}
-	if !req.Reaction {
+	ctx, cancel := c.limit(ctx)
+	defer cancel()
+	if !req.Reaction || req.Late {
 		needed, err := c.needed(ctx)
 		switch {
 		case err != nil:
-			return failed("%s", err)
+			return failed("%s.", upperFirst(err.Error()))
 		case needed != "":
-			return lowdata.Outcome{Comment: needed}
+			return lowdata.Outcome{Needless: true, Comment: needed}
 		}
 	}
-	if program, ok := h.program(req.Module, req.Function); ok {
-		return c.runProgram(ctx, program)
+	outcome, checked := h.make(ctx, c)
+	idle := req.Reaction && !outcome.Changed && !outcome.Failed
+	if checked || idle || req.Test || !c.given("check_cmd") {
+		return outcome
 	}
-	f := functions()[req.Module+"."+req.Function]
+	return c.verified(ctx, outcome)
+}
+
+// make makes a call without its conditions. Checked says that it is not for "check_cmd" to decide whether it has succeeded.
+func (h *Host) make(ctx context.Context, c *call) (outcome lowdata.Outcome, checked bool) {
+	if program, ok := h.program(c.Module, c.Function); ok {
+		return c.runProgram(ctx, program), false
+	}
+	f := functions()[c.Module+"."+c.Function]
 	switch {
 	case f == nil:
-		return failed("There is no function %s.%s.", req.Module, req.Function)
-	case req.Reaction && f.react == nil:
-		return lowdata.Outcome{}
-	case req.Reaction:
-		return f.react(ctx, c)
+		return failed("There is no function %s.%s.", c.Module, c.Function), true
+	case c.Reaction && f.react == nil:
+		return lowdata.Outcome{}, true
+	case c.Reaction:
+		return f.react(ctx, c), f.checks
 	}
 	if f.check != nil {
 		if err := f.check(c); err != nil {
-			return failed("%s", err)
+			return failed("%s.", upperFirst(err.Error())), true
 		}
 	}
-	return f.call(ctx, c)
+	return f.call(ctx, c), f.checks
 }
 
 func failed(comment string, args ...any) lowdata.Outcome {
@@ -126,7 +145,7 @@ func (h *Host) check(one *lowdata.Call, known map[string]*function) hcl.Diagnost
 	_, isProgram := h.program(c.Module, c.Function)
 	f := known[c.Module+"."+c.Function]
 	if !isProgram && f == nil {
-		return hcl.Diagnostics{h.unknown(one, known)}
+		return hcl.Diagnostics{h.unknown(one)}
 	}
 	for _, entry := range c.Args.Entries {
 		expected, listed := conditions[entry.Key]
@@ -135,10 +154,13 @@ func (h *Host) check(one *lowdata.Call, known map[string]*function) hcl.Diagnost
 		}
 		switch {
 		case !listed && (isProgram || f.any):
+		case !listed && unsupported[entry.Key] != "":
+			diags = diags.Append(order.Problem(order.CodeUnknownKey, one.ArgRange(entry.Key), "Unsupported argument",
+				"The argument %q of %s.%s is not supported: %s.", entry.Key, c.Module, c.Function, unsupported[entry.Key]))
 		case !listed:
 			diags = diags.Append(order.Problem(order.CodeUnknownKey, one.ArgRange(entry.Key), "Unknown argument",
 				"The function %s.%s has no argument %q.%s It has: %s.", c.Module, c.Function, entry.Key,
-				order.DidYouMean(entry.Key, slices.Collect(maps.Keys(f.args))), strings.Join(argNames(f), ", ")))
+				order.DidYouMean(entry.Key, argNames(f)), strings.Join(argNames(f), ", ")))
 		case !expected.accepts(entry.Value):
 			diags = diags.Append(order.Problem(order.CodeSyntax, one.ArgRange(entry.Key), "Wrong type of argument",
 				"The argument %q of %s.%s must be %s.", entry.Key, c.Module, c.Function, expected.words()))
@@ -146,24 +168,57 @@ func (h *Host) check(one *lowdata.Call, known map[string]*function) hcl.Diagnost
 	}
 	if !diags.HasErrors() && !isProgram && f.check != nil {
 		if err := f.check(c); err != nil {
-			diags = diags.Append(order.Problem(order.CodeSyntax, one.Range, "Call that cannot be made", "%s: %s", one, err))
+			subject := one.Range
+			if wrong, ok := errors.AsType[*argumentError](err); ok {
+				subject = one.ArgRange(wrong.name)
+			}
+			diags = diags.Append(order.Problem(order.CodeSyntax, subject, "Call that cannot be made", "%s: %s.", one, err))
 		}
 	}
 	return diags
 }
 
+// unsupported says why arguments that Salt knows are errors here. To leave them out of account would do something else than is asked for.
+var unsupported = map[string]string{
+	"template":        "cairn renders no templates. Write out the file as it shall be",
+	"context":         "cairn renders no templates. Write out the file as it shall be",
+	"defaults":        "cairn renders no templates. Write out the file as it shall be",
+	"contents_pillar": "there are no pillars. Use \"contents\" or \"source\"",
+	"contents_grains": "there are no grains. Use \"contents\" or \"source\"",
+	"source_hash":     "sources are files below the root of the SLS files, which need no check. Leave it out",
+	"skip_verify":     "sources are files below the root of the SLS files, which need no check. Leave it out",
+	"clean":           "directories are not emptied. Remove what is in the way with file.absent",
+	"recurse":         "only the directory itself is managed. Use a command for what is in it",
+	"runas_password":  "it is for Windows only. Leave it out",
+}
+
+// argumentError is what is wrong with an argument.
+type argumentError struct {
+	name, text string
+}
+
+func (e *argumentError) Error() string { return e.text }
+
+func wrongArgument(name, text string, args ...any) error {
+	return &argumentError{name, fmt.Sprintf(text, args...)}
+}
+
 func argNames(f *function) []string {
-	names := slices.Concat(slices.Collect(maps.Keys(f.args)), slices.Collect(maps.Keys(conditions)))
+	names := slices.Concat([]string{"name"}, slices.Collect(maps.Keys(f.args)), slices.Collect(maps.Keys(conditions)))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-func (h *Host) unknown(one *lowdata.Call, known map[string]*function) *hcl.Diagnostic {
+func (h *Host) unknown(one *lowdata.Call) *hcl.Diagnostic {
 	name := one.Module + "." + one.Function
+	if why := h.notProgram(name); why != "" {
+		return order.Problem(order.CodeUnknownRef, one.Range, "Unknown function", "cairn has no function %q, and the file of that name in the folder %s %s.",
+			name, h.Folder, why)
+	}
 	where := "name a folder that has a program of this name with -functions=DIR"
 	if h.Folder != "" {
 		where = "put a program of this name into the folder " + h.Folder
 	}
 	return order.Problem(order.CodeUnknownRef, one.Range, "Unknown function", "cairn has no function %q.%s To run it, %s.",
-		name, order.DidYouMean(name, slices.Collect(maps.Keys(known))), where)
+		name, order.DidYouMean(name, h.allNames()), where)
 }

@@ -5,7 +5,6 @@ package statefn
 
 import (
 	"context"
-	"errors"
 
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
 )
@@ -49,7 +48,7 @@ func checkConfigurable(c *call) error {
 			continue
 		}
 		if _, ok := c.Args.Get(name).(bool); !ok {
-			return errors.New("\"changes\" and \"result\" must be true or false: a run does the same each time, so that nothing is random")
+			return wrongArgument(name, "\"changes\" and \"result\" must be true or false: a run does the same each time, so that nothing is random")
 		}
 	}
 	return nil

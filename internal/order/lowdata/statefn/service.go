@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
 )
@@ -18,8 +19,19 @@ func serviceFunctions() map[string]*function {
 		"service.running": {
 			args:  map[string]kind{"enable": boolean, "reload": boolean},
 			check: checkService,
-			call:  func(ctx context.Context, c *call) lowdata.Outcome { return c.serve(ctx) },
+			call:  func(ctx context.Context, c *call) lowdata.Outcome { return c.serve(ctx, true) },
 			react: func(ctx context.Context, c *call) lowdata.Outcome { return c.restart(ctx) },
+		},
+		"service.dead": {
+			args:  map[string]kind{"enable": boolean},
+			check: checkService,
+			call:  func(ctx context.Context, c *call) lowdata.Outcome { return c.serve(ctx, false) },
+		},
+		"service.enabled": {
+			check: checkService, call: func(ctx context.Context, c *call) lowdata.Outcome { return c.enable(ctx, true) },
+		},
+		"service.disabled": {
+			check: checkService, call: func(ctx context.Context, c *call) lowdata.Outcome { return c.enable(ctx, false) },
 		},
 	}
 }
@@ -28,7 +40,7 @@ var serviceName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9@_.:\\-]*$`)
 
 func checkService(c *call) error {
 	if !serviceName.MatchString(c.Name) {
-		return fmt.Errorf("%q is no name of a service", c.Name)
+		return wrongArgument("name", "%q is no name of a service", c.Name)
 	}
 	return nil
 }
@@ -64,6 +76,9 @@ func (s services) do(ctx context.Context, verb, name string) error {
 	if !s.systemd {
 		args = []string{"service", name, verb}
 		if verb == "enable" || verb == "disable" {
+			if verb == "enable" && !hasLinks("[SK]", name) {
+				verb = "defaults" // those of the script, since there is nothing that could be switched on again
+			}
 			args = []string{"update-rc.d", name, verb}
 		}
 	}
@@ -78,12 +93,59 @@ func (s services) runs(ctx context.Context, name string) (bool, error) {
 	return s.ask(ctx, args)
 }
 
-func (s services) isEnabled(ctx context.Context, name string) (bool, error) {
-	if s.systemd {
-		return s.ask(ctx, []string{"systemctl", "is-enabled", "--quiet", name})
+// isEnabled tells whether a service starts with the machine, as is wanted or not. Services of systemd about which nothing can be
+// changed, since others start them, are as is wanted.
+func (s services) isEnabled(ctx context.Context, name string, wanted bool) (bool, error) {
+	if !s.systemd {
+		return hasLinks("S", name), nil
 	}
-	links, err := filepath.Glob("/etc/rc[2-5].d/S[0-9][0-9]" + name)
-	return len(links) > 0, err
+	output, err := s.host.runner().Run(ctx, Command{Args: []string{"systemctl", "is-enabled", name}})
+	if err != nil {
+		return false, fmt.Errorf("systemctl: %w", err)
+	}
+	switch strings.TrimSpace(output.Stdout) {
+	case "static", "indirect", "generated", "transient":
+		return wanted, nil
+	}
+	return output.Code == 0, nil
+}
+
+// hasLinks tells whether one of the directories for run levels has a link that starts or stops a service.
+func hasLinks(kind, name string) bool {
+	links, err := filepath.Glob("/etc/rc[2-5].d/" + kind + "[0-9][0-9]" + name)
+	return err == nil && len(links) > 0
+}
+
+// missing says that there is no such service, "" if there is one.
+func (s services) missing(ctx context.Context, name string) string {
+	if !s.systemd {
+		if _, err := os.Stat("/etc/init.d/" + name); !isMissing(err) {
+			return ""
+		}
+		return fmt.Sprintf("There is no script /etc/init.d/%s, and systemd, which may have a service of this name, does not run here.", name)
+	}
+	output, err := s.host.runner().Run(ctx, Command{Args: []string{"systemctl", "show", "--property=LoadState", name}})
+	if err != nil || strings.TrimSpace(output.Stdout) != "LoadState=not-found" {
+		return ""
+	}
+	return fmt.Sprintf("systemd has no service %s.", name)
+}
+
+// would is the outcome of a call in test mode. That there is no such service yet is no failure: another call may bring it.
+func (s services) would(ctx context.Context, name string, changes *lowdata.Map, comment string) lowdata.Outcome {
+	if missing := s.missing(ctx, name); missing != "" {
+		comment += " " + upperFirst(missing)
+	}
+	return lowdata.Outcome{Changed: true, Changes: changes, Comment: comment}
+}
+
+// failure is the outcome of a call that has failed.
+func (s services) failure(ctx context.Context, name string, err error) lowdata.Outcome {
+	outcome := failed("%s.", upperFirst(err.Error()))
+	if missing := s.missing(ctx, name); missing != "" {
+		outcome.Comment += "\n" + upperFirst(missing)
+	}
+	return outcome
 }
 
 func (s services) ask(ctx context.Context, args []string) (bool, error) {
@@ -94,51 +156,84 @@ func (s services) ask(ctx context.Context, args []string) (bool, error) {
 	return output.Code == 0, nil
 }
 
-// started is the key of changes that says that a service was started.
-const started = "started"
+// The keys of changes that say that a service was started or stopped.
+const (
+	started = "started"
+	stopped = "stopped"
+)
 
-func (c *call) serve(ctx context.Context) lowdata.Outcome {
-	changes, err := c.serviceChanges(ctx)
-	switch {
-	case err != nil:
-		return failed("%s", upperFirst(err.Error()))
-	case changes.Len() == 0:
-		return lowdata.Outcome{Comment: fmt.Sprintf("The service %s is running.", c.Name)}
-	case c.Test:
-		return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s would be changed.", c.Name)}
-	}
+// serve makes a service run, or not run.
+func (c *call) serve(ctx context.Context, running bool) lowdata.Outcome {
 	s, err := c.host.services()
 	if err != nil {
-		return failed("%s", upperFirst(err.Error()))
+		return failed("%s.", upperFirst(err.Error()))
+	}
+	state := "running"
+	if !running {
+		state = "stopped"
+	}
+	changes, err := c.serviceChanges(ctx, s, running)
+	switch {
+	case err != nil:
+		return failed("%s.", upperFirst(err.Error()))
+	case changes.Len() == 0:
+		return lowdata.Outcome{Comment: fmt.Sprintf("The service %s is %s.", c.Name, state)}
+	case c.Test:
+		return s.would(ctx, c.Name, changes, fmt.Sprintf("The service %s would be changed.", c.Name))
 	}
 	for _, step := range changes.Entries {
-		verb := "start"
-		if step.Key == "enabled" {
-			verb = "disable"
-			if step.Value == true {
-				verb = "enable"
-			}
-		}
-		if err := s.do(ctx, verb, c.Name); err != nil {
-			return failed("%s", upperFirst(err.Error()))
+		if err := s.do(ctx, verbOf(step), c.Name); err != nil {
+			return s.failure(ctx, c.Name, err)
 		}
 	}
-	if runs, err := s.runs(ctx, c.Name); err != nil || !runs {
-		return failed("The service %s is not running, though it was started. Its log may say why.", c.Name)
+	if runs, err := s.runs(ctx, c.Name); err != nil || runs != running {
+		return failed("The service %s is not %s, though it was told to be. Its log may say why.", c.Name, state)
 	}
-	return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s is running now.", c.Name)}
+	return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s is %s now.", c.Name, state)}
+}
+
+// enable makes a service start with the machine, or not, and leaves alone whether it runs now.
+func (c *call) enable(ctx context.Context, wanted bool) lowdata.Outcome {
+	s, err := c.host.services()
+	if err != nil {
+		return failed("%s.", upperFirst(err.Error()))
+	}
+	enabled, err := s.isEnabled(ctx, c.Name, wanted)
+	if err != nil {
+		return failed("%s.", upperFirst(err.Error()))
+	}
+	change := lowdata.Entry{Key: "enabled", Value: wanted}
+	changes := &lowdata.Map{Entries: []lowdata.Entry{change}}
+	switch {
+	case enabled == wanted:
+		return lowdata.Outcome{Comment: fmt.Sprintf("The service %s is %sd.", c.Name, verbOf(change))}
+	case c.Test:
+		return s.would(ctx, c.Name, changes, fmt.Sprintf("The service %s would be %sd.", c.Name, verbOf(change)))
+	}
+	if err := s.do(ctx, verbOf(change), c.Name); err != nil {
+		return s.failure(ctx, c.Name, err)
+	}
+	return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s is %sd now.", c.Name, verbOf(change))}
+}
+
+func verbOf(change lowdata.Entry) string {
+	switch {
+	case change.Key == started:
+		return "start"
+	case change.Key == stopped:
+		return "stop"
+	case change.Value == true:
+		return "enable"
+	}
+	return "disable"
 }
 
 // serviceChanges says what has to change, in the order in which it is done.
-func (c *call) serviceChanges(ctx context.Context) (*lowdata.Map, error) {
-	s, err := c.host.services()
-	if err != nil {
-		return nil, err
-	}
+func (c *call) serviceChanges(ctx context.Context, s services, running bool) (*lowdata.Map, error) {
 	changes := &lowdata.Map{}
 	if c.given("enable") {
 		wanted := c.boolean("enable", false)
-		enabled, err := s.isEnabled(ctx, c.Name)
+		enabled, err := s.isEnabled(ctx, c.Name, wanted)
 		if err != nil {
 			return nil, err
 		}
@@ -150,8 +245,12 @@ func (c *call) serviceChanges(ctx context.Context) (*lowdata.Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !runs {
-		changes.Set(started, true)
+	if runs != running {
+		key := started
+		if !running {
+			key = stopped
+		}
+		changes.Set(key, true)
 	}
 	return changes, nil
 }
@@ -175,7 +274,7 @@ func (c *call) restart(ctx context.Context) lowdata.Outcome {
 		err = s.do(ctx, verb, c.Name)
 	}
 	if err != nil {
-		return failed("%s", upperFirst(err.Error()))
+		return failed("%s.", upperFirst(err.Error()))
 	}
 	return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s was %s.", c.Name, done)}
 }

@@ -6,6 +6,7 @@ package statefn
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -268,16 +269,60 @@ func TestCommandsThatDoNotEnd(t *testing.T) {
 	}
 }
 
+// TestCommandsThatCannotStart say what is missing, and have no exit code.
+func TestCommandsThatCannotStart(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	dir := t.TempDir()
+	for args, want := range map[string]string{
+		"cwd: " + dir + "/none":   "The command cannot be run: its directory " + dir + "/none is not there.",
+		"shell: " + dir + "/none": "The command cannot be run: " + dir + "/none: no such file or directory.",
+	} {
+		result := one(t, &Host{}, "'true': {cmd.run: [{"+args+"}]}", false, lowdata.Failed)
+		if result.Comment != want {
+			t.Errorf("comment %q, want %q", result.Comment, want)
+		}
+		wantChanges(t, result, "{}")
+	}
+}
+
+// TestCommandThatLeavesSomethingBehind has ended in time, though what it has started has not.
+func TestCommandThatLeavesSomethingBehind(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	result := one(t, &Host{}, "x: {cmd.run: [{name: 'sleep 2 & echo started'}, {timeout: 1}]}", false, lowdata.Changed)
+	wantChanges(t, result, `{"retcode":0,"stdout":"started\n","stderr":""}`)
+}
+
 func TestPackages(t *testing.T) {
 	query := func(name string) string {
 		return `dpkg-query --show --showformat ${db:Status-Status}\t${Version}\n ` + name
 	}
 	installed := map[string]Output{
-		query("vim"):  {Stdout: "installed\t2:9.0\n"},
-		query("curl"): {Code: 1, Stderr: "no packages found"},
-		query("old"):  {Stdout: "config-files\t1.0\n"},
+		query("vim"):                {Stdout: "installed\t2:9.0\n"},
+		query("curl"):               {Code: 1, Stderr: "no packages found"},
+		query("old"):                {Stdout: "config-files\t1.0\n"},
+		query("emacs"):              {Stdout: "installed\t29.0\n"},
+		"apt-cache policy -- vim":   {Stdout: "vim:\n  Installed: 2:9.0\n  Candidate: 2:9.0\n  Version table:\n"},
+		"apt-cache policy -- emacs": {Stdout: "emacs:\n  Installed: 29.0\n  Candidate: 29.1\n  Version table:\n"},
+		"apt-cache policy -- curl":  {Stdout: "curl:\n  Installed: (none)\n  Candidate: (none)\n"},
 	}
-	install := "apt-get -q -y -o DPkg::Options::=--force-confold -o DPkg::Options::=--force-confdef --allow-downgrades install -- "
+	const (
+		update  = "apt-get -q update"
+		apt     = "apt-get -q -y -o DPkg::Lock::Timeout=300 -o DPkg::Options::=--force-confold -o DPkg::Options::=--force-confdef "
+		install = apt + "--allow-downgrades install -- "
+
+		unchanged = "-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= "
+		simulate  = "apt-get -s -q -y -o Debug::NoLocking=1 -o Dir::Log::Planner=/dev/null " + unchanged
+		policy    = "apt-cache " + unchanged + "policy -- "
+	)
+	installed[simulate+"--allow-downgrades install -- old"] = Output{
+		Stdout: "Reading package lists...\nRemv vim [2:9.0]\nInst base [1.0] (1.1 Debian:12/stable [amd64])\nInst old (1.2 Debian:12/stable [amd64])\nConf old (1.2 Debian)\n",
+	}
+	installed[simulate+"remove -- vim"] = Output{Stdout: "Remv plugin [3] [vim ]\nRemv vim [2:9.0]\n"}
+	installed[policy+"vim"], installed[policy+"emacs"] = installed["apt-cache policy -- vim"], installed["apt-cache policy -- emacs"]
 	tests := map[string]struct {
 		src     string
 		test    bool
@@ -288,17 +333,35 @@ func TestPackages(t *testing.T) {
 		"there":              {"vim: {pkg.installed: []}", false, lowdata.OK, "{}", nil},
 		"there in a version": {"x: {pkg.installed: [{name: vim}, {version: '2:9.0'}]}", false, lowdata.OK, "{}", nil},
 		"another version, in test mode": {
-			"vim: {pkg.installed: [{version: '2:9.1'}]}", true, lowdata.Changed, `{"vim":{"old":"2:9.0","new":"2:9.1"}}`, nil,
+			"vim: {pkg.installed: [{version: '2:9.1'}]}", true, lowdata.Changed, `{"vim":{"old":"2:9.0","new":"2:9.1"}}`,
+			[]string{simulate + "--allow-downgrades install -- vim=2:9.1"},
 		},
-		"missing, in test mode": {"curl: {pkg.installed: []}", true, lowdata.Changed, `{"curl":{"old":"","new":"the newest version"}}`, nil},
+		"missing, in test mode": {"curl: {pkg.installed: []}", true, lowdata.Changed, `{"curl":{"old":"","new":"the newest version"}}`, []string{simulate + "--allow-downgrades install -- curl"}},
 		"removed but for its configuration": {
-			"old: {pkg.installed: []}", true, lowdata.Changed, `{"old":{"old":"","new":"the newest version"}}`, nil,
+			"old: {pkg.installed: []}", true, lowdata.Changed, `{"old":{"old":"","new":"1.2"},"vim":{"old":"2:9.0","new":""},"base":{"old":"1.0","new":"1.1"}}`,
+			[]string{simulate + "--allow-downgrades install -- old"},
 		},
-		"not there after it": {"curl: {pkg.installed: []}", false, lowdata.Failed, "{}", []string{install + "curl"}},
+		"not there after it": {"curl: {pkg.installed: []}", false, lowdata.Failed, "{}", []string{update, install + "curl"}},
+		"without what is recommended": {
+			"curl: {pkg.installed: [{install_recommends: false}, {refresh: false}]}", false, lowdata.Failed, "{}",
+			[]string{apt + "--allow-downgrades --no-install-recommends install -- curl"},
+		},
+		"without fresh lists": {"curl: {pkg.installed: [refresh: false]}", false, lowdata.Failed, "{}", []string{install + "curl"}},
 		"several, with fresh lists": {
 			"x: {pkg.installed: [{pkgs: [vim, curl: '8.1-1']}, {refresh: true}]}", false, lowdata.Failed, "{}",
-			[]string{"apt-get -q update", install + "curl=8.1-1"},
+			[]string{update, install + "curl=8.1-1"},
 		},
+		"the newest is there": {"vim: {pkg.latest: []}", false, lowdata.OK, "{}", []string{update, "apt-cache policy -- vim"}},
+		"a newer one, in test mode": {
+			"x: {pkg.latest: [{pkgs: [vim, emacs]}]}", true, lowdata.Changed, `{"emacs":{"old":"29.0","new":"29.1"}}`,
+			[]string{policy + "vim", policy + "emacs", simulate + "--allow-downgrades install -- emacs=29.1"},
+		},
+		"a newer one":           {"emacs: {pkg.latest: []}", false, lowdata.Changed, `{"emacs":{"old":"29.0","new":"29.0"}}`, []string{update, "apt-cache policy -- emacs", install + "emacs=29.1"}},
+		"of no version":         {"curl: {pkg.latest: []}", false, lowdata.Failed, "{}", []string{update, "apt-cache policy -- curl"}},
+		"not there, removed":    {"curl: {pkg.removed: []}", false, lowdata.OK, "{}", nil},
+		"removed, in test mode": {"vim: {pkg.removed: []}", true, lowdata.Changed, `{"vim":{"old":"2:9.0","new":""},"plugin":{"old":"3","new":""}}`, []string{simulate + "remove -- vim"}},
+		"removed":               {"x: {pkg.removed: [{pkgs: [vim, curl, old]}]}", false, lowdata.Changed, `{"vim":{"old":"2:9.0","new":""}}`, []string{apt + "remove -- vim"}},
+		"purged":                {"x: {pkg.purged: [{pkgs: [vim, curl, old]}]}", false, lowdata.Changed, `{"vim":{"old":"2:9.0","new":""},"old":{"old":"1.0","new":""}}`, []string{apt + "purge -- vim old"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -314,12 +377,58 @@ func TestPackages(t *testing.T) {
 	t.Run("installed", func(t *testing.T) {
 		runner := &installing{}
 		result := one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, lowdata.Changed)
-		wantChanges(t, result, `{"curl":{"old":"","new":"8.1"}}`)
+		wantChanges(t, result, `{"curl":{"old":"","new":"8.1"},"libcurl":{"old":"","new":"2"}}`)
 	})
 	t.Run("apt-get fails", func(t *testing.T) {
 		runner := &script{answers: map[string]Output{"apt-get": {Code: 100, Stderr: "E: Unable to locate package curl"}}}
 		if result := one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, lowdata.Failed); !strings.Contains(result.Comment, "exit code 100:\nE: Unable to locate") {
 			t.Errorf("comment %q", result.Comment)
+		}
+	})
+	t.Run("lists are fetched once in a run", func(t *testing.T) {
+		runner := &installing{}
+		apply(t, &Host{Runner: runner}, "curl: {pkg.installed: []}\nwget: {pkg.installed: [version: 8.0.1]}\nzip: {pkg.installed: [{version: 8.0.2}, {refresh: true}]}", false)
+		if got := strings.Join(runner.log, ", "); got != "update, install, install, update, install" { //nolint:dupword // three installations
+			t.Errorf("apt-get was run as %s", got)
+		}
+	})
+	t.Run("lists cannot be fetched", func(t *testing.T) {
+		offline := Output{Code: 100, Stderr: "E: no network"}
+		result := one(t, &Host{Runner: &script{answers: map[string]Output{"apt-get": offline}}}, "curl: {pkg.installed: []}", false, lowdata.Failed)
+		if !strings.Contains(result.Comment, "Not all lists of packages could be fetched:\nthe command \"apt-get -q update\" ended with exit code 100") {
+			t.Errorf("comment %q", result.Comment)
+		}
+		runner := &installing{offline: true}
+		one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, lowdata.Changed) // what was fetched before is enough
+		one(t, &Host{Runner: runner}, "wget: {pkg.installed: [{version: 8.0.1}, {refresh: true}]}", false, lowdata.Failed)
+	})
+	t.Run("some lists cannot be fetched, which is no failure of apt-get", func(t *testing.T) {
+		runner := &script{answers: maps.Clone(installed)}
+		runner.answers["apt-get -q update"] = Output{Stdout: "Ign:1 x\n", Stderr: "W: Failed to fetch x\nmore\nW: Some index files failed to download.\n"}
+		want := "\nNot all lists of packages could be fetched:\nW: Failed to fetch x\nW: Some index files failed to download."
+		for src, status := range map[string]lowdata.Status{"vim: {pkg.latest: []}": lowdata.OK, "curl: {pkg.latest: []}": lowdata.Failed} {
+			if result := one(t, &Host{Runner: runner}, src, false, status); !strings.Contains(result.Comment, want) {
+				t.Errorf("%s: comment %q, want %q in it", src, result.Comment, want)
+			}
+		}
+	})
+	t.Run("refused, in test mode", func(t *testing.T) {
+		refused := Output{Code: 100, Stderr: "E: Unable to locate package curl"}
+		result := one(t, &Host{Runner: &script{answers: map[string]Output{"apt-get": refused}}}, "curl: {pkg.installed: []}", true, lowdata.Changed)
+		if want := "as things are now, apt-get would refuse it:\nE: Unable to locate package curl"; !strings.Contains(result.Comment, want) {
+			t.Errorf("comment %q, want %q in it", result.Comment, want)
+		}
+	})
+	t.Run("waiting for others too long", func(t *testing.T) {
+		result := one(t, &Host{Runner: waiting{}}, "curl: {pkg.installed: [{refresh: false}, {timeout: 0.01}]}", false, lowdata.Failed)
+		if want := "for it took longer than the \"timeout\" of the call:\nWaiting for cache lock: held by process 12"; !strings.Contains(result.Comment, want) {
+			t.Errorf("comment %q, want %q in it", result.Comment, want)
+		}
+	})
+	t.Run("ended between two steps, which is a success for apt-get", func(t *testing.T) {
+		result := one(t, &Host{Runner: waiting{ended: true}}, "curl: {pkg.installed: [{refresh: false}, {timeout: 0.01}]}", false, lowdata.Failed)
+		if want := "after 0.01 seconds it was still running. The next run can go on"; !strings.Contains(result.Comment, want) {
+			t.Errorf("comment %q, want %q in it", result.Comment, want)
 		}
 	})
 	t.Run("not on this system", func(t *testing.T) {
@@ -330,17 +439,44 @@ func TestPackages(t *testing.T) {
 	})
 }
 
+// waiting is a machine on which something else changes packages, or apt-get has ended well when it is asked to.
+type waiting struct{ ended bool }
+
+func (waiting) Has(string) bool { return true }
+
+func (w waiting) Run(ctx context.Context, command Command) (Output, error) {
+	if command.Args[0] != "apt-get" {
+		return Output{}, ctx.Err()
+	}
+	<-ctx.Done()
+	if w.ended {
+		return Output{}, nil
+	}
+	return Output{Code: -1, Stdout: "Waiting for cache lock: held by process 12\n"}, context.Cause(ctx)
+}
+
 // installing is a machine on which apt-get works.
-type installing struct{ done bool }
+type installing struct {
+	done, offline bool
+	log           []string // what apt-get was asked for
+}
 
 func (i *installing) Has(string) bool { return true }
 
 func (i *installing) Run(_ context.Context, command Command) (Output, error) {
 	switch {
+	case slices.Contains(command.Args, "update"):
+		i.log = append(i.log, "update")
+		if i.offline {
+			return Output{Code: 100, Stderr: "E: no network"}, nil
+		}
 	case command.Args[0] == "apt-get":
+		i.log = append(i.log, "install")
 		i.done = true
 	case !i.done:
 		return Output{Code: 1}, nil
+	case len(command.Args) == 4: // all packages
+		return Output{Stdout: "installed\t8.1\tcurl\ninstalled\t2\tlibcurl\nconfig-files\t1\told\n"}, nil
 	default:
 		return Output{Stdout: "installed\t8.1\n"}, nil
 	}
@@ -368,13 +504,14 @@ func TestServices(t *testing.T) {
 		},
 		"stopped, in test mode": {
 			src: "httpd: {service.running: []}", systemd: systemd, test: true, want: "changed",
-			answers: map[string]Output{"systemctl is-active --quiet httpd": {Code: stopped}}, log: []string{"systemctl is-active --quiet httpd"},
+			answers: map[string]Output{"systemctl is-active --quiet httpd": {Code: stopped}},
+			log:     []string{"systemctl is-active --quiet httpd", "systemctl show --property=LoadState httpd"},
 		},
 		"not enabled": {
 			src: "httpd: {service.running: [{enable: true}]}", systemd: systemd, want: "changed",
-			answers: map[string]Output{"systemctl is-enabled --quiet httpd": {Code: 1}},
+			answers: map[string]Output{"systemctl is-enabled httpd": {Code: 1}},
 			log: []string{
-				"systemctl is-enabled --quiet httpd", "systemctl is-active --quiet httpd", "systemctl enable httpd", "systemctl is-active --quiet httpd",
+				"systemctl is-enabled httpd", "systemctl is-active --quiet httpd", "systemctl enable httpd", "systemctl is-active --quiet httpd",
 			},
 		},
 		"restarted for what it watches": {
@@ -388,6 +525,41 @@ func TestServices(t *testing.T) {
 		"would be restarted": {
 			src: "httpd: {service.running: [{watch: [c]}]}\nc: {test.succeed_with_changes: []}", systemd: systemd, test: true, want: "changed, changed",
 			log: []string{"systemctl is-active --quiet httpd"},
+		},
+		"stopped": {
+			src: "httpd: {service.dead: []}", systemd: systemd, want: "ok",
+			answers: map[string]Output{"systemctl is-active --quiet httpd": {Code: stopped}}, log: []string{"systemctl is-active --quiet httpd"},
+		},
+		"does not stop": {
+			src: "httpd: {service.dead: [enable: false]}", systemd: systemd, want: "failed",
+			log: []string{
+				"systemctl is-enabled httpd", "systemctl is-active --quiet httpd", "systemctl disable httpd", "systemctl stop httpd",
+				"systemctl is-active --quiet httpd",
+			},
+		},
+		"enabled": {
+			src: "httpd: {service.enabled: []}", systemd: systemd, want: "ok", log: []string{"systemctl is-enabled httpd"},
+		},
+		"to be enabled": {
+			src: "httpd: {service.enabled: []}", systemd: systemd, want: "changed", answers: map[string]Output{"systemctl is-enabled httpd": {Code: 1}},
+			log: []string{"systemctl is-enabled httpd", "systemctl enable httpd"},
+		},
+		"to be disabled": {
+			src: "httpd: {service.disabled: []}", systemd: systemd, want: "changed",
+			log: []string{"systemctl is-enabled httpd", "systemctl disable httpd"},
+		},
+		"to be disabled, started by others": {
+			src: "httpd: {service.disabled: []}", systemd: systemd, want: "ok",
+			answers: map[string]Output{"systemctl is-enabled httpd": {Stdout: "static\n"}}, log: []string{"systemctl is-enabled httpd"},
+		},
+		"to be enabled, started by others": {
+			src: "httpd: {service.running: [{enable: true}]}", systemd: systemd, want: "ok",
+			answers: map[string]Output{"systemctl is-enabled httpd": {Stdout: "static\n"}},
+			log:     []string{"systemctl is-enabled httpd", "systemctl is-active --quiet httpd"},
+		},
+		"to be disabled, in test mode": {
+			src: "httpd: {service.disabled: []}", systemd: systemd, test: true, want: "changed",
+			log: []string{"systemctl is-enabled httpd", "systemctl show --property=LoadState httpd"},
 		},
 		"without systemd": {
 			src: "httpd: {service.running: [{watch: [c]}]}\nc: {test.succeed_with_changes: []}", systemd: sysv, want: "changed, changed",
@@ -408,6 +580,46 @@ func TestServices(t *testing.T) {
 				t.Errorf("commands %q, want %q", runner.log, test.log)
 			}
 		})
+	}
+}
+
+// TestMissingServices: that there is no such service is said, and is no failure in test mode, since another call may bring it.
+func TestMissingServices(t *testing.T) {
+	stopped := map[string]Output{
+		"systemctl is-active --quiet":                    {Code: 4},
+		"systemctl is-enabled":                           {Code: 1},
+		"systemctl show --property=LoadState no-such-1":  {Stdout: "LoadState=not-found\n"},
+		"systemctl show --property=LoadState there-is-1": {Stdout: "LoadState=loaded\n"},
+		"systemctl start":                                {Code: 5, Stderr: "Failed to start."},
+		"service no-such-1 status":                       {Code: 1},
+		"service no-such-1 start":                        {Code: 1, Stderr: "no-such-1: unrecognized service"},
+		"update-rc.d no-such-1":                          {Code: 1},
+		"systemctl enable no-such-1":                     {Code: 1},
+	}
+	const (
+		systemd = "\nSystemd has no service no-such-1."
+		sysv    = "\nThere is no script /etc/init.d/no-such-1, and systemd, which may have a service of this name, does not run here."
+	)
+	for _, test := range []struct {
+		state, name   string
+		booted, test  bool
+		status        lowdata.Status
+		comment, last string
+	}{
+		{"running", "no-such-1", true, false, lowdata.Failed, "exit code 5:\nFailed to start.", systemd},
+		{"running", "there-is-1", true, false, lowdata.Failed, "exit code 5:\nFailed to start.", ""},
+		{"running", "no-such-1", false, false, lowdata.Failed, "exit code 1:\nno-such-1: unrecognized service.", sysv},
+		{"running", "no-such-1", true, true, lowdata.Changed, "The service no-such-1 would be changed.", systemd},
+		{"running", "no-such-1", false, true, lowdata.Changed, "The service no-such-1 would be changed.", sysv},
+		{"enabled", "no-such-1", true, false, lowdata.Failed, "ended with exit code 1.", systemd},
+		{"enabled", "no-such-1", false, true, lowdata.Changed, "The service no-such-1 would be enabled.", sysv},
+	} {
+		host := &Host{Runner: &script{answers: stopped}, Systemd: func() bool { return test.booted }}
+		result := one(t, host, test.name+": {service."+test.state+": []}", test.test, test.status)
+		want := strings.TrimSpace(strings.ReplaceAll(test.comment+test.last, "\n", " "))
+		if got := strings.ReplaceAll(result.Comment, "\n", " "); !strings.HasSuffix(got, want) {
+			t.Errorf("%+v: comment %q, want %q at its end", test, got, want)
+		}
 	}
 }
 
@@ -447,6 +659,12 @@ func TestPrograms(t *testing.T) {
 	program(t, dir, "my.noise", `echo hello`)
 	program(t, dir, "my.more", `echo '{"result": true} {}'`)
 	program(t, dir, "my.flood", `yes | head -c 3000000`)
+	program(t, dir, "my.silent", `cat >/dev/null`)
+	program(t, dir, "my.list", `echo '[1]'`)
+	program(t, dir, "my.number", `echo '{"result": true, "comment": 1}'`)
+	if err := os.WriteFile(filepath.Join(dir, "my.lost"), []byte("#!/nowhere/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	program(t, dir, "my.mod_watch", `echo '{"result": true, "changes": {"reacted": true}}'`)
 	program(t, dir, "pkg.installed", `echo '{"result": true, "comment": "mine"}'`)
 	host := &Host{Folder: dir}
@@ -456,7 +674,9 @@ func TestPrograms(t *testing.T) {
 	one(t, host, "x: {my.would: []}", true, lowdata.Changed)
 	for state, want := range map[string]string{
 		"my.would": "\"result\" must be true or false", "my.no": "no", "my.crash": "exit code 7:\nbroken", "my.noise": "not one JSON object",
-		"my.more": "something follows", "my.flood": "not one JSON object",
+		"my.more": "something follows", "my.flood": "it is longer than 1048576 bytes",
+		"my.silent": "nothing was written", "my.list": "it is of type array", "my.number": `"comment" is of type number`,
+		"my.lost": "cannot be run: " + filepath.Join(dir, "my.lost") + ": its interpreter is not there",
 	} {
 		if result := one(t, host, "x: {"+state+": []}", false, lowdata.Failed); !strings.Contains(result.Comment, want) {
 			t.Errorf("%s: comment %q, want %q in it", state, result.Comment, want)
@@ -471,6 +691,33 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestUnknownPrograms says why a file is no program, and which program may be meant.
+func TestUnknownPrograms(t *testing.T) {
+	dir := t.TempDir()
+	program(t, dir, "my.own", "")
+	if err := os.WriteFile(filepath.Join(dir, "my.text"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "my.dir"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for state, want := range map[string]string{
+		"my.text": "the file of that name in the folder " + dir + " cannot be executed: change that with chmod +x.",
+		"my.dir":  "the file of that name in the folder " + dir + " is no file.",
+		"my.onw":  `Did you mean "my.own"?`,
+		"cmd.rnu": `Did you mean "cmd.run"?`,
+	} {
+		diags := (&Host{Folder: dir}).Check(compile(t, "x: {"+state+": []}").Calls)
+		if len(diags) != 1 || !strings.Contains(diags[0].Detail, want) {
+			t.Errorf("%s: %v, want %q in it", state, diags, want)
+		}
+	}
+	diags := (&Host{}).Check(compile(t, "x: {cmd.run: [{nam: y}]}").Calls)
+	if len(diags) != 1 || !strings.Contains(diags[0].Detail, `Did you mean "name"?`) {
+		t.Errorf("%v, want a hint at the name", diags)
+	}
+}
+
 func TestChecks(t *testing.T) {
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "secret"), []byte("secret"), 0o600); err != nil {
@@ -478,23 +725,36 @@ func TestChecks(t *testing.T) {
 	}
 	tests := map[string]struct{ state, want string }{
 		"unknown function":      {"cmd.rum: []", "order/unknown-ref 1:5 Unknown function"},
-		"unknown argument":      {"file.managed: [{name: /x}, {template: jinja}]", "order/unknown-key 1:43 Unknown argument"},
+		"unknown argument":      {"file.managed: [{name: /x}, {templates: jinja}]", "order/unknown-key 1:44 Unknown argument"},
+		"unsupported argument":  {"file.managed: [{name: /x}, {template: jinja}]", "order/unknown-key 1:43 Unsupported argument"},
+		"umask in letters":      {"cmd.run: [{umask: rwx}]", "order/syntax 1:23 Call that cannot be made"},
+		"state in words":        {"cmd.run: [{stateful: maybe}]", "order/syntax 1:26 Wrong type of argument"},
+		"state with more":       {"cmd.run: [{stateful: [{test: x}]}]", "order/syntax 1:26 Wrong type of argument"},
+		"exit code too large":   {"cmd.run: [{success_retcodes: [1, 256]}]", "order/syntax 1:34 Wrong type of argument"},
 		"wrong type":            {"file.managed: [{name: /x}, {makedirs: 3}]", "order/syntax 1:43 Wrong type of argument"},
 		"wrong condition":       {"test.nop: [{unless: [{a: b}]}]", "order/syntax 1:25 Wrong type of argument"},
 		"endless timeout":       {"cmd.run: [{timeout: -1}]", "order/syntax 1:25 Wrong type of argument"},
 		"version as a number":   {"pkg.installed: [{version: 1.10}]", "order/syntax 1:31 Wrong type of argument"},
-		"relative path":         {"file.managed: [{name: x}]", "order/syntax 1:5 Call that cannot be made"},
-		"traversal":             {"file.managed: [{name: /x}, {source: 'salt://../secret'}]", "order/syntax 1:5 Call that cannot be made"},
-		"traversal inside":      {"file.managed: [{name: /x}, {source: a/../../secret}]", "order/syntax 1:5 Call that cannot be made"},
-		"absolute source":       {"file.managed: [{name: /x}, {source: /etc/passwd}]", "order/syntax 1:5 Call that cannot be made"},
-		"source elsewhere":      {"file.managed: [{name: /x}, {source: 'https://example.com/x'}]", "order/syntax 1:5 Call that cannot be made"},
-		"both sources":          {"file.managed: [{name: /x}, {source: a}, {contents: b}]", "order/syntax 1:5 Call that cannot be made"},
-		"mode in letters":       {"file.managed: [{name: /x}, {mode: u=rw}]", "order/syntax 1:5 Call that cannot be made"},
-		"removal of everything": {"file.absent: [{name: /x/..}]", "order/syntax 1:5 Call that cannot be made"},
-		"option as a package":   {"pkg.installed: [{name: --purge}]", "order/syntax 1:5 Call that cannot be made"},
-		"pattern as a version":  {"pkg.installed: [{version: '>=1'}]", "order/syntax 1:5 Call that cannot be made"},
-		"option as a service":   {"service.running: [{name: --force}]", "order/syntax 1:5 Call that cannot be made"},
-		"chance":                {"test.configurable_test_state: [{result: Random}]", "order/syntax 1:5 Call that cannot be made"},
+		"relative path":         {"file.managed: [{name: x}]", "order/syntax 1:27 Call that cannot be made"},
+		"traversal":             {"file.managed: [{name: /x}, {source: 'salt://../secret'}]", "order/syntax 1:41 Call that cannot be made"},
+		"traversal inside":      {"file.managed: [{name: /x}, {source: a/../../secret}]", "order/syntax 1:41 Call that cannot be made"},
+		"absolute source":       {"file.managed: [{name: /x}, {source: /etc/passwd}]", "order/syntax 1:41 Call that cannot be made"},
+		"source elsewhere":      {"file.managed: [{name: /x}, {source: 'https://example.com/x'}]", "order/syntax 1:41 Call that cannot be made"},
+		"both sources":          {"file.managed: [{name: /x}, {source: a}, {contents: b}]", "order/syntax 1:41 Call that cannot be made"},
+		"mode in letters":       {"file.managed: [{name: /x}, {mode: u=rw}]", "order/syntax 1:39 Call that cannot be made"},
+		"removal of everything": {"file.absent: [{name: /x/..}]", "order/syntax 1:26 Call that cannot be made"},
+		"option as a package":   {"pkg.installed: [{name: --purge}]", "order/syntax 1:28 Call that cannot be made"},
+		"pattern as a version":  {"pkg.installed: [{name: curl}, {version: '>=1'}]", "order/syntax 1:45 Call that cannot be made"},
+		"version to be removed": {"pkg.removed: [pkgs: [curl: '1']]", "order/syntax 1:25 Call that cannot be made"},
+		"script from outside":   {"cmd.script: [{source: ../x}]", "order/syntax 1:27 Call that cannot be made"},
+		"link to nowhere":       {"file.symlink: [{name: /x}]", "order/syntax 1:5 Call that cannot be made"},
+		"two modes":             {"file.directory: [{name: /x}, {mode: 700}, {dir_mode: 700}]", "order/syntax 1:58 Call that cannot be made"},
+		"relative directory":    {"file.directory: [{name: x}]", "order/syntax 1:29 Call that cannot be made"},
+		"backup with a path":    {"file.managed: [{name: /x}, {backup: ../x}]", "order/syntax 1:41 Call that cannot be made"},
+		"extension with a path": {"file.managed: [{name: /x}, {tmp_ext: /x}]", "order/syntax 1:42 Call that cannot be made"},
+		"mode of no source":     {"file.managed: [{name: /x}, {mode: keep}]", "order/syntax 1:39 Call that cannot be made"},
+		"option as a service":   {"service.running: [{name: --force}]", "order/syntax 1:30 Call that cannot be made"},
+		"chance":                {"test.configurable_test_state: [{result: Random}]", "order/syntax 1:45 Call that cannot be made"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

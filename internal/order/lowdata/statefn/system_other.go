@@ -11,7 +11,12 @@ import (
 	"os/exec"
 )
 
-func ownGroup(*exec.Cmd) {}
+func runAs(_ *exec.Cmd, name string) error {
+	if name != "" {
+		return errors.New("commands can be run as another user on Unix only")
+	}
+	return nil
+}
 
 func endGroup(cmd *exec.Cmd, _ bool) error { return cmd.Process.Kill() }
 

@@ -16,7 +16,52 @@ import (
 	"syscall"
 )
 
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// runAs makes a command one of a process group of its own, and of a user, in whose home it runs if no directory is given.
+func runAs(cmd *exec.Cmd, name string) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if name == "" {
+		return nil
+	}
+	found, err := user.Lookup(name)
+	if err != nil {
+		return fmt.Errorf("there is no user %q", name)
+	}
+	if found.Uid == strconv.Itoa(os.Geteuid()) {
+		return nil
+	}
+	if os.Geteuid() != 0 {
+		return fmt.Errorf("only root can run commands as another user, here %s", name)
+	}
+	credential, err := credentialOf(found)
+	if err != nil {
+		return fmt.Errorf("the groups of the user %s are not known: %w", name, err)
+	}
+	cmd.SysProcAttr.Credential = credential
+	cmd.Env = append(cmd.Env, "HOME="+found.HomeDir, "USER="+name, "LOGNAME="+name)
+	if cmd.Dir == "" {
+		cmd.Dir = "/"
+		if info, err := os.Stat(found.HomeDir); err == nil && info.IsDir() {
+			cmd.Dir = found.HomeDir
+		}
+	}
+	return nil
+}
+
+func credentialOf(found *user.User) (*syscall.Credential, error) {
+	groups, err := found.GroupIds()
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]uint32, 0, len(groups)+2)
+	for _, text := range append([]string{found.Uid, found.Gid}, groups...) {
+		number, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, uint32(number))
+	}
+	return &syscall.Credential{Uid: numbers[0], Gid: numbers[1], Groups: numbers[2:]}, nil
+}
 
 // endGroup asks a command and all that it has started to end, or ends it at once.
 func endGroup(cmd *exec.Cmd, atOnce bool) error {

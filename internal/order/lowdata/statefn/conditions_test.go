@@ -1,0 +1,235 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build unix
+
+package statefn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/order/lowdata"
+)
+
+// comment fails the test unless the comment of a result has a text.
+func wantComment(t *testing.T, result lowdata.Result, want string) {
+	t.Helper()
+	if !strings.Contains(result.Comment, want) {
+		t.Errorf("comment %q, want %q in it", result.Comment, want)
+	}
+}
+
+// TestConditionsOfAllFunctions has a function of each module: what a condition holds back is neither made, nor does it react.
+func TestConditionsOfAllFunctions(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	program(t, dir, "my.fn", "touch "+file+"; echo '{\"result\": true}'")
+	program(t, dir, "my.mod_watch", "touch "+file+"; echo '{\"result\": true}'")
+	for _, state := range []string{
+		"cmd.run: [{name: touch " + file + "}, %s]", "cmd.wait: [{name: touch " + file + "}, %s]", "file.managed: [{name: " + file + "}, {contents: x}, %s]",
+		"pkg.installed: [{name: curl}, %s]", "service.running: [{name: httpd}, %s]", "my.fn: [%s]", "test.succeed_with_changes: [%s]",
+	} {
+		for _, condition := range []string{"{onlyif: 'false'}", "{unless: ['true']}", "{creates: /}"} {
+			for _, kind := range []string{"watch", "listen"} {
+				src := "x: {" + fmt.Sprintf(state, condition+", {"+kind+": [y]}") + "}\ny: {test.succeed_with_changes: []}\n"
+				t.Run(src, func(t *testing.T) {
+					runner := &script{answers: map[string]Output{"/bin/sh -c false": {Code: 1}}}
+					host := &Host{Folder: dir}
+					if !strings.Contains(state, "my.") && !strings.Contains(state, file) {
+						host.Runner = runner
+					}
+					for _, result := range apply(t, host, src, false) {
+						if result.Call.ID == "x" && result.Status != lowdata.OK {
+							t.Errorf("status %s (%s)", result.Status, result.Comment)
+						}
+					}
+					if _, err := os.Stat(file); !os.IsNotExist(err) {
+						t.Errorf("it was made: %v", err)
+					}
+					for _, line := range runner.log {
+						if !strings.HasPrefix(line, "/bin/sh -c ") {
+							t.Errorf("%s was run", line)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestCheckCommand(t *testing.T) {
+	dir := t.TempDir()
+	program(t, dir, "my.fn", `read line; echo "{\"result\": true, \"comment\": \"$(echo "$line" | tr -d '"{}')\"}"`)
+	host := &Host{Folder: dir}
+	wantComment(t, one(t, host, "x: {cmd.run: [{name: 'true'}, {check_cmd: ['true', 'exit 3']}]}", false, lowdata.Failed),
+		"The command was run.\nThe command \"exit 3\" of \"check_cmd\" does not succeed.")
+	wantComment(t, one(t, host, "x: {cmd.run: [{name: 'exit 4'}, {check_cmd: 'true'}]}", false, lowdata.Changed),
+		"exit code 4.\nBut what \"check_cmd\" checks is as it shall be, and that counts.")
+	one(t, host, "x: {test.fail_without_changes: [{check_cmd: 'true'}]}", false, lowdata.OK)
+	one(t, host, "x: {test.succeed_without_changes: [{check_cmd: 'false'}]}", false, lowdata.Failed)
+	one(t, host, "x: {test.succeed_with_changes: [{check_cmd: 'false'}]}", true, lowdata.Changed) // it is not run in test mode
+	one(t, host, "x: {test.succeed_with_changes: [{check_cmd: 'false'}, {onlyif: 'false'}]}", false, lowdata.OK)
+	wantComment(t, one(t, host, "x: {my.fn: [{a: b}, {check_cmd: 'true'}, {timeout: 5}]}", false, lowdata.OK), "args:a:b,test:false")
+	one(t, host, "x: {my.fn: [{check_cmd: 'false'}]}", false, lowdata.Failed)
+}
+
+func TestProgramThatDoesNotEnd(t *testing.T) {
+	dir := t.TempDir()
+	program(t, dir, "my.fn", "exec sleep 100")
+	wantComment(t, one(t, &Host{Folder: dir}, "x: {my.fn: [{timeout: 0.2}]}", false, lowdata.Failed), "was ended: after 0.2 seconds it was still running.")
+}
+
+// TestListeningCommand runs a command in its turn, and once more at the end of the run, if something has changed that it listens to.
+// TestGentleCommands may end by themselves what they have begun.
+func TestGentleCommands(t *testing.T) {
+	saved := patience
+	t.Cleanup(func() { patience = saved })
+	run := func(line string) (Output, error) {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errTimeout)
+		defer cancel()
+		return System{}.Run(ctx, Command{Args: []string{"/bin/sh", "-c", line}, Gentle: true})
+	}
+	if output, err := run("trap '' INT; sleep 1; echo done"); err != nil || output.Stdout != "done\n" {
+		t.Errorf("one that goes on: %+v, %v", output, err)
+	}
+	started := time.Now()
+	if output, err := run("trap 'echo interrupted; exit 1' INT; for i in 1 2 3 4 5 6 7 8 9; do sleep 1; done"); !errors.Is(err, errTimeout) || output.Stdout != "interrupted\n" {
+		t.Errorf("one that ends: %+v, %v", output, err)
+	}
+	patience = 100 * time.Millisecond
+	if output, err := run("trap '' INT TERM; sleep 100 & sleep 100"); !errors.Is(err, errTimeout) {
+		t.Errorf("one that does neither: %+v, %v", output, err)
+	}
+	if took := time.Since(started); took > time.Minute {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestListeningCommand(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	for state, want := range map[string]string{"succeed_with_changes": "x\nz\nx\n", "nop": "x\nz\n"} {
+		src := fmt.Sprintf("x: {cmd.run: [{name: echo x >>%[1]s}, {listen: [y]}]}\ny: {test.%[2]s: []}\nz: {cmd.run: [{name: echo z >>%[1]s}]}\n", log, state)
+		results := apply(t, &Host{}, src, false)
+		if got := content(t, log); got != want {
+			t.Errorf("%s: commands were run as %q, want %q", state, got, want)
+		}
+		if got := strings.Contains(results[0].Comment, "At the end of the run: "); got != (state != "nop") {
+			t.Errorf("%s: comment %q", state, results[0].Comment)
+		}
+		if err := os.Remove(log); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestStatefulCommands(t *testing.T) {
+	tests := map[string]struct {
+		name, more string
+		test       bool
+		status     lowdata.Status
+		comment    string
+		changes    string
+	}{
+		"says nothing":       {name: "true", status: lowdata.OK, comment: "The command says nothing, so that nothing has changed.", changes: `{"retcode":0,"stdout":"","stderr":""}`},
+		"has changed":        {name: `echo working; echo; echo "changed=yes comment=\"it is 'done'\" n=1"`, status: lowdata.Changed, comment: "it is 'done'", changes: `"n":"1"}`},
+		"has not changed":    {name: "echo changed=no", status: lowdata.OK, comment: "The command was run.", changes: `"stderr":""}`},
+		"as JSON":            {name: `echo '{"changed": true, "comment": "as JSON", "list": [1]}'`, status: lowdata.Changed, comment: "as JSON", changes: `"list":[1]}`},
+		"JSON, not changed":  {name: `echo '{"changed": "No"}'`, status: lowdata.OK, comment: "The command was run.", changes: `"stderr":""}`},
+		"no pairs":           {name: "echo all is well", status: lowdata.Failed, comment: `"all" is not KEY=VALUE`, changes: `"stdout":"all is well\n"`},
+		"no word on changes": {name: "echo comment=x", status: lowdata.Failed, comment: "it must be yes or no", changes: "{}"},
+		"open quote":         {name: `echo "changed=yes comment='x"`, status: lowdata.Failed, comment: "a quote is not closed", changes: "stdout"},
+		"broken JSON":        {name: `echo '{"changed": '`, status: lowdata.Failed, comment: "says nothing about its state", changes: "stdout"},
+		"fails":              {name: "echo changed=no; exit 2", status: lowdata.Failed, comment: "exit code 2", changes: `"retcode":2`},
+		"hidden":             {name: "echo changed=yes", more: ", {hide_output: true}", status: lowdata.Changed, comment: "The command was run.", changes: `"stdout":""`},
+		"in test mode":       {name: "exit 1", test: true, status: lowdata.Changed, comment: "The command would be run.", changes: `{"command":"exit 1"}`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			src := fmt.Sprintf("x: {cmd.run: [{name: %q}, {stateful: true}%s]}", test.name, test.more)
+			result := one(t, &Host{}, src, test.test, test.status)
+			wantComment(t, result, test.comment)
+			if got := changes(t, result); !strings.Contains(got, test.changes) {
+				t.Errorf("changes %s, want %s in them", got, test.changes)
+			}
+		})
+	}
+	for question, want := range map[string]lowdata.Status{"echo changed=no": lowdata.OK, "echo changed=yes": lowdata.Changed, "exit 1": lowdata.Failed, "echo x": lowdata.Failed} {
+		src := fmt.Sprintf("x: {cmd.run: [{name: 'exit 1'}, {stateful: [{test_name: %s}]}]}", question)
+		one(t, &Host{}, src, true, want)
+	}
+}
+
+func TestCommandArguments(t *testing.T) {
+	dir := t.TempDir()
+	made := filepath.Join(dir, "made")
+	one(t, &Host{}, fmt.Sprintf("x: {cmd.run: [{name: touch %s}, {umask: 077}]}", made), false, lowdata.Changed)
+	if info, err := os.Stat(made); err != nil || info.Mode() != 0o600 {
+		t.Errorf("got %v, %v", info, err)
+	}
+	one(t, &Host{}, "x: {cmd.run: [{name: exit 3}, {success_retcodes: [2, 3]}]}", false, lowdata.Changed)
+	one(t, &Host{}, "x: {cmd.run: [{name: exit 4}, {success_retcodes: [2, 3]}]}", false, lowdata.Failed)
+	wantComment(t, one(t, &Host{}, "x: {cmd.run: [{name: id}, {runas: no-such-user-here}]}", false, lowdata.Failed), `there is no user "no-such-user-here"`)
+}
+
+func TestCommandOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can run commands as others")
+	}
+	const name = "daemon"
+	if _, err := user.Lookup(name); err != nil {
+		t.Skip(err)
+	}
+	result := one(t, &Host{}, "x: {cmd.run: [{name: 'id -un; echo $USER $LOGNAME'}, {runas: daemon}, {onlyif: 'test $(id -un) = daemon'}, {check_cmd: 'test $(id -u) != 0'}]}",
+		false, lowdata.Changed)
+	if got, want := result.Changes.Get("stdout"), "daemon\ndaemon daemon\n"; got != want { //nolint:dupword // one of each variable
+		t.Errorf("got %q, want %q (%s)", got, want, result.Comment)
+	}
+}
+
+func TestScript(t *testing.T) {
+	host := &Host{Files: fstest.MapFS{"web/hello.sh": {Data: []byte("#!/bin/sh\necho \"$1-$2-$WORD in $(basename \"$0\")\"; dirname \"$0\"; id -un\n")}}}
+	state := func(args string) string {
+		return "x: {cmd.script: [{source: 'salt://web/hello.sh'}, {args: \"a 'b c'\"}, {env: [WORD: w]}" + args + "]}"
+	}
+	wantChanges(t, one(t, host, state(""), true, lowdata.Changed), `{"command":"x"}`)
+	result := one(t, host, state(""), false, lowdata.Changed)
+	lines := strings.Split(fmt.Sprint(result.Changes.Get("stdout")), "\n")
+	if lines[0] != "a-b c-w in hello.sh" {
+		t.Errorf("got %q", lines)
+	}
+	if _, err := os.Lstat(lines[1]); !os.IsNotExist(err) {
+		t.Errorf("the copy is still there: %v", err)
+	}
+	one(t, host, "'salt://web/hello.sh': {cmd.script: [creates: /]}", false, lowdata.OK)
+	wantComment(t, one(t, host, "'salt://web/none.sh': cmd.script", false, lowdata.Failed), `the source "salt://web/none.sh" cannot be read: file does not exist.`)
+	if os.Geteuid() != 0 {
+		return
+	}
+	result = one(t, host, state(", {runas: daemon}"), false, lowdata.Changed)
+	if lines := strings.Split(fmt.Sprint(result.Changes.Get("stdout")), "\n"); lines[2] != "daemon" {
+		t.Errorf("got %q", lines)
+	}
+}
+
+// FuzzSplitWords checks that words which are quoted as for a shell are read as they were.
+func FuzzSplitWords(f *testing.F) {
+	f.Add("changed=yes", "comment=it's \"done\"")
+	f.Add("a\\b", "")
+	f.Fuzz(func(t *testing.T, first, second string) {
+		first, second = strings.ToValidUTF8(first, ""), strings.ToValidUTF8(second, "")
+		quote := func(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+		words, err := splitWords(quote(first) + " \t" + quote(second))
+		if err != nil || len(words) != 2 || words[0] != first || words[1] != second {
+			t.Errorf("%q and %q are read as %q, %v", first, second, words, err)
+		}
+	})
+}

@@ -1,0 +1,65 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statefn
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func checkScript(c *call) error {
+	if _, err := sourcePath(c.scriptSource()); err != nil {
+		return err
+	}
+	return checkCommand(c)
+}
+
+func (c *call) scriptSource() string { return cmp.Or(c.text("source"), c.Name) }
+
+// layOut copies a script to a directory of its own, for the user who is to run it, and makes the command run that. The caller
+// must remove the directory.
+func (c *call) layOut(command *Command) (dir string, err error) {
+	path, err := sourcePath(c.scriptSource())
+	if err != nil {
+		return "", err
+	}
+	content, err := c.readFile(path)
+	if err != nil {
+		return "", fmt.Errorf("the source %q cannot be read: %s", c.scriptSource(), reason(err))
+	}
+	if dir, err = os.MkdirTemp("", "cairn-script-*"); err != nil {
+		return "", err
+	}
+	script := filepath.Join(dir, filepath.Base(path))
+	if err = os.WriteFile(script, content, 0o700); err == nil && command.User != "" { //nolint:gosec // it is to be run
+		err = giveTo(command.User, dir, script)
+	}
+	if err != nil {
+		return "", fmt.Errorf("it cannot be copied: %w", errors.Join(err, os.RemoveAll(dir)))
+	}
+	line := `"$0"`
+	if args := c.text("args"); args != "" {
+		line += " " + args
+	}
+	own := c.commandLine(line)
+	command.Args = append(own.Args, script)
+	return dir, nil
+}
+
+// giveTo makes files belong to a user.
+func giveTo(name string, paths ...string) error {
+	uid, err := findUser(name)
+	if err != nil || uid == newOwner().uid {
+		return err
+	}
+	for _, path := range paths {
+		if err := os.Lchown(path, uid, -1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
