@@ -13,10 +13,14 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
 // stackBlock decodes the block that there may be once in a directory.
+// arguments are those of a stack block.
+var arguments = []string{"after", "before", "description", "id", "name", "tags", "wanted_by", "wants", "watch"}
+
 func (f *found) stackBlock(block *hcl.Block) {
 	if f.stack != nil {
 		f.diags = f.diags.Append(order.Problem(order.CodeDuplicateID, &block.DefRange, "Second stack block",
@@ -50,7 +54,7 @@ func (f *found) stackBlock(block *hcl.Block) {
 			f.stack.Description, _ = literal(attr) //nolint:errcheck // see above
 		default:
 			f.diags = f.diags.Append(order.Problem(order.CodeUnknownKey, &attr.NameRange, "Unknown argument of a stack",
-				"A stack has no argument %q. There are: after, before, description, id, name, tags, wanted_by, wants, watch.", attr.Name))
+				"A stack has no argument %q.%s There are: %s.", attr.Name, order.DidYouMean(attr.Name, arguments), strings.Join(arguments, ", ")))
 		}
 	}
 }
@@ -59,7 +63,7 @@ func (f *found) stackBlock(block *hcl.Block) {
 func (f *found) set(attr *hcl.Attribute) []Reference {
 	items, diags := hcl.ExprList(attr.Expr)
 	if diags.HasErrors() {
-		if value, diags := attr.Expr.Value(nil); !diags.HasErrors() && value.IsNull() {
+		if value, diags := hclsource.Constant(attr.Expr); !diags.HasErrors() && value.IsNull() {
 			return nil
 		}
 		f.diags = f.diags.Append(order.Problem(order.CodeNotASet, attr.Expr.Range().Ptr(), "Not a set of strings",
@@ -67,15 +71,17 @@ func (f *found) set(attr *hcl.Attribute) []Reference {
 		return nil
 	}
 	var set []Reference
+	seen := map[string]bool{}
 	for _, item := range items {
-		value, diags := item.Value(nil)
+		value, diags := hclsource.Constant(item)
 		if diags.HasErrors() || value.IsNull() || !value.IsKnown() || value.Type() != cty.String {
 			f.diags = f.diags.Append(order.Problem(order.CodeNotASet, item.Range().Ptr(), "Not a set of strings",
 				"Each entry of %q is a string in quotes, written out; this is %s.", attr.Name, describe(value, diags)))
 			continue
 		}
-		if !slices.ContainsFunc(set, func(r Reference) bool { return r.Text == value.AsString() }) {
-			set = append(set, Reference{value.AsString(), item.Range()})
+		if text := value.AsString(); !seen[text] {
+			seen[text] = true
+			set = append(set, Reference{text, item.Range()})
 		}
 	}
 	return set
@@ -98,7 +104,7 @@ func describe(value cty.Value, diags hcl.Diagnostics) string {
 func (f *found) tags(attr *hcl.Attribute) {
 	for _, tag := range f.set(attr) {
 		if err := checkTag(tag.Text); err != nil {
-			f.diags = f.diags.Append(order.Problem(order.CodeBadTagQuery, &tag.Range, "Malformed tag", "%s.", upperFirst(err.Error())))
+			f.diags = f.diags.Append(order.Problem(order.CodeBadTagQuery, &tag.Range, "Invalid tag", "%s.", upperFirst(err.Error())))
 			continue
 		}
 		f.stack.Tags = append(f.stack.Tags, tag.Text)
@@ -136,7 +142,7 @@ func (l *loader) checkIDs() {
 
 // literal returns a string that is written out.
 func literal(attr *hcl.Attribute) (string, *hcl.Diagnostic) {
-	value, diags := attr.Expr.Value(nil)
+	value, diags := hclsource.Constant(attr.Expr)
 	if !diags.HasErrors() && value.IsNull() {
 		return "", nil
 	}

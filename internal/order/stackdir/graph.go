@@ -5,7 +5,6 @@ package stackdir
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -18,7 +17,7 @@ import (
 func (t *Tree) Graph() (*order.Graph, hcl.Diagnostics) {
 	var b order.Builder
 	for _, stack := range t.Stacks {
-		b.Add(order.Node{Name: stack.Path, Place: place(stack.Range)})
+		b.Add(order.Node{Name: stack.Path, Place: order.PlaceOf(stack.Range)})
 	}
 	diags := t.addEdges(&b)
 	for i, stack := range t.Stacks {
@@ -26,7 +25,7 @@ func (t *Tree) Graph() (*order.Graph, hcl.Diagnostics) {
 			continue
 		}
 		if above, ok := t.Owner(parent(stack.Path)); ok {
-			b.Edge(order.Edge{From: above, To: i, Place: place(stack.Range), Reason: fmt.Sprintf("%s is in the directory of %s", stack.Path, t.Stacks[above].Path)})
+			b.Edge(order.Edge{From: above, To: i, Place: order.PlaceOf(stack.Range), Reason: fmt.Sprintf("%s is in the directory of %s", stack.Path, t.Stacks[above].Path)})
 		}
 	}
 	g, err := b.Build()
@@ -66,17 +65,23 @@ func (t *Tree) addEdges(b *order.Builder) hcl.Diagnostics {
 		conflicts[p] = true
 		diags = diags.Append(order.Problem(order.CodeConflict, &r.entry.Range, "Both before and after",
 			"The stack %s is to run before %s, by %q at %s, and after it, by %q at %s. Remove one of the two.",
-			t.Stacks[r.from].Path, t.Stacks[to].Path, other.entry.Text, place(other.entry.Range), r.entry.Text, place(r.entry.Range)))
+			t.Stacks[r.from].Path, t.Stacks[to].Path, other.entry.Text, order.PlaceOf(other.entry.Range), r.entry.Text, order.PlaceOf(r.entry.Range)))
 	})
+	reasons := map[*reference]string{}
 	add := func(r *reference, to int) {
 		if conflicts[pair{r.from, to}] {
 			return
 		}
-		edge := order.Edge{From: r.from, To: to, Place: place(r.entry.Range)}
+		edge := order.Edge{From: r.from, To: to, Place: order.PlaceOf(r.entry.Range)}
 		if r.attribute == "after" {
 			edge.From, edge.To = to, r.from
 		}
-		edge.Reason = fmt.Sprintf("%s has %s = [%q]", t.Stacks[r.from].Path, r.attribute, r.entry.Text)
+		reason, known := reasons[r]
+		if !known {
+			reason = fmt.Sprintf("%s has %s = [%q]", t.Stacks[r.from].Path, r.attribute, r.entry.Text)
+			reasons[r] = reason
+		}
+		edge.Reason = reason
 		b.Edge(edge)
 	}
 	eachTarget("before", add)
@@ -84,15 +89,12 @@ func (t *Tree) addEdges(b *order.Builder) hcl.Diagnostics {
 	return diags
 }
 
-func place(rng hcl.Range) order.Place {
-	return order.Place{File: rng.Filename, Line: rng.Start.Line, Column: rng.Start.Column}
-}
-
 // Filter narrows a selection. The zero value lets everything pass.
 type Filter struct {
-	Below        string // path of a directory; "" stands for the root
-	Tags, NoTags []Query
-	Changed      order.Selection // nil: whether a stack has changed does not matter
+	Below string // path of a directory; "" stands for the root
+	TagFilter
+	Only    func(*Stack) bool // nil: any
+	Changed order.Selection   // nil: whether a stack has changed does not matter
 }
 
 // Selected is a selection with the reason for what filters do not account for.
@@ -126,10 +128,9 @@ func (t *Tree) Select(filter Filter) Selected {
 }
 
 func (f Filter) passes(i int, stack *Stack) bool {
-	matches := func(q Query) bool { return q.Matches(stack.Tags) }
 	return (f.Below == "" || contains(f.Below, stack.Path)) &&
-		(len(f.Tags) == 0 || slices.ContainsFunc(f.Tags, matches)) &&
-		!slices.ContainsFunc(f.NoTags, matches) &&
+		f.TagFilter.Passes(stack.Tags) &&
+		(f.Only == nil || f.Only(stack)) &&
 		f.Changed.Has(i)
 }
 

@@ -4,8 +4,8 @@
 package stackdir
 
 import (
-	"fmt"
-	"io"
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,19 +13,23 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/localsource"
+	"github.com/cairnstacks/cairn/internal/userfile"
 )
-
-// largestFile limits what is read of one file. No stack needs more.
-const largestFile = 4 << 20
 
 // Load reads the tree below a directory. With errors the tree holds what could be understood, for showing the source
 // of diagnostics, and is not fit for anything else.
 func Load(root string) (*Tree, hcl.Diagnostics) {
 	l := &loader{tree: &Tree{Root: root, Files: map[string]*hcl.File{}}, dirs: map[string]bool{}, embedded: map[string]bool{}}
+	inside, err := os.OpenRoot(root)
+	if err != nil {
+		return l.tree, append(l.diags, unreadable(root, err))
+	}
+	defer inside.Close() //nolint:errcheck // nothing is written
+	l.root = inside
 	l.directory("/")
 	for _, stack := range l.own {
 		// A stack that others embed is a part of them, unless it is said to be a stack here.
@@ -43,18 +47,23 @@ func Load(root string) (*Tree, hcl.Diagnostics) {
 
 type loader struct {
 	tree     *Tree
-	own      []*Stack        // of our language, without a file of one of the formats
-	embedded map[string]bool // paths of directories that stacks of our language embed
-	dirs     map[string]bool // all directories
+	root     *os.Root         // of the tree; links do not lead out of it
+	own      []*Stack         // of our language, without a file of one of the formats
+	embedded map[string]bool  // paths of directories that stacks of our language embed
+	dirs     map[string]bool  // all directories
+	tagged   map[string][]int // the stacks that have a tag; nil until somebody asks
+	spent    int
 	diags    hcl.Diagnostics
 }
 
 // directory reads a directory and those below it. Dir is its path from the root.
 func (l *loader) directory(dir string) {
 	entries, err := os.ReadDir(l.onDisk(dir))
+	if errors.Is(err, fs.ErrNotExist) && dir != "/" {
+		return // removed in the meantime
+	}
 	if err != nil {
-		l.diags = l.diags.Append(order.Problem(order.CodeBadPath, nil, "Directory cannot be read",
-			"The directory %s cannot be read: %s.", l.onDisk(dir), err))
+		l.diags = l.diags.Append(unreadable(l.onDisk(dir), err))
 		return
 	}
 	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == ".tmskip" }) {
@@ -73,6 +82,10 @@ func (l *loader) directory(dir string) {
 			l.directory(path.Join(dir, entry.Name()))
 		}
 	}
+}
+
+func unreadable(dir string, err error) *hcl.Diagnostic {
+	return order.Problem(order.CodeBadPath, &hcl.Range{Filename: dir}, "Directory cannot be read", "The directory cannot be read: %s.", userfile.Reason(err))
 }
 
 func (l *loader) add(f *found) {
@@ -135,41 +148,22 @@ func (f *found) file(name string) {
 		return
 	}
 	full := filepath.Join(f.onDisk(f.dir), name)
-	src, err := readLimited(full)
+	src, err := userfile.Read(f.root.FS(), path.Join(".", f.dir, name), hclsource.MaxSize)
 	if err != nil {
-		f.diags = f.diags.Append(order.Problem(order.CodeSyntax, &hcl.Range{Filename: full}, "File cannot be read", "The file %s cannot be read: %s.", full, err))
+		f.diags = f.diags.Append(order.Problem(order.CodeBadPath, &hcl.Range{Filename: full}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err)))
 		return
 	}
 	f.source(name, full, src)
-}
-
-// readLimited reads an ordinary file.
-func readLimited(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("it is not an ordinary file")
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // nothing was written
-	src, err := io.ReadAll(io.LimitReader(file, largestFile+1))
-	if err == nil && len(src) > largestFile {
-		err = fmt.Errorf("it has more than %d MiB", largestFile>>20)
-	}
-	return src, err
 }
 
 // blocks are what matters in files of the two formats. There is much else in Terramate's.
 var blocks = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "terrastack"}, {Type: "terramate"}, {Type: "stack"}}}
 
 func (f *found) source(name, full string, src []byte) {
-	file, diags := hclsyntax.ParseConfig(src, full, hcl.InitialPos)
-	f.tree.Files[full] = file
+	file, diags := hclsource.Parse(src, full)
+	if file != nil {
+		f.tree.Files[full] = file
+	}
 	if diags.HasErrors() {
 		f.diags = f.diags.Extend(coded(diags, order.CodeSyntax))
 		return
@@ -205,15 +199,20 @@ func (f *found) version(block *hcl.Block) {
 	}
 }
 
+// MayDefine tells whether a file that has this name can make its directory a stack.
+func MayDefine(name string) bool {
+	return localsource.IsStackFile(name) || isTerrastack(name) || isTerramate(name)
+}
+
 // Defines tells whether the source of a file that has this name makes its directory a stack.
 func Defines(name string, src []byte) bool {
 	if localsource.IsStackFile(name) {
 		return true
 	}
-	if !isTerrastack(name) && !isTerramate(name) {
+	if !MayDefine(name) {
 		return false
 	}
-	file, _ := hclsyntax.ParseConfig(src, name, hcl.InitialPos) //nolint:errcheck // what can be read of it is enough
+	file, _ := hclsource.Parse(src, name) //nolint:errcheck // what can be read of it is enough
 	if file == nil {
 		return false
 	}

@@ -14,7 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // writeTree writes stacks, one a line: PATH ARGUMENTS, as in `stack-b after = ["../stack-a"]`. A path with a slash at its end
@@ -92,7 +94,32 @@ func query(t testing.TB, texts ...string) []Query {
 	return queries
 }
 
-// The lines of system A whose result is a sequence.
+// writeDocumented writes stacks as writeTree does, in the format of the source document: a file terrastack.tsk.hcl with a block that makes
+// the stack, and a stack block only if that says something. It is not ok if that format does not have the arguments.
+func writeDocumented(t testing.TB, lines ...string) (root string, ok bool) {
+	t.Helper()
+	root = t.TempDir()
+	for _, line := range lines {
+		dir, arguments, _ := strings.Cut(line, " ")
+		writeFile(t, root, filepath.Join(dir, ".keep"), "")
+		if strings.HasSuffix(dir, "/") {
+			continue
+		}
+		content := "terrastack {\n  required_version = \"~> 1.0\"\n}\n"
+		if arguments != "" {
+			content += "\nstack {\n  " + strings.ReplaceAll(arguments, "; ", "\n  ") + "\n}\n"
+		}
+		for argument := range strings.SplitSeq(arguments, "; ") {
+			if name, _, _ := strings.Cut(argument, " "); name != "" && name != "before" && name != "after" {
+				return "", false
+			}
+		}
+		writeFile(t, root, filepath.Join(dir, "terrastack.tsk.hcl"), content)
+	}
+	return root, true
+}
+
+// The lines of system A whose result is a sequence, in both formats.
 func TestOrderA(t *testing.T) {
 	nodes := func(text string) []string { return strings.Fields(text) }
 	for _, test := range []struct {
@@ -181,26 +208,39 @@ func TestOrderA(t *testing.T) {
 		{line: "A-61 several children", tree: []string{`p`, `p/a after = [".."]`, `p/b after = ["/p"]`, `p/z`}, want: "p, p/z, p/a, p/b"},
 	} {
 		t.Run(test.line, func(t *testing.T) {
-			tree, g, diags := load(t, writeTree(t, test.tree...))
-			if len(diags) > 0 {
-				t.Fatal(diags)
+			roots := []string{writeTree(t, test.tree...)}
+			if root, ok := writeDocumented(t, test.tree...); ok {
+				roots = append(roots, root)
 			}
-			filter := Filter{Below: test.below, Tags: query(t, test.tags...), NoTags: query(t, test.noTags...)}
-			if test.changed != "" {
-				filter.Changed = make(order.Selection, len(tree.Stacks))
-				for name := range strings.FieldsSeq(test.changed) {
-					i, ok := tree.Index("/" + name)
-					if !ok {
-						t.Fatalf("no stack %s", name)
-					}
-					filter.Changed[i] = true
+			for _, root := range roots {
+				tree, g, diags := load(t, root)
+				if len(diags) > 0 {
+					t.Fatal(diags)
 				}
-			}
-			if got := sequence(g, tree.Select(filter).Selection); got != test.want {
-				t.Errorf("sequence: %s, want %s", got, test.want)
+				filter := Filter{Below: test.below, TagFilter: TagFilter{Tags: query(t, test.tags...), NoTags: query(t, test.noTags...)}}
+				if test.changed != "" {
+					filter.Changed = selectionOf(t, tree, test.changed)
+				}
+				if got := sequence(g, tree.Select(filter).Selection); got != test.want {
+					t.Errorf("sequence: %s, want %s", got, test.want)
+				}
 			}
 		})
 	}
+}
+
+// selectionOf selects stacks by their paths without the slash at the beginning.
+func selectionOf(t testing.TB, tree *Tree, names string) order.Selection {
+	t.Helper()
+	selection := make(order.Selection, len(tree.Stacks))
+	for name := range strings.FieldsSeq(names) {
+		i, ok := tree.Index("/" + name)
+		if !ok {
+			t.Fatalf("no stack %s", name)
+		}
+		selection[i] = true
+	}
+	return selection
 }
 
 // Line A-10: what one stack reads of another says nothing about order.
@@ -353,17 +393,29 @@ func TestTwoStackBlocks(t *testing.T) {
 
 func TestHostileFiles(t *testing.T) {
 	root := t.TempDir()
-	writeFile(t, root, "large/stack.tm", "stack {}\n"+strings.Repeat("#", largestFile))
-	if err := os.Symlink("/dev/zero", filepath.Join(root, "endless.tm")); err != nil {
-		t.Skip(err)
-	}
-	if err := os.Symlink(root, filepath.Join(root, "loop")); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, root, "large/stack.tm", "stack {}\n"+strings.Repeat("#", hclsource.MaxSize))
+	testenv.Symlink(t, "/dev/zero", filepath.Join(root, "endless.tm"))
+	testenv.Symlink(t, root, filepath.Join(root, "loop"))
 	_, _, diags := load(t, root)
 	got := problems(root, diags)
 	slices.Sort(got)
-	if diff := cmp.Diff([]string{"order/syntax endless.tm:0:0", "order/syntax large/stack.tm:0:0"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"order/bad-path endless.tm:0:0", "order/syntax large/stack.tm:0:0"}, got); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)
+	}
+}
+
+// Entries that mean thousands of stacks each, thousands of times, are an error, found in seconds.
+func TestEntriesForTooMuch(t *testing.T) {
+	var entries []string
+	for i := range 100 {
+		entries = append(entries, fmt.Sprintf(`"tag:x,y%d"`, i))
+	}
+	root := t.TempDir()
+	for i := range 150 {
+		writeFile(t, root, fmt.Sprintf("s%d/stack.tm", i), "stack {\n  tags = [\"x\"]\n  after = ["+strings.Join(entries, ", ")+"]\n}\n")
+	}
+	_, diags := Load(root)
+	if want := "Entries for too much"; len(diags) != 1 || diags[0].Summary != want {
+		t.Errorf("%v, want %s", diags, want)
 	}
 }

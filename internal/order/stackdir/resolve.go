@@ -4,6 +4,7 @@
 package stackdir
 
 import (
+	"cmp"
 	"os"
 	"path"
 	"slices"
@@ -27,10 +28,18 @@ func (l *loader) resolve() {
 	}
 	dirs := make([]string, len(all))
 	referring := map[[2]string][]int{} // the stacks that refer with an attribute to a directory
+	queries := map[string][]int{}      // what each means
 	for i := range all {
 		r := &all[i]
 		if query, isQuery := strings.CutPrefix(r.entry.Text, "tag:"); isQuery {
-			l.resolveQuery(r, query)
+			found, ok := queries[query]
+			if !ok && l.spend(r, len(l.tree.Stacks)*(perStack+len(query))) {
+				if found, ok = l.resolveQuery(r, query); ok {
+					queries[query] = found
+				}
+			}
+			r.to = found
+			l.spend(r, len(r.to)*perTarget)
 			continue
 		}
 		if dirs[i] = l.pathOf(r); dirs[i] != "" {
@@ -52,22 +61,67 @@ func (l *loader) resolve() {
 			}
 			r.to = inner[key]
 		}
+		if dirs[i] != "" && !l.spend(r, len(r.to)*perTarget) {
+			break
+		}
 	}
 	l.tree.edges = all
 }
 
-func (l *loader) resolveQuery(r *reference, text string) {
+// What may be spent on finding out what entries mean, in steps of some nanoseconds, so that thousands of entries, each for thousands of
+// stacks, are an error rather than a program that takes all memory.
+const (
+	maxSpent  = 2_000_000_000
+	perTarget = 1000 // for each stack that an entry means
+	perStack  = 20   // for each stack that a query is compared with
+)
+
+// spend tells whether there is something left to spend. That there is not is told once.
+func (l *loader) spend(r *reference, cost int) bool {
+	if l.spent > maxSpent {
+		return false
+	}
+	if l.spent += cost; l.spent <= maxSpent {
+		return true
+	}
+	l.diags = l.diags.Append(order.Problem(order.CodeSyntax, &r.entry.Range, "Entries for too much",
+		"What the entries of all stacks mean comes to more than %d stacks, or takes more comparisons than would be done in seconds. "+
+			"Name directories rather than tags, or fewer stacks.", maxSpent/perTarget))
+	return false
+}
+
+// resolveQuery returns the stacks that a query selects. It is not ok if it is no query.
+func (l *loader) resolveQuery(r *reference, text string) (found []int, ok bool) {
 	query, err := ParseQuery(text)
 	if err != nil {
-		l.diags = l.diags.Append(order.Problem(order.CodeBadTagQuery, &r.entry.Range, "Malformed tag query",
+		l.diags = l.diags.Append(order.Problem(order.CodeBadTagQuery, &r.entry.Range, "Invalid tag query",
 			"The entry %q is no query of tags: %s. Join tags that are all needed by \":\", and alternatives by \",\".", r.entry.Text, err))
-		return
+		return nil, false
 	}
-	for i, stack := range l.tree.Stacks {
-		if query.Matches(stack.Tags) {
-			r.to = append(r.to, i)
+	return l.matching(query), true
+}
+
+// matching returns the stacks that a query selects. It asks only those that have the rarest of the tags of an alternative.
+func (l *loader) matching(query Query) []int {
+	if l.tagged == nil {
+		l.tagged = map[string][]int{}
+		for i, stack := range l.tree.Stacks {
+			for _, tag := range stack.Tags {
+				l.tagged[tag] = append(l.tagged[tag], i)
+			}
 		}
 	}
+	var found []int
+	for _, all := range query {
+		rarest := slices.MinFunc(all, func(a, b string) int { return cmp.Compare(len(l.tagged[a]), len(l.tagged[b])) })
+		for _, i := range l.tagged[rarest] {
+			if (Query{all}).Matches(l.tree.Stacks[i].Tags) {
+				found = append(found, i)
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // pathOf returns the directory that an entry names, "" if there is none.

@@ -40,6 +40,15 @@ func checkTag(tag string) error {
 	return nil
 }
 
+// TagFilter lets pass what matches one of Tags, if there are any, and none of NoTags.
+type TagFilter struct{ Tags, NoTags []Query }
+
+// Passes tells whether something with these tags passes.
+func (f TagFilter) Passes(tags []string) bool {
+	matches := func(q Query) bool { return q.Matches(tags) }
+	return (len(f.Tags) == 0 || slices.ContainsFunc(f.Tags, matches)) && !slices.ContainsFunc(f.NoTags, matches)
+}
+
 // Matches tells whether tags satisfy the query.
 func (q Query) Matches(tags []string) bool {
 	return slices.ContainsFunc(q, func(all []string) bool {

@@ -91,3 +91,20 @@ func contains(dir, path string) bool {
 func parent(path string) string {
 	return cmp.Or(path[:strings.LastIndexByte(path, '/')], "/")
 }
+
+// Resolved is an entry of an attribute with what it means.
+type Resolved struct {
+	Reference
+	Stack     int    // that it is written in
+	Attribute string // "before", "after", "wants" or "wanted_by"
+	Means     []int  // stacks, sorted; not to be changed
+}
+
+// Resolved returns the entries of all stacks in the order in which they are written.
+func (t *Tree) Resolved() []Resolved {
+	list := make([]Resolved, len(t.edges))
+	for i, r := range t.edges {
+		list[i] = Resolved{r.entry, r.from, r.attribute, r.to}
+	}
+	return list
+}
