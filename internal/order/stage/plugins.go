@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/yamldoc"
+	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
 // FileName is the file that makes a directory a plugin.
@@ -27,7 +28,7 @@ func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, hcl.Diagnostics{order.Problem(order.CodeBadPath, &hcl.Range{Filename: dir}, "Folder of plugins not readable",
-			"The folder of plugins cannot be opened: %s.", err)}
+			"The folder of plugins cannot be opened: %s.", userfile.Reason(err))}
 	}
 	defer root.Close() //nolint:errcheck // nothing is written
 	entries, err := fs.ReadDir(root.FS(), ".")
@@ -78,7 +79,7 @@ func scriptsDir(root *os.Root, dir, plugin string) string {
 }
 
 func unreadable(filename string, err error) *hcl.Diagnostic {
-	return order.Problem(order.CodeBadPath, &hcl.Range{Filename: filename}, "File not readable", "The file cannot be read: %s.", err)
+	return order.Problem(order.CodeBadPath, &hcl.Range{Filename: filename}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err))
 }
 
 // Sort puts tasks in the order in which they are done.

@@ -4,9 +4,12 @@
 package stage
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -34,8 +37,8 @@ const (
 var (
 	accepted = regexp.MustCompile(`^(post_deployment|pre_deployment)(/[-+]?([0-9]*\.[0-9]+|[0-9]+))?$`)
 
-	// separated is a stage with something behind it that is no slash.
-	separated = regexp.MustCompile(`^(post_deployment|pre_deployment)\s*([^\w\s/]+)\s*([-+]?[0-9.]+)?.*$`)
+	// separated is a stage with something behind it that is no slash, and perhaps a number.
+	separated = regexp.MustCompile(`^(post_deployment|pre_deployment)([^0-9A-Za-z]*?)(?:(\.?[0-9][0-9.]*).*|[A-Za-z].*|$)$`)
 	slashed   = regexp.MustCompile(`^(post_deployment|pre_deployment)/(.*)$`)
 )
 
@@ -73,10 +76,21 @@ func badSeparator(text string, at *hcl.Range) *hcl.Diagnostic {
 	if match == nil {
 		return nil
 	}
-	number := match[3]
-	if number == "" {
-		number = "100"
+	separator, number := match[2], match[3]
+	if last := len(separator) - 1; number != "" && last > 0 && (separator[last] == '-' || separator[last] == '+') {
+		separator, number = separator[:last], separator[last:]+number
+	}
+	if digits, ok := strings.CutPrefix(number, "."); ok && separator == "" {
+		separator, number = ".", digits
+	}
+	separator = strings.TrimSpace(separator)
+	not := fmt.Sprintf(", not %q", separator)
+	switch {
+	case separator == "" && number == "":
+		return nil
+	case separator == "" || separator == "/": // without a separator, or with spaces before the slash
+		not = " and nothing else"
 	}
 	return order.Problem(order.CodeBadStage, at, "Invalid separator of a stage",
-		"Between the stage and its number there must be a slash, not %q. Write \"%s/%s\".", match[2], match[1], number)
+		"Between the stage and its number there must be a slash%s. Write \"%s/%s\".", not, match[1], cmp.Or(number, "100"))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // plugins writes plugins, each given as "name: stages", and returns their folder.
@@ -153,6 +154,17 @@ func TestOrderD12OtherSeparators(t *testing.T) {
 		`stage: pre_deployment: 50`:        `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ":". Write "pre_deployment/50".`,
 		`stage: pre_deployment:: -9.5`:     `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "::". Write "pre_deployment/-9.5".`,
 		`stage: "post_deployment#50"`:      `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "#". Write "post_deployment/50".`,
+		`stage: post_deployment:: 50`:      `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "::". Write "post_deployment/50".`,
+		`stage: post_deployment: :50`:      `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ": :". Write "post_deployment/50".`,
+		`stage: post_deployment : 50`:      `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ":". Write "post_deployment/50".`,
+		`stage: pre_deployment :: +.5`:     `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "::". Write "pre_deployment/+.5".`,
+		`stage: "pre_deployment@ -9.9"`:    `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "@". Write "pre_deployment/-9.9".`,
+		`stage: post_deployment-50`:        `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "-". Write "post_deployment/50".`,
+		`stage: post_deployment.50`:        `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ".". Write "post_deployment/50".`,
+		`stage: post_deployment_50`:        `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "_". Write "post_deployment/50".`,
+		`stage: post_deployment 50`:        `error order/bad-stage 2:10 Between the stage and its number there must be a slash and nothing else. Write "post_deployment/50".`,
+		`stage: post_deployment50`:         `error order/bad-stage 2:10 Between the stage and its number there must be a slash and nothing else. Write "post_deployment/50".`,
+		`stage: post_deployment /50`:       `error order/bad-stage 2:10 Between the stage and its number there must be a slash and nothing else. Write "post_deployment/50".`,
 		`stage: post_deployment:`:          `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ":". Write "post_deployment/100".`,
 		`stage: {post_deployment: 50}`:     `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ":". Write "post_deployment/50".`,
 		`stage: 'post_deployment\50'`:      `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "\\". Write "post_deployment/50".`,
@@ -314,9 +326,7 @@ func TestLoadErrors(t *testing.T) {
 	outside := t.TempDir()
 	write(t, filepath.Join(outside, "secret", FileName), "- {role: x, stage: pre_deployment, type: reboot}\n")
 	dir := t.TempDir()
-	if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(dir, "linked")); err != nil {
-		t.Skip(err)
-	}
+	testenv.Symlink(t, filepath.Join(outside, "secret"), filepath.Join(dir, "linked"))
 	for _, folder := range []string{dir, filepath.Join(dir, "nowhere")} {
 		tasks, diags := Load(folder, Strict)
 		if len(tasks) > 0 || len(diags) != 1 || order.CodeOf(diags[0]) != order.CodeBadPath {

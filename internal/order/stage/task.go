@@ -56,6 +56,29 @@ func (t *Task) HasRole(roles []string) bool {
 		slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(t.Roles, role) })
 }
 
+// CheckRoles warns of roles that no task has: that a name is misspelt would only show in what is not done.
+func CheckRoles(dir string, tasks []*Task, roles []string) hcl.Diagnostics {
+	var known []string
+	for _, task := range tasks {
+		known = append(known, task.Roles...)
+	}
+	slices.Sort(known)
+	known = slices.DeleteFunc(slices.Compact(known), func(role string) bool { return role == "*" })
+	var diags hcl.Diagnostics
+	for _, role := range roles {
+		if slices.Contains(known, role) || role == "*" {
+			continue
+		}
+		others := " No task is for certain roles only."
+		if len(known) > 0 {
+			others = fmt.Sprintf(" Tasks name %s.", strings.Join(known, ", "))
+		}
+		diags = diags.Append(order.Warning(order.CodeUnknownRef, &hcl.Range{Filename: dir}, "Unknown role",
+			"No task is for the role %q, except for those that are for all.%s%s", role, others, order.DidYouMean(role, known)))
+	}
+	return diags
+}
+
 // Parse reads the tasks of one plugin, in the order of the file.
 func Parse(plugin, filename string, src []byte, mode Mode) ([]*Task, hcl.Diagnostics) {
 	root, diags := yamldoc.Parse(filename, src)
@@ -83,7 +106,7 @@ func Parse(plugin, filename string, src []byte, mode Mode) ([]*Task, hcl.Diagnos
 	return tasks, diags
 }
 
-var stageInSource = regexp.MustCompile(`\bstage["']?\s*:\s*["']?((?:post_deployment|pre_deployment)[^\w\s/"',}]+\s*[-+]?[0-9.]*)`)
+var stageInSource = regexp.MustCompile(`\bstage["']?\s*:\s*["']?((?:post_deployment|pre_deployment)\s*[^\w\s/"',}#][^\w/"',}#]*[0-9.]*)`)
 
 // separatorInSource looks for a stage that broke the YAML parser.
 func separatorInSource(filename string, src []byte) *hcl.Diagnostic {
