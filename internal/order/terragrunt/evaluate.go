@@ -1,0 +1,80 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package terragrunt
+
+import (
+	"errors"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"github.com/cairnstacks/cairn/internal/hclsource"
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+// What may be spent on all files of a tree, in bytes that are copied or looked at. Expressions can double what they are made of, and files
+// are evaluated again for each unit that includes them.
+const (
+	maxSpent       = 500_000_000
+	perInclude     = 5000
+	maxReferences  = 100     // in an expression
+	maxReplacement = 1 << 20 // what replace may make of a text, at most
+)
+
+// spend tells whether there is something left to spend. That there is not is told once.
+func (l *loader) spend(at hcl.Range, cost int) bool {
+	if l.spent > maxSpent {
+		return false
+	}
+	if l.spent += cost; l.spent <= maxSpent {
+		return true
+	}
+	l.diags = l.diags.Append(order.Problem(order.CodeSyntax, &at, "Too much to evaluate",
+		"What is evaluated up to here, in files terragrunt.hcl and in those that they include, is more than anybody writes for paths. Write the paths out."))
+	return false
+}
+
+// evaluate returns the value of an expression. Without ok it has none that is known here, or could take any time: loops and products are left
+// alone.
+func (r *reader) evaluate(expr hclsyntax.Expression, ctx *hcl.EvalContext) (value cty.Value, ok bool) {
+	references, harmless := 0, true
+	_ = hclsyntax.VisitAll(expr, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it returns what the function does, which is nothing
+		switch node := node.(type) {
+		case *hclsyntax.ForExpr, *hclsyntax.TemplateJoinExpr, *hclsyntax.SplatExpr:
+			harmless = false
+		case *hclsyntax.BinaryOpExpr:
+			harmless = harmless && node.Op != hclsyntax.OpMultiply && node.Op != hclsyntax.OpDivide && node.Op != hclsyntax.OpModulo
+		case *hclsyntax.LiteralValueExpr:
+			harmless = harmless && !hclsource.TooLarge(node.Val)
+		case *hclsyntax.ScopeTraversalExpr:
+			references++
+		}
+		return nil
+	})
+	source := expr.Range()
+	if !harmless || references > maxReferences || !r.spend(source, source.End.Byte-source.Start.Byte+references*r.largest) {
+		return cty.NilVal, false
+	}
+	value, diags := expr.Value(ctx)
+	return value, !diags.HasErrors() && value.IsWhollyKnown()
+}
+
+// replaceFunction is replace without results that are much longer than what it is given, or regular expressions that take long.
+var replaceFunction = function.New(&function.Spec{
+	Params: []function.Parameter{{Name: "str", Type: cty.String}, {Name: "substr", Type: cty.String}, {Name: "replace", Type: cty.String}},
+	Type:   function.StaticReturnType(cty.String),
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		text, old, replacement := args[0].AsString(), args[1].AsString(), args[2].AsString()
+		if (len(text)+1)*(len(replacement)+1) > maxReplacement {
+			return cty.NilVal, errors.New("the result could be very long")
+		}
+		if len(old) > 1 && old[0] == '/' && old[len(old)-1] == '/' && (len(old) > 100 || len(text) > 1000) {
+			return cty.NilVal, errors.New("the regular expression or the text is too long")
+		}
+		return stdlib.Replace(args[0], args[1], args[2])
+	},
+})
