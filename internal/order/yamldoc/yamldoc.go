@@ -19,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
 const (
@@ -38,7 +39,7 @@ func Parse(filename string, src []byte) (*yaml.Node, hcl.Diagnostics) {
 	case errors.Is(err, io.EOF):
 		return nil, nil
 	case err != nil:
-		return nil, syntaxError(filename, err)
+		return nil, syntaxError(filename, src, err)
 	}
 	var another yaml.Node
 	switch err := decoder.Decode(&another); {
@@ -46,7 +47,7 @@ func Parse(filename string, src []byte) (*yaml.Node, hcl.Diagnostics) {
 		return nil, hcl.Diagnostics{order.Problem(order.CodeSyntax, Range(filename, &another), "Several YAML documents",
 			"The file must hold one document. Remove the line \"---\" and what follows it.")}
 	case !errors.Is(err, io.EOF):
-		return nil, syntaxError(filename, err)
+		return nil, syntaxError(filename, src, err)
 	}
 	root := document.Content[0]
 	c := counter{filename: filename, sizes: map[*yaml.Node]int{}}
@@ -58,7 +59,7 @@ func Parse(filename string, src []byte) (*yaml.Node, hcl.Diagnostics) {
 
 var lineInError = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-func syntaxError(filename string, err error) hcl.Diagnostics {
+func syntaxError(filename string, src []byte, err error) hcl.Diagnostics {
 	text := err.Error()
 	at := hcl.InitialPos
 	if match := lineInError.FindStringSubmatch(text); match != nil {
@@ -67,8 +68,22 @@ func syntaxError(filename string, err error) hcl.Diagnostics {
 			at.Line = line
 		}
 	}
+	remedy := ""
+	if hasTabIndent(src, at.Line) {
+		remedy = " The line begins with a tab; YAML is indented with spaces only."
+	}
 	return hcl.Diagnostics{order.Problem(order.CodeSyntax, &hcl.Range{Filename: filename, Start: at, End: at}, "Invalid YAML",
-		"The file is not YAML: %s.", strings.TrimSuffix(text, "."))}
+		"The file is not YAML: %s.%s", strings.TrimSuffix(text, "."), remedy)}
+}
+
+// hasTabIndent tells whether there is a tab before the text of a line, counted from 1.
+func hasTabIndent(src []byte, line int) bool {
+	for text := range bytes.Lines(src) {
+		if line--; line == 0 {
+			return bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("\t"))
+		}
+	}
+	return false
 }
 
 // counter measures trees with aliases replaced.
@@ -235,12 +250,7 @@ func Kind(node *yaml.Node) string {
 	return "scalar"
 }
 
-// ReadFile reads a file, but hardly more of it than [Parse] takes.
+// ReadFile reads an ordinary file, but hardly more of it than [Parse] takes.
 func ReadFile(fsys fs.FS, name string) ([]byte, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // nothing is written
-	return io.ReadAll(io.LimitReader(f, maxSize+1))
+	return userfile.Read(fsys, name, maxSize)
 }

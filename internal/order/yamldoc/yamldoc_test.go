@@ -72,3 +72,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestTabs(t *testing.T) {
+	for src, want := range map[string]string{
+		"a:\n\tb: 1\n":   "The line begins with a tab; YAML is indented with spaces only.",
+		"a:\n  \tb: [\n": "The line begins with a tab",
+		"a: [\n":         "",
+	} {
+		_, diags := Parse("f.yaml", []byte(src))
+		if len(diags) != 1 || !strings.Contains(diags[0].Detail, want) || want == "" && strings.Contains(diags[0].Detail, "tab") {
+			t.Errorf("%q: got %v, want %q in it", src, diags, want)
+		}
+	}
+}
