@@ -6,14 +6,15 @@ package diagnostic
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcled"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
@@ -79,6 +80,10 @@ type Sources struct {
 	// Lookup returns the source of other files, and nil for what it does not
 	// know. May be nil.
 	Lookup func(filename string) []byte
+
+	// found are the files of Lookup, nil for what it does not know, so that many
+	// diagnostics about one file do not read it again and again.
+	found map[string]*hcl.File
 }
 
 // The Extra of a diagnostic may implement these interfaces, directly or by what
@@ -122,7 +127,7 @@ func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
 	d := Diagnostic{
 		Severity: severity(diag.Severity),
 		Summary:  textstyle.Clean(diag.Summary),
-		Detail:   textstyle.Clean(diag.Detail),
+		Detail:   textstyle.Clean(shorten(diag.Detail)),
 	}
 	d.Address = addressOf(diag)
 	if coded, ok := hcl.DiagnosticExtra[Coded](diag); ok {
@@ -140,17 +145,50 @@ func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
 		d.Hidden = true
 		return d
 	}
-	d.Snippet = sources.snippet(diag, subject)
+	if *diag.Subject != (hcl.Range{Filename: diag.Subject.Filename}) { // the file as a whole
+		d.Snippet = sources.snippet(diag, subject)
+	}
 	return d
 }
 
-// All collects what is shown of several diagnostics, sorted and without repeats.
+// shorten bounds a text that may hold a long value of a user.
+func shorten(text string) string {
+	const most = 64 << 10
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// most is how many diagnostics are shown at a time. Nobody reads more, and a file that is not meant well can have a hundred thousand mistakes.
+const most = 500
+
+// All collects what is shown of several diagnostics, sorted and without repeats. Of very many, the first errors are shown, and warnings if
+// there is room; the last diagnostic says then how many are not.
 func All(diags hcl.Diagnostics, sources Sources) []Diagnostic {
-	list := make([]Diagnostic, 0, len(diags))
-	for _, diag := range Sorted(diags) {
+	shown := Sorted(diags)
+	left := hcl.Diagnostics(nil)
+	if len(shown) > most {
+		shown, left = mostSevere(shown)
+	}
+	list := make([]Diagnostic, 0, len(shown)+1)
+	sources.found = map[string]*hcl.File{}
+	for _, diag := range shown {
 		list = append(list, New(diag, sources))
 	}
+	if len(left) > 0 {
+		list = append(list, Diagnostic{
+			Severity: severity(left[0].Severity), Summary: "More problems",
+			Detail: fmt.Sprintf("There are %d more problems, which are not shown. Solve the first ones, and look again.", len(left)),
+		})
+	}
 	return list
+}
+
+// mostSevere parts sorted diagnostics into those to be shown and what is left, errors first in both.
+func mostSevere(sorted hcl.Diagnostics) (shown, left hcl.Diagnostics) {
+	bySeverity := slices.SortedStableFunc(slices.Values(sorted), func(a, b *hcl.Diagnostic) int { return cmp.Compare(a.Severity, b.Severity) })
+	return Sorted(bySeverity[:most]), bySeverity[most:]
 }
 
 // Sorted returns the diagnostics by file, line, column, severity and summary,
@@ -218,11 +256,11 @@ func (s Sources) withBytes(rng hcl.Range) hcl.Range {
 	if rng.Start.Byte != 0 || rng.End.Byte != 0 || rng.Start.Line < 1 || (rng.Start.Line == 1 && rng.Start.Column <= 1) {
 		return rng
 	}
-	source, ok := s.source(rng.Filename)
-	if !ok {
+	file := s.file(rng.Filename)
+	if file == nil {
 		return rng
 	}
-	rng.Start.Byte, rng.End.Byte = offset(source, rng.Start), offset(source, rng.End)
+	rng.Start.Byte, rng.End.Byte = offset(file.Bytes, rng.Start), offset(file.Bytes, rng.End)
 	return rng
 }
 
@@ -243,20 +281,42 @@ func offset(source []byte, pos hcl.Pos) int {
 	return at
 }
 
-// source returns the source of a file, which may be empty; ok is false for one
-// that is not known.
-func (s Sources) source(filename string) (source []byte, ok bool) {
+// file returns a file with its source, parsed if it has no errors; nil if it is not known.
+func (s Sources) file(filename string) *hcl.File {
 	if file := s.Files[filename]; file != nil {
-		return file.Bytes, true
+		return file
 	}
-	if s.Lookup != nil {
-		source = s.Lookup(filename)
+	file, known := s.found[filename]
+	if !known {
+		file = s.lookUp(filename)
+		if s.found != nil {
+			s.found[filename] = file
+		}
 	}
-	return source, source != nil
+	return file
 }
 
-// maxLines bounds the lines of a snippet.
-const maxLines = 20
+func (s Sources) lookUp(filename string) *hcl.File {
+	if s.Lookup == nil {
+		return nil
+	}
+	source := s.Lookup(filename)
+	if source == nil {
+		return nil
+	}
+	if !strings.HasSuffix(filename, ".json") {
+		if parsed, diags := hclsource.Parse(source, filename); !diags.HasErrors() {
+			return parsed
+		} // errors are reported elsewhere, or it is no native syntax at all
+	}
+	return &hcl.File{Bytes: source}
+}
+
+// What bounds a snippet.
+const (
+	maxLines = 20
+	maxBytes = 1000
+)
 
 // snippet returns the lines of code around the subject, or nil without source.
 //
@@ -264,10 +324,11 @@ const maxLines = 20
 // the file is cut off. Nothing is shown for one that begins behind the end of the
 // file, which is of another version of it.
 func (s Sources) snippet(diag *hcl.Diagnostic, subject hcl.Range) *Snippet {
-	source, ok := s.source(subject.Filename)
-	if !ok || subject.Start.Byte > len(source) {
+	file := s.file(subject.Filename)
+	if file == nil || subject.Start.Byte > len(file.Bytes) {
 		return nil
 	}
+	source := file.Bytes
 	start := runeStart(source, clamp(subject.Start.Byte, len(source)))
 	end := runeEnd(source, clamp(max(subject.End.Byte, start), len(source)))
 	from, to := start, end
@@ -277,6 +338,11 @@ func (s Sources) snippet(diag *hcl.Diagnostic, subject hcl.Range) *Snippet {
 	}
 	first := firstLine(source, from)
 	code := limitLines(source[first:lastLine(source, from, to)])
+	if len(code) > maxBytes { // long lines, of which a piece is enough
+		last := first + len(code)
+		first = max(first, runeStart(source, start-maxBytes/4))
+		code = source[first:max(first, runeStart(source, min(first+maxBytes, last)))]
+	}
 	text := textstyle.Clean(string(code))
 	place := func(at int) int { // in the text, where cleaning has moved things
 		return min(len(textstyle.Clean(string(code[:clamp(at-first, len(code))]))), len(text))
@@ -289,7 +355,7 @@ func (s Sources) snippet(diag *hcl.Diagnostic, subject hcl.Range) *Snippet {
 		Values:         values(diag),
 		FunctionCall:   functionCall(diag),
 	}
-	context := s.context(hcl.Range{Filename: subject.Filename, Start: hcl.Pos{Byte: start}}, source)
+	context := contextOf(file, start)
 	if inside, ok := hcl.DiagnosticExtra[InBlock](diag); ok && inside.BlockContext() != "" {
 		context = textstyle.Clean(inside.BlockContext())
 	}
@@ -347,21 +413,10 @@ func limitLines(code []byte) []byte {
 	return code[:end-1]
 }
 
-// context names the block that the subject is in.
-func (s Sources) context(subject hcl.Range, source []byte) string {
-	file := s.Files[subject.Filename]
-	if file == nil {
-		if strings.HasSuffix(subject.Filename, ".json") {
-			return ""
-		}
-		parsed, diags := hclsyntax.ParseConfig(source, subject.Filename, hcl.InitialPos)
-		if diags.HasErrors() {
-			return "" // reported elsewhere, or no native syntax at all
-		}
-		file = parsed
-	}
-	if file == nil || file.Nav == nil {
+// contextOf names the block around a place in a file.
+func contextOf(file *hcl.File, offset int) string {
+	if file.Nav == nil {
 		return ""
 	}
-	return textstyle.Clean(hcled.ContextString(file, subject.Start.Byte))
+	return textstyle.Clean(hcled.ContextString(file, offset))
 }

@@ -5,7 +5,9 @@ package diagnostic
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -187,5 +189,59 @@ func TestSnippetLiesInFile(t *testing.T) {
 			}
 			text(t, []Diagnostic{d}, Options{Style: textstyle.Style{Color: true}})
 		}
+	}
+}
+
+// Many diagnostics about the same files read each of them once, also what is not there.
+func TestFilesAreReadOnce(t *testing.T) {
+	read := map[string]int{}
+	sources := Sources{Lookup: func(name string) []byte {
+		read[name]++
+		if name == "missing.hcl" {
+			return nil
+		}
+		return []byte("component \"a\" {\n}\n")
+	}}
+	var diags hcl.Diagnostics
+	for i := range 9 {
+		for _, name := range []string{"a.hcl", "b.hcl", "missing.hcl"} {
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagError, Summary: strconv.Itoa(i), Subject: &hcl.Range{Filename: name, Start: hcl.Pos{Line: 1, Column: 11}},
+			})
+		}
+	}
+	for _, d := range All(diags, sources) {
+		if known := d.Range.Filename != "missing.hcl"; known != (d.Snippet != nil) || known && *d.Snippet.Context != `component "a"` {
+			t.Errorf("%s: the snippet is %+v", d.Range.Filename, d.Snippet)
+		}
+	}
+	if want := map[string]int{"a.hcl": 1, "b.hcl": 1, "missing.hcl": 1}; !maps.Equal(read, want) {
+		t.Errorf("files were read this often: %v, want %v", read, want)
+	}
+}
+
+// Of very many diagnostics some are shown, errors rather than warnings.
+func TestVeryMany(t *testing.T) {
+	var diags hcl.Diagnostics
+	for n := range 2 * most {
+		severity := hcl.DiagWarning
+		if n >= 2*most-10 {
+			severity = hcl.DiagError
+		}
+		at := hcl.Pos{Line: n + 1, Column: 1, Byte: 2 * n}
+		diags = append(diags, &hcl.Diagnostic{Severity: severity, Summary: "Problem", Subject: &hcl.Range{Filename: "f.hcl", Start: at, End: at}})
+	}
+	list := All(diags, Sources{Lookup: func(string) []byte { return []byte(strings.Repeat("#\n", 2*most)) }})
+	errors := 0
+	for _, d := range list[:most] {
+		if d.Severity == "error" {
+			errors++
+		}
+	}
+	if last := list[most]; len(list) != most+1 || last.Severity != "warning" || !strings.HasPrefix(last.Detail, "There are 500 more problems") {
+		t.Errorf("%d are shown, and %q", len(list), last.Detail)
+	}
+	if errors != 10 || list[0].Range.Start.Line != 1 || list[most-1].Range.Start.Line != 2*most {
+		t.Errorf("%d errors are shown, from line %d to %d", errors, list[0].Range.Start.Line, list[most-1].Range.Start.Line)
 	}
 }

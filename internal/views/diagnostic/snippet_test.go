@@ -169,3 +169,25 @@ func TestRangesWithoutBytes(t *testing.T) {
 		})
 	}
 }
+
+// Lines of any length are shown around what is highlighted, and what is about a whole file shows nothing of it.
+func TestLongLines(t *testing.T) {
+	source := "a = \"" + strings.Repeat("x", 1<<20) + "\" b é\n"
+	at := strings.Index(source, "b")
+	subject := hcl.Range{Filename: "f.yml", Start: hcl.Pos{Line: 1, Column: at + 1, Byte: at}, End: hcl.Pos{Line: 1, Column: at + 2, Byte: at + 1}}
+	sources := Sources{Lookup: func(string) []byte { return []byte(source) }}
+	s := New(&hcl.Diagnostic{Subject: &subject}, sources).Snippet
+	if s == nil || len(s.Code) > maxBytes || s.Code[s.HighlightStart:s.HighlightEnd] != "b" || !strings.HasSuffix(s.Code, "b é") {
+		t.Errorf("got %.100v", s)
+	}
+	whole := hcl.Range{Filename: "f\n\x1b.yml"}
+	d := New(&hcl.Diagnostic{Summary: "Too large", Detail: strings.Repeat("é", 1<<20), Subject: &whole}, sources)
+	var b strings.Builder
+	if err := Write(&b, []Diagnostic{d}, Options{Width: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	want := "╷\n│ Error: Too large\n│\n│   on f␊␛.yml\n│\n│ éé"
+	if text := b.String(); d.Snippet != nil || !strings.HasPrefix(text, want) || len(text) > 100<<10 {
+		t.Errorf("%d bytes:\n%.200s\nwant\n%s", len(text), text, want)
+	}
+}

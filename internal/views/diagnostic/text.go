@@ -89,7 +89,11 @@ func (b box) place(d Diagnostic) {
 		return
 	}
 	b.line("")
-	where := fmt.Sprintf("  on %s line %d", d.Range.Filename, d.Range.Start.Line)
+	where := "  on " + d.where()
+	if d.Range.Start == (Pos{}) { // of the file as a whole
+		b.line(where)
+		return
+	}
 	if with := d.with(); with != "" {
 		b.line("  with " + with + ",")
 	}
@@ -108,6 +112,19 @@ func (b box) place(d Diagnostic) {
 	b.line(where + ":")
 	b.code(d.Snippet)
 	b.values(d.Snippet)
+}
+
+// where names the place. What has a code is for programs, too, and gets the form that editors know.
+func (d Diagnostic) where() string {
+	name, at := textstyle.Name(d.Range.Filename), d.Range.Start
+	switch {
+	case at == Pos{}:
+		return name
+	case d.Code != "":
+		return fmt.Sprintf("%s:%d:%d", name, at.Line, at.Column)
+	default:
+		return fmt.Sprintf("%s line %d", name, at.Line)
+	}
 }
 
 // with names what a diagnostic is about, or is "".
