@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // work is a repository with its files.
@@ -27,9 +28,7 @@ type work struct {
 
 func newWork(t *testing.T) work {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("needs git")
-	}
+	testenv.Git(t)
 	home := t.TempDir()
 	for name, value := range map[string]string{
 		"HOME": home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "T", "GIT_AUTHOR_EMAIL": "t@example.test",
@@ -329,4 +328,19 @@ func TestParseNameStatus(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
+}
+
+// All of a submodule has changed if it is at another commit: the stacks in it, and those that take modules from it.
+func TestSubmodules(t *testing.T) {
+	inner := begin(t, "s/s.tm", stack, "m/main.tf", "")
+	outer := begin(t, "a/s.tm", stack, "a/main.tf", "module \"m\" {\n  source = \"../lib/m\"\n}\n", "b/s.tm", stack)
+	outer.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.dir, "lib")
+	outer.commit()
+	outer.want("", "HEAD^", "/a module lib/m/main.tf", "/lib/s directory lib/s/s.tm")
+	outer.want("", "HEAD")
+	inner.commit("m/x", "1")
+	outer.git("-C", "lib", "pull", "--quiet", inner.dir, "work")
+	outer.want("", "HEAD", "/a module lib/m/main.tf", "/lib/s directory lib/s/s.tm")
+	outer.git("submodule", "--quiet", "deinit", "-f", "lib") // nothing is checked out
+	outer.want("", "HEAD^")
 }

@@ -72,8 +72,33 @@ func (r *Repository) Diff(ctx context.Context, base string) (*Diff, error) {
 			return nil, err
 		}
 	}
+	if err := d.addSubmodules(ctx); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(d.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	return d, nil
+}
+
+// File returns the change of a file by its path from the top of the repository, nil if it has not changed.
+func (d *Diff) File(path string) *File {
+	i, found := slices.BinarySearchFunc(d.Files, path, func(f File, path string) int { return cmp.Compare(f.Path, path) })
+	if !found {
+		return nil
+	}
+	return &d.Files[i]
+}
+
+// Before returns the content that a file had at the base, of at most limit bytes. The path is from the top of the repository.
+func (d *Diff) Before(ctx context.Context, file string, limit int) ([]byte, error) {
+	contents, err := d.repository.contents(ctx, d.Commit, []string{file}, limit)
+	if err != nil {
+		return nil, err
+	}
+	content, ok := contents[file]
+	if !ok {
+		return nil, fmt.Errorf("%s has no file %s of at most %d bytes", d.Base, file, limit)
+	}
+	return content, nil
 }
 
 // parseNameStatus reads status, path and, for renamed files, another path, each ended by a zero byte.

@@ -1,9 +1,10 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package changes finds out with git which stacks of a tree have changed, and why.
+// Package changes finds out with git what has changed, as a [Diff], and which stacks of a tree that concerns, and why. The packages of other
+// formats find out the latter for their own stacks.
 //
-// A stack has changed if, since the base, something has changed
+// A stack of a tree has changed if, since the base, something has changed
 //
 //   - in its directory, unless it is in that of a stack further inside,
 //   - in a local module or embedded stack that it uses, at any depth, or
@@ -15,4 +16,5 @@
 //	    committed and what git does not know yet count, what git ignores does not.
 //	G2. Git is run, never imitated, and never writes: no lock is taken, and of what a repository configures, no monitors of
 //	    files and no programs that show differences are run.
+//	G3. The repository is that of the directory. GIT_DIR and the like, which git sets for its hooks, do not choose another one.
 package changes

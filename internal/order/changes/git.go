@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -50,17 +51,37 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 			return nil, problem("No git repository",
 				"What has changed is found out with git, and %s is in no git repository. Go to one, or leave out -changed.", abs)
 		}
-		return nil, problem("Git repository cannot be used", "Git cannot use the repository of %s: %s.", abs, err)
+		hint := ""
+		if strings.Contains(err.Error(), "dubious ownership") {
+			hint = " It belongs to somebody else, whose configuration git would use. If you trust them: git config --global --add safe.directory DIRECTORY."
+		}
+		return nil, problem("Git repository cannot be used", "Git cannot use the repository of %s: %s.%s", abs, err, hint)
 	}
 	r.Dir = filepath.FromSlash(strings.TrimSuffix(top, "\n"))
 	return r, nil
 }
 
-// run runs git in the repository and returns what it prints (rule G2).
-func (r *Repository) run(ctx context.Context, args ...string) (string, error) {
+// command is a git process in the repository (rule G2).
+func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 	args = append([]string{"-C", r.Dir, "-c", "core.fsmonitor=false", "-c", "core.quotepath=false", "--no-optional-locks", "--literal-pathspecs"}, args...)
 	cmd := exec.CommandContext(ctx, r.git, args...)
-	cmd.Env = append(cmd.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0")
+	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), choosesRepository), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0")
+	return cmd
+}
+
+// choosesRepository tells whether a variable of the environment would make git use something other than the repository of the directory (rule G3).
+func choosesRepository(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	switch name {
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX":
+		return true
+	}
+	return false
+}
+
+// run runs git and returns what it prints.
+func (r *Repository) run(ctx context.Context, args ...string) (string, error) {
+	cmd := r.command(ctx, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

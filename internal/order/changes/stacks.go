@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order/localsource"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
 )
@@ -24,6 +25,11 @@ const (
 	InModule    Kind = "module" // also an embedded stack
 	Watched     Kind = "watch"
 	Renamed     Kind = "renamed" // the whole stack
+	Inputs      Kind = "inputs"  // what it is run with, by the workspace file
+
+	ModifiedBy Kind = "modified_by" // another one, by the workspace file
+	GoesAlong  Kind = "task"        // with another one: a task of the workspace file
+	Gate       Kind = "gate"        // by a configuration of gates
 )
 
 // Reason is why a stack counts as changed.
@@ -39,7 +45,8 @@ type Reason struct {
 // Gone is a stack that there was, and is not any more.
 type Gone struct {
 	Path      string `json:"path"`
-	RenamedTo string `json:"renamed_to,omitempty"`
+	Name      string `json:"name,omitempty"`       // in a workspace file
+	RenamedTo string `json:"renamed_to,omitempty"` // another path; in a workspace file another name
 }
 
 // Stacks are the stacks that a diff concerns.
@@ -50,19 +57,20 @@ type Stacks struct {
 
 // Stacks returns which stacks of a tree have changed.
 func (d *Diff) Stacks(ctx context.Context, tree *stackdir.Tree) (*Stacks, error) {
-	root, err := filepath.Abs(tree.Root)
-	if err == nil {
-		root, err = filepath.EvalSymlinks(root)
-	}
+	root, err := localsource.RealPath(tree.Root)
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{diff: d, tree: tree, root: root, calls: map[string][]localsource.Call{}, result: &Stacks{Reasons: map[int][]Reason{}}}
-	if f.prefix, err = filepath.Rel(d.repository.Dir, root); err != nil {
+	f := &finder{
+		diff: d, tree: tree, root: root, used: map[string][]used{}, places: newPathIndex(d.Files),
+		inModules: map[string][]changedIn{}, result: &Stacks{Reasons: map[int][]Reason{}},
+	}
+	if f.prefix, err = d.Prefix(root); err != nil {
 		return nil, err
 	}
-	f.prefix = filepath.ToSlash(f.prefix)
-	f.gone(ctx)
+	if err := f.gone(ctx); err != nil {
+		return nil, err
+	}
 	f.directories()
 	for i := range tree.Stacks {
 		f.modules(i)
@@ -74,10 +82,20 @@ func (d *Diff) Stacks(ctx context.Context, tree *stackdir.Tree) (*Stacks, error)
 type finder struct {
 	diff   *Diff
 	tree   *stackdir.Tree
-	root   string                        // absolute directory of the tree, without links
-	prefix string                        // the same from the top of the repository
-	calls  map[string][]localsource.Call // by directory
-	result *Stacks
+	root   string            // absolute directory of the tree, without links
+	prefix string            // the same from the top of the repository
+	used   map[string][]used // by directory
+	places pathIndex
+
+	inModules map[string][]changedIn // by directory, from the top of the repository
+	result    *Stacks
+}
+
+// changedIn is a change in a module.
+type changedIn struct {
+	file  *File
+	path  string // the one that is in the module
+	owner int    // the stack in whose directory that is; -1 for none
 }
 
 // inTree returns a path from the root of the tree.
@@ -128,62 +146,96 @@ func (f *finder) owner(file string) (int, bool) {
 
 // modules finds changes in what a stack uses.
 func (f *finder) modules(stack int) {
-	type visit struct {
-		dir  string // absolute
-		path []string
-	}
 	own := filepath.Join(f.root, filepath.FromSlash(f.tree.Stacks[stack].Path))
 	seen := map[string]bool{own: true}
-	queue := []visit{{dir: own}}
+	queue := []*visit{{used: used{dir: own}}}
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
-		if len(at.path) > 0 {
-			f.module(stack, at.path)
+		if at.from != nil {
+			f.module(stack, at)
 		}
-		for _, call := range f.callsIn(at.dir) {
-			if rel, ok := f.inRepository(call.Dir); ok && !seen[call.Dir] {
-				seen[call.Dir] = true
-				queue = append(queue, visit{call.Dir, append(slices.Clone(at.path), rel)})
+		for _, u := range f.usedIn(at.dir) {
+			if !seen[u.dir] {
+				seen[u.dir] = true
+				queue = append(queue, &visit{u, at})
 			}
 		}
 	}
 }
 
-// module adds the first change in the last of the directories that lead to it, if it is not in that of the stack anyway.
-func (f *finder) module(stack int, modules []string) {
-	dir := modules[len(modules)-1]
-	moduleOwner, moduleOwned := f.owner(path.Join(dir, "x"))
-	for _, file := range f.diff.Files {
-		changed := file.Path
-		if !isBelow(dir, changed) {
-			if changed = file.From; changed == "" || !isBelow(dir, changed) {
-				continue
-			}
-		}
-		owner, owned := f.owner(changed)
-		if owned && (owner == stack || !moduleOwned || owner != moduleOwner) {
-			continue // in the directory of the stack, or in that of another one inside of the module's
-		}
-		f.add(stack, Reason{
-			Kind: InModule, File: changed, Modules: modules,
-			Text: fmt.Sprintf("module %s changed: %s %s", strings.Join(modules, " → "), file.Path, file.what()),
-		})
+// used is a directory of a module that something uses.
+type used struct {
+	dir string // absolute
+	rel string // from the top of the repository
+}
+
+// visit is a module on the way from a stack.
+type visit struct {
+	used
+	from *visit // nil for the stack
+}
+
+// modules are the directories that lead from the stack to the module, from the top of the repository.
+func (v *visit) modules() []string {
+	var dirs []string
+	for ; v.from != nil; v = v.from {
+		dirs = append(dirs, v.rel)
+	}
+	slices.Reverse(dirs)
+	return dirs
+}
+
+// module adds the first change in a module, if it is not in the directory of the stack anyway.
+func (f *finder) module(stack int, at *visit) {
+	changed := f.changedIn(at.rel)
+	i := slices.IndexFunc(changed, func(c changedIn) bool { return c.owner != stack })
+	if i < 0 {
 		return
 	}
+	modules := at.modules()
+	f.add(stack, Reason{
+		Kind: InModule, File: changed[i].path, Modules: modules,
+		Text: fmt.Sprintf("module %s changed: %s %s", strings.Join(modules, " → "), changed[i].file.Path, changed[i].file.what()),
+	})
 }
 
-func isBelow(dir, file string) bool {
-	return dir == "." || strings.HasPrefix(file, dir+"/")
-}
-
-func (f *finder) callsIn(dir string) []localsource.Call {
-	calls, known := f.calls[dir]
-	if !known {
-		calls, _ = localsource.In(dir) //nolint:errcheck // what is not there calls nothing; whoever uses it says so
-		f.calls[dir] = calls
+// changedIn returns the changes in a module, in the order of the diff, without those in the directories of other stacks than
+// the one that the module itself may be in.
+func (f *finder) changedIn(dir string) []changedIn {
+	changed, known := f.inModules[dir]
+	if known {
+		return changed
 	}
-	return calls
+	moduleOwner, moduleOwned := f.owner(path.Join(dir, "x"))
+	for _, place := range inOrder(f.places.below(dir)) {
+		owner, owned := f.owner(place.path)
+		switch {
+		case !owned:
+			owner = -1
+		case !moduleOwned || owner != moduleOwner:
+			continue
+		}
+		changed = append(changed, changedIn{&f.diff.Files[place.file], place.path, owner})
+	}
+	f.inModules[dir] = changed
+	return changed
+}
+
+// usedIn returns the directories of the repository that one uses. Each is read once.
+func (f *finder) usedIn(dir string) []used {
+	all, known := f.used[dir]
+	if known {
+		return all
+	}
+	calls, _ := localsource.In(dir) //nolint:errcheck // what is not there calls nothing; whoever uses it says so
+	for _, call := range calls {
+		if rel, ok := f.inRepository(call.Dir); ok {
+			all = append(all, used{call.Dir, rel})
+		}
+	}
+	f.used[dir] = all
+	return all
 }
 
 // watched finds changes of the files that a stack watches.
@@ -194,42 +246,71 @@ func (f *finder) watched(stack int) {
 		if !strings.HasPrefix(wanted, "/") {
 			wanted = path.Join(s.Path, wanted)
 		}
-		wanted = path.Join(f.prefix, wanted)
-		for _, file := range f.diff.Files {
-			if file.Path == wanted || file.From == wanted || isBelow(wanted, file.Path) {
-				f.add(stack, Reason{Kind: Watched, File: file.Path, Text: fmt.Sprintf("it watches %s: %s %s", watch.Text, file.Path, file.what())})
-				break
-			}
+		if file := f.firstAt(path.Join(f.prefix, wanted)); file != nil {
+			f.add(stack, Reason{Kind: Watched, File: file.Path, Text: fmt.Sprintf("it watches %s: %s %s", watch.Text, file.Path, file.what())})
 		}
 	}
 }
 
+// firstAt returns the first file that is, or was, at a path or is below it; nil if there is none.
+func (f *finder) firstAt(path string) *File {
+	first := len(f.diff.Files)
+	for _, place := range f.places.at(path) {
+		first = min(first, place.file)
+	}
+	for _, place := range f.places.below(path) {
+		if !place.from {
+			first = min(first, place.file)
+		}
+	}
+	if first == len(f.diff.Files) {
+		return nil
+	}
+	return &f.diff.Files[first]
+}
+
 // gone finds stacks that there were at the base, and those that were renamed.
-func (f *finder) gone(ctx context.Context) {
+func (f *finder) gone(ctx context.Context) error {
+	type candidate struct {
+		file        File
+		before, was string // path of the file, and of the stack in the tree
+	}
+	var candidates []candidate
+	var paths []string
 	for _, file := range f.diff.Files {
 		before := file.From
 		if file.Deleted {
 			before = file.Path
 		}
 		was, ok := f.inTree(path.Dir(before))
-		if before == "" || !ok {
+		if before == "" || !ok || !stackdir.MayDefine(path.Base(before)) {
 			continue
 		}
-		if _, still := f.tree.Index(was); still || slices.ContainsFunc(f.result.Gone, func(g Gone) bool { return g.Path == was }) {
+		if _, still := f.tree.Index(was); !still {
+			candidates = append(candidates, candidate{file, before, was})
+			paths = append(paths, before)
+		}
+	}
+	sources, err := f.diff.repository.contents(ctx, f.diff.Commit, paths, hclsource.MaxSize)
+	if err != nil {
+		return fmt.Errorf("read what stacks there were: %w", err)
+	}
+	found := map[string]bool{}
+	for _, c := range candidates {
+		src, readable := sources[c.before]
+		if found[c.was] || !readable || !stackdir.Defines(path.Base(c.before), src) {
 			continue
 		}
-		src, err := f.diff.repository.run(ctx, "show", f.diff.Commit+":"+before)
-		if err != nil || !stackdir.Defines(path.Base(before), []byte(src)) {
-			continue
-		}
-		gone := Gone{Path: was}
-		if is, ok := f.inTree(path.Dir(file.Path)); ok && !file.Deleted {
+		found[c.was] = true
+		gone := Gone{Path: c.was}
+		if is, ok := f.inTree(path.Dir(c.file.Path)); ok && !c.file.Deleted {
 			if i, there := f.tree.Index(is); there {
 				gone.RenamedTo = is
-				f.add(i, Reason{Kind: Renamed, File: file.Path, Text: "the stack was renamed from " + was})
+				f.add(i, Reason{Kind: Renamed, File: c.file.Path, Text: "the stack was renamed from " + c.was})
 			}
 		}
 		f.result.Gone = append(f.result.Gone, gone)
 	}
 	slices.SortFunc(f.result.Gone, func(a, b Gone) int { return strings.Compare(a.Path, b.Path) })
+	return nil
 }

@@ -1,0 +1,154 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package changes
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/cairnstacks/cairn/internal/order/stackdir"
+	"github.com/cairnstacks/cairn/internal/testenv"
+)
+
+// However much has changed, git is started as often.
+func TestProcessesDoNotGrowWithChanges(t *testing.T) {
+	count := func(stacks int) int {
+		var files []string
+		for i := range 3 * stacks {
+			files = append(files, fmt.Sprintf("s%02d/s.tm", i), fmt.Sprintf("stack {\n  name = \"stack number %d of them all\"\n}\n", i), fmt.Sprintf("s%02d/main.tf", i), "")
+		}
+		w := begin(t, files...)
+		for i := range stacks {
+			w.git("rm", "-q", "-r", fmt.Sprintf("s%02d", i))
+			w.git("mv", fmt.Sprintf("s%02d", stacks+i), fmt.Sprintf("t%02d", i))
+			w.write(fmt.Sprintf("s%02d/main.tf", 2*stacks+i), "# changed\n")
+		}
+		w.commit()
+		log := filepath.Join(t.TempDir(), "trace")
+		t.Setenv("GIT_TRACE", log)
+		_, found := w.stacks("", "")
+		t.Setenv("GIT_TRACE", "")
+		if got := len(found.Gone); got != 2*stacks {
+			t.Errorf("%d stacks are gone, want %d", got, 2*stacks)
+		}
+		if renamed := slices.DeleteFunc(found.Gone, func(g Gone) bool { return g.RenamedTo == "" }); len(renamed) != stacks {
+			t.Errorf("%d stacks are renamed, want %d", len(renamed), stacks)
+		}
+		trace, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(trace), "trace: built-in: git ")
+	}
+	if few, many := count(1), count(20); few != many || few == 0 {
+		t.Errorf("%d processes for one stack of each kind, %d for twenty", few, many)
+	}
+}
+
+// What a commit has under a name is read as it is, whatever the name and the content.
+func TestContents(t *testing.T) {
+	large := strings.Repeat("x", 100)
+	w := begin(t, "empty", "", "lines", "1 blob 2\n\n3", "with space", "a", "large", large, "dir/file", "b")
+	repository, err := Open(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := repository.contents(t.Context(), "HEAD", []string{"lines", "missing", "large", "dir", "empty", "new\nline", "with space", "dir/file"}, 99)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for name, src := range found {
+		got[name] = string(src)
+	}
+	want := map[string]string{"lines": "1 blob 2\n\n3", "empty": "", "with space": "a", "dir/file": "b"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("contents (-want +got):\n%s", diff)
+	}
+}
+
+func TestPathIndex(t *testing.T) {
+	for seed := range uint64(100) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		path := func() string {
+			return strings.Join([]string{"a", "ab", "b", "a-", "a.b"}[:1+random.IntN(2)], "/") + "/" + []string{"a", "ab", "b/c", "b"}[random.IntN(4)]
+		}
+		var files []File
+		for range random.IntN(20) {
+			file := File{Path: path()}
+			if random.IntN(3) == 0 {
+				file.From = path()
+			}
+			files = append(files, file)
+		}
+		index := newPathIndex(files)
+		for _, dir := range []string{".", "a", "a/ab", "a/b", "ab", "c"} {
+			var want []place
+			for i, file := range files {
+				below := func(path string) bool { return dir == "." || strings.HasPrefix(path, dir+"/") }
+				if below(file.Path) {
+					want = append(want, place{path: file.Path, file: i})
+				} else if file.From != "" && below(file.From) {
+					want = append(want, place{path: file.From, file: i, from: true})
+				}
+			}
+			if diff := cmp.Diff(want, inOrder(index.below(dir)), cmp.AllowUnexported(place{}), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("seed %d: below %s (-want +got):\n%s", seed, dir, diff)
+			}
+		}
+	}
+}
+
+// BenchmarkStacks finds the stacks that have changed if a file in each of them has. Each uses one of a hundred modules.
+func BenchmarkStacks(b *testing.B) {
+	for _, stacks := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprint(stacks), func(b *testing.B) {
+			root, err := filepath.EvalSymlinks(b.TempDir())
+			if err != nil {
+				b.Fatal(err)
+			}
+			diff := &Diff{repository: &Repository{Dir: root}}
+			write := func(name, text string) {
+				name = filepath.Join(root, filepath.FromSlash(name))
+				if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+					b.Fatal(err)
+				}
+				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for i := range stacks {
+				dir := fmt.Sprintf("d%03d/s%02d", i/100, i%100)
+				write(dir+"/stack.tm.hcl", "stack {\n  watch = [\"/modules/m0/README.md\"]\n}\n")
+				write(dir+"/main.tf", fmt.Sprintf("module \"m\" {\n  source = \"../../modules/m%d\"\n}\n", i%100))
+				diff.Files = append(diff.Files, File{Path: dir + "/main.tf"})
+			}
+			for i := range 100 {
+				write(fmt.Sprintf("modules/m%d/main.tf", i), "")
+			}
+			diff.Files = append(diff.Files, File{Path: "modules/m0/main.tf"})
+			tree, diags := stackdir.Load(root)
+			if diags.HasErrors() {
+				b.Fatal(diags)
+			}
+			testenv.Measure(b, stacks, func() {
+				found, err := diff.Stacks(b.Context(), tree)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if got := len(found.Reasons); got != stacks {
+					b.Fatalf("%d stacks have changed, want %d", got, stacks)
+				}
+			})
+		})
+	}
+}
