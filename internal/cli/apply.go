@@ -32,7 +32,7 @@ func (o *applyFlags) register(f *flagSet) {
 	o.planFlags.register(f)
 	f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
 	o.maxRounds = defaultRounds
-	f.Var(&o.maxRounds, "max-rounds", "plan and apply at most `N` times while changes are deferred")
+	f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply at most `N` times while changes are deferred (default: %d)", defaultRounds))
 	f.jsonFlag("write one JSON object a line; needs a plan file or -auto-approve")
 }
 

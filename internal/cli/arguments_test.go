@@ -196,3 +196,25 @@ func TestWithoutResource(t *testing.T) {
 		t.Errorf("the rest has changed: %s", got)
 	}
 }
+
+// Help texts fit a terminal of 100 columns, but for examples and what is a table already.
+func TestHelpWidth(t *testing.T) {
+	s := newSession(Streams{}, dependencies{})
+	var check func(c *command)
+	check = func(c *command) {
+		flags := s.newFlags(c)
+		if c.flags != nil {
+			c.flags(flags)
+		}
+		text, _, _ := strings.Cut(c.help(flags), "\nExample:\n")
+		for line := range strings.Lines(text) {
+			if len(strings.TrimSuffix(line, "\n")) > helpWidth && !strings.Contains(line, "  ") {
+				t.Errorf("%s -h is wider than %d columns: %s", c.path(), helpWidth, line)
+			}
+		}
+		for _, sub := range c.commands {
+			check(sub)
+		}
+	}
+	check(rootCommand())
+}

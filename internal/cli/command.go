@@ -79,8 +79,8 @@ func (c *command) help(flags *flagSet) string {
 		usage += " " + c.args
 	}
 	fmt.Fprintf(&b, "Usage: %s\n\n%s\n", usage, c.summary)
-	if c.long != "" {
-		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.long))
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(c.long), "\n\n") {
+		writeParagraph(&b, paragraph)
 	}
 	if len(c.commands) > 0 {
 		b.WriteString("\nCommands:\n")
@@ -112,9 +112,23 @@ func commandRows(commands []*command) [][2]string {
 	return rows
 }
 
+// helpWidth is how wide help texts are.
+const helpWidth = 100
+
+// writeParagraph writes an empty line and a paragraph, which is wrapped unless it is a table, which has columns.
+func writeParagraph(b *strings.Builder, text string) {
+	switch {
+	case text == "":
+	case strings.Contains(text, "  "):
+		fmt.Fprintf(b, "\n%s\n", text)
+	default:
+		fmt.Fprintf(b, "\n%s\n", strings.Join(wrapWords(text, helpWidth), "\n"))
+	}
+}
+
 // writeColumns writes two columns; the second is wrapped.
 func writeColumns(b *strings.Builder, rows [][2]string) {
-	const widest, total = 24, 100
+	const widest, total = 24, helpWidth
 	width := 0
 	for _, row := range rows {
 		width = max(width, len(row[0]))

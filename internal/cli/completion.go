@@ -18,6 +18,9 @@ func completionCommand() *command {
 		args:    "bash|zsh|fish",
 		summary: "Writes a script with which a shell completes commands and options.",
 		long: `
+It completes commands, options, values of options where they are known, and files; after "cairn order explain" the stacks of "cairn list", and
+after "cairn run --" programs.
+
 For bash, add to ~/.bashrc:       source <(cairn completion bash)
 For zsh, add to ~/.zshrc:         source <(cairn completion zsh)
 For fish, run once:               cairn completion fish > ~/.config/fish/completions/cairn.fish`,
@@ -46,31 +49,69 @@ type completable struct {
 	path     []string // names of commands, without that of the program
 	commands []*command
 	options  []*flag.Flag
-	files    bool // positional arguments are files
+	words    []string // positional arguments that are known
+	files    bool     // positional arguments are files
+	stacks   bool     // positional arguments are stacks
+	programs bool     // after "--" there is a command with its arguments
 }
 
 func (s *session) completions() []completable {
 	var all []completable
+	root := rootCommand()
 	var add func(c *command, path []string)
 	add = func(c *command, path []string) {
 		flags := s.newFlags(c)
 		if c.flags != nil {
 			c.flags(flags)
 		}
-		entry := completable{path: path, commands: c.commands, files: strings.Contains(c.args, "FILE") || strings.Contains(c.args, "PLAN")}
+		entry := completable{path: path, commands: c.commands, words: knownWords(c.args), programs: c.passesOn, stacks: strings.HasPrefix(c.args, "STACK ")}
+		entry.files = slices.ContainsFunc([]string{"FILE", "PLAN", "ROOT"}, func(word string) bool { return strings.Contains(c.args, word) })
 		flags.VisitAll(func(option *flag.Flag) { entry.options = append(entry.options, option) })
 		all = append(all, entry)
 		for _, sub := range c.commands {
 			add(sub, append(slices.Clone(path), sub.name))
 		}
 	}
-	add(rootCommand(), nil)
+	add(root, nil)
+	// The command help has the names of all others as its arguments.
+	for i, c := range all {
+		if len(c.path) == 1 && c.path[0] == "help" {
+			all[i].commands = slices.DeleteFunc(slices.Clone(root.commands), func(sub *command) bool { return sub.name == "help" })
+		}
+	}
+	for _, c := range root.commands {
+		if len(c.commands) > 0 {
+			all = append(all, completable{path: []string{"help", c.name}, commands: c.commands})
+		}
+	}
 	return all
 }
 
-// words are what may follow, options with the sign that asks for their value.
-func (c completable) words() []string {
-	var words []string
+// knownWords are the arguments that a usage line spells out, as in "bash|zsh|fish" or "[terraform|tofu] [VERSION]".
+func knownWords(args string) []string {
+	first, _, _ := strings.Cut(args, " ")
+	return alternatives(strings.Trim(first, "[]"))
+}
+
+// alternatives are the words of "a|b|c". Anything but lower case stands for something else.
+func alternatives(text string) []string {
+	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyz|") != "" || !strings.Contains(text, "|") {
+		return nil
+	}
+	return strings.Split(text, "|")
+}
+
+// typed is the path as the scripts note it.
+func (c completable) typed() string {
+	if len(c.path) == 0 {
+		return ""
+	}
+	return " " + strings.Join(c.path, " ")
+}
+
+// following are the words that may follow, options with the sign that asks for their value.
+func (c completable) following() []string {
+	words := slices.Clone(c.words)
 	for _, sub := range c.commands {
 		words = append(words, sub.name)
 	}
@@ -84,7 +125,7 @@ func (c completable) words() []string {
 	return words
 }
 
-// optionValues are what may follow the sign of equality after an option.
+// optionValues are what may follow an option.
 type optionValues struct {
 	words []string // the values, where they are known
 	files bool
@@ -97,149 +138,230 @@ func valuesOf(option *flag.Flag) optionValues {
 	case "FILE", "DIR", "BINARY", "PATH|URL":
 		return optionValues{files: true}
 	}
-	if _, isBool := option.Value.(interface{ IsBoolFlag() bool }); isBool {
+	if takesNone(option) {
 		return optionValues{words: []string{"false", "true"}}
 	}
-	if strings.Trim(placeholder, "abcdefghijklmnopqrstuvwxyz|") == "" && strings.Contains(placeholder, "|") {
-		return optionValues{words: strings.Split(placeholder, "|")}
-	}
-	return optionValues{}
+	return optionValues{words: alternatives(placeholder)}
 }
 
-// optionsByValues returns the names of all options that have known values, by what these are, and of those that take files.
-func optionsByValues(all []completable) (words map[string][]string, files []string) {
-	words = map[string][]string{}
+// takesNone tells whether an option may stand without a value, so that the next word is something else.
+func takesNone(option *flag.Flag) bool {
+	value, ok := option.Value.(interface{ IsBoolFlag() bool })
+	return ok && value.IsBoolFlag()
+}
+
+// valueCases are lines of a case over a path as it is typed, a space, and an option that takes a value: one for each set of values.
+func valueCases(all []completable, line func(optionValues) string) string {
+	type use struct{ typed, values string }
+	uses, values := map[string][]use{}, map[string]optionValues{}
 	for _, c := range all {
 		for _, option := range c.options {
-			name := "-" + option.Name
-			values := valuesOf(option)
-			if values.files && !slices.Contains(files, name) {
-				files = append(files, name)
+			if takesNone(option) {
+				continue
 			}
-			if list := strings.Join(values.words, " "); list != "" && !slices.Contains(words[list], name) {
-				words[list] = append(words[list], name)
-			}
+			v := valuesOf(option)
+			key := fmt.Sprint(v.words, v.files)
+			values[key] = v
+			uses[option.Name] = append(uses[option.Name], use{c.typed(), key})
 		}
 	}
-	slices.Sort(files)
-	for list := range words {
-		slices.Sort(words[list])
+	patterns := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(uses)) {
+		first := uses[name][0].values
+		if !slices.ContainsFunc(uses[name], func(u use) bool { return u.values != first }) {
+			patterns[first] = append(patterns[first], `*" -`+name+`"`) // the same of all commands
+			continue
+		}
+		for _, u := range uses[name] {
+			patterns[u.values] = append(patterns[u.values], `"`+u.typed+" -"+name+`"`)
+		}
 	}
-	return words, files
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(patterns)) {
+		fmt.Fprintf(&b, "      %s) %s ;;\n", strings.Join(patterns[key], "|"), line(values[key]))
+	}
+	return b.String()
 }
 
 func bashCompletion(all []completable) string {
 	var b strings.Builder
 	b.WriteString(`# bash completion for cairn
 _cairn() {
-  local current=${COMP_WORDS[COMP_CWORD]} typed="" word words files=""
+  local current=${COMP_WORDS[COMP_CWORD]} typed="" word words="" files="" stacks="" programs="" dashes=0
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
+    if [[ $word == "--" ]]; then
+      dashes=$i
+      break
+    fi
     case "$typed $word" in
 `)
-	for _, c := range all {
-		if len(c.path) > 0 {
-			fmt.Fprintf(&b, "      \" %s\") typed=\" %[1]s\" ;;\n", strings.Join(c.path, " "))
-		}
-	}
+	writePaths(&b, all)
 	b.WriteString(`    esac
   done
   case "$typed" in
 `)
 	for _, c := range all {
-		files := ""
-		if c.files {
-			files = "; files=yes"
-		}
-		path := strings.Join(c.path, " ")
-		if path != "" {
-			path = " " + path
-		}
-		fmt.Fprintf(&b, "    \"%s\") words=\"%s\"%s ;;\n", path, strings.Join(c.words(), " "), files)
+		fmt.Fprintf(&b, "    \"%s\") words=\"%s\"%s ;;\n", c.typed(), strings.Join(c.following(), " "), c.marks())
 	}
 	b.WriteString(`  esac
-  local option=""
+  if ((dashes)); then
+    if [[ -n $programs ]]; then
+      compopt -o filenames 2>/dev/null
+      if ((COMP_CWORD == dashes + 1)); then
+        COMPREPLY=($(compgen -c -- "$current"))
+      else
+        COMPREPLY=($(compgen -f -- "$current"))
+      fi
+      return
+    fi
+    words=""
+  fi
+  local option="" sign=""
   if [[ $current == "=" ]]; then
-    option=${COMP_WORDS[COMP_CWORD-1]} current=""
+    option=${COMP_WORDS[COMP_CWORD-1]} sign="=" current=""
   elif [[ ${COMP_WORDS[COMP_CWORD-1]} == "=" ]]; then
-    option=${COMP_WORDS[COMP_CWORD-2]}
+    option=${COMP_WORDS[COMP_CWORD-2]} sign="="
+  elif [[ ${COMP_WORDS[COMP_CWORD-1]} == -* ]]; then
+    option=${COMP_WORDS[COMP_CWORD-1]}
   fi
   if [[ -n $option ]]; then
-    case "${option/#--/-}" in
+    case "$typed ${option/#--/-}" in
 `)
-	words, files := optionsByValues(all)
-	for _, list := range slices.Sorted(maps.Keys(words)) {
-		fmt.Fprintf(&b, "      %s) COMPREPLY=($(compgen -W %s -- \"$current\")) ;;\n", strings.Join(words[list], "|"), shellQuote(list))
-	}
-	fmt.Fprintf(&b, "      %s) COMPREPLY=($(compgen -f -- \"$current\")) ;;\n", strings.Join(files, "|"))
+	b.WriteString(valueCases(all, func(v optionValues) string {
+		if v.files {
+			return `compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")); return`
+		}
+		return fmt.Sprintf(`COMPREPLY=($(compgen -W %s -- "$current")); return`, shellQuote(strings.Join(v.words, " ")))
+	}))
 	b.WriteString(`    esac
-    return
+    case $sign in
+      =) COMPREPLY=($(compgen -W 'false true' -- "$current")); return ;;
+    esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [[ -n $stacks && $current != -* ]]; then
+    while IFS= read -r word; do
+      [[ $word == "$current"* ]] && COMPREPLY+=("$(printf %q "$word")")
+    done < <("${COMP_WORDS[0]}" list 2>/dev/null)
+  fi
   if [[ -n $files && $current != -* ]]; then
+    compopt -o filenames 2>/dev/null
     COMPREPLY+=($(compgen -f -- "$current"))
   fi
   if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then
     compopt -o nospace
   fi
 }
-complete -o filenames -F _cairn cairn
+complete -F _cairn cairn
 `)
 	return b.String()
+}
+
+// writePaths writes the lines of a case with which words become a path.
+func writePaths(b *strings.Builder, all []completable) {
+	for _, c := range all {
+		if len(c.path) > 0 {
+			fmt.Fprintf(b, "      \"%s\") typed=\"%[1]s\" ;;\n", c.typed())
+		}
+	}
+}
+
+// marks set variables of the scripts for bash and zsh.
+func (c completable) marks() string {
+	marks := ""
+	for _, mark := range []struct {
+		name string
+		set  bool
+	}{{"files", c.files}, {"stacks", c.stacks}, {"programs", c.programs}} {
+		if mark.set {
+			marks += "; " + mark.name + "=yes"
+		}
+	}
+	return marks
 }
 
 func zshCompletion(all []completable) string {
 	var b strings.Builder
 	b.WriteString(`#compdef cairn
 _cairn() {
-  local typed="" word files=""
-  local -a entries
-  integer i
+  local typed="" word option="" files="" stacks="" programs=""
+  local -a subs flags values names
+  integer i dashes=0
   for ((i = 2; i < CURRENT; i++)); do
     word=${words[i]}
+    if [[ $word == "--" ]]; then
+      dashes=$i
+      break
+    fi
     case "$typed $word" in
 `)
-	for _, c := range all {
-		if len(c.path) > 0 {
-			fmt.Fprintf(&b, "      \" %s\") typed=\" %[1]s\" ;;\n", strings.Join(c.path, " "))
-		}
-	}
+	writePaths(&b, all)
 	b.WriteString("    esac\n  done\n  case \"$typed\" in\n")
 	for _, c := range all {
-		path := strings.Join(c.path, " ")
-		if path != "" {
-			path = " " + path
-		}
-		fmt.Fprintf(&b, "    \"%s\")\n      entries=(\n", path)
+		fmt.Fprintf(&b, "    \"%s\")\n", c.typed())
+		commands, flags, values := slices.Clone(c.words), []string{}, []string{}
 		for _, sub := range c.commands {
-			fmt.Fprintf(&b, "        %s\n", shellQuote(sub.name+":"+sub.summary))
+			commands = append(commands, sub.name+":"+sub.summary)
 		}
 		for _, option := range c.options {
 			_, usage := flag.UnquoteUsage(option)
-			fmt.Fprintf(&b, "        %s\n", shellQuote("-"+option.Name+":"+usage))
+			if text := "-" + option.Name + ":" + usage; isBool(option) {
+				flags = append(flags, text)
+			} else {
+				values = append(values, text)
+			}
 		}
-		b.WriteString("      )\n")
-		if c.files {
-			b.WriteString("      files=yes\n")
+		for _, list := range []struct {
+			name    string
+			entries []string
+		}{{"subs", commands}, {"flags", flags}, {"values", values}} {
+			fmt.Fprintf(&b, "      %s=(\n", list.name)
+			for _, entry := range list.entries {
+				fmt.Fprintf(&b, "        %s\n", shellQuote(entry))
+			}
+			b.WriteString("      )\n")
 		}
-		b.WriteString("      ;;\n")
+		fmt.Fprintf(&b, "      %s\n      ;;\n", strings.TrimPrefix(c.marks()+"; :", "; "))
 	}
 	b.WriteString(`  esac
-  if [[ ${words[CURRENT]} == -*=* ]]; then
-    local option=${words[CURRENT]%%=*}
-    compset -P '*='
-    case "${option/#--/-}" in
-`)
-	words, files := optionsByValues(all)
-	for _, list := range slices.Sorted(maps.Keys(words)) {
-		fmt.Fprintf(&b, "      %s) compadd -- %s ;;\n", strings.Join(words[list], "|"), list)
-	}
-	fmt.Fprintf(&b, "      %s) _files ;;\n", strings.Join(files, "|"))
-	b.WriteString(`    esac
-    return
+  if ((dashes)); then
+    if [[ -n $programs ]]; then
+      shift $dashes words
+      ((CURRENT -= dashes))
+      _normal
+      return
+    fi
+    subs=() flags=() values=()
   fi
-  _describe -o 'cairn' entries
+  if [[ ${words[CURRENT]} == -*=* ]]; then
+    option=${words[CURRENT]%%=*}
+    compset -P '*='
+  elif [[ ${words[CURRENT-1]} == -* ]]; then
+    option=${words[CURRENT-1]}
+  fi
+  if [[ -n $option ]]; then
+    case "$typed ${option/#--/-}" in
+`)
+	b.WriteString(valueCases(all, func(v optionValues) string {
+		if v.files {
+			return "_files; return"
+		}
+		return strings.TrimSpace("compadd -- "+strings.Join(v.words, " ")) + "; return"
+	}))
+	b.WriteString(`    esac
+    case ${words[CURRENT]} in
+      -*=*) compadd -- false true; return ;;
+    esac
+  fi
+  if [[ -n $stacks && ${words[CURRENT]} != -* ]]; then
+    names=("${(@f)$(${words[1]} list 2>/dev/null)}")
+    compadd -a names
+  fi
+  _describe 'command' subs
+  _describe -o 'option' flags
+  _describe -o 'option' values
   [[ -n $files ]] && _files
 }
 compdef _cairn cairn
@@ -251,19 +373,11 @@ func fishCompletion(all []completable) string {
 	var b strings.Builder
 	b.WriteString("# fish completion for cairn\ncomplete -c cairn -f\n")
 	for _, c := range all {
-		condition := "__fish_use_subcommand"
-		if len(c.path) > 0 {
-			condition = "__fish_seen_subcommand_from " + strings.Join(c.path, "; and __fish_seen_subcommand_from ")
+		where := fishCondition(c)
+		for _, word := range c.words {
+			fmt.Fprintf(&b, "complete -c cairn -n %s -a %s\n", shellQuote(where), shellQuote(word))
 		}
 		for _, sub := range c.commands {
-			where := condition
-			if len(c.path) > 0 {
-				names := make([]string, len(c.commands))
-				for i, other := range c.commands {
-					names[i] = other.name
-				}
-				where += "; and not __fish_seen_subcommand_from " + strings.Join(names, " ")
-			}
 			fmt.Fprintf(&b, "complete -c cairn -n %s -a %s -d %s\n", shellQuote(where), sub.name, shellQuote(sub.summary))
 		}
 		for _, option := range c.options {
@@ -277,13 +391,32 @@ func fishCompletion(all []completable) string {
 					value += " -a " + shellQuote(strings.Join(values.words, " "))
 				}
 			}
-			fmt.Fprintf(&b, "complete -c cairn -n %s -o %s%s -d %s\n", shellQuote(condition), option.Name, value, shellQuote(usage))
+			fmt.Fprintf(&b, "complete -c cairn -n %s -o %s%s -d %s\n", shellQuote(where), option.Name, value, shellQuote(usage))
 		}
-		if c.files {
-			fmt.Fprintf(&b, "complete -c cairn -n %s -F\n", shellQuote(condition))
+		if c.stacks {
+			fmt.Fprintf(&b, "complete -c cairn -n %s -a '(cairn list 2>/dev/null)'\n", shellQuote(where))
+		}
+		if c.files || c.programs {
+			fmt.Fprintf(&b, "complete -c cairn -n %s -F\n", shellQuote(where))
 		}
 	}
 	return b.String()
+}
+
+// fishCondition holds where a path is typed, and none of the commands that may follow it.
+func fishCondition(c completable) string {
+	if len(c.path) == 0 {
+		return "__fish_use_subcommand"
+	}
+	where := "__fish_seen_subcommand_from " + strings.Join(c.path, "; and __fish_seen_subcommand_from ")
+	if len(c.commands) > 0 {
+		names := make([]string, len(c.commands))
+		for i, sub := range c.commands {
+			names[i] = sub.name
+		}
+		where += "; and not __fish_seen_subcommand_from " + strings.Join(names, " ")
+	}
+	return where
 }
 
 func shellQuote(text string) string {

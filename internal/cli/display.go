@@ -4,17 +4,16 @@
 package cli
 
 import (
-	"io"
 	"os"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"golang.org/x/term"
 
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/internal/views/live"
 	"github.com/cairnstacks/cairn/internal/views/progress"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -51,37 +50,17 @@ func (v *display) during(phase string, work func(hooks.Hooks)) {
 	case v.events != nil:
 		work(v.events.Hooks(phase))
 	case v.session.canRedraw():
-		live := progress.NewLive(out, progress.LiveOptions{
+		shown := progress.NewLive(out, progress.LiveOptions{
 			Operation: phase,
 			Style:     textstyle.Style{Color: v.session.viewOptions(out).Color},
-			Size:      func() progress.Size { return terminalSize(out) },
+			Size:      func() live.Size { return terminalSize(out) },
 		})
-		v.session.live.Store(live)
-		defer v.session.live.Store(nil)
-		live.During(func() { work(live.Hooks()) })
+		v.session.showLive(shown.Display, func() { work(shown.Hooks()) })
 		v.session.stdout("\n")
 	default:
 		work(progress.NewLines(out, textstyle.Style{Color: v.session.viewOptions(out).Color}).Hooks(phase))
 		v.session.stdout("\n")
 	}
-}
-
-// canRedraw tells whether standard output is a terminal that obeys commands.
-func (s *session) canRedraw() bool {
-	file, ok := s.streams.Out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
-}
-
-func terminalSize(w io.Writer) progress.Size {
-	file, ok := w.(*os.File)
-	if !ok {
-		return progress.Size{}
-	}
-	width, height, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return progress.Size{}
-	}
-	return progress.Size{Width: width, Height: height}
 }
 
 // begin writes the line that comes first: who is at work. It does so once.

@@ -15,6 +15,6 @@ var elsewhere = map[string]string{
 	"cairn refresh":      `The state is brought up to date by "cairn apply -refresh-only".`,
 	"cairn taint":        `A resource is replaced by "cairn apply -replace=component.x.ADDRESS".`,
 	"cairn test":         "Modules are tested with terraform or tofu in their own directories.",
-	"cairn workspace":    `Each environment has a state of its own: "cairn plan -state=PATH", or CAIRN_STATE.`,
+	"cairn workspace":    `Each environment is a deployment with a state of its own: "cairn plan -deployment=NAME", or CAIRN_DEPLOYMENT.`,
 	"cairn state mv":     "Resources are moved by moved blocks in the modules.",
 }

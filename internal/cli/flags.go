@@ -23,11 +23,12 @@ type flagSet struct {
 
 // globalOptions are the options of all commands.
 type globalOptions struct {
-	chdir   string
-	noColor bool
-	state   string
-	engine  string
-	json    bool // of the commands that have it
+	chdir      string
+	noColor    bool
+	state      string
+	deployment string
+	engine     string
+	json       bool // of the commands that have it
 }
 
 func (s *session) newFlags(c *command) *flagSet {
@@ -140,6 +141,7 @@ func isBool(option *flag.Flag) bool {
 // stateFlags adds the options of commands that touch the state.
 func (f *flagSet) stateFlags() {
 	f.StringVar(&f.session.options.state, "state", "", "keep the state in this file, or at this URL: `PATH|URL`")
+	f.StringVar(&f.session.options.deployment, "deployment", "", "work on the deployment `NAME` of the stack, which has a state of its own")
 }
 
 // engineFlags adds the options of commands that run the engine.

@@ -8,254 +8,155 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/gated"
 	"github.com/cairnstacks/cairn/internal/order/process"
-	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/order/rollout"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// The reasons why a plan is not applied that are no failures.
-var (
-	errNotApproved = errors.New("not approved")
-	errNotAsked    = errors.New("has changes to apply") // a mode that only plans
-)
-
-// gateRun is the run of a change through its gates.
-type gateRun struct {
-	*gates
-	processes *process.Set
-	output    *render.Output
-	plans     string // directory of plan files
-	cairn     string // this program
-	engine    string // terraform or tofu; "" if all directories are stacks
-	fail      context.CancelFunc
-	outcome   []gateOutcome // by dirspace
-
-	asking sync.Mutex // held while a question waits for its answer
-}
-
-// gateOutcome is what is known of a dirspace. It belongs to the action that runs.
-type gateOutcome struct {
-	stack   bool // the directory has a stack of the Terraform Stacks language
-	changes bool // the plan has some
-}
-
+// run does the work and returns the exit code.
 func (g *gates) run(ctx context.Context) (int, error) {
-	r := &gateRun{
-		gates: g, processes: &process.Set{}, outcome: make([]gateOutcome, len(g.change.Dirspaces)),
-		output: render.NewOutput(g.session.streams.Out, g.session.streams.Err, g.options.parallel > 1),
-	}
-	if err := r.prepare(ctx); err != nil {
+	if err := g.session.checkReport(g.options.report); err != nil {
 		return 0, err
 	}
-	var err error
-	if r.plans, err = os.MkdirTemp("", "cairn-run-"); err != nil {
+	options, err := g.programs(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if options.Plans, err = os.MkdirTemp("", "cairn-run-"); err != nil {
 		return 0, fail("Plans cannot be saved", "Plans are kept in a temporary directory until they are applied, and there is none: %s.", reason(err))
 	}
-	defer os.RemoveAll(r.plans) //nolint:errcheck // what is left in a temporary directory is removed by its owner
+	defer os.RemoveAll(options.Plans) //nolint:errcheck // it is gone, unless there was a panic
 
-	ctx, stop := g.session.forwardInterrupts(ctx, r.processes, false)
-	defer stop()
-	ctx, r.fail = context.WithCancel(ctx)
-	defer r.fail()
-	results := g.change.Run(ctx, order.RunOptions{Parallel: g.options.parallel}, r.do)
-	return r.summarize(results), nil
+	options.Mode, options.Parallel, options.Processes = g.mode, g.parallel, &process.Set{}
+	options.ReadPlan, options.MaxRounds = rolloutPlan, int(g.options.maxRounds)
+	display := g.session.newRunDisplay(runDisplayOptions{title: gateTitles[g.mode], total: len(g.work.Chosen()), parallel: g.parallel > 1})
+	options.Output, g.output = display.output, display.output
+	options.Ended = func(end rollout.End) { display.endedAs(g.work.Units[end.Unit].Name, boardState(end), endText(end)) }
+	if !g.options.autoApprove {
+		options.Approve, options.Asks = g.approve, g.asksFor
+	}
+	ctx, stop := g.session.forwardInterrupts(ctx, options.Processes, false)
+	var ends []rollout.End
+	display.during(func() { ends = g.work.Run(ctx, options) })
+	if err := os.RemoveAll(options.Plans); err != nil { // while one more signal does not end this program
+		g.session.note("Plans, which may hold secrets, are left in %s: %s.\n", options.Plans, reason(err))
+	}
+	stop()
+	code := g.summarize(ends)
+	if g.options.report == "" {
+		return code, nil
+	}
+	return code, g.session.writeRunReport(g.options.report, g.reportOf(ends))
 }
 
-// prepare finds the programs that are needed.
-func (r *gateRun) prepare(ctx context.Context) error {
-	roots := false
-	for _, s := range r.change.Stacks {
-		for _, d := range s.Dirspaces {
-			isStack, err := hasStack(r.dir(d.Dirspace))
-			if err != nil {
-				return err
-			}
-			r.outcome[d.Dirspace].stack = isStack
-			roots = roots || !isStack
-			if w := r.change.Dirspaces[d.Dirspace].Workspace; isStack && w != gated.DefaultWorkspace {
-				return fail("Stack with a workspace", "The directory %s has the workspace %q in %s, but also files *.tfcomponent.hcl: such stacks have no workspaces. "+
-					"Nothing was run. Remove the workspace, or make a directory for each.", r.dir(d.Dirspace), w, gated.ConfigFile)
+var gateTitles = map[rollout.Mode]string{rollout.PlanOnly: "Planning", rollout.ApplyAll: "Applying", rollout.Destroy: "Destroying"}
+
+// rolloutPlan says of a plan file of a stack what is left to a later plan.
+func rolloutPlan(file string) (rollout.PlanFile, error) {
+	plan, made, err := readPlan(file)
+	if err != nil {
+		return rollout.PlanFile{}, err
+	}
+	return rollout.PlanFile{Complete: plan.Complete, State: fmt.Sprintf("%s %d", made.StateLineage, made.StateSerial)}, nil
+}
+
+// boardState says as what a unit is counted on a board.
+func boardState(end rollout.End) order.State {
+	switch {
+	case end.State == rollout.Failed:
+		return order.Failed
+	case end.Done:
+		return order.Succeeded
+	}
+	return order.Skipped
+}
+
+// endText says how a unit ended.
+func endText(end rollout.End) string {
+	if end.Detail == "" {
+		return string(end.State)
+	}
+	return string(end.State) + " (" + end.Detail + ")"
+}
+
+// programs finds the programs that are needed.
+func (g *gates) programs(ctx context.Context) (rollout.Options, error) {
+	var o rollout.Options
+	var err error
+	if o.Cairn, err = os.Executable(); err != nil {
+		return o, err
+	}
+	if engine := g.session.options.engine; engine != "" {
+		if strings.ContainsRune(engine, filepath.Separator) {
+			if engine, err = filepath.Abs(engine); err != nil {
+				return o, err
 			}
 		}
+		o.CairnOptions = []string{"-engine=" + engine}
 	}
-	var err error
-	if r.cairn, err = os.Executable(); err != nil || !roots {
-		return err
+	if !g.session.viewOptions(g.session.streams.Out).Color {
+		o.EngineOptions = []string{"-no-color"}
 	}
-	search, err := r.session.engineSearch()
+	if !slices.ContainsFunc(g.work.Chosen(), g.needsEngine) {
+		return o, nil
+	}
+	search, err := g.session.engineSearch()
 	if err != nil {
-		return err
+		return o, err
 	}
 	found, err := search.Find(ctx)
 	if err != nil {
-		return r.session.engineProblem(err)
+		return o, g.session.engineProblem(err)
 	}
-	r.engine, err = filepath.Abs(found.Path)
-	return err
+	o.Engine, err = filepath.Abs(found.Path)
+	return o, err
 }
 
-// hasStack tells whether a directory is one of the Terraform Stacks language, rather than of a root module.
-func hasStack(dir string) (bool, error) {
-	entries, err := os.ReadDir(dir)
-	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
-		return strings.HasSuffix(entry.Name(), ".tfcomponent.hcl") || strings.HasSuffix(entry.Name(), ".tfcomponent.json")
-	}), err
+// needsEngine tells whether a unit is worked on with the engine that is found from here. A stack may have settings of its own, which name another.
+func (g *gates) needsEngine(unit int) bool {
+	u := &g.work.Units[unit]
+	if u.Kind != rollout.Components {
+		return u.Kind == rollout.Root
+	}
+	_, err := os.Stat(filepath.Join(u.Dir, settingsFile))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
-// do does one action on one dirspace.
-func (r *gateRun) do(ctx context.Context, w gated.Work) error {
-	var err error
-	switch {
-	case w.Action == gated.Plan:
-		err = r.plan(w.Dirspace)
-	case !r.outcome[w.Dirspace].changes:
-		return nil // completely applied already
-	case !r.mode.apply:
-		return errNotAsked
-	default:
-		err = r.apply(ctx, w.Dirspace)
-	}
-	switch {
-	case errors.Is(err, process.ErrStopped):
-		return order.ErrNotStarted
-	case err != nil && !errors.Is(err, errNotApproved):
-		r.fail() // nothing more is started after a failure
-	}
-	return err
+// asksFor tells whether the plan of a unit is applied only with consent.
+func (g *gates) asksFor(unit int) bool {
+	u := &g.work.Units[unit]
+	return !u.AutoApply || len(u.Requirements) > 0 || g.options.ask || g.mode == rollout.Destroy
 }
 
-func (r *gateRun) planFile(dirspace int) string {
-	return filepath.Join(r.plans, fmt.Sprintf("%d.plan", dirspace))
-}
-
-// plan makes a plan and keeps it.
-func (r *gateRun) plan(dirspace int) error {
-	args := []string{"plan", "-input=false", "-detailed-exitcode", "-out=" + r.planFile(dirspace)}
-	if r.mode.destroy {
-		args = append(args, "-destroy")
+// approve asks whether the plan of a unit is to be applied, below that plan.
+func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool, error) {
+	u := &g.work.Units[unit]
+	if g.unanswered {
+		return false, nil
 	}
-	err := r.commands(dirspace, args)
-	if exit, ok := errors.AsType[*process.ExitError](err); ok && exit.Code == exitChanges {
-		r.outcome[dirspace].changes = true
-		return nil
+	if err := show(); err != nil {
+		return false, err
 	}
-	return err
-}
-
-// apply applies a plan once it is approved.
-func (r *gateRun) apply(ctx context.Context, dirspace int) error {
-	if !r.options.autoApprove && (r.options.ask || r.mode.destroy || !r.change.AutoApply(r.change.Owner(dirspace))) {
-		if err := r.approve(ctx, dirspace); err != nil {
-			return err
-		}
+	where := ""
+	if u.Stack != "" {
+		where = ", in stack " + u.Stack
 	}
-	return r.commands(dirspace, []string{"apply", "-input=false", r.planFile(dirspace)})
-}
-
-func (r *gateRun) approve(ctx context.Context, dirspace int) error {
-	r.asking.Lock()
-	defer r.asking.Unlock()
-	if ctx.Err() != nil {
-		return process.ErrStopped
+	if len(u.Requirements) > 0 {
+		where += ", whose requirements are not checked (" + strings.Join(u.Requirements, ", ") + ")"
 	}
-	answer, err := r.session.ask(ctx, fmt.Sprintf("\n%s %s, in stack %s? Only \"yes\" is accepted: ",
-		upperFirst(r.mode.name), r.name(dirspace), r.stackName(dirspace)), false)
-	r.session.note("\n")
-	switch {
-	case ctx.Err() != nil:
-		return process.ErrStopped
-	case err != nil && !errors.Is(err, errNoAnswer):
-		return err
-	case answer != "yes":
-		return errNotApproved
+	defer g.output.Hold()()
+	answer, err := g.session.ask(ctx, fmt.Sprintf("\n%s %s%s? Only \"yes\" is accepted: ", upperFirst(string(g.mode)), textstyle.Name(u.Name), textstyle.Name(where)), false)
+	g.session.note("\n")
+	if errors.Is(err, errNoAnswer) {
+		g.unanswered = true
+		g.session.note("There is nobody who answers: nothing more is approved. Give -auto-approve to apply without being asked.\n")
+		return false, nil
 	}
-	return nil
-}
-
-// commands runs the commands that prepare the directory, and then one more.
-func (r *gateRun) commands(dirspace int, last []string) error {
-	out := r.output.Node(r.name(dirspace))
-	err := r.inDirectory(dirspace, out, last)
-	if closeErr := out.Close(); err == nil {
-		err = closeErr
-	}
-	return err
-}
-
-func (r *gateRun) inDirectory(dirspace int, out *render.NodeOutput, last []string) error {
-	if last[0] == "plan" {
-		if err := r.command(dirspace, out, "init", "-input=false"); err != nil {
-			return err
-		}
-	}
-	if w := r.change.Dirspaces[dirspace].Workspace; w != gated.DefaultWorkspace {
-		if err := r.command(dirspace, out, "workspace", "select", "-or-create=true", w); err != nil {
-			return err
-		}
-	}
-	return r.command(dirspace, out, last...)
-}
-
-// command runs the engine in the directory of a root module, or cairn in that of a stack.
-func (r *gateRun) command(dirspace int, out *render.NodeOutput, args ...string) error {
-	program := r.engine
-	if r.outcome[dirspace].stack {
-		program = r.cairn
-		args = r.stackArguments(args)
-	} else if !r.session.viewOptions(r.session.streams.Out).Color {
-		args = slices.Insert(args, 1, "-no-color")
-		if args[0] == "workspace" {
-			args = slices.Delete(args, 1, 2) // its subcommands know no such option
-		}
-	}
-	return r.processes.Run(process.Command{
-		Program: program, Args: args, Dir: r.dir(dirspace), Env: r.environment(dirspace), Stdout: out.Out, Stderr: out.Err,
-	})
-}
-
-func (r *gateRun) stackArguments(args []string) []string {
-	args = slices.DeleteFunc(args, func(arg string) bool { return args[0] == "init" && arg == "-input=false" })
-	engine := r.session.options.engine
-	if engine == "" {
-		return args
-	}
-	if strings.ContainsRune(engine, filepath.Separator) {
-		if abs, err := filepath.Abs(engine); err == nil {
-			engine = abs
-		}
-	}
-	return slices.Insert(args, 1, "-engine="+engine)
-}
-
-// environment is that of cairn with the variables of the stack (line B-13).
-func (r *gateRun) environment(dirspace int) []string {
-	environ := os.Environ()
-	variables := r.change.Variables(r.change.Owner(dirspace))
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		environ = append(environ, name+"="+variables[name])
-	}
-	return append(environ, "TF_IN_AUTOMATION=1")
-}
-
-// name is how users see a dirspace: its directory relative to the current one, with its workspace.
-func (g *gates) name(dirspace int) string {
-	d := g.change.Dirspaces[dirspace]
-	dir := filepath.Clean(g.dir(dirspace))
-	if rel, err := filepath.Rel(filepath.FromSlash(g.below), filepath.FromSlash(path.Join("/", d.Dir))); err == nil && g.below != "" {
-		dir = rel
-	}
-	dir = filepath.ToSlash(dir)
-	if d.Workspace != gated.DefaultWorkspace {
-		return dir + " (" + d.Workspace + ")"
-	}
-	return dir
+	return err == nil && strings.TrimSpace(answer) == "yes", err
 }

@@ -4,59 +4,142 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/gated"
+	"github.com/cairnstacks/cairn/internal/order/rollout"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
+// stacks returns the units that are selected, those of a stack together.
+func (g *gates) stacks() [][]int {
+	var stacks [][]int
+	at := map[string]int{}
+	for _, unit := range g.work.Chosen() {
+		name := g.work.Units[unit].StackName()
+		if _, known := at[name]; !known {
+			at[name] = len(stacks)
+			stacks = append(stacks, nil)
+		}
+		stacks[at[name]] = append(stacks[at[name]], unit)
+	}
+	return stacks
+}
+
 // writeSteps shows what belongs to a change, and in which steps it is done.
 func (g *gates) writeSteps() {
-	for _, s := range g.change.Stacks {
-		note := ""
-		switch held := g.heldBy(s.Stack, gated.Apply); {
-		case len(held) > 0 && len(g.heldBy(s.Stack, gated.Plan)) == 0:
-			note = ", applied after " + strings.Join(held, ", ")
-		case len(held) > 0:
-			note = ", after " + strings.Join(held, ", ")
-		}
-		if g.change.AutoApply(s.Stack) {
-			note += ", auto_apply"
-		}
-		g.session.stdout("%s%s\n", g.change.Layout.Stacks[s.Stack].Name, note)
-		for _, d := range s.Dirspaces {
-			g.session.stdout("  %s: %s\n", g.name(d.Dirspace), d.Reason)
+	after := g.namesAfter()
+	for _, units := range g.stacks() {
+		first := g.work.Units[units[0]]
+		g.session.line("%s%s", first.StackName(), g.notes(&first, after[first.StackName()]))
+		for _, unit := range units {
+			u := g.work.Units[unit]
+			name := u.Name
+			if u.Stack == "" && u.Kind != rollout.Command {
+				name = g.shown(u.Path)
+			}
+			switch {
+			case g.options.tree.changed:
+				g.session.line("  %s: %s", name, strings.Join(u.Reasons, "; "))
+			case name != first.StackName(): // everything is asked for, and this says where it is
+				g.session.line("  %s", name)
+			}
 		}
 	}
 	g.session.stdout("\n")
-	for i, step := range g.change.Steps() {
+	for i, batch := range g.batches() {
 		var names []string
-		for _, d := range step.Dirspaces {
-			names = append(names, g.name(d))
+		for _, unit := range batch.Units {
+			names = append(names, g.work.Units[unit].Name)
 		}
-		g.session.stdout("%d. %s %s\n", i+1, g.actionName(step.Action), strings.Join(names, ", "))
+		text := fmt.Sprintf("%d. %s %s", i+1, g.phaseName(batch.Phase), strings.Join(names, ", "))
+		if i > 0 && g.mode == rollout.PlanOnly {
+			text += ", if nothing before has changes to apply"
+		}
+		g.session.line("%s", text)
 	}
 }
 
-func (g *gates) actionName(action gated.Action) string {
-	if action == gated.Apply && g.mode.destroy {
-		return "destroy"
-	}
-	return action.String()
+// batches are the steps that are done.
+func (g *gates) batches() []rollout.Batch {
+	return slices.DeleteFunc(g.work.Batches(), func(batch rollout.Batch) bool {
+		return g.mode == rollout.PlanOnly && batch.Phase == rollout.Apply
+	})
 }
 
-// heldBy returns the names of the stacks that have to be applied before an action on a stack.
-func (g *gates) heldBy(stack int, action gated.Action) []string {
+// namesAfter returns by stack and phase the names of the other stacks and tasks that it waits for directly, sorted.
+func (g *gates) namesAfter() map[string]map[rollout.Phase][]string {
+	after := map[string]map[rollout.Phase][]string{}
+	for n, units := range g.work.After() {
+		own, phase := g.work.Units[g.work.Steps[n].Unit].StackName(), g.work.Steps[n].Phase
+		if after[own] == nil {
+			after[own] = map[rollout.Phase][]string{}
+		}
+		for _, unit := range units {
+			if name := g.work.Units[unit].StackName(); name != own && !slices.Contains(after[own][phase], name) {
+				after[own][phase] = append(after[own][phase], name)
+			}
+		}
+		slices.Sort(after[own][phase])
+	}
+	return after
+}
+
+// notes says what a stack waits for, and whether it does so for a person.
+func (g *gates) notes(unit *rollout.Unit, after map[rollout.Phase][]string) string {
+	note := ""
+	if unit.Kind == rollout.Command {
+		note = ", task"
+	}
+	for _, phase := range []rollout.Phase{rollout.Run, rollout.Plan} {
+		if names := after[phase]; len(names) > 0 {
+			note += ", after " + strings.Join(names, ", ")
+		}
+	}
+	if names := after[rollout.Apply]; len(names) > 0 {
+		done := "applied"
+		if g.mode == rollout.Destroy {
+			done = "destroyed"
+		}
+		note += fmt.Sprintf(", %s after %s", done, strings.Join(names, ", "))
+	}
+	if unit.When != "" {
+		note += ", " + unit.When
+	}
+	if len(unit.Requirements) > 0 && g.mode != rollout.Destroy {
+		note += ", requires " + strings.Join(unit.Requirements, " and ")
+	}
+	if unit.AutoApply && g.mode != rollout.Destroy {
+		note += ", auto_apply"
+	}
+	return note
+}
+
+func (g *gates) phaseName(phase rollout.Phase) string {
+	if phase == rollout.Apply && g.mode == rollout.Destroy {
+		return string(rollout.Destroy)
+	}
+	return string(phase)
+}
+
+// heldBy returns the names of the other stacks and tasks that come before a phase of a stack, sorted.
+func (g *gates) heldBy(units []int, phase rollout.Phase) []string {
+	return g.namesOf(units, func(unit int) []int { return g.work.HeldBy(unit, phase) })
+}
+
+// namesOf returns the names of what some units have to do with, other than their own stack, sorted.
+func (g *gates) namesOf(units []int, others func(unit int) []int) []string {
 	names := []string{}
-	for _, s := range g.change.HeldBy(stack, action, func(int) bool { return false }) {
-		names = append(names, g.change.Layout.Stacks[s].Name)
+	for _, unit := range units {
+		for _, other := range others(unit) {
+			names = append(names, g.work.Units[other].StackName())
+		}
 	}
-	return names
+	own := g.work.Units[units[0]].StackName()
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == own })
 }
 
 // gateDocument is what -dry-run -json writes.
@@ -68,18 +151,25 @@ type gateDocument struct {
 }
 
 type gateStack struct {
-	Name       string          `json:"name"`
-	AutoApply  bool            `json:"auto_apply"`
-	PlanAfter  []string        `json:"plan_after"`  // stacks of this change
-	ApplyAfter []string        `json:"apply_after"` // the same, and those of plan_after
-	Dirspaces  []gateDirectory `json:"directories"`
+	Name        string          `json:"name"`
+	AutoApply   bool            `json:"auto_apply"`
+	Groups      []string        `json:"groups,omitempty"`
+	PlanAfter   []string        `json:"plan_after"`     // what of this change is before the plan, or before a task
+	ApplyAfter  []string        `json:"apply_after"`    // the same, and what is before the apply
+	Type        string          `json:"type"`           // "stack" or "task"
+	When        string          `json:"when,omitempty"` // the condition under which a task runs
+	Directories []gateDirectory `json:"directories"`
 }
 
 type gateDirectory struct {
-	Directory string   `json:"directory"` // from the root of the repository
-	Workspace string   `json:"workspace"`
-	Tags      []string `json:"tags"`
-	Reason    string   `json:"reason"`
+	Directory  string   `json:"directory"` // from the root of the repository
+	Workspace  string   `json:"workspace,omitempty"`
+	Deployment string   `json:"deployment,omitempty"`
+	Tags       []string `json:"tags"`
+	Reason     string   `json:"reason"`
+	Reasons    []string `json:"reasons"`
+
+	Requirements []string `json:"requirements,omitempty"` // for an apply, which are not checked
 }
 
 type gateStep struct {
@@ -89,8 +179,9 @@ type gateStep struct {
 }
 
 type gateDirspace struct {
-	Directory string `json:"directory"`
-	Workspace string `json:"workspace"`
+	Directory  string `json:"directory"`
+	Workspace  string `json:"workspace,omitempty"`
+	Deployment string `json:"deployment,omitempty"`
 }
 
 func (g *gates) writeDocument() error {
@@ -98,105 +189,88 @@ func (g *gates) writeDocument() error {
 		FormatVersion: jsonview.FormatVersion, Stacks: []gateStack{}, Steps: []gateStep{},
 		Diagnostics: diagnostic.All(g.diags, g.session.sources()),
 	}
-	for _, s := range g.change.Stacks {
-		stack := gateStack{
-			Name: g.change.Layout.Stacks[s.Stack].Name, AutoApply: g.change.AutoApply(s.Stack),
-			PlanAfter: g.heldBy(s.Stack, gated.Plan), ApplyAfter: g.heldBy(s.Stack, gated.Apply),
-		}
-		for _, d := range s.Dirspaces {
-			in := g.change.Dirspaces[d.Dirspace]
-			stack.Dirspaces = append(stack.Dirspaces, gateDirectory{in.Dir, in.Workspace, g.change.Tags(d.Dirspace), d.Reason})
-		}
-		document.Stacks = append(document.Stacks, stack)
+	for _, units := range g.stacks() {
+		document.Stacks = append(document.Stacks, g.stackDocument(units))
 	}
-	for _, step := range g.change.Steps() {
-		one := gateStep{Action: g.actionName(step.Action)}
-		for _, s := range g.change.StacksOf(step) {
-			one.Stacks = append(one.Stacks, g.change.Layout.Stacks[s].Name)
+	for _, batch := range g.batches() {
+		step := gateStep{Action: g.phaseName(batch.Phase)}
+		for _, unit := range batch.Units {
+			u := g.work.Units[unit]
+			step.Stacks = append(step.Stacks, u.StackName())
+			step.Directories = append(step.Directories, gateDirspace{u.Path, workspaceOf(&u), u.Deployment})
 		}
-		for _, d := range step.Dirspaces {
-			one.Directories = append(one.Directories, gateDirspace{g.change.Dirspaces[d].Dir, g.change.Dirspaces[d].Workspace})
-		}
-		document.Steps = append(document.Steps, one)
+		slices.Sort(step.Stacks)
+		step.Stacks = slices.Compact(step.Stacks)
+		document.Steps = append(document.Steps, step)
 	}
 	return jsonview.WriteDocument(g.session.streams.Out, document, true)
 }
 
-// gateEnd is how a dirspace ended.
-type gateEnd struct {
-	word, reason string
-	ok           bool // nothing is left to do that was asked for
+func (g *gates) stackDocument(units []int) gateStack {
+	first := g.work.Units[units[0]]
+	stack := gateStack{Name: first.StackName(), Type: "stack", When: first.When, AutoApply: first.AutoApply, Groups: first.Groups}
+	if first.Kind == rollout.Command {
+		stack.Type = "task"
+		stack.PlanAfter = g.heldBy(units, rollout.Run)
+		stack.ApplyAfter = stack.PlanAfter
+	} else {
+		stack.PlanAfter, stack.ApplyAfter = g.heldBy(units, rollout.Plan), g.heldBy(units, rollout.Apply)
+	}
+	for _, unit := range units {
+		u := g.work.Units[unit]
+		stack.Directories = append(stack.Directories, gateDirectory{
+			u.Path, workspaceOf(&u), u.Deployment, u.Tags, u.Reasons[0], u.Reasons, u.Requirements,
+		})
+	}
+	return stack
 }
 
-// summarize shows how everything ended and returns the exit code.
-func (r *gateRun) summarize(results []gated.Result) int {
-	ends := map[int][]gated.Result{}
-	for _, result := range results {
-		ends[result.Dirspace] = append(ends[result.Dirspace], result)
+// workspaceOf is the name of the workspace of a root module, "" of something else.
+func workspaceOf(u *rollout.Unit) string {
+	if u.Kind == rollout.Root && u.Workspace == "" {
+		return "default"
 	}
+	return u.Workspace
+}
+
+// endStates are all states in which something can end, in the order in which they are counted.
+var endStates = []rollout.State{
+	rollout.Applied, rollout.Destroyed, rollout.NoChanges, rollout.Ran, rollout.Passed,
+	rollout.InPart, rollout.Planned, rollout.Waiting, rollout.Failed, rollout.Skipped, rollout.NotStarted,
+}
+
+// summarize shows how everything ended, and how many in which way, and returns the exit code.
+func (g *gates) summarize(ends []rollout.End) int {
 	width := 0
-	var lines [][2]string
+	counts := map[rollout.State]int{}
+	for _, end := range ends {
+		width = max(width, len(end.State))
+	}
 	code := exitOK
-	r.session.note("\n")
-	for _, s := range r.change.Stacks {
-		for _, d := range s.Dirspaces {
-			pair := ends[d.Dirspace]
-			slices.SortFunc(pair, func(a, b gated.Result) int { return int(a.Action) - int(b.Action) })
-			end := r.end(pair[0], pair[1])
-			if !end.ok {
-				code = exitError
-			}
-			text := fmt.Sprintf("%s: %s", r.change.Layout.Stacks[s.Stack].Name, r.name(d.Dirspace))
-			if end.reason != "" {
-				text += "  (" + end.reason + ")"
-			}
-			lines = append(lines, [2]string{end.word, text})
-			width = max(width, len(end.word))
+	g.session.note("\n")
+	for _, end := range ends {
+		u := g.work.Units[end.Unit]
+		name := u.Name
+		if u.Stack != "" {
+			name = u.Stack + ": " + name
+		}
+		if end.Detail != "" {
+			name += "  (" + end.Detail + ")"
+		}
+		g.session.noteLine("%s  %s", fmt.Sprintf("%-*s", width, end.State), name)
+		counts[end.State]++
+		if !end.Done {
+			code = exitError
 		}
 	}
-	for _, line := range lines {
-		r.session.note("%-*s  %s\n", width, line[0], line[1])
+	var parts []string
+	for _, state := range endStates {
+		if counts[state] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[state], strings.Replace(string(state), "no changes", "without changes", 1)))
+		}
+	}
+	if len(parts) > 0 {
+		g.session.note("\n%s.\n", strings.Join(parts, ", "))
 	}
 	return code
-}
-
-// end says how a dirspace ended by the results of planning and applying it.
-func (r *gateRun) end(plan, apply gated.Result) gateEnd {
-	switch plan.State {
-	case order.Succeeded:
-	case order.Failed:
-		return gateEnd{word: "failed", reason: "plan: " + plan.Err.Error()}
-	case order.Skipped:
-		return r.held(plan)
-	default:
-		return gateEnd{word: "not started"}
-	}
-	switch {
-	case !r.outcome[plan.Dirspace].changes:
-		return gateEnd{word: "no changes", ok: true}
-	case apply.State == order.Succeeded:
-		return gateEnd{word: r.mode.done, ok: true}
-	case !r.mode.apply:
-		return gateEnd{word: "planned", ok: true}
-	case apply.State == order.Skipped:
-		end := r.held(apply)
-		return gateEnd{word: "planned", reason: end.word + " " + end.reason}
-	case apply.State == order.Failed && errors.Is(apply.Err, errNotApproved):
-		return gateEnd{word: "planned", reason: "not approved"}
-	case apply.State == order.Failed:
-		return gateEnd{word: "failed", reason: r.mode.name + ": " + apply.Err.Error()}
-	}
-	return gateEnd{word: "planned", reason: "not applied"}
-}
-
-// held says what a dirspace waits for that did not come.
-func (r *gateRun) held(result gated.Result) gateEnd {
-	name := r.name(result.Because.Dirspace)
-	switch {
-	case errors.Is(result.BecauseErr, errNotAsked):
-		return gateEnd{word: "waiting", reason: "for " + name + " to be applied", ok: true}
-	case errors.Is(result.BecauseErr, errNotApproved):
-		return gateEnd{word: "waiting", reason: "for " + name + ", which was not approved"}
-	}
-	return gateEnd{word: "skipped", reason: "because " + name + " failed"}
 }

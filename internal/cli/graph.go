@@ -44,7 +44,7 @@ An arrow leads from a component to one that it requires. With a plan file, what 
 part of the picture.`,
 		example: "cairn graph | dot -Tsvg > stack.svg\ncairn graph -format=mermaid -plan=stack.plan",
 		flags: func(f *flagSet) {
-			f.StringVar(&format, "format", "dot", "one of `dot|mermaid|json`")
+			f.StringVar(&format, "format", "dot", "write `dot|mermaid|json` (default: dot)")
 			f.StringVar(&planPath, "plan", "", "show what this plan `FILE` does")
 			f.engineFlags()
 		},

@@ -4,14 +4,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 func listCommand() *command {
@@ -35,44 +37,60 @@ Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the 
 			if why && !options.changed {
 				return 0, fail("Option without another", "The option -why says why stacks have changed: add -changed.")
 			}
-			if work, err := s.openWorkspace(ctx, options); err != nil {
-				return 0, err
-			} else if work != nil {
-				return exitOK, s.listWorkspace(work, runOrder, why)
-			}
-			tree, err := s.openTree(ctx, options)
+			opened, err := s.openStacks(ctx, options)
 			if err != nil {
 				return 0, err
 			}
-			stacks := tree.listed()
-			if runOrder {
-				if err := tree.order(); err != nil {
-					return 0, err
-				}
-				stacks = tree.graph.Sequence(order.ByQueue, tree.selected.Selection)
-			}
-			if s.options.json {
-				return exitOK, jsonview.WriteDocument(s.streams.Out, s.listDocument(tree, stacks), true)
-			}
-			if err := s.report(tree.diags); err != nil {
+			l, err := opened.listed(runOrder)
+			if err != nil {
 				return 0, err
 			}
-			s.writeList(tree, stacks, why)
+			if s.options.json {
+				return exitOK, jsonview.WriteDocument(s.streams.Out, s.listDocument(l), true)
+			}
+			if err := s.report(l.diags); err != nil {
+				return 0, err
+			}
+			s.writeList(l, why)
+			s.noteEmpty(l, options)
 			return exitOK, nil
 		},
 	}
 }
 
-func (s *session) writeList(tree *stackTree, stacks []int, why bool) {
-	for _, i := range stacks {
-		s.stdout("%s\n", tree.name(i))
+func (s *session) writeList(l listing, why bool) {
+	for _, stack := range l.stacks {
+		s.line("%s", stack.shown)
 		if why {
-			s.stdout("%s", reasonLines(tree.reasons(i)))
+			s.stdout("%s", reasonLines(stack.why()))
 		}
 	}
 	if why {
-		for _, gone := range tree.gone() {
-			s.note("%s\n", gone)
+		s.noteGone(l.gone)
+	}
+}
+
+// noteEmpty says on standard error that a list has nothing, and since when, if it is about changes. Where there are no stacks at all, a warning has
+// said so.
+func (s *session) noteEmpty(l listing, o treeOptions) {
+	if len(l.stacks) > 0 || len(l.diags) > 0 {
+		return
+	}
+	since := ""
+	if l.base != nil {
+		since = fmt.Sprintf(" since %s (%.10s)", l.base.Name, l.base.Commit)
+	}
+	s.noteLine("There is nothing to list: nothing %s.", o.chosen()+since)
+}
+
+// noteGone says which stacks there are no more.
+func (s *session) noteGone(all []changes.Gone) {
+	for _, gone := range all {
+		name := cmp.Or(gone.Name, gone.Path)
+		if gone.RenamedTo != "" {
+			s.noteLine("%s was renamed to %s", name, gone.RenamedTo)
+		} else {
+			s.noteLine("%s was deleted", name)
 		}
 	}
 }
@@ -86,7 +104,7 @@ func reasonLines(reasons []string) string {
 			fmt.Fprintf(&b, "  and %d more\n", len(reasons)-most)
 			break
 		}
-		fmt.Fprintf(&b, "  %s\n", reason)
+		fmt.Fprintf(&b, "  %s\n", textstyle.Name(reason))
 	}
 	return b.String()
 }
@@ -106,6 +124,8 @@ type listBase struct {
 }
 
 type listedStack struct {
+	shown string // what it is called in text
+
 	Path        string           `json:"path"`
 	Directory   string           `json:"directory"`
 	ID          string           `json:"id,omitempty"`
@@ -118,28 +138,27 @@ type listedStack struct {
 	// Of what a workspace file names:
 	Type       string   `json:"type,omitempty"` // "stack", "terraform" or "task"
 	Deployment string   `json:"deployment,omitempty"`
+	Workspace  string   `json:"workspace,omitempty"` // of a root module
 	Groups     []string `json:"groups,omitempty"`
 }
 
-func (s *session) listDocument(tree *stackTree, stacks []int) stackList {
-	list := stackList{
-		FormatVersion: jsonview.FormatVersion, Stacks: []listedStack{},
-		Diagnostics: diagnostic.All(tree.diags, s.sources()),
+// why says why a stack is selected, as far as it is not by filters alone.
+func (l *listedStack) why() []string {
+	var texts []string
+	for _, reason := range l.Reasons {
+		texts = append(texts, reason.Text)
 	}
-	for _, i := range stacks {
-		stack := tree.Stacks[i]
-		listed := listedStack{
-			Path: stack.Path, Directory: tree.name(i), ID: stack.ID, Name: stack.Name, Description: stack.Description,
-			Tags: append([]string{}, stack.Tags...), Wanted: tree.selected.Wanted[i],
-		}
-		if tree.changes != nil {
-			listed.Reasons = tree.changes.Reasons[i]
-		}
-		list.Stacks = append(list.Stacks, listed)
+	if l.Wanted != "" {
+		texts = append(texts, l.Wanted)
 	}
-	if tree.changes != nil {
-		list.Base = &listBase{tree.changes.diff.Base, tree.changes.diff.Commit}
-		list.Gone = tree.changes.Gone
-	}
-	return list
+	return slices.Compact(texts)
 }
+
+func (s *session) listDocument(l listing) stackList {
+	return stackList{
+		FormatVersion: jsonview.FormatVersion, Base: l.base, Stacks: append([]listedStack{}, l.stacks...), Gone: l.gone,
+		Diagnostics: diagnostic.All(l.diags, s.sources()),
+	}
+}
+
+func baseOf(diff *changes.Diff) *listBase { return &listBase{diff.Base, diff.Commit} }

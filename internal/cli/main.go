@@ -48,6 +48,10 @@ func run(ctx context.Context, args []string, streams Streams, deps dependencies)
 		s.fail(err)
 		return exitError
 	}
+	if lost := s.lost.Load(); lost != nil && status != exitError {
+		s.fail(fail("Output cannot be written", "Some of the output is lost: %s.", reason(*lost)))
+		return exitError
+	}
 	return status
 }
 

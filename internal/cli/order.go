@@ -5,8 +5,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/render"
@@ -17,45 +19,79 @@ import (
 func orderCommand() *command {
 	var options treeOptions
 	var format string
-	var transitive bool
+	var reduced reducedValue
+	var why bool
 	return group(&command{
 		name:    "order",
 		summary: "Shows in which order stacks run, and which can run at the same time.",
 		long: `
 Without the name of a command, all selected stacks are shown in groups: those of a group can run at the same time, after those of
-the groups before. An arrow leads from a stack to one that comes after it.
+the groups before. In pictures, an arrow leads from a stack to one that comes after it.
 
-If there is a file cairn.workspace.hcl, it says what there is; otherwise the directories with stacks do.`,
-		example: "cairn order\ncairn order -format=dot -transitive-reduction | dot -Tsvg > order.svg\ncairn order explain network app",
+If there is a file cairn.workspace.hcl, it says what there is; otherwise the directories with stacks do, and without any of them .terrateam/config.yml.`,
+		example: "cairn order -why\ncairn order -format=svg > order.svg\ncairn order -phases -query=prod\ncairn order explain network app",
 		flags: func(f *flagSet) {
 			f.treeFlags(&options)
 			f.pluginFlags(&options)
-			f.StringVar(&format, "format", "text", "one of `text|json|dot|mermaid`")
-			f.BoolVar(&transitive, "transitive-reduction", false, "leave out what other edges imply")
+			f.BoolVar(&options.phases, "phases", false, "with a workspace file: planning and applying each stack on their own")
+			f.StringVar(&format, "format", "text", "write `text|json|dot|mermaid|svg` (default: text)")
+			f.BoolVar(&why, "why", false, "as text: say of each stack why it comes after others, and where that is written")
+			reduced = reducedValue{}
+			f.Var(&reduced, "transitive-reduction", "leave out what other edges imply: json only with this option, the others unless it is false or there are very many")
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			write, ok := orderFormats[format]
 			if !ok {
-				return 0, fail("Unknown format", "There is no format %q.%s Use text, json, dot or mermaid.",
+				return 0, fail("Unknown format", "There is no format %q.%s Use text, json, dot, mermaid or svg.",
 					format, didYouMean(format, slices.Collect(maps.Keys(orderFormats)), ""))
 			}
 			if format == "json" {
 				s.options.json = true
 				s.reportDocuments()
 			}
+			if why && format != "text" {
+				return 0, fail("Options contradict", "The option -why is about text; of the other formats, all but mermaid say why anyway. Leave out -why or -format.")
+			} else if why {
+				write = orderText(render.View.TextWhy)
+			}
 			o, err := s.openOrdering(ctx, options)
 			if err != nil {
 				return 0, err
 			}
-			return exitOK, write(s, o, o.view(transitive))
+			if !reduced.given {
+				reduced.value = format != "json" && o.graph.Len() <= maxReduced
+			}
+			return exitOK, write(s, o, o.view(reduced.value))
 		},
 	}, orderExplainCommand(), orderConvertCommand(), orderHighCommand(), orderLowCommand())
 }
+
+// reducedValue is an option with a default that depends on others.
+type reducedValue struct{ given, value bool }
+
+// String implements [flag.Value].
+func (v *reducedValue) String() string { return strconv.FormatBool(v.value) }
+
+// Set implements [flag.Value].
+func (v *reducedValue) Set(text string) (err error) {
+	v.given = true
+	if v.value, err = strconv.ParseBool(text); err != nil {
+		return errors.New("must be true or false")
+	}
+	return nil
+}
+
+// IsBoolFlag says that the option may stand without a value.
+func (*reducedValue) IsBoolFlag() bool { return true }
+
+// maxReduced is the size of a graph up to which all that is for people leaves out implied edges: of larger ones that can take many seconds.
+const maxReduced = 200_000
 
 var orderFormats = map[string]func(*session, *ordering, render.View) error{
 	"text":    orderText(render.View.Text),
 	"dot":     orderText(render.View.DOT),
 	"mermaid": orderText(render.View.Mermaid),
+	"svg":     orderText(render.View.SVG),
 	"json":    writeOrderDocument,
 }
 
@@ -85,8 +121,8 @@ func orderExplainCommand() *command {
 		args:    "STACK OTHER",
 		summary: "Says which of two stacks runs first, and why.",
 		long: `
-Stacks are named by their directories, or by their paths from the root of the tree, as in /network; what a workspace file
-names, by these names.`,
+Stacks are named by their directories, from here or from the root of the tree as in /network, or by their ids; what a workspace file
+names, by these names. A directory is enough there, too, if only one stack is in it.`,
 		example: "cairn order explain network app\ncairn order explain -json /network /app",
 		minArgs: 2, maxArgs: 2,
 		flags: func(f *flagSet) {
@@ -129,6 +165,7 @@ type explanation struct {
 
 func (s *session) writeExplanation(o *ordering, e order.Explanation) error {
 	view := o.view(false)
+	e.Chain = order.JoinSteps(e.Chain)
 	if !s.options.json {
 		s.stdout("%s", view.Explanation(e))
 		return s.report(o.diags)

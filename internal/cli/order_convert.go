@@ -4,55 +4,66 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order/convert"
 	"github.com/cairnstacks/cairn/internal/order/gated"
+	"github.com/cairnstacks/cairn/internal/order/localsource"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
+	"github.com/cairnstacks/cairn/internal/order/terragrunt"
 	"github.com/cairnstacks/cairn/internal/order/workspace"
 )
 
+// convertOptions say what is converted.
+type convertOptions struct {
+	tree     treeOptions
+	from, to string
+	out      string
+	states   statesOptions
+}
+
 func orderConvertCommand() *command {
-	var options treeOptions
-	var from, to string
+	var o convertOptions
 	return &command{
 		name:    "convert",
+		args:    "[ROOT SLS...]",
 		summary: "Writes what there is in another format of order.",
 		long: `
-What is read from stack directories, .terrateam/config.yml or plugins is written as a workspace file; what is read from a workspace file, as a
-.terrateam/config.yml or as files of stack directories, each after a line with its path. It is printed. What the other format cannot say is listed on standard error.`,
-		example: "cairn order convert -from=dirs > cairn.workspace.hcl\ncairn order convert -from=workspace > .terrateam/config.yml",
+From each format to each other one: "dirs" are stack directories, "gates" a .terrateam/config.yml, "workspace" a cairn.workspace.hcl,
+"plugins" the tasks of plugins in -plugins=DIR, and "states" the SLS files that the arguments name, as for "cairn run states". Two are only
+read: "terragrunt" are files terragrunt.hcl, and "roots" all directories with a stack or a root module that no other one uses, without any order.
+
+It is printed; "dirs" are several files, each after a line with its path. With -out=DIR the files are written below a directory instead; nothing that is there
+is changed. What the other format cannot say, or says in another way, is listed on standard error, each with its place.`,
+		example: `cairn order convert -from=roots > cairn.workspace.hcl
+cairn order convert -from=dirs > cairn.workspace.hcl
+cairn order convert -from=workspace -to=dirs -out=.
+cairn order convert -plugins=plugins -to=states > states/plugins.sls
+cairn order convert -from=states states web > cairn.workspace.hcl`,
+		maxArgs: 1 << 30,
 		flags: func(f *flagSet) {
-			options = treeOptions{}
-			f.rootFlag(&options)
-			f.StringVar(&options.plugins.dir, "plugins", "", "read the tasks of the plugins in `DIR`; no -from is needed")
-			f.StringVar(&from, "from", "", "read `dirs|gates|workspace`")
-			f.StringVar(&to, "to", "", "write `dirs|gates|workspace` (default: workspace, and gates from a workspace file)")
+			o = convertOptions{}
+			f.rootFlag(&o.tree)
+			f.StringVar(&o.tree.plugins.dir, "plugins", "", "read the tasks of the plugins in `DIR`; no -from is needed")
+			f.StringVar(&o.from, "from", "", "read `dirs|gates|roots|states|terragrunt|workspace`")
+			f.StringVar(&o.to, "to", "", "write `dirs|gates|plugins|states|workspace` (default: workspace, and gates from a workspace file)")
+			f.StringVar(&o.out, "out", "", "write the files in `DIR` instead of printing them")
 		},
-		run: func(_ context.Context, s *session, _ []string) (int, error) {
-			if options.plugins.dir != "" {
-				from = "plugins"
-			}
-			read, ok := conversions[from]
-			if from == "workspace" && to == "dirs" {
-				read = fromWorkspace(convert.ToTree)
-			} else if to != "" && (to != "gates" || from != "workspace") && (to != "workspace" || from == "workspace") {
-				return 0, fail("No such conversion", "What is read from %q cannot be written as %q. A workspace file becomes \"gates\" or \"dirs\", and all others a \"workspace\".", from, to)
-			}
-			if !ok {
-				return 0, fail("Unknown format", "There is nothing to convert from %q.%s Use -from=dirs, gates or workspace, or -plugins=DIR.",
-					from, didYouMean(from, slices.Collect(maps.Keys(conversions)), ""))
-			}
-			root, _, err := treeRoot(options.root)
-			if err != nil {
+		run: func(_ context.Context, s *session, args []string) (int, error) {
+			if err := o.check(args); err != nil {
 				return 0, err
 			}
-			result, diags, err := read(root, options)
+			result, diags, err := s.convert(o, args)
 			if err != nil {
 				return 0, err
 			}
@@ -62,50 +73,200 @@ What is read from stack directories, .terrateam/config.yml or plugins is written
 			if err := s.report(diags); err != nil {
 				return 0, err
 			}
-			s.stdout("%s", result.Text)
+			if o.out == "" {
+				s.stdout("%s", result.Text())
+			} else if err := s.writeConverted(o.out, result.Files); err != nil {
+				return 0, err
+			}
 			for _, loss := range result.Lost {
-				s.note("Lost: %s\n", loss)
+				s.noteLine("Lost: %s", loss.String())
 			}
 			return exitOK, nil
 		},
 	}
 }
 
-var conversions = map[string]func(root string, options treeOptions) (convert.Result, hcl.Diagnostics, error){
-	"plugins": func(_ string, options treeOptions) (convert.Result, hcl.Diagnostics, error) {
-		tasks, _, diags, err := loadPlugins(options.plugins)
-		return convert.Tasks(tasks), diags, err
-	},
-	"dirs": func(root string, _ treeOptions) (convert.Result, hcl.Diagnostics, error) {
-		tree, diags := stackdir.Load(root)
-		if diags.HasErrors() {
-			return convert.Result{}, diags, nil
+// check completes the options.
+func (o *convertOptions) check(args []string) error {
+	if o.tree.plugins.dir != "" {
+		if o.from != "" && o.from != "plugins" {
+			return fail("Options contradict", "The option -plugins reads the tasks of plugins. Leave out -from=%s.", o.from)
 		}
-		return convert.Tree(tree), diags, nil
-	},
-	"gates": func(root string, _ treeOptions) (convert.Result, hcl.Diagnostics, error) {
-		layout, diags, err := gated.Load(root)
-		if errors.Is(err, gated.ErrNoConfig) {
-			err = fail("No configuration", "There is no file %s in %s. Name its repository with -root=DIR.", gated.ConfigFile, root)
+		o.from = "plugins"
+	}
+	if o.to == "" {
+		o.to = "workspace"
+		if o.from == "workspace" {
+			o.to = "gates"
 		}
-		if err != nil || diags.HasErrors() {
-			return convert.Result{}, diags, err
-		}
-		return convert.Gated(layout), diags, nil
-	},
-	"workspace": fromWorkspace(convert.ToGated),
+	}
+	_, known := sources[o.from]
+	switch {
+	case o.from == "":
+		return fail("Option missing", "Say what is converted: -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.")
+	case o.from == "plugins" && o.tree.plugins.dir == "":
+		return fail("Option missing", "Say where the plugins are: -plugins=DIR.")
+	case !known && o.from != "workspace":
+		return fail("Unknown format", "There is nothing to convert from %q.%s Use -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.",
+			o.from, didYouMean(o.from, append(slices.Collect(maps.Keys(sources)), "workspace"), ""))
+	case targets[o.to] == nil && o.to != "workspace":
+		return fail("Unknown format", "Nothing can be written as %q.%s Use -to=dirs, gates, plugins, states or workspace.",
+			o.to, didYouMean(o.to, append(slices.Collect(maps.Keys(targets)), "workspace"), ""))
+	case o.from == o.to:
+		return fail("No conversion", "What is read from %q is of that format already.", o.from)
+	case o.from != "states" && len(args) > 0:
+		return fail("Too many arguments", "Only -from=states has arguments: the root of the SLS files, and their names.")
+	case o.from == "states" && len(args) < 2:
+		return fail("Arguments missing", "Name the root of the SLS files, and one or more of them, as for \"cairn run states\".")
+	}
+	return nil
 }
 
-// fromWorkspace reads the workspace file and converts it.
-func fromWorkspace(to func(*workspace.Model) convert.Result) func(string, treeOptions) (convert.Result, hcl.Diagnostics, error) {
-	return func(root string, _ treeOptions) (convert.Result, hcl.Diagnostics, error) {
+// convert reads one format and writes another, by way of a workspace file.
+func (s *session) convert(o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
+	root, _, err := treeRoot(o.tree.root)
+	if err != nil {
+		return convert.Result{}, nil, err
+	}
+	if o.from == "workspace" {
 		if !workspace.Exists(root) {
-			return convert.Result{}, nil, fail("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", workspace.FileName, root)
+			return convert.Result{}, nil, fail("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", workspace.FileName, shownDir(root))
 		}
 		model, diags := workspace.Load(root)
 		if diags.HasErrors() {
 			return convert.Result{}, diags, nil
 		}
-		return to(model), diags, nil
+		result, moreDiags := targets[o.to](model)
+		return result, diags.Extend(moreDiags), nil
 	}
+	result, diags, err := sources[o.from](s, root, o, args)
+	if err != nil || diags.HasErrors() {
+		return result, diags, err
+	}
+	if o.to == "workspace" {
+		return result, diags.Extend(result.Check()), nil
+	}
+	result, moreDiags := result.Then(targets[o.to])
+	return result, diags.Extend(moreDiags), nil
+}
+
+// writeConverted writes files below a directory, all or none. Files that are there may only be the same.
+func (s *session) writeConverted(out string, files []convert.File) error {
+	dir, err := os.OpenRoot(out)
+	if err != nil {
+		return fail("Directory cannot be used", "The option -out names no directory that can be written to: %s.", reason(err))
+	}
+	defer dir.Close() //nolint:errcheck // what was written has been closed
+	var missing []convert.File
+	for _, file := range files {
+		is, err := dir.ReadFile(filepath.FromSlash(file.Path))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, file)
+		case err != nil:
+			return fail("File cannot be written", "There is something at %s that cannot be read: %s. Nothing was written.", filepath.Join(out, filepath.FromSlash(file.Path)), reason(err))
+		case !bytes.Equal(is, file.Text):
+			return fail("File exists", "There is another file %s. Nothing was written. Move it away, or choose another directory.", filepath.Join(out, filepath.FromSlash(file.Path)))
+		}
+	}
+	for _, file := range missing {
+		name := filepath.FromSlash(file.Path)
+		err := dir.MkdirAll(filepath.Dir(name), 0o777)
+		if err == nil {
+			err = dir.WriteFile(name, file.Text, 0o666)
+		}
+		if err != nil {
+			return fail("File cannot be written", "The file %s cannot be written: %s.", filepath.Join(out, name), reason(err))
+		}
+		s.stdout("%s\n", filepath.ToSlash(filepath.Join(out, name)))
+	}
+	return nil
+}
+
+// targets are the formats that a workspace file is written in.
+var targets = map[string]func(*workspace.Model) (convert.Result, hcl.Diagnostics){
+	"dirs": convert.ToDirs, "gates": convert.ToGates, "plugins": convert.ToPlugins, "states": convert.ToStates,
+}
+
+// sources are the formats that a workspace file is made of.
+var sources = map[string]func(s *session, root string, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error){
+	"dirs":    (*session).convertDirs,
+	"gates":   (*session).convertGates,
+	"plugins": (*session).convertPlugins,
+	"states":  (*session).convertStates,
+
+	"roots":      (*session).convertRoots,
+	"terragrunt": (*session).convertTerragrunt,
+}
+
+func (s *session) convertRoots(root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+	dirs, diags := workspace.Find(root)
+	if !diags.HasErrors() && len(dirs) == 0 {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagWarning, Summary: "No stacks",
+			Detail: fmt.Sprintf("There is no directory with a stack or a root module in %s: none with files *.tfcomponent.hcl or *.tf.", shownDir(root)),
+		})
+	}
+	return convert.FromRoots(dirs), diags, nil
+}
+
+func (s *session) convertTerragrunt(root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+	units, diags := terragrunt.Load(root)
+	if diags.HasErrors() {
+		return convert.Result{}, diags, nil
+	}
+	return convert.FromTerragrunt(units), diags, nil
+}
+
+func (s *session) convertDirs(root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+	tree, diags := stackdir.Load(root)
+	for name, file := range tree.Files {
+		s.files[name] = file
+	}
+	if !diags.HasErrors() {
+		_, moreDiags := tree.Graph()
+		diags = diags.Extend(moreDiags)
+	}
+	if diags.HasErrors() {
+		return convert.Result{}, diags, nil
+	}
+	return convert.FromDirs(tree), diags, nil
+}
+
+func (s *session) convertGates(root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+	layout, diags, err := gated.Load(root)
+	if errors.Is(err, gated.ErrNoConfig) {
+		err = fail("No configuration", "There is no file %s in %s. Name its repository with -root=DIR.", gated.ConfigFile, shownDir(root))
+	}
+	if err != nil || diags.HasErrors() {
+		return convert.Result{}, diags, err
+	}
+	return convert.FromGates(layout), diags, nil
+}
+
+func (s *session) convertPlugins(root string, o convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+	tasks, _, diags, err := loadPlugins(o.tree.plugins)
+	if err != nil {
+		return convert.Result{}, nil, err
+	}
+	if root, err = localsource.RealPath(root); err != nil {
+		return convert.Result{}, nil, err
+	}
+	for _, task := range tasks {
+		if task.Dir, err = localsource.RealPath(task.Dir); err != nil {
+			return convert.Result{}, nil, err
+		}
+	}
+	return convert.FromPlugins(root, tasks), diags, nil
+}
+
+func (s *session) convertStates(_ string, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
+	src, err := s.openStates(args, o.states)
+	if err != nil {
+		return convert.Result{}, nil, err
+	}
+	if err := errors.Join(s.compileStates(src, o.states), src.close()); err != nil {
+		return convert.Result{}, nil, err
+	}
+	return convert.FromStates(src.low), src.warnings, nil
 }

@@ -14,19 +14,23 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
+	"github.com/cairnstacks/cairn/internal/order/render"
 )
 
 // statesOptions say how SLS files are read and compiled.
 type statesOptions struct {
 	load   lowdata.LoadOptions
+	id     string
 	tie    string
 	format string
 }
 
 func (f *flagSet) statesFlags(o *statesOptions) {
 	*o = statesOptions{}
-	f.StringVar(&o.load.Env, "env", "base", "the name of the environment is `NAME`")
+	f.StringVar(&o.load.Env, "env", "base", "the name of the environment is `NAME`; of top.sls, its section is used")
+	f.StringVar(&o.id, "id", "", "this machine is `ID` in top.sls (default: its host name)")
 	f.BoolVar(&o.load.NoAutoOrder, "no-auto-order", false, "give calls no numbers by their position (state_auto_order: false)")
 }
 
@@ -36,16 +40,17 @@ func (f *flagSet) tieFlag(o *statesOptions) {
 
 // statesSource is a tree of SLS files.
 type statesSource struct {
-	root *os.Root
-	high *lowdata.High
-	low  *lowdata.Low
+	root     *os.Root
+	high     *lowdata.High
+	low      *lowdata.Low
+	warnings hcl.Diagnostics
 }
 
 func (src *statesSource) close() error { return src.root.Close() }
 
 func (src *statesSource) files() fs.FS { return src.root.FS() }
 
-// openStates reads SLS files. The caller must close the result. Warnings are reported.
+// openStates reads SLS files. The caller must close the result, and report its warnings.
 func (s *session) openStates(args []string, o statesOptions) (*statesSource, error) {
 	root, err := os.OpenRoot(args[0])
 	if err != nil {
@@ -54,14 +59,35 @@ func (s *session) openStates(args []string, o statesOptions) (*statesSource, err
 	o.load.Dir = args[0]
 	src := &statesSource{root: root}
 	var diags hcl.Diagnostics
-	src.high, diags = lowdata.Load(root.FS(), args[1:], o.load)
+	if names := args[1:]; len(names) > 0 {
+		src.high, diags = lowdata.Load(root.FS(), names, o.load)
+	} else {
+		id, err := machineID(o.id)
+		if err != nil {
+			return nil, errors.Join(err, root.Close())
+		}
+		src.high, diags = lowdata.LoadTop(root.FS(), id, o.load)
+	}
 	if diags.HasErrors() {
 		return nil, errors.Join(diags, root.Close())
 	}
-	return src, s.report(diags)
+	src.warnings = diags
+	return src, nil
 }
 
-// compile makes low data of what was read.
+// machineID returns the name by which a top file knows this machine.
+func machineID(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "", fail("Id of this machine is unknown", "The host name cannot be found out: %s. Give the id with -id.", err)
+	}
+	return name, nil
+}
+
+// compileStates makes low data of what was read.
 func (s *session) compileStates(src *statesSource, o statesOptions) error {
 	tie, err := lowdata.ParseTie(o.tie)
 	if err != nil {
@@ -71,22 +97,22 @@ func (s *session) compileStates(src *statesSource, o statesOptions) error {
 	if diags.HasErrors() {
 		return diags
 	}
-	src.low = low
-	return s.report(diags)
+	src.low, src.warnings = low, src.warnings.Extend(diags)
+	return nil
 }
 
 func orderHighCommand() *command {
 	var o statesOptions
 	return &command{
 		name:    "high",
-		args:    "ROOT SLS...",
+		args:    "ROOT [SLS...]",
 		summary: "Shows SLS files as they are loaded: their high data.",
-		long:    "The files are in the directory ROOT, and web.config is web/config.sls there. Nothing is run.",
+		long:    "The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. Nothing is run.",
 		example: "cairn order high states web\ncairn order high -format=yaml states web db",
-		minArgs: 2, maxArgs: 1 << 30,
+		minArgs: 1, maxArgs: 1 << 30,
 		flags: func(f *flagSet) {
 			f.statesFlags(&o)
-			f.StringVar(&o.format, "format", "json", "one of `json|yaml`")
+			f.StringVar(&o.format, "format", "json", "write `json|yaml` (default: json)")
 		},
 		run: func(_ context.Context, s *session, args []string) (int, error) {
 			write, err := dataFormat(o.format, "json or yaml")
@@ -97,49 +123,124 @@ func orderHighCommand() *command {
 			if err != nil {
 				return 0, err
 			}
-			return exitOK, errors.Join(write(s.streams.Out, src.high.Value()), src.close())
+			return exitOK, errors.Join(s.report(src.warnings), write(s.streams.Out, src.high.Value()), src.close())
 		},
 	}
 }
 
 func orderLowCommand() *command {
 	var o statesOptions
+	var explain namesValue
 	return &command{
 		name:    "low",
-		args:    "ROOT SLS...",
+		args:    "ROOT [SLS...]",
 		summary: "Shows SLS files as the calls they are compiled to: their low data.",
 		long: `
-The files are in the directory ROOT, and web.config is web/config.sls there. Nothing is run. JSON and YAML have the calls in the order of their
-numbers; the text lists them in the order in which they are made, each after its requisites, and steps say how that comes about.`,
-		example: "cairn order low states web\ncairn order low -format=text states web",
-		minArgs: 2, maxArgs: 1 << 30,
+The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. Nothing is run. JSON and YAML have the calls in the order of their
+numbers; the text lists them in the order in which they are made, each after its requisites, and steps say how that comes about. With -explain,
+only that is said. Calls are named by their ids or names, or as in "file: motd".`,
+		example: "cairn order low states web\ncairn order low -format=text states web\ncairn order low -explain=motd -explain='service: nginx' states web",
+		minArgs: 1, maxArgs: 1 << 30,
 		flags: func(f *flagSet) {
 			f.statesFlags(&o)
 			f.tieFlag(&o)
-			f.StringVar(&o.format, "format", "json", "one of `json|yaml|text|steps`")
+			f.StringVar(&o.format, "format", "json", "write `json|yaml|text|steps|dot|mermaid` (default: json)")
+			explain = nil
+			f.Var(&explain, "explain", "say which of two calls is made first, and why; to be given twice, each time with a `CALL`")
 		},
 		run: func(_ context.Context, s *session, args []string) (int, error) {
-			write, err := dataFormat(o.format, "json, yaml, text or steps")
-			if err != nil && o.format != "text" && o.format != "steps" {
+			write, err := lowFormat(o.format)
+			if err != nil {
 				return 0, err
+			}
+			if len(explain) == 1 || len(explain) > 2 {
+				return 0, fail("Wrong option", "Two calls can be explained: give the option -explain twice.")
 			}
 			src, err := s.openStates(args, o)
 			if err != nil {
 				return 0, err
 			}
 			err = s.compileStates(src, o)
+			if err == nil {
+				err = s.report(src.warnings)
+			}
 			switch {
 			case err != nil:
-			case o.format == "text":
-				s.writeCalls(src.low)
-			case o.format == "steps":
-				s.stdout("%s\n", strings.Join(src.low.Steps(), "\n"))
+			case len(explain) == 2:
+				err = s.explainCalls(src.low, explain)
 			default:
-				err = write(s.streams.Out, src.low.Value())
+				err = write(s, src.low)
 			}
 			return exitOK, errors.Join(err, src.close())
 		},
 	}
+}
+
+// namesValue is an option that can be given several times.
+type namesValue []string
+
+func (v *namesValue) String() string { return strings.Join(*v, " ") }
+
+// Set implements [flag.Value].
+func (v *namesValue) Set(text string) error {
+	*v = append(*v, text)
+	return nil
+}
+
+// lowFormat returns what writes low data in a format.
+func lowFormat(format string) (func(*session, *lowdata.Low) error, error) {
+	switch format {
+	case "text":
+		return func(s *session, low *lowdata.Low) error {
+			s.writeCalls(low)
+			return nil
+		}, nil
+	case "steps":
+		return func(s *session, low *lowdata.Low) error {
+			for _, step := range low.Steps() {
+				s.line("%s", step)
+			}
+			return nil
+		}, nil
+	case "dot", "mermaid":
+		return func(s *session, low *lowdata.Low) error {
+			text := lowView(low).DOT
+			if format == "mermaid" {
+				text = lowView(low).Mermaid
+			}
+			s.stdout("%s", text())
+			return nil
+		}, nil
+	}
+	write, err := dataFormat(format, "json, yaml, text, steps, dot or mermaid")
+	return func(s *session, low *lowdata.Low) error { return write(s.streams.Out, low.Value()) }, err
+}
+
+func lowView(low *lowdata.Low) render.View {
+	graph := low.Graph()
+	return render.View{Graph: graph, Rule: order.ByDemand, Name: func(n int) string { return graph.Node(n).Name }}
+}
+
+// explainCalls says which of two calls is made first.
+func (s *session) explainCalls(low *lowdata.Low, names []string) error {
+	var calls []int
+	for _, name := range names {
+		found := low.Find(name)
+		switch len(found) {
+		case 0:
+			return fail("Unknown call", "There is no call %q.%s", name, order.DidYouMean(name, low.Names()))
+		case 1:
+			calls = append(calls, found[0])
+		default:
+			return fail("Several calls", "%q can be %s or %s. Name one of them, as in \"%s: %s\".",
+				name, low.Calls[found[0]], low.Calls[found[1]], low.Calls[found[0]].Module, low.Calls[found[0]].Name)
+		}
+	}
+	if calls[0] == calls[1] {
+		return fail("One call only", "Both name %s. Name two.", low.Calls[calls[0]])
+	}
+	s.stdout("%s", lowView(low).Explanation(low.Explain(calls[0], calls[1])))
+	return nil
 }
 
 func dataFormat(name, all string) (func(io.Writer, any) error, error) {
@@ -160,10 +261,10 @@ func (s *session) writeCalls(low *lowdata.Low) {
 		if call.HasOrder {
 			order = "number " + strconv.FormatFloat(call.Order, 'f', -1, 64)
 		}
-		s.stdout("%d. %s, %s\n", i+1, call, order)
+		s.line("%s. %s, %s (%s)", strconv.Itoa(i+1), call.String(), order, call.Place().String())
 		for _, kind := range lowdata.Kinds() {
 			for _, target := range low.Requisites(n, kind) {
-				s.stdout("   %s: %s\n", kind, low.Calls[target])
+				s.line("   %s: %s", kind, low.Calls[target].String())
 			}
 		}
 	}

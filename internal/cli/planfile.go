@@ -26,7 +26,7 @@ func (s *session) savePlan(path string, plan *stackplan.Plan, config *stackconfi
 		ConfigHash:   hash,
 		StateLineage: stored.Lineage,
 		StateSerial:  uint64(stored.Serial),
-		Deployment:   deployment,
+		Deployment:   s.deployment,
 		Stack:        stackIdentity(config.Root.Dir),
 	})
 	if err != nil {
@@ -83,8 +83,8 @@ func checkPlan(plan *stackplan.Plan, made stackplan.FileContext, info engine.Inf
 		return fail("Plan of another stack", "This plan is for the stack %s, and this is the stack %s. Nothing was done. "+
 			"Go to the directory of the stack that the plan is for, or make a plan for this one.", made.Stack, stack)
 	}
-	if made.Deployment != deployment {
-		return fail("Plan of another deployment", "This plan is for the deployment %q, not for %q. Nothing was done.", made.Deployment, deployment)
+	if made.Deployment != stored.deployment {
+		return fail("Plan of another deployment", "This plan is for the deployment %q, not for %q. Nothing was done. Name the one that it is for with -deployment or "+deploymentVariable+".", made.Deployment, stored.deployment)
 	}
 	if !plan.Applyable {
 		return fail("Plan cannot be applied", "Errors occurred while this plan was made. "+again)

@@ -58,9 +58,12 @@ func missingVariables(declared map[string]*stackconfig.InputVariable, given give
 	return missing
 }
 
-// ask reads one line. What is secret does not appear on a terminal.
+// ask reads one line. What is secret does not appear on a terminal. What is drawn there is gone for the time of the question.
 func (s *session) ask(ctx context.Context, question string, secret bool) (string, error) {
-	s.note("%s", question)
+	if live := s.live.Load(); live != nil {
+		defer live.Suspend()()
+	}
+	s.prompt(question)
 	restore := s.keepTerminal()
 	type answer struct {
 		text string
@@ -74,11 +77,16 @@ func (s *session) ask(ctx context.Context, question string, secret bool) (string
 	select {
 	case <-ctx.Done():
 		restore()
-		s.note("\n")
+		s.prompt("\n")
 		return "", context.Cause(ctx)
 	case a := <-answers:
 		return a.text, a.err
 	}
+}
+
+// prompt writes to who is asked, at once.
+func (s *session) prompt(text string) {
+	fmt.Fprint(s.streams.Err, text)
 }
 
 // keepTerminal returns a function that makes the terminal what it was, for a question that is left unanswered.
@@ -101,7 +109,7 @@ func (s *session) keepTerminal() (restore func()) {
 func (s *session) readLine(secret bool) (string, error) {
 	if file, ok := s.streams.In.(*os.File); ok && secret && term.IsTerminal(int(file.Fd())) {
 		text, err := term.ReadPassword(int(file.Fd()))
-		s.note("\n")
+		s.prompt("\n")
 		return string(text), err
 	}
 	if s.input == nil {

@@ -44,7 +44,7 @@ func (o *operation) recover(ctx context.Context) hcl.Diagnostics {
 			if err := o.recoverComponent(ctx, state, recovered); err != nil {
 				diags = diags.Append(problem("State of an interrupted apply cannot be read",
 					"An earlier apply of %s was cut off, and the state that it left behind in %s cannot be read: %s. It is kept there.",
-					recovered.Component, runsDir(), err))
+					recovered.Component, o.runsDir(), err))
 				diags = diags.Extend(keep([]*tfengine.Recovered{recovered}))
 				continue
 			}
@@ -75,7 +75,7 @@ func (o *operation) findInterrupted(ctx context.Context) ([]*tfengine.Recovered,
 	told := make(chan struct{})
 	timer := time.AfterFunc(waitNoticeDelay, func() {
 		defer close(told)
-		for _, running := range runningApplies(runsDir()) {
+		for _, running := range runningApplies(o.runsDir()) {
 			o.note("Waiting for an apply that is still running (%s).\n", running)
 		}
 	})
@@ -85,9 +85,6 @@ func (o *operation) findInterrupted(ctx context.Context) ([]*tfengine.Recovered,
 	}
 	return found, errorDiagnostics(err)
 }
-
-// runsDir is where the engine keeps what applies have done until it is in the state.
-func runsDir() string { return filepath.Join(workDir, "runs") }
 
 // runningApplies describes the applies of which the engine's process is running, in the order of their directories.
 func runningApplies(dir string) []string {

@@ -5,17 +5,11 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/changes"
-	"github.com/cairnstacks/cairn/internal/order/process"
-	"github.com/cairnstacks/cairn/internal/order/render"
 )
 
 // runOptions say how a command is run in stacks.
@@ -65,41 +59,11 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			if err := o.check(); err != nil {
 				return 0, err
 			}
-			if work, err := s.openWorkspace(ctx, o.tree); err != nil {
-				return 0, err
-			} else if work != nil {
-				return s.runWorkspace(ctx, work, o)
-			}
-			tree, err := s.openTree(ctx, o.tree)
-			if err == nil {
-				err = tree.order()
-			}
+			opened, err := s.openStacks(ctx, o.tree)
 			if err != nil {
 				return 0, err
 			}
-			if err := s.report(tree.diags); err != nil {
-				return 0, err
-			}
-			if o.reverse {
-				tree.graph = tree.graph.Reverse()
-			}
-			sequence := tree.graph.Sequence(order.ByQueue, tree.selected.Selection)
-			switch {
-			case len(sequence) == 0:
-				s.note("There is nothing to run: no stack is selected.\n")
-				return exitOK, nil
-			case o.dryRun:
-				for _, i := range sequence {
-					s.stdout("%s: %s\n", tree.name(i), commandLine(o.command))
-				}
-				return exitOK, nil
-			}
-			if tree.changes != nil {
-				if err := o.checkDirty(ctx, tree.changes.repository); err != nil {
-					return 0, err
-				}
-			}
-			return s.runInStacks(ctx, tree, o)
+			return opened.runIn(ctx, o)
 		},
 	}, runPlanCommand(), runApplyCommand(), runDestroyCommand(), runStatesCommand())
 }
@@ -120,7 +84,8 @@ func (o *runOptions) check() error {
 	}
 	program, err := exec.LookPath(o.program)
 	if err != nil {
-		return fail("Command not found", "There is no program %q on PATH. Nothing was run.", o.program)
+		return fail("Command not found", "There is no program %q on PATH.%s Nothing was run.",
+			o.program, didYouMean(o.program, []string{"plan", "apply", "destroy", "states"}, "cairn run "))
 	}
 	o.program = program
 	return nil
@@ -134,14 +99,7 @@ func (o *runOptions) checkNumbers() error {
 	return nil
 }
 
-// checkDirty refuses to act on changes that only this working copy has.
-func (o *runOptions) checkDirty(ctx context.Context, repository *changes.Repository) error {
-	if repository == nil || o.allowDirty {
-		return nil
-	}
-	return refuseDirty(ctx, repository)
-}
-
+// refuseDirty refuses to act on changes that only this working copy has.
 func refuseDirty(ctx context.Context, repository *changes.Repository) error {
 	dirty, err := repository.Dirty(ctx)
 	if err != nil || len(dirty) == 0 {
@@ -172,71 +130,3 @@ func commandLine(words []string) string {
 }
 
 const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+@%"
-
-// stackRun is the run of a command in stacks.
-type stackRun struct {
-	session   *session
-	tree      *stackTree
-	options   runOptions
-	processes *process.Set
-	output    *render.Output
-	terminal  bool           // commands read from the terminal
-	times     []render.Times // by stack
-}
-
-func (s *session) runInStacks(ctx context.Context, tree *stackTree, o runOptions) (int, error) {
-	parallel := o.parallel > 1
-	r := &stackRun{
-		session: s, tree: tree, options: o, processes: &process.Set{}, terminal: !parallel && s.inputIsTerminal(),
-		output: render.NewOutput(s.streams.Out, s.streams.Err, parallel), times: make([]render.Times, len(tree.Stacks)),
-	}
-	ctx, stop := s.forwardInterrupts(ctx, r.processes, r.terminal)
-	results := tree.graph.Run(ctx, order.RunOptions{
-		Selected: tree.selected.Selection, Rule: order.ByQueue,
-		Parallel: o.parallel, FailFast: o.fast, KeepGoing: o.keepGoing,
-	}, r.stack)
-	stop()
-	summary := render.Summary{View: tree.view(false), Command: o.command, Results: results, Times: r.times, Sequence: tree.graph.Sequence(order.ByQueue, tree.selected.Selection)}
-	s.note("%s", summary.Text())
-	if o.report != "" {
-		if err := writeRunReport(string(o.report), summary); err != nil {
-			return 0, fail("Report cannot be written", "The results cannot be written to %s: %s.", o.report, reason(err))
-		}
-	}
-	if summary.OK() {
-		return exitOK, nil
-	}
-	return exitError, nil
-}
-
-// stack runs the command in one stack.
-func (r *stackRun) stack(_ context.Context, i int) error {
-	out := r.output.Node(r.tree.name(i))
-	command := process.Command{
-		Program: r.options.program, Args: r.options.command[1:], Dir: r.tree.dir(i),
-		Stdout: out.Out, Stderr: out.Err, Foreground: r.terminal,
-	}
-	if file, ok := r.session.streams.In.(*os.File); ok && r.options.parallel == 1 {
-		command.Stdin = file
-	}
-	r.times[i].Started = time.Now()
-	err := r.processes.Run(command)
-	r.times[i].Ended = time.Now()
-	if errors.Is(err, process.ErrStopped) {
-		err = order.ErrNotStarted
-	}
-	return errors.Join(err, out.Close())
-}
-
-// writeRunReport writes results in the format that the name of the file asks for.
-func writeRunReport(name string, summary render.Summary) error {
-	write := summary.JSON
-	if strings.HasSuffix(name, ".xml") {
-		write = summary.JUnit
-	}
-	content, err := write()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, content, 0o644) //nolint:gosec // there is nothing secret in it
-}

@@ -9,36 +9,47 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 
+	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
 	"github.com/cairnstacks/cairn/internal/order/lowdata/statefn"
+	"github.com/cairnstacks/cairn/internal/order/render"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 func runStatesCommand() *command {
 	var o statesOptions
 	var test, failhard bool
-	var functions string
+	var functions, backups, output string
+	var parallel countValue
+	var report fileValue
 	return &command{
 		name:    "states",
-		args:    "ROOT SLS...",
+		args:    "ROOT [SLS...]",
 		summary: "Brings this machine into the states that SLS files describe.",
 		long: `
-The files are in the directory ROOT, and web.config is web/config.sls there. All mistakes that can be found beforehand are, and nothing is
-run then. With -test nothing is changed, and what would be is shown. An interrupt lets the call end that is being made, and a second one ends it.
+The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. All mistakes that can be found beforehand are, and nothing is
+run then. With -test, or test=True as Salt has it, nothing is changed, and what would be is shown. An interrupt lets the call end that is being made, and a second one ends it.
 
 Functions: ` + strings.Join(statefn.Names(), ", ") + `. All others are programs named MODULE.FUNCTION in the directory given with -functions.`,
-		example: "cairn run states -test states web\ncairn run states -functions=functions states web db",
-		minArgs: 2, maxArgs: 1 << 30,
+		example: "cairn run states -test states web\ncairn run states -functions=functions states web db\ncairn run states -id=web1 states",
+		minArgs: 1, maxArgs: 1 << 30,
 		flags: func(f *flagSet) {
 			f.statesFlags(&o)
 			f.tieFlag(&o)
 			f.BoolVar(&test, "test", false, "change nothing, and show what would be changed")
 			f.BoolVar(&failhard, "failhard", false, "stop at the first failure")
+			parallel = 10
+			f.Var(&parallel, "parallel", "make at most `N` calls at the same time, of those with \"parallel: true\" (default: 10)")
+			f.StringVar(&backups, "backups", "", "put files with \"backup: minion\" below `DIR` before they are replaced (default: /var/backups/cairn for root, or ~/.local/state/cairn/backups)")
 			f.StringVar(&functions, "functions", "", "programs for functions are in `DIR`")
+			f.StringVar(&output, "output", "full", "of each call, show all, one line, all if it has failed, or all if it has failed or changed something: `full|terse|mixed|changes`")
+			report = ""
+			f.Var(&report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")
 			f.jsonFlag("write a JSON document")
 		},
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
@@ -46,12 +57,20 @@ Functions: ` + strings.Join(statefn.Names(), ", ") + `. All others are programs 
 			if err := checkFunctionsDir(functions); err != nil {
 				return 0, err
 			}
+			show, err := resultsShown(output)
+			if err != nil {
+				return 0, err
+			}
+			if args, err = testArgument(args, &test); err != nil {
+				return 0, err
+			}
 			src, err := s.openStates(args, o)
 			if err != nil {
 				return 0, err
 			}
-			run := &statesRun{session: s, source: src, test: test, host: &statefn.Host{Files: src.files(), Folder: functions}}
-			status, err := run.run(ctx, o, failhard)
+			host := &statefn.Host{Files: src.files(), Folder: functions, Backups: backupsDir(backups)}
+			run := &statesRun{session: s, source: src, host: host, test: test, report: string(report), show: show}
+			status, err := run.run(ctx, o, lowdata.RunOptions{Test: test, Failhard: failhard, Parallel: int(parallel)})
 			return status, errors.Join(err, src.close())
 		},
 	}
@@ -71,15 +90,75 @@ func checkFunctionsDir(dir string) error {
 	return nil
 }
 
+// backupsDir returns the directory for backups, "" if there can be none.
+func backupsDir(given string) string {
+	if given != "" {
+		if absolute, err := filepath.Abs(given); err == nil {
+			return absolute
+		}
+		return given
+	}
+	if os.Geteuid() == 0 {
+		return "/var/backups/cairn"
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if home, err := os.UserHomeDir(); !filepath.IsAbs(state) && err == nil {
+		state = filepath.Join(home, ".local", "state")
+	}
+	if !filepath.IsAbs(state) {
+		return ""
+	}
+	return filepath.Join(state, "cairn", "backups")
+}
+
+// resultsShown returns of which results all is shown with one of the values of -output.
+func resultsShown(output string) (func(lowdata.Status) bool, error) {
+	switch output {
+	case "full":
+		return func(lowdata.Status) bool { return true }, nil
+	case "terse":
+		return func(lowdata.Status) bool { return false }, nil
+	case "mixed":
+		return func(status lowdata.Status) bool { return !status.Success() }, nil
+	case "changes":
+		return func(status lowdata.Status) bool { return !status.Success() || status == lowdata.Changed }, nil
+	}
+	return nil, fail("Wrong option", "For the option -output there is no value %q. Use full, terse, mixed or changes.", output)
+}
+
+// testArgument takes "test=True" out of the arguments, which stands for the option -test.
+func testArgument(args []string, test *bool) ([]string, error) {
+	var others []string
+	for _, arg := range args {
+		value, ok := strings.CutPrefix(arg, "test=")
+		switch {
+		case !ok:
+			others = append(others, arg)
+		case strings.EqualFold(value, "true"):
+			*test = true
+		case strings.EqualFold(value, "false"):
+			*test = false
+		default:
+			return nil, fail("Wrong argument", "The argument %q must be test=True or test=False.", arg)
+		}
+	}
+	if len(others) == 0 {
+		return nil, fail("Argument missing", "The command needs: cairn run states ROOT [SLS...].")
+	}
+	return others, nil
+}
+
 // statesRun is one run of states.
 type statesRun struct {
 	session *session
 	source  *statesSource
 	host    *statefn.Host
 	test    bool
+	report  string                    // the file for the results; "" if there is none
+	show    func(lowdata.Status) bool // whether of a result all is shown, and not only one line
 }
 
-func (r *statesRun) run(ctx context.Context, o statesOptions, failhard bool) (int, error) {
+func (r *statesRun) run(ctx context.Context, o statesOptions, options lowdata.RunOptions) (int, error) {
 	s := r.session
 	if err := s.compileStates(r.source, o); err != nil {
 		return 0, err
@@ -87,18 +166,34 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, failhard bool) (in
 	if diags := r.host.Check(r.source.low.Calls); len(diags) > 0 {
 		return 0, diags
 	}
+	if err := s.checkReport(fileValue(r.report)); err != nil {
+		return 0, err
+	}
+	if !s.options.json { // the document has them
+		if err := s.report(r.source.warnings); err != nil {
+			return 0, err
+		}
+	}
 	starting, making, stop := s.interruptibleCalls(ctx)
 	call := func(req lowdata.Request) lowdata.Outcome { return r.host.Call(making, req) }
-	options := lowdata.RunOptions{Functions: hostCalls{r.host, call}, Test: r.test, Failhard: failhard}
-	if !s.options.json {
-		options.Ended = r.write
+	options.Functions = hostCalls{r.host, call}
+	var results []lowdata.Result
+	work := func() { results = r.source.low.Run(starting, options) }
+	if s.options.json {
+		work()
+	} else {
+		r.during(&options, work)
 	}
-	results := r.source.low.Run(starting, options)
 	stop()
 	status := exitOK
 	for _, result := range results {
 		if !result.Status.Success() {
 			status = exitError
+		}
+	}
+	if r.report != "" {
+		if err := s.writeRunReport(fileValue(r.report), statesReport{r, results}); err != nil {
+			return 0, err
 		}
 	}
 	if s.options.json {
@@ -111,6 +206,31 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, failhard bool) (in
 	}
 	s.stdout("\n%s\n", r.summary(results))
 	return status, nil
+}
+
+// during shows what happens while work runs: each result, and on a terminal also which calls are being made.
+func (r *statesRun) during(options *lowdata.RunOptions, work func()) {
+	display := r.session.newRunDisplay(runDisplayOptions{title: "Running", total: len(r.source.low.Calls), parallel: true})
+	rows := map[*lowdata.Call]*render.NodeOutput{}
+	options.Started = func(call *lowdata.Call) {
+		if rows[call] == nil {
+			rows[call] = display.output.Node(call.String())
+		}
+	}
+	options.Ended = func(result lowdata.Result) {
+		if row := rows[result.Call]; row != nil {
+			_ = row.Close() //nolint:errcheck // nothing was printed there
+		}
+		r.write(result)
+		display.count(statesAsNodes[result.Status])
+	}
+	display.during(work)
+}
+
+// statesAsNodes says as what calls are counted while they are made.
+var statesAsNodes = map[lowdata.Status]order.State{
+	lowdata.OK: order.Succeeded, lowdata.Changed: order.Succeeded, lowdata.NotNeeded: order.Succeeded,
+	lowdata.Failed: order.Failed, lowdata.Skipped: order.Skipped,
 }
 
 // hostCalls makes calls that do not end when nothing more is to be started.
@@ -158,18 +278,7 @@ func (s *session) interruptibleCalls(ctx context.Context) (starting, making cont
 
 // write shows a result.
 func (r *statesRun) write(result lowdata.Result) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%-12s  %s\n", r.status(result.Status), result.Call)
-	if result.Comment != "" {
-		writeIndented(&b, result.Comment)
-	}
-	if result.Changes.Len() > 0 {
-		var changes strings.Builder
-		if err := lowdata.WriteYAML(&changes, result.Changes); err == nil {
-			writeIndented(&b, changes.String())
-		}
-	}
-	r.session.stdout("%s", b.String())
+	r.session.stdout("%s", resultText(result, r.status(result.Status), r.show(result.Status)))
 }
 
 // status names a status, in test mode as what would be.
@@ -178,12 +287,6 @@ func (r *statesRun) status(status lowdata.Status) string {
 		return "would change"
 	}
 	return status.String()
-}
-
-func writeIndented(b *strings.Builder, text string) {
-	for line := range strings.Lines(strings.TrimRight(text, "\n") + "\n") {
-		b.WriteString("    " + line)
-	}
 }
 
 // summary counts how calls have ended.
@@ -202,44 +305,4 @@ func (r *statesRun) summary(results []lowdata.Result) string {
 		return "There is nothing to do."
 	}
 	return strings.Join(parts, ", ") + "."
-}
-
-// statesDocument is what cairn run states -json writes.
-type statesDocument struct {
-	FormatVersion string         `json:"format_version"`
-	Test          bool           `json:"test"`
-	Results       []stateResult  `json:"results"`
-	Summary       map[string]int `json:"summary"`
-}
-
-type stateResult struct {
-	ID       string       `json:"id"`
-	SLS      string       `json:"sls"`
-	Function string       `json:"function"`
-	Name     string       `json:"name"`
-	Status   string       `json:"status"`
-	Result   bool         `json:"result"` // false for what counts as a failure
-	Changes  *lowdata.Map `json:"changes"`
-	Comment  string       `json:"comment"`
-	Because  string       `json:"because,omitempty"`
-}
-
-func (r *statesRun) document(results []lowdata.Result) statesDocument {
-	document := statesDocument{FormatVersion: jsonview.FormatVersion, Test: r.test, Results: []stateResult{}, Summary: map[string]int{}}
-	for _, result := range results {
-		call := result.Call
-		shown := stateResult{
-			ID: call.ID, SLS: call.SLS, Function: call.FullFunction(), Name: call.Name, Status: result.Status.String(),
-			Result: result.Status.Success(), Changes: result.Changes, Comment: result.Comment,
-		}
-		if shown.Changes == nil {
-			shown.Changes = &lowdata.Map{}
-		}
-		if result.Because != nil {
-			shown.Because = result.Because.String()
-		}
-		document.Results = append(document.Results, shown)
-		document.Summary[shown.Status]++
-	}
-	return document
 }

@@ -133,7 +133,7 @@ func (o *operation) rescueState(cause error, state *stackstate.State, base state
 	}
 	document, err := json.MarshalIndent(stateDocument{
 		FormatVersion: stateFormatVersion,
-		Deployment:    deployment,
+		Deployment:    o.deployment,
 		Lineage:       base.Lineage,
 		Serial:        base.Serial,
 		Records:       records,

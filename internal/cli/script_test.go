@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,14 +26,16 @@ func testContext() context.Context { return context.Background() }
 // TestScripts runs the scripts in testdata/script, which say what users see.
 //
 // Beside what package testscript has, scripts know the conditions [engine], where there is terraform or tofu; [tofu], where
-// commands use tofu unless told otherwise; [terraform], for what is about terraform alone; and [unprivileged], where
-// the modes of files are obeyed. They know these commands:
+// commands use tofu unless told otherwise; [terraform], for what is about terraform alone; [git]; and [unprivileged], where
+// the modes of files are obeyed. The variable EXAMPLES names the directory of the examples. They know these commands:
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
 //   - sources: serves repositories, archives and registries; see scriptSources
 //   - releases: serves releases of terraform and tofu; see releasesCommand
 //   - waitfor FILE: waits until a file exists
 //   - truncate FILE BYTES: cuts a file
+//   - refused CODE PLACE ARGUMENT...: cairn finds a problem and runs nothing; see refusedCommand
+//   - warned CODE PLACE ARGUMENT...: cairn warns
 //   - alter FILE OFFSET: changes one byte of a file; a negative offset counts from its end
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -51,6 +54,8 @@ func TestScripts(t *testing.T) {
 			"waitfor":  waitForFile,
 			"truncate": truncateFile,
 			"alter":    alterFile,
+			"refused":  refusedCommand,
+			"warned":   warnedCommand,
 		},
 	})
 }
@@ -65,11 +70,16 @@ func setUpScript(env *testscript.Env) error {
 	env.Setenv("COLUMNS", "1000") // so that patterns match whole sentences
 	env.Setenv("HOME", env.WorkDir)
 	program, err := exec.LookPath("cairn")
+	if err != nil {
+		return err
+	}
 	env.Setenv("CAIRN", program) // for scripts that change PATH
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	env.Setenv("EXAMPLES", examples)
 	return err
 }
 
-// scriptCondition implements the conditions. Where the variable CI is set, no script is skipped for want of an engine.
+// scriptCondition implements the conditions. Where the variable CI is set, no script is skipped for want of an engine or git.
 func scriptCondition(cond string) (bool, error) {
 	tofu, terraform := isOnPath("tofu"), isOnPath("terraform")
 	switch cond {
@@ -80,6 +90,11 @@ func scriptCondition(cond string) (bool, error) {
 			return false, errors.New("neither terraform nor tofu is on PATH, and CI must have one")
 		}
 		return tofu || terraform, nil
+	case "git":
+		if !isOnPath("git") && os.Getenv("CI") != "" {
+			return false, errors.New("git is not on PATH, and CI must have it")
+		}
+		return isOnPath("git"), nil
 	case "terraform":
 		return terraform, nil
 	case "tofu": // it comes first where both are there
@@ -94,18 +109,22 @@ func isOnPath(program string) bool {
 	return err == nil
 }
 
+// waitForFile waits until a file exists, or until a text is in it.
 func waitForFile(ts *testscript.TestScript, _ bool, args []string) {
 	deadline := time.After(time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if _, err := os.Stat(ts.MkAbs(args[0])); !errors.Is(err, fs.ErrNotExist) {
+		content, err := os.ReadFile(ts.MkAbs(args[0]))
+		if !errors.Is(err, fs.ErrNotExist) {
 			ts.Check(err)
-			return
+			if len(args) == 1 || bytes.Contains(content, []byte(args[1])) {
+				return
+			}
 		}
 		select {
 		case <-deadline:
-			ts.Fatalf("%s did not appear within a minute", args[0])
+			ts.Fatalf("%s did not appear within a minute", strings.Join(args, " with "))
 		case <-tick.C:
 		}
 	}

@@ -19,11 +19,14 @@ import (
 	"golang.org/x/term"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/internal/userfile"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
-	"github.com/cairnstacks/cairn/internal/views/progress"
+	"github.com/cairnstacks/cairn/internal/views/live"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -32,8 +35,8 @@ import (
 // workDir holds what the engine keeps between commands, beside the stack.
 const workDir = ".cairn"
 
-// deployment is the one that a stack without deployment files has.
-const deployment = "default"
+// defaultDeployment is the one that a stack has if nobody names another.
+const defaultDeployment = "default"
 
 // session is one run of a command: what it was given, and what it has opened so far.
 type session struct {
@@ -49,9 +52,15 @@ type session struct {
 	engine   preparedEngine
 	workDir  string // for the engine, if it is not to be the usual one
 	store    statestore.Store
-	input    *bufio.Reader // of answers, nil until the first question
 
-	live atomic.Pointer[progress.Live] // set while progress is drawn on a terminal
+	// deployment is whose state, lock and interrupted applies these are. It is known when the store or the engine is open.
+	deployment string
+
+	input *bufio.Reader // of answers, nil until the first question
+
+	live atomic.Pointer[live.Display] // set while it is drawn on a terminal
+
+	lost atomic.Pointer[error] // what kept output from being written, if anything did
 
 	// report shows diagnostics. How depends on the command and its options.
 	report func(hcl.Diagnostics) error
@@ -96,7 +105,27 @@ func (s *session) close() {
 
 // stdout writes what was asked for.
 func (s *session) stdout(format string, args ...any) {
-	fmt.Fprintf(s.streams.Out, format, args...)
+	if live := s.live.Load(); live != nil {
+		live.Print(fmt.Sprintf(format, args...))
+		return
+	}
+	if _, err := fmt.Fprintf(s.streams.Out, format, args...); err != nil {
+		s.lost.CompareAndSwap(nil, &err)
+	}
+}
+
+// line writes a line of the output. Texts from elsewhere, such as names of directories, stay on it, and steer no terminal.
+func (s *session) line(format string, texts ...string) { s.stdout("%s\n", inLine(format, texts)) }
+
+// noteLine is line for what accompanies the output.
+func (s *session) noteLine(format string, texts ...string) { s.note("%s\n", inLine(format, texts)) }
+
+func inLine(format string, texts []string) string {
+	args := make([]any, len(texts))
+	for i, text := range texts {
+		args[i] = textstyle.Name(text)
+	}
+	return fmt.Sprintf(format, args...)
 }
 
 // note writes what accompanies it. It goes to standard error, so that the output can be used by programs.
@@ -141,7 +170,7 @@ func (s *session) sources() diagnostic.Sources {
 		if inPackage, ok := s.packagePath(name); ok {
 			path = inPackage
 		}
-		src, err := os.ReadFile(path)
+		src, err := userfile.Read(os.DirFS(filepath.Dir(path)), filepath.Base(path), hclsource.MaxSize)
 		if err != nil {
 			return nil // shown without its source
 		}
@@ -168,8 +197,7 @@ func (s *session) viewOptions(w io.Writer) views.Options {
 
 // inputIsTerminal tells whether there is someone to ask.
 func (s *session) inputIsTerminal() bool {
-	file, ok := s.streams.In.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	return isTerminal(s.streams.In)
 }
 
 // readSettings returns the settings of the stack.
@@ -241,6 +269,9 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.chooseDeployment(); err != nil {
+		return nil, err
+	}
 	if err := makeWorkDir(workDir); err != nil {
 		return nil, fail("Working directory cannot be used", "cairn keeps the engine's files in the directory %s, and nothing can be written there: %s. "+
 			"Make the directory of the stack writable for this user, or copy the stack to one that is, and name that with -chdir=DIR.",
@@ -251,7 +282,7 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 	if err != nil {
 		return nil, s.engineProblem(err)
 	}
-	opened, err := tfengine.New(tfengine.Options{Binary: found.Path, StackDir: stackDir, WorkDir: workDir, Resolver: s.packages()})
+	opened, err := tfengine.New(tfengine.Options{Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: s.runsDir(), Resolver: s.packages()})
 	if err != nil {
 		return nil, s.engineProblem(err)
 	}
@@ -283,6 +314,9 @@ func checkWritable(dir string) error {
 func (s *session) openStore(ctx context.Context) (statestore.Store, error) {
 	if s.store != nil {
 		return s.store, nil
+	}
+	if err := s.chooseDeployment(); err != nil {
+		return nil, err
 	}
 	settings, err := s.readSettings()
 	if err != nil {

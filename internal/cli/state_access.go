@@ -20,6 +20,8 @@ type storedState struct {
 	*statestore.Snapshot
 	State *stackstate.State
 
+	deployment string // whose it is
+
 	lock statestore.Lock // nil when the state was only read
 }
 
@@ -29,7 +31,7 @@ func (s *session) readState(ctx context.Context) (*storedState, error) {
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := store.Read(ctx, deployment)
+	snapshot, err := store.Read(ctx, s.deployment)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +39,7 @@ func (s *session) readState(ctx context.Context) (*storedState, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &storedState{Snapshot: snapshot, State: state}, nil
+	return &storedState{Snapshot: snapshot, State: state, deployment: s.deployment}, nil
 }
 
 func decodeState(records map[string][]byte) (*stackstate.State, error) {
@@ -58,7 +60,7 @@ func (s *session) lockState(ctx context.Context, operation string) (*storedState
 	if err != nil {
 		return nil, err
 	}
-	lock, err := store.Lock(ctx, deployment, statestore.LockRequest{Operation: operation})
+	lock, err := store.Lock(ctx, s.deployment, statestore.LockRequest{Operation: operation})
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +85,7 @@ func (s *session) lockExisting(ctx context.Context, operation string) (*storedSt
 	}
 	if stored.Lineage == "" {
 		// The first apply has the lock before it has written anything.
-		holder, err := s.store.LockInfo(ctx, deployment)
+		holder, err := s.store.LockInfo(ctx, s.deployment)
 		if err != nil || holder == nil {
 			return stored, err
 		}
@@ -98,7 +100,7 @@ func (s *session) lockExisting(ctx context.Context, operation string) (*storedSt
 
 // reload reads the state again, under the same lock.
 func (t *storedState) reload(ctx context.Context, store statestore.Store) error {
-	snapshot, err := store.Read(ctx, deployment)
+	snapshot, err := store.Read(ctx, t.deployment)
 	if err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func stateHistoryCommand() *command {
 			if err != nil {
 				return 0, err
 			}
-			versions, err := store.History(ctx, deployment)
+			versions, err := store.History(ctx, s.deployment)
 			if err != nil {
 				return 0, err
 			}
@@ -195,7 +195,7 @@ Only the state is changed, as a new serial; what exists is not. Plan afterwards 
 				return 0, fail("Wrong serial", "The serial must be a number that \"cairn state history\" shows, and not %q.", args[0])
 			}
 			return s.changeState(ctx, "state rollback", func(stored *storedState) (map[string][]byte, error) {
-				old, err := s.store.ReadSerial(ctx, deployment, serial)
+				old, err := s.store.ReadSerial(ctx, s.deployment, serial)
 				if err != nil {
 					return nil, err
 				}
@@ -221,7 +221,7 @@ more: two at a time would damage the state.`,
 			if err != nil {
 				return 0, err
 			}
-			if err := store.ForceUnlock(ctx, deployment, args[0]); err != nil {
+			if err := store.ForceUnlock(ctx, s.deployment, args[0]); err != nil {
 				return 0, err
 			}
 			s.stdout("The lock was removed.\n")

@@ -32,7 +32,7 @@ The document holds sensitive values. "cairn state push" reads it; to look into a
 			}
 			return exitOK, jsonview.WriteDocument(s.streams.Out, stateDocument{
 				FormatVersion: stateFormatVersion,
-				Deployment:    deployment,
+				Deployment:    s.deployment,
 				Lineage:       stored.Lineage,
 				Serial:        stored.Serial,
 				Records:       stored.Records,

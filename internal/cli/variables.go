@@ -65,7 +65,7 @@ func (s *session) readVariables(declared map[string]*stackconfig.InputVariable, 
 		fromEnv:  map[string]hcl.Diagnostics{},
 	}
 	r.environment()
-	for _, argument := range arguments {
+	for _, argument := range append(variableFilesFromEnv(), arguments...) {
 		if argument.file != "" {
 			r.file(argument.file)
 		} else {
@@ -86,6 +86,19 @@ type variableReader struct {
 
 	// fromEnv are the problems with values from the environment. They don't matter where an option gives another.
 	fromEnv map[string]hcl.Diagnostics
+}
+
+// variableFilesVariable is the environment variable with a list of files with values, as PATH is one of directories.
+const variableFilesVariable = "CAIRN_VAR_FILES"
+
+func variableFilesFromEnv() []variableArgument {
+	var files []variableArgument
+	for _, file := range filepath.SplitList(os.Getenv(variableFilesVariable)) {
+		if file != "" {
+			files = append(files, variableArgument{file: file})
+		}
+	}
+	return files
 }
 
 func (r *variableReader) environment() {

@@ -5,21 +5,25 @@ package convert
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/gated"
+	"github.com/cairnstacks/cairn/internal/order/lowdata"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
 	"github.com/cairnstacks/cairn/internal/order/stage"
 	"github.com/cairnstacks/cairn/internal/order/workspace"
 )
 
-func model(t *testing.T, src string) *workspace.Model {
+// model reads a workspace file.
+func model(t testing.TB, src string) *workspace.Model {
 	t.Helper()
 	w, diags := workspace.Parse(workspace.FileName, []byte(src))
 	if diags.HasErrors() {
@@ -32,17 +36,27 @@ func model(t *testing.T, src string) *workspace.Model {
 	return m
 }
 
-// edges are the pairs of nodes that are ordered, also through others.
-func edges(g *order.Graph, name func(string) string) []string {
-	var list []string
-	for _, edge := range g.Reduced(nil, true) {
-		list = append(list, name(g.Node(edge.From).Name)+" < "+name(g.Node(edge.To).Name))
+func graphOf(t testing.TB, m *workspace.Model, phased bool) *workspace.Graph {
+	t.Helper()
+	g, diags := m.Graph(phased)
+	if diags.HasErrors() {
+		t.Fatal(diags)
 	}
-	slices.Sort(list)
-	return list
+	return g
 }
 
-func write(t *testing.T, dir string, files map[string]string) {
+// must returns the result of a conversion that has no errors.
+func must(t testing.TB) func(Result, hcl.Diagnostics) Result {
+	return func(r Result, diags hcl.Diagnostics) Result {
+		t.Helper()
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		return r
+	}
+}
+
+func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
 		full := filepath.Join(dir, filepath.FromSlash(name))
@@ -63,222 +77,390 @@ func lost(r Result) string {
 	return strings.Join(texts, "\n")
 }
 
-// X-11: stack directories.
-func TestOrderX11Tree(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, map[string]string{
-		"net/stack.tm":     "stack {\n  tags  = [\"net\", \"prod\"]\n  watch = [\"/files/zones.json\"]\n}\n",
-		"net/dns/stack.tm": "stack {\n  before = [\"../../apps\"]\n}\n",
-		"apps/a/stack.tm":  "stack {\n  after = [\"tag:net:prod,other\"]\n  wants = [\"../b\"]\n}\n",
-		"apps/b/stack.tm":  "stack {\n  after = [\"../a\"]\n}\n",
-	})
-	tree, diags := stackdir.Load(dir)
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	before, diags := tree.Graph()
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	r := Tree(tree)
-	after, diags := model(t, string(r.Text)).Graph(false)
-	if diags.HasErrors() {
-		t.Fatalf("%v\n%s", diags, r.Text)
-	}
-	dotted := func(name string) string { return strings.ReplaceAll(strings.TrimPrefix(name, "/"), "/", ".") }
-	if diff := cmp.Diff(edges(before, dotted), edges(after.Graph, dotted)); diff != "" {
-		t.Errorf("order (-stack directories +workspace):\n%s\n%s", diff, r.Text)
-	}
-	if !strings.Contains(string(r.Text), `watch = ["files/zones.json"]`) {
-		t.Errorf("the watched file is not there:\n%s", r.Text)
-	}
-	if text := lost(r); !strings.Contains(text, "/apps/a has wants or wanted_by") || len(r.Lost) != 2 {
-		t.Errorf("lost:\n%s", text)
-	}
+// losesOrder tells whether a loss says that the order may be another one.
+func losesOrder(r Result) bool {
+	return slices.ContainsFunc(r.Lost, func(l Loss) bool { return l.Order })
 }
 
-// X-11: tasks of plugins.
-func TestOrderX11Tasks(t *testing.T) {
-	const text = `
-- {role: '*', stage: post_deployment/100, type: shell, parameters: {cmd: c, timeout: 42}}
-- {role: controller, stage: post_deployment/100.0, type: shell, parameters: {cmd: d}}
-- {role: '*', stage: pre_deployment/-1.5, type: shell, parameters: {cmd: a}}
-- {role: '*', stage: pre_deployment, type: reboot}
-`
-	tasks, diags := stage.Parse("z", "z/tasks.yaml", []byte(text), stage.Strict)
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	others, diags := stage.Parse("b", "b/tasks.yaml", []byte("- {role: '*', stage: post_deployment/50, type: shell, parameters: {cmd: b}}"), stage.Strict)
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	tasks = append(tasks, others...)
-	stage.Sort(tasks)
-	r := Tasks(tasks)
-	g, diags := model(t, string(r.Text)).Graph(false)
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	var commands []string
-	for _, n := range g.Sequence(order.ByWeight, nil) {
-		commands = append(commands, g.Steps[n].Leaf.Task.Command[2])
-	}
-	if got, want := strings.Join(commands, " "), "a b c d"; got != want {
-		t.Errorf("order: %s, want %s\n%s", got, want, r.Text)
-	}
-	if text := lost(r); !strings.Contains(text, "z#4 is a task of type reboot") || !strings.Contains(text, "z#2 is for roles") || len(r.Lost) != 2 {
-		t.Errorf("lost:\n%s", text)
-	}
-}
-
-// X-11: gated stacks, there and back.
-func TestOrderX11Gated(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, map[string]string{
-		"base/main.tf": "", "dev/main.tf": "", "prod-db/main.tf": "", "prod-app/main.tf": "",
-		".terrateam/config.yml": `
-stacks:
-  names:
-    base: {tag_query: "dir:base"}
-    dev:
-      tag_query: "dir:dev"
-      rules: {modified_by: [base], auto_apply: true}
-    prod:
-      stacks: [db, app]
-      variables: {tier: prod}
-      rules: {modified_by: [base], plan_after: [], apply_after: [dev]}
-    db: {tag_query: "dir:prod-db"}
-    app:
-      tag_query: "dir:prod-app"
-      rules: {plan_after: [db]}
-`,
-	})
-	layout, diags, err := gated.Load(dir)
-	if err != nil || diags.HasErrors() {
-		t.Fatal(err, diags)
-	}
-	r := Gated(layout)
-	m := model(t, string(r.Text))
-	g, diags := m.Graph(true)
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	same := func(name string) string { return name }
-	want := []string{
-		"apply base-2 < plan dev-2", "apply dev-2 < apply prod-db",
-		"apply prod-db < plan prod-app", "plan base-2 < apply base-2", "plan dev-2 < apply dev-2", "plan prod-app < apply prod-app", "plan prod-db < apply prod-db",
-	}
-	if diff := cmp.Diff(want, edges(g.Graph, same)); diff != "" {
-		t.Errorf("order (-want +got):\n%s\n%s", diff, r.Text)
-	}
-	app := m.LeavesOf(m.Block("prod-app"))[0]
-	if app.Variables["tier"] != "prod" || !m.LeavesOf(m.Block("dev-2"))[0].AutoApply {
-		t.Errorf("variables or auto_apply got lost:\n%s", r.Text)
-	}
-
-	back := ToGated(m)
-	config, diags := gated.Read("config.yml", back.Text)
-	if diags.HasErrors() {
-		t.Fatalf("%v\n%s", diags, back.Text)
-	}
-	dirspaces, diags := config.Dirspaces([]string{"base/main.tf", "dev/main.tf", "prod-db/main.tf", "prod-app/main.tf"}, func(string) bool { return false })
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	again, diags := gated.New(config, dirspaces)
-	if diags.HasErrors() {
-		t.Fatalf("%v\n%s", diags, back.Text)
-	}
-	once, twice := steps(layout), steps(again)
-	if diff := cmp.Diff(once, twice); diff != "" {
-		t.Errorf("steps (-before +after there and back):\n%s\n%s", diff, back.Text)
-	}
-}
-
-// steps renders the steps of a change of base by directories.
-func steps(l *gated.Layout) []string {
-	change := l.Change(l.ByFiles([]string{"base/main.tf"}), gated.ChangeOptions{})
+// waves renders groups of nodes, sorted in each.
+func waves(g *order.Graph, selected order.Selection, name func(n int) string) []string {
 	var list []string
-	for _, step := range change.Steps() {
-		var dirs []string
-		for _, d := range step.Dirspaces {
-			dirs = append(dirs, l.Dirspaces[d].Dir)
+	for _, wave := range g.Waves(selected) {
+		var texts []string
+		for _, n := range wave {
+			texts = append(texts, name(n))
 		}
-		slices.Sort(dirs)
-		list = append(list, step.Action.String()+" "+strings.Join(dirs, " "))
+		slices.Sort(texts)
+		list = append(list, strings.Join(texts, " "))
 	}
 	return list
 }
 
-// X-11: what gates cannot say is told.
-func TestOrderX11Lost(t *testing.T) {
-	r := ToGated(model(t, `
-stack "a" { order = 3 }
-stack "b" {
-  after_any = ["a", "t"]
-  watch     = ["x"]
-}
-task "t" { command = "true" }
-group "g" {
-  members = ["a", "t"]
-  strategy { parallel = 1 }
-}
-`))
-	want := `The order or the keys of a, for which there is no form (cairn.workspace.hcl:2:1).
-The deployment, var_files or watch of the stack b, for which there is no form (cairn.workspace.hcl:3:1).
-That one success is enough for b: all are waited for (cairn.workspace.hcl:4:3).
-That b waits for the task t (cairn.workspace.hcl:4:3).
-The task t, for which there is no form (cairn.workspace.hcl:7:1).
-The strategy of the group g (cairn.workspace.hcl:8:1).`
-	if diff := cmp.Diff(want, lost(r)); diff != "" {
-		t.Errorf("lost (-want +got):\n%s", diff)
+func sequence(g *order.Graph, rule order.Rule, selected order.Selection, name func(n int) string) []string {
+	var list []string
+	for _, n := range g.Sequence(rule, selected) {
+		list = append(list, name(n))
 	}
-	if _, diags := gated.Read("config.yml", r.Text); diags.HasErrors() {
-		t.Errorf("%v\n%s", diags, r.Text)
+	return list
+}
+
+// byDir names the nodes of a workspace graph by directories.
+func byDir(g *workspace.Graph) func(n int) string {
+	return func(n int) string { return path.Join("/", g.Steps[n].Leaf.Stack.Dir) }
+}
+
+func byName(g *workspace.Graph) func(n int) string {
+	return func(n int) string { return g.Steps[n].Leaf.Name }
+}
+
+// tree writes stack directories and reads them. Each line is "PATH attribute=entry;entry attribute=…".
+func tree(t testing.TB, lines string) *stackdir.Tree {
+	t.Helper()
+	dir := t.TempDir()
+	files := map[string]string{}
+	for line := range strings.Lines(lines) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		var b strings.Builder
+		b.WriteString("stack {\n")
+		for _, field := range fields[1:] {
+			name, value, _ := strings.Cut(field, "=")
+			if name == "name" || name == "id" || name == "description" {
+				b.WriteString("  " + name + " = \"" + value + "\"\n")
+				continue
+			}
+			b.WriteString("  " + name + " = [\"" + strings.ReplaceAll(value, ";", "\", \"") + "\"]\n")
+		}
+		b.WriteString("}\n")
+		files[path.Join(fields[0], "stack.tm")] = b.String()
+	}
+	write(t, dir, files)
+	return load(t, dir)
+}
+
+func load(t testing.TB, dir string) *stackdir.Tree {
+	t.Helper()
+	loaded, diags := stackdir.Load(dir)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return loaded
+}
+
+func treeGraph(t testing.TB, tree *stackdir.Tree) *order.Graph {
+	t.Helper()
+	g, diags := tree.Graph()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return g
+}
+
+// written reads stack directories that were written.
+func written(t testing.TB, r Result) *stackdir.Tree {
+	t.Helper()
+	dir := t.TempDir()
+	files := map[string]string{}
+	for _, file := range r.Files {
+		files[file.Path] = string(file.Text)
+	}
+	write(t, dir, files)
+	return load(t, dir)
+}
+
+// sameOrder compares the sequence and the waves of a tree and of a workspace file.
+func sameOrder(t testing.TB, tree *stackdir.Tree, m *workspace.Model) {
+	t.Helper()
+	before, after := treeGraph(t, tree), graphOf(t, m, false)
+	inTree := func(n int) string { return before.Node(n).Name }
+	if diff := cmp.Diff(sequence(before, order.ByQueue, nil, inTree), sequence(after.Graph, m.Rule(), nil, byDir(after))); diff != "" {
+		t.Errorf("sequence (-stack directories +workspace):\n%s", diff)
+	}
+	if diff := cmp.Diff(waves(before, nil, inTree), waves(after.Graph, nil, byDir(after))); diff != "" {
+		t.Errorf("waves (-stack directories +workspace):\n%s", diff)
 	}
 }
 
-// X-11: a workspace as stack directories has the same order.
-func TestOrderX11ToTree(t *testing.T) {
-	m := model(t, `
-stack "net" {
-  tags  = ["net"]
-  watch = ["files/zones.json"]
+// trees are the layouts of lines A-30 to A-49, and others that are hard to convert.
+var trees = map[string]struct{ lines, want string }{
+	"A-30": {"1\n2\n3\nbatatinha\nfrita\nboom", "1 2 3 batatinha boom frita"},
+	"A-31": {"a\nb after=../a\nc after=../b\nd after=../z\nz", "a z b d c"},
+	"A-32": {"a after=../b;../c\nb after=../d;../f\nc after=../g;../h\nd\nf\ng\nh", "d f g h b c a"},
+	"A-33": {"z after=../a;../b;../c;../d\na after=../b;../c\nb\nc\nd", "b c d a z"},
+	"A-34": {"z after=../a;../b;../c;../d\na after=../x;../y\nb\nc\nd\nx\ny", "b c d x y a z"},
+	"A-35": {"z after=../b;../c;../d\na after=../c\nb before=../a\nc\nd", "b c d a z"},
+	"A-36": {"stack-a after=/stack-b\nstack-b", "stack-b stack-a"},
+	"A-37": {"s\ns/A\ns/B\ns/A/AA\ns/B/BA\ns/A/AA/AAA", "s s/A s/B s/A/AA s/B/BA s/A/AA/AAA"},
+	"A-39": {"dir/s1\ndir/s2\ndir/s3\na after=/dir", "dir/s1 dir/s2 dir/s3 a"},
+	"A-40": {"parent\nparent/s1\nparent/s2\nparent/s3\na after=/parent", "parent parent/s1 parent/s2 parent/s3 a"},
+	"A-41": {"a after=/empty\nempty/.keep/x\nb", "a b"},
+	"A-42": {"a after=/nowhere\nb", "a b"},
+	"A-44": {"a tags=infra;prod\nb tags=infra;dev\nc tags=infra\nX after=tag:infra:prod,infra:dev", "a b c X"},
+	"A-45": {"a after=tag:unknown\nb", "a b"},
+	"A-46": {"s1 tags=core\ns2\ns3 before=tag:core", "s2 s3 s1"},
+	"A-47": {`
+infra1 tags=infra;prod
+infra2 tags=infra;prod
+infra3 tags=infra;dev
+k8s1 tags=k8s;prod after=tag:infra:prod
+k8s2 tags=k8s;dev after=tag:infra:dev
+app1 after=tag:k8s:prod
+app2 after=tag:k8s:dev`, "infra1 infra2 infra3 k8s1 k8s2 app1 app2"},
+	"A-48": {`
+project tags=project before=tag:identity
+iac/bucket after=tag:project;tag:sa
+iac/sa-dir tags=identity before=/iac/sa-dir/name
+iac/sa-dir/name tags=sa`, "project iac/sa-dir iac/sa-dir/name iac/bucket"},
+	"A-49": {"p\np/child before=tag:other\np/child/grand\nother tags=other", "p p/child other p/child/grand"},
+	"A-61": {"a/b after=..\na\na/c after=..", "a a/b a/c"},
+
+	"keywords as tags":             {"a tags=and;IN\nb after=tag:and:IN,not\nc tags=not;or", "a c b"},
+	"names for people":             {"a name=zoo\nb name=zoo after=../c\nc name=yak.1", "a c b"},
+	"names that meet":              {"a.b\na/b after=/a-b\na-b", "a-b a.b a/b"},
+	"signs in names":               {"x(1)\nx{1} after=../x(1)\nx'1 after=../x{1}\nx*[1] after=../x'1\né after=/x*[1]", "x(1) x{1} x'1 x*[1] é"},
+	"the top of the repository":    {".\na before=/b\nb", ". a b"},
+	"what a directory stands for":  {"live/a\nlive/a/x\nlive/b after=..;../a\nlive/c after=/live/a", "live/a live/a/x live/c live/b"},
+	"wants that go round":          {"a wants=../b\nb wanted_by=../a wants=/a", "a b"},
+	"a stack without constraints":  {"only", "only"},
+	"interpolation in description": {"a description=$${x}%%{y}\nb", "a b"},
 }
-stack "db" { after = ["net"] }
-stack "app" { path = "apps/app" }
-stack "web" { path = "apps/web" }
-group "apps" {
-  members     = ["app", "web"]
-  apply_after = ["db"]
+
+// X-11: stack directories as a workspace file, and back.
+func TestOrderX11Dirs(t *testing.T) {
+	for name, test := range trees {
+		t.Run(name, func(t *testing.T) {
+			from := tree(t, test.lines)
+			var got []string
+			for _, n := range treeGraph(t, from).Sequence(order.ByQueue, nil) {
+				got = append(got, strings.TrimPrefix(from.Stacks[n].Path, "/"))
+			}
+			if want := strings.TrimPrefix(test.want, ". "); strings.Join(slices.DeleteFunc(got, func(s string) bool { return s == "" }), " ") != want {
+				t.Fatalf("the source has the sequence %q, want %q", got, want)
+			}
+			r := FromDirs(from)
+			if losesOrder(r) {
+				t.Errorf("order is lost:\n%s", lost(r))
+			}
+			m := model(t, string(r.Text()))
+			sameOrder(t, from, m)
+
+			back := must(t)(ToDirs(m))
+			if losesOrder(back) {
+				t.Errorf("order is lost on the way back:\n%s", lost(back))
+			}
+			again := written(t, back)
+			sameOrder(t, again, m)
+			for i, stack := range from.Stacks {
+				if diff := cmp.Diff(selectedWith(from, stack.Path), selectedWith(again, stack.Path)); diff != "" {
+					t.Errorf("selected with %d %s (-before +there and back):\n%s\n%s", i, stack.Path, diff, back.Text())
+				}
+			}
+			if t.Failed() {
+				t.Logf("%s\n%s", r.Text(), back.Text())
+			}
+		})
+	}
 }
-stack "mon" { before = ["app"] }
-task "t" { command = "true" }
+
+// selectedWith lists what is selected in a tree along with a directory.
+func selectedWith(tree *stackdir.Tree, dir string) []string {
+	var list []string
+	selected := tree.Select(stackdir.Filter{Below: dir})
+	for i, stack := range tree.Stacks {
+		if selected.Selection.Has(i) {
+			list = append(list, stack.Path)
+		}
+	}
+	return list
+}
+
+// X-11: what a workspace file says that was made of stack directories.
+func TestOrderX11FromDirsText(t *testing.T) {
+	r := FromDirs(tree(t, `
+net tags=net;prod watch=/files/zones.json;../a[1] name=network id=n
+net/dns before=../../apps
+apps/a after=tag:net:prod,other wants=../b;/nowhere
+apps/b after=../a wanted_by=/net name=B!`))
+	want := `workspace {
+  ties = "directory"
+}
+
+stack "apps.a" {
+  path  = "apps/a"
+  after = ["tag:net and prod or other"]
+  wants = ["./apps/b"]
+}
+
+stack "apps.b" {
+  path        = "apps/b"
+  description = "B!"
+  after       = ["./apps/a"]
+  wanted_by   = ["./net"]
+}
+
+stack "network" {
+  path  = "net"
+  tags  = ["net", "prod"]
+  watch = ["files/zones.json", "a[[]1]", "a[[]1]/**"]
+}
+
+stack "net.dns" {
+  path   = "net/dns"
+  after  = ["network"]
+  before = ["./apps"]
+}
+`
+	if diff := cmp.Diff(want, string(r.Text())); diff != "" {
+		t.Errorf("workspace (-want +got):\n%s", diff)
+	}
+	got := strings.ReplaceAll(lost(r), r.Lost[0].Place.File[:strings.Index(r.Lost[0].Place.File, "apps/")], "")
+	if diff := cmp.Diff("That /apps/a names \"/nowhere\" in wants, where there is no stack (apps/a/stack.tm:3:20).\nThe id \"n\" of /net (net/stack.tm:1:1).", got); diff != "" {
+		t.Errorf("lost (-want +got):\n%s", diff)
+	}
+}
+
+// plugins reads tasks of plugins, given as name and content in turn.
+func plugins(t testing.TB, texts ...string) []*stage.Task {
+	t.Helper()
+	var tasks []*stage.Task
+	for i := 0; i < len(texts); i += 2 {
+		more, diags := stage.Parse(texts[i], texts[i]+"/tasks.yaml", []byte(texts[i+1]), stage.Strict)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		for _, task := range more {
+			task.Dir = "/repo/plugins/" + texts[i]
+		}
+		tasks = append(tasks, more...)
+	}
+	stage.Sort(tasks)
+	return tasks
+}
+
+// stages makes the tasks of a plugin with commands that are its name and what is written.
+func stages(plugin string, texts ...string) string {
+	var b strings.Builder
+	for _, text := range texts {
+		b.WriteString("- {role: '*', stage: " + text + ", type: shell, parameters: {cmd: '" + plugin + " " + text + "'}}\n")
+	}
+	return b.String()
+}
+
+func commandsOf(tasks []*stage.Task) []string {
+	var list []string
+	for _, task := range tasks {
+		list = append(list, task.Command)
+	}
+	return list
+}
+
+func commandsIn(g *workspace.Graph, rule order.Rule) []string {
+	return sequence(g.Graph, rule, nil, func(n int) string { return shellLine(g.Steps[n].Leaf.Task.Command) })
+}
+
+// X-11: tasks of plugins as a workspace file, and back. All of them are one row.
+func TestOrderX11Plugins(t *testing.T) {
+	tests := map[string][]*stage.Task{
+		"D-10": plugins(t, "plugin1", stages("plugin1", "pre_deployment", "pre_deployment/100", "pre_deployment/-100", "pre_deployment/-99.9"),
+			"plugin2", stages("plugin2", "pre_deployment", "pre_deployment/100.0", "pre_deployment/-101", "pre_deployment/0")),
+		"D-11": plugins(t, "name2", stages("name2", "post_deployment/-99", "post_deployment/100", "post_deployment"),
+			"name1", stages("name1", "post_deployment/-100", "post_deployment/100.0", "post_deployment/+100", "post_deployment")),
+		"D-09": plugins(t, "a", stages("a", "post_deployment/-5", "pre_deployment/7"), "Z", stages("Z", "post_deployment/.5", "pre_deployment/-7")),
+		"more than nine, and names that meet": plugins(t,
+			"a b", stages("a b", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment"),
+			"a-b", stages("a-b", "pre_deployment", "pre_deployment")),
+	}
+	for name, tasks := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := FromPlugins("/repo", tasks)
+			if losesOrder(r) {
+				t.Errorf("order is lost:\n%s", lost(r))
+			}
+			m := model(t, string(r.Text()))
+			g := graphOf(t, m, false)
+			if diff := cmp.Diff(commandsOf(tasks), commandsIn(g, m.Rule())); diff != "" {
+				t.Errorf("sequence (-plugins +workspace):\n%s\n%s", diff, r.Text())
+			}
+			if got := len(g.Waves(nil)); got != len(tasks) {
+				t.Errorf("%d waves, want one for each of the %d tasks", got, len(tasks))
+			}
+			back := must(t)(ToPlugins(m))
+			again := plugins(t, pluginName, string(back.Text()))
+			if diff := cmp.Diff(commandsOf(tasks), commandsOf(again)); diff != "" {
+				t.Errorf("sequence (-before +there and back):\n%s\n%s", diff, back.Text())
+			}
+		})
+	}
+}
+
+// X-11: what a workspace file says that was made of tasks of plugins.
+func TestOrderX11FromPluginsText(t *testing.T) {
+	tasks := plugins(t, "z", `
+- {role: '*', stage: post_deployment/100, type: shell, parameters: {cmd: c, timeout: 42}}
+- {role: [controller, 'a b'], stage: post_deployment/100.0, type: shell, parameters: {cmd: "echo ${d}"}}
+- {role: '*', stage: pre_deployment/-1.5, type: shell, parameters: {cmd: a}}
+- {role: '*', stage: pre_deployment, type: reboot}
 `)
-	before, diags := m.Graph(false)
+	tasks[3].Dir = "/elsewhere"
+	r := FromPlugins("/repo", tasks)
+	want := `task "z.3" {
+  command = "a"
+  path    = "plugins/z"
+  stage   = "pre/-1.5"
+}
+
+task "z.1" {
+  command = "c"
+  path    = "plugins/z"
+  timeout = "42s"
+  stage   = "post/100"
+}
+
+task "z.2" {
+  command = "echo $${d}"
+  stage   = "post/100"
+  tags    = ["controller", "a b"]
+}
+`
+	if diff := cmp.Diff(want, string(r.Text())); diff != "" {
+		t.Errorf("workspace (-want +got):\n%s", diff)
+	}
+	wantLost := `z#4, a task of type reboot (z/tasks.yaml:5:3).
+The directory /elsewhere of z#2, which is outside of the repository (z/tasks.yaml:3:3).
+z#2 is for roles, which are tags: with -role=NAME tasks for all roles would be selected, too (z/tasks.yaml:3:3).`
+	if diff := cmp.Diff(wantLost, lost(r)); diff != "" {
+		t.Errorf("lost (-want +got):\n%s", diff)
+	}
+}
+
+// states compiles SLS files, of which the last one is named.
+func states(t testing.TB, text string) *lowdata.Low {
+	t.Helper()
+	low, diags := compile(text)
 	if diags.HasErrors() {
-		t.Fatal(diags)
+		t.Fatalf("%v\n%s", diags, text)
 	}
-	r := ToTree(m)
-	dir := t.TempDir()
-	for part := range strings.SplitSeq(strings.TrimPrefix(string(r.Text), "-- "), "\n-- ") {
-		name, content, _ := strings.Cut(part, " --\n")
-		write(t, dir, map[string]string{name: content + "\n"})
-	}
-	write(t, dir, map[string]string{"files/zones.json": ""})
-	tree, diags := stackdir.Load(dir)
-	if len(diags) > 0 {
-		t.Fatalf("%v\n%s", diags, r.Text)
-	}
-	after, diags := tree.Graph()
+	return low
+}
+
+func compile(text string) (*lowdata.Low, hcl.Diagnostics) {
+	high, diags := lowdata.Load(fstest.MapFS{"workspace.sls": {Data: []byte(text)}}, []string{"workspace"}, lowdata.LoadOptions{})
 	if diags.HasErrors() {
-		t.Fatal(diags)
+		return nil, diags
 	}
-	if diff := cmp.Diff(edges(before.Graph, func(name string) string { return name }), edges(after, func(name string) string { return name[strings.LastIndex(name, "/")+1:] })); diff != "" {
-		t.Errorf("order (-workspace +stack directories):\n%s\n%s", diff, r.Text)
+	low, moreDiags := lowdata.Compile(high, lowdata.CompileOptions{})
+	return low, diags.Extend(moreDiags)
+}
+
+// callsIn renders the commands of the calls in the order in which they are made.
+func callsIn(low *lowdata.Low, which func(*lowdata.Call) bool) []string {
+	var list []string
+	for _, i := range low.Sequence() {
+		if call := low.Calls[i]; which == nil || which(call) {
+			list = append(list, call.ID)
+		}
 	}
-	if text := lost(r); !strings.Contains(text, "The task t") || !strings.Contains(text, "only a phase of app waits") {
-		t.Errorf("lost:\n%s", text)
-	}
+	return list
 }

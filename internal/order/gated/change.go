@@ -4,8 +4,10 @@
 package gated
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cairnstacks/cairn/internal/order"
 )
@@ -18,13 +20,36 @@ type Cause struct {
 
 // ByFiles returns a cause for each dirspace that a changed file belongs to, the first file in the list.
 func (l *Layout) ByFiles(files []string) []Cause {
+	byName := make([]int, len(files))
+	for i := range files {
+		byName[i] = i
+	}
+	slices.SortFunc(byName, func(i, j int) int { return cmp.Or(cmp.Compare(files[i], files[j]), cmp.Compare(i, j)) })
 	var causes []Cause
 	for i, d := range l.Dirspaces {
-		if at := slices.IndexFunc(files, d.Watches); at >= 0 {
+		if at := d.patterns.first(files, byName); at >= 0 {
 			causes = append(causes, Cause{Dirspace: i, Reason: files[at] + " changed"})
 		}
 	}
 	return causes
+}
+
+// first returns the first file that the patterns match; -1 if there is none. ByName are the positions of files in the order
+// of their names, so that only those are looked at that begin as a pattern does.
+func (p patterns) first(files []string, byName []int) int {
+	first := -1
+	for _, pattern := range p.with {
+		from, _ := slices.BinarySearchFunc(byName, pattern.Prefix(), func(i int, prefix string) int { return cmp.Compare(files[i], prefix) })
+		for _, i := range byName[from:] {
+			if !strings.HasPrefix(files[i], pattern.Prefix()) {
+				break
+			}
+			if (first < 0 || i < first) && p.match(files[i]) {
+				first = i
+			}
+		}
+	}
+	return first
 }
 
 // All returns a cause for each dirspace.
@@ -83,7 +108,7 @@ func (l *Layout) Change(causes []Cause, opts ChangeOptions) *Change {
 		reason.Dirspace = i
 		c.Stacks[at].Dirspaces = append(c.Stacks[at].Dirspaces, *reason)
 	}
-	slices.SortFunc(c.Stacks, func(a, b ModifiedStack) int { return cmpNames(l, a.Stack, b.Stack) })
+	slices.SortFunc(c.Stacks, func(a, b ModifiedStack) int { return cmp.Compare(l.Stacks[a.Stack].Name, l.Stacks[b.Stack].Name) })
 	graph, err := l.graph(c.inChange, opts.Destroy)
 	if err != nil {
 		panic("gated: " + err.Error()) // New checked a graph that has all edges of this one, or their reverse
@@ -165,7 +190,7 @@ func (s *spreading) dirspace(d int, reason string, place order.Place) {
 		s.matched[q] = true
 		for _, w := range s.waiting[q] {
 			s.later(func() {
-				s.dirspace(w, fmt.Sprintf("depends on %s, which is modified", s.Dirspaces[d].Name()), placeOf(s.Dirspaces[w].DependsOn.Range))
+				s.dirspace(w, fmt.Sprintf("depends on %s, which is modified", s.Dirspaces[d].Name()), order.PlaceAt(s.Dirspaces[w].DependsOn.Range))
 			})
 		}
 	}
@@ -179,7 +204,7 @@ func (s *spreading) someOf(stack int) {
 	s.some[stack] = true
 	for _, m := range s.modifies[stack] {
 		s.later(func() {
-			s.byOther(m.stack, fmt.Sprintf("%s is modified by %s", s.Layout.Stacks[m.stack].Name, m.ref.Name), placeOf(m.ref.Range))
+			s.byOther(m.stack, fmt.Sprintf("%s is modified by %s", s.Layout.Stacks[m.stack].Name, m.ref.Name), order.PlaceAt(m.ref.Range))
 		})
 	}
 	for _, n := range s.enclosing[stack] {
@@ -193,6 +218,9 @@ func (s *spreading) byOther(stack int, reason string, place order.Place) {
 		return
 	}
 	s.by[stack] = true
+	if !s.Layout.Stacks[stack].Nested {
+		s.later(func() { s.someOf(stack) }) // also if it has no dirspace: rules reach through it
+	}
 	for _, d := range s.owned[stack] {
 		s.dirspace(d, reason, place)
 	}

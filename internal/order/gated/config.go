@@ -6,7 +6,6 @@ package gated
 import (
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/glob"
 	"github.com/cairnstacks/cairn/internal/order/tagquery"
 )
@@ -18,6 +17,8 @@ const ConfigFile = ".terrateam/config.yml"
 type Config struct {
 	Stacks []*Stack // as written
 	Dirs   []DirRule
+
+	Requirements []Requirements
 
 	// WhenModified is for all directories, where they say nothing else.
 	WhenModified WhenModified
@@ -99,11 +100,4 @@ func (w WhenModified) over(outer WhenModified) WhenModified {
 		w.DependsOn = outer.DependsOn
 	}
 	return w
-}
-
-func placeOf(r *hcl.Range) order.Place {
-	if r == nil {
-		return order.Place{}
-	}
-	return order.Place{File: r.Filename, Line: r.Start.Line, Column: r.Start.Column}
 }

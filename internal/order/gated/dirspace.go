@@ -35,6 +35,7 @@ type Dirspace struct {
 	Dir       string // with slashes, from the root of the repository, which is "."
 	Workspace string
 	Tags      []string // as configured, without those that every dirspace has
+	IsStack   bool     // of the Terraform Stacks language, rather than a root module; known of those that [Load] finds
 
 	DependsOn *DependsOn // with a query that is resolved against the directory; nil for none
 
@@ -49,8 +50,26 @@ func (d *Dirspace) Name() string {
 	return d.Dir + " (" + d.Workspace + ")"
 }
 
+// ownTags are the tags that are known before stacks are.
+func (d *Dirspace) ownTags() []string {
+	return append(slices.Clone(d.Tags), "dir:"+d.Dir, "workspace:"+d.Workspace)
+}
+
 // Watches tells whether a change of a file is a change of the dirspace.
 func (d *Dirspace) Watches(file string) bool { return d.patterns.match(file) }
+
+// FilePatterns are the patterns of files whose change is one of the dirspace, and those that take away from them, from the root of
+// the repository.
+func (d *Dirspace) FilePatterns() (with, without []string) {
+	texts := func(patterns []glob.Pattern) []string {
+		var list []string
+		for _, p := range patterns {
+			list = append(list, p.String())
+		}
+		return list
+	}
+	return texts(d.patterns.with), texts(d.patterns.without)
+}
 
 // patterns match files that one of some patterns matches, and none of others.
 type patterns struct{ with, without []glob.Pattern }
@@ -72,10 +91,11 @@ func (c *Config) Dirspaces(files []string, used func(dir string) bool) ([]*Dirsp
 	for _, file := range files {
 		content[path.Dir(file)] = append(content[path.Dir(file)], file)
 	}
+	rules := c.indexRules()
 	var dirspaces []*Dirspace
 	for _, dir := range slices.Sorted(maps.Keys(content)) {
 		slices.Sort(content[dir])
-		rule, found := c.ruleFor(dir, content[dir])
+		rule, found := rules.ruleFor(dir, content[dir])
 		if !found && used(dir) {
 			continue
 		}
@@ -100,22 +120,42 @@ func (p patterns) matchAlone(file string) bool {
 	return slices.ContainsFunc(p.with, func(g glob.Pattern) bool { return g.Match(file) })
 }
 
-// ruleFor returns the entry of dirs for a directory with some files.
-func (c *Config) ruleFor(dir string, files []string) (best DirRule, found bool) {
-	for _, rule := range c.Dirs {
-		text := rule.Pattern.String()
-		switch {
-		case text == dir:
-			return rule, true
-		case !glob.HasMeta(text):
-			continue
-		case len(text) < len(best.Pattern.String()) || len(text) == len(best.Pattern.String()) && text > best.Pattern.String():
-			continue
-		case rule.Pattern.Match(dir) || slices.ContainsFunc(files, rule.Pattern.Match):
-			best, found = rule, true
+// ruleIndex finds the entry of dirs for a directory.
+type ruleIndex struct {
+	rules []DirRule
+	named map[string]int // by directory
+	globs []int          // the others, the one that counts most first
+}
+
+func (c *Config) indexRules() ruleIndex {
+	index := ruleIndex{rules: c.Dirs, named: map[string]int{}}
+	for i := range c.Dirs {
+		text := c.Dirs[i].Pattern.String()
+		if _, known := index.named[text]; !known {
+			index.named[text] = i
+		}
+		if glob.HasMeta(text) {
+			index.globs = append(index.globs, i)
 		}
 	}
-	return best, found
+	slices.SortStableFunc(index.globs, func(i, j int) int {
+		a, b := c.Dirs[i].Pattern.String(), c.Dirs[j].Pattern.String()
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+	return index
+}
+
+// ruleFor returns the entry of dirs for a directory with some files.
+func (x ruleIndex) ruleFor(dir string, files []string) (rule DirRule, found bool) {
+	if i, ok := x.named[dir]; ok {
+		return x.rules[i], true
+	}
+	for _, i := range x.globs {
+		if pattern := x.rules[i].Pattern; pattern.Match(dir) || slices.ContainsFunc(files, pattern.Match) {
+			return x.rules[i], true
+		}
+	}
+	return DirRule{}, false
 }
 
 func (c *Config) dirspace(dir string, rule DirRule, workspace Workspace) (*Dirspace, hcl.Diagnostics) {
@@ -134,7 +174,7 @@ func (c *Config) dirspace(dir string, rule DirRule, workspace Workspace) (*Dirsp
 	for _, text := range texts {
 		expr, negated := strings.CutPrefix(text.Text, "!")
 		// The directory stands for itself, whatever characters it has.
-		expr = path.Clean(strings.ReplaceAll(expr, dirVariable, quote(dir)))
+		expr = path.Clean(strings.ReplaceAll(expr, dirVariable, glob.Quote(dir)))
 		pattern, err := glob.Compile(expr)
 		if err != nil {
 			diags = diags.Append(order.Problem(order.CodeBadPath, text.Range, "Invalid pattern", "%s.", upperFirst(err.Error())))
@@ -148,10 +188,6 @@ func (c *Config) dirspace(dir string, rule DirRule, workspace Workspace) (*Dirsp
 	}
 	return d, diags
 }
-
-var quoter = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`)
-
-func quote(dir string) string { return quoter.Replace(dir) }
 
 // unusedDirs warns of directories that are named, but do not exist.
 func (c *Config) unusedDirs(content map[string][]string) hcl.Diagnostics {

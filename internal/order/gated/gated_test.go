@@ -18,6 +18,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/rollout"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // layoutOf reads a configuration and checks it with the dirspaces of some files. Errors end the test.
@@ -91,14 +93,25 @@ func modified(c *Change) string {
 	return strings.Join(names, " ")
 }
 
+// work is a change as work to be done.
+func work(c *Change) *rollout.Work {
+	w, diags := c.Rollout(RolloutOptions{})
+	if diags.HasErrors() {
+		panic(diags) // nothing is known to be a stack of our language
+	}
+	return w
+}
+
 func steps(c *Change) string {
 	var texts []string
-	for _, step := range c.Steps() {
+	w := work(c)
+	for _, batch := range w.Batches() {
 		var names []string
-		for _, s := range c.StacksOf(step) {
-			names = append(names, c.Layout.Stacks[s].Name)
+		for _, unit := range batch.Units {
+			names = append(names, w.Units[unit].Stack)
 		}
-		texts = append(texts, step.Action.String()+" "+strings.Join(names, ","))
+		slices.Sort(names)
+		texts = append(texts, string(batch.Phase)+" "+strings.Join(slices.Compact(names), ","))
 	}
 	return strings.Join(texts, "; ")
 }
@@ -123,7 +136,7 @@ var (
 
 const allSix = "dev-database dev-network dev-service prod-database prod-network prod-service"
 
-func TestOrderB40to58Steps(t *testing.T) {
+func TestOrderBSteps(t *testing.T) {
 	for name, test := range map[string]struct {
 		rules                    []string
 		changed, modified, steps string
@@ -227,6 +240,15 @@ func TestOrderB40to58Steps(t *testing.T) {
 		"B-08 by a nested stack, of which one leaf is modified": {
 			[]string{"g = a b", "a", "b", "c modified_by: g"}, "b", "b c", "plan b; apply b; plan c; apply c",
 		},
+		"B-04 of stacks side by side, all of them": {
+			[]string{"g = left right", "left", "right", "x plan_after: g", "y apply_after: g"},
+			"left right x y",
+			"left right x y",
+			"plan left,right,y; apply left,right; plan x; apply x,y",
+		},
+		"B-04 of the members that changed": {
+			[]string{"g = low high", "low", "high plan_after: low", "x plan_after: g"}, "low x", "low x", "plan low; apply low; plan x; apply x",
+		},
 		"B-11 plan_after as written": {
 			[]string{"a", "b", "c modified_by: a, plan_after: b"}, "a b", "a b c", "plan a,b; apply a,b; plan c; apply c",
 		},
@@ -253,6 +275,68 @@ func TestOrderB40to58Steps(t *testing.T) {
 	}
 }
 
+// byTags makes a configuration as [rules] does, in which queries ask for the words of the names of stacks, that are tags of directories.
+func byTags(lines ...string) (config string, files []string) {
+	config, files = rules(lines...)
+	var dirs strings.Builder
+	for i, file := range files {
+		leaf := strings.TrimSuffix(file, "/main.tf")
+		words := strings.SplitN(leaf, "-", 3)
+		config = strings.Replace(config, "tag_query: dir:"+leaf+"\n", "tag_query: "+strings.Join(words, " and ")+"\n", 1)
+		files[i] = "live/" + strings.Join(words, "/") + "/main.tf"
+		fmt.Fprintf(&dirs, "  live/%s/*.tf: {tags: [%s]}\n", strings.Join(words, "/"), strings.Join(words, ", "))
+	}
+	return config + "dirs:\n" + dirs.String(), files
+}
+
+// The worked examples with nested stacks, with leaves that are found by the tags of their directories.
+func TestOrderB54B55B56B57B58B59ByTags(t *testing.T) {
+	russianDolls := []string{
+		"everything = prod dev staging", "prod = prod-compute prod-database", "dev", "staging",
+		"prod-compute = prod-compute-us-east-1 prod-compute-us-west-1", "prod-database = prod-database-us-east-1 prod-database-us-west-1",
+		"prod-compute-us-east-1", "prod-compute-us-west-1", "prod-database-us-east-1", "prod-database-us-west-1",
+	}
+	for _, test := range []struct {
+		rules          []string
+		changed, steps string
+	}{
+		{
+			environments, "base",
+			"plan base; apply base; plan dev-database,dev-network,dev-service,prod-database,prod-network,prod-service; " +
+				"apply dev-database,dev-network,dev-service; apply prod-database,prod-network,prod-service",
+		},
+		{environments, "prod/database dev/network", "plan dev-network,prod-database; apply dev-network; apply prod-database"},
+		{
+			layeredEnvironments, "base",
+			"plan base; apply base; plan dev-network,prod-network; apply dev-network; plan dev-database; apply dev-database; " +
+				"plan dev-service; apply dev-service; apply prod-network; plan prod-database; apply prod-database; plan prod-service; apply prod-service",
+		},
+		{layeredEnvironments, "dev/network prod/network", "plan dev-network,prod-network; apply dev-network; apply prod-network"},
+		{layeredEnvironments, "dev/network dev/service", "plan dev-network; apply dev-network; plan dev-service; apply dev-service"},
+		{russianDolls, "prod/compute/us-east-1", "plan prod-compute-us-east-1; apply prod-compute-us-east-1"},
+	} {
+		config, files := byTags(test.rules...)
+		var changed []string
+		for dir := range strings.FieldsSeq(test.changed) {
+			changed = append(changed, "live/"+dir)
+		}
+		c := changeOf(layoutOf(t, config, files...), strings.Join(changed, " "))
+		if diff := cmp.Diff(strings.Split(test.steps, "; "), strings.Split(steps(c), "; ")); diff != "" {
+			t.Errorf("%s changed (-want +got):\n%s", test.changed, diff)
+		}
+		if test.changed != "prod/compute/us-east-1" {
+			continue
+		}
+		want := []string{
+			"prod", "compute", "us-east-1", "dir:live/prod/compute/us-east-1", "workspace:default", "stack_name:prod-compute-us-east-1",
+			"stack_name:prod-compute", "stack_name:prod", "stack_name:everything",
+		}
+		if diff := cmp.Diff(want, c.Tags(c.Stacks[0].Dirspaces[0].Dirspace)); diff != "" {
+			t.Errorf("tags (-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestOrderB59(t *testing.T) {
 	config, files := rules("everything = prod dev staging", "prod = prod-compute prod-database", "dev", "staging",
 		"prod-compute = prod-compute-us-east-1 prod-compute-us-west-1", "prod-database = prod-database-us-east-1 prod-database-us-west-1",
@@ -272,7 +356,55 @@ func TestOrderB59(t *testing.T) {
 	}
 }
 
-func TestOrderB17B18Owners(t *testing.T) {
+// Line B-24: the tags of each dirspace beside its own.
+func TestOrderB24(t *testing.T) {
+	l := layoutOf(t, `
+stacks:
+  names:
+    leaf: {tag_query: mine}
+    inner: {stacks: [leaf]}
+    outer: {stacks: [inner]}
+dirs:
+  a/b:
+    tags: [mine]
+    workspaces: {blue: {tags: [sky]}, green: {}}
+`, "a/b/main.tf", "c/main.tf")
+	got := map[string][]string{}
+	for d := range l.Dirspaces {
+		tags := l.Tags(d)
+		slices.Sort(tags)
+		got[l.Dirspaces[d].Name()] = tags
+	}
+	nested := []string{"stack_name:inner", "stack_name:leaf", "stack_name:outer"}
+	want := map[string][]string{
+		"a/b (blue)":  append([]string{"dir:a/b", "mine", "sky"}, append(nested, "workspace:blue")...),
+		"a/b (green)": append([]string{"dir:a/b", "mine"}, append(nested, "workspace:green")...),
+		"c":           {"dir:c", "stack_name:default", "workspace:default"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tags (-want +got):\n%s", diff)
+	}
+}
+
+// Names that terraform would take for options or for directories, and what no environment can hold.
+func TestHostileNames(t *testing.T) {
+	for config, want := range map[string]string{
+		`dirs: {a: {workspaces: {"-help": {}}}}`:                                            `There can be no workspace "-help"`,
+		`dirs: {a: {workspaces: {"..": {}}}}`:                                               `There can be no workspace ".."`,
+		`dirs: {a: {workspaces: {"": {}}}}`:                                                 `There can be no workspace ""`,
+		`dirs: {a: {workspaces: {"a\0b": {}}}}`:                                             `There can be no workspace "a\x00b"`,
+		`stacks: {names: {s: {tag_query: a, variables: {X: "a\0b"}}}}`:                      `The value of "X" has a zero byte`,
+		`stacks: {names: {s: {tag_query: a, variables: {"A=B": c}}}}`:                       `The variable "A=B" cannot be`,
+		`dirs: {"` + strings.Repeat("**/", 334) + `": {tags: [x]}}`:                         `Pattern is longer than 1000 characters`,
+		`dirs: {a: {when_modified: {file_patterns: ["` + strings.Repeat("{", 999) + `"]}}}`: `a { has no closing }`,
+	} {
+		if _, diags := tryLayout(config, "a/main.tf"); len(diags) != 1 || !strings.Contains(diags[0].Detail, want) {
+			t.Errorf("%.60s: %v, want %s", config, diags, want)
+		}
+	}
+}
+
+func TestOrderBOwners(t *testing.T) {
 	for name, test := range map[string]struct {
 		config string
 		want   string // texts in the only error, or the owner
@@ -313,7 +445,7 @@ func TestOrderB17B18Owners(t *testing.T) {
 	}
 }
 
-func TestOrderB22B23B13Inherited(t *testing.T) {
+func TestOrderBInherited(t *testing.T) {
 	l := layoutOf(t, `
 stacks:
   names:
@@ -366,17 +498,15 @@ func TestOrderB30Run(t *testing.T) {
 	config, files := rules("dev", "staging modified_by: dev", "prod modified_by: staging", "aside")
 	c := changeOf(layoutOf(t, config, files...), "dev aside")
 	run := func(fails string) (done []string) {
-		results := c.Run(t.Context(), order.RunOptions{FailFast: true}, func(_ context.Context, w Work) error {
-			name := w.Action.String() + " " + c.Dirspaces[w.Dirspace].Dir
+		w := work(c)
+		w.Graph.Run(t.Context(), order.RunOptions{FailFast: true, Rule: w.Rule}, func(_ context.Context, n int) error {
+			name := fmt.Sprintf("%s %s", w.Steps[n].Phase, w.Units[w.Steps[n].Unit].Path)
 			done = append(done, name)
 			if name == fails {
 				return errors.New("failed")
 			}
 			return nil
 		})
-		if len(results) != 8 {
-			t.Errorf("%d results, want 8", len(results))
-		}
 		return done
 	}
 	want := []string{
@@ -411,15 +541,17 @@ func TestOrderB60B61Gates(t *testing.T) {
 		{"prod", "apply", "base", "dev"}, // B-61: dev waits for somebody, and so does prod
 		{"prod", "apply", "base dev", ""},
 	} {
-		action := Plan
-		if test.action == "apply" {
-			action = Apply
-		}
+		w := work(c)
 		var got []string
-		for _, s := range c.HeldBy(l.byName[test.stack], action, func(d int) bool {
-			return slices.Contains(strings.Fields(test.applied), l.Dirspaces[d].Dir)
-		}) {
-			got = append(got, l.Stacks[s].Name)
+		for unit := range w.Units {
+			if w.Units[unit].Stack != test.stack {
+				continue
+			}
+			for _, holder := range w.HeldBy(unit, rollout.Phase(test.action)) {
+				if name := w.Units[holder].Stack; !slices.Contains(strings.Fields(test.applied), name) {
+					got = append(got, name)
+				}
+			}
 		}
 		if strings.Join(got, " ") != test.want {
 			t.Errorf("%s of %s with %s applied is held by %v, want %s", test.action, test.stack, test.applied, got, test.want)
@@ -427,7 +559,7 @@ func TestOrderB60B61Gates(t *testing.T) {
 	}
 }
 
-func TestDestroyIsReversed(t *testing.T) {
+func TestOrderO05DestroyIsReversed(t *testing.T) {
 	config, files := rules("base", "dev modified_by: base", "prod modified_by: base, apply_after: dev")
 	l := layoutOf(t, config, files...)
 	if got, want := steps(l.Change(l.All("all"), ChangeOptions{Destroy: true})), "plan dev,prod; apply prod; apply dev; plan base; apply base"; got != want {
@@ -437,10 +569,15 @@ func TestDestroyIsReversed(t *testing.T) {
 
 func layers(c *Change) string {
 	var texts []string
-	for _, layer := range c.Layers() {
+	w := work(c)
+	plans := make(order.Selection, len(w.Steps))
+	for n, step := range w.Steps {
+		plans[n] = step.Phase == rollout.Plan
+	}
+	for _, layer := range w.Graph.Waves(plans) {
 		var names []string
-		for _, d := range layer {
-			names = append(names, c.Dirspaces[d].Dir)
+		for _, n := range layer {
+			names = append(names, w.Units[w.Steps[n].Unit].Path)
 		}
 		texts = append(texts, strings.Join(names, ","))
 	}
@@ -463,7 +600,7 @@ func depending(pairs ...string) (config string, files []string) {
 	return b.String(), files
 }
 
-func TestOrderB70to74Layers(t *testing.T) {
+func TestOrderBLayers(t *testing.T) {
 	for name, test := range map[string]struct {
 		dirs          []string
 		changed, want string
@@ -503,7 +640,7 @@ dirs:
 	}
 }
 
-func TestOrderCycles(t *testing.T) {
+func TestOrderBCycles(t *testing.T) {
 	ruled := func(lines ...string) func() (string, []string) {
 		return func() (string, []string) { return rules(lines...) }
 	}
@@ -608,7 +745,7 @@ func TestWideStacks(t *testing.T) {
 	}
 	l := layoutOf(t, b.String(), files...)
 	c := l.Change(l.ByFiles(append(slices.Clone(files[:width]), files[3*width:]...)), ChangeOptions{})
-	if got := len(c.Steps()); got != 4 {
+	if got := len(work(c).Batches()); got != 4 {
 		t.Errorf("%d steps, want 4: through the layers that are not modified", got)
 	}
 	if got := len(c.graph.Edges()); got > 100*width {
@@ -706,11 +843,10 @@ func TestLoadRefusesLinks(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, ".terrateam"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(outside, filepath.Join(root, filepath.FromSlash(ConfigFile))); err != nil {
-		t.Skip(err)
-	}
-	if _, diags, err := Load(root); err == nil || diags.HasErrors() {
-		t.Errorf("got %v, %v", err, diags)
+	testenv.Symlink(t, outside, filepath.Join(root, filepath.FromSlash(ConfigFile)))
+	_, diags, err := Load(root)
+	if err != nil || len(diags) != 1 || order.CodeOf(diags[0]) != order.CodeBadPath || !strings.Contains(diags[0].Detail, "escapes") {
+		t.Errorf("got %v, %v, want order/bad-path", err, diags)
 	}
 }
 
@@ -738,7 +874,7 @@ dirs:
 	}
 }
 
-func TestOrderB05B25B31Read(t *testing.T) {
+func TestOrderBRead(t *testing.T) {
 	for name, test := range map[string]struct {
 		config string
 		want   []string // "line:column code text" of each problem
@@ -758,7 +894,7 @@ func TestOrderB05B25B31Read(t *testing.T) {
 		"B-31":                    {"stacks: {names: {a: {tag_query: a, auto_apply: true}}}", []string{"1:36 order/unknown-key rules: {auto_apply: true}"}},
 		"B-85":                    {"stacks: {names: {a: {tag_query: 'x and (y'}}}", []string{"1:40 order/bad-tag-query no closing one"}},
 		"B-22 no text":            {"stacks: {names: {a: {tag_query: a, variables: {v: 1}}}}", []string{"1:51 order/syntax Put it in quotes"}},
-		"a list that is none":     {"stacks: {names: {a: {tag_query: a, rules: {plan_after: b}}}}", []string{"1:56 order/syntax to be a list"}},
+		"a list that is none":     {"stacks: {names: {a: {tag_query: a, rules: {plan_after: b}}}}", []string{"1:56 order/not-a-set to be a list"}},
 		"no boolean":              {"stacks: {names: {a: {tag_query: a, rules: {auto_apply: maybe}}}}", []string{"1:56 order/syntax true or false"}},
 		"outside":                 {"dirs: {../x: {}}", []string{"1:8 order/bad-path below the root"}},
 		"twice":                   {"stacks:\n  names:\n    a: {tag_query: a}\n    a: {tag_query: b}\n", []string{"4:5 order/duplicate-id"}},
@@ -850,12 +986,13 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		planned := map[int]bool{}
-		for _, step := range l.Change(l.All("all"), ChangeOptions{}).Steps() {
-			for _, d := range step.Dirspaces {
-				if step.Action == Apply && !planned[d] {
-					t.Errorf("%s is applied before it is planned", l.Dirspaces[d].Name())
+		w := work(l.Change(l.All("all"), ChangeOptions{}))
+		for _, batch := range w.Batches() {
+			for _, unit := range batch.Units {
+				if batch.Phase == rollout.Apply && !planned[unit] {
+					t.Errorf("%s is applied before it is planned", w.Units[unit].Name)
 				}
-				planned[d] = true
+				planned[unit] = true
 			}
 		}
 		if got := len(slices.Collect(maps.Keys(planned))); got != len(l.Dirspaces) {
@@ -889,8 +1026,23 @@ func BenchmarkChange(b *testing.B) {
 	for b.Loop() {
 		l := layoutOf(b, text.String(), files...)
 		c := l.Change(l.ByFiles(files[:1]), ChangeOptions{})
-		if got := len(c.Steps()); got != 8 {
+		if got := len(work(c).Batches()); got != 8 {
 			b.Fatalf("%d steps, want 8", got)
 		}
+	}
+}
+
+// Dependencies on thousands of directories each, thousands of times, are an error, found in seconds.
+func TestDependenciesOnTooMuch(t *testing.T) {
+	var config strings.Builder
+	var files []string
+	config.WriteString("dirs:\n")
+	for i := range 1500 {
+		fmt.Fprintf(&config, "  d%d: {tags: [x], when_modified: {depends_on: x and not y%[1]d}}\n", i)
+		files = append(files, fmt.Sprintf("d%d/main.tf", i))
+	}
+	_, diags := tryLayout(config.String(), files...)
+	if want := "Dependencies on too much"; len(diags) != 1 || diags[0].Summary != want {
+		t.Errorf("%v, want %s", diags, want)
 	}
 }

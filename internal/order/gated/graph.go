@@ -122,13 +122,13 @@ func (b *graphBuilder) addRules() {
 		for _, ref := range s.Rules.PlanAfter {
 			first, second := b.inTurn(b.byName[ref.Name], i)
 			b.Edge(order.Edge{
-				From: b.stack[first].planDone, To: b.stack[second].planGate, Reason: s.because("plan_after", ref.Name), Place: placeOf(ref.Range),
+				From: b.stack[first].planDone, To: b.stack[second].planGate, Reason: s.because("plan_after", ref.Name), Place: order.PlaceAt(ref.Range),
 			})
 		}
 		for _, ref := range s.Rules.ApplyAfter {
 			first, second := b.inTurn(b.byName[ref.Name], i)
 			b.Edge(order.Edge{
-				From: b.stack[first].applyDone, To: b.stack[second].applyGate, Reason: s.because("apply_after", ref.Name), Place: placeOf(ref.Range),
+				From: b.stack[first].applyDone, To: b.stack[second].applyGate, Reason: s.because("apply_after", ref.Name), Place: order.PlaceAt(ref.Range),
 			})
 		}
 	}
@@ -171,11 +171,12 @@ func (b *graphBuilder) addDirspaces(inChange []bool) {
 	}
 	for i, all := range b.dependsOn {
 		d := b.Dirspaces[i]
+		if len(all) == 0 {
+			continue
+		}
+		reason := d.Name() + " has depends_on " + d.DependsOn.Query.String() // one for all edges, as it may be long
 		for _, q := range all {
-			edge := order.Edge{
-				From: queries[q], To: gates[i],
-				Reason: d.Name() + " has depends_on " + d.DependsOn.Query.String(), Place: placeOf(d.DependsOn.Range),
-			}
+			edge := order.Edge{From: queries[q], To: gates[i], Reason: reason, Place: order.PlaceAt(d.DependsOn.Range)}
 			if b.reversed {
 				edge.From, edge.To = done[i], queries[q]
 			}

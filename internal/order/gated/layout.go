@@ -30,6 +30,8 @@ type Layout struct {
 	owned     [][]int // the dirspaces of each stack
 	depends   []dependency
 	dependsOn [][]int // of each dirspace, positions in depends
+
+	requirements []Requirements
 }
 
 // dependency is what all dirspaces depend on that have the same query, or an alternative of one.
@@ -42,7 +44,7 @@ type dependency struct {
 func New(config *Config, dirspaces []*Dirspace) (*Layout, hcl.Diagnostics) {
 	l := &Layout{
 		Stacks: slices.Clone(config.Stacks), Dirspaces: slices.SortedFunc(slices.Values(dirspaces), compareDirspaces),
-		byName: map[string]int{},
+		byName: map[string]int{}, requirements: config.Requirements,
 	}
 	for i, s := range l.Stacks {
 		l.byName[s.Name] = i
@@ -59,7 +61,10 @@ func New(config *Config, dirspaces []*Dirspace) (*Layout, hcl.Diagnostics) {
 		return nil, diags
 	}
 	diags = diags.Extend(l.checkVariables())
-	l.resolveDependencies()
+	diags = diags.Extend(l.resolveDependencies())
+	if diags.HasErrors() {
+		return nil, diags
+	}
 	everything := make([]bool, len(l.Dirspaces))
 	for i := range everything {
 		everything[i] = true
@@ -81,7 +86,7 @@ func (s *Stack) refs(yield func(rule string, refs []Ref) bool) {
 // checkRefs checks that every stack that is named exists (B-19), and notes who holds whom.
 func (l *Layout) checkRefs() hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	names := slices.Sorted(maps.Keys(l.byName))
+	var hints order.Hints
 	l.enclosing = make([][]int, len(l.Stacks), len(l.Stacks)+1)
 	for i, s := range l.Stacks {
 		for rule, refs := range s.refs {
@@ -92,7 +97,7 @@ func (l *Layout) checkRefs() hcl.Diagnostics {
 				n, known := l.byName[ref.Name]
 				if !known {
 					diags = diags.Append(order.Problem(order.CodeUnknownRef, ref.Range, "Undefined stack",
-						"The stack %q names %q in %s, but there is no such stack.%s", s.Name, ref.Name, rule, order.DidYouMean(ref.Name, names)))
+						"The stack %q names %q in %s, but there is no such stack.%s", s.Name, ref.Name, rule, hints.DidYouMean(ref.Name, maps.Keys(l.byName))))
 				} else if rule == "stacks" && !slices.Contains(l.enclosing[n], i) {
 					l.enclosing[n] = append(l.enclosing[n], i)
 				}
@@ -119,10 +124,10 @@ func (l *Layout) checkCycles() hcl.Diagnostics {
 				switch rule {
 				case "stacks":
 					reason := ref.Name + " is one of the stacks of " + s.Name
-					b.Edge(order.Edge{From: begin(i), To: begin(n), Reason: reason, Place: placeOf(ref.Range)})
-					b.Edge(order.Edge{From: end(n), To: end(i), Reason: reason, Place: placeOf(ref.Range)})
+					b.Edge(order.Edge{From: begin(i), To: begin(n), Reason: reason, Place: order.PlaceAt(ref.Range)})
+					b.Edge(order.Edge{From: end(n), To: end(i), Reason: reason, Place: order.PlaceAt(ref.Range)})
 				case "plan_after", "apply_after":
-					b.Edge(order.Edge{From: end(n), To: begin(i), Reason: s.because(rule, ref.Name), Place: placeOf(ref.Range)})
+					b.Edge(order.Edge{From: end(n), To: begin(i), Reason: s.because(rule, ref.Name), Place: order.PlaceAt(ref.Range)})
 				}
 			}
 		}
@@ -142,13 +147,13 @@ func (s *Stack) because(rule, name string) string {
 // assignOwners finds the leaf of each dirspace (B-17, B-18).
 func (l *Layout) assignOwners() hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	index := newTagIndex(l.Dirspaces, nil)
+	index := l.index(func(dirspace int) []string { return l.Dirspaces[dirspace].ownTags() })
 	l.owner = slices.Repeat([]int{-1}, len(l.Dirspaces))
 	for i, s := range l.Stacks {
 		if s.Nested {
 			continue
 		}
-		for _, d := range index.matches(s.Query) {
+		for _, d := range index.Matches(s.Query) {
 			if other := l.owner[d]; other >= 0 {
 				diags = diags.Append(order.Problem(order.CodeMultipleOwners, s.Range, "Directory in two stacks",
 					"The directory %q with workspace %q is in the stacks %q and %q. Change their tag queries, so that only one of them matches it.",
@@ -200,8 +205,8 @@ func (l *Layout) Owner(dirspace int) int { return l.owner[dirspace] }
 // Owned returns the dirspaces of a leaf. Not to be changed.
 func (l *Layout) Owned(stack int) []int { return l.owned[stack] }
 
-// around returns the nested stacks that hold a stack at any depth, the nearest first.
-func (l *Layout) around(stack int) []int {
+// Around returns the nested stacks that hold a stack at any depth, the nearest first.
+func (l *Layout) Around(stack int) []int {
 	seen := map[int]bool{}
 	var all []int
 	for next := l.enclosing[stack]; len(next) > 0; {
@@ -220,9 +225,8 @@ func (l *Layout) around(stack int) []int {
 
 // Tags returns all tags of a dirspace, with those that every dirspace has (B-24).
 func (l *Layout) Tags(dirspace int) []string {
-	d := l.Dirspaces[dirspace]
-	tags := append(slices.Clone(d.Tags), "dir:"+d.Dir, "workspace:"+d.Workspace, "stack_name:"+l.Stacks[l.owner[dirspace]].Name)
-	for _, n := range l.around(l.owner[dirspace]) {
+	tags := append(l.Dirspaces[dirspace].ownTags(), "stack_name:"+l.Stacks[l.owner[dirspace]].Name)
+	for _, n := range l.Around(l.owner[dirspace]) {
 		tags = append(tags, "stack_name:"+l.Stacks[n].Name)
 	}
 	return tags
@@ -230,11 +234,24 @@ func (l *Layout) Tags(dirspace int) []string {
 
 // Matches tells whether a query matches a dirspace with all its tags.
 func (l *Layout) Matches(q tagquery.Query, dirspace int) bool {
+	return q.Match(l.subject(dirspace, l.Tags(dirspace)))
+}
+
+func (l *Layout) subject(dirspace int, tags []string) tagquery.Subject {
 	subject := tagquery.Subject{Dir: l.Dirspaces[dirspace].Dir, Tags: map[string]bool{}}
-	for _, tag := range l.Tags(dirspace) {
+	for _, tag := range tags {
 		subject.Tags[tag] = true
 	}
-	return q.Match(subject)
+	return subject
+}
+
+// index finds dirspaces by their tags.
+func (l *Layout) index(tags func(dirspace int) []string) *tagquery.Index {
+	subjects := make([]tagquery.Subject, len(l.Dirspaces))
+	for i := range l.Dirspaces {
+		subjects[i] = l.subject(i, tags(i))
+	}
+	return tagquery.NewIndex(subjects)
 }
 
 // Variables returns the environment variables for the work on a stack, its own and those of all that hold it. Of
@@ -244,7 +261,7 @@ func (l *Layout) Variables(stack int) map[string]string {
 	if variables == nil {
 		variables = map[string]string{}
 	}
-	for _, n := range l.around(stack) {
+	for _, n := range l.Around(stack) {
 		for name, value := range l.Stacks[n].Variables {
 			if _, set := variables[name]; !set {
 				variables[name] = value
@@ -324,9 +341,13 @@ func (l *Layout) Hidden(environ []string) hcl.Diagnostics {
 	return diags
 }
 
+// maxDepends is how many directories all that is written in depends_on may match together.
+const maxDepends = 2_000_000
+
 // resolveDependencies finds what each depends_on matches. What is the same in several is found once.
-func (l *Layout) resolveDependencies() {
-	index := newTagIndex(l.Dirspaces, l.Tags)
+func (l *Layout) resolveDependencies() hcl.Diagnostics {
+	matched := 0
+	index := l.index(l.Tags)
 	shared := map[string]int{}
 	l.dependsOn = make([][]int, len(l.Dirspaces))
 	for i, d := range l.Dirspaces {
@@ -339,9 +360,15 @@ func (l *Layout) resolveDependencies() {
 			if !known {
 				at = len(l.depends)
 				shared[key] = at
-				l.depends = append(l.depends, dependency{query: query, on: index.matches(query)})
+				l.depends = append(l.depends, dependency{query: query, on: index.Matches(query)})
+				matched += len(l.depends[at].on)
 			}
 			l.dependsOn[i] = append(l.dependsOn[i], at)
+			if matched++; matched > maxDepends {
+				return hcl.Diagnostics{order.Problem(order.CodeSyntax, d.DependsOn.Range, "Dependencies on too much",
+					"What is written in depends_on matches more than %d directories altogether. Use stacks and plan_after, which hold as many as there are.", maxDepends)}
+			}
 		}
 	}
+	return nil
 }

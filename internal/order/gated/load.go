@@ -5,17 +5,19 @@ package gated
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/localsource"
 	"github.com/cairnstacks/cairn/internal/order/yamldoc"
+	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
 // ErrNoConfig says that a repository has no configuration.
@@ -23,15 +25,15 @@ var ErrNoConfig = errors.New("there is no " + ConfigFile)
 
 // Load reads the configuration of a repository and finds its dirspaces.
 //
-// Errors: [ErrNoConfig], those of reading, or diagnostics. Warnings come with the layout.
+// Errors: [ErrNoConfig], or diagnostics. Warnings come with the layout.
 func Load(root string) (*Layout, hcl.Diagnostics, error) {
 	name := filepath.Join(root, filepath.FromSlash(ConfigFile))
-	src, err := readConfig(root, name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if !Exists(root) {
 		return nil, nil, ErrNoConfig
 	}
+	src, err := readConfig(root)
 	if err != nil {
-		return nil, nil, err
+		return nil, unreadable(name, err), nil
 	}
 	config, diags := Read(name, src)
 	if diags.HasErrors() {
@@ -39,16 +41,23 @@ func Load(root string) (*Layout, hcl.Diagnostics, error) {
 	}
 	files, err := Files(root)
 	if err != nil {
-		return nil, nil, err
+		return nil, unreadable(root, err), nil
 	}
 	used, err := usedDirectories(root, files)
 	if err != nil {
-		return nil, nil, err
+		return nil, unreadable(root, err), nil
 	}
 	dirspaces, moreDiags := config.Dirspaces(files, func(dir string) bool { return used[dir] })
 	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return nil, nil, diags
+	}
+	for _, d := range dirspaces {
+		entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(d.Dir)))
+		if err != nil {
+			return nil, unreadable(root, err), nil
+		}
+		d.IsStack = slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return localsource.IsStackFile(entry.Name()) })
 	}
 	layout, moreDiags := New(config, dirspaces)
 	diags = diags.Extend(moreDiags)
@@ -58,15 +67,22 @@ func Load(root string) (*Layout, hcl.Diagnostics, error) {
 	return layout, diags, nil
 }
 
+// unreadable is about a file, or another that the error names.
+func unreadable(name string, err error) hcl.Diagnostics {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok && filepath.IsAbs(pathError.Path) == filepath.IsAbs(name) && pathError.Path != ConfigFile {
+		name = pathError.Path
+	}
+	return hcl.Diagnostics{order.Problem(order.CodeBadPath, &hcl.Range{Filename: name}, "File not readable", "It cannot be read: %s.", userfile.Reason(err))}
+}
+
+// Exists tells whether a repository has a configuration, be it one that cannot be read.
+func Exists(root string) bool {
+	_, err := os.Lstat(filepath.Join(root, filepath.FromSlash(ConfigFile)))
+	return err == nil
+}
+
 // readConfig does not follow links out of the repository.
-func readConfig(root, name string) (src []byte, err error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
+func readConfig(root string) (src []byte, err error) {
 	inside, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err

@@ -40,6 +40,8 @@ func Read(filename string, src []byte) (*Config, hcl.Diagnostics) {
 			for _, dir := range r.entries(entry.Value, "dirs") {
 				config.Dirs = append(config.Dirs, r.dir(dir))
 			}
+		case "apply_requirements":
+			config.Requirements = r.requirements(entry.Value)
 		case "when_modified":
 			config.WhenModified = r.whenModified(entry.Value)
 		}
@@ -50,8 +52,8 @@ func Read(filename string, src []byte) (*Config, hcl.Diagnostics) {
 // The keys of the format. Those that say nothing about order are known, but not read.
 var (
 	topKeys = []string{
-		"stacks", "dirs", "when_modified",
-		"access_control", "apply_requirements", "automerge", "batch_runs", "checkout_strategy", "config_builder", "cost_estimation",
+		"stacks", "dirs", "when_modified", "apply_requirements",
+		"access_control", "automerge", "batch_runs", "checkout_strategy", "config_builder", "cost_estimation",
 		"create_and_select_workspace", "default_branch_overrides", "default_tf_version", "destination_branches", "drift", "enabled", "engine",
 		"hooks", "indexer", "integrations", "notifications", "parallel_runs", "storage", "tags", "tree_builder", "version", "workflows",
 	}
@@ -159,7 +161,7 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		r.problem(order.CodeSyntax, r.at(n), "Invalid value", "%s is to be a list, not %s.", upperFirst(what), describe(n))
+		r.problem(order.CodeNotASet, r.at(n), "Invalid value", "%s is to be a list, not %s.", upperFirst(what), describe(n))
 		return nil
 	}
 	elements := make([]*yaml.Node, len(n.Content))
@@ -241,6 +243,10 @@ func (r *reader) variables(n *yaml.Node) map[string]string {
 			continue
 		}
 		variables[entry.Name] = r.text(entry.Value, "the variable "+entry.Name)
+		if strings.Contains(variables[entry.Name], "\x00") {
+			r.problem(order.CodeBadValue, r.at(entry.Value), "Invalid value of a variable",
+				"The value of %q has a zero byte, which nothing in an environment can have.", entry.Name)
+		}
 	}
 	return variables
 }
@@ -296,6 +302,10 @@ func (r *reader) dir(entry yamldoc.Pair) DirRule {
 
 func (r *reader) workspace(entry yamldoc.Pair) Workspace {
 	w := Workspace{Name: entry.Name}
+	if w.Name == "" || w.Name[0] == '-' || w.Name == "." || w.Name == ".." || strings.Contains(w.Name, "\x00") {
+		r.problem(order.CodeBadValue, r.at(entry.Key), "Invalid name of a workspace",
+			"There can be no workspace %q: a name is not empty, does not begin with a dash, and is not \".\" or \"..\".", w.Name)
+	}
 	for _, entry := range r.keys(entry.Value, "a workspace", workspaceKeys, nil) {
 		switch entry.Name {
 		case "tags":

@@ -5,8 +5,8 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/process"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // Times are when the work of a node began and ended.
@@ -27,6 +28,9 @@ type Summary struct {
 	Results  []order.Result // by node
 	Times    []Times        // by node
 	Sequence []int          // the selected nodes
+
+	// Outcomes are what became of nodes, where there is more to say than their states; nil if there is not.
+	Outcomes []string
 }
 
 // OK tells whether everything that was selected has succeeded.
@@ -45,8 +49,12 @@ var stateWords = map[order.State]string{
 func (s Summary) reason(n int) string {
 	switch result := s.Results[n]; result.State {
 	case order.Failed:
-		return result.Err.Error()
+		return strings.ReplaceAll(result.Err.Error(), "\n", "; ") // of joined errors
 	case order.Passed:
+		if result.Err != nil {
+			return result.Err.Error()
+		}
+	case order.NotStarted:
 		if result.Err != nil {
 			return result.Err.Error()
 		}
@@ -64,9 +72,9 @@ func (s Summary) Text() string {
 	for _, n := range s.Sequence {
 		state := s.Results[n].State
 		counts[state]++
-		fmt.Fprintf(&b, "%-11s  %s", stateWords[state], s.View.Name(n))
+		fmt.Fprintf(&b, "%-11s  %s", stateWords[state], s.View.label(n))
 		if reason := s.reason(n); reason != "" {
-			fmt.Fprintf(&b, "  (%s)", reason)
+			fmt.Fprintf(&b, "  (%s)", textstyle.Name(reason))
 		}
 		b.WriteString("\n")
 	}
@@ -90,7 +98,8 @@ type report struct {
 
 type reportResult struct {
 	Name     string     `json:"name"`
-	State    string     `json:"state"` // "ok", "passed", "failed", "skipped" or "not_started"
+	State    string     `json:"state"`             // "ok", "passed", "failed", "skipped" or "not_started"
+	Outcome  string     `json:"outcome,omitempty"` // of plans and applies, as "no changes"
 	Error    string     `json:"error,omitempty"`
 	ExitCode *int       `json:"exit_code,omitempty"`
 	Because  string     `json:"because,omitempty"` // the node that failed
@@ -106,13 +115,16 @@ func (s Summary) result(n int) reportResult {
 		utc := started.UTC()
 		r.Started, r.Seconds = &utc, s.Times[n].Ended.Sub(started).Seconds()
 	}
+	if s.Outcomes != nil {
+		r.Outcome = s.Outcomes[n]
+	}
 	switch result.State {
 	case order.Failed:
 		r.Error = result.Err.Error()
 		if exit, ok := errors.AsType[*process.ExitError](result.Err); ok {
 			r.ExitCode = &exit.Code
 		}
-	case order.Passed:
+	case order.Passed, order.NotStarted:
 		r.Reason = s.reason(n)
 	case order.Skipped:
 		r.Because = s.View.Name(result.Because)
@@ -136,46 +148,35 @@ func (s Summary) JSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// suite is the JUnit form of a summary.
-type suite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Cases    []suiteCase `xml:"testcase"`
-}
-
-type suiteCase struct {
-	Name    string   `xml:"name,attr"`
-	Class   string   `xml:"classname,attr"`
-	Seconds string   `xml:"time,attr"`
-	Failure *message `xml:"failure"`
-	Skipped *message `xml:"skipped"`
-}
-
-type message struct {
-	Text string `xml:"message,attr"`
+// skipped says what became of a node that did not run to its end.
+func (s Summary) skipped(n int) string {
+	reason := s.reason(n)
+	switch {
+	case s.Outcomes == nil || s.Results[n].State == order.Skipped:
+		return strings.TrimSpace(stateWords[s.Results[n].State] + " " + reason)
+	case reason != "":
+		return fmt.Sprintf("%s (%s)", s.Outcomes[n], reason)
+	}
+	return s.Outcomes[n]
 }
 
 // JUnit returns the summary in the XML format of JUnit: each node is a test.
 func (s Summary) JUnit() ([]byte, error) {
-	all := suite{Name: "cairn run " + strings.Join(s.Command, " "), Tests: len(s.Sequence)}
+	cases := make([]Case, 0, len(s.Sequence))
 	for _, n := range s.Sequence {
-		one := suiteCase{Name: s.View.Name(n), Class: "cairn.run", Seconds: fmt.Sprintf("%.3f", s.result(n).Seconds)}
+		one := Case{Name: s.View.Name(n), Class: "cairn.run"}
+		if times := s.Times[n]; !times.Started.IsZero() {
+			one.Took = times.Ended.Sub(times.Started)
+		}
 		switch s.Results[n].State {
 		case order.Failed:
-			all.Failures++
-			one.Failure = &message{s.reason(n)}
+			one.Failure = s.reason(n)
+		case order.Passed: // it was not run, and that is no failure
+			one.Skipped = cmp.Or(s.reason(n), stateWords[order.Passed])
 		case order.Skipped, order.NotStarted:
-			all.Skipped++
-			one.Skipped = &message{strings.TrimSpace(stateWords[s.Results[n].State] + " " + s.reason(n))}
+			one.Skipped = s.skipped(n)
 		}
-		all.Cases = append(all.Cases, one)
+		cases = append(cases, one)
 	}
-	content, err := xml.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte(xml.Header), append(content, '\n')...), nil
+	return JUnit(strings.TrimSpace("cairn run "+strings.Join(s.Command, " ")), cases)
 }

@@ -62,13 +62,13 @@ func (q Query) At(dir string) Query {
 	return q
 }
 
-// AnyOf returns tags of which everything that the query matches has at least one. Without ok there are no such tags.
-// It spares asking about everything.
-func (q Query) AnyOf() (tags []string, ok bool) {
+// AnyOf returns tags of which everything that the query matches has at least one, of several choices those with the least cost. Without ok
+// there are no such tags. It spares asking about everything.
+func (q Query) AnyOf(cost func(tag string) int) (tags []string, ok bool) {
 	if q.root == nil {
 		return nil, false
 	}
-	return q.root.anyOf()
+	return q.root.anyOf(cost)
 }
 
 const (
@@ -80,7 +80,7 @@ const (
 type node interface {
 	match(s Subject) bool
 	at(dir string) node
-	anyOf() ([]string, bool)
+	anyOf(cost func(tag string) int) ([]string, bool)
 	key() string
 }
 
@@ -103,17 +103,17 @@ func (t tag) match(s Subject) bool {
 	return s.Tags[string(t)]
 }
 
-func (t tag) at(string) node          { return t }
-func (t tag) anyOf() ([]string, bool) { return []string{string(t)}, true }
+func (t tag) at(string) node                          { return t }
+func (t tag) anyOf(func(string) int) ([]string, bool) { return []string{string(t)}, true }
 
 func (t tag) key() string { return strconv.Quote(string(t)) }
 
 // relative is a path from a directory that is not known yet, and then matches nothing.
 type relative string
 
-func (r relative) match(Subject) bool      { return false }
-func (r relative) at(dir string) node      { return tag(dirPrefix + path.Join(dir, string(r))) }
-func (r relative) anyOf() ([]string, bool) { return nil, true }
+func (r relative) match(Subject) bool                      { return false }
+func (r relative) at(dir string) node                      { return tag(dirPrefix + path.Join(dir, string(r))) }
+func (r relative) anyOf(func(string) int) ([]string, bool) { return nil, true }
 
 func (r relative) key() string { return "relative" + strconv.Quote(string(r)) }
 
@@ -124,16 +124,16 @@ func (i inside) match(s Subject) bool {
 	return strings.Contains("/"+s.Dir+"/", "/"+string(i)+"/")
 }
 
-func (i inside) at(string) node          { return i }
-func (i inside) anyOf() ([]string, bool) { return nil, false }
+func (i inside) at(string) node                          { return i }
+func (i inside) anyOf(func(string) int) ([]string, bool) { return nil, false }
 
 func (i inside) key() string { return "inside" + strconv.Quote(string(i)) }
 
 type not struct{ of node }
 
-func (n not) match(s Subject) bool    { return !n.of.match(s) }
-func (n not) at(dir string) node      { return not{n.of.at(dir)} }
-func (n not) anyOf() ([]string, bool) { return nil, false }
+func (n not) match(s Subject) bool                    { return !n.of.match(s) }
+func (n not) at(dir string) node                      { return not{n.of.at(dir)} }
+func (n not) anyOf(func(string) int) ([]string, bool) { return nil, false }
 
 func (n not) key() string { return "not " + n.of.key() }
 
@@ -145,15 +145,23 @@ func (a and) match(s Subject) bool {
 
 func (a and) at(dir string) node { return and(each(a, dir)) }
 
-func (a and) anyOf() ([]string, bool) {
-	var fewest []string
-	found := false
+func (a and) anyOf(cost func(string) int) ([]string, bool) {
+	var cheapest []string
+	least := -1
 	for _, n := range a {
-		if tags, ok := n.anyOf(); ok && (!found || len(tags) < len(fewest)) {
-			fewest, found = tags, true
+		tags, ok := n.anyOf(cost)
+		if !ok {
+			continue
+		}
+		sum := 0
+		for _, tag := range tags {
+			sum += cost(tag)
+		}
+		if least < 0 || sum < least {
+			cheapest, least = tags, sum
 		}
 	}
-	return fewest, found
+	return cheapest, least >= 0
 }
 
 func (a and) key() string { return keys(a, "and") }
@@ -166,10 +174,10 @@ func (o or) match(s Subject) bool {
 
 func (o or) at(dir string) node { return or(each(o, dir)) }
 
-func (o or) anyOf() ([]string, bool) {
+func (o or) anyOf(cost func(string) int) ([]string, bool) {
 	var all []string
 	for _, n := range o {
-		tags, ok := n.anyOf()
+		tags, ok := n.anyOf(cost)
 		if !ok {
 			return nil, false
 		}

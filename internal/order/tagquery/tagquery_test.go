@@ -5,6 +5,7 @@ package tagquery
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -17,7 +18,7 @@ func subject(dir string, tags ...string) Subject {
 	return s
 }
 
-func TestOrderB80to86Match(t *testing.T) {
+func TestOrderBMatch(t *testing.T) {
 	for _, test := range []struct {
 		name, query, dir, tags string
 		want                   bool
@@ -70,10 +71,97 @@ func TestOrderB80to86Match(t *testing.T) {
 			if got := q.Match(s); got != test.want {
 				t.Errorf("%s on %s with %s is %t", test.query, test.dir, test.tags, got)
 			}
-			if tags, ok := q.AnyOf(); ok && test.want && !hasAny(s, tags) {
+			if tags, ok := q.AnyOf(func(tag string) int { return len(tag) }); ok && test.want && !hasAny(s, tags) {
 				t.Errorf("%s matches without any of %v", test.query, tags)
 			}
 		})
+	}
+}
+
+// expression is a random query: a text, with spaces, quotes and letters as somebody may write them, and what it means.
+type expression struct {
+	text  string
+	means func(s Subject) bool
+}
+
+// randomExpression makes one whose operators bind at least as tightly as level says: 0 or, 1 and, 2 not, 3 a term.
+func randomExpression(random *rand.Rand, level, depth int) expression {
+	space := func() string { return []string{" ", "  ", "\t", " \n "}[random.IntN(4)] }
+	gap := func() string { return []string{"", "", " ", "\t"}[random.IntN(4)] }
+	word := func(text string) string {
+		return []string{text, strings.ToUpper(text), strings.ToUpper(text[:1]) + text[1:]}[random.IntN(3)]
+	}
+	if depth == 0 && level < 3 {
+		level = 3
+	}
+	switch level {
+	case 0, 1:
+		one := randomExpression(random, level+1, depth-1)
+		if random.IntN(2) == 0 {
+			return one
+		}
+		other := randomExpression(random, level, depth-1)
+		if level == 0 {
+			return expression{one.text + space() + word("or") + space() + other.text, func(s Subject) bool { return one.means(s) || other.means(s) }}
+		}
+		joined := space() + word("and") + space()
+		if random.IntN(3) == 0 {
+			joined = space() // side by side
+		}
+		return expression{one.text + joined + other.text, func(s Subject) bool { return one.means(s) && other.means(s) }}
+	case 2:
+		term := randomExpression(random, 3, depth-1)
+		if random.IntN(3) > 0 {
+			return term
+		}
+		return expression{word("not") + space() + term.text, func(s Subject) bool { return !term.means(s) }}
+	}
+	if depth > 0 && random.IntN(3) == 0 {
+		inner := randomExpression(random, 0, depth-1)
+		return expression{"(" + gap() + inner.text + gap() + ")", inner.means}
+	}
+	tag := []string{"a", "b", "c", "x-y", "and", "In", "a b"}[random.IntN(7)]
+	if quotes := strings.ContainsAny(tag, " ") || tag == "and" || tag == "In"; quotes || random.IntN(5) == 0 {
+		quote := []string{"'", `"`}[random.IntN(2)]
+		return expression{quote + tag + quote, func(s Subject) bool { return s.Tags[tag] }}
+	}
+	elements := []string{"p", "p/q", "q", "q/r", "r"}[random.IntN(5)]
+	within := func(s Subject) bool { return strings.Contains("/"+s.Dir+"/", "/"+elements+"/") }
+	switch random.IntN(6) {
+	case 0:
+		return expression{elements + space() + word("in") + space() + "dir", within}
+	case 1:
+		return expression{"dir~" + elements, within}
+	case 2:
+		return expression{"dir:" + elements, func(s Subject) bool { return s.Dir == elements }}
+	}
+	return expression{tag, func(s Subject) bool { return s.Tags[tag] }}
+}
+
+// Lines B-80 to B-84 for random queries: however they are written, they mean what their structure says.
+func TestOrderB80B81B83B84RandomQueries(t *testing.T) {
+	for seed := range uint64(5000) {
+		random := rand.New(rand.NewPCG(seed, 80))
+		e := randomExpression(random, 0, 5)
+		q, err := Parse(e.text)
+		if err != nil {
+			t.Fatalf("seed %d: %q: %v", seed, e.text, err)
+		}
+		for range 8 {
+			s := Subject{Dir: []string{"p", "p/q", "q/r", "x/p/q/r", "pp/q"}[random.IntN(5)], Tags: map[string]bool{}}
+			s.Tags["dir:"+s.Dir] = true
+			for _, tag := range []string{"a", "b", "c", "x-y", "and", "In", "a b"} {
+				if random.IntN(2) == 0 {
+					s.Tags[tag] = true
+				}
+			}
+			if got, want := q.Match(s), e.means(s); got != want {
+				t.Fatalf("seed %d: %q on %v is %t, want %t", seed, e.text, s, got, want)
+			}
+			if tags, ok := q.AnyOf(func(tag string) int { return len(tag) }); ok && q.Match(s) && !hasAny(s, tags) {
+				t.Fatalf("seed %d: %q matches %v without any of %v", seed, e.text, s, tags)
+			}
+		}
 	}
 }
 
@@ -190,7 +278,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		s := subject("a/b", "a", "x")
-		if tags, ok := q.AnyOf(); ok && q.Match(s) && !hasAny(s, tags) {
+		if tags, ok := q.AnyOf(func(tag string) int { return len(tag) }); ok && q.Match(s) && !hasAny(s, tags) {
 			t.Errorf("%q matches without any of %v", text, tags)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/glob"
 )
 
 var blockTypes map[Type]func(*Block, *arguments)
@@ -30,6 +31,8 @@ func (a *arguments) common(b *Block) {
 	b.Tags = a.strings("tags")
 	b.Keys = a.strings("keys")
 	b.Weight = a.weight()
+	b.Wants = a.set("wants")
+	b.WantedBy = a.set("wanted_by")
 	if b.Type != TaskType {
 		b.AutoApply = a.boolean("auto_apply")
 	}
@@ -73,10 +76,13 @@ func stackBlock(b *Block, a *arguments) {
 	b.Stack = &Stack{
 		Dir: a.dir("path", b.Name), DirRange: a.rangeOf("path"),
 		Deployment: a.text("deployment"), DeploymentRange: a.rangeOf("deployment"),
-		Variables: a.texts("variables"),
-		VarFiles:  a.files("var_files"),
-		Watch:     a.files("watch"),
+		Workspace: a.text("workspace"), WorkspaceRange: a.rangeOf("workspace"),
+		Variables: a.environment("variables"),
+		VarFiles:  a.files("var_files"), VarFilesRange: a.rangeOf("var_files"),
+		Environment: a.environment("environment"),
+		Watch:       a.patterns("watch"),
 	}
+	b.Stack.Files = a.filePatterns("files", b.Stack.Dir)
 	if a.body.Attributes["path"] == nil {
 		b.Stack.DirRange = b.Range
 	}
@@ -86,13 +92,43 @@ func stackBlock(b *Block, a *arguments) {
 	default:
 		a.bad("kind", "There is no kind %q of stacks: write \"stack\" for a stack of the Terraform Stacks language, or \"terraform\" for a plain root module.", kind)
 	}
+	if b.Stack.Deployment != "" && !IsDeployment(b.Stack.Deployment) {
+		a.bad("deployment", "%q cannot be a deployment: their names consist of letters, digits, _ and -, 63 at most, and do not begin with -.", b.Stack.Deployment)
+	}
 	if b.Stack.Deployment != "" && b.Stack.Kind == Root {
 		a.bad("deployment", "A plain root module has no deployments. Use \"variables\" or \"var_files\".")
+	}
+	a.checkWorkspace(b.Stack)
+}
+
+var deploymentPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,62}$`)
+
+// IsDeployment tells whether a deployment can have a name. It may be that of a directory.
+func IsDeployment(name string) bool { return deploymentPattern.MatchString(name) }
+
+var workspacePattern = regexp.MustCompile(`^[A-Za-z0-9._~][A-Za-z0-9._~-]*$`)
+
+// ValidWorkspace tells whether a root module can have a workspace of this name. One that begins with a dash would be taken for an option, and the
+// two that are directories would be those of other states.
+func ValidWorkspace(name string) bool {
+	return workspacePattern.MatchString(name) && name != "." && name != ".."
+}
+
+// checkWorkspace checks the workspace of a root module. The default one is no workspace in the model.
+func (a *arguments) checkWorkspace(s *Stack) {
+	switch {
+	case s.Workspace == "":
+	case s.Kind == Components || s.Deployment != "":
+		a.bad("workspace", "A stack of the Terraform Stacks language has no workspaces. Use \"deployment\".")
+	case !ValidWorkspace(s.Workspace):
+		a.bad("workspace", "%q cannot be a workspace: their names consist of letters, digits, _, ., ~ and -, do not begin with -, and are not \".\" or \"..\".", s.Workspace)
+	case s.Workspace == DefaultWorkspace:
+		s.Workspace = ""
 	}
 }
 
 func groupBlock(b *Block, a *arguments) {
-	b.Group = &Group{Members: a.set("members"), Variables: a.texts("variables")}
+	b.Group = &Group{Members: a.set("members"), Variables: a.environment("variables"), Environment: a.environment("environment")}
 	if a.body.Attributes["members"] == nil {
 		a.problem(order.CodeBadValue, b.Range, "Group without members", "A group needs the argument \"members\", a list of what it holds. It may be empty.")
 	}
@@ -125,7 +161,7 @@ func taskBlock(b *Block, a *arguments) {
 		Dir:      a.dir("path", "."),
 		Timeout:  a.duration("timeout"),
 		Interval: a.duration("interval"),
-		Retries:  a.count("retries", 0), Environment: a.texts("environment"),
+		Retries:  a.count("retries", 0), Environment: a.environment("environment"),
 		Stage: a.stage(),
 	}
 	if b.Task.Command == nil && a.body.Attributes["command"] == nil {
@@ -171,6 +207,62 @@ func (a *arguments) files(name string) []string {
 		files = append(files, file)
 	}
 	return files
+}
+
+// patterns are patterns or paths of files of the repository.
+func (a *arguments) patterns(name string) []string {
+	patterns := a.files(name)
+	for _, text := range patterns {
+		if _, err := glob.Compile(text); err != nil {
+			a.problem(order.CodeBadValue, a.rangeOf(name), "Invalid pattern", "The %s.", err)
+		}
+	}
+	return patterns
+}
+
+// filePatterns are patterns of files, seen from the directory of a stack, or with a slash at the beginning from the root of the
+// repository. A "!" before one takes away what it matches.
+func (a *arguments) filePatterns(name, dir string) []FilePattern {
+	if a.get(name) == nil {
+		return nil
+	}
+	patterns := []FilePattern{}
+	for _, ref := range a.set(name) {
+		text, without := strings.CutPrefix(ref.Text, "!")
+		if text == "" {
+			a.problem(order.CodeBadValue, ref.Range, "Invalid pattern", "A pattern of files must not be empty.")
+			continue
+		}
+		full := glob.Quote(dir) + "/" + text
+		if strings.HasPrefix(text, "/") {
+			full = strings.TrimLeft(text, "/")
+		}
+		full = path.Clean(full)
+		pattern, err := glob.Compile(full)
+		switch {
+		case full == ".." || strings.HasPrefix(full, "../"):
+			a.problem(order.CodeBadPath, ref.Range, "Path leads out of the repository", "The pattern %q must be one of files of the repository.", ref.Text)
+		case err != nil:
+			a.problem(order.CodeBadValue, ref.Range, "Invalid pattern", "The %s.", err)
+		default:
+			patterns = append(patterns, FilePattern{Text: ref.Text, Pattern: pattern, Without: without})
+		}
+	}
+	return patterns
+}
+
+// environment are names and values of variables of an environment, or of what becomes one.
+func (a *arguments) environment(name string) map[string]string {
+	variables := a.texts(name)
+	for _, variable := range slices.Sorted(maps.Keys(variables)) {
+		if strings.Contains(variables[variable], "\x00") {
+			a.bad(name, "The value of %q has a zero byte, which nothing in an environment can have.", variable)
+		}
+		if variable == "" || strings.ContainsAny(variable, "=\x00") {
+			a.bad(name, "%q cannot be the name of a variable of an environment.", variable)
+		}
+	}
+	return variables
 }
 
 // inside makes a path relative to the root of the repository, from which a slash at its beginning starts, too. Ok is false if it

@@ -16,23 +16,42 @@ type condition struct {
 	rel     Relation
 	policy  Policy
 	targets []bounds // of leaves
+	ends    []int    // in targets, of what is named: of a group, the leaves stand side by side
 }
 
-// condition adds what a rule asks for to the nodes of the leaves that it is for.
+// IsReaction tells whether a rule of a task says when it is run at all.
+func (r Relation) IsReaction() bool { return r >= Prereq }
+
+// condition adds what a rule asks for to the nodes of the leaves that it is for. A reaction to what there is not is never made; what
+// several places say about one kind of reaction is one condition.
 func (b *builder) condition(r rule) {
-	if r.rel == ModifiedBy || len(r.targets) == 0 || r.rel <= Watch && r.policy != Any {
+	if !r.rel.IsReaction() && r.policy != Any {
 		return // edges say it, if there is something to say
 	}
 	c := condition{rel: r.rel, policy: r.policy}
 	for _, t := range r.targets {
-		for _, leaf := range b.Model.LeavesOf(t.block) {
+		leaves := b.Model.LeavesOf(t.block)
+		for _, leaf := range leaves {
 			c.targets = append(c.targets, b.bounds[leaf.Block])
 		}
+		if len(leaves) > 0 {
+			c.ends = append(c.ends, len(c.targets))
+		}
+	}
+	if !r.rel.IsReaction() && len(c.targets) == 0 {
+		return
 	}
 	for _, leaf := range b.Model.LeavesOf(r.of) {
 		n := b.bounds[leaf.Block].first
 		if r.rel == ApplyAfter {
 			n = b.bounds[leaf.Block].apply
+		}
+		same := slices.IndexFunc(b.conditions[n], func(other condition) bool {
+			return r.rel.IsReaction() && other.rel == c.rel && other.policy == c.policy
+		})
+		if same >= 0 {
+			b.conditions[n][same].targets = append(b.conditions[n][same].targets, c.targets...) // of the only leaf: a task
+			continue
 		}
 		b.conditions[n] = append(b.conditions[n], c)
 	}
@@ -45,7 +64,7 @@ func (g *Graph) Decide(changed func(node int) bool) func(node int, result func(i
 	return func(node int, result func(int) order.Result) order.Result {
 		decided := order.Result{}
 		for _, c := range g.conditions[node] {
-			switch one := c.decide(changed, result); one.State {
+			switch one := c.decide(g, changed, result); one.State {
 			case order.Skipped:
 				return one
 			case order.Passed:
@@ -56,7 +75,7 @@ func (g *Graph) Decide(changed func(node int) bool) func(node int, result func(i
 	}
 }
 
-func (c condition) decide(changed func(int) bool, result func(int) order.Result) order.Result {
+func (c condition) decide(g *Graph, changed func(int) bool, result func(int) order.Result) order.Result {
 	failed := func(t bounds) bool {
 		return result(t.first).State == order.Failed || result(t.done).State == order.Failed
 	}
@@ -67,23 +86,71 @@ func (c condition) decide(changed func(int) bool, result func(int) order.Result)
 	case OnFail:
 		runs = slices.ContainsFunc(c.targets, failed)
 		if c.policy == All {
-			runs = !slices.ContainsFunc(c.targets, func(t bounds) bool { return !failed(t) })
+			runs = runs && !slices.ContainsFunc(c.targets, func(t bounds) bool { return !failed(t) })
 		}
 	case OnChanges:
 		runs = slices.ContainsFunc(c.targets, hasChanged) && (c.policy == Any || !slices.ContainsFunc(c.targets, blocked))
 	case Listen:
 		runs = slices.ContainsFunc(c.targets, hasChanged)
 	case Prereq:
-		runs = slices.ContainsFunc(c.targets, func(t bounds) bool { return t.planned == t.apply || changed(t.planned) })
-	default: // one success is enough
-		if !slices.ContainsFunc(c.targets, func(t bounds) bool { return !blocked(t) }) {
-			return order.Result{State: order.Skipped, Because: c.because(result)}
+		runs = slices.ContainsFunc(c.targets, func(t bounds) bool { return g.would(t, changed) })
+	default: // one success is enough, of a group that of all of it
+		if !c.hasOneWithout(blocked) {
+			return order.Result{State: order.Skipped, Because: c.because(blocked, result)}
 		}
 	}
 	if !runs {
-		return order.Result{State: order.Passed, Err: because[c.rel]}
+		why := because[c.rel]
+		if (c.rel == OnChanges || c.rel == Listen) && slices.ContainsFunc(c.targets, blocked) {
+			why = errNotDone
+		}
+		return order.Result{State: order.Passed, Err: why}
 	}
 	return order.Result{}
+}
+
+// would tells whether something is to change: a stack by its plan, and a task if it is to run, as far as that depends on plans. Without
+// phases there are none, and everything would.
+func (g *Graph) would(t bounds, changed func(int) bool) bool {
+	return g.anyBehind(t, map[int]bool{}, func(other bounds) bool { return other.planned == other.apply || changed(other.planned) })
+}
+
+// anyBehind tells whether something has a property on which it depends whether something else is to change: itself, or of a task that
+// comes before others if these would, any of them.
+func (g *Graph) anyBehind(t bounds, seen map[int]bool, has func(bounds) bool) bool {
+	if seen[t.first] {
+		return false
+	}
+	seen[t.first] = true
+	at := slices.IndexFunc(g.conditions[t.first], func(c condition) bool { return c.rel == Prereq })
+	if at < 0 || t.planned != t.apply {
+		return has(t)
+	}
+	return slices.ContainsFunc(g.conditions[t.first][at].targets, func(target bounds) bool { return g.anyBehind(target, seen, has) })
+}
+
+// plansBehind returns the stacks whose plans say whether something is to change.
+func (g *Graph) plansBehind(t bounds) []bounds {
+	var stacks []bounds
+	g.anyBehind(t, map[int]bool{}, func(other bounds) bool {
+		if other.planned != other.apply {
+			stacks = append(stacks, other)
+		}
+		return false
+	})
+	return stacks
+}
+
+// hasOneWithout tells whether something is named of which nothing is blocked.
+func (c condition) hasOneWithout(blocked func(bounds) bool) bool {
+	from := 0
+	for _, end := range c.ends {
+		if !slices.ContainsFunc(c.targets[from:end], blocked) {
+			return true
+		}
+		from = end
+	}
+	return false
 }
 
 var because = map[Relation]error{
@@ -93,9 +160,12 @@ var because = map[Relation]error{
 	Prereq:    errors.New("nothing would change"),
 }
 
-// because is the failure behind the first target, all of which are blocked.
-func (c condition) because(result func(int) order.Result) int {
-	t := c.targets[0]
+// errNotDone is why something does not react to changes where there may have been some.
+var errNotDone = errors.New("what it reacts to was not done completely")
+
+// because is the failure behind the first target that is blocked.
+func (c condition) because(blocked func(bounds) bool, result func(int) order.Result) int {
+	t := c.targets[max(slices.IndexFunc(c.targets, blocked), 0)]
 	for _, n := range []int{t.first, t.done} {
 		switch r := result(n); r.State {
 		case order.Failed:
@@ -109,15 +179,18 @@ func (c condition) because(result func(int) order.Result) int {
 
 // Reacts tells whether a task that has run watches something that has changed, so that its reaction is to run.
 func (g *Graph) Reacts(node int, changed func(node int) bool) bool {
-	block := g.Steps[node].Leaf
-	return block != nil && slices.ContainsFunc(g.Model.rules, func(r rule) bool {
-		if r.rel != Watch || r.of != block.Block && !slices.Contains(block.Groups, r.of) {
-			return false
-		}
-		return slices.ContainsFunc(r.targets, func(t target) bool {
+	leaf := g.Steps[node].Leaf
+	if leaf == nil {
+		return false
+	}
+	for r := range g.Model.rulesOn(leaf) {
+		if r.rel == Watch && slices.ContainsFunc(r.targets, func(t target) bool {
 			return slices.ContainsFunc(g.Model.LeavesOf(t.block), func(l *Leaf) bool { return changed(g.bounds[l.Block].done) })
-		})
-	})
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // Limits are for [order.RunOptions]: those of keys, of which one at a time may run if the file does not say otherwise, and

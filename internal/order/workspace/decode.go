@@ -13,20 +13,21 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// maxSize is what is read of a file, in bytes.
-const maxSize = 256 << 10
+// MaxSize is what is read of a file, in bytes: enough for some ten thousand blocks.
+const MaxSize = 4 << 20
 
 // Parse reads a file. With errors the workspace holds what could be read.
 func Parse(filename string, src []byte) (*Workspace, hcl.Diagnostics) {
-	w := &Workspace{Filename: filename, Limits: map[string]int{}}
-	if len(src) > maxSize {
+	w := &Workspace{Filename: filename, Ties: TiesByName, Limits: map[string]int{}}
+	if len(src) > MaxSize {
 		return w, hcl.Diagnostics{order.Problem(order.CodeSyntax, &hcl.Range{Filename: filename}, "File too large",
-			"The file has %d bytes; cairn reads workspace files of at most %d. Is it the right one?", len(src), maxSize)}
+			"The file has %d bytes; cairn reads workspace files of at most %d. Is it the right one?", len(src), MaxSize)}
 	}
-	file, diags := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
+	file, diags := hclsource.Parse(src, filename)
 	for _, diag := range diags {
 		if diag.Extra == nil {
 			diag.Extra = order.CodeSyntax
@@ -44,6 +45,8 @@ type decoder struct {
 	workspace *Workspace
 	diags     hcl.Diagnostics
 	settings  *hcl.Range // of the block workspace
+
+	usualFiles *arguments // the same block, with "files" for stacks that do not say what theirs are
 }
 
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
@@ -69,7 +72,7 @@ func (d *decoder) file(body *hclsyntax.Body) {
 		}
 		if first, again := seen[b.Name]; again {
 			d.problem(order.CodeDuplicateID, block.LabelRanges[0], "Name used twice",
-				"There is already a block with the name %q at %s. Names are unique over stacks, groups and tasks; choose another.", b.Name, place(first))
+				"There is already a block with the name %q at %s. Names are unique over stacks, groups and tasks; choose another.", b.Name, order.PlaceOf(first))
 			continue
 		}
 		seen[b.Name] = block.DefRange()
@@ -78,6 +81,20 @@ func (d *decoder) file(body *hclsyntax.Body) {
 		a.common(b)
 		a.finish()
 		d.workspace.Blocks = append(d.workspace.Blocks, b)
+	}
+	d.filesOfAll()
+}
+
+// filesOfAll gives stacks the patterns of files that all have that do not say otherwise. A mistake is told once.
+func (d *decoder) filesOfAll() {
+	if d.usualFiles == nil || d.usualFiles.body.Attributes["files"] == nil {
+		return
+	}
+	before := len(d.diags)
+	for _, b := range d.workspace.Blocks {
+		if b.Stack != nil && b.Stack.Files == nil && len(d.diags) == before {
+			b.Stack.Files = d.usualFiles.filePatterns("files", b.Stack.Dir)
+		}
 	}
 }
 
@@ -97,11 +114,14 @@ func (d *decoder) name(b *Block, block *hclsyntax.Block) bool {
 
 func (d *decoder) settingsBlock(block *hclsyntax.Block) {
 	if d.settings != nil {
-		d.problem(order.CodeDuplicateID, block.DefRange(), "Second workspace block", "There is already a block \"workspace\" at %s. Put everything into one.", place(*d.settings))
+		d.problem(order.CodeDuplicateID, block.DefRange(), "Second workspace block", "There is already a block \"workspace\" at %s. Put everything into one.", order.PlaceOf(*d.settings))
 		return
 	}
 	d.settings = block.DefRange().Ptr()
 	a := d.arguments(block.Body, "workspace")
+	d.workspace.Ties = a.ties("ties")
+	d.usualFiles = a
+	a.known = append(a.known, "files")
 	d.workspace.Parallel = a.count("parallel", 1)
 	for key, value := range a.valueMap("limits") {
 		if n, ok := wholeNumber(value); ok && n > 0 {
@@ -111,6 +131,18 @@ func (d *decoder) settingsBlock(block *hclsyntax.Block) {
 		}
 	}
 	a.finish()
+}
+
+func (a *arguments) ties(name string) Ties {
+	switch ties := Ties(a.text(name)); ties {
+	case TiesByName, TiesByDirectory:
+		return ties
+	case "":
+		return TiesByName
+	default:
+		a.bad(name, "What no rule orders is ordered by \"name\", or by \"directory\" as stack directories are; there is no %q.", ties)
+		return TiesByName
+	}
 }
 
 func (d *decoder) problem(code order.Code, at hcl.Range, summary, detail string, args ...any) {
@@ -179,7 +211,7 @@ func (a *arguments) value(name string) (value cty.Value, ok bool) {
 }
 
 func (a *arguments) evaluate(expr hclsyntax.Expression) (cty.Value, bool) {
-	value, diags := expr.Value(nil)
+	value, diags := hclsource.Constant(expr)
 	if diags.HasErrors() {
 		for _, traversal := range expr.Variables() {
 			a.problem(order.CodeBadValue, traversal.SourceRange(), "Not a constant",
@@ -266,7 +298,7 @@ func (a *arguments) valueMap(name string) map[string]cty.Value {
 func (a *arguments) texts(name string) map[string]string {
 	texts := map[string]string{}
 	for key, value := range a.valueMap(name) {
-		text, ok := asText(value)
+		text, ok := hclsource.Text(value)
 		if !ok {
 			a.bad(name, "The value of %q must be a string, a number or a boolean. Write others as in a variables file, in a string.", key)
 			continue
@@ -274,24 +306,6 @@ func (a *arguments) texts(name string) map[string]string {
 		texts[key] = text
 	}
 	return texts
-}
-
-func asText(value cty.Value) (string, bool) {
-	if value.IsNull() {
-		return "", false
-	}
-	switch value.Type() {
-	case cty.String:
-		return value.AsString(), true
-	case cty.Number:
-		return value.AsBigFloat().Text('f', -1), true
-	case cty.Bool:
-		if value.True() {
-			return "true", true
-		}
-		return "false", true
-	}
-	return "", false
 }
 
 // set returns the elements of a list of strings, each once, with their places.
@@ -306,6 +320,7 @@ func (a *arguments) set(name string) []Reference {
 		return nil
 	}
 	var refs []Reference
+	seen := map[string]bool{}
 	for _, expr := range list.Exprs {
 		value, ok := a.evaluate(expr)
 		if !ok {
@@ -315,8 +330,8 @@ func (a *arguments) set(name string) []Reference {
 			a.problem(order.CodeNotASet, expr.Range(), "Not a list of strings", "The elements of %q must be strings; this one is %s.", name, friendly(value))
 			continue
 		}
-		text := value.AsString()
-		if !slices.ContainsFunc(refs, func(r Reference) bool { return r.Text == text }) {
+		if text := value.AsString(); !seen[text] {
+			seen[text] = true
 			refs = append(refs, Reference{Text: text, Range: expr.Range()})
 		}
 	}
@@ -348,13 +363,13 @@ func (a *arguments) command(name string) []string {
 	if !ok {
 		return nil
 	}
-	if text, ok := asText(value); ok && value.Type() == cty.String && strings.TrimSpace(text) != "" {
+	if text, ok := hclsource.Text(value); ok && value.Type() == cty.String && strings.TrimSpace(text) != "" && !strings.Contains(text, "\x00") {
 		return []string{"/bin/sh", "-c", text}
 	}
 	if value.Type().IsTupleType() {
 		var words []string
 		for _, element := range value.AsValueSlice() {
-			if text, ok := asText(element); ok {
+			if text, ok := hclsource.Text(element); ok && !strings.Contains(text, "\x00") {
 				words = append(words, text)
 			}
 		}

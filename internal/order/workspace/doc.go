@@ -14,6 +14,7 @@
 //     the leaves and groups that it means.
 //   - [Model.Graph] makes a graph of it for package order, with one node for each leaf, or with its plan and its apply as
 //     nodes of their own. [Graph.Decide] and [Graph.Limits] go with it when it is run.
+//   - [Model.Changes] says what counts as modified by a diff of git, and [Model.Select] what a filter selects, with what goes along.
 //
 // Rules:
 //

@@ -42,3 +42,20 @@ func TestDocumentation(t *testing.T) {
 		t.Errorf("%s: no example", line)
 	}
 }
+
+// The example of wants selects what the text says.
+func TestDocumentationWants(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/order-workspace.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := regexp.MustCompile("(?ms)^`wants` and `wanted_by` .*?^```hcl\n(.*?)^```").FindSubmatch(text)
+	if example == nil {
+		t.Fatal("there is no example of wants")
+	}
+	for selected, want := range map[string]string{"app": "app, db: app wants it", "files": "db: it is wanted by files, files"} {
+		if got := strings.Join(selectedAlong(t, string(example[1]), selected, func(*Leaf) bool { return false }), ", "); got != want {
+			t.Errorf("along with %s: got %s, want %s", selected, got, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ package workspace
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -20,6 +21,7 @@ type Graph struct {
 	Steps []Step // by number of the node
 
 	phased     bool
+	reversed   bool          // of what is destroyed
 	conditions [][]condition // by number of the node
 	bounds     map[*Block]bounds
 }
@@ -51,7 +53,32 @@ type bounds struct {
 // Graph makes a graph with a node for each leaf, and every gate one for all of it; or phased, with nodes for the plan and the apply of
 // each stack. Without a graph there are errors.
 func (m *Model) Graph(phased bool) (*Graph, hcl.Diagnostics) {
-	b := &builder{Graph: &Graph{Model: m, phased: phased, bounds: map[*Block]bounds{}}}
+	return m.graph(&builder{Graph: &Graph{Model: m, phased: phased, bounds: map[*Block]bounds{}}})
+}
+
+// DestroyGraph makes a phased graph of which the applies destroy: everything is the other way around, but that a plan comes before
+// what it is for. No condition holds, and tasks are only what order passes through. What is applied last is destroyed first.
+func (m *Model) DestroyGraph() (*Graph, hcl.Diagnostics) {
+	forward, diags := m.Graph(true)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	last := map[*Leaf]int{}
+	for i, n := range forward.Sequence(forward.Rule(), nil) {
+		last[forward.Steps[n].Leaf] = i
+	}
+	return m.graph(&builder{Graph: &Graph{Model: m, phased: true, reversed: true, bounds: map[*Block]bounds{}}, last: last})
+}
+
+// Rule is the rule for sequences.
+func (g *Graph) Rule() order.Rule {
+	if g.reversed {
+		return order.ByWeight
+	}
+	return g.Model.Rule()
+}
+
+func (m *Model) graph(b *builder) (*Graph, hcl.Diagnostics) {
 	for _, block := range m.Blocks {
 		b.block(block)
 	}
@@ -64,8 +91,11 @@ func (m *Model) Graph(phased bool) (*Graph, hcl.Diagnostics) {
 		b.rule(r)
 	}
 	b.impliedGates()
-	b.stages()
-	b.listeners()
+	if !b.reversed {
+		b.prereqChains()
+		b.stages()
+		b.listeners()
+	}
 	graph, err := b.out.Build()
 	if err != nil {
 		return nil, order.Diagnostics(err)
@@ -76,7 +106,8 @@ func (m *Model) Graph(phased bool) (*Graph, hcl.Diagnostics) {
 
 type builder struct {
 	*Graph
-	out order.Builder
+	out  order.Builder
+	last map[*Leaf]int // when each leaf is done, to be turned around
 }
 
 func (b *builder) node(step Step, node order.Node) int {
@@ -86,7 +117,7 @@ func (b *builder) node(step Step, node order.Node) int {
 }
 
 func (b *builder) block(block *Block) {
-	leaf, at := b.Model.leaves[block], place(block.Range)
+	leaf, at := b.Model.leaves[block], order.PlaceOf(block.Range)
 	anchor := func(what string) int {
 		return b.node(Step{}, order.Node{Name: what + " of " + block.Name, Anchor: true, Place: at})
 	}
@@ -95,18 +126,25 @@ func (b *builder) block(block *Block) {
 		if phase != Whole {
 			name = string(phase) + " " + name
 		}
-		return b.node(Step{leaf, phase}, order.Node{Name: name, Weight: leaf.Weight, Place: at})
+		node := order.Node{Name: name, Weight: leaf.Weight, Place: at}
+		if b.reversed {
+			node.Weight = -float64(b.last[leaf])
+		} else if b.Model.Ties == TiesByDirectory {
+			node.Ties = []string{path.Join("/", leaf.Dir())}
+		}
+		return b.node(Step{leaf, phase}, node)
 	}
 	switch {
 	case block.Type == GroupType:
 		first := anchor("begin")
+		through := fmt.Sprintf("%s is a group: all of it is between its begin and its end", block.Name)
 		all := bounds{first: first, planned: first, apply: first}
 		if b.phased {
 			all.apply = anchor("applies")
-			b.out.Edge(order.Edge{From: first, To: all.apply})
+			b.out.Edge(order.Edge{From: first, To: all.apply, Reason: through, Place: at})
 		}
 		all.done = anchor("end")
-		b.out.Edge(order.Edge{From: all.apply, To: all.done})
+		b.out.Edge(order.Edge{From: all.apply, To: all.done, Reason: through, Place: at})
 		b.bounds[block] = all
 	case b.phased && block.Type == StackType:
 		plan, apply := work(Plan), work(Apply)
@@ -120,32 +158,44 @@ func (b *builder) block(block *Block) {
 
 func (b *builder) member(group, member *Block) {
 	outer, inner := b.bounds[group], b.bounds[member]
-	reason, at := fmt.Sprintf("%s is a member of %s", member.Name, group.Name), place(group.Range)
+	reason, at := fmt.Sprintf("%s is a member of %s", member.Name, group.Name), order.PlaceOf(group.Range)
 	b.out.Edge(order.Edge{From: outer.first, To: inner.first, Reason: reason, Place: at})
 	b.out.Edge(order.Edge{From: outer.apply, To: inner.apply, Reason: reason, Place: at})
 	b.out.Edge(order.Edge{From: inner.done, To: outer.done, Reason: reason, Place: at})
 }
 
 func (b *builder) rule(r rule) {
-	of := b.bounds[r.of]
 	for _, t := range r.targets {
-		edge := order.Edge{From: b.bounds[t.block].done, To: of.first, Reason: reason(r, t), Place: place(t.ref.Range)}
 		switch r.rel {
-		case After, PlanAfter, Watch:
-			edge.Soft = r.policy == Any
-		case ApplyAfter:
-			edge.To, edge.Soft = of.apply, r.policy == Any
-		case OnChanges, OnFail, Listen:
-			edge.Soft = true
 		case Prereq:
 			b.prereq(r, t)
-			continue
-		case ModifiedBy:
-			continue // no order by itself; see impliedGates
+		case ModifiedBy: // no order by itself; see impliedGates
+		default:
+			edge := order.Edge{Soft: isSoft(r), Reason: reason(r, t), Place: order.PlaceOf(t.ref.Range)}
+			b.gate(t.block, r.of, r.rel == ApplyAfter, edge)
 		}
-		b.out.Edge(edge)
 	}
-	b.condition(r)
+	if !b.reversed {
+		b.condition(r)
+	}
+}
+
+// isSoft tells whether a rule gives an order only: what else it asks for is a condition.
+func isSoft(r rule) bool {
+	return r.rel == OnChanges || r.rel == OnFail || r.rel == Listen || r.policy == Any
+}
+
+// gate lets all of a block, or only its apply, wait for another one; reversed, the other for all of this one.
+func (b *builder) gate(first, then *Block, apply bool, edge order.Edge) {
+	if b.reversed {
+		first, then = then, first
+		edge.Soft = false // nothing is destroyed before what has used it
+	}
+	edge.From, edge.To = b.bounds[first].done, b.bounds[then].first
+	if apply {
+		edge.To = b.bounds[then].apply
+	}
+	b.out.Edge(edge)
 }
 
 // reason says what was written.
@@ -158,13 +208,39 @@ func (b *builder) prereq(r rule, t target) {
 	task := b.bounds[r.of].first
 	for _, leaf := range b.Model.LeavesOf(t.block) {
 		other := b.bounds[leaf.Block]
-		edge := order.Edge{Reason: reason(r, t), Place: place(t.ref.Range)}
+		edge := order.Edge{Reason: reason(r, t), Place: order.PlaceOf(t.ref.Range)}
+		if b.reversed {
+			b.gate(r.of, leaf.Block, false, edge)
+			continue
+		}
 		if other.planned != other.apply {
 			edge.From, edge.To = other.planned, task
 			b.out.Edge(edge)
 		}
 		edge.From, edge.To = task, other.apply
 		b.out.Edge(edge)
+	}
+}
+
+// prereqChains lets a task that comes before another task wait for the plans that say whether that one runs.
+func (b *builder) prereqChains() {
+	for _, r := range b.Model.rules {
+		if r.rel != Prereq {
+			continue
+		}
+		for _, t := range r.targets {
+			if t.block.Type == StackType {
+				continue
+			}
+			for _, leaf := range b.Model.LeavesOf(t.block) {
+				if leaf.Task == nil || leaf.Block == r.of {
+					continue
+				}
+				for _, stack := range b.plansBehind(b.bounds[leaf.Block]) {
+					b.out.Edge(order.Edge{From: stack.planned, To: b.bounds[r.of].first, Reason: reason(r, t), Place: order.PlaceOf(t.ref.Range)})
+				}
+			}
+		}
 	}
 }
 
@@ -180,7 +256,7 @@ func (b *builder) impliedGates() {
 			continue
 		}
 		for _, t := range r.targets {
-			b.out.Edge(order.Edge{From: b.bounds[t.block].done, To: b.bounds[r.of].first, Reason: reason(r, t) + " and no plan_after", Place: place(t.ref.Range)})
+			b.gate(t.block, r.of, false, order.Edge{Reason: reason(r, t) + " and no plan_after", Place: order.PlaceOf(t.ref.Range)})
 		}
 	}
 }
@@ -197,26 +273,31 @@ func (b *builder) stages() {
 			pre = append(pre, leaf)
 		}
 	}
-	b.stage(pre, "before all stacks", func(meeting int, stack bounds, edge order.Edge) order.Edge {
+	before := b.stage(pre, "before all stacks", func(meeting int, stack bounds, edge order.Edge) order.Edge {
 		edge.From, edge.To = meeting, stack.first
 		return edge
 	})
-	b.stage(post, "after all stacks", func(meeting int, stack bounds, edge order.Edge) order.Edge {
+	after := b.stage(post, "after all stacks", func(meeting int, stack bounds, edge order.Edge) order.Edge {
 		edge.From, edge.To = stack.done, meeting
 		return edge
 	})
+	stacks := slices.ContainsFunc(b.Model.Leaves, func(l *Leaf) bool { return l.Stack != nil })
+	if len(pre) > 0 && len(post) > 0 && !stacks { // otherwise they are between
+		b.out.Edge(order.Edge{From: before, To: after})
+	}
 }
 
-func (b *builder) stage(tasks []*Leaf, where string, join func(meeting int, stack bounds, edge order.Edge) order.Edge) {
+// stage returns the point between the tasks and all stacks, if there are tasks.
+func (b *builder) stage(tasks []*Leaf, where string, join func(meeting int, stack bounds, edge order.Edge) order.Edge) (meeting int) {
 	if len(tasks) == 0 {
-		return
+		return 0
 	}
 	slices.SortStableFunc(tasks, func(x, y *Leaf) int {
-		return cmp.Or(cmp.Compare(x.Task.Stage.Number, y.Task.Stage.Number), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(x.Task.Stage.Number, y.Task.Stage.Number), cmp.Compare(x.Weight, y.Weight), cmp.Compare(x.Name, y.Name))
 	})
-	meeting := b.node(Step{}, order.Node{Name: where, Anchor: true})
+	meeting = b.node(Step{}, order.Node{Name: where, Anchor: true})
 	first := tasks[0].Task.Stage
-	edge := order.Edge{Reason: fmt.Sprintf("stage %q is %s", first.Text, where), Place: place(first.Range)}
+	edge := order.Edge{Reason: fmt.Sprintf("stage %q is %s", first.Text, where), Place: order.PlaceOf(first.Range)}
 	for _, leaf := range b.Model.Leaves {
 		if leaf.Stack != nil {
 			b.out.Edge(join(meeting, b.bounds[leaf.Block], edge))
@@ -230,10 +311,11 @@ func (b *builder) stage(tasks []*Leaf, where string, join func(meeting int, stac
 	for i := range tasks[1:] {
 		x, y := tasks[i], tasks[i+1]
 		b.out.Edge(order.Edge{
-			From: b.bounds[x.Block].done, To: b.bounds[y.Block].first, Place: place(y.Task.Stage.Range),
+			From: b.bounds[x.Block].done, To: b.bounds[y.Block].first, Place: order.PlaceOf(y.Task.Stage.Range),
 			Reason: fmt.Sprintf("stage %q of %s is before stage %q of %s", x.Task.Stage.Text, x.Name, y.Task.Stage.Text, y.Name),
 		})
 	}
+	return meeting
 }
 
 // listeners come at the end of everything else.
@@ -250,9 +332,9 @@ func (b *builder) listeners() {
 	meeting := b.node(Step{}, order.Node{Name: "end of everything else", Anchor: true})
 	for _, leaf := range b.Model.Leaves {
 		if r := listening[leaf.Block]; r != nil {
-			b.out.Edge(order.Edge{From: meeting, To: b.bounds[leaf.Block].first, Soft: true, Reason: leaf.Name + " listens, which is done at the end", Place: place(r.origin.Range)})
+			b.out.Edge(order.Edge{From: meeting, To: b.bounds[leaf.Block].first, Soft: true, Reason: leaf.Name + " listens, which is done at the end", Place: order.PlaceOf(r.origin.Range)})
 			continue
 		}
-		b.out.Edge(order.Edge{From: b.bounds[leaf.Block].done, To: meeting, Soft: true})
+		b.out.Edge(order.Edge{From: b.bounds[leaf.Block].done, To: meeting, Soft: true, Reason: "what listens is done at the end"})
 	}
 }

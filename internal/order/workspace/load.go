@@ -5,7 +5,6 @@ package workspace
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,12 +13,15 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/localsource"
+	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
-// Exists tells whether a directory has a workspace file.
+// Exists tells whether a directory has something with the name of a workspace file, be it a link that leads nowhere, which should
+// not be overlooked.
 func Exists(root string) bool {
-	info, err := os.Stat(filepath.Join(root, FileName))
-	return err == nil && !info.IsDir()
+	_, err := os.Lstat(filepath.Join(root, FileName))
+	return err == nil
 }
 
 // Load reads the workspace file in the root of a repository and looks at the directories that it names: whether they are
@@ -31,7 +33,7 @@ func Load(root string) (*Model, hcl.Diagnostics) {
 		return nil, hcl.Diagnostics{unreadable(filename, err)}
 	}
 	defer dir.Close() //nolint:errcheck // nothing is written
-	src, err := readFile(dir)
+	src, err := userfile.Read(dir.FS(), FileName, MaxSize)
 	if err != nil {
 		return nil, hcl.Diagnostics{unreadable(filename, err)}
 	}
@@ -48,17 +50,8 @@ func Load(root string) (*Model, hcl.Diagnostics) {
 	return m, diags.Extend(moreDiags)
 }
 
-func readFile(root *os.Root) ([]byte, error) {
-	f, err := root.Open(FileName)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // nothing is written
-	return io.ReadAll(io.LimitReader(f, maxSize+1))
-}
-
 func unreadable(filename string, err error) *hcl.Diagnostic {
-	return order.Problem(order.CodeBadPath, &hcl.Range{Filename: filename}, "File not readable", "The workspace file cannot be read: %s.", err)
+	return order.Problem(order.CodeBadPath, &hcl.Range{Filename: filename}, "File not readable", "The workspace file cannot be read: %s.", userfile.Reason(err))
 }
 
 // lookAt checks the directory of a stack, and finds out its kind if the file does not say it.
@@ -84,7 +77,23 @@ func lookAt(root *os.Root, block *Block) hcl.Diagnostics {
 		return hcl.Diagnostics{order.Problem(order.CodeBadValue, &stack.DeploymentRange, "Deployment of a root module",
 			"In %q there is a plain root module, which has no deployments. Use \"variables\" or \"var_files\".", stack.Dir)}
 	}
-	return nil
+	if stack.Workspace != "" && stack.Kind == Components {
+		return hcl.Diagnostics{order.Problem(order.CodeBadValue, &stack.WorkspaceRange, "Workspace of a stack",
+			"In %q there is a stack of the Terraform Stacks language, which has no workspaces. Use \"deployment\".", stack.Dir)}
+	}
+	return missingVarFiles(root, block)
+}
+
+// missingVarFiles warns of files with values that are not there. A task may yet make them.
+func missingVarFiles(root *os.Root, block *Block) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, file := range block.Stack.VarFiles {
+		if _, err := root.Stat(filepath.FromSlash(file)); errors.Is(err, fs.ErrNotExist) {
+			diags = diags.Append(order.Warning(order.CodeBadPath, &block.Stack.VarFilesRange, "Variables file not found",
+				"There is no file %q for the stack %q. The entries of \"var_files\" are seen from the root of the repository.", file, block.Name))
+		}
+	}
+	return diags
 }
 
 func kindOf(entries []fs.DirEntry) Kind {
@@ -93,10 +102,9 @@ func kindOf(entries []fs.DirEntry) Kind {
 		name := entry.Name()
 		switch {
 		case entry.IsDir():
-		case strings.HasSuffix(name, ".tfcomponent.hcl"), strings.HasSuffix(name, ".tfcomponent.json"),
-			strings.HasSuffix(name, ".tfstack.hcl"), strings.HasSuffix(name, ".tfstack.json"):
+		case localsource.IsStackFile(name), strings.HasSuffix(name, ".tfstack.hcl"), strings.HasSuffix(name, ".tfstack.json"): // old names
 			return Components
-		case strings.HasSuffix(name, ".tf"), strings.HasSuffix(name, ".tf.json"), strings.HasSuffix(name, ".tofu"):
+		case localsource.IsModuleFile(name):
 			kind = Root
 		}
 	}

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 func TestLoad(t *testing.T) {
@@ -23,9 +26,7 @@ func TestLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(outside, filepath.Join(root, "d")); err != nil {
-		t.Skip(err)
-	}
+	testenv.Symlink(t, outside, filepath.Join(root, "d"))
 	tests := map[string]struct {
 		src, want string // want begins a kind, or names the code and what the detail holds
 	}{
@@ -35,6 +36,7 @@ func TestLoad(t *testing.T) {
 		"no configuration":    {`stack "c" {}`, "order/bad-path holds neither"},
 		"link to the outside": {`stack "d" {}`, "order/bad-path escapes"},
 		"not there":           {`stack "e" {}`, "order/bad-path file does not exist"},
+		"deployment's name":   {`stack "a" { deployment = "../x" }`, "order/bad-value cannot be a deployment"},
 		"deployment of one":   {`stack "b" { deployment = "dev" }`, "order/bad-value has no deployments"},
 	}
 	for name, test := range tests {
@@ -54,5 +56,21 @@ func TestLoad(t *testing.T) {
 				t.Errorf("got %v, want %s with %q", diags, code, detail)
 			}
 		})
+	}
+}
+
+// A file with values may be made by a task, so that one that is not there is a warning.
+func TestLoadMissingVarFile(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"main.tf": "", "there.tfvars": "", FileName: "stack \"a\" {\n  path      = \".\"\n  var_files = [\"there.tfvars\", \"gone.tfvars\"]\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, diags := Load(root)
+	if m == nil || len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || diags[0].Subject.Start.Line != 3 || !strings.Contains(diags[0].Detail, "gone.tfvars") {
+		t.Errorf("got %v, want one warning about gone.tfvars", diags)
 	}
 }

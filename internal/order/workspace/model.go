@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/glob"
 )
 
 // FileName is the name of the file, at the root of a repository.
@@ -19,9 +19,22 @@ type Workspace struct {
 	Filename string
 	Blocks   []*Block // as written
 
+	Ties     Ties
 	Parallel int            // how many nodes may run at the same time; 0 if the file does not say
 	Limits   map[string]int // how many with a key may
 }
+
+// Ties says what orders what no rule and no weight does.
+type Ties string
+
+// The values of Ties.
+const (
+	// TiesByName takes the smallest name next, and before it what it waits for.
+	TiesByName Ties = "name"
+
+	// TiesByDirectory is the order of trees of stack directories: in turn, what becomes ready enters a queue, by directory.
+	TiesByDirectory Ties = "directory"
+)
 
 // Block is a stack, a group or a task.
 type Block struct {
@@ -33,6 +46,9 @@ type Block struct {
 	Weight      *float64 // between First and Last; nil if not written
 	Rules       []Rule   // as written
 	AutoApply   *bool    // nil if not written; not of a task
+
+	Wants    []Reference // selected along with it
+	WantedBy []Reference // that it is selected along with
 
 	Stack *Stack
 	Group *Group
@@ -57,6 +73,9 @@ const (
 	Last  = 1e9
 )
 
+// DefaultWorkspace is the name of the workspace that every root module has.
+const DefaultWorkspace = "default"
+
 // Kind says what is in the directory of a stack.
 type Kind string
 
@@ -71,18 +90,31 @@ type Stack struct {
 	Dir        string // with slashes, from the root of the repository; "." for the root
 	Kind       Kind   // "" until the directory has been looked at
 	Deployment string
-	Variables  map[string]string // as they are given on a command line
-	VarFiles   []string          // from the root of the repository
-	Watch      []string          // patterns of files outside of the directory that count as its own
+	Workspace  string // of a root module; "" for the default one
 
-	DirRange, DeploymentRange hcl.Range
+	Variables   map[string]string // as they are given on a command line
+	VarFiles    []string          // from the root of the repository
+	Environment map[string]string
+
+	Files []FilePattern // that count as its own, instead of everything in the directory; nil if not written
+	Watch []string      // patterns of files that count as its own, too
+
+	DirRange, VarFilesRange, DeploymentRange, WorkspaceRange hcl.Range
+}
+
+// FilePattern matches files from the root of the repository.
+type FilePattern struct {
+	Text    string // as written, from the directory of the stack
+	Pattern glob.Pattern
+	Without bool // it takes away what others match
 }
 
 // Group holds other blocks.
 type Group struct {
-	Members   []Reference
-	Variables map[string]string
-	Parallel  int // of the strategy; 0 if there is none
+	Members     []Reference
+	Variables   map[string]string
+	Environment map[string]string
+	Parallel    int // of the strategy; 0 if there is none
 }
 
 // Task is a command.
@@ -128,15 +160,16 @@ type Relation int
 
 // The relations.
 const (
-	After      Relation = iota // wait until it is done
-	PlanAfter                  // wait with the plan until it is applied
-	ApplyAfter                 // wait with the apply until it is applied
-	ModifiedBy                 // count as modified if it does
-	Watch                      // as After; react if it has changed
-	Prereq                     // run before it, if it would change something
-	OnChanges                  // run only if it has changed
-	OnFail                     // run only if it has failed
-	Listen                     // at the end, run only if it has changed
+	After             Relation = iota // wait until it is done
+	PlanAfter                         // wait with the plan until it is applied
+	ApplyAfter                        // wait with the apply until it is applied
+	ModifiedBy                        // count as modified if it does
+	ModifiedByOutputs                 // the same, but only if its outputs change
+	Watch                             // as After; react if it has changed
+	Prereq                            // run before it, if it would change something
+	OnChanges                         // run only if it has changed
+	OnFail                            // run only if it has failed
+	Listen                            // at the end, run only if it has changed
 )
 
 // Policy says how many of the targets of a rule count.
@@ -148,7 +181,3 @@ const (
 	Any
 	All
 )
-
-func place(rng hcl.Range) order.Place {
-	return order.Place{File: rng.Filename, Line: rng.Start.Line, Column: rng.Start.Column}
-}

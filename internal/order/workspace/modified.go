@@ -5,7 +5,7 @@ package workspace
 
 import (
 	"fmt"
-	"path"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,69 +20,90 @@ type Cause struct {
 	Place order.Place // of the rule, if there is one
 }
 
-// Changed returns the stacks that changed files belong to: files with slashes, from the root of the repository. A file belongs to the stacks
-// in its directory, or in the nearest directory above it that has some, and to those of [Model.Watching].
-func (m *Model) Changed(files []string) map[*Leaf]Cause {
-	inDir := map[string][]*Leaf{}
-	for _, leaf := range m.Leaves {
-		if leaf.Stack != nil {
-			inDir[leaf.Stack.Dir] = append(inDir[leaf.Stack.Dir], leaf)
-		}
-	}
-	changed := map[*Leaf]Cause{}
-	for _, file := range slices.Sorted(slices.Values(files)) {
-		for dir := path.Dir(file); ; dir = path.Dir(dir) {
-			for _, leaf := range inDir[dir] {
-				if _, known := changed[leaf]; !known {
-					changed[leaf] = Cause{Text: file + " has changed"}
-				}
-			}
-			if len(inDir[dir]) > 0 || dir == "." || dir == "/" {
-				break
-			}
-		}
-	}
-	for leaf, cause := range m.Watching(files) {
-		if _, known := changed[leaf]; !known {
-			changed[leaf] = cause
-		}
-	}
-	return changed
-}
-
-// Watching returns the stacks that name changed files in var_files, or have a pattern in watch that matches one.
-func (m *Model) Watching(files []string) map[*Leaf]Cause {
+// watching returns the stacks that name changed files in var_files, or have a pattern in files or watch that matches one.
+func (m *Model) watching(files []string) map[*Leaf]Cause {
 	changed := map[*Leaf]Cause{}
 	files = slices.Sorted(slices.Values(files))
 	for _, leaf := range m.Leaves {
 		if leaf.Stack == nil {
 			continue
 		}
-		for _, file := range slices.Backward(files) { // so that the first one remains
-			if pattern := watching(leaf.Stack.Watch, file); pattern != "" {
-				changed[leaf] = Cause{Text: fmt.Sprintf("%s has changed, which it watches by %q", file, pattern)}
-			}
-			if slices.Contains(leaf.Stack.VarFiles, file) {
-				changed[leaf] = Cause{Text: file + ", one of its var_files, has changed"}
-			}
+		if text := leaf.Stack.watcher().first(files); text != "" {
+			changed[leaf] = Cause{Text: text}
 		}
 	}
 	return changed
 }
 
-// watching returns the first of patterns that matches a file, or stands for a directory that holds it.
-func watching(patterns []string, file string) string {
-	for _, text := range patterns {
+// watcher is what a stack watches, ready to be used on many files.
+type watcher struct {
+	stack    *Stack
+	watch    []glob.Pattern // as in the stack; those that are none match nothing
+	prefixes []string       // of the paths of all files that it watches
+}
+
+func (s *Stack) watcher() *watcher {
+	w := &watcher{stack: s, prefixes: slices.Clone(s.VarFiles)}
+	for _, p := range s.Files {
+		w.prefixes = append(w.prefixes, p.Pattern.Prefix())
+	}
+	for _, text := range s.Watch {
 		pattern, err := glob.Compile(text)
-		if err == nil && pattern.Match(file) || contains(text, file) && !strings.ContainsAny(text, "*?[{") {
-			return text
+		if err != nil {
+			pattern = glob.Pattern{}
+		}
+		w.watch = append(w.watch, pattern)
+		if prefix := pattern.Prefix(); prefix == "." {
+			w.prefixes = append(w.prefixes, "") // the directory that holds everything
+		} else {
+			w.prefixes = append(w.prefixes, prefix)
+		}
+	}
+	return w
+}
+
+// first says why the first of sorted files that has a reason belongs to the stack, "" if none has. Only those are looked at that begin as
+// what the stack watches does.
+func (w *watcher) first(files []string) string {
+	text, end := "", len(files)
+	for _, prefix := range w.prefixes {
+		for i, _ := slices.BinarySearch(files, prefix); i < end && strings.HasPrefix(files[i], prefix); i++ {
+			if why := w.watches(files[i]); why != "" {
+				text, end = why, i
+			}
+		}
+	}
+	return text
+}
+
+// watches says why a file that has changed belongs to the stack wherever it is, "" if it does not.
+func (w *watcher) watches(file string) string {
+	if slices.Contains(w.stack.VarFiles, file) {
+		return file + ", one of its var_files, has changed"
+	}
+	var match string
+	for _, p := range w.stack.Files {
+		switch {
+		case !p.Pattern.Match(file):
+		case p.Without:
+			return ""
+		case match == "":
+			match = p.Text
+		}
+	}
+	if match != "" {
+		return fmt.Sprintf("%s has changed, one of its files by %q", file, match)
+	}
+	for i, pattern := range w.watch {
+		if text := w.stack.Watch[i]; pattern.Match(file) || !strings.ContainsAny(text, "*?[{") && contains(text, file) {
+			return fmt.Sprintf("%s has changed, which it watches by %q", file, text)
 		}
 	}
 	return ""
 }
 
-// Modified adds to what has changed what counts as modified because of it, at any distance, each with its nearest cause.
-func (m *Model) Modified(changed map[*Leaf]Cause) map[*Leaf]Cause {
+// modified adds to what has changed what counts as modified because of it, at any distance, each with its nearest cause.
+func (m *Model) modified(changed map[*Leaf]Cause) map[*Leaf]Cause {
 	modified := map[*Leaf]Cause{}
 	var queue []*Leaf
 	for _, leaf := range m.Leaves {
@@ -92,40 +113,74 @@ func (m *Model) Modified(changed map[*Leaf]Cause) map[*Leaf]Cause {
 		}
 	}
 	passedOn := m.passedOn()
+	had := map[*effect]bool{}
 	for len(queue) > 0 {
 		leaf := queue[0]
 		queue = queue[1:]
-		for _, to := range passedOn[leaf] {
-			if _, known := modified[to.leaf]; !known {
-				modified[to.leaf] = to.cause
-				queue = append(queue, to.leaf)
+		for _, e := range passedOn[leaf] {
+			if had[e] {
+				continue
+			}
+			had[e] = true
+			for _, to := range e.on {
+				if _, known := modified[to]; !known {
+					modified[to] = e.cause(leaf)
+					queue = append(queue, to)
+				}
 			}
 		}
 	}
 	return modified
 }
 
+// onlyByOutputs returns, of what is modified, the stacks that are so only if outputs of others change, with these others. Changed is what
+// has changed itself.
+func (m *Model) onlyByOutputs(changed, modified map[*Leaf]Cause) map[*Leaf][]*Leaf {
+	passedOn := m.passedOn()
+	otherwise := map[*Leaf]bool{}
+	only := map[*Leaf][]*Leaf{}
+	for _, from := range m.Leaves {
+		if _, ok := modified[from]; !ok {
+			continue
+		}
+		for _, e := range passedOn[from] {
+			for _, to := range e.on {
+				switch others := only[to]; {
+				case !e.outputs:
+					otherwise[to] = true
+				case len(others) == 0 || others[len(others)-1] != from:
+					only[to] = append(others, from)
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(only, func(leaf *Leaf, _ []*Leaf) bool {
+		_, own := changed[leaf]
+		return own || otherwise[leaf]
+	})
+	return only
+}
+
+// effect is what each of some leaves has on others, all of them the same. As these may be groups, it is not written out for each pair.
 type effect struct {
-	leaf  *Leaf
-	cause Cause
+	on      []*Leaf
+	cause   func(by *Leaf) Cause
+	outputs bool // it depends on outputs
 }
 
 // passedOn lists for each leaf what it makes modified.
-func (m *Model) passedOn() map[*Leaf][]effect {
-	effects := map[*Leaf][]effect{}
+func (m *Model) passedOn() map[*Leaf][]*effect {
+	effects := map[*Leaf][]*effect{}
 	for _, r := range m.rules {
-		if r.rel != ModifiedBy {
+		if r.rel != ModifiedBy && r.rel != ModifiedByOutputs {
 			continue
 		}
 		for _, t := range r.targets {
+			e := &effect{on: m.LeavesOf(r.of), outputs: r.rel == ModifiedByOutputs, cause: func(by *Leaf) Cause {
+				return Cause{Text: fmt.Sprintf("%s is modified, and %s", by.Name, reason(r, t)), By: by, Place: order.PlaceOf(t.ref.Range)}
+			}}
 			for _, from := range m.LeavesOf(t.block) {
-				cause := Cause{
-					Text: fmt.Sprintf("%s is modified, and %s", from.Name, reason(r, t)),
-					By:   from, Place: place(t.ref.Range),
-				}
-				for _, to := range m.LeavesOf(r.of) {
-					effects[from] = append(effects[from], effect{to, cause})
-				}
+				effects[from] = append(effects[from], e)
 			}
 		}
 	}

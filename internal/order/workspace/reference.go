@@ -6,7 +6,6 @@ package workspace
 import (
 	"errors"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -31,7 +30,12 @@ func (r *resolver) find(ref Reference, from *Block) []*Block {
 			r.problem(order.CodeBadValue, ref.Range, "Invalid pattern", "The %s.", err)
 			return nil
 		}
-		return r.matching(ref, from, func(l *Leaf) bool { return pattern.Match(l.Name) })
+		match, spend := r.counting(ref, pattern.Size(), pattern.Match)
+		found := r.lookup.byName(pattern.Prefix(), match)
+		if !spend() {
+			return nil
+		}
+		return r.meantOf(ref, from, found)
 	}
 	return r.byName(ref, from)
 }
@@ -45,7 +49,7 @@ func (r *resolver) byName(ref Reference, from *Block) []*Block {
 	if found != nil {
 		return []*Block{found}
 	}
-	hint := order.DidYouMean(ref.Text, slices.Collect(maps.Keys(r.model.blocks)))
+	hint := r.hints.DidYouMean(ref.Text, maps.Keys(r.model.blocks))
 	if strings.Contains(ref.Text, "/") {
 		hint = " Paths begin with a point or a slash: \"./" + ref.Text + "\"."
 	}
@@ -68,9 +72,16 @@ func (r *resolver) byTag(ref Reference, from *Block) []*Block {
 		return nil
 	}
 	// Tags that nothing has are no mistake: they may be those of stacks yet to come.
+	cost := r.toMean(from)
+	if _, indexed := query.AnyOf(func(string) int { return 0 }); !indexed {
+		cost += len(r.model.Leaves) * (perLeaf + len(ref.Text))
+	}
+	if !r.spend(ref.Range, cost) {
+		return nil
+	}
 	var found []*Block
-	for _, leaf := range r.model.Leaves {
-		if r.meant(leaf, from) && query.Match(tagquery.Subject{Dir: leaf.dir(), Tags: leaf.AllTags}) {
+	for _, leaf := range r.lookup.byTags(query) {
+		if r.meant(leaf, from) {
 			found = append(found, leaf.Block)
 		}
 	}
@@ -78,13 +89,18 @@ func (r *resolver) byTag(ref Reference, from *Block) []*Block {
 }
 
 func (r *resolver) byExpression(ref Reference, from *Block) []*Block {
-	expr, err := regexp.Compile(ref.Text[1 : len(ref.Text)-1])
+	text := ref.Text[1 : len(ref.Text)-1]
+	expr, size, err := glob.Expression(text)
 	if err != nil {
-		r.problem(order.CodeBadValue, ref.Range, "Invalid regular expression", "What is between slashes is a regular expression, and this one cannot be read: %s.",
-			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		r.problem(order.CodeBadValue, ref.Range, "Invalid regular expression", "What is between slashes is a regular expression, and this one cannot be read: %s.", err)
 		return nil
 	}
-	return r.matching(ref, from, func(l *Leaf) bool { return expr.MatchString(l.Name) })
+	match, spend := r.counting(ref, size, expr.MatchString)
+	found := r.lookup.byName(literalBeginning(text), match)
+	if !spend() {
+		return nil
+	}
+	return r.meantOf(ref, from, found)
 }
 
 // byPath means the stacks in a directory and below it.
@@ -100,9 +116,25 @@ func (r *resolver) byPath(ref Reference, from *Block) []*Block {
 			r.problem(order.CodeBadValue, ref.Range, "Invalid pattern", "The %s.", err)
 			return nil
 		}
-		return r.matching(ref, from, func(l *Leaf) bool { return l.Stack != nil && pattern.Match(l.Stack.Dir) })
+		match, spend := r.counting(ref, pattern.Size(), pattern.Match)
+		found := r.lookup.byDir(pattern.Prefix(), match)
+		if !spend() {
+			return nil
+		}
+		return r.meantOf(ref, from, found)
 	}
-	return r.matching(ref, from, func(l *Leaf) bool { return l.Stack != nil && contains(dir, l.Stack.Dir) })
+	return r.meantOf(ref, from, r.lookup.within(dir))
+}
+
+// counting returns what matches, and counts how often it is asked. Spend is to be called when all is asked. The size is that of what texts are
+// compared with, for each character.
+func (r *resolver) counting(ref Reference, size int, match func(string) bool) (counted func(string) bool, spend func() bool) {
+	asked := 0
+	counted = func(text string) bool {
+		asked++
+		return match(text)
+	}
+	return counted, func() bool { return r.spend(ref.Range, asked*(perLeaf+size*averageName)) }
 }
 
 // contains tells whether a path is a directory or below it.
@@ -110,19 +142,18 @@ func contains(dir, file string) bool {
 	return dir == "." || file == dir || strings.HasPrefix(file, dir+"/")
 }
 
-// matching warns if nothing matches at all.
-func (r *resolver) matching(ref Reference, from *Block, match func(*Leaf) bool) []*Block {
+// meantOf returns those of matching leaves that the block that refers means, and warns if nothing matches at all.
+func (r *resolver) meantOf(ref Reference, from *Block, matched []*Leaf) []*Block {
+	if !r.spend(ref.Range, r.toMean(from)) {
+		return nil
+	}
 	var found []*Block
-	matched := false
-	for _, leaf := range r.model.Leaves {
-		if match(leaf) {
-			matched = true
-			if r.meant(leaf, from) {
-				found = append(found, leaf.Block)
-			}
+	for _, leaf := range matched {
+		if r.meant(leaf, from) {
+			found = append(found, leaf.Block)
 		}
 	}
-	if !matched {
+	if len(matched) == 0 {
 		code := order.CodeUnknownRef
 		if ref.Text[0] == '.' || ref.Text[0] == '/' && ref.Text[len(ref.Text)-1] != '/' {
 			code = order.CodeBadPath
@@ -134,5 +165,13 @@ func (r *resolver) matching(ref Reference, from *Block, match func(*Leaf) bool) 
 
 // meant is rule W2. While members are being found no leaf has groups yet.
 func (r *resolver) meant(leaf *Leaf, from *Block) bool {
-	return leaf.Block != from && !slices.Contains(leaf.Groups, from)
+	return leaf.Block != from && (from.Type != GroupType || !slices.Contains(leaf.Groups, from))
+}
+
+// toMean is what it costs to ask that about all leaves.
+func (r *resolver) toMean(from *Block) int {
+	if from.Type == GroupType {
+		return r.memberships
+	}
+	return 0
 }

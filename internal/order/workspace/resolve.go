@@ -4,12 +4,15 @@
 package workspace
 
 import (
+	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/tagquery"
 )
 
 // Model is a workspace with all references resolved. It does not change.
@@ -23,6 +26,10 @@ type Model struct {
 	parents map[*Block][]*Block // the groups that hold a block directly
 	under   map[*Block][]*Leaf  // of groups, at any depth
 	rules   []rule
+	ruled   map[*Block][]int // the rules of a block, as positions in rules
+	wants   map[*Leaf][]*effect
+	lookup  *lookup
+	auto    map[*Block]*bool // what autoApply has found
 }
 
 // Leaf is a stack or a task with what it has from the groups that hold it.
@@ -30,11 +37,12 @@ type Leaf struct {
 	*Block
 	Groups []*Block // that hold it, at any depth; the nearest first
 
-	AllTags   map[string]bool
-	AllKeys   []string // sorted
-	Variables map[string]string
-	AutoApply bool
-	Weight    float64
+	AllTags     map[string]bool
+	AllKeys     []string // sorted
+	Variables   map[string]string
+	Environment map[string]string // of a task with the Variables
+	AutoApply   bool
+	Weight      float64
 }
 
 // rule is one of a block, in the direction in which it works: the block has to do with what comes before it.
@@ -59,30 +67,43 @@ func Resolve(w *Workspace) (*Model, hcl.Diagnostics) {
 		Workspace: w,
 		blocks:    map[string]*Block{}, leaves: map[*Block]*Leaf{},
 		members: map[*Block][]*Block{}, parents: map[*Block][]*Block{}, under: map[*Block][]*Leaf{},
+		auto: map[*Block]*bool{},
 	}
 	r := &resolver{model: m}
 	for _, block := range w.Blocks {
 		m.blocks[block.Name] = block
 		if block.Type != GroupType {
-			leaf := &Leaf{Block: block, AllTags: map[string]bool{}, Variables: map[string]string{}}
+			leaf := &Leaf{Block: block, AllTags: map[string]bool{}, Variables: map[string]string{}, Environment: map[string]string{}}
 			m.Leaves = append(m.Leaves, leaf)
 			m.leaves[block] = leaf
 			r.ownTags(leaf)
 		}
 	}
+	r.lookup = newLookup(m.Leaves) // by their own tags
 	r.membership()
 	if r.diags.HasErrors() {
 		return nil, r.diags
 	}
 	for _, leaf := range m.Leaves {
 		m.inherit(leaf)
+		r.memberships += len(leaf.Groups)
+		if !r.spend(leaf.Range, len(leaf.Groups)*perTarget) {
+			return nil, r.diags
+		}
 		for _, group := range leaf.Groups {
 			m.under[group] = append(m.under[group], leaf)
 		}
 	}
+	r.lookup = newLookup(m.Leaves)
+	m.lookup = r.lookup
 	for _, block := range w.Blocks {
 		r.rulesOf(block)
 	}
+	m.ruled = map[*Block][]int{}
+	for i, rule := range m.rules {
+		m.ruled[rule.of] = append(m.ruled[rule.of], i)
+	}
+	r.wants()
 	r.conflicts()
 	r.unusedLimits()
 	if r.diags.HasErrors() {
@@ -92,8 +113,36 @@ func Resolve(w *Workspace) (*Model, hcl.Diagnostics) {
 }
 
 type resolver struct {
-	model *Model
-	diags hcl.Diagnostics
+	model  *Model
+	lookup *lookup
+	hints  order.Hints
+	diags  hcl.Diagnostics
+
+	spent       int
+	memberships int // of leaves in groups, at any depth
+}
+
+// What may be spent on finding out what references mean, in steps of some nanoseconds. So a file of thousands of references, each to thousands of
+// blocks, is an error rather than a program that takes all memory.
+const (
+	maxSpent    = 2_000_000_000
+	perTarget   = 1000 // for each block that a reference means, and each group that a stack or task is in
+	perLeaf     = 5    // for each stack or task that a reference is compared with
+	averageName = 20
+)
+
+// spend tells whether there is something left to spend. That there is not is told once.
+func (r *resolver) spend(at hcl.Range, cost int) bool {
+	if r.spent > maxSpent {
+		return false
+	}
+	if r.spent += cost; r.spent <= maxSpent {
+		return true
+	}
+	r.problem(order.CodeSyntax, at, "References to too much",
+		"What the references up to here mean comes to more than %d blocks, or takes more comparisons than would be done in seconds. "+
+			"Put what is meant into a group, and refer to that.", maxSpent/perTarget)
+	return false
 }
 
 func (r *resolver) ownTags(leaf *Leaf) {
@@ -101,15 +150,25 @@ func (r *resolver) ownTags(leaf *Leaf) {
 		leaf.AllTags[tag] = true
 	}
 	leaf.AllTags["stack_name:"+leaf.Name] = true
-	leaf.AllTags["dir:"+leaf.dir()] = true
+	leaf.AllTags["dir:"+leaf.Dir()] = true
+	if leaf.Stack != nil {
+		leaf.AllTags["workspace:"+cmp.Or(leaf.Stack.Workspace, DefaultWorkspace)] = true
+	}
 }
 
-func (l *Leaf) dir() string {
+// Dir is the directory of a leaf, with slashes, from the root of the repository.
+func (l *Leaf) Dir() string {
 	if l.Stack != nil {
 		return l.Stack.Dir
 	}
 	return l.Task.Dir
 }
+
+// Subject is a leaf as queries see it.
+func (l *Leaf) Subject() tagquery.Subject { return tagquery.Subject{Dir: l.Dir(), Tags: l.AllTags} }
+
+// tags returns all tags, sorted.
+func (l *Leaf) tags() []string { return slices.Sorted(maps.Keys(l.AllTags)) }
 
 // membership finds the members of groups, by their own tags, and checks that no group holds itself.
 func (r *resolver) membership() {
@@ -122,10 +181,16 @@ func (r *resolver) membership() {
 		if group.Type != GroupType {
 			continue
 		}
+		known := map[*Block]bool{}
 		for _, ref := range group.Group.Members {
-			for _, member := range r.find(ref, group) {
-				b.Edge(order.Edge{From: numbers[group], To: numbers[member], Place: place(ref.Range), Reason: "it is to be a member of " + group.Name})
-				if !slices.Contains(r.model.members[group], member) {
+			found := r.find(ref, group)
+			if !r.spend(ref.Range, len(found)*perTarget) {
+				break
+			}
+			for _, member := range found {
+				b.Edge(order.Edge{From: numbers[group], To: numbers[member], Place: order.PlaceOf(ref.Range), Reason: "it is to be a member of " + group.Name})
+				if !known[member] {
+					known[member] = true
 					r.model.members[group] = append(r.model.members[group], member)
 					r.model.parents[member] = append(r.model.parents[member], group)
 				}
@@ -143,7 +208,7 @@ func (r *resolver) membership() {
 func (m *Model) inherit(leaf *Leaf) {
 	leaf.Groups = m.enclosing(leaf.Block)
 	keys, weighted := map[string]bool{}, false
-	take := func(block *Block, variables map[string]string) {
+	take := func(block *Block, variables, environment map[string]string) {
 		for _, tag := range block.Tags {
 			leaf.AllTags[tag] = true
 		}
@@ -153,19 +218,19 @@ func (m *Model) inherit(leaf *Leaf) {
 		if !weighted && block.Weight != nil {
 			leaf.Weight, weighted = *block.Weight, true
 		}
-		for name, value := range variables {
-			if _, own := leaf.Variables[name]; !own {
-				leaf.Variables[name] = value
-			}
+		fill(leaf.Variables, variables)
+		fill(leaf.Environment, environment)
+		if leaf.Task != nil {
+			fill(leaf.Environment, variables)
 		}
 	}
 	if leaf.Stack != nil {
-		take(leaf.Block, leaf.Stack.Variables)
+		take(leaf.Block, leaf.Stack.Variables, leaf.Stack.Environment)
 	} else {
-		take(leaf.Block, leaf.Task.Environment)
+		take(leaf.Block, nil, leaf.Task.Environment)
 	}
 	for _, group := range leaf.Groups {
-		take(group, group.Group.Variables)
+		take(group, group.Group.Variables, group.Group.Environment)
 		leaf.AllTags["stack_name:"+group.Name] = true
 	}
 	leaf.AllKeys = slices.Sorted(maps.Keys(keys))
@@ -173,12 +238,26 @@ func (m *Model) inherit(leaf *Leaf) {
 	leaf.AutoApply = auto != nil && *auto
 }
 
+// fill adds to variables those of others that are not set.
+func fill(variables, others map[string]string) {
+	for name, value := range others {
+		if _, own := variables[name]; !own {
+			variables[name] = value
+		}
+	}
+}
+
 // enclosing returns the groups that hold a block, at any depth.
 func (m *Model) enclosing(block *Block) []*Block {
 	groups := slices.Clone(m.parents[block])
+	known := map[*Block]bool{}
+	for _, group := range groups {
+		known[group] = true
+	}
 	for i := 0; i < len(groups); i++ {
 		for _, outer := range m.parents[groups[i]] {
-			if !slices.Contains(groups, outer) {
+			if !known[outer] {
+				known[outer] = true
 				groups = append(groups, outer)
 			}
 		}
@@ -188,16 +267,20 @@ func (m *Model) enclosing(block *Block) []*Block {
 
 // autoApply is what the outermost group says that says anything. Of several at one level that do not agree, the one that asks counts.
 func (m *Model) autoApply(block *Block) *bool {
+	if says, known := m.auto[block]; known {
+		return says
+	}
 	var outer *bool
 	for _, parent := range m.parents[block] {
 		if says := m.autoApply(parent); says != nil && (outer == nil || !*says) {
 			outer = says
 		}
 	}
-	if outer != nil {
-		return outer
+	if outer == nil {
+		outer = block.AutoApply
 	}
-	return block.AutoApply
+	m.auto[block] = outer
+	return outer
 }
 
 // LeavesOf returns the stacks and tasks that a block stands for, as written.
@@ -215,14 +298,7 @@ func (m *Model) Block(name string) *Block { return m.blocks[name] }
 func (r *resolver) rulesOf(block *Block) {
 	for i := range block.Rules {
 		origin := &block.Rules[i]
-		var targets []target
-		for _, ref := range origin.Refs {
-			for _, found := range r.find(ref, block) {
-				if !slices.ContainsFunc(targets, func(t target) bool { return t.block == found }) {
-					targets = append(targets, target{found, ref})
-				}
-			}
-		}
+		targets := r.targets(block, origin)
 		if !origin.Inverse {
 			r.model.rules = append(r.model.rules, rule{block, origin.Rel, origin.Policy, targets, origin, block})
 			continue
@@ -236,6 +312,25 @@ func (r *resolver) rulesOf(block *Block) {
 			r.model.rules = append(r.model.rules, rule{t.block, origin.Rel, origin.Policy, []target{{block, t.ref}}, origin, block})
 		}
 	}
+}
+
+// targets returns what the references of a rule mean, each block once.
+func (r *resolver) targets(block *Block, rule *Rule) []target {
+	var targets []target
+	known := map[*Block]bool{}
+	for _, ref := range rule.Refs {
+		found := r.find(ref, block)
+		if !r.spend(ref.Range, len(found)*perTarget) {
+			break
+		}
+		for _, other := range found {
+			if !known[other] {
+				known[other] = true
+				targets = append(targets, target{other, ref})
+			}
+		}
+	}
+	return targets
 }
 
 // conflicts finds blocks that are to be both before and after another by rules of their own.
@@ -260,7 +355,7 @@ func (r *resolver) conflicts() {
 				delete(before, p)
 				r.problem(order.CodeConflict, t.ref.Range, "Both before and after",
 					"%s is to be before %s, by %q at %s, and after it, by %q here. Remove one of the two.",
-					rule.writer.Name, t.block.Name, other.ref.Text, place(other.ref.Range), t.ref.Text)
+					rule.writer.Name, t.block.Name, other.ref.Text, order.PlaceOf(other.ref.Range), t.ref.Text)
 			}
 		}
 	}
@@ -275,7 +370,7 @@ func (r *resolver) unusedLimits() {
 	for _, key := range slices.Sorted(maps.Keys(r.model.Limits)) {
 		if !slices.Contains(used, key) {
 			r.diags = r.diags.Append(order.Warning(order.CodeUnknownRef, &hcl.Range{Filename: r.model.Filename}, "Limit of an unknown key",
-				"Nothing has the key %q, which the block \"workspace\" limits.%s", key, order.DidYouMean(key, used)))
+				"Nothing has the key %q, which the block \"workspace\" limits.%s", key, r.hints.DidYouMean(key, slices.Values(used))))
 		}
 	}
 }
@@ -298,15 +393,33 @@ type ResolvedRule struct {
 // Rules returns the rules about what comes before a block, wherever they are written.
 func (m *Model) Rules(block *Block) []ResolvedRule {
 	var rules []ResolvedRule
-	for _, r := range m.rules {
-		if r.of != block {
-			continue
-		}
-		resolved := ResolvedRule{Rel: r.rel, Policy: r.policy, Place: place(r.origin.Range)}
+	for r := range m.rulesFor(block) {
+		resolved := ResolvedRule{Rel: r.rel, Policy: r.policy, Place: order.PlaceOf(r.origin.Range)}
 		for _, t := range r.targets {
 			resolved.Targets = append(resolved.Targets, t.block)
 		}
 		rules = append(rules, resolved)
 	}
 	return rules
+}
+
+// rulesFor yields the rules of some blocks, each in the order of all.
+func (m *Model) rulesFor(blocks ...*Block) iter.Seq[*rule] {
+	var positions []int
+	for _, block := range blocks {
+		positions = append(positions, m.ruled[block]...)
+	}
+	slices.Sort(positions)
+	return func(yield func(*rule) bool) {
+		for _, i := range positions {
+			if !yield(&m.rules[i]) {
+				return
+			}
+		}
+	}
+}
+
+// rulesOn yields the rules that hold for a leaf, its own and those of its groups.
+func (m *Model) rulesOn(leaf *Leaf) iter.Seq[*rule] {
+	return m.rulesFor(append(slices.Clone(leaf.Groups), leaf.Block)...)
 }

@@ -33,6 +33,8 @@ var forms = map[string]form{
 	"apply_after_any": {ApplyAfter, false, Any, applied},
 	"modified_by":     {ModifiedBy, false, Default, applied},
 
+	"modified_by_outputs": {ModifiedByOutputs, false, Default, applied},
+
 	"watch":         {Watch, false, Default, tasks},
 	"watch_in":      {Watch, true, Default, tasks},
 	"watch_any":     {Watch, false, Any, tasks},

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,10 +16,11 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/changes"
 )
 
 // resolve reads a file that must have no problems.
-func resolve(t *testing.T, src string) *Model {
+func resolve(t testing.TB, src string) *Model {
 	t.Helper()
 	w, diags := Parse(FileName, []byte(src))
 	if len(diags) > 0 {
@@ -31,6 +31,24 @@ func resolve(t *testing.T, src string) *Model {
 		t.Fatal(diags)
 	}
 	return m
+}
+
+// changedBy returns what changed files mean, by their paths from the root of the repository.
+func changedBy(t testing.TB, m *Model, files ...string) *Changes {
+	t.Helper()
+	var list []changes.File
+	for _, file := range files {
+		list = append(list, changes.File{Path: file})
+	}
+	diff, err := changes.DiffOf(".", list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := m.Changes(t.Context(), ".", diff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 func graph(t *testing.T, src string, phased bool) *Graph {
@@ -259,6 +277,32 @@ stack "next" { after = ["any"] }
 			t.Errorf("failing %q (-want +got):\n%s", failing, diff)
 		}
 	}
+	// A group has succeeded when all of it has.
+	const groups = `
+stack "a" {}
+stack "b" {}
+stack "c" {}
+stack "d" {}
+group "one" { members = ["a", "b"] }
+group "two" { members = ["c", "d"] }
+group "none" { members = [] }
+stack "any" { after_any = ["one", "two"] }
+stack "mixed" { after_any = ["none", "one", "d"] }
+stack "free" { after_any = ["none", "tag:none"] }
+`
+	for failing, want := range map[string][2]string{
+		"":      {"done", "done"},
+		"a":     {"done", "done"},
+		"a c":   {"skipped by a", "done"},
+		"b d":   {"skipped by b", "skipped by b"},
+		"c d":   {"done", "done"},
+		"b c d": {"skipped by b", "skipped by b"},
+	} {
+		got := run(t, groups, false, failing, "")
+		if got["any"] != want[0] || got["mixed"] != want[1] || got["free"] != "done" {
+			t.Errorf("failing %q: any %s, mixed %s, free %s; want %s, %s, done", failing, got["any"], got["mixed"], got["free"], want[0], want[1])
+		}
+	}
 	phased := run(t, src, true, "apply-east apply-west", "")
 	if phased["plan gated"] != "done" || phased["apply gated"] != "skipped by apply east" {
 		t.Errorf("apply_after_any: plan %s, apply %s; want done, skipped by apply east", phased["plan gated"], phased["apply gated"])
@@ -439,18 +483,24 @@ stack "alarm" {
 	const viaEnv = `network is modified, and env has modified_by = ["network"] (cairn.workspace.hcl:9:18)`
 	const viaApp = `app is modified, and alarm has modified_by = ["tag:dir:live/app"] (cairn.workspace.hcl:19:18)`
 	for file, want := range map[string]map[string]string{
-		"live/network/main.tf":  {"network": "live/network/main.tf has changed", "db": viaEnv, "app": viaEnv, "alarm": viaApp},
+		"live/network/main.tf":  {"network": "live/network/main.tf changed", "db": viaEnv, "app": viaEnv, "alarm": viaApp},
 		"policies/a.json":       {"network": `policies/a.json has changed, which it watches by "policies/*.json"`, "db": viaEnv, "app": viaEnv, "alarm": viaApp},
 		"shared/deep/x.txt":     {"network": `shared/deep/x.txt has changed, which it watches by "shared"`, "db": viaEnv, "app": viaEnv, "alarm": viaApp},
 		"vars/net.tfvars":       {"network": "vars/net.tfvars, one of its var_files, has changed", "db": viaEnv, "app": viaEnv, "alarm": viaApp},
-		"live/app/sub/x.tf":     {"app": "live/app/sub/x.tf has changed", "alarm": viaApp}, // mon is planned after it, no more
-		"live/mon/alarm/x.tf":   {"alarm": "live/mon/alarm/x.tf has changed"},              // the nearest stack
+		"live/app/sub/x.tf":     {"app": "live/app/sub/x.tf changed", "alarm": viaApp}, // mon is planned after it, no more
+		"live/mon/alarm/x.tf":   {"alarm": "live/mon/alarm/x.tf changed"},              // the nearest stack
 		"live/networks/main.tf": {},
 		"README.md":             {},
 	} {
 		got := map[string]string{}
-		for leaf, cause := range m.Modified(m.Changed([]string{file})) {
-			got[leaf.Name] = cause.Text
+		own := map[*Leaf]Cause{}
+		for leaf, reasons := range changedBy(t, m, file).Reasons {
+			if reasons[0].Kind != changes.ModifiedBy {
+				own[leaf] = Cause{Text: reasons[0].Text}
+			}
+			got[leaf.Name] = reasons[0].Text
+		}
+		for leaf, cause := range m.modified(own) {
 			if cause.Place.File != "" {
 				got[leaf.Name] += " (" + cause.Place.String() + ")"
 			}
@@ -479,7 +529,7 @@ stack "dev" {
 	}
 	// A circle of modified_by is allowed where plan_after breaks it.
 	circle := resolve(t, "stack \"a\" {\nmodified_by = [\"b\"]\nplan_after = []\n}\nstack \"b\" {\nmodified_by = [\"a\"]\nplan_after = []\n}")
-	if got := circle.Modified(circle.Changed([]string{"a/x.tf"})); len(got) != 2 {
+	if got := changedBy(t, circle, "a/x.tf").Reasons; len(got) != 2 {
 		t.Errorf("circle: %d are modified, want 2", len(got))
 	}
 	if _, diags := circle.Graph(true); len(diags) > 0 {
@@ -581,6 +631,68 @@ task "source" {
 		t.Errorf("order: %s, want such as %s", got, want)
 	}
 
+	// What several others say about one kind of reaction is one list.
+	const several = `
+task "a" {
+  command      = "true"
+  onchanges_in = ["changed"]
+  onfail_in    = ["failed"]
+  listen_in    = ["end"]
+}
+task "b" {
+  command      = "true"
+  onchanges_in = ["changed"]
+  onfail_in    = ["failed"]
+  listen_in    = ["end"]
+}
+task "c" { command = "true" }
+task "changed" {
+  command   = "true"
+  onchanges = ["c"]
+}
+task "failed" {
+  command = "true"
+  onfail  = ["c"]
+}
+task "end" { command = "true" }
+`
+	for _, test := range []struct{ failing, changing, want string }{
+		{"", "", "passed/passed/passed"},
+		{"", "b", "done/passed/done"},
+		{"", "a c", "done/passed/done"},
+		{"a", "", "passed/done/passed"},
+		{"b", "a", "passed/done/done"},
+		{"c", "", "passed/done/passed"},
+	} {
+		got := run(t, several, false, test.failing, test.changing)
+		if got := strings.Join([]string{got["changed"], got["failed"], got["end"]}, "/"); got != test.want {
+			t.Errorf("failing %q, changing %q: changed, failed, end are %s, want %s", test.failing, test.changing, got, test.want)
+		}
+	}
+	m := resolve(t, several)
+	for task, want := range map[string]string{
+		"failed": "if one of a, b, c fails", "changed": "if one of a, b, c has changed", "end": "at the end, if one of a, b has changed", "a": "",
+	} {
+		if got := m.When(m.LeavesOf(m.Block(task))[0]); got != want {
+			t.Errorf("when %s runs: %q, want %q", task, got, want)
+		}
+	}
+
+	// What reacts to nothing that there is does not run.
+	for _, targets := range []string{`["tag:none"]`, `["empty"]`, `[]`} {
+		for _, kind := range []string{"onchanges", "onchanges_any", "onfail", "onfail_all", "listen", "prereq"} {
+			src := "stack \"s\" {}\ngroup \"empty\" { members = [] }\ntask \"t\" {\n  command = \"true\"\n  " + kind + " = " + targets + "\n}\n"
+			for _, phased := range []bool{false, true} {
+				if got := run(t, src, phased, "s plan-s", "s plan-s apply-s")["t"]; got != "passed" {
+					t.Errorf("%s = %s: %s, want passed", kind, targets, got)
+				}
+			}
+			if m := resolve(t, src); targets != `["empty"]` && m.When(m.LeavesOf(m.Block("t"))[0]) != "not at all, as there is nothing that it reacts to" {
+				t.Errorf("%s = %s: when it runs: %q", kind, targets, m.When(m.LeavesOf(m.Block("t"))[0]))
+			}
+		}
+	}
+
 	// A prerequisite is done between the plan and the apply of what would change.
 	const prereq = `
 stack "s" {}
@@ -602,6 +714,40 @@ task "backup" {
 	}
 	if got := run(t, prereq, true, "plan-s", "")["backup"]; got != "skipped by plan s" {
 		t.Errorf("prereq of a failed plan: %s, want skipped by plan s", got)
+	}
+	// A task that comes before another one runs if that would.
+	const chain = `
+stack "s" {}
+stack "r" {}
+task "backup" {
+  command = "true"
+  prereq  = ["s", "r"]
+}
+task "announce" {
+  command = "true"
+  prereq  = ["backup"]
+}
+task "check" { command = "true" }
+task "mixed" {
+  command = "true"
+  prereq  = ["check", "backup"]
+}
+`
+	if got, want := waves(t, chain, "s r backup announce"), "plan r, plan s; announce; backup; apply r, apply s"; got != want {
+		t.Errorf("chain of prereq: %s, want %s", got, want)
+	}
+	for changing, want := range map[string]string{"plan-r": "done/done/done", "": "passed/passed/done"} {
+		got := run(t, chain, true, "", changing)
+		if got := strings.Join([]string{got["announce"], got["backup"], got["mixed"]}, "/"); got != want {
+			t.Errorf("chain of prereq, %q would change: announce, backup, mixed are %s, want %s", changing, got, want)
+		}
+	}
+	if got := run(t, chain, true, "announce", "plan-s"); got["backup"] != "skipped by announce" || got["apply s"] != "skipped by announce" {
+		t.Errorf("behind a failed prereq of a prereq: backup %s, apply s %s; want both skipped by announce", got["backup"], got["apply s"])
+	}
+	loop := problems(t, "stack \"s\" {}\ntask \"a\" {\n  command = \"true\"\n  prereq = [\"b\"]\n}\ntask \"b\" {\n  command = \"true\"\n  prereq = [\"a\", \"s\"]\n}\n")
+	if len(loop) != 1 || !strings.HasPrefix(loop[0], "error order/cycle ") {
+		t.Errorf("tasks before each other: %q, want a cycle", loop)
 	}
 	want1 := []string{`error order/bad-value 4:16 Only tasks react to others; s is a stack.`}
 	if diff := cmp.Diff(want1, problems(t, "stack \"s\" {}\ntask \"t\" {\n  command = \"true\"\n  onfail_in = [\"s\"]\n}\n")); diff != "" {
@@ -676,20 +822,31 @@ func TestProblems(t *testing.T) {
 				"  apply b before plan a: a has after = [\"b\"] (cairn.workspace.hcl:1:22)\n" +
 				"  plan a before apply a: a stack is planned before it is applied (cairn.workspace.hcl:1:1).",
 		}},
-		"empty path":       {`stack "s" { after = ["./nowhere"] }`, []string{`warning order/bad-path 1:22 No stack or task of this file matches "./nowhere", so that it has no effect.`}},
-		"empty glob":       {`stack "s" { after = ["x*"] }`, []string{`warning order/unknown-ref 1:22 No stack or task of this file matches "x*", so that it has no effect.`}},
-		"path outside":     {`stack "s" { after = ["../x"] }`, []string{`error order/bad-path 1:22 The path "../x" must lead to a directory of the repository, seen from its root.`}},
-		"directory":        {`stack "s" { path = "a/../../x" }`, []string{`error order/bad-path 1:20 The path "a/../../x" must lead to a directory of the repository, seen from its root.`}},
-		"expression":       {`stack "s" { after = ["/(/"] }`, []string{"error order/bad-value 1:22 What is between slashes is a regular expression, and this one cannot be read: missing closing ): `(`."}},
-		"tag query":        {`stack "s" { after = ["tag:a and (b"] }`, []string{`error order/bad-tag-query 1:33 `}},
-		"not a set":        {`stack "s" { after = "a" }`, []string{`error order/not-a-set 1:21 The argument "after" must be a list of strings, such as ["network"].`}},
-		"number in a set":  {`stack "s" { after = [1] }`, []string{`error order/not-a-set 1:22 The elements of "after" must be strings; this one is of type number.`}},
-		"variable":         {`stack "s" { after = [base] }`, []string{`error order/bad-value 1:22 Everything in this file is written out: there are no variables. If "base" is to be a text, put it in quotes.`}},
-		"name twice":       {"stack \"s\" {}\ngroup \"s\" { members = [] }", []string{`error order/duplicate-id 2:7 There is already a block with the name "s" at cairn.workspace.hcl:1:1. Names are unique over stacks, groups and tasks; choose another.`}},
-		"no name":          {`stack {}`, []string{`error order/bad-value 1:1 A block of this type has exactly one name: stack "NAME" { … }.`}},
-		"bad name":         {`stack "a/b" {}`, []string{`error order/bad-value 1:7 The name "a/b" cannot be referred to. Names consist of letters, digits, _, . and -, and do not begin with . or -.`}},
-		"unknown argument": {`stack "s" { aftre = [] }`, []string{`error order/unknown-key 1:13 There is no argument "aftre" in a stack block. Did you mean "after"?`}},
-		"unknown block":    {`stak "s" {}`, []string{`error order/unknown-key 1:1 There is no block type "stak" in this file. Did you mean "stack"?`}},
+		"empty path":        {`stack "s" { after = ["./nowhere"] }`, []string{`warning order/bad-path 1:22 No stack or task of this file matches "./nowhere", so that it has no effect.`}},
+		"empty glob":        {`stack "s" { after = ["x*"] }`, []string{`warning order/unknown-ref 1:22 No stack or task of this file matches "x*", so that it has no effect.`}},
+		"path outside":      {`stack "s" { after = ["../x"] }`, []string{`error order/bad-path 1:22 The path "../x" must lead to a directory of the repository, seen from its root.`}},
+		"directory":         {`stack "s" { path = "a/../../x" }`, []string{`error order/bad-path 1:20 The path "a/../../x" must lead to a directory of the repository, seen from its root.`}},
+		"expression":        {`stack "s" { after = ["/(/"] }`, []string{"error order/bad-value 1:22 What is between slashes is a regular expression, and this one cannot be read: missing closing ): `(`."}},
+		"tag query":         {`stack "s" { after = ["tag:a and (b"] }`, []string{`error order/bad-tag-query 1:33 `}},
+		"not a set":         {`stack "s" { after = "a" }`, []string{`error order/not-a-set 1:21 The argument "after" must be a list of strings, such as ["network"].`}},
+		"number in a set":   {`stack "s" { after = [1] }`, []string{`error order/not-a-set 1:22 The elements of "after" must be strings; this one is of type number.`}},
+		"variable":          {`stack "s" { after = [base] }`, []string{`error order/bad-value 1:22 Everything in this file is written out: there are no variables. If "base" is to be a text, put it in quotes.`}},
+		"name twice":        {"stack \"s\" {}\ngroup \"s\" { members = [] }", []string{`error order/duplicate-id 2:7 There is already a block with the name "s" at cairn.workspace.hcl:1:1. Names are unique over stacks, groups and tasks; choose another.`}},
+		"loop":              {`stack "s" { after = [[for x in [1, 2] : x]] }`, []string{`error order/bad-value 1:22 Everything in this file is written out: there are no loops and no calculations. Write its result.`}},
+		"huge number":       {`stack "s" { variables = { x = 1e600000000 } }`, []string{`error order/bad-value 1:31 Everything in this file is written out: there are no loops and no calculations. This number is too large or too small.`}},
+		"zero byte":         {`stack "s" { environment = { X = "a\u0000b" } }`, []string{`error order/bad-value 1:27 The value of "X" has a zero byte, which nothing in an environment can have.`}},
+		"name of variable":  {`stack "s" { variables = { "A=B" = "x" } }`, []string{`error order/bad-value 1:25 "A=B" cannot be the name of a variable of an environment.`}},
+		"zero byte, task":   {`task "t" { command = ["echo", "\u0000"] }`, []string{`error order/bad-value 1:22 The argument "command" must be a line for the shell, or a list of a program and its arguments.`}},
+		"long pattern":      {`stack "s" { watch = ["` + strings.Repeat("**/", 1000) + `"] }`, []string{`error order/bad-value 1:21 The pattern is longer than 1000 characters.`}},
+		"bad pattern":       {`stack "s" { watch = ["a["] }`, []string{`error order/bad-value 1:21 The pattern "a[": a [ has no closing ], or nothing in it.`}},
+		"large expression":  {`stack "s" { after = ["/(a{1000}){9}/"] }`, []string{"error order/bad-value 1:22 What is between slashes is a regular expression, and this one cannot be read: invalid repeat count: `{9}`."}},
+		"many expressions":  {`stack "s" { after = ["/` + strings.Repeat("a{900}", 9) + `/"] }`, []string{`error order/bad-value 1:22 What is between slashes is a regular expression, and this one cannot be read: it is too large, as its repetitions stand for many copies of what they repeat.`}},
+		"workspace, option": {`stack "s" { workspace = "-help" }`, []string{`error order/bad-value 1:25 "-help" cannot be a workspace: their names consist of letters, digits, _, ., ~ and -, do not begin with -, and are not "." or "..".`}},
+		"workspace, dir":    {`stack "s" { workspace = ".." }`, []string{`error order/bad-value 1:25 ".." cannot be a workspace: their names consist of letters, digits, _, ., ~ and -, do not begin with -, and are not "." or "..".`}},
+		"no name":           {`stack {}`, []string{`error order/bad-value 1:1 A block of this type has exactly one name: stack "NAME" { … }.`}},
+		"bad name":          {`stack "a/b" {}`, []string{`error order/bad-value 1:7 The name "a/b" cannot be referred to. Names consist of letters, digits, _, . and -, and do not begin with . or -.`}},
+		"unknown argument":  {`stack "s" { aftre = [] }`, []string{`error order/unknown-key 1:13 There is no argument "aftre" in a stack block. Did you mean "after"?`}},
+		"unknown block":     {`stak "s" {}`, []string{`error order/unknown-key 1:1 There is no block type "stak" in this file. Did you mean "stack"?`}},
 		"reaction of a stack": {
 			`stack "s" { onfail = [] }`,
 			[]string{`error order/unknown-key 1:13 There is no argument "onfail" in a stack block.`},
@@ -697,7 +854,7 @@ func TestProblems(t *testing.T) {
 		"task without command": {`task "t" {}`, []string{`error order/bad-value 1:1 A task needs the argument "command": a line for the shell, or a list of a program and its arguments.`}},
 		"bad timeout":          {"task \"t\" {\ncommand = \"true\"\ntimeout = \"soon\"\n}", []string{`error order/bad-value 3:11 The argument "timeout" must be a duration such as "90s" or "5m".`}},
 		"syntax":               {`stack "s" {`, []string{`error order/syntax 1:11 `}},
-		"too large":            {strings.Repeat("#", maxSize+1), []string{fmt.Sprintf("error order/syntax 0:0 The file has %d bytes; cairn reads workspace files of at most %d. Is it the right one?", maxSize+1, maxSize)}},
+		"too large":            {strings.Repeat("#", MaxSize+1), []string{fmt.Sprintf("error order/syntax 0:0 The file has %d bytes; cairn reads workspace files of at most %d. Is it the right one?", MaxSize+1, MaxSize)}},
 	}
 	for name, test := range tests {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
@@ -711,6 +868,26 @@ func TestProblems(t *testing.T) {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Files that would mean very much are errors, found in seconds.
+func TestReferencesToTooMuch(t *testing.T) {
+	var clique, groups strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&clique, "stack \"s%d\" { after = [\"t*\"] }\nstack \"t%[1]d\" {}\n", i)
+	}
+	groups.WriteString("stack \"s\" {}\ngroup \"g0\" {\nmembers = [\"s\"]\nauto_apply = true\n}\n")
+	for i := 1; i < 300; i++ { // many ways lead to each of them
+		fmt.Fprintf(&groups, "group \"g%d\" { members = [\"/^g%d$/\", \"g%d\", \"g%d\"] }\n", i, i, i-1, max(0, i-2))
+	}
+	got := problems(t, clique.String())
+	if len(got) != 1 || !strings.HasPrefix(got[0], "error order/syntax ") || !strings.Contains(got[0], "comes to more than 2000000 blocks") {
+		t.Errorf("edges: %q, want one error order/syntax", got)
+	}
+	w, _ := Parse(FileName, []byte(groups.String()))
+	if m, diags := Resolve(w); m == nil || !m.Leaves[0].AutoApply || len(m.Leaves[0].Groups) != 300 {
+		t.Errorf("groups in groups: %v", diags)
 	}
 }
 
@@ -765,6 +942,6 @@ func FuzzParse(f *testing.F) {
 				t.Error("a graph with errors, or none without")
 			}
 		}
-		_ = maps.Keys(m.Modified(m.Changed([]string{"a/b"})))
+		changedBy(t, m, "a/b")
 	})
 }

@@ -7,5 +7,5 @@
 //
 // Both are fed through their Hooks. What [Live] draws is [Model.Frame], a
 // function of what happened, the time and the size of the terminal, and of
-// nothing else. The terminal is only written to; standard input is left alone.
+// nothing else.
 package progress

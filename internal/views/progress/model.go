@@ -4,15 +4,10 @@
 package progress
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
+	"github.com/cairnstacks/cairn/internal/views/live"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 )
@@ -31,11 +26,6 @@ type Component struct {
 	Current string    // what it does, as the engine last told
 }
 
-// Size is the size of a terminal in characters.
-type Size struct {
-	Width, Height int
-}
-
 func (m *Model) component(addr string) *Component {
 	c := m.Components[addr]
 	if c == nil {
@@ -49,93 +39,6 @@ func (c *Component) running() bool {
 	return c.Status == hooks.Planning || c.Status == hooks.Applying
 }
 
-// tally counts the components by what a person wants to know of them.
-type tally struct {
-	total, done, running, waiting, failed, skipped, deferred int
-}
-
-func (m *Model) tally() tally {
-	t := tally{total: len(m.Components)}
-	for _, c := range m.Components {
-		switch {
-		case c.running():
-			t.running++
-		case c.Status == hooks.Failed:
-			t.failed++
-		case c.Status == hooks.Skipped:
-			t.skipped++
-		case c.Status == hooks.Deferred:
-			t.deferred++
-		case c.Status == hooks.Applied, c.Status == hooks.Planned && m.Operation == "plan":
-			t.done++
-		default:
-			t.waiting++
-		}
-	}
-	return t
-}
-
-func (t tally) finished() int { return t.done + t.failed + t.skipped + t.deferred }
-
-// Frame returns the lines of the display: what runs, the longest first, and a
-// bar over all. No line is wider than the terminal, and at least half of the
-// terminal's height is left to what has scrolled away.
-func (m *Model) Frame(now time.Time, size Size, style textstyle.Style) []string {
-	if size.Width < 4 || size.Height < 2 {
-		return nil
-	}
-	lines := m.runningLines(now, size, style)
-	lines = append(lines, m.bar(now, size.Width, style))
-	for i, line := range lines {
-		lines[i] = ansi.Truncate(line, size.Width-1, "…")
-	}
-	return lines
-}
-
-type runningComponent struct {
-	addr string
-	*Component
-}
-
-func (m *Model) running() []runningComponent {
-	var list []runningComponent
-	for addr, c := range m.Components {
-		if c.running() {
-			list = append(list, runningComponent{addr, c})
-		}
-	}
-	slices.SortFunc(list, func(a, b runningComponent) int {
-		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.addr, b.addr))
-	})
-	return list
-}
-
-func (m *Model) runningLines(now time.Time, size Size, style textstyle.Style) []string {
-	list := m.running()
-	room := max(size.Height/2-1, 0)
-	hidden := 0
-	if len(list) > room {
-		shown := max(room-1, 0)
-		hidden = len(list) - shown
-		list = list[:shown]
-	}
-	width := 0
-	for _, c := range list {
-		width = max(width, ansi.StringWidth(c.addr))
-	}
-	width = min(width, size.Width/2)
-	var lines []string
-	for _, c := range list {
-		addr := ansi.Truncate(c.addr, width, "…")
-		addr += strings.Repeat(" ", width-ansi.StringWidth(addr))
-		lines = append(lines, fmt.Sprintf("  %s %6s  %s", style.Bold(addr), elapsed(now, c.Since), style.Dim(c.activity())))
-	}
-	if hidden > 0 && room > 0 {
-		lines = append(lines, style.Dim(fmt.Sprintf("  … and %d more running", hidden)))
-	}
-	return lines
-}
-
 func (c *Component) activity() string {
 	if c.Current != "" {
 		return c.Current
@@ -143,55 +46,37 @@ func (c *Component) activity() string {
 	return eventtext.Status(c.Status)
 }
 
-func elapsed(now, since time.Time) string {
-	return max(now.Sub(since), 0).Truncate(time.Second).String()
+// counts sorts the components by what a person wants to know of them.
+func (m *Model) counts() live.Counts {
+	var counts live.Counts
+	for _, c := range m.Components {
+		switch {
+		case c.running():
+			counts.Running++
+		case c.Status == hooks.Failed:
+			counts.Failed++
+		case c.Status == hooks.Skipped:
+			counts.Skipped++
+		case c.Status == hooks.Deferred:
+			counts.Deferred++
+		case c.Status == hooks.Applied, c.Status == hooks.Planned && m.Operation == "plan":
+			counts.Done++
+		default:
+			counts.Waiting++
+		}
+	}
+	return counts
 }
 
 var operationTitles = map[string]string{"plan": "Planning", "apply": "Applying", "destroy": "Destroying"}
 
-const maxBarWidth = 40
-
-// bar is the line over all components.
-func (m *Model) bar(now time.Time, width int, style textstyle.Style) string {
-	t := m.tally()
-	title := operationTitles[m.Operation]
-	if title == "" {
-		title = m.Operation
-	}
-	numbers := fmt.Sprintf("%d/%d", t.finished(), t.total)
-	parts := []string{}
-	add := func(n int, word string, color func(string) string) {
-		if n > 0 {
-			parts = append(parts, color(fmt.Sprintf("%d %s", n, word)))
+// Frame returns the lines of the display.
+func (m *Model) Frame(now time.Time, size live.Size, style textstyle.Style) []string {
+	table := live.Table{Title: operationTitles[m.Operation], Started: m.Started, Counts: m.counts()}
+	for addr, c := range m.Components {
+		if c.running() {
+			table.Rows = append(table.Rows, live.Row{Name: addr, Since: c.Since, Activity: c.activity()})
 		}
 	}
-	plain := func(text string) string { return text }
-	add(t.running, "running", plain)
-	add(t.waiting, "waiting", style.Dim)
-	add(t.deferred, "deferred", style.Yellow)
-	add(t.skipped, "skipped", style.Yellow)
-	add(t.failed, "failed", style.Red)
-	parts = append(parts, elapsed(now, m.Started))
-	text := numbers + " · " + strings.Join(parts, " · ")
-
-	room := min(width-1-ansi.StringWidth(title)-ansi.StringWidth(text)-2, maxBarWidth)
-	if room < 5 {
-		return style.Bold(title) + " " + text
-	}
-	return style.Bold(title) + " " + barOf(t, room, style) + " " + text
-}
-
-// barOf draws how much is finished, with failures at the end of it.
-func barOf(t tally, width int, style textstyle.Style) string {
-	finished, failed := 0, 0
-	if t.total > 0 {
-		finished = t.finished() * width / t.total
-		failed = (t.failed + t.skipped) * width / t.total
-		if t.failed > 0 {
-			failed = min(max(failed, 1), max(finished, 1))
-			finished = max(finished, failed)
-		}
-	}
-	return style.Green(strings.Repeat("█", finished-failed)) + style.Red(strings.Repeat("█", failed)) +
-		style.Dim(strings.Repeat("░", width-finished))
+	return table.Lines(now, size, style)
 }

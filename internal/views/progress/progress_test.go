@@ -14,6 +14,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/cairnstacks/cairn/internal/views/live"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/internal/views/viewtest"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -76,14 +77,14 @@ func TestLinesOfComponentsWithNothingToDo(t *testing.T) {
 }
 
 func TestLiveOfADeferredComponent(t *testing.T) {
-	screen, late := newScreen(t, 80), viewtest.Instance(t, "component.late")
-	live := NewLive(screen, LiveOptions{Operation: "apply", Size: func() Size { return Size{80, 24} }})
-	live.During(func() {
-		h := live.Hooks()
+	screen, late := viewtest.NewScreen(t, 80), viewtest.Instance(t, "component.late")
+	display := NewLive(screen, LiveOptions{Operation: "apply", Size: func() live.Size { return size(80, 24) }})
+	display.During(func() {
+		h := display.Hooks()
 		h.ComponentStatus(late, hooks.Applying)
 		h.ComponentStatus(late, hooks.Deferred)
 	})
-	if got, want := strings.TrimSpace(screen.text()), "- component.late: Deferred"; got != want {
+	if got, want := strings.TrimSpace(screen.Text()), "- component.late: Deferred"; got != want {
 		t.Errorf("the screen shows %q, want %q", got, want)
 	}
 }
@@ -106,10 +107,10 @@ func TestAfterAFailedWrite(t *testing.T) {
 		t.Errorf("Lines: error %v after %d calls of Write, want an error after 1", l.Err(), w.calls)
 	}
 	w = &brokenWriter{}
-	live := NewLive(w, LiveOptions{Operation: "apply", Size: func() Size { return Size{80, 24} }})
-	live.During(func() { live.Hooks().ComponentStatus(db, hooks.Applying) })
-	if live.Err() == nil || w.calls != 1 {
-		t.Errorf("Live: error %v after %d calls of Write, want an error after 1", live.Err(), w.calls)
+	display := NewLive(w, LiveOptions{Operation: "apply", Size: func() live.Size { return size(80, 24) }})
+	display.During(func() { display.Hooks().ComponentStatus(db, hooks.Applying) })
+	if display.Err() == nil || w.calls != 1 {
+		t.Errorf("Live: error %v after %d calls of Write, want an error after 1", display.Err(), w.calls)
 	}
 }
 
@@ -135,11 +136,11 @@ func busyModel() *Model {
 
 func TestFrame(t *testing.T) {
 	now := start.Add(65*time.Second + 900*time.Millisecond)
-	for _, size := range []Size{{100, 40}, {60, 12}, {30, 6}, {12, 4}, {80, 3}} {
-		t.Run(fmt.Sprintf("%dx%d", size.Width, size.Height), func(t *testing.T) {
-			plain := strings.Join(busyModel().Frame(now, size, textstyle.Style{}), "\n") + "\n"
-			viewtest.Golden(t, fmt.Sprintf("frame-%dx%d.txt", size.Width, size.Height), plain)
-			colored := strings.Join(busyModel().Frame(now, size, textstyle.Style{Color: true}), "\n") + "\n"
+	for _, at := range []live.Size{size(100, 40), size(60, 12), size(30, 6), size(12, 4), size(80, 3)} {
+		t.Run(fmt.Sprintf("%dx%d", at.Width, at.Height), func(t *testing.T) {
+			plain := strings.Join(busyModel().Frame(now, at, textstyle.Style{}), "\n") + "\n"
+			viewtest.Golden(t, fmt.Sprintf("frame-%dx%d.txt", at.Width, at.Height), plain)
+			colored := strings.Join(busyModel().Frame(now, at, textstyle.Style{Color: true}), "\n") + "\n"
 			if got := ansi.Strip(colored); got != plain {
 				t.Errorf("without its colours the frame differs from the plain one:\n%s", got)
 			}
@@ -150,7 +151,7 @@ func TestFrame(t *testing.T) {
 func TestFrameFits(t *testing.T) {
 	for _, width := range []int{0, 1, 3, 4, 5, 8, 13, 20, 31, 47, 60, 79, 100, 200} {
 		for _, height := range []int{0, 1, 2, 3, 4, 7, 10, 25, 60} {
-			lines := busyModel().Frame(start.Add(time.Hour), Size{width, height}, textstyle.Style{Color: true})
+			lines := busyModel().Frame(start.Add(time.Hour), size(width, height), textstyle.Style{Color: true})
 			if len(lines) > max(height/2, 1) {
 				t.Fatalf("%d lines on a terminal of height %d", len(lines), height)
 			}
@@ -179,12 +180,17 @@ func TestFrameOfPlan(t *testing.T) {
 			for i, status := range test.statuses {
 				m.component(fmt.Sprint(i)).Status = status
 			}
-			if got := strings.Join(m.Frame(start, Size{120, 20}, textstyle.Style{}), "\n"); got != test.want {
+			if got := strings.Join(m.Frame(start, size(120, 20), textstyle.Style{}), "\n"); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
 	}
 }
+
+func size(width, height int) live.Size { return live.Size{Width: width, Height: height} }
+
+// frameInterval is the time between frames of a display.
+const frameInterval = 100 * time.Millisecond
 
 // passTime lets virtual time pass.
 func passTime(d time.Duration) {
@@ -193,23 +199,23 @@ func passTime(d time.Duration) {
 
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		screen := newScreen(t, 60)
-		live := NewLive(screen, LiveOptions{
+		screen := viewtest.NewScreen(t, 60)
+		display := NewLive(screen, LiveOptions{
 			Operation: "apply", ResourceLines: true,
-			Size: func() Size { return Size{60, 24} },
+			Size: func() live.Size { return size(60, 24) },
 		})
-		h := live.Hooks()
+		h := display.Hooks()
 		db, net := viewtest.Instance(t, "component.db"), viewtest.Instance(t, "component.net")
 		check := func(what, want string) {
 			t.Helper()
 			passTime(frameInterval + time.Millisecond) // virtual time: the next frame is drawn
 			synctest.Wait()
-			if got := screen.text(); got != strings.TrimPrefix(want, "\n") {
+			if got := screen.Text(); got != strings.TrimPrefix(want, "\n") {
 				t.Errorf("%s: the screen shows\n%s\nwant%s", what, got, want)
 			}
 		}
-		live.Print("Before.\n")
-		live.During(func() {
+		display.Print("Before.\n")
+		display.During(func() {
 			h.ComponentExpanded(stackaddrs.ComponentOf(db), []stackaddrs.AbsComponentInstance{db})
 			h.ComponentExpanded(stackaddrs.ComponentOf(net), []stackaddrs.AbsComponentInstance{net})
 			h.ComponentStatus(db, hooks.Pending)
@@ -218,7 +224,7 @@ func TestLive(t *testing.T) {
 Before.
   component.net     0s  Applying...
 Applying ░░░░░░░░░░░░░░░░░ 0/2 · 1 running · 1 waiting · 0s`)
-			if screen.cursor {
+			if screen.CursorVisible() {
 				t.Error("the cursor can be seen")
 			}
 
@@ -235,7 +241,7 @@ Applying ░░░░░░░░░░░░░░░░░░░░░░░�
 			h.ComponentEvent(db, engine.Event{Type: engine.ApplyErrored, Resource: "thing.y", Action: "update"})
 			h.ComponentApplied(net, stackplan.Counts{Add: 1})
 			h.ComponentStatus(net, hooks.Applied)
-			live.Print("one\ntwo")
+			display.Print("one\ntwo")
 			check("one done", `
 Before.
   component.net: thing.x: Creation complete after 1s
@@ -249,28 +255,19 @@ Applying ██████████████░░░░░░░░░�
 
 			h.ComponentStatus(db, hooks.Failed)
 		})
-		if got, want := screen.text(), "two\n✗ component.db: Failed"; !strings.HasSuffix(got, want) {
+		if got, want := screen.Text(), "two\n✗ component.db: Failed"; !strings.HasSuffix(got, want) {
 			t.Errorf("afterwards the screen shows\n%s\nwant an end of\n%s", got, want)
 		}
-		if !screen.cursor {
+		if !screen.CursorVisible() {
 			t.Error("the cursor stays hidden")
 		}
 	})
 }
 
-func TestRowsOf(t *testing.T) {
-	lines := []string{"", "12345", "\x1b[31m123456\x1b[0m", "日本語"}
-	for width, want := range map[int]int{10: 4, 5: 6, 3: 1 + 2 + 2 + 2, 0: 1 + 5 + 6 + 6} {
-		if got := rowsOf(lines, width); got != want {
-			t.Errorf("rowsOf on a terminal of width %d = %d, want %d", width, got, want)
-		}
-	}
-}
-
 func TestLiveIsGoneAfterwards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		screen := newScreen(t, 60)
-		live := NewLive(screen, LiveOptions{Operation: "plan", Size: func() Size { return Size{60, 24} }})
+		screen := viewtest.NewScreen(t, 60)
+		display := NewLive(screen, LiveOptions{Operation: "plan", Size: func() live.Size { return size(60, 24) }})
 		db := viewtest.Instance(t, "component.db")
 		func() {
 			defer func() {
@@ -278,20 +275,20 @@ func TestLiveIsGoneAfterwards(t *testing.T) {
 					t.Error("the panic is lost")
 				}
 			}()
-			live.During(func() {
-				live.Hooks().ComponentStatus(db, hooks.Planning)
+			display.During(func() {
+				display.Hooks().ComponentStatus(db, hooks.Planning)
 				passTime(time.Second)
 				synctest.Wait()
-				live.Hooks().ComponentStatus(db, hooks.Failed)
+				display.Hooks().ComponentStatus(db, hooks.Failed)
 				panic("work failed")
 			})
 		}()
-		live.Restore()
-		live.Print("After.")
-		if got, want := screen.text(), "✗ component.db: Failed (1s)\nAfter."; got != want {
+		display.Restore()
+		display.Print("After.")
+		if got, want := screen.Text(), "✗ component.db: Failed (1s)\nAfter."; got != want {
 			t.Errorf("the screen shows\n%s\nwant\n%s", got, want)
 		}
-		if !screen.cursor {
+		if !screen.CursorVisible() {
 			t.Error("the cursor stays hidden")
 		}
 	})
@@ -299,20 +296,20 @@ func TestLiveIsGoneAfterwards(t *testing.T) {
 
 func TestLiveDrawsOnlyWhatChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		screen := newScreen(t, 60)
-		live := NewLive(screen, LiveOptions{Operation: "plan", Size: func() Size { return Size{60, 24} }})
+		screen := viewtest.NewScreen(t, 60)
+		display := NewLive(screen, LiveOptions{Operation: "plan", Size: func() live.Size { return size(60, 24) }})
 		db := viewtest.Instance(t, "component.db")
-		live.During(func() {
-			live.Hooks().ComponentStatus(db, hooks.Planning)
+		display.During(func() {
+			display.Hooks().ComponentStatus(db, hooks.Planning)
 			passTime(frameInterval * 3 / 2)
 			synctest.Wait()
-			before := screen.writes
+			before := screen.Writes()
 			for range 1000 {
-				live.Hooks().ComponentEvent(db, engine.Event{Type: engine.RefreshStart, Resource: "thing.x"})
+				display.Hooks().ComponentEvent(db, engine.Event{Type: engine.RefreshStart, Resource: "thing.x"})
 			}
 			passTime(frameInterval * 5)
 			synctest.Wait()
-			if got := screen.writes - before; got != 1 {
+			if got := screen.Writes() - before; got != 1 {
 				t.Errorf("%d writes for 1000 events with one result in half a second, want 1", got)
 			}
 		})
@@ -320,10 +317,10 @@ func TestLiveDrawsOnlyWhatChanges(t *testing.T) {
 }
 
 func TestLiveFromManyGoroutines(t *testing.T) {
-	screen := newScreen(t, 80)
-	live := NewLive(screen, LiveOptions{Operation: "apply", Size: func() Size { return Size{80, 24} }})
-	h := live.Hooks()
-	live.During(func() {
+	screen := viewtest.NewScreen(t, 80)
+	display := NewLive(screen, LiveOptions{Operation: "apply", Size: func() live.Size { return size(80, 24) }})
+	h := display.Hooks()
+	display.During(func() {
 		var all sync.WaitGroup
 		for i := range 20 {
 			addr := viewtest.Instance(t, fmt.Sprintf("component.c[%d]", i))
@@ -335,7 +332,7 @@ func TestLiveFromManyGoroutines(t *testing.T) {
 		}
 		all.Wait()
 	})
-	if got := strings.Count(screen.text(), "✓ component.c["); got != 20 {
-		t.Errorf("%d components are done on the screen, want 20:\n%s", got, screen.text())
+	if got := strings.Count(screen.Text(), "✓ component.c["); got != 20 {
+		t.Errorf("%d components are done on the screen, want 20:\n%s", got, screen.Text())
 	}
 }

@@ -1,17 +1,18 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package progress
+package viewtest
 
 import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
-// screen is as much of a terminal as the display uses. Anything else that is
+// Screen is as much of a terminal as the display uses. Anything else that is
 // written to it fails the test.
-type screen struct {
+type Screen struct {
 	t      *testing.T
 	width  int
 	mu     sync.Mutex
@@ -22,11 +23,13 @@ type screen struct {
 	writes int
 }
 
-func newScreen(t *testing.T, width int) *screen {
-	return &screen{t: t, width: width, cursor: true}
+// NewScreen returns an empty screen with a cursor.
+func NewScreen(t *testing.T, width int) *Screen {
+	return &Screen{t: t, width: width, cursor: true}
 }
 
-func (s *screen) Write(p []byte) (int, error) {
+// Write implements [io.Writer].
+func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes++
@@ -41,14 +44,14 @@ func (s *screen) Write(p []byte) (int, error) {
 			text = rest[end+1:]
 			continue
 		}
-		r := []rune(text)[0]
+		r, size := utf8.DecodeRuneInString(text)
 		s.put(r)
-		text = text[len(string(r)):]
+		text = text[size:]
 	}
 	return len(p), nil
 }
 
-func (s *screen) put(r rune) {
+func (s *Screen) put(r rune) {
 	switch r {
 	case '\r':
 		s.column = 0
@@ -69,14 +72,14 @@ func (s *screen) put(r rune) {
 	s.column++
 }
 
-func (s *screen) line() *[]rune {
+func (s *Screen) line() *[]rune {
 	for len(s.rows) <= s.row {
 		s.rows = append(s.rows, nil)
 	}
 	return &s.rows[s.row]
 }
 
-func (s *screen) control(parameters string, final byte) {
+func (s *Screen) control(parameters string, final byte) {
 	switch {
 	case final == 'A':
 		n := 0
@@ -102,8 +105,8 @@ func (s *screen) control(parameters string, final byte) {
 	}
 }
 
-// text returns what is on the screen.
-func (s *screen) text() string {
+// Text returns what is on the screen, and has scrolled away.
+func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var lines []string
@@ -111,4 +114,18 @@ func (s *screen) text() string {
 		lines = append(lines, strings.TrimRight(string(row), " "))
 	}
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// CursorVisible tells whether the cursor is shown.
+func (s *Screen) CursorVisible() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cursor
+}
+
+// Writes returns how often something was written.
+func (s *Screen) Writes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writes
 }

@@ -1,0 +1,47 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"errors"
+
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/order/rollout"
+)
+
+// reportOf returns the ends of units as results of nodes: each unit is one.
+func (g *gates) reportOf(ends []rollout.End) render.Summary {
+	units := len(g.work.Units)
+	summary := render.Summary{
+		View:    render.View{Name: func(unit int) string { return g.work.Units[unit].Name }},
+		Command: []string{string(g.mode)}, Results: make([]order.Result, units), Times: make([]render.Times, units), Outcomes: make([]string, units),
+	}
+	for _, end := range ends {
+		summary.Sequence = append(summary.Sequence, end.Unit)
+		summary.Results[end.Unit] = resultOf(end)
+		summary.Times[end.Unit] = render.Times{Started: end.Started, Ended: end.Ended}
+		summary.Outcomes[end.Unit] = string(end.State)
+	}
+	return summary
+}
+
+// resultOf says as that of a node how a unit ended.
+func resultOf(end rollout.End) order.Result {
+	var detail error
+	if end.Detail != "" {
+		detail = errors.New(end.Detail)
+	}
+	switch {
+	case end.State == rollout.Failed:
+		return order.Result{State: order.Failed, Err: end.Err}
+	case end.Done && (end.State == rollout.Passed || end.State == rollout.Waiting):
+		return order.Result{State: order.Passed, Err: detail}
+	case end.Done:
+		return order.Result{State: order.Succeeded}
+	case end.Skipped:
+		return order.Result{State: order.Skipped, Because: end.Because}
+	}
+	return order.Result{State: order.NotStarted, Err: detail}
+}

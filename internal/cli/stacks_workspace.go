@@ -1,0 +1,247 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/changes"
+	"github.com/cairnstacks/cairn/internal/order/process"
+	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/order/workspace"
+)
+
+// openedWorkspace is what a workspace file says, and what is selected of it.
+type openedWorkspace struct {
+	ordering
+	*workspace.Graph
+	session  *session
+	root     string
+	absolute string // path of the root
+	selected workspace.Selected
+	changes  *workspace.Changes // nil if it does not matter what has changed
+	diff     *changes.Diff      // the same
+}
+
+// openWorkspace reads the workspace file and selects of it. It returns nil without an error if there is no such file.
+func (s *session) openWorkspace(ctx context.Context, o treeOptions) (*openedWorkspace, error) {
+	return s.openWorkspaceGraph(ctx, o, func(m *workspace.Model) (*workspace.Graph, hcl.Diagnostics) { return m.Graph(o.phases) })
+}
+
+// openWorkspaceGraph is the same with another graph.
+func (s *session) openWorkspaceGraph(
+	ctx context.Context, o treeOptions, graphOf func(*workspace.Model) (*workspace.Graph, hcl.Diagnostics),
+) (*openedWorkspace, error) {
+	root, below, err := treeRoot(o.root)
+	if err != nil {
+		return nil, err
+	}
+	if !workspace.Exists(root) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	model, diags := workspace.Load(root)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	graph, moreDiags := graphOf(model)
+	if moreDiags.HasErrors() {
+		return nil, diags.Extend(moreDiags)
+	}
+	absolute, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	w := &openedWorkspace{session: s, Graph: graph, root: root, absolute: absolute}
+	f := finder{what: "stack or task", names: make([]string, graph.Len()), dirs: make([]string, graph.Len()), below: below}
+	for n, step := range graph.Steps {
+		if step.Leaf != nil {
+			f.names[n] = step.Leaf.Name
+			if step.Leaf.Stack != nil {
+				f.dirs[n] = path.Join("/", step.Leaf.Stack.Dir)
+			}
+		}
+	}
+	w.ordering = ordering{
+		graph: graph.Graph, rule: model.Rule(), diags: diags.Extend(moreDiags),
+		name: func(n int) string { return graph.Node(n).Name }, find: func(name string) (int, error) {
+			if block := model.Block(name); block != nil && block.Type == workspace.GroupType {
+				return 0, hcl.Diagnostics{order.Problem(order.CodeUnknownRef, nil, "Group instead of a stack", "%q is a group. Name a stack or task in it, or that waits for it.", name)}
+			}
+			return f.find(name)
+		},
+		groups: workspaceGroups(graph), kind: func(n int) render.Kind { return workspaceKind(graph.Steps[n]) },
+	}
+	if err := w.choose(ctx, o, below); err != nil {
+		return nil, err
+	}
+	w.ordering.selected = make(order.Selection, graph.Len())
+	for n, step := range graph.Steps {
+		w.ordering.selected[n] = w.selected.Leaves[step.Leaf]
+	}
+	return w, nil
+}
+
+// workspaceGroups returns the groups as they are written, with the nodes of what they hold.
+func workspaceGroups(graph *workspace.Graph) []render.Group {
+	var groups []render.Group
+	for _, block := range graph.Model.Blocks {
+		if block.Type != workspace.GroupType {
+			continue
+		}
+		group := render.Group{Name: block.Name}
+		for n, step := range graph.Steps {
+			if step.Leaf != nil && slices.Contains(step.Leaf.Groups, block) {
+				group.Nodes = append(group.Nodes, n)
+			}
+		}
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+func workspaceKind(step workspace.Step) render.Kind {
+	switch {
+	case step.Leaf == nil:
+		return ""
+	case step.Leaf.Task != nil:
+		return render.TaskKind
+	case step.Phase == workspace.Plan:
+		return render.PlanKind
+	case step.Phase == workspace.Apply:
+		return render.ApplyKind
+	}
+	return render.StackKind
+}
+
+// choose selects what passes the filters.
+func (w *openedWorkspace) choose(ctx context.Context, o treeOptions, below string) error {
+	tags, err := o.tagFilter()
+	if err != nil {
+		return err
+	}
+	query, err := tagQuery(o.query)
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.changed:
+		if err := w.findChanges(ctx, o.base); err != nil {
+			return changeProblem(err)
+		}
+	case o.base != "":
+		return fail("Option without another", "The option -base is about what has changed: add -changed.")
+	}
+	w.selected = w.Model.Select(workspace.Filter{
+		Below: below, TagFilter: tags, Changes: w.changes,
+		Only: func(leaf *workspace.Leaf) bool { return query.Match(leaf.Subject()) },
+	})
+	return nil
+}
+
+func (w *openedWorkspace) findChanges(ctx context.Context, base string) (err error) {
+	if w.repository, err = changes.Open(ctx, w.root); err != nil {
+		return err
+	}
+	if w.diff, err = w.repository.Diff(ctx, base); err != nil {
+		return err
+	}
+	w.changes, err = w.Model.Changes(ctx, w.root, w.diff)
+	return err
+}
+
+func (w *openedWorkspace) ordered() (*ordering, error) { return &w.ordering, nil }
+
+func (w *openedWorkspace) listed(inOrder bool) (listing, error) {
+	var leaves []*workspace.Leaf
+	for _, n := range w.graph.Sequence(w.rule, w.ordering.selected) {
+		leaves = append(leaves, w.Steps[n].Leaf)
+	}
+	if !inOrder {
+		slices.SortFunc(leaves, func(a, b *workspace.Leaf) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	l := listing{diags: w.diags}
+	for _, leaf := range leaves {
+		listed := listedStack{
+			shown: leaf.Name,
+			Path:  path.Join("/", leaf.Dir()), Directory: filepath.ToSlash(filepath.Join(w.root, filepath.FromSlash(leaf.Dir()))),
+			Name: leaf.Name, Description: leaf.Description, Tags: append([]string{}, leaf.Tags...), Type: string(workspace.TaskType),
+			Wanted: w.selected.Wanted[leaf].Text, Reasons: w.selected.Reasons[leaf],
+		}
+		if leaf.Stack != nil {
+			listed.Type, listed.Deployment, listed.Workspace = string(leaf.Stack.Kind), leaf.Stack.Deployment, leaf.Stack.Workspace
+		}
+		for _, group := range leaf.Groups {
+			listed.Groups = append(listed.Groups, group.Name)
+		}
+		l.stacks = append(l.stacks, listed)
+	}
+	if w.changes != nil {
+		l.base, l.gone = baseOf(w.diff), w.changes.Gone
+	}
+	return l, nil
+}
+
+// runIn runs a command in the stacks, and the tasks.
+func (w *openedWorkspace) runIn(ctx context.Context, options runOptions) (int, error) {
+	o := w.ordering
+	done := make([]bool, w.Len()) // what has run counts as changed
+	changed := func(n int) bool { return done[n] }
+	if options.parallelOption == 0 && w.Model.Parallel > 0 {
+		options.parallel = w.Model.Parallel
+	}
+	graphOptions := order.RunOptions{Parallel: options.parallel, Limits: w.Limits(), Decide: w.Decide(changed)}
+	if options.reverse {
+		// What tasks do is not undone by doing it once more.
+		o.graph, graphOptions.Decide = o.graph.Reverse(), nil
+		o.selected = slices.Clone(o.selected)
+		for n, step := range w.Steps {
+			o.selected[n] = o.selected[n] && step.Leaf.Stack != nil
+		}
+	}
+	return w.session.runNodes(ctx, &o, options, graphOptions, func(n int) nodeWork {
+		leaf := w.Steps[n].Leaf
+		done[n] = true // read only by what waits for it, and then only if it has succeeded
+		if leaf.Task != nil {
+			return w.taskWork(leaf, w.Reacts(n, changed))
+		}
+		return w.stackWork(leaf, options)
+	})
+}
+
+func (w *openedWorkspace) stackWork(leaf *workspace.Leaf, options runOptions) nodeWork {
+	env := append(os.Environ(), leaf.Environ()...)
+	env = append(env, workspace.VarFilesEnviron(leaf.VarFiles(w.absolute), os.Getenv)...)
+	if leaf.Stack.Workspace != "" {
+		env = append(env, "TF_WORKSPACE="+leaf.Stack.Workspace)
+	}
+	return nodeWork{
+		shown: options.command,
+		Job:   process.Job{Command: process.Command{Program: options.program, Args: options.command[1:], Dir: w.dir(leaf), Env: env}},
+	}
+}
+
+func (w *openedWorkspace) taskWork(leaf *workspace.Leaf, reacts bool) nodeWork {
+	env := append(os.Environ(), leaf.Environ()...)
+	command := func(words []string) process.Command {
+		return process.Command{Program: words[0], Args: words[1:], Dir: w.dir(leaf), Env: env, Timeout: leaf.Task.Timeout}
+	}
+	job := process.Job{Command: command(leaf.Task.Command), Retries: leaf.Task.Retries, Interval: leaf.Task.Interval}
+	if reacts && leaf.Task.Reaction != nil {
+		reaction := command(leaf.Task.Reaction)
+		job.Reaction = &reaction
+	}
+	return nodeWork{job, leaf.Task.Command}
+}
+
+func (w *openedWorkspace) dir(leaf *workspace.Leaf) string {
+	return filepath.Join(w.root, filepath.FromSlash(leaf.Dir()))
+}

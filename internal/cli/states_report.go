@@ -1,0 +1,86 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"bytes"
+	"cmp"
+
+	"github.com/cairnstacks/cairn/internal/order/lowdata"
+	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+)
+
+// statesDocument is what cairn run states -json writes.
+type statesDocument struct {
+	FormatVersion string                  `json:"format_version"`
+	Test          bool                    `json:"test"`
+	Results       []stateResult           `json:"results"`
+	Summary       map[string]int          `json:"summary"`
+	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"` // warnings only; with errors nothing is run
+}
+
+type stateResult struct {
+	ID       string       `json:"id"`
+	SLS      string       `json:"sls"`
+	Function string       `json:"function"`
+	Name     string       `json:"name"`
+	Status   string       `json:"status"`
+	Result   bool         `json:"result"` // false for what counts as a failure
+	Changes  *lowdata.Map `json:"changes"`
+	Comment  string       `json:"comment"`
+	Because  string       `json:"because,omitempty"`
+}
+
+func (r *statesRun) document(results []lowdata.Result) statesDocument {
+	document := statesDocument{FormatVersion: jsonview.FormatVersion, Test: r.test, Results: []stateResult{}, Summary: map[string]int{}}
+	document.Diagnostics = diagnostic.All(r.source.warnings, r.session.sources())
+	for _, result := range results {
+		call := result.Call
+		shown := stateResult{
+			ID: call.ID, SLS: call.SLS, Function: call.FullFunction(), Name: call.Name, Status: result.Status.String(),
+			Result: result.Status.Success(), Changes: result.Changes, Comment: result.Comment,
+		}
+		if shown.Changes == nil {
+			shown.Changes = &lowdata.Map{}
+		}
+		if result.Because != nil {
+			shown.Because = result.Because.String()
+		}
+		document.Results = append(document.Results, shown)
+		document.Summary[shown.Status]++
+	}
+	return document
+}
+
+// statesReport is what became of a run of states, in the formats of reports.
+type statesReport struct {
+	run     *statesRun
+	results []lowdata.Result
+}
+
+var _ runReport = statesReport{}
+
+// JSON returns what cairn run states -json writes.
+func (r statesReport) JSON() ([]byte, error) {
+	var b bytes.Buffer
+	err := jsonview.WriteDocument(&b, r.run.document(r.results), true)
+	return b.Bytes(), err
+}
+
+// JUnit returns the results in the XML format of JUnit: each call is a test.
+func (r statesReport) JUnit() ([]byte, error) {
+	cases := make([]render.Case, len(r.results))
+	for i, result := range r.results {
+		cases[i] = render.Case{Name: result.Call.String(), Class: result.Call.SLS, Took: result.Took}
+		switch result.Status {
+		case lowdata.Failed:
+			cases[i].Failure = cmp.Or(result.Comment, "It does not say why.")
+		case lowdata.Skipped, lowdata.NotStarted, lowdata.NotNeeded:
+			cases[i].Skipped = cmp.Or(result.Comment, result.Status.String())
+		}
+	}
+	return render.JUnit("cairn run states", cases)
+}

@@ -1,0 +1,228 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package rollout
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+// Kind says what a unit is.
+type Kind string
+
+// The kinds of units.
+const (
+	Components Kind = "stack"     // a stack of the Terraform Stacks language
+	Root       Kind = "terraform" // a plain root module
+	Command    Kind = "task"
+)
+
+// Unit is what is planned and applied as a whole, or a task.
+type Unit struct {
+	Name  string // as users see it
+	Stack string // of which it is a part; "" if it is a whole one
+	Kind  Kind
+
+	Dir  string // where programs run
+	Path string // the same from the root of the repository, with slashes
+
+	Workspace  string // of a root module, "" for the default one
+	Deployment string // of a stack, "" for the default one
+
+	Env       []string // NAME=VALUE, beside the environment of this process
+	VarFiles  []string // absolute paths
+	AutoApply bool     // apply without being asked
+
+	// Requirements are named as what must be met before it is applied, and nobody can tell here whether they are.
+	Requirements []string
+
+	Task *Task // of kind Command
+
+	// OnlyByOutputs are the units whose outputs are the only reason for this one: it is left alone if none of these has changed
+	// when they have been applied. It comes after them. Empty if there is another reason.
+	OnlyByOutputs []int
+
+	Tags    []string // sorted
+	Groups  []string // that hold it
+	Reasons []string // why it is selected
+	When    string   // of a task, the condition under which it runs; "" if it always does
+}
+
+// StackName is the name of the stack of which a unit is all or a part; of a task, its own.
+func (u *Unit) StackName() string { return cmp.Or(u.Stack, u.Name) }
+
+// Task is a command that is no plan and no apply.
+type Task struct {
+	Command  []string // program and arguments
+	Reaction []string // what runs after it if something that it watches has changed
+	Timeout  time.Duration
+	Retries  int
+	Interval time.Duration // between tries
+}
+
+// Phase is a part of the work on a unit.
+type Phase string
+
+// The phases. A task has one, all others have two.
+const (
+	Plan  Phase = "plan"
+	Apply Phase = "apply" // also of what is destroyed
+	Run   Phase = "run"
+)
+
+var phases = []Phase{Plan, Apply, Run}
+
+// Step is what a node of the graph stands for.
+type Step struct {
+	Unit  int   // position in [Work.Units]; meaningless without a phase
+	Phase Phase // "" at anchors
+}
+
+// Work is what there is to do. It does not change.
+type Work struct {
+	Graph    *order.Graph
+	Rule     order.Rule
+	Steps    []Step // by node
+	Units    []Unit // in the order in which they are shown
+	Selected order.Selection
+	Limits   []order.Limit
+
+	// Decide makes what [order.RunOptions] has under this name. Changed tells of a node that has ended whether it has changed
+	// something, or of a plan whether it would. Nil if edges say everything.
+	Decide func(changed func(node int) bool) func(node int, result func(int) order.Result) order.Result
+
+	// Reacts tells of the node of a task whether something that it watches has changed. Nil for never.
+	Reacts func(node int, changed func(node int) bool) bool
+
+	// Precedes returns the nodes of the applies that a task comes before, as one that has to do with these plans only. Nil for none.
+	Precedes func(node int) []int
+
+	// AtFailure tells of the node of a task whether it waits for a failure. Nil for never.
+	AtFailure func(node int) bool
+}
+
+// Chosen returns the units with selected steps, in the order of their numbers.
+func (w *Work) Chosen() []int {
+	chosen := map[int]bool{}
+	for n, step := range w.Steps {
+		if step.Phase != "" && w.Selected.Has(n) {
+			chosen[step.Unit] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(chosen))
+}
+
+// SharingState returns two chosen units that have one state: what one of them plans, the other one changes. They are nil if there are none.
+func (w *Work) SharingState() (one, other *Unit) {
+	type place struct{ dir, workspace, deployment string }
+	units := map[place]*Unit{}
+	for _, n := range w.Chosen() {
+		u := &w.Units[n]
+		if u.Kind == Command {
+			continue
+		}
+		at := place{u.Dir, u.Workspace, u.Deployment}
+		if first := units[at]; first != nil {
+			return first, u
+		}
+		units[at] = u
+	}
+	return nil, nil
+}
+
+// Batch is what is done together.
+type Batch struct {
+	Phase Phase
+	Units []int
+}
+
+// Batches returns all steps: in turn everything is planned that may be, everything applied that may be, and all tasks are run that may be.
+func (w *Work) Batches() []Batch {
+	var batches []Batch
+	kind := func(n int) int { return slices.Index(phases, w.Steps[n].Phase) }
+	for _, nodes := range w.Graph.Batches(w.Selected, len(phases), kind) {
+		batch := Batch{Phase: w.Steps[nodes[0]].Phase}
+		for _, n := range nodes {
+			batch.Units = append(batch.Units, w.Steps[n].Unit)
+		}
+		batches = append(batches, batch)
+	}
+	return batches
+}
+
+// After returns for each selected node the units that its phase waits for directly, as the selection leaves them, in the order of their
+// numbers: the unit itself is left out, and so is what another one of them comes after.
+func (w *Work) After() map[int][]int {
+	after := map[int][]int{}
+	for _, edge := range w.Graph.Reduced(w.Selected, w.Graph.Len() <= maxReduced) {
+		from, to := w.Steps[edge.From].Unit, w.Steps[edge.To].Unit
+		if from != to && !slices.Contains(after[edge.To], from) {
+			after[edge.To] = append(after[edge.To], from)
+		}
+	}
+	for _, units := range after {
+		slices.Sort(units)
+	}
+	return after
+}
+
+// maxReduced is the size of a graph up to which implied edges are left out, since that takes a bit for each pair of nodes.
+const maxReduced = 20_000
+
+// HeldBy returns the units that a phase of a unit waits for directly, the unit itself left out, in the order of their numbers.
+func (w *Work) HeldBy(unit int, phase Phase) []int {
+	holders, seen := map[int]bool{}, map[int]bool{}
+	var queue []int
+	for n, step := range w.Steps {
+		if step.Unit == unit && step.Phase == phase {
+			queue = append(queue, n)
+		}
+	}
+	for len(queue) > 0 {
+		n := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for edge := range w.Graph.Predecessors(n) {
+			from := edge.From
+			step := w.Steps[from]
+			switch {
+			case seen[from]:
+				continue
+			case step.Phase == "" || !w.Selected.Has(from) || step.Unit == unit:
+				queue = append(queue, from)
+			default:
+				holders[step.Unit] = true
+			}
+			seen[from] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(holders))
+}
+
+// limits are those of the work, and one for each directory in which there is more than one unit (rule R4).
+func (w *Work) limits() []order.Limit {
+	units := map[string]map[int]bool{}
+	nodes := map[string][]int{}
+	for n, step := range w.Steps {
+		if step.Phase != Plan && step.Phase != Apply {
+			continue
+		}
+		dir := w.Units[step.Unit].Dir
+		if units[dir] == nil {
+			units[dir] = map[int]bool{}
+		}
+		units[dir][step.Unit] = true
+		nodes[dir] = append(nodes[dir], n)
+	}
+	limits := slices.Clone(w.Limits)
+	for _, dir := range slices.SortedFunc(maps.Keys(nodes), cmp.Compare[string]) {
+		if len(units[dir]) > 1 {
+			limits = append(limits, order.Limit{Parallel: 1, Nodes: nodes[dir]})
+		}
+	}
+	return limits
+}
