@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
@@ -70,22 +71,38 @@ func startProgramOnTerminal(t *testing.T, size pty.Winsize, environ []string, pr
 func (term *terminal) read() {
 	defer close(term.changed)
 	chunk := make([]byte, 4096)
+	begun := 0 // bytes of a character whose end was not read yet
 	for {
-		n, err := term.file.Read(chunk)
+		n, err := term.file.Read(chunk[begun:])
 		if err != nil {
 			return // the program has ended
 		}
 		term.mu.Lock()
-		term.mu.written.Write(chunk[:n])
+		term.mu.written.Write(chunk[begun : begun+n])
 		term.mu.Unlock()
-		if _, err := term.screen.Write(chunk[:n]); err != nil {
+		whole := wholeRunes(chunk[:begun+n])
+		if _, err := term.screen.Write(chunk[:whole]); err != nil {
 			return
 		}
+		begun = copy(chunk, chunk[whole:begun+n])
 		select {
 		case term.changed <- struct{}{}:
 		default:
 		}
 	}
+}
+
+// wholeRunes returns the length of text without a last character that is cut off: the screen would lose it.
+func wholeRunes(text []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return len(text) - n
+			}
+			break
+		}
+	}
+	return len(text)
 }
 
 var (
@@ -101,6 +118,12 @@ func (term *terminal) text() string {
 	}
 	text := long.ReplaceAllString(strings.TrimRight(strings.Join(lines, "\n"), "\n"), "")
 	return duration.ReplaceAllString(text, "0s")
+}
+
+func (term *terminal) cursorVisible() bool {
+	term.screen.Lock()
+	defer term.screen.Unlock()
+	return term.screen.CursorVisible()
 }
 
 // waitFor waits until all of these are on the screen.
@@ -140,7 +163,7 @@ func (term *terminal) end() int {
 		}
 	}
 	_ = term.cmd.Wait() // the exit code says it
-	if !term.screen.CursorVisible() {
+	if !term.cursorVisible() {
 		term.t.Error("the cursor stays hidden")
 	}
 	return term.cmd.ProcessState.ExitCode()
