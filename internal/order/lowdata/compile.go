@@ -20,7 +20,7 @@ type CompileOptions struct {
 
 // Compile makes low data of high data. With errors there is none.
 func Compile(high *High, opts CompileOptions) (*Low, hcl.Diagnostics) {
-	c := &compiler{high: high}
+	c := &compiler{high: high, budget: order.ReferenceBudget}
 	c.expand()
 	if c.diags.HasErrors() {
 		return nil, c.diags
@@ -47,33 +47,22 @@ type compiler struct {
 	excluded []*Call
 	index    *index
 	hints    order.Hints
-	spent    int
+	budget   order.Budget
 	diags    hcl.Diagnostics
 }
 
-// What may be spent on finding what requisites name, in steps of some nanoseconds, and what each call costs that one names. So files with
-// thousands of patterns, each for thousands of calls, are an error rather than a program that takes all memory.
-const (
-	maxSpent  = 2_000_000_000
-	perTarget = 1000
-)
-
 // find returns the calls that a requisite of a call names. Without ok there was too much to find, which is told once.
 func (c *compiler) find(r Requisite, of int) (found []int, ok bool) {
-	if c.spent > maxSpent {
-		return nil, false
-	}
-	if c.spent += c.index.cost(r); c.spent <= maxSpent {
-		found = c.index.match(r, of)
-		c.spent += len(found) * perTarget
-	}
-	if c.spent > maxSpent {
+	tell := func() {
 		c.problem(order.CodeSyntax, r.Range, "Requisites of too much",
 			"What the requisites up to here name comes to more than %d calls, or takes more comparisons than would be done in seconds. "+
-				"Name single calls, or fewer of them.", maxSpent/perTarget)
+				"Name single calls, or fewer of them.", order.MaxReferenced)
+	}
+	if !c.budget.Spend(c.index.cost(r), tell) {
 		return nil, false
 	}
-	return found, true
+	found = c.index.match(r, of)
+	return found, c.budget.Spend(len(found)*order.StepsPerReferenced, tell)
 }
 
 func (c *compiler) problem(code order.Code, subject *hcl.Range, summary, detail string, args ...any) {

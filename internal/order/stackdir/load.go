@@ -23,7 +23,10 @@ import (
 // Load reads the tree below a directory. With errors the tree holds what could be understood, for showing the source
 // of diagnostics, and is not fit for anything else.
 func Load(root string) (*Tree, hcl.Diagnostics) {
-	l := &loader{tree: &Tree{Root: root, Files: map[string]*hcl.File{}}, dirs: map[string]bool{}, embedded: map[string]bool{}}
+	l := &loader{
+		tree: &Tree{Root: root, Files: map[string]*hcl.File{}}, dirs: map[string]bool{}, embedded: map[string]bool{},
+		budget: order.ReferenceBudget,
+	}
 	inside, err := os.OpenRoot(root)
 	if err != nil {
 		return l.tree, append(l.diags, unreadable(root, err))
@@ -52,7 +55,7 @@ type loader struct {
 	embedded map[string]bool  // paths of directories that stacks of our language embed
 	dirs     map[string]bool  // all directories
 	tagged   map[string][]int // the stacks that have a tag; nil until somebody asks
-	spent    int
+	budget   order.Budget
 	diags    hcl.Diagnostics
 }
 

@@ -39,7 +39,7 @@ func (l *loader) resolve() {
 				}
 			}
 			r.to = found
-			l.spend(r, len(r.to)*perTarget)
+			l.spend(r, len(r.to)*order.StepsPerReferenced)
 			continue
 		}
 		if dirs[i] = l.pathOf(r); dirs[i] != "" {
@@ -61,33 +61,22 @@ func (l *loader) resolve() {
 			}
 			r.to = inner[key]
 		}
-		if dirs[i] != "" && !l.spend(r, len(r.to)*perTarget) {
+		if dirs[i] != "" && !l.spend(r, len(r.to)*order.StepsPerReferenced) {
 			break
 		}
 	}
 	l.tree.edges = all
 }
 
-// What may be spent on finding out what entries mean, in steps of some nanoseconds, so that thousands of entries, each for thousands of
-// stacks, are an error rather than a program that takes all memory.
-const (
-	maxSpent  = 2_000_000_000
-	perTarget = 1000 // for each stack that an entry means
-	perStack  = 20   // for each stack that a query is compared with
-)
+const perStack = 20 // steps for each stack that a query is compared with
 
-// spend tells whether there is something left to spend. That there is not is told once.
+// spend tells whether an entry costs no more than what is left. That it does is told once.
 func (l *loader) spend(r *reference, cost int) bool {
-	if l.spent > maxSpent {
-		return false
-	}
-	if l.spent += cost; l.spent <= maxSpent {
-		return true
-	}
-	l.diags = l.diags.Append(order.Problem(order.CodeSyntax, &r.entry.Range, "Entries for too much",
-		"What the entries of all stacks mean comes to more than %d stacks, or takes more comparisons than would be done in seconds. "+
-			"Name directories rather than tags, or fewer stacks.", maxSpent/perTarget))
-	return false
+	return l.budget.Spend(cost, func() {
+		l.diags = l.diags.Append(order.Problem(order.CodeSyntax, &r.entry.Range, "Entries for too much",
+			"What the entries of all stacks mean comes to more than %d stacks, or takes more comparisons than would be done in seconds. "+
+				"Name directories rather than tags, or fewer stacks.", order.MaxReferenced))
+	})
 }
 
 // resolveQuery returns the stacks that a query selects. It is not ok if it is no query.

@@ -19,23 +19,18 @@ import (
 // What may be spent on all files of a tree, in bytes that are copied or looked at. Expressions can double what they are made of, and files
 // are evaluated again for each unit that includes them.
 const (
-	maxSpent       = 500_000_000
-	perInclude     = 5000
-	maxReferences  = 100     // in an expression
-	maxReplacement = 1 << 20 // what replace may make of a text, at most
+	evaluationBudget order.Budget = 500_000_000
+	perInclude                    = 5000
+	maxReferences                 = 100     // in an expression
+	maxReplacement                = 1 << 20 // what replace may make of a text, at most
 )
 
-// spend tells whether there is something left to spend. That there is not is told once.
+// spend tells whether what is at a place costs no more than what is left. That it does is told once.
 func (l *loader) spend(at hcl.Range, cost int) bool {
-	if l.spent > maxSpent {
-		return false
-	}
-	if l.spent += cost; l.spent <= maxSpent {
-		return true
-	}
-	l.diags = l.diags.Append(order.Problem(order.CodeSyntax, &at, "Too much to evaluate",
-		"What is evaluated up to here, in files terragrunt.hcl and in those that they include, is more than anybody writes for paths. Write the paths out."))
-	return false
+	return l.budget.Spend(cost, func() {
+		l.diags = l.diags.Append(order.Problem(order.CodeSyntax, &at, "Too much to evaluate",
+			"What is evaluated up to here, in files terragrunt.hcl and in those that they include, is more than anybody writes for paths. Write the paths out."))
+	})
 }
 
 // evaluate returns the value of an expression. Without ok it has none that is known here, or could take any time: loops and products are left

@@ -51,7 +51,7 @@ const largestFile = 1 << 20
 
 // Load reads the units of a tree, sorted by directory. Directories whose names begin with a dot are left out, and links are not followed.
 func Load(root string) ([]*Unit, hcl.Diagnostics) {
-	l := &loader{root: root, parsed: map[string]parsed{}}
+	l := &loader{root: root, parsed: map[string]parsed{}, budget: evaluationBudget}
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, hcl.Diagnostics{order.Problem(order.CodeBadPath, &hcl.Range{Filename: root}, "Directory cannot be read", "The directory cannot be read: %s.", err)}
@@ -78,11 +78,11 @@ func Load(root string) ([]*Unit, hcl.Diagnostics) {
 }
 
 type loader struct {
-	root  string
-	files fs.FS
-	units []*Unit
-	diags hcl.Diagnostics
-	spent int
+	root   string
+	files  fs.FS
+	units  []*Unit
+	diags  hcl.Diagnostics
+	budget order.Budget
 
 	parsed map[string]parsed // files that are included
 }

@@ -69,7 +69,7 @@ func Resolve(w *Workspace) (*Model, hcl.Diagnostics) {
 		members: map[*Block][]*Block{}, parents: map[*Block][]*Block{}, under: map[*Block][]*Leaf{},
 		auto: map[*Block]*bool{},
 	}
-	r := &resolver{model: m}
+	r := &resolver{model: m, budget: order.ReferenceBudget}
 	for _, block := range w.Blocks {
 		m.blocks[block.Name] = block
 		if block.Type != GroupType {
@@ -87,7 +87,7 @@ func Resolve(w *Workspace) (*Model, hcl.Diagnostics) {
 	for _, leaf := range m.Leaves {
 		m.inherit(leaf)
 		r.memberships += len(leaf.Groups)
-		if !r.spend(leaf.Range, len(leaf.Groups)*perTarget) {
+		if !r.spend(leaf.Range, len(leaf.Groups)*order.StepsPerReferenced) {
 			return nil, r.diags
 		}
 		for _, group := range leaf.Groups {
@@ -118,31 +118,23 @@ type resolver struct {
 	hints  order.Hints
 	diags  hcl.Diagnostics
 
-	spent       int
+	budget      order.Budget
 	memberships int // of leaves in groups, at any depth
 }
 
-// What may be spent on finding out what references mean, in steps of some nanoseconds. So a file of thousands of references, each to thousands of
-// blocks, is an error rather than a program that takes all memory.
+// What references cost besides each block that one means, and each group that a stack or task is in.
 const (
-	maxSpent    = 2_000_000_000
-	perTarget   = 1000 // for each block that a reference means, and each group that a stack or task is in
-	perLeaf     = 5    // for each stack or task that a reference is compared with
+	perLeaf     = 5 // for each stack or task that a reference is compared with
 	averageName = 20
 )
 
-// spend tells whether there is something left to spend. That there is not is told once.
+// spend tells whether a reference, or what is at a place, costs no more than what is left. That it does is told once.
 func (r *resolver) spend(at hcl.Range, cost int) bool {
-	if r.spent > maxSpent {
-		return false
-	}
-	if r.spent += cost; r.spent <= maxSpent {
-		return true
-	}
-	r.problem(order.CodeSyntax, at, "References to too much",
-		"What the references up to here mean comes to more than %d blocks, or takes more comparisons than would be done in seconds. "+
-			"Put what is meant into a group, and refer to that.", maxSpent/perTarget)
-	return false
+	return r.budget.Spend(cost, func() {
+		r.problem(order.CodeSyntax, at, "References to too much",
+			"What the references up to here mean comes to more than %d blocks, or takes more comparisons than would be done in seconds. "+
+				"Put what is meant into a group, and refer to that.", order.MaxReferenced)
+	})
 }
 
 func (r *resolver) ownTags(leaf *Leaf) {
@@ -184,7 +176,7 @@ func (r *resolver) membership() {
 		known := map[*Block]bool{}
 		for _, ref := range group.Group.Members {
 			found := r.find(ref, group)
-			if !r.spend(ref.Range, len(found)*perTarget) {
+			if !r.spend(ref.Range, len(found)*order.StepsPerReferenced) {
 				break
 			}
 			for _, member := range found {
@@ -320,7 +312,7 @@ func (r *resolver) targets(block *Block, rule *Rule) []target {
 	known := map[*Block]bool{}
 	for _, ref := range rule.Refs {
 		found := r.find(ref, block)
-		if !r.spend(ref.Range, len(found)*perTarget) {
+		if !r.spend(ref.Range, len(found)*order.StepsPerReferenced) {
 			break
 		}
 		for _, other := range found {

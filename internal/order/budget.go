@@ -1,0 +1,27 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package order
+
+// Budget is how many steps may still be spent on what the author of a file asks for, so that a file of a stranger that asks for too much
+// is an error rather than a program that takes all time or memory. It is negative once more was asked for than there was.
+type Budget int
+
+// A budget for finding out what references mean, in steps of some nanoseconds. It is enough for MaxReferenced things that they mean.
+const (
+	ReferenceBudget    Budget = MaxReferenced * StepsPerReferenced
+	StepsPerReferenced        = 1000
+	MaxReferenced             = 2_000_000
+)
+
+// Spend takes steps and tells whether there were as many. The first time that there were not, it calls tell; after that nothing is left.
+func (b *Budget) Spend(steps int, tell func()) bool {
+	if *b < 0 {
+		return false
+	}
+	if *b -= Budget(steps); *b >= 0 {
+		return true
+	}
+	tell()
+	return false
+}
