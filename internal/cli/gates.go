@@ -88,8 +88,6 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *command {
 
 func (o *gateOptions) check(s *session) error {
 	switch {
-	case o.tree.base != "" && !o.tree.changed:
-		return fail("Option without another", "The option -base is about what has changed: add -changed.")
 	case o.autoApprove && o.ask:
 		return fail("Options contradict", "Give only one of -auto-approve and -ask.")
 	case s.options.json && !o.dryRun:
@@ -100,12 +98,11 @@ func (o *gateOptions) check(s *session) error {
 
 // gates are what goes through gates, from a workspace file or a configuration of gates.
 type gates struct {
+	place
 	session    *session
 	mode       rollout.Mode
 	options    gateOptions
 	parallel   int
-	root       string
-	below      string // the current directory, from the root; "" if it is not in it
 	work       *rollout.Work
 	repository *changes.Repository // nil if it does not matter what has changed
 	diff       *changes.Diff       // the same; of a workspace file, which has its own reasons, nil
@@ -115,13 +112,13 @@ type gates struct {
 }
 
 func (s *session) openGates(ctx context.Context, mode rollout.Mode, o gateOptions) (*gates, error) {
-	root, below, err := treeRoot(o.tree.root)
+	at, err := o.tree.place()
 	if err != nil {
 		return nil, err
 	}
-	g := &gates{session: s, mode: mode, options: o, parallel: max(int(o.parallelOption), 1), root: root, below: below}
-	if workspace.Exists(root) {
-		if gated.Exists(root) {
+	g := &gates{place: at, session: s, mode: mode, options: o, parallel: max(int(o.parallelOption), 1)}
+	if workspace.Exists(g.root) {
+		if gated.Exists(g.root) {
 			s.note("There are both %s and %s: the former is used.\n", workspace.FileName, gated.ConfigFile)
 		}
 		return g.checked(g.fromWorkspace(ctx))
@@ -129,12 +126,12 @@ func (s *session) openGates(ctx context.Context, mode rollout.Mode, o gateOption
 	err = g.fromConfig(ctx)
 	if errors.Is(err, gated.ErrNoConfig) {
 		from, what := "roots", "all directories with a stack or a root module"
-		if hasStackBlocks(root) {
+		if hasStackBlocks(g.root) {
 			from, what = "dirs", "the stack directories that there are"
 		}
 		return nil, fail("No gates", "There is neither a file %s nor %s in %s, which say what stacks there are and what they wait for. "+
 			"Add one, or name the repository with -root=DIR; \"cairn order convert -from=%s > %s\" writes one for %s.",
-			workspace.FileName, gated.ConfigFile, shownDir(root), from, workspace.FileName, what)
+			workspace.FileName, gated.ConfigFile, shownDir(g.root), from, workspace.FileName, what)
 	}
 	return g.checked(err)
 }

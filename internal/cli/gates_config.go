@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/order/gated"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
 )
@@ -32,7 +31,10 @@ func (g *gates) fromConfig(ctx context.Context) error {
 	}
 	causes := layout.All("everything is asked for")
 	if g.options.tree.changed {
-		if causes, err = g.changed(ctx, layout); err != nil {
+		if g.repository, g.diff, err = g.options.tree.diffOf(ctx, g.root); err != nil {
+			return err
+		}
+		if causes, err = layout.Changed(g.root, g.diff); err != nil {
 			return changeProblem(err)
 		}
 	}
@@ -47,18 +49,6 @@ func (g *gates) fromConfig(ctx context.Context) error {
 		g.diags = g.diags.Extend(change.Unchecked())
 	}
 	return nil
-}
-
-// changed asks git what has changed.
-func (g *gates) changed(ctx context.Context, layout *gated.Layout) ([]gated.Cause, error) {
-	var err error
-	if g.repository, err = changes.Open(ctx, g.root); err != nil {
-		return nil, err
-	}
-	if g.diff, err = g.repository.Diff(ctx, g.options.tree.base); err != nil {
-		return nil, err
-	}
-	return layout.Changed(g.root, g.diff)
 }
 
 // shown is how users see a directory: relative to the current one.

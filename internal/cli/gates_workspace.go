@@ -14,7 +14,7 @@ import (
 
 // fromWorkspace reads the workspace file and selects of it.
 func (g *gates) fromWorkspace(ctx context.Context) error {
-	w, err := g.session.openWorkspaceGraph(ctx, g.options.tree, func(m *workspace.Model) (*workspace.Graph, hcl.Diagnostics) {
+	w, err := g.session.openWorkspace(ctx, g.place, g.options.tree, func(m *workspace.Model) (*workspace.Graph, hcl.Diagnostics) {
 		if g.mode == rollout.Destroy {
 			return m.DestroyGraph()
 		}

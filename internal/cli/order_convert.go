@@ -124,22 +124,22 @@ func (o *convertOptions) check(args []string) error {
 
 // convert reads one format and writes another, by way of a workspace file.
 func (s *session) convert(o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
-	root, _, err := treeRoot(o.tree.root)
+	at, err := o.tree.place()
 	if err != nil {
 		return convert.Result{}, nil, err
 	}
 	if o.from == "workspace" {
-		if !workspace.Exists(root) {
-			return convert.Result{}, nil, fail("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", workspace.FileName, shownDir(root))
+		if !workspace.Exists(at.root) {
+			return convert.Result{}, nil, fail("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", workspace.FileName, shownDir(at.root))
 		}
-		model, diags := workspace.Load(root)
+		model, diags := workspace.Load(at.root)
 		if diags.HasErrors() {
 			return convert.Result{}, diags, nil
 		}
 		result, moreDiags := targets[o.to](model)
 		return result, diags.Extend(moreDiags), nil
 	}
-	result, diags, err := sources[o.from](s, root, o, args)
+	result, diags, err := sources[o.from](s, at.root, o, args)
 	if err != nil || diags.HasErrors() {
 		return result, diags, err
 	}

@@ -14,8 +14,11 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/changes"
+	"github.com/cairnstacks/cairn/internal/order/gated"
+	"github.com/cairnstacks/cairn/internal/order/rollout"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
 	"github.com/cairnstacks/cairn/internal/order/tagquery"
+	"github.com/cairnstacks/cairn/internal/order/workspace"
 )
 
 // stacks are what there is to list, to put in order and to run commands in, with what is selected of it: the stacks and tasks of a
@@ -43,21 +46,21 @@ type listing struct {
 
 // openStacks reads the workspace file if there is one, else the tree of stacks, else the configuration of gates.
 func (s *session) openStacks(ctx context.Context, o treeOptions) (stacks, error) {
-	if work, err := s.openWorkspace(ctx, o); err != nil {
-		return nil, err
-	} else if work != nil {
-		return work, nil
-	}
-	tree, err := s.openTree(ctx, o)
+	at, err := o.place()
 	if err != nil {
 		return nil, err
 	}
-	if g, err := s.gatesInstead(ctx, tree, o); err != nil {
-		return nil, err
-	} else if g != nil {
-		return g, nil
+	if workspace.Exists(at.root) {
+		return s.openWorkspace(ctx, at, o, func(m *workspace.Model) (*workspace.Graph, hcl.Diagnostics) { return m.Graph(o.phases) })
 	}
-	return tree, nil
+	tree, err := s.loadTree(at, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(tree.Stacks) == 0 && gated.Exists(at.root) {
+		return s.openGates(ctx, rollout.ApplyAll, gateOptions{tree: o})
+	}
+	return tree, tree.choose(ctx, o)
 }
 
 // treeOptions choose stacks of a tree.
@@ -94,29 +97,38 @@ func shownDir(dir string) string {
 	return dir
 }
 
-// treeRoot returns the directory of the tree, relative to the current one where it can be, and the latter from there.
-func treeRoot(option string) (root, below string, err error) {
+// place is where stacks are, and where the user is.
+type place struct {
+	root  string // directory of the tree, relative to the current one where it can be
+	below string // the current directory, from the root; "" if it is not in it
+}
+
+// place finds the root that the options mean.
+func (o *treeOptions) place() (place, error) {
+	if o.base != "" && !o.changed {
+		return place{}, fail("Option without another", "The option -base is about what has changed: add -changed.")
+	}
 	current, err := os.Getwd()
 	if err != nil {
-		return "", "", err
+		return place{}, err
 	}
-	root = option
-	if root == "" {
+	at := place{root: o.root}
+	if at.root == "" {
 		top := repositoryTop(current)
-		if root, err = filepath.Rel(current, top); err != nil {
-			return "", "", err
+		if at.root, err = filepath.Rel(current, top); err != nil {
+			return place{}, err
 		}
-	} else if info, err := os.Stat(root); err != nil || !info.IsDir() {
-		return "", "", fail("Directory cannot be used", "The option -root names no directory: %s.", root)
+	} else if info, err := os.Stat(at.root); err != nil || !info.IsDir() {
+		return place{}, fail("Directory cannot be used", "The option -root names no directory: %s.", at.root)
 	}
-	abs, err := filepath.Abs(root)
+	abs, err := filepath.Abs(at.root)
 	if err != nil {
-		return "", "", err
+		return place{}, err
 	}
 	if rel, err := filepath.Rel(abs, current); err == nil && filepath.IsLocal(rel) {
-		below = path.Join("/", filepath.ToSlash(rel))
+		at.below = path.Join("/", filepath.ToSlash(rel))
 	}
-	return root, below, nil
+	return at, nil
 }
 
 // repositoryTop returns the directory above, or the one itself, that has a repository; without one the directory itself.
@@ -166,6 +178,16 @@ func tagQueries(option string, texts []string) ([]stackdir.Query, error) {
 		queries = append(queries, query)
 	}
 	return queries, nil
+}
+
+// diffOf asks git what has changed in a tree since the base of the options.
+func (o *treeOptions) diffOf(ctx context.Context, root string) (*changes.Repository, *changes.Diff, error) {
+	repository, err := changes.Open(ctx, root)
+	if err != nil {
+		return nil, nil, changeProblem(err)
+	}
+	diff, err := repository.Diff(ctx, o.base)
+	return repository, diff, changeProblem(err)
 }
 
 // changeProblem makes a diagnostic of an error of change detection.

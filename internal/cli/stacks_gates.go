@@ -6,32 +6,16 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/changes"
-	"github.com/cairnstacks/cairn/internal/order/gated"
 	"github.com/cairnstacks/cairn/internal/order/process"
 	"github.com/cairnstacks/cairn/internal/order/render"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
 )
-
-// gatesInstead reads the configuration of gates where it is the only thing that says what stacks there are. It returns nil without an error
-// if there is none, or if the tree has stacks.
-func (s *session) gatesInstead(ctx context.Context, tree *stackTree, o treeOptions) (*gates, error) {
-	if len(tree.Stacks) > 0 {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	if _, err := os.Stat(filepath.Join(tree.Root, filepath.FromSlash(gated.ConfigFile))); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // the same
-	}
-	return s.openGates(ctx, rollout.ApplyAll, gateOptions{tree: o})
-}
 
 // ordering is the order of directories, or with phases of their plans and applies.
 func (g *gates) ordering(phases bool) *ordering {

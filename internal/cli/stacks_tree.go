@@ -23,10 +23,10 @@ import (
 // stackTree is a tree of stacks and what is selected of it.
 type stackTree struct {
 	*stackdir.Tree
+	place
 	session  *session
 	selected stackdir.Selected
 	changes  *changedStacks // nil if it does not matter what has changed
-	below    string         // the current directory, from the root; "" if it is not in the tree
 	phases   bool           // asked for
 	diags    hcl.Diagnostics
 }
@@ -38,15 +38,9 @@ type changedStacks struct {
 	repository *changes.Repository
 }
 
-// openTree reads the tree and selects stacks.
-//
-// Errors: diagnostics of reading it, which come with the tree, so that there is source to show; warnings are in the tree.
-func (s *session) openTree(ctx context.Context, o treeOptions) (*stackTree, error) {
-	root, below, err := treeRoot(o.root)
-	if err != nil {
-		return nil, err
-	}
-	tree, diags := stackdir.Load(root)
+// loadTree reads a tree. Warnings are in it.
+func (s *session) loadTree(at place, o treeOptions) (*stackTree, error) {
+	tree, diags := stackdir.Load(at.root)
 	for name, file := range tree.Files {
 		s.files[name] = file
 	}
@@ -54,32 +48,40 @@ func (s *session) openTree(ctx context.Context, o treeOptions) (*stackTree, erro
 		return nil, diags
 	}
 	if len(tree.Stacks) == 0 {
-		diags = diags.Append(noStacks(root))
+		diags = diags.Append(noStacks(at.root))
 	}
-	t := &stackTree{Tree: tree, session: s, below: below, phases: o.phases, diags: diags}
-	filter := stackdir.Filter{Below: below}
-	if filter.TagFilter, err = o.tagFilter(); err != nil {
-		return nil, err
+	return &stackTree{Tree: tree, place: at, session: s, phases: o.phases, diags: diags}, nil
+}
+
+// choose selects what passes the filters.
+func (t *stackTree) choose(ctx context.Context, o treeOptions) error {
+	tags, err := o.tagFilter()
+	if err != nil {
+		return err
 	}
 	query, err := tagQuery(o.query)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	filter := stackdir.Filter{Below: t.below, TagFilter: tags}
 	filter.Only = func(s *stackdir.Stack) bool { return query.Match(subjectOf(s)) }
-	switch {
-	case o.changed:
-		if t.changes, err = findChanges(ctx, tree, o.base); err != nil {
-			return nil, changeProblem(err)
+	if o.changed {
+		repository, diff, err := o.diffOf(ctx, t.root)
+		if err != nil {
+			return err
 		}
-		filter.Changed = make(order.Selection, len(tree.Stacks))
+		changed, err := diff.Stacks(ctx, t.Tree)
+		if err != nil {
+			return changeProblem(err)
+		}
+		t.changes = &changedStacks{changed, diff, repository}
+		filter.Changed = make(order.Selection, len(t.Stacks))
 		for i := range t.changes.Reasons {
 			filter.Changed[i] = true
 		}
-	case o.base != "":
-		return nil, fail("Option without another", "The option -base is about what has changed: add -changed.")
 	}
-	t.selected = tree.Select(filter)
-	return t, nil
+	t.selected = t.Select(filter)
+	return nil
 }
 
 // noStacks says what a tree without stacks lacks.
@@ -97,19 +99,6 @@ func subjectOf(s *stackdir.Stack) tagquery.Subject {
 		subject.Tags[tag] = true
 	}
 	return subject
-}
-
-func findChanges(ctx context.Context, tree *stackdir.Tree, base string) (*changedStacks, error) {
-	repository, err := changes.Open(ctx, tree.Root)
-	if err != nil {
-		return nil, err
-	}
-	diff, err := repository.Diff(ctx, base)
-	if err != nil {
-		return nil, err
-	}
-	stacks, err := diff.Stacks(ctx, tree)
-	return &changedStacks{stacks, diff, repository}, err
 }
 
 func (t *stackTree) ordered() (*ordering, error) {

@@ -24,31 +24,19 @@ import (
 type openedWorkspace struct {
 	ordering
 	*workspace.Graph
+	place
 	session  *session
-	root     string
 	absolute string // path of the root
 	selected workspace.Selected
 	changes  *workspace.Changes // nil if it does not matter what has changed
 	diff     *changes.Diff      // the same
 }
 
-// openWorkspace reads the workspace file and selects of it. It returns nil without an error if there is no such file.
-func (s *session) openWorkspace(ctx context.Context, o treeOptions) (*openedWorkspace, error) {
-	return s.openWorkspaceGraph(ctx, o, func(m *workspace.Model) (*workspace.Graph, hcl.Diagnostics) { return m.Graph(o.phases) })
-}
-
-// openWorkspaceGraph is the same with another graph.
-func (s *session) openWorkspaceGraph(
-	ctx context.Context, o treeOptions, graphOf func(*workspace.Model) (*workspace.Graph, hcl.Diagnostics),
+// openWorkspace reads the workspace file and selects of the graph that is made of it.
+func (s *session) openWorkspace(
+	ctx context.Context, at place, o treeOptions, graphOf func(*workspace.Model) (*workspace.Graph, hcl.Diagnostics),
 ) (*openedWorkspace, error) {
-	root, below, err := treeRoot(o.root)
-	if err != nil {
-		return nil, err
-	}
-	if !workspace.Exists(root) {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	model, diags := workspace.Load(root)
+	model, diags := workspace.Load(at.root)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -56,12 +44,12 @@ func (s *session) openWorkspaceGraph(
 	if moreDiags.HasErrors() {
 		return nil, diags.Extend(moreDiags)
 	}
-	absolute, err := filepath.Abs(root)
+	absolute, err := filepath.Abs(at.root)
 	if err != nil {
 		return nil, err
 	}
-	w := &openedWorkspace{session: s, Graph: graph, root: root, absolute: absolute}
-	f := finder{what: "stack or task", names: make([]string, graph.Len()), dirs: make([]string, graph.Len()), below: below}
+	w := &openedWorkspace{place: at, session: s, Graph: graph, absolute: absolute}
+	f := finder{what: "stack or task", names: make([]string, graph.Len()), dirs: make([]string, graph.Len()), below: at.below}
 	for n, step := range graph.Steps {
 		if step.Leaf != nil {
 			f.names[n] = step.Leaf.Name
@@ -80,7 +68,7 @@ func (s *session) openWorkspaceGraph(
 		},
 		groups: workspaceGroups(graph), kind: func(n int) render.Kind { return workspaceKind(graph.Steps[n]) },
 	}
-	if err := w.choose(ctx, o, below); err != nil {
+	if err := w.choose(ctx, o); err != nil {
 		return nil, err
 	}
 	w.ordering.selected = make(order.Selection, graph.Len())
@@ -123,7 +111,7 @@ func workspaceKind(step workspace.Step) render.Kind {
 }
 
 // choose selects what passes the filters.
-func (w *openedWorkspace) choose(ctx context.Context, o treeOptions, below string) error {
+func (w *openedWorkspace) choose(ctx context.Context, o treeOptions) error {
 	tags, err := o.tagFilter()
 	if err != nil {
 		return err
@@ -132,30 +120,19 @@ func (w *openedWorkspace) choose(ctx context.Context, o treeOptions, below strin
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.changed:
-		if err := w.findChanges(ctx, o.base); err != nil {
+	if o.changed {
+		if w.repository, w.diff, err = o.diffOf(ctx, w.root); err != nil {
+			return err
+		}
+		if w.changes, err = w.Model.Changes(ctx, w.root, w.diff); err != nil {
 			return changeProblem(err)
 		}
-	case o.base != "":
-		return fail("Option without another", "The option -base is about what has changed: add -changed.")
 	}
 	w.selected = w.Model.Select(workspace.Filter{
-		Below: below, TagFilter: tags, Changes: w.changes,
+		Below: w.below, TagFilter: tags, Changes: w.changes,
 		Only: func(leaf *workspace.Leaf) bool { return query.Match(leaf.Subject()) },
 	})
 	return nil
-}
-
-func (w *openedWorkspace) findChanges(ctx context.Context, base string) (err error) {
-	if w.repository, err = changes.Open(ctx, w.root); err != nil {
-		return err
-	}
-	if w.diff, err = w.repository.Diff(ctx, base); err != nil {
-		return err
-	}
-	w.changes, err = w.Model.Changes(ctx, w.root, w.diff)
-	return err
 }
 
 func (w *openedWorkspace) ordered() (*ordering, error) { return &w.ordering, nil }
