@@ -101,12 +101,18 @@ func (r *Result) workspace() (*workspace.Model, hcl.Diagnostics) {
 	return workspace.Resolve(w)
 }
 
+// graph returns the order of the workspace file that was written.
+func (r *Result) graph(phased bool) (*workspace.Graph, hcl.Diagnostics) {
+	m, diags := r.workspace()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return m.Graph(phased)
+}
+
 // Check reads a workspace file that was written. Errors would be mistakes of the conversion.
 func (r *Result) Check() hcl.Diagnostics {
-	m, diags := r.workspace()
-	if !diags.HasErrors() {
-		_, diags = m.Graph(false)
-	}
+	_, diags := r.graph(false)
 	if !diags.HasErrors() {
 		return nil
 	}

@@ -27,20 +27,36 @@ func FromGates(layout *gated.Layout) Result {
 		c.byName[s.Name] = i
 	}
 	c.nameAll()
-	if len(layout.Dirspaces) > 0 {
+	lost := c.Lost
+	r := c.write()
+	g, diags := r.graph(true)
+	if diags.HasErrors() {
+		c.writer = newWriter()
+		c.Lost = slices.Clone(lost)
+		c.findApart()
+		r = c.write()
+		g, diags = r.graph(true)
+	}
+	if !diags.HasErrors() { // otherwise [Result.Check] tells
+		c.between(&r, g)
+	}
+	return r
+}
+
+// write writes everything.
+func (c *fromGates) write() Result {
+	if len(c.layout.Dirspaces) > 0 {
 		c.settings().list("files", c.usualFiles())
 	}
-	for i := range layout.Stacks {
+	for i := range c.layout.Stacks {
 		c.stack(i)
 	}
-	for d := range layout.Dirspaces {
+	for d := range c.layout.Dirspaces {
 		if c.dirspaces[d] != "" && !c.alone(d) {
 			c.dirspace(d)
 		}
 	}
-	r := c.result()
-	c.between(&r)
-	return r
+	return c.result()
 }
 
 type fromGates struct {
@@ -51,6 +67,7 @@ type fromGates struct {
 	only      map[int]int // the dirspace that is all of a stack, and has its block
 	byName    map[string]int
 	usual     []string // files of stacks, unless they say otherwise
+	apart     []bool   // which stacks are written without what they wait for; see findApart
 }
 
 func (c *fromGates) alone(d int) bool {
@@ -147,22 +164,22 @@ func (c *fromGates) stack(i int) {
 	}
 	b.environment(s.Variables)
 	behind := c.behindEmpty(s.Rules.ModifiedBy, map[int]bool{})
-	modifiedBy, planAfter := c.modifiedBy(i, behind), c.named(s.Rules.PlanAfter)
+	modifiedBy, rules := c.modifiedBy(i, behind), c.rules(i)
 	b.list("modified_by", unique(slices.Concat(modifiedBy, on.modifiedBy)))
-	planAfter = unique(slices.Concat(planAfter, on.modifiedBy, on.planAfter))
+	planAfter := unique(slices.Concat(c.named(rules.PlanAfter), on.modifiedBy, on.planAfter))
 	// Without plan_after it is what modified_by is (B-10), and also an empty list says something (B-11).
-	implied := (s.Rules.ImpliedPlanAfter || len(s.Rules.ModifiedBy) == 0 && len(s.Rules.PlanAfter) == 0) && len(on.planAfter)+len(behind) == 0
+	implied := (rules.ImpliedPlanAfter || len(rules.ModifiedBy) == 0 && len(rules.PlanAfter) == 0) && len(on.planAfter)+len(behind) == 0
 	if !implied {
 		b.emptyList("plan_after", planAfter)
 	}
-	b.list("apply_after", c.named(s.Rules.ApplyAfter))
-	b.boolean("auto_apply", s.Rules.AutoApply)
+	b.list("apply_after", c.named(rules.ApplyAfter))
+	b.boolean("auto_apply", rules.AutoApply)
 }
 
 // implicitEnd tells of a nested stack without members, which in a workspace file passes on what it waits for.
 func (c *fromGates) implicitEnd(i int) {
 	s := c.layout.Stacks[i]
-	if s.Nested && len(s.Members) == 0 && len(s.Rules.PlanAfter)+len(s.Rules.ApplyAfter) > 0 {
+	if s.Nested && len(s.Members) == 0 && len(s.Rules.PlanAfter)+len(s.Rules.ApplyAfter) > 0 && !c.isApart(i) {
 		c.loseOrder(order.PlaceAt(s.Range), "That nothing waits for what the empty stack %s waits for", s.Name)
 	}
 }
@@ -219,7 +236,7 @@ func (c *fromGates) modifiedBy(i int, behind []gated.Ref) []string {
 func (c *fromGates) members(i int) []string {
 	s := c.layout.Stacks[i]
 	if s.Nested {
-		return c.named(s.Members)
+		return c.named(slices.DeleteFunc(slices.Clone(s.Members), func(ref gated.Ref) bool { return c.isApart(c.byName[ref.Name]) && !c.isApart(i) }))
 	}
 	owned := c.layout.Owned(i)
 	own := func(d int) map[string]bool { return c.tags(d, false) }
@@ -371,18 +388,14 @@ func (c *fromGates) dependsOn(d int) dependencies {
 
 // between tells of what waits for something in the workspace file only because both have to do with a third one, also where that is
 // no part of a run. Gates of one kind go on through others of their kind alone.
-func (c *fromGates) between(r *Result) {
-	m, diags := r.workspace()
-	if diags.HasErrors() {
-		return // [Result.Check] tells
-	}
+func (c *fromGates) between(r *Result, g *workspace.Graph) {
 	byName := map[string]int{}
 	for d, name := range c.dirspaces {
 		if name != "" {
 			byName[name] = d
 		}
 	}
-	d := difference(c.layout, m, func(leaf *workspace.Leaf) int { return byName[leaf.Name] })
+	d := difference(c.layout, g, func(leaf *workspace.Leaf) int { return byName[leaf.Name] })
 	for _, w := range d.onlyInWorkspace {
 		r.loseOrder(c.place(w.dirspace), "That the %s of %s does not wait, if what lies between is no part of a run, for %s",
 			w.action, c.dirspaces[w.dirspace], w.names(func(d int) string { return c.dirspaces[d] }))

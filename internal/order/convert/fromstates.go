@@ -214,11 +214,7 @@ func (c *fromStates) tasks(weigh func(call, position int) float64) {
 // sameSequence tells whether a workspace file has the sequence of the calls, those at the end that react there.
 func (c *fromStates) sameSequence(text []byte) bool {
 	r := Result{Files: []File{{Text: text}}}
-	m, diags := r.workspace()
-	if diags.HasErrors() {
-		return false
-	}
-	g, diags := m.Graph(false)
+	g, diags := r.graph(false)
 	if diags.HasErrors() {
 		return false
 	}
@@ -232,7 +228,7 @@ func (c *fromStates) sameSequence(text []byte) bool {
 			want = append(want, c.names[i])
 		}
 	}
-	for _, n := range g.Sequence(m.Rule(), nil) {
+	for _, n := range g.Sequence(g.Rule(), nil) {
 		got = append(got, g.Node(n).Name)
 	}
 	return slices.Equal(append(want, last...), got)

@@ -281,6 +281,97 @@ func TestOrderX11GatesWithoutDirectories(t *testing.T) {
 	}
 }
 
+// X-11: gates of different kinds do not go on through a stack without directories, so that with depends_on they can be what would be a cycle
+// of groups. What is after something by way of it still is.
+func TestOrderX11GatesThroughEmpty(t *testing.T) {
+	const why = ", and what holds it, once there is something in it: as an empty group it would close a cycle"
+	for name, test := range map[string]struct {
+		config string // of which b depends on a
+		want   string // the steps if everything changes
+		lost   []string
+		text   string // part of what is written
+	}{
+		"plan by way of apply": {
+			"a: plan_after: [none]\nb:\nnone: {tag_query: 'dir:none', rules: {apply_after: [b]}}",
+			"plan a; apply a; plan b; apply b",
+			[]string{"What the empty stack none waits for" + why + " (.terrateam/config.yml:5:5)."},
+			"plan_after = [\"none\"]\n}\n\nstack \"b\" {\n  path        = \"b\"\n  modified_by = [\"a\"]\n}\n\ngroup \"none\" {\n  members = [\"tag:dir:none\"]\n}\n",
+		},
+		"apply by way of plan": {
+			"a: apply_after: [none]\nb:\nnone: {tag_query: 'dir:none', rules: {modified_by: [b]}}",
+			"plan a; apply a; plan b; apply b",
+			[]string{"What the empty stack none waits for" + why + " (.terrateam/config.yml:5:5)."},
+			"group \"none\" {\n  members     = [\"tag:dir:none\"]\n  modified_by = [\"b\"]\n  plan_after  = []\n}\n",
+		},
+		"a row of them": {
+			`a: modified_by: [none]
+b:
+p:
+q:
+r:
+none: {tag_query: 'dir:none', rules: {plan_after: [p, further]}}
+further: {tag_query: 'dir:further', rules: {plan_after: [q], apply_after: [b]}}
+later: {tag_query: 'dir:later', rules: {plan_after: [r]}}`,
+			"plan p, q, r; apply p, q, r; plan a; apply a; plan b; apply b",
+			[]string{"What the empty stack further waits for" + why + " (.terrateam/config.yml:9:5)."},
+			"group \"none\" {\n  members    = [\"tag:dir:none\"]\n  plan_after = [\"p\", \"further\", \"q\"]\n}\n",
+		},
+		"what holds it waits": {
+			"a: plan_after: [none]\nb:\nc:\nouter: {stacks: [none, c], rules: {apply_after: [b], plan_after: [d]}}\nnone: {tag_query: 'dir:none'}\nd:",
+			"plan d; apply d; plan a, c; apply a; plan b; apply b; apply c",
+			[]string{"What the empty stack none waits for" + why + " (.terrateam/config.yml:7:5)."},
+			"group \"outer\" {\n  members     = [\"c\"]\n  plan_after  = [\"d\"]\n  apply_after = [\"b\"]\n}\n",
+		},
+		"what holds it is waited for": {
+			"a: plan_after: [outer]\nb:\nc:\nouter: {stacks: [none, c]}\nnone: {tag_query: 'dir:none', rules: {apply_after: [b], plan_after: [d]}}\nd:",
+			"plan c, d; apply c, d; plan a; apply a; plan b; apply b",
+			[]string{"What the empty stack none waits for" + why + " (.terrateam/config.yml:7:5)."},
+			"stack \"a\" {\n  path       = \"a\"\n  plan_after = [\"outer\", \"d\"]\n}\n",
+		},
+		"a stack of stacks": {
+			"a: plan_after: [outer]\nb:\nouter: {stacks: [none], rules: {apply_after: [b]}}\nnone: {tag_query: 'dir:none', variables: {x: y}}",
+			"plan a; apply a; plan b; apply b",
+			[]string{
+				"What the empty stack outer waits for" + why + " (.terrateam/config.yml:5:5).",
+				"What the empty stack none waits for" + why + " (.terrateam/config.yml:6:5).",
+			},
+			"group \"outer\" {\n  members = [\"none\"]\n}\n",
+		},
+		"a stack of no stacks": {
+			"a: plan_after: [outer]\nb:\nouter: {stacks: [], rules: {plan_after: [b]}}",
+			"plan a; apply a; plan b; apply b",
+			[]string{"What the empty stack outer waits for" + why + " (.terrateam/config.yml:5:5)."},
+			"group \"outer\" {\n  members = []\n}\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config, dirs := gateLine{config: test.config, rest: "dirs: {b: {when_modified: {depends_on: 'dir:a'}}}\n"}.read()
+			layout := layoutOf(t, config, dirs)
+			r := FromGates(layout)
+			// Other losses are about what depends_on goes on through, if only some changes.
+			told := slices.DeleteFunc(strings.Split(lost(r), "\n"), func(text string) bool { return strings.Contains(text, "no part of a run") })
+			if diff := gocmp.Diff(test.lost, told); diff != "" {
+				t.Errorf("lost (-want +got):\n%s", diff)
+			}
+			if text := strings.ReplaceAll(string(r.Text()), "[\"tag:dir:a\"]", "[\"a\"]"); !strings.Contains(text, test.text) {
+				t.Errorf("written:\n%s\nwant in it:\n%s", text, test.text)
+			}
+			m := model(t, string(r.Text()))
+			if got := strings.Join(gateSteps(layout, mainFiles(dirs)), "; "); got != test.want {
+				t.Errorf("steps of gates: %s, want %s", got, test.want)
+			}
+			for _, changed := range [][]string{dirs, {"a", "b"}, {"b", "c"}, {"a", "d"}, {"a", "p"}} {
+				if losesOrder(r) && len(changed) < len(dirs) {
+					continue
+				}
+				if diff := gocmp.Diff(gateSteps(layout, mainFiles(changed)), workspaceSteps(t, m, mainFiles(changed))); diff != "" {
+					t.Errorf("steps for %s (-gates +workspace):\n%s\n%s", changed, diff, r.Text())
+				}
+			}
+		})
+	}
+}
+
 // changedBy returns what changed files mean by a workspace file, by their paths from the root of the repository.
 func changedBy(t testing.TB, m *workspace.Model, files ...string) map[*workspace.Leaf][]changes.Reason {
 	t.Helper()

@@ -32,12 +32,8 @@ func (w waiting) names(name func(dirspace int) string) string {
 // differences are what waits for what in one of two forms alone, whatever else is part of a run.
 type differences struct{ onlyInWorkspace, onlyInGates []waiting }
 
-// difference compares gates with a workspace file, each stack of which is a dirspace, or -1.
-func difference(layout *gated.Layout, m *workspace.Model, dirspace func(*workspace.Leaf) int) differences {
-	g, diags := m.Graph(true)
-	if diags.HasErrors() {
-		return differences{} // whoever reads the file is told
-	}
+// difference compares gates with the phased graph of a workspace file, each stack of which is a dirspace, or -1.
+func difference(layout *gated.Layout, g *workspace.Graph, dirspace func(*workspace.Leaf) int) differences {
 	var d differences
 	if !mixed(layout) {
 		return d

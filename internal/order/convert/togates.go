@@ -428,7 +428,7 @@ func (c *toGates) between() hcl.Diagnostics {
 	for leaf, n := range number {
 		byNumber[n] = leaf
 	}
-	d := difference(layout, c.model, func(leaf *workspace.Leaf) int {
+	d := difference(layout, c.graph, func(leaf *workspace.Leaf) int {
 		if n, there := number[leaf]; there {
 			return n
 		}
