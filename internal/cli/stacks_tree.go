@@ -95,6 +95,9 @@ func noStacks(root string) *hcl.Diagnostic {
 func subjectOf(s *stackdir.Stack) tagquery.Subject {
 	dir := cmp.Or(strings.TrimPrefix(s.Path, "/"), ".")
 	subject := tagquery.Subject{Dir: dir, Tags: map[string]bool{"dir:" + dir: true}}
+	if s.Kind != "" {
+		subject.Tags["kind:"+string(s.Kind)] = true
+	}
 	for _, tag := range s.Tags {
 		subject.Tags[tag] = true
 	}
@@ -165,7 +168,7 @@ func (t *stackTree) listed(inOrder bool) (listing, error) {
 		stack := t.Stacks[i]
 		listed := listedStack{
 			shown: t.name(i), Path: stack.Path, Directory: t.name(i), ID: stack.ID, Name: stack.Name, Description: stack.Description,
-			Tags: append([]string{}, stack.Tags...), Wanted: t.selected.Wanted[i],
+			Tags: append([]string{}, stack.Tags...), Type: string(stack.Kind), Wanted: t.selected.Wanted[i],
 		}
 		if t.changes != nil {
 			listed.Reasons = t.changes.Reasons[i]

@@ -277,7 +277,11 @@ func (c *fromGates) same(text string, want []int, tags func(d int) map[string]bo
 // tags are those of a dirspace in the workspace file, with those of groups or without.
 func (c *fromGates) tags(d int, groups bool) map[string]bool {
 	dirspace := c.layout.Dirspaces[d]
-	tags := map[string]bool{"stack_name:" + c.dirspaces[d]: true, "workspace:" + dirspace.Workspace: true}
+	kind := workspace.Root
+	if dirspace.IsStack {
+		kind = workspace.Components
+	}
+	tags := map[string]bool{"stack_name:" + c.dirspaces[d]: true, "workspace:" + dirspace.Workspace: true, "kind:" + string(kind): true}
 	for _, tag := range dirspace.Tags {
 		tags[cty.NormalizeString(tag)] = true
 	}

@@ -254,7 +254,8 @@ func theseOf(parts []part) string {
 func automaticTags(leaf *workspace.Leaf) int {
 	count := 0
 	for tag := range leaf.AllTags {
-		if strings.HasPrefix(tag, "dir:") || strings.HasPrefix(tag, "stack_name:") || strings.HasPrefix(tag, "workspace:") {
+		prefix, _, found := strings.Cut(tag, ":")
+		if found && slices.Contains([]string{"dir", "kind", "stack_name", "workspace"}, prefix) {
 			count++
 		}
 	}

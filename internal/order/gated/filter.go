@@ -6,6 +6,7 @@ package gated
 import (
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/order/rollout"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
 	"github.com/cairnstacks/cairn/internal/order/tagquery"
 )
@@ -21,8 +22,16 @@ type Filter struct {
 func (l *Layout) Only(f Filter) func(dirspace int) bool {
 	below := strings.TrimPrefix(f.Below, "/")
 	return func(d int) bool {
-		dir := l.Dirspaces[d].Dir
+		dir, tags := l.Dirspaces[d].Dir, l.Tags(d)
 		return (below == "" || dir == below || strings.HasPrefix(dir, below+"/")) &&
-			l.Matches(f.Query, d) && f.TagFilter.Passes(l.Tags(d))
+			f.TagFilter.Passes(tags) && f.Query.Match(l.subject(d, append(tags, "kind:"+string(l.kind(d)))))
 	}
+}
+
+// kind says what a dirspace is. The queries of the configuration do not know it: there "kind:stack" is a tag like others.
+func (l *Layout) kind(dirspace int) rollout.Kind {
+	if l.Dirspaces[dirspace].IsStack {
+		return rollout.Components
+	}
+	return rollout.Root
 }

@@ -55,15 +55,12 @@ func (c *Change) Rollout(o RolloutOptions) (*rollout.Work, hcl.Diagnostics) {
 func (c *Change) unit(d ModifiedDirspace, o RolloutOptions) rollout.Unit {
 	in, owner := c.Dirspaces[d.Dirspace], c.owner[d.Dirspace]
 	unit := rollout.Unit{
-		Name: in.Dir, Stack: c.Layout.Stacks[owner].Name, Kind: rollout.Root,
+		Name: in.Dir, Stack: c.Layout.Stacks[owner].Name, Kind: c.kind(d.Dirspace),
 		Dir: filepath.Join(o.Root, filepath.FromSlash(in.Dir)), Path: in.Dir,
 		AutoApply: c.AutoApply(owner), Tags: c.Tags(d.Dirspace), Reasons: []string{d.Reason},
 	}
 	if o.Name != nil {
 		unit.Name = o.Name(in.Dir)
-	}
-	if in.IsStack {
-		unit.Kind = rollout.Components
 	}
 	if q := c.Requirements(d.Dirspace); q != nil {
 		unit.Requirements = q.Names

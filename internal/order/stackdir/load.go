@@ -94,11 +94,12 @@ func unreadable(dir string, err error) *hcl.Diagnostic {
 func (l *loader) add(f *found) {
 	switch {
 	case f.stack != nil:
+		f.stack.Kind = f.kind()
 		l.tree.Stacks = append(l.tree.Stacks, f.stack)
 	case f.marker != nil:
-		l.tree.Stacks = append(l.tree.Stacks, &Stack{Path: f.dir, Range: *f.marker})
+		l.tree.Stacks = append(l.tree.Stacks, &Stack{Path: f.dir, Kind: f.kind(), Range: *f.marker})
 	case f.ownFile != "":
-		l.own = append(l.own, &Stack{Path: f.dir, Range: hcl.Range{Filename: f.ownFile}})
+		l.own = append(l.own, &Stack{Path: f.dir, Kind: Components, Range: hcl.Range{Filename: f.ownFile}})
 	}
 	if f.ownFile == "" {
 		return
@@ -135,6 +136,17 @@ type found struct {
 	stack   *Stack
 	marker  *hcl.Range // of a terrastack block
 	ownFile string     // one of our language
+	module  bool       // there are files of a plain module
+}
+
+func (f *found) kind() Kind {
+	switch {
+	case f.ownFile != "":
+		return Components
+	case f.module:
+		return Root
+	}
+	return ""
 }
 
 func isTerrastack(name string) bool { return strings.HasSuffix(name, ".tsk.hcl") }
@@ -147,6 +159,7 @@ func (f *found) file(name string) {
 	if localsource.IsStackFile(name) && f.ownFile == "" {
 		f.ownFile = filepath.Join(f.onDisk(f.dir), name)
 	}
+	f.module = f.module || localsource.IsModuleFile(name)
 	if !isTerrastack(name) && !isTerramate(name) {
 		return
 	}

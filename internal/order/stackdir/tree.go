@@ -32,8 +32,19 @@ type Stack struct {
 
 	Before, After, Wants, WantedBy, Watch []Reference
 
+	Kind Kind // what else is in the directory; "" if it is neither
+
 	Range hcl.Range // of the block that makes the stack, or the file
 }
+
+// Kind says what is in a directory.
+type Kind string
+
+// The kinds of directories.
+const (
+	Components Kind = "stack"     // a stack of the Terraform Stacks language
+	Root       Kind = "terraform" // a plain root module
+)
 
 // Reference is an entry of an attribute of a stack.
 type Reference struct {

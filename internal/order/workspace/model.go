@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order/glob"
+	"github.com/cairnstacks/cairn/internal/order/stackdir"
 )
 
 // FileName is the name of the file, at the root of a repository.
@@ -77,12 +78,12 @@ const (
 const DefaultWorkspace = "default"
 
 // Kind says what is in the directory of a stack.
-type Kind string
+type Kind = stackdir.Kind
 
 // The kinds of stacks.
 const (
-	Components Kind = "stack"     // a stack of the Terraform Stacks language
-	Root       Kind = "terraform" // a plain root module
+	Components = stackdir.Components
+	Root       = stackdir.Root
 )
 
 // Stack is a directory, and what it is run with.

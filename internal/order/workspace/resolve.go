@@ -143,9 +143,12 @@ func (r *resolver) ownTags(leaf *Leaf) {
 	}
 	leaf.AllTags["stack_name:"+leaf.Name] = true
 	leaf.AllTags["dir:"+leaf.Dir()] = true
-	if leaf.Stack != nil {
-		leaf.AllTags["workspace:"+cmp.Or(leaf.Stack.Workspace, DefaultWorkspace)] = true
+	if leaf.Stack == nil {
+		leaf.AllTags["kind:"+string(TaskType)] = true
+		return
 	}
+	leaf.AllTags["kind:"+string(leaf.Stack.Kind)] = true
+	leaf.AllTags["workspace:"+cmp.Or(leaf.Stack.Workspace, DefaultWorkspace)] = true
 }
 
 // Dir is the directory of a leaf, with slashes, from the root of the repository.
