@@ -121,11 +121,33 @@ func (c *call) isSuccess(code int) bool {
 	return code == 0 || ok && slices.Contains(codes, code)
 }
 
+// lacks tells in test mode what the commands of a call could not be started without now, "" if there is nothing. Other calls may
+// bring it.
+func (c *call) lacks() (missing string, err error) {
+	if !c.Test || c.Module != "cmd" {
+		return "", nil
+	}
+	return c.host.runner().Lacks(c.commandLine(""))
+}
+
 // wouldRun tells what running the command would change. Commands that tell their state themselves may have one to be asked about that.
 func (c *call) wouldRun(ctx context.Context) lowdata.Outcome {
+	missing, err := c.lacks()
+	if err != nil {
+		return lowdata.Outcome{Failed: true, Comment: c.ended("The command", &startError{err})}
+	}
+	if c.Function == "script" {
+		if _, err := c.script(); err != nil {
+			return failed("The script cannot be run: %s.", err)
+		}
+	}
 	changes := &lowdata.Map{}
 	changes.Set("command", c.Name)
 	would := lowdata.Outcome{Changed: true, Changes: changes, Comment: "The command would be run."}
+	if missing != "" {
+		would.Comment += " But " + missing + " yet."
+		return would
+	}
 	question, ok := ownStateOf(c.Args.Get("stateful"))
 	if !ok || question == "" {
 		return would

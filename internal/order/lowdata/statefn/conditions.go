@@ -36,6 +36,9 @@ func (c *call) needed(ctx context.Context) (string, error) {
 			return "All that it creates is there.", err
 		}
 	}
+	if missing, err := c.lacks(); err == nil && missing != "" {
+		return "", nil // not known before it is there
+	}
 	for _, command := range c.texts("onlyif") {
 		holds, err := c.holds(ctx, command)
 		if err != nil || !holds {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -180,6 +181,89 @@ func TestCommandArguments(t *testing.T) {
 	wantComment(t, one(t, &Host{}, "x: {cmd.run: [{name: id}, {runas: no-such-user-here}]}", false, lowdata.Failed), `there is no user "no-such-user-here"`)
 }
 
+// TestWhatCommandsLack: test mode tells what commands could not be started without. What another call may bring is no failure.
+func TestWhatCommandsLack(t *testing.T) {
+	dir := t.TempDir()
+	file, none := filepath.Join(dir, "file"), filepath.Join(dir, "none")
+	write(t, file, "")
+	for args, want := range map[string]string{
+		"cwd: " + dir:                                   "The command would be run.",
+		"cwd: " + none:                                  "The command would be run. But there is no directory " + none + " yet.",
+		"cwd: " + filepath.Join(file, "x"):              "The command would be run. But there is no directory " + filepath.Join(file, "x") + " yet.",
+		"cwd: " + file:                                  "The command would be run. But " + file + " is no directory yet.",
+		"shell: " + none:                                "The command would be run. But there is no program " + none + " yet.",
+		"shell: no-such-program-here":                   "The command would be run. But there is no program no-such-program-here yet.",
+		"shell: bin/x":                                  "The command would be run.", // in a directory to come
+		"shell: x-none}, {cwd: " + none:                 "The command would be run. But there is no directory " + none + ", and there is no program x-none yet.",
+		"cwd: " + none + "}, {onlyif: x":                "The command would be run. But there is no directory " + none + " yet.",
+		"cwd: " + none + "}, {unless: x":                "The command would be run. But there is no directory " + none + " yet.",
+		"cwd: " + none + "}, {stateful: [test_name: x]": "The command would be run. But there is no directory " + none + " yet.",
+	} {
+		result := one(t, &Host{}, "x: {cmd.run: [{"+args+"}]}", true, lowdata.Changed)
+		if result.Comment != want {
+			t.Errorf("%s: comment %q, want %q", args, result.Comment, want)
+		}
+	}
+	one(t, &Host{}, "x: {cmd.run: [{cwd: "+none+"}, {creates: /}]}", true, lowdata.OK)
+	never := &Host{Runner: &script{refuses: errors.New("only root can")}}
+	wantComment(t, one(t, never, "x: {cmd.run: [{runas: x}]}", true, lowdata.Failed), "The command cannot be run: only root can.")
+	later := apply(t, &Host{Runner: &script{lacks: "there is no user"}}, "x: {cmd.wait: [{watch: [y]}]}\ny: {test.succeed_with_changes: []}", true)
+	wantComment(t, later[1], "The command would be run. But there is no user yet.")
+
+	// The directory is there when its turn comes.
+	src := fmt.Sprintf("%[1]s: {file.directory: []}\nx: {cmd.run: [{name: pwd}, {cwd: %[1]s}, {onlyif: 'true'}]}\n", none)
+	for _, test := range []bool{true, false} {
+		for _, result := range apply(t, &Host{}, src, test) {
+			if result.Status != lowdata.Changed {
+				t.Errorf("test mode %t: %s is %s (%s)", test, result.Call, result.Status, result.Comment)
+			}
+		}
+	}
+}
+
+// TestCheckUser tells apart what another call may change, which root could, and what none can.
+func TestCheckUser(t *testing.T) {
+	self, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(self.Uid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const root, nobodyHere = 0, 4321
+	for _, test := range []struct {
+		name    string
+		euid    int
+		want    string
+		mayCome bool
+	}{
+		{name: "", euid: nobodyHere},
+		{name: self.Username, euid: number},
+		{name: self.Username, euid: root},
+		{name: self.Username, euid: nobodyHere, want: "only root can run commands as another user, here " + self.Username},
+		{name: "no-such-user-here", euid: root, want: `there is no user "no-such-user-here"`, mayCome: true},
+		{name: "no-such-user-here", euid: nobodyHere, want: `there is no user "no-such-user-here"`},
+	} {
+		err := checkUser(test.name, test.euid)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if _, mayCome := errors.AsType[*unknownUserError](err); got != test.want || mayCome != test.mayCome {
+			t.Errorf("%q as %d: %q, which may come: %t; want %q, %t", test.name, test.euid, got, mayCome, test.want, test.mayCome)
+		}
+	}
+
+	src := "x: {cmd.run: [{runas: no-such-user-here}, {cwd: /no-such-directory}]}"
+	if number == root {
+		wantComment(t, one(t, &Host{}, src, true, lowdata.Changed),
+			`The command would be run. But there is no user "no-such-user-here", and there is no directory /no-such-directory yet.`)
+	} else {
+		wantComment(t, one(t, &Host{}, src, true, lowdata.Failed), `The command cannot be run: there is no user "no-such-user-here".`)
+	}
+}
+
 func TestCommandOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can run commands as others")
@@ -210,7 +294,9 @@ func TestScript(t *testing.T) {
 		t.Errorf("the copy is still there: %v", err)
 	}
 	one(t, host, "'salt://web/hello.sh': {cmd.script: [creates: /]}", false, lowdata.OK)
-	wantComment(t, one(t, host, "'salt://web/none.sh': cmd.script", false, lowdata.Failed), `the source "salt://web/none.sh" cannot be read: file does not exist.`)
+	for _, test := range []bool{true, false} {
+		wantComment(t, one(t, host, "'salt://web/none.sh': cmd.script", test, lowdata.Failed), `the source "salt://web/none.sh" cannot be read: file does not exist.`)
+	}
 	if os.Geteuid() != 0 {
 		return
 	}

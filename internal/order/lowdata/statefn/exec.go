@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,6 +25,11 @@ type Runner interface {
 
 	// Has tells whether there is a program.
 	Has(program string) bool
+
+	// Lacks tells what a command could not be started without now, though it may be there later; "" if there is nothing.
+	//
+	// An error says why the command can never be started.
+	Lacks(command Command) (missing string, err error)
 }
 
 // Command is a program to be run.
@@ -70,6 +76,37 @@ func (System) Has(program string) bool {
 	_, err := exec.LookPath(program)
 	return err == nil
 }
+
+// Lacks implements [Runner].
+func (System) Lacks(command Command) (string, error) {
+	var missing []string
+	err := checkUser(command.User, newOwner().uid)
+	if unknown, ok := errors.AsType[*unknownUserError](err); ok {
+		missing = append(missing, unknown.Error())
+	} else if err != nil {
+		return "", err
+	}
+	if dir := command.Dir; dir != "" {
+		switch info, err := os.Stat(dir); {
+		case isMissing(err):
+			missing = append(missing, "there is no directory "+dir)
+		case err == nil && !info.IsDir():
+			missing = append(missing, dir+" is no directory")
+		}
+	}
+	program := command.Args[0]
+	if isRelative := filepath.Base(program) != program && !filepath.IsAbs(program); !isRelative { // to a directory that is not there
+		if _, err := exec.LookPath(program); err != nil {
+			missing = append(missing, "there is no program "+program)
+		}
+	}
+	return strings.Join(missing, ", and "), nil
+}
+
+// unknownUserError is that there is no user, whom a command could be run as if there was.
+type unknownUserError struct{ name string }
+
+func (e *unknownUserError) Error() string { return fmt.Sprintf("there is no user %q", e.name) }
 
 // Run implements [Runner]. When ctx ends, the command is asked to end; after a while it is made to, with all it has started.
 func (System) Run(ctx context.Context, command Command) (Output, error) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 )
 
@@ -20,21 +21,31 @@ func checkScript(c *call) error {
 
 func (c *call) scriptSource() string { return cmp.Or(c.text("source"), c.Name) }
 
+// script returns the content of the script.
+func (c *call) script() ([]byte, error) {
+	source := c.scriptSource()
+	file, err := sourcePath(source)
+	if err != nil {
+		return nil, err
+	}
+	content, err := c.readFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("the source %q cannot be read: %s", source, reason(err))
+	}
+	return content, nil
+}
+
 // layOut copies a script to a directory of its own, for the user who is to run it, and makes the command run that. The caller
 // must remove the directory.
 func (c *call) layOut(command *Command) (dir string, err error) {
-	path, err := sourcePath(c.scriptSource())
+	content, err := c.script()
 	if err != nil {
 		return "", err
-	}
-	content, err := c.readFile(path)
-	if err != nil {
-		return "", fmt.Errorf("the source %q cannot be read: %s", c.scriptSource(), reason(err))
 	}
 	if dir, err = os.MkdirTemp("", "cairn-script-*"); err != nil {
 		return "", err
 	}
-	script := filepath.Join(dir, filepath.Base(path))
+	script := filepath.Join(dir, path.Base(c.scriptSource()))
 	if err = os.WriteFile(script, content, 0o700); err == nil && command.User != "" { //nolint:gosec // it is to be run
 		err = giveTo(command.User, dir, script)
 	}

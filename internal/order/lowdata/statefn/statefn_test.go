@@ -27,7 +27,12 @@ type script struct {
 	answers map[string]Output
 	log     []string
 	without string // the program that there is none of
+
+	lacks   string // of all commands
+	refuses error
 }
+
+func (s *script) Lacks(Command) (string, error) { return s.lacks, s.refuses }
 
 func (s *script) Has(program string) bool { return program != s.without }
 
@@ -444,6 +449,8 @@ type waiting struct{ ended bool }
 
 func (waiting) Has(string) bool { return true }
 
+func (waiting) Lacks(Command) (string, error) { return "", nil }
+
 func (w waiting) Run(ctx context.Context, command Command) (Output, error) {
 	if command.Args[0] != "apt-get" {
 		return Output{}, ctx.Err()
@@ -462,6 +469,8 @@ type installing struct {
 }
 
 func (i *installing) Has(string) bool { return true }
+
+func (i *installing) Lacks(Command) (string, error) { return "", nil }
 
 func (i *installing) Run(_ context.Context, command Command) (Output, error) {
 	switch {

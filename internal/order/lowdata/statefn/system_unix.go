@@ -22,15 +22,9 @@ func runAs(cmd *exec.Cmd, name string) error {
 	if name == "" {
 		return nil
 	}
-	found, err := user.Lookup(name)
-	if err != nil {
-		return fmt.Errorf("there is no user %q", name)
-	}
-	if found.Uid == strconv.Itoa(os.Geteuid()) {
-		return nil
-	}
-	if os.Geteuid() != 0 {
-		return fmt.Errorf("only root can run commands as another user, here %s", name)
+	found, err := another(name, os.Geteuid())
+	if found == nil || err != nil {
+		return err
 	}
 	credential, err := credentialOf(found)
 	if err != nil {
@@ -45,6 +39,33 @@ func runAs(cmd *exec.Cmd, name string) error {
 		}
 	}
 	return nil
+}
+
+// another returns the user of a name; nil if that is euid, who runs this process. Only root can run commands as others.
+func another(name string, euid int) (*user.User, error) {
+	found, err := user.Lookup(name)
+	switch {
+	case err != nil && euid == 0:
+		return nil, &unknownUserError{name}
+	case err != nil:
+		return nil, fmt.Errorf("there is no user %q", name)
+	case found.Uid == strconv.Itoa(euid):
+		return nil, nil //nolint:nilnil // the comment says what that means
+	case euid != 0:
+		return nil, fmt.Errorf("only root can run commands as another user, here %s", name)
+	}
+	return found, nil
+}
+
+// checkUser tells why euid cannot run commands as a user.
+//
+// Errors: a [*unknownUserError] if that could change.
+func checkUser(name string, euid int) error {
+	if name == "" {
+		return nil
+	}
+	_, err := another(name, euid)
+	return err
 }
 
 func credentialOf(found *user.User) (*syscall.Credential, error) {
