@@ -323,9 +323,9 @@ func (c *fromGates) files(d int) []string {
 			switch {
 			case strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "../"): // no file is there
 			case dirspace.Dir == ".":
-				files = append(files, sign+pattern)
+				files = append(files, sign+literal(pattern))
 			case ok:
-				files = append(files, sign+inside)
+				files = append(files, sign+literal(inside))
 			default:
 				files = append(files, sign+"/"+pattern)
 			}

@@ -281,6 +281,27 @@ func TestOrderX11GatesWithoutDirectories(t *testing.T) {
 	}
 }
 
+// X-11: a file can have a name that begins as a pattern that takes away does.
+func TestOrderX11GatesFilesWithSigns(t *testing.T) {
+	for _, dir := range []string{"a", "."} {
+		config := "stacks: {names: {a: {tag_query: 'dir:" + dir + "'}}}\n" +
+			"dirs: {" + dir + ": {when_modified: {file_patterns: ['${DIR}/*.tf', '${DIR}/!b', './!shared/*', '!${DIR}/!c.tf']}}}\n"
+		layout := layoutOf(t, config, []string{dir})
+		r := FromGates(layout)
+		m := model(t, string(r.Text()))
+		back := must(t)(ToGates(m))
+		again := layoutOf(t, string(back.Text()), []string{dir})
+		for _, file := range []string{"main.tf", "!b", "b", "!c.tf", "c.tf"} {
+			for _, file := range []string{path.Join(dir, file), "!shared/x", "shared/x"} {
+				_, changed := changedBy(t, m, file)[m.Leaves[0]]
+				if want, back := layout.Dirspaces[0].Watches(file), again.Dirspaces[0].Watches(file); changed != want || back != want {
+					t.Errorf("%s belongs to %s: %t, in the workspace file %t, and back %t\n%s", file, dir, want, changed, back, r.Text())
+				}
+			}
+		}
+	}
+}
+
 // X-11: gates of different kinds do not go on through a stack without directories, so that with depends_on they can be what would be a cycle
 // of groups. What is after something by way of it still is.
 func TestOrderX11GatesThroughEmpty(t *testing.T) {

@@ -344,10 +344,9 @@ func (c *toGates) files(leaf *workspace.Leaf) []string {
 		} else if inside = inside || s.Dir == "." && !p.Without; s.Dir == "." {
 			pattern = dirVariable + "/" + pattern
 		}
+		pattern = literal(pattern)
 		if p.Without {
 			pattern = "!" + pattern
-		} else if strings.HasPrefix(pattern, "!") {
-			pattern = "./" + pattern
 		}
 		files = append(files, pattern)
 	}
@@ -370,7 +369,7 @@ func (c *toGates) files(leaf *workspace.Leaf) []string {
 	return unique(files)
 }
 
-// literal keeps a pattern from taking away.
+// literal keeps a pattern of a name that begins with "!" from taking away.
 func literal(pattern string) string {
 	if strings.HasPrefix(pattern, "!") {
 		return "./" + pattern
