@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package testenv gives tests what they need from outside: an engine, providers, a CLI configuration that keeps
-// Terraform off the network, git, symbolic links, and for benchmarks the processor time.
+// Terraform off the network, git, symbolic links, the rights of root, and for benchmarks the processor time.
 //
 // Where something is missing that a developer may well do without, a test is skipped and says why. Where the variable
 // CI is set, it fails instead, so that nothing is skipped unseen there.
@@ -70,6 +70,17 @@ func Symlink(t testing.TB, target, link string) {
 	t.Helper()
 	if err := os.Symlink(target, link); err != nil {
 		missing(t, "needs a file system with symbolic links: "+err.Error())
+	}
+}
+
+// Root ends the test unless root runs it. It fits what only the system can show, such as that a file was given away; what is decided
+// here is to be tested as anybody.
+//
+// On CI, too, it is skipped, for nobody should have to run all as root: the gate says at its end that it was not.
+func Root(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs to be run by root")
 	}
 }
 

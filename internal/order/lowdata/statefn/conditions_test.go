@@ -10,15 +10,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // comment fails the test unless the comment of a result has a text.
@@ -265,17 +268,53 @@ func TestCheckUser(t *testing.T) {
 }
 
 func TestCommandOfAnotherUser(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can run commands as others")
+	self, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
 	}
-	const name = "daemon"
-	if _, err := user.Lookup(name); err != nil {
-		t.Skip(err)
+	result := one(t, &Host{}, "x: {cmd.run: [{name: id -u}, {runas: "+self.Username+"}]}", false, lowdata.Changed) // needs no rights
+	if got, want := result.Changes.Get("stdout"), self.Uid+"\n"; got != want {
+		t.Errorf("got %q, want %q (%s)", got, want, result.Comment)
 	}
-	result := one(t, &Host{}, "x: {cmd.run: [{name: 'id -un; echo $USER $LOGNAME'}, {runas: daemon}, {onlyif: 'test $(id -un) = daemon'}, {check_cmd: 'test $(id -u) != 0'}]}",
+
+	testenv.Root(t)
+	result = one(t, &Host{}, "x: {cmd.run: [{name: 'id -un; echo $USER $LOGNAME'}, {runas: daemon}, {onlyif: 'test $(id -un) = daemon'}, {check_cmd: 'test $(id -u) != 0'}]}",
 		false, lowdata.Changed)
 	if got, want := result.Changes.Get("stdout"), "daemon\ndaemon daemon\n"; got != want { //nolint:dupword // one of each variable
 		t.Errorf("got %q, want %q (%s)", got, want, result.Comment)
+	}
+}
+
+// TestBecome makes commands those of a user, with all groups, in the user's home if there is one.
+func TestBecome(t *testing.T) {
+	self, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := self.GroupIds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	for _, test := range []struct{ home, given, want string }{
+		{home, "", home}, {filepath.Join(home, "none"), "", "/"}, {home, "/usr", "/usr"},
+	} {
+		found := *self
+		found.HomeDir = test.home
+		cmd := &exec.Cmd{SysProcAttr: &syscall.SysProcAttr{}, Dir: test.given}
+		if err := become(cmd, &found); err != nil {
+			t.Fatal(err)
+		}
+		credential := cmd.SysProcAttr.Credential
+		if got, want := fmt.Sprint(credential.Uid, credential.Gid, credential.Groups, credential.NoSetGroups), fmt.Sprint(self.Uid, " ", self.Gid, " ", groups, " false"); got != want {
+			t.Errorf("user and groups %s, want %s", got, want)
+		}
+		if got, want := strings.Join(cmd.Env, " "), fmt.Sprintf("HOME=%s USER=%[2]s LOGNAME=%[2]s", test.home, self.Username); got != want {
+			t.Errorf("environment %q, want %q", got, want)
+		}
+		if cmd.Dir != test.want {
+			t.Errorf("home %s and directory %q: it runs in %q, want %q", test.home, test.given, cmd.Dir, test.want)
+		}
 	}
 }
 
@@ -297,9 +336,7 @@ func TestScript(t *testing.T) {
 	for _, test := range []bool{true, false} {
 		wantComment(t, one(t, host, "'salt://web/none.sh': cmd.script", test, lowdata.Failed), `the source "salt://web/none.sh" cannot be read: file does not exist.`)
 	}
-	if os.Geteuid() != 0 {
-		return
-	}
+	testenv.Root(t)
 	result = one(t, host, state(", {runas: daemon}"), false, lowdata.Changed)
 	if lines := strings.Split(fmt.Sprint(result.Changes.Get("stdout")), "\n"); lines[2] != "daemon" {
 		t.Errorf("got %q", lines)

@@ -17,6 +17,7 @@ import (
 	"testing/fstest"
 
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 func write(t *testing.T, path, text string) {
@@ -147,9 +148,15 @@ func TestFileLinks(t *testing.T) {
 
 // TestFileLinksOfOthers are not followed: another user must not decide what is written.
 func TestFileLinksOfOthers(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can give links away")
+	for _, test := range []struct {
+		owner, self int
+		want        bool
+	}{{0, 0, true}, {0, 4321, true}, {4321, 4321, true}, {4321, 0, false}, {4321, 4322, false}} {
+		if got := (owner{uid: test.owner}).isTrusted(owner{uid: test.self}); got != test.want {
+			t.Errorf("%d follows a link of %d: %t, want %t", test.self, test.owner, got, test.want)
+		}
 	}
+	testenv.Root(t)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "secret"), "secret\n")
 	for _, name := range []string{"f", "d"} {
@@ -180,9 +187,11 @@ func TestFileDirectories(t *testing.T) {
 			}
 		}
 	}
-	if os.Geteuid() != 0 {
-		return
-	}
+}
+
+func TestOwnersOfDirectories(t *testing.T) {
+	testenv.Root(t)
+	dir := t.TempDir()
 	path := filepath.Join(dir, "owned", "a", "f")
 	one(t, &Host{}, managed(path, "makedirs: true, user: 4321, group: 4322"), false, lowdata.Changed)
 	for _, made := range []string{filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
@@ -236,10 +245,15 @@ func TestFileDirectory(t *testing.T) {
 	write(t, filepath.Join(path, "f"), "x")
 	path = filepath.Join(path, "f")
 	wantComment(t, one(t, &Host{}, state(""), false, lowdata.Failed), "something else than a directory")
-	if os.Geteuid() != 0 {
-		return
-	}
-	path = filepath.Dir(path)
+}
+
+func TestOwnerOfDirectory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d")
+	state := func(args string) string { return fmt.Sprintf("%q: {file.directory: [%s]}", path, args) }
+	one(t, &Host{}, state("mode: 2755"), false, lowdata.Changed)
+	one(t, &Host{}, state(fmt.Sprintf("user: %d, group: %d", newOwner().uid, newOwner().gid)), false, lowdata.OK)
+
+	testenv.Root(t)
 	wantChanges(t, one(t, &Host{}, state("user: 4321, group: 4322, mode: 2755"), false, lowdata.Changed), `{"user":"4321","group":"4322"}`)
 	info, err := os.Stat(path)
 	if err != nil {
@@ -348,4 +362,26 @@ func TestMissingSource(t *testing.T) {
 			t.Errorf("comment %q, want %q", result.Comment, want)
 		}
 	}
+}
+
+func TestFileOwner(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	own := newOwner()
+	src := fmt.Sprintf("%s: {file.managed: [contents: x, user: %d, group: %d, mode: 2755, show_changes: false]}", path, own.uid, own.gid)
+	wantChanges(t, one(t, &Host{}, src, false, lowdata.Changed),
+		fmt.Sprintf(`{"diff":"not shown (show_changes is false)","mode":"2755","user":"%d","group":"%d"}`, own.uid, own.gid))
+	one(t, &Host{}, src, false, lowdata.OK)
+
+	testenv.Root(t)
+	src = fmt.Sprintf("%s: {file.managed: [contents: x, user: 4321, group: 4322, mode: 2755]}", path)
+	one(t, &Host{}, src, false, lowdata.Changed)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := ownerOf(info); got != (owner{4321, 4322}) || octal(info.Mode()) != "2755" {
+		t.Errorf("got %v %s", got, octal(info.Mode()))
+	}
+	one(t, &Host{}, src, false, lowdata.OK)
+	wantChanges(t, one(t, &Host{}, strings.Replace(src, "4321", "root", 1), false, lowdata.Changed), `{"user":"root"}`)
 }

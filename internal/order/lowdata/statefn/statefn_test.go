@@ -175,24 +175,6 @@ func TestFileManaged(t *testing.T) {
 	}
 }
 
-func TestFileOwner(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away")
-	}
-	path := filepath.Join(t.TempDir(), "f")
-	src := fmt.Sprintf("%s: {file.managed: [contents: x, user: 4321, group: 4322, mode: 2755]}", path)
-	one(t, &Host{}, src, false, lowdata.Changed)
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := ownerOf(info); got != (owner{4321, 4322}) || octal(info.Mode()) != "2755" {
-		t.Errorf("got %v %s", got, octal(info.Mode()))
-	}
-	one(t, &Host{}, src, false, lowdata.OK)
-	wantChanges(t, one(t, &Host{}, strings.Replace(src, "4321", "root", 1), false, lowdata.Changed), `{"user":"root"}`)
-}
-
 func TestFileAbsent(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o700); err != nil {

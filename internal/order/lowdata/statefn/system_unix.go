@@ -26,12 +26,17 @@ func runAs(cmd *exec.Cmd, name string) error {
 	if found == nil || err != nil {
 		return err
 	}
+	return become(cmd, found)
+}
+
+// become makes a command one of a user.
+func become(cmd *exec.Cmd, found *user.User) error {
 	credential, err := credentialOf(found)
 	if err != nil {
-		return fmt.Errorf("the groups of the user %s are not known: %w", name, err)
+		return fmt.Errorf("the groups of the user %s are not known: %w", found.Username, err)
 	}
 	cmd.SysProcAttr.Credential = credential
-	cmd.Env = append(cmd.Env, "HOME="+found.HomeDir, "USER="+name, "LOGNAME="+name)
+	cmd.Env = append(cmd.Env, "HOME="+found.HomeDir, "USER="+found.Username, "LOGNAME="+found.Username)
 	if cmd.Dir == "" {
 		cmd.Dir = "/"
 		if info, err := os.Stat(found.HomeDir); err == nil && info.IsDir() {
