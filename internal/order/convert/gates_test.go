@@ -281,6 +281,30 @@ func TestOrderX11GatesWithoutDirectories(t *testing.T) {
 	}
 }
 
+// X-11: variables can have names that mean something else in HCL.
+func TestOrderX11GatesVariables(t *testing.T) {
+	layout := layoutOf(t, `
+stacks:
+  names:
+    a: {tag_query: 'dir:a', variables: {for: a, if: b, "null": c, 'a b': d, '${x}': e, "\u00e9": f, "e\u0301": g, TF_VAR_for: h}}
+`, []string{"a"})
+	r := FromGates(layout)
+	leaf := model(t, string(r.Text())).Leaves[0]
+	// Of the two that are one the first one is there, by its bytes.
+	want := map[string]string{"for": "a", "if": "b", "null": "c", "a b": "d", "${x}": "e", "\u00e9": "g"}
+	if diff := gocmp.Diff(want, leaf.Environment); diff != "" {
+		t.Errorf("environment (-want +got):\n%s\n%s", diff, r.Text())
+	}
+	if diff := gocmp.Diff(map[string]string{"for": "h"}, leaf.Variables); diff != "" {
+		t.Errorf("variables (-want +got):\n%s\n%s", diff, r.Text())
+	}
+	wantLost := "A text in environment of a is written with other bytes, as HCL composes characters: \"e\u0301\" (.terrateam/config.yml:4:5).\n" +
+		"The entry \"\u00e9\" in environment of a, which has another one that HCL takes for the same (.terrateam/config.yml:4:5)."
+	if diff := gocmp.Diff(wantLost, lost(r)); diff != "" {
+		t.Errorf("lost (-want +got):\n%s", diff)
+	}
+}
+
 // X-11: a file can have a name that begins as a pattern that takes away does.
 func TestOrderX11GatesFilesWithSigns(t *testing.T) {
 	for _, dir := range []string{"a", "."} {

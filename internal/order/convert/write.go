@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
@@ -89,15 +90,26 @@ func (b block) emptyList(name string, values []string) {
 	b.body.SetAttributeValue(name, cty.TupleVal(elements))
 }
 
+// texts writes an object. Two keys that are one in HCL, which composes characters, cannot both be there.
 func (b block) texts(name string, values map[string]string) {
-	if len(values) == 0 {
-		return
+	var object []hclwrite.ObjectAttrTokens
+	taken := map[string]bool{}
+	for _, text := range slices.Sorted(maps.Keys(values)) {
+		key := b.string(name, text)
+		if taken[key.AsString()] {
+			b.lose(b.at, "The entry %q in %s of %s, which has another one that HCL takes for the same", text, name, b.name)
+			continue
+		}
+		taken[key.AsString()] = true
+		tokens := hclwrite.TokensForValue(key)
+		if word := key.AsString(); hclsyntax.ValidIdentifier(word) && word != "for" { // with which an expression would begin
+			tokens = hclwrite.TokensForIdentifier(word)
+		}
+		object = append(object, hclwrite.ObjectAttrTokens{Name: tokens, Value: hclwrite.TokensForValue(b.string(name, values[text]))})
 	}
-	object := map[string]cty.Value{}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		object[key] = b.string(name, values[key])
+	if len(object) > 0 {
+		b.body.SetAttributeRaw(name, hclwrite.TokensForObject(object))
 	}
-	b.body.SetAttributeValue(name, cty.ObjectVal(object))
 }
 
 func (b block) number(name string, value float64) {
