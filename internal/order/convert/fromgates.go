@@ -56,7 +56,21 @@ func (c *fromGates) write() Result {
 			c.dirspace(d)
 		}
 	}
+	c.requirements()
 	return c.result()
+}
+
+// requirements tells of what has to be there before directories are applied, each once. Where there is any, auto_apply asks all the same.
+func (c *fromGates) requirements() {
+	var told []*gated.Requirements
+	for d := range c.layout.Dirspaces {
+		q := c.layout.Requirements(d)
+		if q == nil || slices.Contains(told, q) {
+			continue
+		}
+		told = append(told, q)
+		c.lose(order.PlaceAt(q.Range), "The requirements before an apply, for which also what has auto_apply asks: %s", strings.Join(q.Names, ", "))
+	}
 }
 
 type fromGates struct {

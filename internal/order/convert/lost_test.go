@@ -177,6 +177,24 @@ func withoutTasks(t *testing.T) *workspace.Model {
 	return model(t, src[:strings.Index(src, "task \"check\"")])
 }
 
+// What is required before an apply is told once, if it is about something: without it, auto_apply does not ask.
+func TestOrderX11FromGatesRequirements(t *testing.T) {
+	r := FromGates(layoutOf(t, `
+stacks:
+  names:
+    all: {tag_query: "", rules: {auto_apply: true}}
+apply_requirements:
+  checks:
+    - {tag_query: "dir:a or dir:b", approved: true, merge_conflicts: true}
+    - {tag_query: "dir:nowhere", approved: true}
+    - {approved: {enabled: false}}
+`, []string{"a", "b", "c"}))
+	want := "The requirements before an apply, for which also what has auto_apply asks: approved, merge_conflicts (.terrateam/config.yml:7:7)."
+	if diff := cmp.Diff(want, lost(r)); diff != "" {
+		t.Errorf("lost (-want +got):\n%s", diff)
+	}
+}
+
 // X-11: what plugins cannot say.
 func TestOrderX11ToPluginsLost(t *testing.T) {
 	r := must(t)(ToPlugins(model(t, everything+`
