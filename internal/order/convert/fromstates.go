@@ -4,6 +4,7 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -238,9 +239,9 @@ func (c *fromStates) task(i int, weight float64) {
 	call := c.low.Calls[i]
 	at := order.PlaceAt(call.Range)
 	b := c.block(workspace.TaskType, c.names[i], at)
-	script := c.script(call, at)
-	if shell, ok := lowdata.Text(call.Args.Get("shell")); ok && shell != "" && shell != "/bin/sh" {
-		b.list("command", []string{shell, "-c", script})
+	shell := shellOf(call)
+	if script, alone := c.script(call, shell, at); alone && shell != shellOfTasks {
+		b.list("command", []string{shell, "-c", call.Name})
 	} else {
 		b.text("command", script)
 	}
@@ -381,15 +382,20 @@ func (c *fromStates) reaction(lists map[string][]int, call *lowdata.Call) {
 	delete(lists, "watch_any")
 }
 
-// script returns the line for the shell that does what a call does.
-func (c *fromStates) script(call *lowdata.Call, at order.Place) string {
+// shellOfTasks is what runs the line of a task.
+const shellOfTasks = "/bin/sh"
+
+// shellOf is what runs the command of a call and its conditions.
+func shellOf(call *lowdata.Call) string {
+	shell, _ := lowdata.Text(call.Args.Get("shell"))
+	return cmp.Or(shell, shellOfTasks)
+}
+
+// script returns the line for the shell that does what a call does, and whether that is the command alone. The shell of the call may be none
+// that knows the rest.
+func (c *fromStates) script(call *lowdata.Call, shell string, at order.Place) (script string, alone bool) {
 	var b strings.Builder
-	if cwd, _ := lowdata.Text(call.Args.Get("cwd")); cwd != "" {
-		fmt.Fprintf(&b, "cd -- %s || exit 1\n", shellWord(cwd))
-	}
-	if hide, _ := call.Args.Get("hide_output").(bool); hide {
-		b.WriteString("exec >/dev/null 2>&1\n")
-	}
+	inShell := func(command string) string { return shellWord(shell) + " -c " + shellWord(command) }
 	conditions := false
 	if files := texts(call.Args.Get("creates")); len(files) > 0 {
 		conditions = true
@@ -398,33 +404,43 @@ func (c *fromStates) script(call *lowdata.Call, at order.Place) string {
 		}
 		b.WriteString("exit 0\n")
 	}
+	if cwd, _ := lowdata.Text(call.Args.Get("cwd")); cwd != "" {
+		fmt.Fprintf(&b, "cd -- %s || exit 1\n", shellWord(cwd))
+	}
+	if hide, _ := call.Args.Get("hide_output").(bool); hide {
+		b.WriteString("exec >/dev/null 2>&1\n")
+	}
 	for _, command := range texts(call.Args.Get("onlyif")) {
 		conditions = true
-		fmt.Fprintf(&b, "/bin/sh -c %s >/dev/null 2>&1 || exit 0\n", shellWord(command))
+		fmt.Fprintf(&b, "%s >/dev/null 2>&1 || exit 0\n", inShell(command))
 	}
 	if unless := texts(call.Args.Get("unless")); len(unless) > 0 {
 		conditions = true
 		for _, command := range unless {
-			fmt.Fprintf(&b, "/bin/sh -c %s >/dev/null 2>&1 && ", shellWord(command))
+			fmt.Fprintf(&b, "%s >/dev/null 2>&1 && ", inShell(command))
 		}
 		b.WriteString("exit 0\n")
 	}
 	if conditions {
 		c.lose(at, "That %s has not changed anything if it is not needed: where it is a command, it has", call)
 	}
-	checks := texts(call.Args.Get("check_cmd"))
-	if len(checks) == 0 {
+	var checks []string
+	for _, command := range texts(call.Args.Get("check_cmd")) {
+		checks = append(checks, inShell(command))
+	}
+	alone = b.Len() == 0 && len(checks) == 0
+	switch {
+	case shell != shellOfTasks:
+		b.WriteString(inShell(call.Name))
+	case len(checks) > 0:
+		fmt.Fprintf(&b, "(\n%s\n)", call.Name) // which may end itself
+	default:
 		b.WriteString(call.Name)
-		return b.String()
 	}
-	fmt.Fprintf(&b, "(\n%s\n)\n", call.Name)
-	for i, command := range checks {
-		if i > 0 {
-			b.WriteString(" && ")
-		}
-		fmt.Fprintf(&b, "/bin/sh -c %s", shellWord(command))
+	if len(checks) > 0 {
+		b.WriteString("\n" + strings.Join(checks, " && "))
 	}
-	return b.String()
+	return b.String(), alone
 }
 
 func texts(value any) []string {

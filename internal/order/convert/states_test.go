@@ -4,6 +4,8 @@
 package convert
 
 import (
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -156,7 +158,7 @@ page:
 idle: {cmd.wait: [{listen: [idle]}]}
 `))
 	want := `task "deploy-it" {
-  command     = "cd -- '/srv/my app' || exit 1\n{ test -e /srv/done || test -L /srv/done; } && exit 0\n./deploy.sh \"$A\""
+  command     = "{ test -e /srv/done || test -L /srv/done; } && exit 0\ncd -- '/srv/my app' || exit 1\n./deploy.sh \"$A\""
   timeout     = "1m30s"
   retries     = 2
   interval    = "5s"
@@ -165,7 +167,7 @@ idle: {cmd.wait: [{listen: [idle]}]}
 }
 
 task "deploy-it-2" {
-  command = ["/bin/bash", "-c", "exec >/dev/null 2>&1\n(\ntrue\n)\n/bin/sh -c 'test -e it'\\''s'"]
+  command = "exec >/dev/null 2>&1\n/bin/bash -c true\n/bin/bash -c 'test -e it'\\''s'"
   order   = 10002
 }
 
@@ -197,6 +199,46 @@ That deploy it (cmd.run) has not changed anything if it is not needed: where it 
 Of deploy it (cmd.run): runas, failhard (workspace.sls:4:3).`
 	if diff := cmp.Diff(wantLost, lost(r)); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
+	}
+}
+
+// What is written of conditions does what they do: each is run by the shell of the call, and what it creates is not seen from where it runs.
+func TestOrderX11FromStatesConditions(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	write(t, dir, map[string]string{"made": "", "shell": "#!/bin/sh\necho \"in own shell: $2\"; eval \"$2\"\n"})
+	if err := os.Chmod("shell", 0o755); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	for call, want := range map[string]string{
+		"{name: echo it}":                                                     "it\n",
+		"{name: echo it}, {shell: ./shell}":                                   "in own shell: echo it\nit\n",
+		"{name: echo it}, {creates: made}":                                    "",
+		"{name: pwd}, {creates: [made, not]}":                                 "DIR\n",
+		"{name: echo it}, {cwd: /nowhere}, {creates: made}":                   "",
+		"{name: echo it}, {cwd: /}, {creates: made}":                          "",
+		"{name: pwd}, {cwd: /}, {onlyif: [test -d bin, test -d dev]}":         "/\n",
+		"{name: echo it}, {onlyif: [test -e made, test -e not]}":              "",
+		"{name: echo it}, {unless: [test -e made, test -e not]}":              "it\n",
+		"{name: echo it}, {unless: [test -e made, test -e shell]}":            "",
+		"{name: 'echo it; exit 3'}, {check_cmd: [test -e made]}":              "it\n",
+		"{name: 'echo it; exit 0'}, {check_cmd: [test -e made, test -e not]}": "it\nexit status 1",
+		"{name: exit 3}":                              "exit status 3",
+		"{name: echo it}, {hide_output: true}":        "",
+		"{name: 'exit 3'}, {shell: ./shell}":          "in own shell: exit 3\nexit status 3",
+		"{name: echo it}, {shell: ./shell}, {cwd: /}": "exit status 127",
+		"{name: exit 3}, {shell: ./shell}, {unless: [test -e not]}, {check_cmd: 'echo checked'}": "in own shell: exit 3\nin own shell: echo checked\nchecked\n",
+	} {
+		r := FromStates(states(t, "a: {cmd.run: ["+call+"]}"))
+		command := model(t, string(r.Text())).Leaves[0].Task.Command
+		output, err := exec.CommandContext(t.Context(), command[0], command[1:]...).Output() //nolint:gosec // as written above
+		got := strings.ReplaceAll(string(output), dir, "DIR")
+		if err != nil {
+			got += err.Error()
+		}
+		if got != want {
+			t.Errorf("%s does %q, want %q\n%s", call, got, want, r.Text())
+		}
 	}
 }
 
