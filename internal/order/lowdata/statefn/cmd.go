@@ -84,10 +84,7 @@ func (c *call) command(ctx context.Context) lowdata.Outcome {
 	if _, notStarted := errors.AsType[*startError](err); notStarted {
 		return lowdata.Outcome{Failed: true, Comment: c.ended("The command", err)}
 	}
-	shown := output
-	if c.boolean("hide_output", false) {
-		shown.Stdout, shown.Stderr = "", ""
-	}
+	shown := c.shown(output)
 	changes := &lowdata.Map{}
 	changes.Set("retcode", int64(output.Code))
 	changes.Set("stdout", shown.Stdout)
@@ -100,9 +97,17 @@ func (c *call) command(ctx context.Context) lowdata.Outcome {
 	}
 	outcome := lowdata.Outcome{Changed: true, Changes: changes, Comment: "The command was run."}
 	if c.tellsState() {
-		return readState(output.Stdout, outcome)
+		return c.readState(output.Stdout, outcome)
 	}
 	return outcome
+}
+
+// shown is what users are to see of an output.
+func (c *call) shown(output Output) Output {
+	if c.boolean("hide_output", false) {
+		output.Stdout, output.Stderr = "", ""
+	}
+	return output
 }
 
 // ended says why something has not come to its own end.
@@ -157,7 +162,7 @@ func (c *call) wouldRun(ctx context.Context) lowdata.Outcome {
 	case err != nil:
 		return lowdata.Outcome{Failed: true, Comment: c.ended(fmt.Sprintf("The command %q", question), err)}
 	case !c.isSuccess(output.Code):
-		return failed("The command %q ended with exit code %d%s", question, output.Code, said(output))
+		return failed("The command %q ended with exit code %d%s", question, output.Code, said(c.shown(output)))
 	}
-	return readState(output.Stdout, would)
+	return c.readState(output.Stdout, would)
 }

@@ -172,6 +172,21 @@ func TestStatefulCommands(t *testing.T) {
 	}
 }
 
+// TestHiddenOutput is not repeated by those who cannot make sense of it.
+func TestHiddenOutput(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "commands")
+	src := fmt.Sprintf("x: {cmd.run: [{name: . %[1]s}, {stateful: [{test_name: . %[1]s}]}, {hide_output: true}]}", file)
+	for _, commands := range []string{"echo s3cret", "echo changed=s3cret", "echo {s3cret", "echo s3cret; exit 1", "echo s3cret >&2; exit 1"} {
+		write(t, file, commands)
+		for _, test := range []bool{true, false} {
+			result := one(t, &Host{}, src, test, lowdata.Failed)
+			if text := result.Comment + changes(t, result); strings.Contains(text, "s3cret") || strings.Contains(text, "'s'") {
+				t.Errorf("in test mode %t, the output of %q is in the result: %s", test, commands, text)
+			}
+		}
+	}
+}
+
 func TestCommandArguments(t *testing.T) {
 	dir := t.TempDir()
 	made := filepath.Join(dir, "made")

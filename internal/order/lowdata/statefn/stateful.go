@@ -32,8 +32,8 @@ func (c *call) tellsState() bool {
 }
 
 // readState changes the outcome of a command to what the command says about itself: nothing at all, a JSON object, or
-// words "key=value" on its last line.
-func readState(stdout string, outcome lowdata.Outcome) lowdata.Outcome {
+// words "key=value" on its last line. If it says something else, that is not repeated where the output is not to be seen.
+func (c *call) readState(stdout string, outcome lowdata.Outcome) lowdata.Outcome {
 	text := strings.TrimSpace(stdout)
 	if text == "" {
 		outcome.Changed = false
@@ -41,11 +41,17 @@ func readState(stdout string, outcome lowdata.Outcome) lowdata.Outcome {
 		return outcome
 	}
 	said, err := readPairs(text)
+	if err != nil && c.boolean("hide_output", false) {
+		err = errors.New("it is neither")
+	}
 	if err != nil {
 		return lowdata.Outcome{Failed: true, Changes: outcome.Changes, Comment: fmt.Sprintf(
 			"The command is \"stateful\", but what it has written says nothing about its state: %s. It must write a JSON object, or a last line such as: changed=yes comment='It was done.'", err)}
 	}
 	changed, err := truth(said.Get("changed"))
+	if err != nil && c.boolean("hide_output", false) {
+		return failed("The command is \"stateful\", but of \"changed\" it says something else than yes or no.")
+	}
 	if err != nil {
 		return failed("The command is \"stateful\", but it says changed=%v: %s.", said.Get("changed"), err)
 	}
