@@ -49,7 +49,7 @@ func (c *call) keepOld(f *file, path string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		old.mode, old.owner = 0o600, newOwner()
+		old.mode, old.owner = 0o600, owner{kept, kept}
 	}
 	return replaceFile(&old, ".cairn-*", nil)
 }

@@ -56,7 +56,7 @@ func (c *call) manageDirectory() lowdata.Outcome {
 }
 
 func (c *call) inspectDirectory() (*file, error) {
-	f := &file{directory: true, mode: 0o755, owner: newOwner()}
+	f := &file{directory: true, mode: 0o755, owner: owner{kept, kept}}
 	var err error
 	if f.path, err = followLinks(c.Name, true); err != nil {
 		return nil, err
@@ -91,12 +91,7 @@ func (c *call) writeDirectory(f *file) error {
 			return err
 		}
 	}
-	if f.owner != newOwner() || f.exists && f.owner != f.oldOwner {
-		if err := os.Lchown(f.path, f.owner.uid, f.owner.gid); err != nil {
-			return err
-		}
-	}
-	return os.Chmod(f.path, f.mode) // after the owner, whose change clears bits
+	return setAttributes(f.path, f.owner, f.mode)
 }
 
 // parents makes the directories above a path that are missing, if that is asked for.
@@ -157,7 +152,7 @@ func (c *call) manageLink() lowdata.Outcome {
 	if c.Test {
 		return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The link %s would be changed.", c.Name) + c.noParent(path)}
 	}
-	f := &file{path: path, mode: 0o755, owner: newOwner()}
+	f := &file{path: path, mode: 0o755, owner: owner{kept, kept}}
 	err = c.parents(f)
 	if err == nil {
 		err = replaceLink(target, path)

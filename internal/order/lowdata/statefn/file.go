@@ -196,7 +196,7 @@ func isMissing(err error) bool {
 
 // inspect finds out what there is and what shall be.
 func (c *call) inspect() (*file, error) {
-	f := &file{mode: 0o644, owner: newOwner()}
+	f := &file{mode: 0o644, owner: owner{kept, kept}}
 	if err := c.inspectOld(f); err != nil {
 		return nil, err
 	}
@@ -212,8 +212,10 @@ func (c *call) inspect() (*file, error) {
 	return f, c.newContents(f)
 }
 
-// nobody is the number of a user or group that is not there yet, in test mode: another call may bring it.
-const nobody = -1
+const (
+	kept   = -1 // the number of the user or group that a new file has anyway, which may be the group of its directory
+	nobody = -2 // the number of one that is not there yet, in test mode: another call may bring it
+)
 
 // wantedOwner returns who shall own a file, given who does.
 func (c *call) wantedOwner(current owner) (owner, error) {
@@ -483,11 +485,8 @@ func (c *call) makeDirectories(dir string, f *file) error {
 	}
 	for _, one := range slices.Backward(missing) {
 		err := os.Mkdir(one, 0o700)
-		if err == nil && f.owner != newOwner() {
-			err = os.Lchown(one, f.owner.uid, f.owner.gid)
-		}
 		if err == nil {
-			err = os.Chmod(one, mode)
+			err = setAttributes(one, f.owner, mode)
 		}
 		if err != nil {
 			return err
@@ -496,11 +495,24 @@ func (c *call) makeDirectories(dir string, f *file) error {
 	return nil
 }
 
+// give makes an open file belong to an owner, if it does not yet.
+func give(opened *os.File, wanted owner) error {
+	info, err := opened.Stat()
+	if err != nil {
+		return err
+	}
+	current, ok := ownerOf(info)
+	if !ok || (wanted.uid == kept || wanted.uid == current.uid) && (wanted.gid == kept || wanted.gid == current.gid) {
+		return nil
+	}
+	return opened.Chown(wanted.uid, wanted.gid)
+}
+
 // fill writes a new file and closes it.
 func fill(temporary *os.File, f *file) error {
 	_, err := temporary.Write(f.contents)
-	if err == nil && f.owner != newOwner() {
-		err = temporary.Chown(f.owner.uid, f.owner.gid)
+	if err == nil {
+		err = give(temporary, f.owner)
 	}
 	if err == nil { // after the owner, whose change clears bits
 		err = temporary.Chmod(f.mode)

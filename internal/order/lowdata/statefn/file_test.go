@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -384,4 +385,69 @@ func TestFileOwner(t *testing.T) {
 	}
 	one(t, &Host{}, src, false, lowdata.OK)
 	wantChanges(t, one(t, &Host{}, strings.Replace(src, "4321", "root", 1), false, lowdata.Changed), `{"user":"root"}`)
+}
+
+// TestInheritedGroup: in a directory that gives its group to what is made in it, only what is new and not said otherwise takes that.
+func TestInheritedGroup(t *testing.T) {
+	own := newOwner()
+	groups, err := os.Getgroups()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(groups, func(group int) bool { return group != own.gid })
+	if at < 0 { // no group that it could be given to
+		testenv.Root(t)
+		groups, at = []int{4322}, 0
+	}
+	dir := t.TempDir()
+	wantGroup := func(path string, want int) {
+		t.Helper()
+		if info, err := os.Lstat(path); err != nil {
+			t.Error(err)
+		} else if got, _ := ownerOf(info); got != (owner{own.uid, want}) {
+			t.Errorf("%s belongs to %v, want the group %d", path, got, want)
+		}
+	}
+	private, fresh, given, sub := filepath.Join(dir, "private"), filepath.Join(dir, "fresh"), filepath.Join(dir, "given"), filepath.Join(dir, "sub")
+	write(t, private, "secret\n")
+	if err := os.Chown(private, -1, own.gid); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(dir, -1, groups[at]); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o770|os.ModeSetgid); err != nil {
+		t.Fatal(err)
+	}
+	one(t, &Host{}, managed(private, "contents: another, backup: .bak"), false, lowdata.Changed)
+	wantGroup(private, own.gid)
+	wantGroup(private+".bak", own.gid)
+	one(t, &Host{}, managed(fresh, "contents: x"), false, lowdata.Changed)
+	wantGroup(fresh, groups[at])
+	src := managed(given, fmt.Sprintf("contents: x, group: %d", own.gid))
+	one(t, &Host{}, src, false, lowdata.Changed)
+	wantGroup(given, own.gid)
+	one(t, &Host{}, src, false, lowdata.OK)
+	src = fmt.Sprintf("%s: {file.directory: [group: %d]}", sub, own.gid)
+	one(t, &Host{}, src, false, lowdata.Changed)
+	wantGroup(sub, own.gid)
+	one(t, &Host{}, src, false, lowdata.OK)
+}
+
+// TestSetAttributes leaves alone what a link leads to.
+func TestSetAttributes(t *testing.T) {
+	dir := t.TempDir()
+	target, path := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	if err := os.Mkdir(target, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link(t, "target", path)
+	if err := setAttributes(path, owner{kept, kept}, 0o755); err == nil || modeOf(t, target) != "0700" {
+		t.Errorf("the link was followed: %v, mode %s", err, modeOf(t, target))
+	}
+	for _, mode := range []os.FileMode{0o300, 0o711} { // also if it cannot be read
+		if err := setAttributes(target, owner{kept, kept}, mode); err != nil || modeOf(t, target) != octal(mode) {
+			t.Errorf("%v, mode %s, want %s", err, modeOf(t, target), octal(mode))
+		}
+	}
 }

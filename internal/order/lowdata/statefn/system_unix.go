@@ -116,7 +116,30 @@ func ownerOf(info fs.FileInfo) (owner, bool) {
 	return owner{int(stat.Uid), int(stat.Gid)}, true
 }
 
-// newOwner is who owns files that this process makes.
+// setAttributes changes the owner and the mode of a directory, and of nothing that somebody puts in its place meanwhile.
+func setAttributes(path string, wanted owner, mode fs.FileMode) error {
+	dir, err := openDirectory(path)
+	if errors.Is(err, fs.ErrPermission) { // its owner, who is not root, cannot read it
+		if err = os.Chmod(path, 0o700); err == nil { //nolint:gosec // it is one to go through
+			dir, err = openDirectory(path)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // nothing was written
+	if err := give(dir, wanted); err != nil {
+		return err
+	}
+	return dir.Chmod(mode) // after the owner, whose change clears bits
+}
+
+// openDirectory opens a directory, but not what a symbolic link leads to.
+func openDirectory(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+}
+
+// newOwner is who runs this process.
 func newOwner() owner { return owner{os.Geteuid(), os.Getegid()} }
 
 func findUser(name string) (int, error) {
