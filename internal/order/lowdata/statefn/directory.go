@@ -87,7 +87,7 @@ func (c *call) writeDirectory(f *file) error {
 		if err := c.parents(f); err != nil {
 			return err
 		}
-		if err := os.Mkdir(f.path, 0o700); err != nil {
+		if _, err := makeDirectory(f.path); err != nil {
 			return err
 		}
 	}

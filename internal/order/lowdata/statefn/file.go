@@ -483,16 +483,32 @@ func (c *call) makeDirectories(dir string, f *file) error {
 		}
 		missing = append(missing, at)
 	}
+	var made []string
 	for _, one := range slices.Backward(missing) {
-		err := os.Mkdir(one, 0o700)
-		if err == nil {
-			err = setAttributes(one, f.owner, mode)
+		switch isNew, err := makeDirectory(one); {
+		case err != nil:
+			return err
+		case isNew:
+			made = append(made, one)
 		}
-		if err != nil {
+	}
+	for _, one := range slices.Backward(made) { // those inside first, where nobody else gets to before
+		if err := setAttributes(one, f.owner, mode); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// makeDirectory makes a directory for this user alone, unless a call made at the same time has done so.
+func makeDirectory(path string) (isNew bool, err error) {
+	err = os.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		if info, statErr := os.Lstat(path); statErr == nil && info.IsDir() {
+			return false, nil
+		}
+	}
+	return err == nil, err
 }
 
 // give makes an open file belong to an owner, if it does not yet.

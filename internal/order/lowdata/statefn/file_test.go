@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -432,6 +433,33 @@ func TestInheritedGroup(t *testing.T) {
 	one(t, &Host{}, src, false, lowdata.Changed)
 	wantGroup(sub, own.gid)
 	one(t, &Host{}, src, false, lowdata.OK)
+}
+
+// TestDirectoriesAtTheSameTime are made by one of the calls, and are there for the others.
+func TestDirectoriesAtTheSameTime(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 50 {
+		var src strings.Builder
+		for n := range 8 {
+			fmt.Fprintf(&src, "%s: {file.managed: [contents: x, makedirs: true, parallel: true]}\n", filepath.Join(dir, strconv.Itoa(round), "a", "b", strconv.Itoa(n%2), strconv.Itoa(n)))
+		}
+		low := compile(t, src.String())
+		for _, result := range low.Run(t.Context(), lowdata.RunOptions{Functions: &Host{}, Parallel: 8}) {
+			if result.Status != lowdata.Changed {
+				t.Fatalf("%s is %s: %s", result.Call, result.Status, result.Comment)
+			}
+		}
+	}
+	path := filepath.Join(dir, "one")
+	for _, want := range []bool{true, false} {
+		if isNew, err := makeDirectory(path); isNew != want || err != nil {
+			t.Errorf("new: %t, %v, want %t", isNew, err, want)
+		}
+	}
+	write(t, filepath.Join(path, "f"), "")
+	if _, err := makeDirectory(filepath.Join(path, "f")); err == nil {
+		t.Error("a file is taken for a directory")
+	}
 }
 
 // TestSetAttributes leaves alone what a link leads to.
