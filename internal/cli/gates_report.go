@@ -17,12 +17,13 @@ func (g *gates) reportOf(ends []rollout.End) render.Summary {
 	summary := render.Summary{
 		View:    render.View{Name: func(unit int) string { return g.work.Units[unit].Name }},
 		Command: []string{string(g.mode)}, Results: make([]order.Result, units), Times: make([]render.Times, units), Outcomes: make([]string, units),
+		Changes: make([]*render.Counts, units),
 	}
 	for _, end := range ends {
 		summary.Sequence = append(summary.Sequence, end.Unit)
 		summary.Results[end.Unit] = resultOf(end)
 		summary.Times[end.Unit] = render.Times{Started: end.Started, Ended: end.Ended}
-		summary.Outcomes[end.Unit] = string(end.State)
+		summary.Outcomes[end.Unit], summary.Changes[end.Unit] = string(end.State), end.Changes
 	}
 	return summary
 }

@@ -15,8 +15,11 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/process"
+	"github.com/cairnstacks/cairn/internal/order/render"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
+	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // run does the work and returns the exit code.
@@ -37,7 +40,13 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	options.ReadPlan, options.MaxRounds = rolloutPlan, int(g.options.maxRounds)
 	display := g.session.newRunDisplay(runDisplayOptions{title: gateTitles[g.mode], total: len(g.work.Chosen()), parallel: g.parallel > 1})
 	options.Output, g.output = display.output, display.output
-	options.Ended = func(end rollout.End) { display.endedAs(g.work.Units[end.Unit].Name, boardState(end), endText(end)) }
+	options.Ended = func(end rollout.End) {
+		text := string(end.State)
+		if detail := g.endDetail(end); detail != "" {
+			text += " (" + detail + ")"
+		}
+		display.endedAs(g.work.Units[end.Unit].Name, boardState(end), text)
+	}
 	if !g.options.autoApprove {
 		options.Approve, options.Asks = g.approve, g.asksFor
 	}
@@ -57,13 +66,14 @@ func (g *gates) run(ctx context.Context) (int, error) {
 
 var gateTitles = map[rollout.Mode]string{rollout.PlanOnly: "Planning", rollout.ApplyAll: "Applying", rollout.Destroy: "Destroying"}
 
-// rolloutPlan says of a plan file of a stack what is left to a later plan.
+// rolloutPlan says of a plan file of a stack what it would do, and whether something is left to a later plan.
 func rolloutPlan(file string) (rollout.PlanFile, error) {
 	plan, made, err := readPlan(file)
 	if err != nil {
 		return rollout.PlanFile{}, err
 	}
-	return rollout.PlanFile{Complete: plan.Complete, State: fmt.Sprintf("%s %d", made.StateLineage, made.StateSerial)}, nil
+	counts := render.Counts(plan.Counts())
+	return rollout.PlanFile{Complete: plan.Complete, State: fmt.Sprintf("%s %d", made.StateLineage, made.StateSerial), Counts: &counts}, nil
 }
 
 // boardState says as what a unit is counted on a board.
@@ -77,12 +87,24 @@ func boardState(end rollout.End) order.State {
 	return order.Skipped
 }
 
-// endText says how a unit ended.
-func endText(end rollout.End) string {
-	if end.Detail == "" {
-		return string(end.State)
+// endDetail says what the state of a unit does not: how much its plan would change or has changed, and why it ended so.
+func (g *gates) endDetail(end rollout.End) string {
+	text := ""
+	if end.Changes != nil {
+		text = g.countsText(*end.Changes, end.State != rollout.Planned)
 	}
-	return string(end.State) + " (" + end.Detail + ")"
+	if text != "" && end.Detail != "" {
+		text += "; "
+	}
+	return text + end.Detail
+}
+
+// countsText says how much a plan would change, or has changed.
+func (g *gates) countsText(counts render.Counts, done bool) string {
+	if done {
+		return eventtext.AppliedCounts(string(g.mode), stackplan.Counts(counts))
+	}
+	return eventtext.PlanCounts(stackplan.Counts(counts))
 }
 
 // programs finds the programs that are needed.

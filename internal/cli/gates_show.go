@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/order/render"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -254,8 +255,8 @@ func (g *gates) summarize(ends []rollout.End) int {
 		if u.Stack != "" {
 			name = u.Stack + ": " + name
 		}
-		if end.Detail != "" {
-			name += "  (" + end.Detail + ")"
+		if detail := g.endDetail(end); detail != "" {
+			name += "  (" + detail + ")"
 		}
 		g.session.noteLine("%s  %s", fmt.Sprintf("%-*s", width, end.State), name)
 		counts[end.State]++
@@ -270,7 +271,25 @@ func (g *gates) summarize(ends []rollout.End) int {
 		}
 	}
 	if len(parts) > 0 {
-		g.session.note("\n%s.\n", strings.Join(parts, ", "))
+		g.session.note("\n%s.%s\n", strings.Join(parts, ", "), g.total(ends))
 	}
 	return code
+}
+
+// total adds up how much all plans would change, or those have changed that were applied. It is "" if that is not known of one of them.
+func (g *gates) total(ends []rollout.End) string {
+	title, states := " Resources: ", []rollout.State{rollout.Applied, rollout.Destroyed, rollout.InPart}
+	if g.mode == rollout.PlanOnly {
+		title, states = " Plan: ", []rollout.State{rollout.Planned}
+	}
+	total, some := &render.Counts{}, false
+	for _, end := range ends {
+		if slices.Contains(states, end.State) {
+			total, some = total.Plus(end.Changes), true
+		}
+	}
+	if total == nil || !some {
+		return ""
+	}
+	return title + g.countsText(*total, g.mode != rollout.PlanOnly) + "."
 }

@@ -195,7 +195,10 @@ func TestOrderB09(t *testing.T) {
 	if status == exitOK {
 		t.Errorf("exit code %d although something was not applied", status)
 	}
-	for text, want := range map[string]bool{"Apply asked,": true, "Apply auto,": false, "applied  auto: auto\n": true, "planned  asked: asked  (not approved)\n": true} {
+	for text, want := range map[string]bool{
+		"Apply asked,": true, "Apply auto,": false, "applied  auto: auto  (0 added, 0 changed, 0 destroyed)\n": true,
+		"planned  asked: asked  (0 to add, 0 to change, 0 to destroy; not approved)\n": true,
+	} {
 		if got := strings.Contains(errs.String(), text); got != want {
 			t.Errorf("%q is printed: %t, want %t\n%s%s", text, got, want, &out, &errs)
 		}

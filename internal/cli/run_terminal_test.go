@@ -215,12 +215,12 @@ task "tell" {
 	}
 	term := startOnTerminal(t, pty.Winsize{Rows: 200, Cols: 100}, []string{"TF_CLI_CONFIG_FILE=" + empty, "CHECKPOINT_DISABLE=1"},
 		"-chdir="+root, "run", "apply", "-root=.")
-	term.waitFor("✓ dev: applied\n", "Apply prod? Only \"yes\" is accepted:")
+	term.waitFor("✓ dev: applied (1 added, 0 changed, 0 destroyed)\n", "Apply prod? Only \"yes\" is accepted:")
 	if text := term.text(); strings.Contains(text, "Applying ") || !term.cursorVisible() {
 		t.Errorf("during the question the screen shows\n%s", text)
 	}
 	term.typeText("yes\n")
-	term.waitFor("✓ prod: applied\n", "  tell     0s  told\nApplying ", " 2/3 · 1 running · 0s")
+	term.waitFor("✓ prod: applied (1 added, 0 changed, 0 destroyed)\n", "  tell     0s  told\nApplying ", " 2/3 · 1 running · 0s")
 	letGo(t, root, ".")
 	if code := term.end(); code != exitOK {
 		t.Errorf("exit code %d, want %d", code, exitOK)
@@ -228,7 +228,8 @@ task "tell" {
 	if text, want := term.text(), "accepted: yes\n"; !strings.Contains(text, want) || strings.Contains(text, "running") {
 		t.Errorf("afterwards the screen shows\n%s", text)
 	}
-	if text, want := term.text(), "tell | told\n✓ tell: ran\n\napplied  dev\napplied  prod\nran      tell\n\n2 applied, 1 ran."; !strings.HasSuffix(text, want) {
+	if text, want := term.text(), "tell | told\n✓ tell: ran\n\napplied  dev  (1 added, 0 changed, 0 destroyed)\napplied  prod  (1 added, 0 changed, 0 destroyed)\n"+
+		"ran      tell\n\n2 applied, 1 ran. Resources: 2 added, 0 changed, 0 destroyed."; !strings.HasSuffix(text, want) {
 		t.Errorf("the screen shows\n%s\nwant an end of\n%s", text, want)
 	}
 }

@@ -31,6 +31,31 @@ type Summary struct {
 
 	// Outcomes are what became of nodes, where there is more to say than their states; nil if there is not.
 	Outcomes []string
+
+	// Changes are what plans of nodes would do or have done, nil where that is not known; nil as a whole if there are no plans.
+	Changes []*Counts
+}
+
+// Counts are how many resources a plan would do something with. Names are those of terraform's change_summary.
+type Counts struct {
+	Add    int `json:"add"`
+	Change int `json:"change"`
+	Remove int `json:"remove"`
+	Import int `json:"import"`
+	Move   int `json:"move"`
+	Forget int `json:"forget"`
+	Defer  int `json:"defer"` // left to a later plan
+}
+
+// Plus returns the sum, nil if one of them is.
+func (c *Counts) Plus(o *Counts) *Counts {
+	if c == nil || o == nil {
+		return nil
+	}
+	return &Counts{
+		Add: c.Add + o.Add, Change: c.Change + o.Change, Remove: c.Remove + o.Remove,
+		Import: c.Import + o.Import, Move: c.Move + o.Move, Forget: c.Forget + o.Forget, Defer: c.Defer + o.Defer,
+	}
 }
 
 // OK tells whether everything that was selected has succeeded.
@@ -100,6 +125,7 @@ type reportResult struct {
 	Name     string     `json:"name"`
 	State    string     `json:"state"`             // "ok", "passed", "failed", "skipped" or "not_started"
 	Outcome  string     `json:"outcome,omitempty"` // of plans and applies, as "no changes"
+	Changes  *Counts    `json:"changes,omitempty"` // the same
 	Error    string     `json:"error,omitempty"`
 	ExitCode *int       `json:"exit_code,omitempty"`
 	Because  string     `json:"because,omitempty"` // the node that failed
@@ -117,6 +143,9 @@ func (s Summary) result(n int) reportResult {
 	}
 	if s.Outcomes != nil {
 		r.Outcome = s.Outcomes[n]
+	}
+	if s.Changes != nil {
+		r.Changes = s.Changes[n]
 	}
 	switch result.State {
 	case order.Failed:

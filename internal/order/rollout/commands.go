@@ -19,7 +19,7 @@ const exitChanges = 2
 // plan makes a plan, keeps it, and tells whether it has changes.
 func (r *run) plan(unit int) (changes bool, err error) {
 	u := &r.Units[unit]
-	err = r.commands(u, string(Plan), r.planCommands(u, r.planFile(unit)))
+	err = r.commands(unit, string(Plan), r.planCommands(u, r.planFile(unit)))
 	return r.planned(unit, err)
 }
 
@@ -30,7 +30,7 @@ func (r *run) planned(unit int, end error) (changes bool, err error) {
 		return false, end
 	}
 	plan := &r.outcome[unit].plan
-	*plan = PlanFile{Complete: true}
+	*plan = PlanFile{Complete: true, Counts: r.outcome[unit].says.counts()}
 	if r.Units[unit].Kind == Components && r.options.ReadPlan != nil {
 		*plan, err = r.options.ReadPlan(r.planFile(unit))
 	}
@@ -62,7 +62,7 @@ func (r *run) show(unit int) error {
 		return nil
 	}
 	// The file knows its workspace; selecting it could disturb another unit that is at work in the directory.
-	return r.commands(u, string(Plan), [][]string{{"show", r.planFile(unit)}})
+	return r.commands(unit, string(Plan), [][]string{{"show", r.planFile(unit)}})
 }
 
 func varFiles(u *Unit) []string {
@@ -87,7 +87,8 @@ func (r *run) selectWorkspace(u *Unit) [][]string {
 }
 
 // commands runs the commands of a phase one after the other, up to the first that fails.
-func (r *run) commands(u *Unit, phase string, commands [][]string) error {
+func (r *run) commands(unit int, phase string, commands [][]string) error {
+	u := &r.Units[unit]
 	out := r.options.Output.Node(u.Name)
 	out.Phase(phase)
 	var err error
@@ -95,6 +96,10 @@ func (r *run) commands(u *Unit, phase string, commands [][]string) error {
 		command := process.Command{Program: r.options.Engine, Args: r.withOptions(u, args), Dir: u.Dir, Env: environment(u), Stdout: out.Out, Stderr: out.Err}
 		if u.Kind == Components {
 			command.Program = r.options.Cairn
+		} else if args[0] == "plan" {
+			says := &r.outcome[unit].says
+			*says = planLines{to: out.Out}
+			command.Stdout = says
 		}
 		if err = r.command(args[0], command); err != nil {
 			break

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/render"
 )
 
 // State is how a unit ended.
@@ -42,6 +43,10 @@ type End struct {
 	// also from being applied what is planned.
 	Because int
 	Skipped bool
+
+	// Changes are what its plan would do, or those plans that were applied. Nil if there are none, if that is not known, and of a unit that
+	// failed, as nobody knows how much of it was done.
+	Changes *render.Counts
 
 	// When work on it began and ended, questions included. Zero if it did not begin.
 	Started, Ended time.Time
@@ -140,28 +145,28 @@ func (e ending) task(result order.Result) End {
 }
 
 // unit says how a unit ended by the results of planning and applying it.
-func (e ending) unit(unit int, plan, apply order.Result) End {
-	switch plan.State {
+func (e ending) unit(unit int, planning, apply order.Result) End {
+	switch planning.State {
 	case order.Succeeded:
 	case order.Failed:
-		return failed(fmt.Errorf("plan: %w", plan.Err))
+		return failed(fmt.Errorf("plan: %w", planning.Err))
 	case order.Skipped:
-		return e.held(plan)
+		return e.held(planning)
 	case order.Passed:
-		return passed(plan)
+		return passed(planning)
 	default:
 		return End{State: NotStarted, Because: -1}
 	}
-	planned := End{State: Planned, Because: -1}
-	rounds := e.outcome[unit].rounds
+	plan, rounds := e.outcome[unit].plan, e.outcome[unit].rounds
+	planned := End{State: Planned, Because: -1, Changes: plan.Counts}
 	switch {
 	case !e.outcome[unit].changes:
 		return End{State: NoChanges, Because: -1, Done: true}
 	case apply.State == order.Succeeded:
-		return End{State: e.options.Mode.applied(), Because: -1, Done: true}
+		return End{State: e.options.Mode.applied(), Because: -1, Done: true, Changes: e.outcome[unit].applied}
 	case e.options.Mode == PlanOnly:
 		planned.Done = true
-		if !e.outcome[unit].plan.Complete {
+		if !plan.Complete && (plan.Counts == nil || plan.Counts.Defer == 0) { // otherwise these say it
 			planned.Detail = "some changes are deferred"
 		}
 	case apply.State == order.Skipped:
@@ -170,7 +175,7 @@ func (e ending) unit(unit int, plan, apply order.Result) End {
 	case apply.State == order.Failed && !errors.Is(apply.Err, errNotApproved):
 		return failed(fmt.Errorf("%s: %w", e.options.Mode, apply.Err))
 	case rounds > 0:
-		planned.State = InPart
+		planned.State, planned.Changes = InPart, e.outcome[unit].applied
 		planned.Detail = fmt.Sprintf("%s up to round %d", e.options.Mode.applied(), rounds)
 		if apply.State == order.Failed {
 			planned.Detail += ", the next one was not approved"

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/order/render"
 )
 
 // rounds applies the plan of a unit, and plans and applies again until nothing is left (rule R6).
@@ -16,14 +17,18 @@ import (
 // programs.
 func (r *run) rounds(ctx context.Context, unit int) error {
 	u, now := &r.Units[unit], &r.outcome[unit]
+	now.applied = &render.Counts{}
 	for round := 1; ; round++ {
 		if err := r.consent.to(question{unit, round}); err != nil {
 			return err
 		}
-		if err := r.commands(u, string(r.options.Mode), r.applyCommands(u, r.planFile(unit))); err != nil {
+		if err := r.commands(unit, string(r.options.Mode), r.applyCommands(u, r.planFile(unit))); err != nil {
 			return err
 		}
 		now.done, now.rounds = true, round
+		if now.applied = now.applied.Plus(now.plan.Counts); now.applied != nil {
+			now.applied.Defer = 0 // it is not done
+		}
 		if now.plan.Complete {
 			return nil
 		}
@@ -58,7 +63,7 @@ func (r *run) planAgain(unit int) (changes bool, err error) {
 		return false, err
 	}
 	commands := r.planCommands(u, r.planFile(unit))
-	return r.planned(unit, r.commands(u, string(Plan), commands[len(commands)-1:]))
+	return r.planned(unit, r.commands(unit, string(Plan), commands[len(commands)-1:]))
 }
 
 // deferredError says that changes are left that no plan gets hold of.

@@ -68,6 +68,9 @@ type Options struct {
 type PlanFile struct {
 	Complete bool   // nothing is left to a later plan
 	State    string // which version of the state it was made of
+
+	// Counts are what it would do; nil if that is not known.
+	Counts *render.Counts
 }
 
 // run is a work that is being done.
@@ -89,7 +92,9 @@ type outcome struct {
 	rounds  int  // that were applied
 	outputs bool // they have changed
 
-	plan PlanFile // of a stack, the latest one
+	plan    PlanFile       // the latest one
+	says    planLines      // of a root module, what its plan says of itself
+	applied *render.Counts // what the plans would do that were applied; nil if that is not known
 
 	started, ended time.Time
 }
