@@ -402,6 +402,7 @@ func TestOrderX11FromPluginsText(t *testing.T) {
 - {role: [controller, 'a b'], stage: post_deployment/100.0, type: shell, parameters: {cmd: "echo ${d}"}}
 - {role: '*', stage: pre_deployment/-1.5, type: shell, parameters: {cmd: a}}
 - {role: '*', stage: pre_deployment, type: reboot}
+- {role: '*', stage: post_deployment/200, type: shell, parameters: {cmd: " "}}
 `)
 	tasks[3].Dir = "/elsewhere"
 	r := FromPlugins("/repo", tasks)
@@ -422,6 +423,12 @@ task "z.2" {
   command = "echo $${d}"
   stage   = "post/100"
   tags    = ["controller", "a b"]
+}
+
+task "z.5" {
+  command = ":"
+  path    = "plugins/z"
+  stage   = "post/200"
 }
 `
 	if diff := cmp.Diff(want, string(r.Text())); diff != "" {

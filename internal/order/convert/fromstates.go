@@ -240,21 +240,22 @@ func (c *fromStates) task(i int, weight float64) {
 	at := order.PlaceAt(call.Range)
 	b := c.block(workspace.TaskType, c.names[i], at)
 	shell := shellOf(call)
-	if script, alone := c.script(call, shell, at); alone && shell != shellOfTasks {
+	if script, alone := c.script(call, shell, at); alone && shell != shellOfTasks && !strings.Contains(shell+call.Name, "\x00") {
 		b.list("command", []string{shell, "-c", call.Name})
 	} else {
-		b.text("command", script)
+		b.command(script)
 	}
-	if seconds, ok := seconds(call.Args.Get("timeout")); ok && seconds > 0 {
-		b.text("timeout", seconds.String())
+	if timeout, ok := seconds(call.Args.Get("timeout")); ok {
+		b.text("timeout", timeout.String())
 	}
 	if call.Retry.Attempts > 1 {
-		b.number("retries", float64(call.Retry.Attempts-1))
+		b.number("retries", float64(min(call.Retry.Attempts-1, maxRetries)))
 		if call.Retry.Interval > 0 {
 			b.text("interval", call.Retry.Interval.String())
 		}
 	}
-	b.texts("environment", environmentOf(call.Args.Get("env")))
+	variables, _ := environmentOf(call.Args.Get("env"))
+	b.texts("environment", variables)
 	if weight != 0 && math.Abs(weight) < workspace.Last {
 		b.number("order", weight)
 	}
@@ -262,33 +263,44 @@ func (c *fromStates) task(i int, weight float64) {
 	c.loseOfCall(call, at)
 }
 
+// maxRetries is the largest number that a workspace file allows.
+const maxRetries = 1e9
+
 func seconds(value any) (time.Duration, bool) {
+	var number float64
 	switch value := value.(type) {
 	case int64:
-		return time.Duration(value) * time.Second, value < math.MaxInt32
+		number = float64(value)
 	case float64:
-		return time.Duration(value * float64(time.Second)), value < math.MaxInt32
+		number = value
 	}
-	return 0, false
+	duration := time.Duration(number * float64(time.Second))
+	return duration, number < 1e9 && duration > 0
 }
 
-// environmentOf reads a mapping, or a list of them.
-func environmentOf(value any) map[string]string {
-	list, ok := value.([]any)
-	if !ok {
+// environmentOf reads a mapping, or a list of them. Ok is false if that is not all.
+func environmentOf(value any) (variables map[string]string, ok bool) {
+	list, isList := value.([]any)
+	if !isList {
 		list = []any{value}
 	}
-	variables := map[string]string{}
+	variables, ok = map[string]string{}, true
 	for _, element := range list {
-		m, _ := element.(*lowdata.Map)
-		if m == nil {
+		m, isMap := element.(*lowdata.Map)
+		if !isMap {
+			ok = false
 			continue
 		}
 		for _, entry := range m.Entries {
-			variables[entry.Key], _ = lowdata.Text(entry.Value)
+			text, isText := lowdata.Text(entry.Value)
+			if !isText && entry.Value != nil {
+				ok = false
+				continue
+			}
+			variables[entry.Key] = text
 		}
 	}
-	return variables
+	return variables, ok
 }
 
 // requisites writes what a call has to do with others.
@@ -444,17 +456,25 @@ func (c *fromStates) script(call *lowdata.Call, shell string, at order.Place) (s
 }
 
 func texts(value any) []string {
-	if text, ok := lowdata.Text(value); ok {
-		return []string{text}
-	}
-	elements, _ := value.([]any)
-	var all []string
-	for _, element := range elements {
-		if text, ok := lowdata.Text(element); ok {
-			all = append(all, text)
-		}
-	}
+	all, _ := textsOf(value)
 	return all
+}
+
+// textsOf reads a text, or a list of them. Ok is false if that is not all.
+func textsOf(value any) (all []string, ok bool) {
+	if text, ok := lowdata.Text(value); ok {
+		return []string{text}, true
+	}
+	elements, ok := value.([]any)
+	for _, element := range elements {
+		text, isText := lowdata.Text(element)
+		if !isText {
+			ok = false
+			continue
+		}
+		all = append(all, text)
+	}
+	return all, ok
 }
 
 // translated are the arguments of calls that have a place in a task, or make no difference there.
@@ -462,12 +482,31 @@ var translated = []string{
 	"name", "cwd", "env", "timeout", "shell", "hide_output", "creates", "onlyif", "unless", "check_cmd", "retry", "parallel", "failhard",
 }
 
+// wellFormed tells whether an argument has a value that can be translated. Others are mistakes, which a run would tell.
+func wellFormed(argument string, value any) bool {
+	ok := true
+	switch argument {
+	case "cwd", "shell":
+		_, ok = lowdata.Text(value)
+	case "creates", "onlyif", "unless", "check_cmd":
+		_, ok = textsOf(value)
+	case "env":
+		_, ok = environmentOf(value)
+	case "hide_output":
+		_, ok = value.(bool)
+	case "timeout":
+		_, ok = seconds(value)
+	}
+	return ok
+}
+
 // loseOfCall tells in a line what else a call has.
 func (c *fromStates) loseOfCall(call *lowdata.Call, at order.Place) {
 	var rest []string
 	for _, entry := range call.Args.Entries {
 		kind := strings.TrimSuffix(entry.Key, "_in")
-		if !slices.Contains(translated, entry.Key) && !slices.Contains(lowdata.Kinds(), kind) {
+		known := slices.Contains(translated, entry.Key) || slices.Contains(lowdata.Kinds(), kind)
+		if !known || !wellFormed(entry.Key, entry.Value) {
 			rest = append(rest, entry.Key)
 		}
 	}

@@ -63,7 +63,7 @@ func tieWeights(tasks []*stage.Task, named []string) []float64 {
 
 func (w *writer) pluginTask(root, name string, task *stage.Task, weight float64) {
 	b := w.block(workspace.TaskType, name, task.Place)
-	b.text("command", task.Command)
+	b.command(task.Command)
 	dir, err := filepath.Rel(root, task.Dir)
 	switch dir = filepath.ToSlash(dir); {
 	case err != nil || dir == ".." || strings.HasPrefix(dir, "../"):

@@ -242,6 +242,31 @@ func TestOrderX11FromStatesConditions(t *testing.T) {
 	}
 }
 
+// X-11: values that nothing can have in a workspace file.
+func TestOrderX11FromStatesOddValues(t *testing.T) {
+	for call, test := range map[string]struct{ want, lost string }{
+		`{name: "\n"}`:                {`command = ":"`, ""},
+		`{name: "a\0b"}`:              {`command = "ab"`, "The zero bytes in the command of a, which no command can have (workspace.sls:1:5)."},
+		`{name: "a\0b"}, {shell: sh}`: {`command = "sh -c 'ab'"`, "The zero bytes in the command of a, which no command can have (workspace.sls:1:5)."},
+		`{name: x}, {env: {"": a, "b=": c, d: "\0", e: null}}`: {`environment = { e = "" }`, "The variable \"\" of a, which cannot be in an environment (workspace.sls:1:5).\nThe variable \"b=\" of a, which cannot be in an environment (workspace.sls:1:5).\nThe variable \"d\" of a, which cannot be in an environment (workspace.sls:1:5)."},
+		`{name: x}, {env: [a, {b: [c], d: e}]}`:                {`environment = { d = "e" }`, "Of a (cmd.run): env (workspace.sls:1:5)."},
+		`{name: x}, {retry: {attempts: 2000000000}}`:           {`retries = 1000000000`, ""},
+		`{name: x}, {timeout: "90"}`:                           {`command = "x"`, "Of a (cmd.run): timeout (workspace.sls:1:5)."},
+		`{name: x}, {timeout: 1e300}`:                          {`command = "x"`, "Of a (cmd.run): timeout (workspace.sls:1:5)."},
+		`{name: x}, {timeout: -1}`:                             {`command = "x"`, "Of a (cmd.run): timeout (workspace.sls:1:5)."},
+		`{name: x}, {cwd: [y]}, {hide_output: "yes"}`:          {`command = "x"`, "Of a (cmd.run): cwd, hide_output (workspace.sls:1:5)."},
+		`{name: x}, {unless: [{fun: y}]}`:                      {`command = "x"`, "Of a (cmd.run): unless (workspace.sls:1:5)."},
+	} {
+		r := FromStates(states(t, "a: {cmd.run: ["+call+"]}"))
+		if diags := r.Check(); diags.HasErrors() {
+			t.Errorf("%s: %v", call, diags)
+		}
+		if got := normal(string(r.Text())); !strings.Contains(got, test.want) || lost(r) != test.lost {
+			t.Errorf("%s is %s; want %s in it; lost:\n%s\nwant:\n%s", call, got, test.want, lost(r), test.lost)
+		}
+	}
+}
+
 // normal leaves out how much space is between words.
 func normal(text string) string { return strings.Join(strings.Fields(text), " ") }
 

@@ -90,11 +90,27 @@ func (b block) emptyList(name string, values []string) {
 	b.body.SetAttributeValue(name, cty.TupleVal(elements))
 }
 
-// texts writes an object. Two keys that are one in HCL, which composes characters, cannot both be there.
+// command writes a line for the shell. There is none with a zero byte, and a blank one does nothing.
+func (b block) command(line string) {
+	if strings.Contains(line, "\x00") {
+		b.lose(b.at, "The zero bytes in the command of %s, which no command can have", b.name)
+		line = strings.ReplaceAll(line, "\x00", "")
+	}
+	if strings.TrimSpace(line) == "" {
+		line = ":"
+	}
+	b.text("command", line)
+}
+
+// texts writes an object of variables. Two keys that are one in HCL, which composes characters, cannot both be there.
 func (b block) texts(name string, values map[string]string) {
 	var object []hclwrite.ObjectAttrTokens
 	taken := map[string]bool{}
 	for _, text := range slices.Sorted(maps.Keys(values)) {
+		if text == "" || strings.ContainsAny(text, "=\x00") || strings.Contains(values[text], "\x00") {
+			b.lose(b.at, "The variable %q of %s, which cannot be in an environment", text, b.name)
+			continue
+		}
 		key := b.string(name, text)
 		if taken[key.AsString()] {
 			b.lose(b.at, "The entry %q in %s of %s, which has another one that HCL takes for the same", text, name, b.name)
