@@ -273,6 +273,10 @@ func normal(text string) string { return strings.Join(strings.Fields(text), " ")
 // X-11: what states say that were made of a workspace file.
 func TestOrderX11ToStatesText(t *testing.T) {
 	r := must(t)(ToStates(model(t, `
+workspace {
+  parallel = 2
+  limits   = { k = 1 }
+}
 stack "app" {}
 stack "db" { after = ["include"] }
 task "include" {
@@ -302,6 +306,10 @@ task "next" {
   command   = "next"
   after     = ["restart"]
   onfail_all = ["restart", "include"]
+}
+group "g" {
+  members = ["restart", "next"]
+  strategy { one_by_one = true }
 }
 `[1:])))
 	want := `# First
@@ -345,13 +353,16 @@ task "next" {
 	if diff := cmp.Diff(want, string(r.Text())); diff != "" {
 		t.Errorf("states (-want +got):\n%s", diff)
 	}
-	wantLost := `The stack app (cairn.workspace.hcl:1:1).
-The stack db (cairn.workspace.hcl:2:1).
-The task page, which runs only if something has become of others that are not there (cairn.workspace.hcl:24:3).
-The name of the task "include", which is called "include-2" (cairn.workspace.hcl:3:1).
-That restart has to do with app (cairn.workspace.hcl:14:3).
-That restart has to do with db (cairn.workspace.hcl:16:3).
-Of include: keys (cairn.workspace.hcl:3:1).`
+	wantLost := `The stack app (cairn.workspace.hcl:5:1).
+The stack db (cairn.workspace.hcl:6:1).
+The task page, which runs only if something has become of others that are not there (cairn.workspace.hcl:28:3).
+The name of the task "include", which is called "include-2" (cairn.workspace.hcl:7:1).
+That restart has to do with app (cairn.workspace.hcl:18:3).
+That restart has to do with db (cairn.workspace.hcl:20:3).
+Of include: keys (cairn.workspace.hcl:7:1).
+How much may run at the same time (cairn.workspace.hcl).
+The limits of keys (cairn.workspace.hcl).
+The strategy of the group g (cairn.workspace.hcl:35:1).`
 	if diff := cmp.Diff(wantLost, lost(r)); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
 	}

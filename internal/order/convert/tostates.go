@@ -38,6 +38,7 @@ func ToStates(m *workspace.Model) (Result, hcl.Diagnostics) {
 	if b.Len() == 0 {
 		b.WriteString("{}\n")
 	}
+	c.loseSettings(m)
 	c.Files = []File{{StatesFile, []byte(b.String())}}
 	return *c.Result, nil
 }
