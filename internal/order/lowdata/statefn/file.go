@@ -562,6 +562,9 @@ func (c *call) remove() lowdata.Outcome {
 	if err != nil {
 		return failed("The path %s cannot be looked at: %s.", c.Name, reason(err))
 	}
+	if path, err = followLinks(c.Name, false); err != nil {
+		return failed("%s.", upperFirst(err.Error()))
+	}
 	changes := &lowdata.Map{}
 	changes.Set("removed", c.Name)
 	if c.Test {

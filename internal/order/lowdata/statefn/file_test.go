@@ -174,6 +174,16 @@ func TestFileLinksOfOthers(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	one(t, &Host{}, managed(filepath.Join(dir, "f"), "contents: x, follow_symlinks: false"), false, lowdata.Changed)
+
+	absent := func(name string) string { return fmt.Sprintf("%q: {file.absent: []}", filepath.Join(dir, name)) }
+	for _, test := range []bool{true, false} {
+		wantComment(t, one(t, &Host{}, absent("d/secret"), test, lowdata.Failed), "symbolic link of another user")
+	}
+	one(t, &Host{}, absent("d/none"), false, lowdata.OK)
+	one(t, &Host{}, absent("d"), false, lowdata.Changed)
+	if got := content(t, filepath.Join(dir, "secret")); got != "secret\n" {
+		t.Errorf("got %q", got)
+	}
 }
 
 func TestFileDirectories(t *testing.T) {
