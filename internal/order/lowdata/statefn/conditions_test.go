@@ -371,3 +371,20 @@ func FuzzSplitWords(f *testing.F) {
 		}
 	})
 }
+
+// TestProgramsAtTheSameTime are written while others are started, and run at once.
+func TestProgramsAtTheSameTime(t *testing.T) {
+	dir := t.TempDir()
+	host := &Host{Files: fstest.MapFS{"s": {Data: []byte("#!/bin/sh\n")}}}
+	var src strings.Builder
+	for n := range 200 {
+		fmt.Fprintf(&src, "script %d: {cmd.script: [source: s, parallel: true]}\n", n)
+		path := filepath.Join(dir, strconv.Itoa(n))
+		fmt.Fprintf(&src, "%s: {file.managed: [source: s, mode: 755, parallel: true], cmd.run: [parallel: true, require: [file: %[1]s]]}\n", path)
+	}
+	for _, result := range compile(t, src.String()).Run(t.Context(), lowdata.RunOptions{Functions: host, Parallel: 8}) {
+		if result.Status != lowdata.Changed {
+			t.Fatalf("%s is %s: %s", result.Call, result.Status, result.Comment)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/order/process"
@@ -165,6 +166,14 @@ func (System) Run(ctx context.Context, command Command) (Output, error) {
 		return output, err
 	}
 	return output, nil
+}
+
+// withoutStarts calls write, which writes a program and closes it, while no process is started. One that is started meanwhile
+// has a copy of what is open until it is a program itself, and what anybody has open for writing is too busy to be run.
+func withoutStarts(write func() error) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return write()
 }
 
 // limited keeps the start of what is written.

@@ -425,22 +425,31 @@ func (c *call) writeFile(ctx context.Context, f *file) (kept string, err error) 
 
 // replaceFile writes a file under a temporary name next to it, lets ready have a look at it, if given, and puts it in its place.
 func replaceFile(f *file, pattern string, ready func(temporary string) error) error {
-	dir := filepath.Dir(f.path)
-	temporary, err := os.CreateTemp(dir, pattern)
-	if err != nil {
+	var temporary string
+	write := func() error {
+		opened, err := os.CreateTemp(filepath.Dir(f.path), pattern)
+		if err != nil {
+			return err
+		}
+		temporary = opened.Name()
+		return fill(opened, f)
+	}
+	var err error
+	if f.mode&0o111 != 0 {
+		err = withoutStarts(write)
+	} else {
+		err = write()
+	}
+	if err == nil && ready != nil {
+		err = ready(temporary)
+	}
+	if err == nil {
+		err = os.Rename(temporary, f.path)
+	}
+	if err == nil || temporary == "" {
 		return err
 	}
-	err = fill(temporary, f)
-	if err == nil && ready != nil {
-		err = ready(temporary.Name())
-	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), f.path)
-	}
-	if err == nil {
-		return nil
-	}
-	if removeErr := os.Remove(temporary.Name()); removeErr != nil {
+	if removeErr := os.Remove(temporary); removeErr != nil {
 		return errors.Join(err, removeErr)
 	}
 	return err

@@ -46,7 +46,8 @@ func (c *call) layOut(command *Command) (dir string, err error) {
 		return "", err
 	}
 	script := filepath.Join(dir, path.Base(c.scriptSource()))
-	if err = os.WriteFile(script, content, 0o700); err == nil && command.User != "" { //nolint:gosec // it is to be run
+	err = withoutStarts(func() error { return os.WriteFile(script, content, 0o700) }) //nolint:gosec // it is to be run
+	if err == nil && command.User != "" {
 		err = giveTo(command.User, dir, script)
 	}
 	if err != nil {
