@@ -4,6 +4,7 @@
 package convert
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -471,3 +472,27 @@ func callsIn(low *lowdata.Low, which func(*lowdata.Call) bool) []string {
 	}
 	return list
 }
+
+// X-11: whatever is in a text, what is written can be read.
+func TestOrderX11Characters(t *testing.T) {
+	var odd strings.Builder
+	for _, r := range []rune{1, '\t', '\r', 0x7f, 0x85, 0x90, 0xa0, 0x2028, 0x2029, 0xfeff, 0xfffd, 0xfffe, 0xffff, 0x1f600} {
+		fmt.Fprintf(&odd, "a\\U%08x", r)
+	}
+	texts := `"one: ` + odd.String() + `\n- two # {"`
+	m := model(t, "stack \"s\" {\n  description = "+texts+"\n  environment = { x = "+texts+" }\n}\n"+
+		"task \"t\" {\n  description = "+texts+"\n  command = "+texts+"\n}\n")
+	layout := layoutOf(t, textOf(must(t)(ToGates(m))), []string{"s"})
+	if diff := cmp.Diff(m.Leaves[0].Environment, layout.Variables(0)); diff != "" {
+		t.Errorf("variables (-workspace +gates):\n%s", diff)
+	}
+	command := m.Leaves[1].Task.Command[2]
+	if got := states(t, textOf(must(t)(ToStates(m)))).Calls[0].Name; got != command {
+		t.Errorf("the command is %q in states, want %q", got, command)
+	}
+	if got := plugins(t, pluginName, textOf(must(t)(ToPlugins(m))))[0].Command; got != command {
+		t.Errorf("the command is %q in plugins, want %q", got, command)
+	}
+}
+
+func textOf(r Result) string { return string(r.Text()) }

@@ -205,11 +205,14 @@ task "late" {
   environment = { A = "it's", "b c" = "d" }
 }
 task "early" {
+  description = "before\nall"
   command = "early"
   stage   = "pre/-1"
 }
 `)))
-	want := `- role: "*" # early
+	want := `# before
+# all
+- role: "*" # early
   stage: pre_deployment/-1
   type: shell
   parameters:

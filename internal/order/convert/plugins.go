@@ -207,6 +207,7 @@ func taskLeaves(m *workspace.Model, blocks []*workspace.Block) []*workspace.Leaf
 
 func (c *toPlugins) task(b *strings.Builder, one pluginTask) {
 	leaf, at := one.leaf, order.PlaceOf(one.leaf.Range)
+	comment(b, "", leaf.Description)
 	fmt.Fprintf(b, "- role: \"*\" # %s\n", leaf.Name)
 	fmt.Fprintf(b, "  stage: %s%s\n  type: shell\n  parameters:\n", one.stage, number(one.number))
 	fmt.Fprintf(b, "    cmd: %s\n", quote(c.withEnvironment(leaf)+shellLine(leaf.Task.Command)))

@@ -137,9 +137,7 @@ func (c *toGates) beyond(n int) []int {
 
 func (c *toGates) stack(b *strings.Builder, block *workspace.Block) {
 	at := order.PlaceOf(block.Range)
-	for line := range strings.Lines(block.Description) {
-		fmt.Fprintf(b, "    # %s\n", printable(strings.TrimRight(line, "\n")))
-	}
+	comment(b, "    ", block.Description)
 	fmt.Fprintf(b, "    %s:\n", quote(block.Name))
 	var variables, environment map[string]string
 	if block.Stack != nil {
@@ -186,16 +184,6 @@ func (w *writer) today(block *workspace.Block, what string, refs []workspace.Ref
 			w.lose(order.PlaceOf(ref.Range), "What %q matches later in %s of %s: what it matches today is written", ref.Text, what, block.Name)
 		}
 	}
-}
-
-// printable replaces what cannot be in a comment.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 || r == 0xfeff {
-			return ' '
-		}
-		return r
-	}, text)
 }
 
 // query names the directory of a stack, with its workspace if it is not the only one, or a tag that only the directory has.

@@ -215,9 +215,7 @@ func (c *toStates) task(b *strings.Builder, leaf *workspace.Leaf) {
 	if slices.ContainsFunc(c.requisites[leaf], func(r requisite) bool { return r.kind == "listen" }) {
 		function = "cmd.wait" // which does nothing before the end
 	}
-	for line := range strings.Lines(leaf.Description) {
-		fmt.Fprintf(b, "# %s\n", printable(strings.TrimRight(line, "\n")))
-	}
+	comment(b, "", leaf.Description)
 	c.call(b, c.ids[leaf], function, leaf, leaf.Task.Command)
 	if leaf.Task.Retries > 0 {
 		fmt.Fprintf(b, "    - retry: {attempts: %d, interval: %s}\n", leaf.Task.Retries+1, strconv.FormatFloat(leaf.Task.Interval.Seconds(), 'f', -1, 64))

@@ -41,3 +41,19 @@ func list(texts []string) string {
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
+
+// comment writes a text with as many lines as it has.
+func comment(b *strings.Builder, indent, text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(b, "%s# %s\n", indent, strings.Map(inComment, strings.TrimRight(line, "\n")))
+	}
+}
+
+// inComment replaces what a line of YAML cannot have.
+func inComment(r rune) rune {
+	switch {
+	case r < ' ' || r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029, r == 0xfeff, r == 0xfffe, r == 0xffff:
+		return ' '
+	}
+	return r
+}
