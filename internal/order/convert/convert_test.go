@@ -496,3 +496,21 @@ func TestOrderX11Characters(t *testing.T) {
 }
 
 func textOf(r Result) string { return string(r.Text()) }
+
+// The first word of a command is a program, whatever it is called.
+func TestShellLine(t *testing.T) {
+	for want, command := range map[string][]string{
+		"echo A=b if 'it'\\''s' ''":     {"echo", "A=b", "if", "it's", ""},
+		"'A=b' echo":                    {"A=b", "echo"},
+		"'while' true":                  {"while", "true"},
+		"'A=b'":                         {"A=b"},
+		"while true; do A=b; done":      {"/bin/sh", "-c", "while true; do A=b; done"},
+		"/bin/sh -c 'echo $1' x":        {"/bin/sh", "-c", "echo $1", "x"},
+		"'{' echo":                      {"{", "echo"},
+		"./bin/x.sh --a=b,c @file 100%": {"./bin/x.sh", "--a=b,c", "@file", "100%"},
+	} {
+		if got := shellLine(command); got != want {
+			t.Errorf("%q is %s, want %s", command, got, want)
+		}
+	}
+}

@@ -287,14 +287,24 @@ func shellLine(command []string) string {
 	for i, word := range command {
 		words[i] = shellWord(word)
 	}
+	if name := command[0]; strings.Contains(name, "=") || slices.Contains(shellWords, name) {
+		words[0] = quotedWord(name) // a program, neither a variable nor the beginning of something longer
+	}
 	return strings.Join(words, " ")
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
 
+// shellWords mean something to a shell where it expects a command.
+var shellWords = strings.Fields("case do done elif else esac fi for if in then until while")
+
 func shellWord(word string) string {
 	if plainWord.MatchString(word) {
 		return word
 	}
+	return quotedWord(word)
+}
+
+func quotedWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
