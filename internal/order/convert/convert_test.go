@@ -479,15 +479,20 @@ func TestOrderX11Characters(t *testing.T) {
 	for _, r := range []rune{1, '\t', '\r', 0x7f, 0x85, 0x90, 0xa0, 0x2028, 0x2029, 0xfeff, 0xfffd, 0xfffe, 0xffff, 0x1f600} {
 		fmt.Fprintf(&odd, "a\\U%08x", r)
 	}
-	texts := `"one: ` + odd.String() + `\n- two # {"`
+	texts := `"one: ` + odd.String() + `\n- two # {{{ x }} {%% y %} {# z #} {"`
 	m := model(t, "stack \"s\" {\n  description = "+texts+"\n  environment = { x = "+texts+" }\n}\n"+
 		"task \"t\" {\n  description = "+texts+"\n  command = "+texts+"\n}\n")
 	layout := layoutOf(t, textOf(must(t)(ToGates(m))), []string{"s"})
 	if diff := cmp.Diff(m.Leaves[0].Environment, layout.Variables(0)); diff != "" {
 		t.Errorf("variables (-workspace +gates):\n%s", diff)
 	}
-	command := m.Leaves[1].Task.Command[2]
-	if got := states(t, textOf(must(t)(ToStates(m)))).Calls[0].Name; got != command {
+	command, inStates := m.Leaves[1].Task.Command[2], textOf(must(t)(ToStates(m)))
+	for _, template := range []string{"{{", "{%", "{#"} { // which Salt renders before it reads YAML, in comments as well
+		if strings.Contains(inStates, template) {
+			t.Errorf("%s is in the states:\n%s", template, inStates)
+		}
+	}
+	if got := states(t, inStates).Calls[0].Name; got != command {
 		t.Errorf("the command is %q in states, want %q", got, command)
 	}
 	if got := plugins(t, pluginName, textOf(must(t)(ToPlugins(m))))[0].Command; got != command {

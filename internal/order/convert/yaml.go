@@ -9,12 +9,14 @@ import (
 	"unicode"
 )
 
-// quote writes a string in YAML, in double quotes.
+// quote writes a string in YAML, in double quotes and without what opens a template.
 func quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
-	for _, r := range text {
+	for i, r := range text {
 		switch {
+		case opensTemplate(text[i:]):
+			b.WriteString(`\x7b`)
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
@@ -45,8 +47,21 @@ func list(texts []string) string {
 // comment writes a text with as many lines as it has.
 func comment(b *strings.Builder, indent, text string) {
 	for line := range strings.Lines(text) {
-		fmt.Fprintf(b, "%s# %s\n", indent, strings.Map(inComment, strings.TrimRight(line, "\n")))
+		line = strings.TrimRight(line, "\n")
+		b.WriteString(indent + "# ")
+		for i, r := range line {
+			b.WriteRune(inComment(r))
+			if opensTemplate(line[i:]) {
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteByte('\n')
 	}
+}
+
+// opensTemplate tells whether a text begins with what opens a template in files that are rendered before they are read, also in comments.
+func opensTemplate(text string) bool {
+	return len(text) > 1 && text[0] == '{' && strings.IndexByte("{%#", text[1]) >= 0
 }
 
 // inComment replaces what a line of YAML cannot have.
