@@ -25,8 +25,7 @@ func (r *run) plan(unit int) (changes bool, err error) {
 
 // planned says by the end of a plan whether it has changes, and takes notice of what it leaves to a later one.
 func (r *run) planned(unit int, end error) (changes bool, err error) {
-	exit, ok := errors.AsType[*process.ExitError](end)
-	if !ok || exit.Code != exitChanges {
+	if !hasChanges(end) {
 		return false, end
 	}
 	plan := &r.outcome[unit].plan
@@ -86,7 +85,7 @@ func (r *run) selectWorkspace(u *Unit) [][]string {
 	return [][]string{{"workspace", "select", "-or-create=true", workspace}}
 }
 
-// commands runs the commands of a phase one after the other, up to the first that fails.
+// commands runs the commands of a phase one after the other, up to the first that fails. Errors: [*lostOutput] only if all have done their work.
 func (r *run) commands(unit int, phase string, commands [][]string) error {
 	u := &r.Units[unit]
 	out := r.options.Output.Node(u.Name)
@@ -105,11 +104,23 @@ func (r *run) commands(unit int, phase string, commands [][]string) error {
 			break
 		}
 	}
-	if closeErr := out.Close(); err == nil {
-		err = closeErr
+	if lost := out.Close(); lost != nil && (err == nil || hasChanges(err)) {
+		err = &lostOutput{lost}
 	}
 	return err
 }
+
+// hasChanges tells whether a plan has ended well, with changes.
+func hasChanges(end error) bool {
+	exit, ok := errors.AsType[*process.ExitError](end)
+	return ok && exit.Code == exitChanges
+}
+
+// lostOutput says that nobody can see what was done.
+type lostOutput struct{ err error }
+
+func (e *lostOutput) Error() string { return e.err.Error() }
+func (e *lostOutput) Unwrap() error { return e.err }
 
 // command runs a command. In a cache of providers that several share, terraform can install for one at a time only.
 func (r *run) command(name string, command process.Command) error {

@@ -61,6 +61,7 @@ type bench struct {
 	stop     func() // is called at a question
 	stopAt   int    // which one; 0 for the first
 
+	output   io.Writer // nil for one that takes everything
 	readPlan func(file string) (PlanFile, error)
 	applied  chan struct{} // is closed when auto has ended; nil if nobody wants to know
 	yes      int           // questions that are answered with it; 0 for any number
@@ -160,12 +161,15 @@ func (b *bench) run(mode Mode) (ends, log string) {
 	if b.stop != nil {
 		b.stop = cancel
 	}
+	if b.output == nil {
+		b.output = io.Discard
+	}
 	var lines []string
 	for _, end := range b.work.Run(ctx, Options{
 		Mode: mode, Engine: filepath.Join(b.dir, "engine"), Plans: plans, Processes: &process.Set{},
 		Cairn: filepath.Join(b.dir, "engine"), ReadPlan: b.readPlan, MaxRounds: 3, Parallel: b.parallel,
 		Asks:   func(unit int) bool { return b.work.Units[unit].Name != b.auto },
-		Output: render.NewOutput(io.Discard, io.Discard, false), Approve: b.approve, Ended: b.ended,
+		Output: render.NewOutput(b.output, io.Discard, false), Approve: b.approve, Ended: b.ended,
 	}) {
 		line := fmt.Sprintf("%s %s", b.work.Units[end.Unit].Name, end.State)
 		if end.Detail != "" {
@@ -283,6 +287,44 @@ func TestNotApproved(t *testing.T) {
 		"c planned (waiting for a, which was not approved) !", "z applied")
 	if failures > 0 {
 		t.Error("a condition sees a failure in what was not approved")
+	}
+}
+
+// fullAt is a writer that has no room from a text on.
+type fullAt struct {
+	text string
+	full bool
+}
+
+func (w *fullAt) Write(text []byte) (int, error) {
+	if w.full = w.full || strings.Contains(string(text), w.text); w.full {
+		return 0, errors.New("no space left")
+	}
+	return len(text), nil
+}
+
+// A plan that nobody can see is not applied, and what is applied is told as that even if its output is lost.
+func TestLostOutput(t *testing.T) {
+	for name, test := range map[string]struct {
+		from    string
+		applied bool
+		ends    []string
+	}{
+		"plan":  {"| plan", false, []string{"a failed (plan: its output cannot be written: no space left) !", "b skipped (because a failed) !"}},
+		"apply": {"| apply", true, []string{"a failed (apply: it is applied, but its output cannot be written: no space left) !", "b skipped (because a failed) !"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.unit("a", "changes")
+			b.unit("b", "changes")
+			b.edge("apply a", "plan b")
+			b.output = &fullAt{text: test.from}
+			ends, log := b.run(ApplyAll)
+			b.check("ends", ends, test.ends...)
+			if strings.Contains(log, "a: apply") != test.applied || strings.Contains(log, "b: ") {
+				t.Errorf("commands:\n%s", log)
+			}
+		})
 	}
 }
 

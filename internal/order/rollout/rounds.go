@@ -5,6 +5,7 @@ package rollout
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cairnstacks/cairn/internal/order"
@@ -22,12 +23,17 @@ func (r *run) rounds(ctx context.Context, unit int) error {
 		if err := r.consent.to(question{unit, round}); err != nil {
 			return err
 		}
-		if err := r.commands(unit, string(r.options.Mode), r.applyCommands(u, r.planFile(unit))); err != nil {
+		err := r.commands(unit, string(r.options.Mode), r.applyCommands(u, r.planFile(unit)))
+		lost, isLost := errors.AsType[*lostOutput](err)
+		if err != nil && !isLost {
 			return err
 		}
 		now.done, now.rounds = true, round
 		if now.applied = now.applied.Plus(now.plan.Counts); now.applied != nil {
 			now.applied.Defer = 0 // it is not done
+		}
+		if isLost {
+			return fmt.Errorf("it is %s, but %w", r.options.Mode.applied(), lost)
 		}
 		if now.plan.Complete {
 			return nil
