@@ -171,7 +171,10 @@ func (g *gates) command(ctx context.Context) (int, error) {
 	switch {
 	case len(g.work.Chosen()) == 0:
 		s.note("There is nothing to %s: nothing %s.\n", g.mode, g.options.tree.chosen())
-		return exitOK, nil
+		if g.options.dryRun {
+			return exitOK, nil
+		}
+		return exitOK, s.writeRunReport(g.options.report, g.reportOf(nil))
 	case g.options.dryRun:
 		g.writeSteps()
 		return exitOK, nil

@@ -57,11 +57,8 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		g.session.note("Plans, which may hold secrets, are left in %s: %s.\n", options.Plans, reason(err))
 	}
 	stop()
-	code := g.summarize(ends)
-	if g.options.report == "" {
-		return code, nil
-	}
-	return code, g.session.writeRunReport(g.options.report, g.reportOf(ends))
+	err = g.session.writeRunReport(g.options.report, g.reportOf(ends)) // before the summary, which may find nobody who reads it
+	return g.summarize(ends), err
 }
 
 var gateTitles = map[rollout.Mode]string{rollout.PlanOnly: "Planning", rollout.ApplyAll: "Applying", rollout.Destroy: "Destroying"}

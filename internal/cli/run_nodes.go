@@ -45,7 +45,10 @@ func (s *session) runNodes(ctx context.Context, o *ordering, options runOptions,
 	sequence := o.graph.Sequence(o.rule, o.selected)
 	if len(sequence) == 0 {
 		s.note("There is nothing to run: nothing %s.\n", options.tree.chosen())
-		return exitOK, nil
+		if options.dryRun {
+			return exitOK, nil
+		}
+		return exitOK, s.writeRunReport(options.report, render.Summary{Command: options.command})
 	}
 	if options.dryRun {
 		for _, n := range sequence {
@@ -70,16 +73,12 @@ func (s *session) runNodes(ctx context.Context, o *ordering, options runOptions,
 	r.display.during(func() { results = o.graph.Run(ctx, graphOptions, r.node) })
 	stop()
 	summary := render.Summary{View: o.view(false), Command: options.command, Results: results, Times: r.times, Sequence: sequence}
+	err := s.writeRunReport(options.report, summary) // first, as there may be nobody any more who reads the other
 	s.note("%s", summary.Text())
-	if options.report != "" {
-		if err := s.writeRunReport(options.report, summary); err != nil {
-			return 0, err
-		}
-	}
 	if summary.OK() {
-		return exitOK, nil
+		return exitOK, err
 	}
-	return exitError, nil
+	return exitError, err
 }
 
 // node does the work of one node, once more after each failure as often as it may.

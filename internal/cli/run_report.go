@@ -44,8 +44,11 @@ func (s *session) checkReport(file fileValue) error {
 	return nil
 }
 
-// writeRunReport writes results in the format that the name of the file asks for.
+// writeRunReport writes results in the format that the name of the file asks for, if there is to be one.
 func (s *session) writeRunReport(file fileValue, report runReport) error {
+	if file == "" {
+		return nil
+	}
 	write := report.JSON
 	if strings.HasSuffix(string(file), ".xml") {
 		write = report.JUnit
