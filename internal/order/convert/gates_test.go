@@ -281,6 +281,23 @@ func TestOrderX11GatesWithoutDirectories(t *testing.T) {
 	}
 }
 
+// A directory that a query cannot name has a tag that only it has.
+func TestOrderX11ToGatesMarker(t *testing.T) {
+	r := must(t)(ToGates(model(t, `
+stack "a" { path = "x'\"" }
+stack "b" { tags = ["stack/a"] }
+stack "c" { tags = ["stack/a/2"] }
+`)))
+	layout := layoutOf(t, string(r.Text()), []string{`x'"`, "b", "c"})
+	var got []string
+	for d, dirspace := range layout.Dirspaces {
+		got = append(got, layout.Stacks[layout.Owner(d)].Name+" "+dirspace.Dir)
+	}
+	if diff := gocmp.Diff([]string{"b b", "c c", `a x'"`}, got); diff != "" {
+		t.Errorf("owners (-want +got):\n%s\n%s", diff, r.Text())
+	}
+}
+
 // X-11: variables can have names that mean something else in HCL.
 func TestOrderX11GatesVariables(t *testing.T) {
 	layout := layoutOf(t, `

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -208,10 +209,15 @@ func orDefault(name string) string {
 
 // marker is a tag for a directory that a query cannot name, "" for others.
 func (c *toGates) marker(dir string) string {
-	if strings.Contains(dir, `"`) && strings.Contains(dir, "'") {
-		return "stack/" + c.byDir[dir][0].Name
+	if !strings.Contains(dir, `"`) || !strings.Contains(dir, "'") {
+		return ""
 	}
-	return ""
+	wish := "stack/" + c.byDir[dir][0].Name
+	tag := wish
+	for n := 2; slices.ContainsFunc(c.model.Leaves, func(leaf *workspace.Leaf) bool { return leaf.AllTags[tag] }); n++ {
+		tag = wish + "/" + strconv.Itoa(n)
+	}
+	return tag
 }
 
 // rules writes the rules of a block, gates as they are and others as gates where that is the same.
