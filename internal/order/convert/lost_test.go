@@ -169,6 +169,24 @@ The strategy of the group apps (cairn.workspace.hcl:28:1).`
 	}
 }
 
+// What gets lost along with a stack says what it had to do with it.
+func TestOrderX11ToGatesLostTarget(t *testing.T) {
+	r := must(t)(ToGates(model(t, `
+stack "a" { path = "x" }
+stack "b" { path = "x" }
+stack "c" {
+  modified_by = ["b"]
+  apply_after = ["b"]
+}
+`[1:])))
+	want := `The stack b, which has the directory of a (cairn.workspace.hcl:2:1).
+That c is modified with b (cairn.workspace.hcl:4:3).
+That c waits for b (cairn.workspace.hcl:5:3).`
+	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(lost(r), "\n")); diff != "" {
+		t.Errorf("lost (-want +got):\n%s", diff)
+	}
+}
+
 // withoutTasks is everything with db after net directly.
 func withoutTasks(t *testing.T) *workspace.Model {
 	t.Helper()

@@ -246,6 +246,9 @@ func (c *toGates) rules(block *workspace.Block) string {
 		}
 		for _, target := range rule.Targets {
 			switch {
+			case !c.kept[target] && key == "modified_by":
+				c.lose(rule.Place, "That %s is modified with %s", block.Name, target.Name)
+				continue
 			case !c.kept[target]:
 				c.lose(rule.Place, "That %s waits for %s", block.Name, target.Name)
 				continue
