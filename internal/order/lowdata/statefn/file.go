@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -259,6 +260,9 @@ func (c *call) inspectOld(f *file) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("the path %s is no regular file but %s. Remove it first, such as with file.absent", c.Name, fileKind(info))
 	}
+	if f.oldContents, info, err = readRegular(f.path); err != nil {
+		return fmt.Errorf("the file %s cannot be read: %s", c.Name, reason(err))
+	}
 	f.exists = true
 	f.oldMode = info.Mode() & modeBits
 	f.mode = f.oldMode
@@ -266,10 +270,25 @@ func (c *call) inspectOld(f *file) error {
 		f.owner = current
 	}
 	f.oldOwner = f.owner
-	if f.oldContents, err = os.ReadFile(f.path); err != nil {
-		return fmt.Errorf("the file %s cannot be read: %s", c.Name, reason(err))
-	}
 	return nil
+}
+
+// readRegular reads a file, whose mode and owner are those of what was read, even if somebody puts something else in its place
+// meanwhile. Links are not followed, and pipes not waited for.
+func readRegular(path string) (content []byte, info fs.FileInfo, err error) {
+	opened, err := openPlain(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer opened.Close() //nolint:errcheck // nothing was written
+	if info, err = opened.Stat(); err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, userfile.ErrNotRegular
+	}
+	content, err = io.ReadAll(opened)
+	return content, info, err
 }
 
 func fileKind(info fs.FileInfo) string {

@@ -489,3 +489,21 @@ func TestSetAttributes(t *testing.T) {
 		}
 	}
 }
+
+// TestReadRegular reads what was looked at, and not what has come in its place: a link to a secret, whose copy others could read.
+func TestReadRegular(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "f"), "x")
+	link(t, "f", filepath.Join(dir, "link"))
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, info, err := readRegular(filepath.Join(dir, "f")); err != nil || string(got) != "x" || info.Mode() != 0o600 {
+		t.Errorf("got %q, %v, %v", got, info, err)
+	}
+	for _, name := range []string{"link", "pipe", ".", "none"} {
+		if got, _, err := readRegular(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}

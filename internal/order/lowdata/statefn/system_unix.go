@@ -134,6 +134,11 @@ func setAttributes(path string, wanted owner, mode fs.FileMode) error {
 	return dir.Chmod(mode) // after the owner, whose change clears bits
 }
 
+// openPlain opens a file for reading, but not what a symbolic link leads to, and waits for nobody.
+func openPlain(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+}
+
 // openDirectory opens a directory, but not what a symbolic link leads to.
 func openDirectory(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
