@@ -49,6 +49,11 @@ func (c *call) keepOld(f *file, path string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // links in the path of the folder are those of who has named it
+		if err != nil {
+			return err
+		}
+		old.path = filepath.Join(dir, filepath.Base(path))
 		old.mode, old.owner = 0o600, owner{kept, kept}
 	}
 	return replaceFile(&old, ".cairn-*", nil)

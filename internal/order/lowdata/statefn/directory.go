@@ -91,7 +91,7 @@ func (c *call) writeDirectory(f *file) error {
 			return err
 		}
 	}
-	return setAttributes(f.path, f.owner, f.mode)
+	return inPlace(f.path, func(path string) error { return setAttributes(path, f.owner, f.mode) })
 }
 
 // parents makes the directories above a path that are missing, if that is asked for.
@@ -155,7 +155,7 @@ func (c *call) manageLink() lowdata.Outcome {
 	f := &file{path: path, mode: 0o755, owner: owner{kept, kept}}
 	err = c.parents(f)
 	if err == nil {
-		err = replaceLink(target, path)
+		err = inPlace(path, func(path string) error { return replaceLink(target, path) })
 	}
 	if err != nil {
 		return failed("The link %s cannot be made: %s.", c.Name, reason(err))

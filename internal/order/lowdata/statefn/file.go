@@ -260,7 +260,11 @@ func (c *call) inspectOld(f *file) error {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("the path %s is no regular file but %s. Remove it first, such as with file.absent", c.Name, fileKind(info))
 	}
-	if f.oldContents, info, err = readRegular(f.path); err != nil {
+	err = inPlace(f.path, func(path string) error {
+		f.oldContents, info, err = readRegular(path)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("the file %s cannot be read: %s", c.Name, reason(err))
 	}
 	f.exists = true
@@ -444,9 +448,14 @@ func (c *call) writeFile(ctx context.Context, f *file) (kept string, err error) 
 
 // replaceFile writes a file under a temporary name next to it, lets ready have a look at it, if given, and puts it in its place.
 func replaceFile(f *file, pattern string, ready func(temporary string) error) error {
+	return inPlace(f.path, func(path string) error { return f.replace(path, pattern, ready) })
+}
+
+// replace is [replaceFile] in a directory that is held. Others, such as commands, know it by its own path.
+func (f *file) replace(path, pattern string, ready func(temporary string) error) error {
 	var temporary string
 	write := func() error {
-		opened, err := os.CreateTemp(filepath.Dir(f.path), pattern)
+		opened, err := os.CreateTemp(filepath.Dir(path), pattern)
 		if err != nil {
 			return err
 		}
@@ -460,10 +469,10 @@ func replaceFile(f *file, pattern string, ready func(temporary string) error) er
 		err = write()
 	}
 	if err == nil && ready != nil {
-		err = ready(temporary)
+		err = ready(filepath.Join(filepath.Dir(f.path), filepath.Base(temporary)))
 	}
 	if err == nil {
-		err = os.Rename(temporary, f.path)
+		err = os.Rename(temporary, path)
 	}
 	if err == nil || temporary == "" {
 		return err
@@ -521,7 +530,7 @@ func (c *call) makeDirectories(dir string, f *file) error {
 		}
 	}
 	for _, one := range slices.Backward(made) { // those inside first, where nobody else gets to before
-		if err := setAttributes(one, f.owner, mode); err != nil {
+		if err := inPlace(one, func(path string) error { return setAttributes(path, f.owner, mode) }); err != nil {
 			return err
 		}
 	}
@@ -530,13 +539,17 @@ func (c *call) makeDirectories(dir string, f *file) error {
 
 // makeDirectory makes a directory for this user alone, unless a call made at the same time has done so.
 func makeDirectory(path string) (isNew bool, err error) {
-	err = os.Mkdir(path, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		if info, statErr := os.Lstat(path); statErr == nil && info.IsDir() {
-			return false, nil
+	err = inPlace(path, func(path string) error {
+		err := os.Mkdir(path, 0o700)
+		isNew = err == nil
+		if errors.Is(err, fs.ErrExist) {
+			if info, statErr := os.Lstat(path); statErr == nil && info.IsDir() {
+				return nil
+			}
 		}
-	}
-	return err == nil, err
+		return err
+	})
+	return isNew, err
 }
 
 // give makes an open file belong to an owner, if it does not yet.
@@ -598,7 +611,7 @@ func (c *call) remove() lowdata.Outcome {
 	if c.Test {
 		return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("%s would be removed.", c.Name)}
 	}
-	if err := os.RemoveAll(path); err != nil {
+	if err := inPlace(path, os.RemoveAll); err != nil {
 		return failed("%s cannot be removed: %s.", c.Name, reason(err))
 	}
 	return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("%s was removed.", c.Name)}

@@ -69,3 +69,14 @@ func trustedLink(path string, info fs.FileInfo) (string, error) {
 
 // isTrusted tells whether a link of an owner is followed by self.
 func (o owner) isTrusted(self owner) bool { return o.uid == 0 || o.uid == self.uid }
+
+// inPlace calls do with another path of what path is that of, in a directory that is held meanwhile. The path must lead through no
+// links, as one of [followLinks] does: who can put one there would decide what is changed.
+func inPlace(path string, do func(path string) error) error {
+	dir, release, err := hold(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer release()
+	return do(filepath.Join(dir, filepath.Base(path)))
+}
