@@ -121,7 +121,7 @@ func (s *session) openGates(ctx context.Context, mode rollout.Mode, o gateOption
 		if gated.Exists(g.root) {
 			s.note("There are both %s and %s: the former is used.\n", workspace.FileName, gated.ConfigFile)
 		}
-		return g.checked(g.fromWorkspace(ctx))
+		return g, g.fromWorkspace(ctx)
 	}
 	err = g.fromConfig(ctx)
 	if errors.Is(err, gated.ErrNoConfig) {
@@ -133,7 +133,7 @@ func (s *session) openGates(ctx context.Context, mode rollout.Mode, o gateOption
 			"Add one, or name the repository with -root=DIR; \"cairn order convert -from=%s > %s\" writes one for %s.",
 			workspace.FileName, gated.ConfigFile, shownDir(g.root), from, workspace.FileName, what)
 	}
-	return g.checked(err)
+	return g, err
 }
 
 // hasStackBlocks tells whether a tree has stack directories of which a file says that they are.
@@ -142,26 +142,26 @@ func hasStackBlocks(root string) bool {
 	return tree != nil && slices.ContainsFunc(tree.Stacks, func(s *stackdir.Stack) bool { return s.Range.Start.Line > 0 })
 }
 
-// checked refuses stacks that share a state, as what one of them plans, the other one changes, and those in a state that is not theirs.
-func (g *gates) checked(err error) (*gates, error) {
-	if err != nil {
-		return nil, err
-	}
+// checkStates refuses stacks that share a state, as what one of them plans, the other one changes, and those in a state that is not theirs.
+func (g *gates) checkStates() error {
 	if one, other := g.work.SharingState(); one != nil {
-		return nil, fail("Two stacks with one state", "The stacks %q and %q are both in %s, with the same state: what one of them plans, the other one would change. "+
+		return fail("Two stacks with one state", "The stacks %q and %q are both in %s, with the same state: what one of them plans, the other one would change. "+
 			"Nothing was run. Give each a deployment (a stack of the Terraform Stacks language) or a workspace (a plain root module) of its own.", one.Name, other.Name, other.Path)
 	}
 	if u, selected := g.work.OtherWorkspace(); u != nil {
-		return nil, fail("Another workspace is selected", "In %s the workspace %q is selected, but nothing says that %q is meant to be in it. Nothing was run. "+
+		return fail("Another workspace is selected", "In %s the workspace %q is selected, but nothing says that %q is meant to be in it. Nothing was run. "+
 			"Name it as the workspace of that in the configuration, or go back to the default one: \"terraform workspace select default\" in this directory, or the same with tofu.",
 			u.Path, selected, u.Name)
 	}
-	return g, nil
+	return nil
 }
 
 // command does what was asked for.
 func (g *gates) command(ctx context.Context) (int, error) {
 	s := g.session
+	if err := g.checkStates(); err != nil {
+		return 0, err
+	}
 	if g.options.dryRun && s.options.json {
 		return exitOK, g.writeDocument()
 	}

@@ -97,11 +97,14 @@ func (g *gates) listed(inOrder bool) (listing, error) {
 
 // runIn runs a command in the directories of gated stacks.
 func (g *gates) runIn(ctx context.Context, options runOptions) (int, error) {
+	if err := g.checkStates(); err != nil {
+		return 0, err
+	}
 	o := g.ordering(false)
 	if options.reverse {
 		o.graph = o.graph.Reverse()
 	}
-	return g.session.runNodes(ctx, o, options, order.RunOptions{Parallel: options.parallel}, func(n int) nodeWork {
+	return g.session.runNodes(ctx, o, options, order.RunOptions{Parallel: options.parallel, Limits: g.work.AllLimits()}, func(n int) nodeWork {
 		u := &g.work.Units[g.work.Steps[n].Unit]
 		env := append(append(os.Environ(), u.Env...), "CAIRN_STACK="+u.Stack)
 		if u.Workspace != "" {

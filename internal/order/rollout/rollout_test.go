@@ -422,7 +422,7 @@ func TestOneDirectory(t *testing.T) {
 	b.unit("b", "changes")
 	b.work.Units[1].Dir = dir
 	b.unit("c", "changes")
-	limits := b.work.limits()
+	limits := b.work.AllLimits()
 	want := []order.Limit{{Parallel: 1, Nodes: []int{0, 1, 2, 3}}}
 	if diff := cmp.Diff(want, limits); diff != "" {
 		t.Error(diff)

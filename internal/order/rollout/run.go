@@ -118,7 +118,7 @@ func (w *Work) Run(ctx context.Context, options Options) []End {
 			return options.Approve(ctx, unit, func() error { return r.show(unit) })
 		}
 	}
-	opts := order.RunOptions{Selected: w.Selected, Rule: w.Rule, Parallel: options.Parallel, Limits: w.limits()}
+	opts := order.RunOptions{Selected: w.Selected, Rule: w.Rule, Parallel: options.Parallel, Limits: w.AllLimits()}
 	if w.Decide != nil {
 		opts.Decide = r.decideWith(w.Decide(r.changed))
 	}

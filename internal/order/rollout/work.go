@@ -203,8 +203,8 @@ func (w *Work) HeldBy(unit int, phase Phase) []int {
 	return slices.Sorted(maps.Keys(holders))
 }
 
-// limits are those of the work, and one for each directory in which there is more than one unit (rule R4).
-func (w *Work) limits() []order.Limit {
+// AllLimits are those of the work, and one for each directory in which there is more than one unit (rule R4).
+func (w *Work) AllLimits() []order.Limit {
 	units := map[string]map[int]bool{}
 	nodes := map[string][]int{}
 	for n, step := range w.Steps {
