@@ -4,6 +4,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -39,8 +40,8 @@ func (r *run) outputs(u *Unit) (digest [sha256.Size]byte, known bool) {
 	switch {
 	case u.Kind == Components:
 		command.Program, command.Args = r.options.Cairn, r.withOptions(u, command.Args)
-	case u.Workspace != "": // selecting it could disturb another unit that is at work in the directory
-		command.Env = append(command.Env, "TF_WORKSPACE="+u.Workspace)
+	case u.Workspace != "" || r.selectsIn(u.Dir): // another one may be selected, as by another unit in the directory
+		command.Env = append(command.Env, "TF_WORKSPACE="+cmp.Or(u.Workspace, defaultWorkspace))
 	}
 	known = r.options.Processes.Run(command) == nil
 	return [sha256.Size]byte(hash.Sum(nil)), known

@@ -28,7 +28,7 @@ import (
 // engine is a program that writes its arguments to log, one command a line, and knows of each directory what its plan is: "changes",
 // "none" or "fails", and whether its apply fails.
 const engine = `#!/bin/sh
-echo "$(basename "$PWD"): $*" >> "$LOG"
+echo "$(basename "$PWD"): $*${TF_WORKSPACE:+ in $TF_WORKSPACE}" >> "$LOG"
 echo "$1"
 [ -z "$TF_PLUGIN_CACHE_DIR" ] || [ "$1" != init ] || { mkdir "$TF_PLUGIN_CACHE_DIR" && sleep 0.1 && rmdir "$TF_PLUGIN_CACHE_DIR"; } || exit 8
 case "$1" in
@@ -288,6 +288,22 @@ func TestNotApproved(t *testing.T) {
 	if failures > 0 {
 		t.Error("a condition sees a failure in what was not approved")
 	}
+}
+
+// Outputs are those of the workspace of a unit, also of the default one beside others in its directory.
+func TestOutputsOfDefaultWorkspace(t *testing.T) {
+	b := newBench(t)
+	dir := b.unit("a", "changes").Dir
+	b.unit("b", "changes")
+	b.work.Units[1].Dir, b.work.Units[1].Workspace = dir, "blue"
+	b.edge("apply b", "plan a")
+	b.unit("c", "changes").OnlyByOutputs = []int{0}
+	b.edge("apply a", "plan c")
+	ends, log := b.run(ApplyAll)
+	b.check("ends", ends, "a applied", "b applied", "c passed (outputs of a have not changed)")
+	_, log, _ = strings.Cut(log, "-out=PLANS/0.plan\n")
+	b.check("commands", log,
+		"a: output -json in default", "a: workspace select -or-create=true default", "a: apply -input=false PLANS/0.plan", "a: output -json in default")
 }
 
 // fullAt is a writer that has no room from a text on.

@@ -117,6 +117,9 @@ func (w *Work) Chosen() []int {
 	return slices.Sorted(maps.Keys(chosen))
 }
 
+// defaultDeployment is the one of stacks that name none.
+const defaultDeployment = "default"
+
 // SharingState returns two chosen units that have one state: what one of them plans, the other one changes. They are nil if there are none.
 func (w *Work) SharingState() (one, other *Unit) {
 	type place struct{ dir, workspace, deployment string }
@@ -126,7 +129,7 @@ func (w *Work) SharingState() (one, other *Unit) {
 		if u.Kind == Command {
 			continue
 		}
-		at := place{u.Dir, u.Workspace, u.Deployment}
+		at := place{u.Dir, u.Workspace, cmp.Or(u.Deployment, defaultDeployment)}
 		if first := units[at]; first != nil {
 			return first, u
 		}

@@ -31,4 +31,8 @@ func TestSharingState(t *testing.T) {
 	if one, other := w.SharingState(); one == nil || one.Name != "prod" || other.Name != "again" {
 		t.Errorf("got %v and %v, want prod and again", one, other)
 	}
+	w.Units[4].Deployment, w.Units[5].Deployment = "", "default" // which is the same
+	if one, other := w.SharingState(); one == nil || one.Name != "dev" || other.Name != "prod" {
+		t.Errorf("got %v and %v, want dev and prod", one, other)
+	}
 }
