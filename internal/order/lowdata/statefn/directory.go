@@ -47,7 +47,7 @@ func (c *call) manageDirectory() lowdata.Outcome {
 	case changes.Len() == 0:
 		return lowdata.Outcome{Comment: fmt.Sprintf("The directory %s is as it shall be.", c.Name)}
 	case c.Test:
-		return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The directory %s would be changed.", c.Name) + c.noParent(f.path)}
+		return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The directory %s would be changed.", c.Name) + c.noParent(f.path) + c.noOwner(f)}
 	}
 	if err := c.writeDirectory(f); err != nil {
 		return failed("The directory %s cannot be changed: %s.", c.Name, reason(err))
@@ -113,6 +113,18 @@ func (c *call) noParent(path string) string {
 		return ""
 	}
 	return fmt.Sprintf(" But there is no directory %s yet, and \"makedirs\" is not true.", dir)
+}
+
+// noOwner is [call.noParent] for who is to own a file.
+func (c *call) noOwner(f *file) string {
+	missing := ""
+	if f.owner.uid == nobody {
+		missing += fmt.Sprintf(" But there is no user %q yet.", c.text("user"))
+	}
+	if f.owner.gid == nobody {
+		missing += fmt.Sprintf(" But there is no group %q yet.", c.text("group"))
+	}
+	return missing
 }
 
 func checkLink(c *call) error {

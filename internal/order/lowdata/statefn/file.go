@@ -160,7 +160,7 @@ func (c *call) manage(ctx context.Context) lowdata.Outcome {
 	case changes.Len() == 0:
 		return lowdata.Outcome{Comment: fmt.Sprintf("The file %s is as it shall be.", shown)}
 	case c.Test:
-		return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The file %s would be changed.", shown) + c.noParent(f.path)}
+		return lowdata.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The file %s would be changed.", shown) + c.noParent(f.path) + c.noOwner(f)}
 	}
 	kept, err := c.writeFile(ctx, f)
 	if err != nil {

@@ -319,6 +319,7 @@ func TestOwnersToCome(t *testing.T) {
 		if result.Changes.Get("user") != "no-such-user-here" || result.Changes.Get("group") != "no-such-group-here" {
 			t.Errorf("changes %s", changes(t, result))
 		}
+		wantComment(t, result, `would be changed. But there is no user "no-such-user-here" yet. But there is no group "no-such-group-here" yet.`)
 		wantComment(t, one(t, &Host{}, src, false, lowdata.Failed), `There is no user "no-such-user-here"`)
 	}
 }
