@@ -97,7 +97,7 @@ func (c *call) command(ctx context.Context) lowdata.Outcome {
 	}
 	outcome := lowdata.Outcome{Changed: true, Changes: changes, Comment: "The command was run."}
 	if c.tellsState() {
-		return c.readState(output.Stdout, outcome)
+		return c.readState(output, outcome)
 	}
 	return outcome
 }
@@ -164,5 +164,5 @@ func (c *call) wouldRun(ctx context.Context) lowdata.Outcome {
 	case !c.isSuccess(output.Code):
 		return failed("The command %q ended with exit code %d%s", question, output.Code, said(c.shown(output)))
 	}
-	return c.readState(output.Stdout, would)
+	return c.readState(output, would)
 }

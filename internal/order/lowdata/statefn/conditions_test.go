@@ -152,6 +152,7 @@ func TestStatefulCommands(t *testing.T) {
 		"no word on changes": {name: "echo comment=x", status: lowdata.Failed, comment: "it must be yes or no", changes: "{}"},
 		"open quote":         {name: `echo "changed=yes comment='x"`, status: lowdata.Failed, comment: "a quote is not closed", changes: "stdout"},
 		"broken JSON":        {name: `echo '{"changed": '`, status: lowdata.Failed, comment: "says nothing about its state", changes: "stdout"},
+		"too long":           {name: "yes a=b | head -c 2000000; echo changed=yes", status: lowdata.Failed, comment: "it is longer than 1048576 bytes", changes: "stdout"},
 		"fails":              {name: "echo changed=no; exit 2", status: lowdata.Failed, comment: "exit code 2", changes: `"retcode":2`},
 		"hidden":             {name: "echo changed=yes", more: ", {hide_output: true}", status: lowdata.Changed, comment: "The command was run.", changes: `"stdout":""`},
 		"in test mode":       {name: "exit 1", test: true, status: lowdata.Changed, comment: "The command would be run.", changes: `{"command":"exit 1"}`},

@@ -33,15 +33,18 @@ func (c *call) tellsState() bool {
 
 // readState changes the outcome of a command to what the command says about itself: nothing at all, a JSON object, or
 // words "key=value" on its last line. If it says something else, that is not repeated where the output is not to be seen.
-func (c *call) readState(stdout string, outcome lowdata.Outcome) lowdata.Outcome {
-	text := strings.TrimSpace(stdout)
+func (c *call) readState(output Output, outcome lowdata.Outcome) lowdata.Outcome {
+	text := strings.TrimSpace(output.Stdout)
 	if text == "" {
 		outcome.Changed = false
 		outcome.Comment = "The command says nothing, so that nothing has changed."
 		return outcome
 	}
 	said, err := readPairs(text)
-	if err != nil && c.boolean("hide_output", false) {
+	switch {
+	case output.Cut:
+		err = fmt.Errorf("it is longer than %d bytes, of which no more are read", maxOutput)
+	case err != nil && c.boolean("hide_output", false):
 		err = errors.New("it is neither")
 	}
 	if err != nil {
