@@ -29,17 +29,41 @@ func (i interrupts) repeats(signal os.Signal, now time.Time) bool {
 
 // passedOn is what processes get of a signal. That the terminal is gone would end engines at once, as they don't expect it; they are to save first.
 func passedOn(signal os.Signal) os.Signal {
-	if signal == syscall.SIGHUP {
+	switch signal {
+	case syscall.SIGHUP:
 		return syscall.SIGTERM
+	case syscall.SIGPIPE:
+		return os.Interrupt
 	}
 	return signal
 }
 
 // forwardInterrupts returns a context that ends with the first interrupt, which is passed on to the processes. The second one
-// ends them. That nobody reads the output any more counts as a first one: it would end this program, and all that runs would go on
-// without it. The caller must call stop.
+// ends them. The caller must call stop.
 func (s *session) forwardInterrupts(ctx context.Context, processes *process.Set, terminal bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	unwatch := s.watchInterrupts(interruptActions{
+		first: func(got os.Signal) {
+			cancel(errInterrupted)
+			processes.Stop(passedOn(got), terminal && got == os.Interrupt)
+		},
+		second: processes.Kill,
+	})
+	return ctx, func() {
+		unwatch()
+		cancel(context.Canceled)
+	}
+}
+
+// interruptActions are what interrupts do to a run.
+type interruptActions struct {
+	first  func(got os.Signal) // starts nothing more; may be called once more
+	second func()              // ends what is still running
+}
+
+// watchInterrupts takes the actions at interrupts until stop is called. That nobody reads the output any more counts as a first one: it would
+// end this program, and all that runs would go on without it.
+func (s *session) watchInterrupts(actions interruptActions) (stop func()) {
 	signals := make(chan os.Signal, 3)
 	notifyInterrupts(signals)
 	signal.Notify(signals, syscall.SIGPIPE)
@@ -60,24 +84,21 @@ func (s *session) forwardInterrupts(ctx context.Context, processes *process.Set,
 			case got == syscall.SIGPIPE:
 				unread = true
 				s.note("\nNobody reads the output any more. Nothing more is started; waiting for what is running.\n")
-				cancel(errInterrupted)
-				processes.Stop(os.Interrupt, false)
+				actions.first(got)
 			case before.repeats(got, time.Now()):
 			case before.first != nil:
 				s.note("\nEnding what is still running.\n")
-				processes.Kill()
+				actions.second()
 			default:
 				before = interrupts{got, time.Now()}
 				s.note("\nInterrupted. Nothing more is started; waiting for what is running. Interrupt once more to end it at once.\n")
-				cancel(errInterrupted)
-				processes.Stop(passedOn(got), terminal && got == os.Interrupt)
+				actions.first(got)
 			}
 		}
 	}()
-	return ctx, func() {
+	return func() {
 		signal.Stop(signals)
 		close(done)
 		<-ended
-		cancel(context.Canceled)
 	}
 }

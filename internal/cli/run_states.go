@@ -8,11 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
@@ -247,30 +244,12 @@ func (c hostCalls) Call(_ context.Context, req lowdata.Request) lowdata.Outcome 
 func (s *session) interruptibleCalls(ctx context.Context) (starting, making context.Context, stop func()) {
 	making, end := context.WithCancelCause(ctx)
 	starting, begin := context.WithCancelCause(making)
-	signals := make(chan os.Signal, 3)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	done := make(chan struct{})
-	var handler sync.WaitGroup
-	handler.Go(func() {
-		for count := 1; ; count++ {
-			select {
-			case <-done:
-				return
-			case <-signals:
-			}
-			if count > 1 {
-				s.note("\nEnding what is still running.\n")
-				end(errInterrupted)
-				continue
-			}
-			s.note("\nInterrupted. Nothing more is started; waiting for what is running. Interrupt once more to end it.\n")
-			begin(errInterrupted)
-		}
+	unwatch := s.watchInterrupts(interruptActions{
+		first:  func(os.Signal) { begin(errInterrupted) },
+		second: func() { end(errInterrupted) },
 	})
 	return starting, making, func() {
-		signal.Stop(signals)
-		close(done)
-		handler.Wait()
+		unwatch()
 		begin(context.Canceled)
 		end(context.Canceled)
 	}
