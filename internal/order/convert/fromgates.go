@@ -27,6 +27,9 @@ func FromGates(layout *gated.Layout) Result {
 		c.byName[s.Name] = i
 	}
 	c.nameAll()
+	c.all = c.index(layout.Tags)
+	c.own = c.index(func(d int) []string { return c.tags(d, false) })
+	c.inGroups = c.index(func(d int) []string { return c.tags(d, true) })
 	lost := c.Lost
 	r := c.write()
 	g, diags := r.graph(true)
@@ -81,7 +84,10 @@ type fromGates struct {
 	only      map[int]int // the dirspace that is all of a stack, and has its block
 	byName    map[string]int
 	usual     []string // files of stacks, unless they say otherwise
-	apart     []bool   // which stacks are written without what they wait for; see findApart
+
+	all, own, inGroups *tagquery.Index // of dirspaces as they are, and in the workspace file by tags of their own and those of groups, too
+
+	apart []bool // which stacks are written without what they wait for; see findApart
 }
 
 func (c *fromGates) alone(d int) bool {
@@ -253,8 +259,7 @@ func (c *fromGates) members(i int) []string {
 		return c.named(slices.DeleteFunc(slices.Clone(s.Members), func(ref gated.Ref) bool { return c.isApart(c.byName[ref.Name]) && !c.isApart(i) }))
 	}
 	owned := c.layout.Owned(i)
-	own := func(d int) map[string]bool { return c.tags(d, false) }
-	if text := s.Query.String(); c.same(text, owned, own) {
+	if text := s.Query.String(); c.same(text, owned, c.own) {
 		return []string{"tag:" + text}
 	}
 	c.lose(order.PlaceAt(s.Range), "That the stack %s takes in what matches %q later: the group has the members of today", s.Name, s.Query)
@@ -271,40 +276,45 @@ func (c *fromGates) list(dirspaces []int) []string {
 	return list
 }
 
-// same tells whether a query means the same dirspaces in the workspace file, where tags are as given.
-func (c *fromGates) same(text string, want []int, tags func(d int) map[string]bool) bool {
+// same tells whether a query means the same dirspaces in the workspace file.
+func (c *fromGates) same(text string, want []int, written *tagquery.Index) bool {
 	q, err := tagquery.Parse(cty.NormalizeString(text))
 	if err != nil {
 		return false
 	}
+	lost := func(d int) bool { return c.dirspaces[d] == "" }
+	return slices.Equal(slices.DeleteFunc(written.Matches(q), lost), slices.DeleteFunc(slices.Clone(want), lost))
+}
+
+// index finds dirspaces by tags, and by their directories.
+func (c *fromGates) index(tags func(d int) []string) *tagquery.Index {
+	subjects := make([]tagquery.Subject, len(c.layout.Dirspaces))
 	for d, dirspace := range c.layout.Dirspaces {
-		if c.dirspaces[d] == "" {
-			continue
-		}
-		if q.Match(tagquery.Subject{Dir: dirspace.Dir, Tags: tags(d)}) != slices.Contains(want, d) {
-			return false
+		subjects[d] = tagquery.Subject{Dir: dirspace.Dir, Tags: map[string]bool{"dir:" + dirspace.Dir: true}}
+		for _, tag := range tags(d) {
+			subjects[d].Tags[tag] = true
 		}
 	}
-	return true
+	return tagquery.NewIndex(subjects)
 }
 
 // tags are those of a dirspace in the workspace file, with those of groups or without.
-func (c *fromGates) tags(d int, groups bool) map[string]bool {
+func (c *fromGates) tags(d int, groups bool) []string {
 	dirspace := c.layout.Dirspaces[d]
 	kind := workspace.Root
 	if dirspace.IsStack {
 		kind = workspace.Components
 	}
-	tags := map[string]bool{"stack_name:" + c.dirspaces[d]: true, "workspace:" + dirspace.Workspace: true, "kind:" + string(kind): true}
+	tags := []string{"stack_name:" + c.dirspaces[d], "workspace:" + dirspace.Workspace, "kind:" + string(kind)}
 	for _, tag := range dirspace.Tags {
-		tags[cty.NormalizeString(tag)] = true
+		tags = append(tags, cty.NormalizeString(tag))
 	}
 	if !groups {
 		return tags
 	}
 	for _, tag := range c.layout.Tags(d) {
 		if name, ok := strings.CutPrefix(tag, "stack_name:"); ok && c.stacks[c.byName[name]] != "" {
-			tags["stack_name:"+c.stacks[c.byName[name]]] = true
+			tags = append(tags, "stack_name:"+c.stacks[c.byName[name]])
 		}
 	}
 	return tags
@@ -386,15 +396,9 @@ func (c *fromGates) dependsOn(d int) dependencies {
 		return dependencies{}
 	}
 	query := dirspace.DependsOn.Query
-	var means []int
-	for other := range c.layout.Dirspaces {
-		if other != d && c.layout.Matches(query, other) {
-			means = append(means, other)
-		}
-	}
+	means := slices.DeleteFunc(c.all.Matches(query), func(other int) bool { return other == d })
 	list := []string{"tag:" + query.String()}
-	all := func(d int) map[string]bool { return c.tags(d, true) }
-	if !c.same(query.String(), means, all) {
+	if !c.same(query.String(), means, c.inGroups) {
 		list = c.list(means)
 		c.lose(order.PlaceAt(dirspace.DependsOn.Range), "That %s depends on what matches %q later: it has the stacks of today", dirspace.Name(), query)
 	}
