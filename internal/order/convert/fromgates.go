@@ -305,7 +305,7 @@ func (c *fromGates) tags(d int, groups bool) []string {
 	if dirspace.IsStack {
 		kind = workspace.Components
 	}
-	tags := []string{"stack_name:" + c.dirspaces[d], "workspace:" + dirspace.Workspace, "kind:" + string(kind)}
+	tags := []string{"stack_name:" + c.dirspaces[d], "workspace:" + orDefault(workspaceOf(dirspace)), "kind:" + string(kind)}
 	for _, tag := range dirspace.Tags {
 		tags = append(tags, cty.NormalizeString(tag))
 	}
@@ -324,17 +324,22 @@ func (c *fromGates) tags(d int, groups bool) []string {
 func (c *fromGates) describe(b block, d int) {
 	dirspace := c.layout.Dirspaces[d]
 	b.text("path", dirspace.Dir)
-	if dirspace.Workspace != gated.DefaultWorkspace {
-		if workspace.ValidWorkspace(dirspace.Workspace) {
-			b.text("workspace", dirspace.Workspace)
-		} else {
-			c.lose(c.place(d), "The workspace %q of %s, which cannot be chosen", dirspace.Workspace, dirspace.Dir)
-		}
+	b.text("workspace", workspaceOf(dirspace))
+	if !workspace.ValidWorkspace(dirspace.Workspace) {
+		c.lose(c.place(d), "The workspace %q of %s, which cannot be chosen", dirspace.Workspace, dirspace.Dir)
 	}
 	b.list("tags", dirspace.Tags)
 	if files := c.files(d); !slices.Equal(files, c.usual) {
 		b.emptyList("files", files)
 	}
+}
+
+// workspaceOf is the workspace that is written, "" for the default one.
+func workspaceOf(d *gated.Dirspace) string {
+	if d.Workspace == gated.DefaultWorkspace || !workspace.ValidWorkspace(d.Workspace) {
+		return ""
+	}
+	return d.Workspace
 }
 
 // files are the patterns of a dirspace, seen from its directory.

@@ -281,6 +281,30 @@ func TestOrderX11GatesWithoutDirectories(t *testing.T) {
 	}
 }
 
+// A workspace that cannot be chosen is none that a query can name.
+func TestOrderX11GatesInvalidWorkspace(t *testing.T) {
+	layout := layoutOf(t, `
+stacks:
+  names:
+    a: {tag_query: 'a in dir and "workspace:x y"'}
+    b: {tag_query: 'b in dir', rules: {plan_after: [a]}}
+dirs: {a: {workspaces: {"x y": {}}}}
+`, []string{"a", "b"})
+	r := FromGates(layout)
+	m := model(t, string(r.Text()))
+	if group := m.Block("a"); len(m.LeavesOf(group)) != 1 {
+		t.Errorf("the group a is empty:\n%s", r.Text())
+	}
+	if got := strings.Join(workspaceSteps(t, m, mainFiles([]string{"a", "b"})), "; "); got != "plan a; apply a; plan b; apply b" {
+		t.Errorf("steps %s", got)
+	}
+	want := `That the stack a takes in what matches "a in dir and \"workspace:x y\"" later: the group has the members of today (.terrateam/config.yml:4:5).
+The workspace "x y" of a, which cannot be chosen (.terrateam/config.yml:4:5).`
+	if text := lost(r); !strings.Contains(text, want) {
+		t.Errorf("lost:\n%s\nwant in it:\n%s", text, want)
+	}
+}
+
 // A directory that a query cannot name has a tag that only it has.
 func TestOrderX11ToGatesMarker(t *testing.T) {
 	r := must(t)(ToGates(model(t, `
