@@ -20,6 +20,7 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 		at := order.PlaceOf(u.Range)
 		if !writable(u.Dir) {
 			w.loseOrder(at, "The unit %s: a workspace file cannot name its directory", u.Dir)
+			named[u.Dir] = ""
 			continue
 		}
 		if wish := ofDir(u.Dir); wish == "" {
@@ -40,10 +41,14 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 		}
 		var after []string
 		for _, d := range u.Dependencies {
-			if name := named[d.Dir]; name != "" {
-				after = append(after, name)
-			} else {
+			name, there := named[d.Dir]
+			switch {
+			case !there:
 				w.lose(order.PlaceOf(d.Range), "That %s depends on %s, where there is no unit", u.Dir, d.Dir)
+			case name == "":
+				w.loseOrder(order.PlaceOf(d.Range), "That %s depends on %s, which got lost", u.Dir, d.Dir)
+			default:
+				after = append(after, name)
 			}
 		}
 		slices.Sort(after)

@@ -117,6 +117,28 @@ The source "git::example.org/vpc" of live/vpc: run it with cairn run -- terragru
 	}
 }
 
+// A unit that a workspace file cannot name is there all the same.
+func TestOrderX11TerragruntLost(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		`a/terragrunt.hcl`:   `dependencies { paths = ["../b\\c", "../d"] }`,
+		`a/main.tf`:          "",
+		`b\c/terragrunt.hcl`: "",
+		`b\c/main.tf`:        "",
+	})
+	units, diags := terragrunt.Load(dir)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	r := FromTerragrunt(units)
+	want := `The unit b\c: a workspace file cannot name its directory (b\c/terragrunt.hcl:1:1).
+That a depends on b\c, which got lost (a/terragrunt.hcl:1:25).
+That a depends on d, where there is no unit (a/terragrunt.hcl:1:36).`
+	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(strings.ReplaceAll(lost(r), dir+"/", ""), "\n")); diff != "" {
+		t.Errorf("lost (-want +got):\n%s", diff)
+	}
+}
+
 func TestTerragruntMistakes(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
