@@ -59,7 +59,13 @@ func (s *session) forwardInterrupts(ctx context.Context, processes *process.Set,
 type interruptActions struct {
 	first  func(got os.Signal) // starts nothing more; may be called once more
 	second func()              // ends what is still running
+
+	// writesPipes says that the run writes to others than those who read its output, too. If nobody reads one of these, that is no interrupt;
+	// that nobody reads the output any more, the run has to find out itself.
+	writesPipes bool
 }
+
+const noteUnread = "\nNobody reads the output any more. Nothing more is started; waiting for what is running.\n"
 
 // watchInterrupts takes the actions at interrupts until stop is called. That nobody reads the output any more counts as a first one: it would
 // end this program, and all that runs would go on without it.
@@ -80,10 +86,10 @@ func (s *session) watchInterrupts(actions interruptActions) (stop func()) {
 			case got = <-signals:
 			}
 			switch {
-			case got == syscall.SIGPIPE && (unread || before.first != nil): // once for each piece of output
+			case got == syscall.SIGPIPE && (actions.writesPipes || unread || before.first != nil): // once for each piece of output
 			case got == syscall.SIGPIPE:
 				unread = true
-				s.note("\nNobody reads the output any more. Nothing more is started; waiting for what is running.\n")
+				s.note(noteUnread)
 				actions.first(got)
 			case before.repeats(got, time.Now()):
 			case before.first != nil:

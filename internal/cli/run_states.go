@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
@@ -153,6 +155,7 @@ type statesRun struct {
 	test    bool
 	report  string                    // the file for the results; "" if there is none
 	show    func(lowdata.Status) bool // whether of a result all is shown, and not only one line
+	unread  func()                    // is called if nobody reads the results
 }
 
 func (r *statesRun) run(ctx context.Context, o statesOptions, options lowdata.RunOptions) (int, error) {
@@ -171,7 +174,8 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options lowdata.Ru
 			return 0, err
 		}
 	}
-	starting, making, stop := s.interruptibleCalls(ctx)
+	starting, making, unread, stop := s.interruptibleCalls(ctx)
+	r.unread = unread
 	call := func(req lowdata.Request) lowdata.Outcome { return r.host.Call(making, req) }
 	options.Functions = hostCalls{r.host, call}
 	var results []lowdata.Result
@@ -240,15 +244,21 @@ type hostCalls struct {
 func (c hostCalls) Call(_ context.Context, req lowdata.Request) lowdata.Outcome { return c.call(req) }
 
 // interruptibleCalls returns a context for starting calls, which ends with the first interrupt, and one for making them, which
-// ends with the second. The caller must call stop.
-func (s *session) interruptibleCalls(ctx context.Context) (starting, making context.Context, stop func()) {
+// ends with the second. That nobody reads the results, which unread says, counts as a first one. The caller must call stop.
+func (s *session) interruptibleCalls(ctx context.Context) (starting, making context.Context, unread, stop func()) {
 	making, end := context.WithCancelCause(ctx)
 	starting, begin := context.WithCancelCause(making)
 	unwatch := s.watchInterrupts(interruptActions{
 		first:  func(os.Signal) { begin(errInterrupted) },
 		second: func() { end(errInterrupted) },
+
+		writesPipes: true, // functions that are programs get their arguments by one
 	})
-	return starting, making, func() {
+	unread = sync.OnceFunc(func() {
+		s.note(noteUnread)
+		begin(errInterrupted)
+	})
+	return starting, making, unread, func() {
 		unwatch()
 		begin(context.Canceled)
 		end(context.Canceled)
@@ -258,6 +268,9 @@ func (s *session) interruptibleCalls(ctx context.Context) (starting, making cont
 // write shows a result.
 func (r *statesRun) write(result lowdata.Result) {
 	r.session.stdout("%s", resultText(result, r.status(result.Status), r.show(result.Status)))
+	if lost := r.session.lost.Load(); lost != nil && errors.Is(*lost, syscall.EPIPE) {
+		r.unread()
+	}
 }
 
 // status names a status, in test mode as what would be.
