@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Error says what is wrong with a query, and where.
@@ -94,7 +95,8 @@ func scan(text string) ([]token, error) {
 				length = len(text) - i
 			}
 			if length == 0 { // a space beyond ASCII
-				i += len(string([]rune(text[i:])[0]))
+				_, size := utf8.DecodeRuneInString(text[i:])
+				i += size
 				continue
 			}
 			t := token{kind: word, text: text[i : i+length], offset: i, length: length}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 )
 
 func subject(dir string, tags ...string) Subject {
@@ -282,4 +283,19 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q matches without any of %v", text, tags)
 		}
 	})
+}
+
+// Spaces beyond ASCII take time in proportion to their number.
+func TestManySpaces(t *testing.T) {
+	begun := time.Now()
+	q, err := Parse("a" + strings.Repeat("\u00a0", 1<<17) + "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("reading takes %s", took)
+	}
+	if !q.Match(subject("", "a", "b")) || q.Match(subject("", "a")) {
+		t.Error("the query does not mean both tags")
+	}
 }
