@@ -65,9 +65,9 @@ var gateTitles = map[rollout.Mode]string{rollout.PlanOnly: "Planning", rollout.A
 
 // rolloutPlan says of a plan file of a stack what it would do, and whether something is left to a later plan.
 func rolloutPlan(file string) (rollout.PlanFile, error) {
-	plan, made, err := readPlan(file)
+	plan, made, err := stackplan.ReadFile(file)
 	if err != nil {
-		return rollout.PlanFile{}, err
+		return rollout.PlanFile{}, fmt.Errorf("its plan cannot be read: %s", reason(err))
 	}
 	counts := render.Counts(plan.Counts())
 	return rollout.PlanFile{Complete: plan.Complete, State: fmt.Sprintf("%s %d", made.StateLineage, made.StateSerial), Counts: &counts}, nil
