@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
@@ -501,6 +502,18 @@ func TestOrderX11Characters(t *testing.T) {
 }
 
 func textOf(r Result) string { return string(r.Text()) }
+
+// times that are longer than other formats allow are written all the same.
+func TestOrderX11LongTimes(t *testing.T) {
+	m := model(t, "task \"t\" {\n  command = \"x\"\n  timeout = \"400000h\"\n  interval = \"2500000h\"\n  retries = 1000000000\n}\n")
+	if got := plugins(t, pluginName, textOf(must(t)(ToPlugins(m))))[0].Timeout; got != maxSeconds*time.Second {
+		t.Errorf("the timeout is %s in plugins", got)
+	}
+	call := states(t, textOf(must(t)(ToStates(m)))).Calls[0]
+	if timeout, ok := secondsOf(call.Args.Get("timeout")); timeout != maxSeconds*time.Second || !ok || call.Retry.Interval != maxSeconds*time.Second {
+		t.Errorf("the timeout is %s in states, the interval %s", timeout, call.Retry.Interval)
+	}
+}
 
 // The first word of a command is a program, whatever it is called.
 func TestShellLine(t *testing.T) {

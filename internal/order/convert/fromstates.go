@@ -91,7 +91,6 @@ func (c *fromStates) choose() {
 	for i := range c.low.Calls {
 		c.throughLost(i)
 	}
-	c.lostBefore = c.Lost
 }
 
 // pointless returns a kind of requisites of a call that says whether it is made at all, and of which nothing is left; "" if there is none.
@@ -245,7 +244,7 @@ func (c *fromStates) task(i int, weight float64) {
 	} else {
 		b.command(script)
 	}
-	if timeout, ok := seconds(call.Args.Get("timeout")); ok {
+	if timeout, ok := secondsOf(call.Args.Get("timeout")); ok {
 		b.text("timeout", timeout.String())
 	}
 	if call.Retry.Attempts > 1 {
@@ -266,7 +265,7 @@ func (c *fromStates) task(i int, weight float64) {
 // maxRetries is the largest number that a workspace file allows.
 const maxRetries = 1e9
 
-func seconds(value any) (time.Duration, bool) {
+func secondsOf(value any) (time.Duration, bool) {
 	var number float64
 	switch value := value.(type) {
 	case int64:
@@ -275,7 +274,7 @@ func seconds(value any) (time.Duration, bool) {
 		number = value
 	}
 	duration := time.Duration(number * float64(time.Second))
-	return duration, number < 1e9 && duration > 0
+	return duration, number <= maxSeconds && duration > 0
 }
 
 // environmentOf reads a mapping, or a list of them. Ok is false if that is not all.
@@ -495,7 +494,7 @@ func wellFormed(argument string, value any) bool {
 	case "hide_output":
 		_, ok = value.(bool)
 	case "timeout":
-		_, ok = seconds(value)
+		_, ok = secondsOf(value)
 	}
 	return ok
 }

@@ -212,7 +212,7 @@ func (c *toPlugins) task(b *strings.Builder, one pluginTask) {
 	fmt.Fprintf(b, "  stage: %s%s\n  type: shell\n  parameters:\n", one.stage, number(one.number))
 	fmt.Fprintf(b, "    cmd: %s\n", quote(c.withEnvironment(leaf)+shellLine(leaf.Task.Command)))
 	if leaf.Task.Timeout > 0 {
-		fmt.Fprintf(b, "    timeout: %s\n", strconv.FormatFloat(leaf.Task.Timeout.Seconds(), 'f', -1, 64))
+		fmt.Fprintf(b, "    timeout: %s\n", seconds(leaf.Task.Timeout))
 	}
 	for _, rule := range c.rulesOf(leaf) {
 		if rule.Policy == workspace.Any {

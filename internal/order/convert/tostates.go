@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -218,7 +217,7 @@ func (c *toStates) task(b *strings.Builder, leaf *workspace.Leaf) {
 	comment(b, "", leaf.Description)
 	c.call(b, c.ids[leaf], function, leaf, leaf.Task.Command)
 	if leaf.Task.Retries > 0 {
-		fmt.Fprintf(b, "    - retry: {attempts: %d, interval: %s}\n", leaf.Task.Retries+1, strconv.FormatFloat(leaf.Task.Interval.Seconds(), 'f', -1, 64))
+		fmt.Fprintf(b, "    - retry: {attempts: %d, interval: %s}\n", leaf.Task.Retries+1, seconds(leaf.Task.Interval))
 	}
 	for _, kind := range kindsInOrder {
 		var ids []string
@@ -285,7 +284,7 @@ func (c *toStates) call(b *strings.Builder, id, function string, leaf *workspace
 		}
 	}
 	if leaf.Task.Timeout > 0 {
-		fmt.Fprintf(b, "    - timeout: %s\n", strconv.FormatFloat(leaf.Task.Timeout.Seconds(), 'f', -1, 64))
+		fmt.Fprintf(b, "    - timeout: %s\n", seconds(leaf.Task.Timeout))
 	}
 }
 

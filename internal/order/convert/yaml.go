@@ -5,7 +5,9 @@ package convert
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -71,4 +73,12 @@ func inComment(r rune) rune {
 		return ' '
 	}
 	return r
+}
+
+// maxSeconds is the longest time that other formats allow, which is more than thirty years.
+const maxSeconds = 1e9 - 1
+
+// seconds writes a time.
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(min(d.Seconds(), maxSeconds), 'f', -1, 64)
 }
