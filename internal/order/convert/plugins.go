@@ -171,7 +171,7 @@ func (c *toPlugins) tasks() []pluginTask {
 
 // unconditional tells whether a task runs whatever has become of others. What runs before a stack if that would change does not.
 func (c *toPlugins) unconditional(leaf *workspace.Leaf) bool {
-	rules := c.rulesOf(leaf)
+	rules := rulesOn(c.model, leaf)
 	beforeTasks := slices.ContainsFunc(rules, func(rule workspace.ResolvedRule) bool {
 		return rule.Rel == workspace.Prereq && len(taskLeaves(c.model, rule.Targets)) > 0
 	})
@@ -182,14 +182,6 @@ func (c *toPlugins) unconditional(leaf *workspace.Leaf) bool {
 		}
 	}
 	return true
-}
-
-func (c *toPlugins) rulesOf(leaf *workspace.Leaf) []workspace.ResolvedRule {
-	var rules []workspace.ResolvedRule
-	for _, block := range around(leaf) {
-		rules = append(rules, c.model.Rules(block)...)
-	}
-	return rules
 }
 
 // taskLeaves returns the tasks among what blocks stand for.
@@ -214,7 +206,7 @@ func (c *toPlugins) task(b *strings.Builder, one pluginTask) {
 	if leaf.Task.Timeout > 0 {
 		fmt.Fprintf(b, "    timeout: %s\n", seconds(leaf.Task.Timeout))
 	}
-	for _, rule := range c.rulesOf(leaf) {
+	for _, rule := range rulesOn(c.model, leaf) {
 		if rule.Policy == workspace.Any {
 			c.lose(rule.Place, "That one success is enough for %s: all are waited for", leaf.Name)
 		}

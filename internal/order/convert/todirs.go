@@ -96,10 +96,7 @@ func (c *toDirs) choose() {
 }
 
 func (c *toDirs) tagsOf(leaf *workspace.Leaf, at order.Place) []string {
-	tags := slices.Clone(leaf.Tags)
-	for _, group := range leaf.Groups {
-		tags = append(tags, group.Tags...)
-	}
+	tags := tagsOn(leaf)
 	slices.Sort(tags)
 	return slices.DeleteFunc(slices.Compact(tags), func(tag string) bool {
 		if stackTag.MatchString(tag) {
@@ -332,19 +329,35 @@ func around(leaf *workspace.Leaf) []*workspace.Block {
 	return append([]*workspace.Block{leaf.Block}, leaf.Groups...)
 }
 
+// rulesOn returns the rules of a leaf and of its groups.
+func rulesOn(m *workspace.Model, leaf *workspace.Leaf) []workspace.ResolvedRule {
+	var rules []workspace.ResolvedRule
+	for _, block := range around(leaf) {
+		rules = append(rules, m.Rules(block)...)
+	}
+	return rules
+}
+
+// tagsOn returns the tags that are written for a leaf and for its groups.
+func tagsOn(leaf *workspace.Leaf) []string {
+	tags := slices.Clone(leaf.Tags)
+	for _, group := range leaf.Groups {
+		tags = append(tags, group.Tags...)
+	}
+	return tags
+}
+
 // loseRules tells of rules that say more than what comes first.
 func (c *toDirs) loseRules(leaf *workspace.Leaf) {
-	for _, block := range around(leaf) {
-		for _, rule := range c.model.Rules(block) {
-			switch rule.Rel {
-			case workspace.ModifiedBy, workspace.ModifiedByOutputs:
-				c.lose(rule.Place, "That %s is modified with others", leaf.Name)
-			case workspace.PlanAfter, workspace.ApplyAfter:
-				c.lose(rule.Place, "That only a phase of %s waits: all of it does", leaf.Name)
-			}
-			if rule.Policy == workspace.Any {
-				c.lose(rule.Place, "That one success is enough for %s: all are waited for", leaf.Name)
-			}
+	for _, rule := range rulesOn(c.model, leaf) {
+		switch rule.Rel {
+		case workspace.ModifiedBy, workspace.ModifiedByOutputs:
+			c.lose(rule.Place, "That %s is modified with others", leaf.Name)
+		case workspace.PlanAfter, workspace.ApplyAfter:
+			c.lose(rule.Place, "That only a phase of %s waits: all of it does", leaf.Name)
+		}
+		if rule.Policy == workspace.Any {
+			c.lose(rule.Place, "That one success is enough for %s: all are waited for", leaf.Name)
 		}
 	}
 }

@@ -313,10 +313,7 @@ func (c *toGates) dirs(b *strings.Builder) {
 
 // dir writes the tags and the files of a stack.
 func (c *toGates) dir(b *strings.Builder, indent string, leaf *workspace.Leaf) {
-	tags := slices.Clone(leaf.Tags)
-	for _, group := range leaf.Groups {
-		tags = append(tags, group.Tags...)
-	}
+	tags := tagsOn(leaf)
 	if tag := c.marker(leaf.Stack.Dir); tag != "" && len(c.byDir[leaf.Stack.Dir]) == 1 {
 		tags = append(tags, tag)
 	}

@@ -85,7 +85,7 @@ func (c *toStates) choose() {
 		c.ids[leaf] = c.id(leaf.Name, order.PlaceOf(leaf.Range))
 	}
 	for _, leaf := range c.sequence {
-		if leaf.Task.Reaction != nil && slices.ContainsFunc(c.rulesOf(leaf), func(r workspace.ResolvedRule) bool { return r.Rel == workspace.Watch && len(c.others(leaf, r)) > 0 }) {
+		if leaf.Task.Reaction != nil && slices.ContainsFunc(rulesOn(c.model, leaf), func(r workspace.ResolvedRule) bool { return r.Rel == workspace.Watch && len(c.others(leaf, r)) > 0 }) {
 			c.reactions[leaf] = c.taken.add(c.ids[leaf] + "-on-change")
 		}
 	}
@@ -104,14 +104,6 @@ func (c *toStates) id(name string, at order.Place) string {
 	return id
 }
 
-func (c *toStates) rulesOf(leaf *workspace.Leaf) []workspace.ResolvedRule {
-	var rules []workspace.ResolvedRule
-	for _, block := range around(leaf) {
-		rules = append(rules, c.model.Rules(block)...)
-	}
-	return rules
-}
-
 // others are the tasks that a rule of a task names and that are kept.
 func (c *toStates) others(leaf *workspace.Leaf, rule workspace.ResolvedRule) []*workspace.Leaf {
 	return slices.DeleteFunc(taskLeaves(c.model, rule.Targets), func(other *workspace.Leaf) bool { return other == leaf || !c.kept[other] })
@@ -119,7 +111,7 @@ func (c *toStates) others(leaf *workspace.Leaf, rule workspace.ResolvedRule) []*
 
 // pointless returns a rule that says whether a task runs at all, if of all rules of its kind nothing is left; nil if there is none.
 func (c *toStates) pointless(leaf *workspace.Leaf) *workspace.ResolvedRule {
-	rules := slices.DeleteFunc(c.rulesOf(leaf), func(rule workspace.ResolvedRule) bool { return !rule.Rel.IsReaction() })
+	rules := slices.DeleteFunc(rulesOn(c.model, leaf), func(rule workspace.ResolvedRule) bool { return !rule.Rel.IsReaction() })
 	for _, rule := range rules {
 		left := slices.ContainsFunc(rules, func(other workspace.ResolvedRule) bool {
 			return other.Rel == rule.Rel && other.Policy == rule.Policy && len(c.others(leaf, other)) > 0
@@ -151,7 +143,7 @@ func kindOf(rel workspace.Relation, policy workspace.Policy) string {
 // collect finds the requisites of tasks.
 func (c *toStates) collect() {
 	for _, leaf := range c.sequence {
-		for _, rule := range c.rulesOf(leaf) {
+		for _, rule := range rulesOn(c.model, leaf) {
 			others := c.others(leaf, rule)
 			if lost := c.lostTargets(leaf, rule); lost != "" && rule.Rel != workspace.ModifiedBy && rule.Rel != workspace.ModifiedByOutputs {
 				c.lose(rule.Place, "That %s has to do with %s", leaf.Name, lost)
