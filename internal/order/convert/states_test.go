@@ -206,13 +206,13 @@ Of deploy it (cmd.run): runas, failhard (workspace.sls:4:3).`
 func TestOrderX11FromStatesConditions(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	write(t, dir, map[string]string{"made": "", "shell": "#!/bin/sh\necho \"in own shell: $2\"; eval \"$2\"\n"})
+	write(t, dir, map[string]string{"made": "", "shell": "#!/bin/sh\necho \"in own shell: <$2>\"; eval \"$2\"\n"})
 	if err := os.Chmod("shell", 0o755); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
 	for call, want := range map[string]string{
 		"{name: echo it}":                                                     "it\n",
-		"{name: echo it}, {shell: ./shell}":                                   "in own shell: echo it\nit\n",
+		"{name: echo it}, {shell: ./shell}":                                   "in own shell: <echo it>\nit\n",
 		"{name: echo it}, {creates: made}":                                    "",
 		"{name: pwd}, {creates: [made, not]}":                                 "DIR\n",
 		"{name: echo it}, {cwd: /nowhere}, {creates: made}":                   "",
@@ -225,9 +225,9 @@ func TestOrderX11FromStatesConditions(t *testing.T) {
 		"{name: 'echo it; exit 0'}, {check_cmd: [test -e made, test -e not]}": "it\nexit status 1",
 		"{name: exit 3}":                              "exit status 3",
 		"{name: echo it}, {hide_output: true}":        "",
-		"{name: 'exit 3'}, {shell: ./shell}":          "in own shell: exit 3\nexit status 3",
+		"{name: 'exit 3'}, {shell: ./shell}":          "in own shell: <exit 3>\nexit status 3",
 		"{name: echo it}, {shell: ./shell}, {cwd: /}": "exit status 127",
-		"{name: exit 3}, {shell: ./shell}, {unless: [test -e not]}, {check_cmd: 'echo checked'}": "in own shell: exit 3\nin own shell: echo checked\nchecked\n",
+		"{name: exit 3}, {shell: ./shell}, {unless: [test -e not]}, {check_cmd: 'echo checked'}": "in own shell: <exit 3>\nin own shell: <echo checked>\nchecked\n",
 	} {
 		r := FromStates(states(t, "a: {cmd.run: ["+call+"]}"))
 		command := model(t, string(r.Text())).Leaves[0].Task.Command
