@@ -14,7 +14,9 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -122,11 +124,11 @@ func (r *Result) Check() hcl.Diagnostics {
 
 // origin returns what the block around a place in the workspace file was written from.
 func (r *Result) origin(w *workspace.Workspace, at order.Place) order.Place {
-	var origin order.Place
-	for _, block := range w.Blocks {
-		if block.Range.Start.Line <= at.Line {
-			origin = r.origins[block.Name]
-		}
+	after, _ := slices.BinarySearchFunc(w.Blocks, at.Line, func(block *workspace.Block, line int) int {
+		return cmp.Or(cmp.Compare(block.Range.Start.Line, line), -1) // they are as written
+	})
+	if after == 0 {
+		return order.Place{}
 	}
-	return origin
+	return r.origins[w.Blocks[after-1].Name]
 }
