@@ -32,7 +32,7 @@ const tokenPrefix = "TF_TOKEN_"
 func readCLIConfig(environ []string) (*cliConfig, error) {
 	config := &cliConfig{tokens: map[svchost.Hostname]string{}, services: map[svchost.Hostname]map[string]string{}}
 	var problems error
-	for _, path := range cliConfigFiles(environ) {
+	for _, path := range CLIConfigFiles(environ) {
 		if err := config.addFile(path); err != nil {
 			problems = errors.Join(problems, fmt.Errorf("the CLI configuration %s cannot be used: %w", path, err))
 		}
@@ -51,8 +51,8 @@ func readCLIConfig(environ []string) (*cliConfig, error) {
 	return config, problems
 }
 
-// cliConfigFiles returns the files to read, as far as they can exist; later ones beat earlier ones.
-func cliConfigFiles(environ []string) []string {
+// CLIConfigFiles returns the files of the configuration of terraform, as far as they can exist; later ones beat earlier ones.
+func CLIConfigFiles(environ []string) []string {
 	lookUp := func(name string) string {
 		for _, entry := range slices.Backward(environ) {
 			if value, ok := strings.CutPrefix(entry, name+"="); ok {

@@ -10,9 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/process"
 	"github.com/cairnstacks/cairn/internal/order/render"
@@ -119,6 +121,7 @@ func (g *gates) programs(ctx context.Context) (rollout.Options, error) {
 		}
 		o.CairnOptions = []string{"-engine=" + engine}
 	}
+	o.SharedCache = sharesProviders(os.Environ())
 	if !g.session.viewOptions(g.session.streams.Out).Color {
 		o.EngineOptions = []string{"-no-color"}
 	}
@@ -136,6 +139,16 @@ func (g *gates) programs(ctx context.Context) (rollout.Options, error) {
 	o.Engine, err = filepath.Abs(found.Path)
 	return o, err
 }
+
+// sharesProviders tells whether the configuration of the engine names a cache of providers.
+func sharesProviders(environ []string) bool {
+	return slices.ContainsFunc(bundle.CLIConfigFiles(environ), func(name string) bool {
+		content, err := os.ReadFile(name)
+		return err == nil && cacheSetting.Match(content) // if there is an error, the engine says so
+	})
+}
+
+var cacheSetting = regexp.MustCompile(`(?m)^\s*plugin_cache_dir\s*=|"plugin_cache_dir"\s*[:=]`)
 
 // needsEngine tells whether a unit is worked on with the engine that is found from here. A stack may have settings of its own, which name another.
 func (g *gates) needsEngine(unit int) bool {

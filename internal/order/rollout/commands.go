@@ -100,7 +100,7 @@ func (r *run) commands(unit int, phase string, commands [][]string) error {
 			*says = planLines{to: out.Out}
 			command.Stdout = says
 		}
-		if err = r.command(args[0], command); err != nil {
+		if err = r.command(u, args[0], command); err != nil {
 			break
 		}
 	}
@@ -123,8 +123,8 @@ func (e *lostOutput) Error() string { return e.err.Error() }
 func (e *lostOutput) Unwrap() error { return e.err }
 
 // command runs a command. In a cache of providers that several share, terraform can install for one at a time only.
-func (r *run) command(name string, command process.Command) error {
-	if name == "init" && os.Getenv("TF_PLUGIN_CACHE_DIR") != "" {
+func (r *run) command(u *Unit, name string, command process.Command) error {
+	if name == "init" && (r.options.SharedCache || variable(u, "TF_PLUGIN_CACHE_DIR") != "") {
 		r.installing.Lock()
 		defer r.installing.Unlock()
 	}

@@ -30,7 +30,8 @@ import (
 const engine = `#!/bin/sh
 echo "$(basename "$PWD"): $*${TF_WORKSPACE:+ in $TF_WORKSPACE}" >> "$LOG"
 echo "$1"
-[ -z "$TF_PLUGIN_CACHE_DIR" ] || [ "$1" != init ] || { mkdir "$TF_PLUGIN_CACHE_DIR" && sleep 0.1 && rmdir "$TF_PLUGIN_CACHE_DIR"; } || exit 8
+CACHE="${TF_PLUGIN_CACHE_DIR:-$CACHE}"
+[ -z "$CACHE" ] || [ "$1" != init ] || { mkdir "$CACHE" && sleep 0.1 && rmdir "$CACHE"; } || exit 8
 case "$1" in
 plan)
   for arg; do case "$arg" in -out=*) echo "plan of $PWD" > "${arg#-out=}" ;; esac; done
@@ -61,6 +62,8 @@ type bench struct {
 	stop     func() // is called at a question
 	stopAt   int    // which one; 0 for the first
 
+	env      []string  // of units of which a test says so
+	shared   bool      // Options.SharedCache
 	output   io.Writer // nil for one that takes everything
 	readPlan func(file string) (PlanFile, error)
 	applied  chan struct{} // is closed when auto has ended; nil if nobody wants to know
@@ -167,7 +170,7 @@ func (b *bench) run(mode Mode) (ends, log string) {
 	var lines []string
 	for _, end := range b.work.Run(ctx, Options{
 		Mode: mode, Engine: filepath.Join(b.dir, "engine"), Plans: plans, Processes: &process.Set{},
-		Cairn: filepath.Join(b.dir, "engine"), ReadPlan: b.readPlan, MaxRounds: 3, Parallel: b.parallel,
+		Cairn: filepath.Join(b.dir, "engine"), ReadPlan: b.readPlan, MaxRounds: 3, SharedCache: b.shared, Parallel: b.parallel,
 		Asks:   func(unit int) bool { return b.work.Units[unit].Name != b.auto },
 		Output: render.NewOutput(b.output, io.Discard, false), Approve: b.approve, Ended: b.ended,
 	}) {
@@ -406,15 +409,26 @@ func TestNotAsked(t *testing.T) {
 
 // With a cache of providers, which a relative path may name, these are installed for one unit at a time.
 func TestCache(t *testing.T) {
-	b := newBench(t)
-	for _, name := range []string{"a", "b", "c"} {
-		b.unit(name, "none")
+	for name, prepare := range map[string]func(b *bench, cache string){
+		"environment":          func(b *bench, _ string) { b.t.Setenv("TF_PLUGIN_CACHE_DIR", "cache") },
+		"environment of units": func(b *bench, cache string) { b.env = []string{"TF_PLUGIN_CACHE_DIR=" + cache} },
+		"configuration": func(b *bench, cache string) {
+			b.shared = true
+			b.env = []string{"CACHE=" + cache}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			prepare(b, filepath.Join(b.dir, "cache"))
+			for _, name := range []string{"a", "b", "c"} {
+				b.unit(name, "none").Env = b.env
+			}
+			b.parallel = 3
+			t.Chdir(b.dir)
+			ends, _ := b.run(PlanOnly)
+			b.check("ends", ends, "a no changes", "b no changes", "c no changes")
+		})
 	}
-	b.parallel = 3
-	t.Chdir(b.dir)
-	t.Setenv("TF_PLUGIN_CACHE_DIR", "cache")
-	ends, _ := b.run(PlanOnly)
-	b.check("ends", ends, "a no changes", "b no changes", "c no changes")
 }
 
 // A run that is stopped while a question waits applies nothing and starts nothing more.

@@ -44,6 +44,8 @@ type Options struct {
 	CairnOptions  []string
 	EngineOptions []string // of all commands but those about workspaces
 
+	SharedCache bool // providers are installed into a cache of all directories, also if nothing in the environment says so
+
 	Plans     string // directory for plan files, which hold secrets
 	Processes *process.Set
 	Output    *render.Output
