@@ -29,6 +29,7 @@ type gateOptions struct {
 	ask            bool
 	maxRounds      countValue
 	report         fileValue
+	detailed       bool // exit with 2 if there are changes
 }
 
 func runPlanCommand() *command {
@@ -59,7 +60,9 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *command {
 			f.treeFlags(&o.tree)
 			f.Var(&o.parallelOption, "parallel", "work on `N` directories at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
 			f.BoolVar(&o.dryRun, "dry-run", false, "only show what belongs to the change, why, and in which steps it is done")
-			if mode != rollout.PlanOnly {
+			if mode == rollout.PlanOnly {
+				f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 when there are changes, 0 when there are none")
+			} else {
 				f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
 				f.BoolVar(&o.ask, "ask", false, "ask also where a stack has auto_apply")
 				o.maxRounds = defaultRounds
@@ -90,6 +93,10 @@ func (o *gateOptions) check(s *session) error {
 	switch {
 	case o.autoApprove && o.ask:
 		return fail("Options contradict", "Give only one of -auto-approve and -ask.")
+	case o.dryRun && o.report != "":
+		return noReport()
+	case o.dryRun && o.detailed:
+		return fail("Options contradict", "With -dry-run nothing is planned, so that -detailed-exitcode has nothing to tell. Leave one of them out.")
 	case s.options.json && !o.dryRun:
 		return fail("Option without another", "The option -json is about what would be done: add -dry-run.")
 	}

@@ -60,7 +60,11 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	}
 	stop()
 	err = g.session.writeRunReport(g.options.report, g.reportOf(ends)) // before the summary, which may find nobody who reads it
-	return g.summarize(ends), err
+	code := g.summarize(ends)
+	if code == exitOK && g.options.detailed && slices.ContainsFunc(ends, func(end rollout.End) bool { return end.State == rollout.Planned }) {
+		code = exitChanges
+	}
+	return code, err
 }
 
 var gateTitles = map[rollout.Mode]string{rollout.PlanOnly: "Planning", rollout.ApplyAll: "Applying", rollout.Destroy: "Destroying"}

@@ -81,7 +81,7 @@ func (s *session) openPlugins(options pluginOptions) (*ordering, error) {
 
 // runPlugins runs the shell tasks of plugins.
 func (s *session) runPlugins(ctx context.Context, options runOptions) (int, error) {
-	if err := options.checkNumbers(); err != nil {
+	if err := options.checkFlags(); err != nil {
 		return 0, err
 	}
 	switch t := options.tree; {

@@ -72,7 +72,7 @@ func (o *runOptions) check() error {
 	if err := o.tree.plugins.alone(); err != nil {
 		return err
 	}
-	if err := o.checkNumbers(); err != nil {
+	if err := o.checkFlags(); err != nil {
 		return err
 	}
 	if len(o.command) == 0 {
@@ -91,10 +91,13 @@ func (o *runOptions) check() error {
 	return nil
 }
 
-func (o *runOptions) checkNumbers() error {
+func (o *runOptions) checkFlags() error {
 	o.parallel = max(int(o.parallelOption), 1)
 	if o.keepGoing && o.fast {
 		return fail("Options contradict", "Give only one of -continue-on-error and -fail-fast.")
+	}
+	if o.dryRun && o.report != "" {
+		return noReport()
 	}
 	return nil
 }
