@@ -93,8 +93,6 @@ func (o *gateOptions) check(s *session) error {
 	switch {
 	case o.autoApprove && o.ask:
 		return fail("Options contradict", "Give only one of -auto-approve and -ask.")
-	case o.dryRun && o.report != "":
-		return noReport()
 	case o.dryRun && o.detailed:
 		return fail("Options contradict", "With -dry-run nothing is planned, so that -detailed-exitcode has nothing to tell. Leave one of them out.")
 	case s.options.json && !o.dryRun:

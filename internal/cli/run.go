@@ -96,9 +96,6 @@ func (o *runOptions) checkFlags() error {
 	if o.keepGoing && o.fast {
 		return fail("Options contradict", "Give only one of -continue-on-error and -fail-fast.")
 	}
-	if o.dryRun && o.report != "" {
-		return noReport()
-	}
 	return nil
 }
 

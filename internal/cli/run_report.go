@@ -21,10 +21,6 @@ type runReport interface {
 
 var _ runReport = render.Summary{}
 
-func noReport() error {
-	return fail("Options contradict", "With -dry-run nothing is run, so that there are no results for -report. Leave one of them out.")
-}
-
 // checkReport finds out, before anything is run, whether the file can be written.
 func (s *session) checkReport(file fileValue) error {
 	if file == "" {
