@@ -207,15 +207,7 @@ func (w *openedWorkspace) stackWork(leaf *workspace.Leaf, options runOptions) no
 }
 
 func (w *openedWorkspace) taskWork(leaf *workspace.Leaf, reacts bool) nodeWork {
-	env := append(os.Environ(), leaf.Environ()...)
-	command := func(words []string) process.Command {
-		return process.Command{Program: words[0], Args: words[1:], Dir: w.dir(leaf), Env: env, Timeout: leaf.Task.Timeout}
-	}
-	job := process.Job{Command: command(leaf.Task.Command), Retries: leaf.Task.Retries, Interval: leaf.Task.Interval}
-	if reacts && leaf.Task.Reaction != nil {
-		reaction := command(leaf.Task.Reaction)
-		job.Reaction = &reaction
-	}
+	job := leaf.Task.Job(w.dir(leaf), append(os.Environ(), leaf.Environ()...), reacts)
 	return nodeWork{job, leaf.Task.Command}
 }
 

@@ -161,16 +161,22 @@ func environment(u *Unit) []string {
 	return env
 }
 
-// task runs the command of a task.
-func (r *run) task(ctx context.Context, u *Unit, reacts bool) error {
+// Job is what is run for a task in a directory. The reaction is a part of it only if the task reacts.
+func (t *Task) Job(dir string, env []string, reacts bool) process.Job {
 	command := func(words []string) process.Command {
-		return process.Command{Program: words[0], Args: words[1:], Dir: u.Dir, Env: append(os.Environ(), u.Env...), Timeout: u.Task.Timeout}
+		return process.Command{Program: words[0], Args: words[1:], Dir: dir, Env: env, Timeout: t.Timeout}
 	}
-	job := process.Job{Command: command(u.Task.Command), Retries: u.Task.Retries, Interval: u.Task.Interval}
-	if reacts && u.Task.Reaction != nil {
-		reaction := command(u.Task.Reaction)
+	job := process.Job{Command: command(t.Command), Retries: t.Retries, Interval: t.Interval}
+	if reacts && t.Reaction != nil {
+		reaction := command(t.Reaction)
 		job.Reaction = &reaction
 	}
+	return job
+}
+
+// task runs the command of a task.
+func (r *run) task(ctx context.Context, u *Unit, reacts bool) error {
+	job := u.Task.Job(u.Dir, append(os.Environ(), u.Env...), reacts)
 	out := r.options.Output.Node(u.Name)
 	job.Stdout, job.Stderr = out.Out, out.Err
 	err := r.options.Processes.RunJob(ctx, job)

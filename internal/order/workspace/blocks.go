@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/glob"
+	"github.com/cairnstacks/cairn/internal/order/rollout"
 )
 
 var blockTypes map[Type]func(*Block, *arguments)
@@ -156,12 +157,11 @@ func groupBlock(b *Block, a *arguments) {
 
 func taskBlock(b *Block, a *arguments) {
 	b.Task = &Task{
-		Command:  a.command("command"),
-		Reaction: a.command("on_change"),
-		Dir:      a.dir("path", "."),
-		Timeout:  a.duration("timeout"),
-		Interval: a.duration("interval"),
-		Retries:  a.count("retries", 0), Environment: a.environment("environment"),
+		Task: rollout.Task{
+			Command: a.command("command"), Reaction: a.command("on_change"),
+			Timeout: a.duration("timeout"), Interval: a.duration("interval"), Retries: a.count("retries", 0),
+		},
+		Dir: a.dir("path", "."), Environment: a.environment("environment"),
 		Stage: a.stage(),
 	}
 	if b.Task.Command == nil && a.body.Attributes["command"] == nil {

@@ -4,11 +4,10 @@
 package workspace
 
 import (
-	"time"
-
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order/glob"
+	"github.com/cairnstacks/cairn/internal/order/rollout"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
 )
 
@@ -120,12 +119,8 @@ type Group struct {
 
 // Task is a command.
 type Task struct {
-	Command     []string // program and arguments
-	Reaction    []string // what runs after it if something that it watches has changed
-	Dir         string   // as of a stack
-	Timeout     time.Duration
-	Retries     int
-	Interval    time.Duration // between tries
+	rollout.Task
+	Dir         string // as of a stack
 	Environment map[string]string
 	Stage       *Stage
 }

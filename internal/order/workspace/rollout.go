@@ -73,8 +73,7 @@ func (m *Model) unit(l *Leaf, o RolloutOptions) rollout.Unit {
 		unit.Reasons = o.Reasons(l)
 	}
 	if l.Task != nil {
-		t := l.Task
-		unit.Task = &rollout.Task{Command: t.Command, Reaction: t.Reaction, Timeout: t.Timeout, Retries: t.Retries, Interval: t.Interval}
+		unit.Task = &l.Task.Task
 		unit.When = m.When(l)
 		return unit
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/changes"
+	"github.com/cairnstacks/cairn/internal/order/rollout"
 )
 
 // resolve reads a file that must have no problems.
@@ -906,8 +907,8 @@ task "line" { command = "echo a | tr a b" }
 `)
 	task := m.Block("migrate").Task
 	want := &Task{
-		Command: []string{"./migrate.sh", "up", "3"}, Dir: "db", Timeout: 90e9, Retries: 2, Interval: 5e9,
-		Environment: map[string]string{"MODE": "fast", "LEVEL": "3", "DRY": "false"},
+		Task: rollout.Task{Command: []string{"./migrate.sh", "up", "3"}, Timeout: 90e9, Retries: 2, Interval: 5e9},
+		Dir:  "db", Environment: map[string]string{"MODE": "fast", "LEVEL": "3", "DRY": "false"},
 	}
 	if diff := cmp.Diff(want, task); diff != "" {
 		t.Errorf("task (-want +got):\n%s", diff)
