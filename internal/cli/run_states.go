@@ -68,7 +68,7 @@ Functions: ` + strings.Join(statefn.Names(), ", ") + `. All others are programs 
 				return 0, err
 			}
 			host := &statefn.Host{Files: src.files(), Folder: functions, Backups: backupsDir(backups)}
-			run := &statesRun{session: s, source: src, host: host, test: test, report: string(report), show: show}
+			run := &statesRun{session: s, source: src, host: host, test: test, report: report, show: show}
 			status, err := run.run(ctx, o, lowdata.RunOptions{Test: test, Failhard: failhard, Parallel: int(parallel)})
 			return status, errors.Join(err, src.close())
 		},
@@ -153,7 +153,7 @@ type statesRun struct {
 	source  *statesSource
 	host    *statefn.Host
 	test    bool
-	report  string                    // the file for the results; "" if there is none
+	report  fileValue                 // the file for the results; "" if there is none
 	show    func(lowdata.Status) bool // whether of a result all is shown, and not only one line
 	unread  func()                    // is called if nobody reads the results
 }
@@ -166,7 +166,7 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options lowdata.Ru
 	if diags := r.host.Check(r.source.low.Calls); len(diags) > 0 {
 		return 0, diags
 	}
-	if err := s.checkReport(fileValue(r.report)); err != nil {
+	if err := s.checkReport(r.report); err != nil {
 		return 0, err
 	}
 	if !s.options.json { // the document has them
@@ -192,10 +192,8 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options lowdata.Ru
 			status = exitError
 		}
 	}
-	if r.report != "" {
-		if err := s.writeRunReport(fileValue(r.report), statesReport{r, results}); err != nil {
-			return 0, err
-		}
+	if err := s.writeRunReport(r.report, statesReport{r, results}); err != nil {
+		return 0, err
 	}
 	if s.options.json {
 		return status, jsonview.WriteDocument(s.streams.Out, r.document(results), true)
