@@ -5,7 +5,8 @@
 // users who have none.
 //
 // Candidates are looked at in a fixed order: the one that a setting names; tofu and then terraform from PATH; what
-// [Install] has installed, newest first. The first one that is new enough and that all requirements accept is used.
+// [Install] has installed, newest first. The first one that is new enough and that all requirements accept is used; where
+// there is none, the first one that only advisory requirements do not accept.
 //
 // Rules:
 //

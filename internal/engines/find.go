@@ -52,9 +52,12 @@ type Candidate struct {
 
 	// Err says why the binary cannot be used: a [*TooOldError], an [*UnacceptedError], or that it is no engine. Nil if it can.
 	Err error
+
+	// Unmet are the advisory requirements that do not accept the binary.
+	Unmet []*UnacceptedError
 }
 
-// broken tells whether the binary is none of an engine.
+// broken reports whether the binary is none of an engine.
 func (c *Candidate) broken() bool { return c.Err != nil && c.Info.Name == "" }
 
 // UnusableError says that binaries were found, and none of them can be used.
@@ -91,20 +94,22 @@ type Search struct {
 //
 // Errors: [ErrNone], a [*NotFoundError], an [*UnusableError], or why a binary could not be identified.
 func (s Search) Find(ctx context.Context) (*Candidate, error) {
-	var rejected []*Candidate
+	var choice choice
 	for c, err := range s.candidates(ctx) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case c.Err == nil:
-			return c, nil
-		case c.broken():
-			return nil, c.Err
 		}
-		rejected = append(rejected, c)
+		if choice.look(c); choice.ended {
+			break
+		}
 	}
-	if len(rejected) > 0 {
-		return nil, &UnusableError{rejected}
+	switch {
+	case choice.best != nil:
+		return choice.best, nil
+	case choice.broken != nil:
+		return nil, choice.broken.Err
+	case len(choice.rejected) > 0:
+		return nil, &UnusableError{choice.rejected}
 	}
 	if s.Setting != "" {
 		return nil, &NotFoundError{s.Setting}
@@ -115,18 +120,37 @@ func (s Search) Find(ctx context.Context) (*Candidate, error) {
 // All returns every binary that was found, in the order in which they are looked at. The one that [Search.Find]
 // returns is chosen; it is nil if there is none.
 func (s Search) All(ctx context.Context) (all []*Candidate, chosen *Candidate, err error) {
-	ended := false
+	var choice choice
 	for c, err := range s.candidates(ctx) {
 		if err != nil {
 			return nil, nil, err
 		}
 		all = append(all, c)
-		if chosen == nil && !ended && c.Err == nil {
-			chosen = c
-		}
-		ended = ended || c.broken()
+		choice.look(c)
 	}
-	return all, chosen, nil
+	return all, choice.best, nil
+}
+
+// choice is what was found while candidates are looked at in their order.
+type choice struct {
+	best     *Candidate // nil until there is one that can be used
+	rejected []*Candidate
+	broken   *Candidate // that ended the search (rule 2)
+	ended    bool       // the following candidates make no difference
+}
+
+func (s *choice) look(c *Candidate) {
+	switch {
+	case s.ended:
+	case c.broken():
+		s.broken, s.ended = c, true
+	case c.Err != nil:
+		s.rejected = append(s.rejected, c)
+	case len(c.Unmet) == 0:
+		s.best, s.ended = c, true
+	case s.best == nil:
+		s.best = c
+	}
 }
 
 // candidates yields the binaries in their order (rule 1). It ends with the first error.
@@ -144,7 +168,7 @@ func (s Search) candidates(ctx context.Context) iter.Seq2[*Candidate, error] {
 				return yield(nil, context.Cause(ctx))
 			}
 			if c.Err == nil {
-				c.Err = check(path, c.Info, s.Requirements)
+				c.check(s.Requirements)
 			}
 			return yield(c, nil)
 		}

@@ -59,6 +59,11 @@ func TestFindFollowsOrder(t *testing.T) {
 	requires := func(program, text string) Requirement {
 		return Requirement{Program: program, Constraint: constraint(t, text), Place: "cairn.hcl:1"}
 	}
+	advises := func(text string) Requirement {
+		advice := requires(Terraform, text)
+		advice.Advisory = true
+		return advice
+	}
 	all := []string{
 		"path/tofu 1.11.5", "path/terraform 1.11.4", "other/engine 1.12.0",
 		"home/tofu/1.12.0/tofu 1.12.0", "home/tofu/1.12.10/tofu 1.12.10", "home/terraform/1.14.0/terraform 1.14.0",
@@ -82,6 +87,10 @@ func TestFindFollowsOrder(t *testing.T) {
 		"requirement of the other program":   {all, "", []Requirement{requires("terraform", "1.14.0")}, "path/tofu"},
 		"requirement of terraform":           {all, "terraform", []Requirement{requires("terraform", "1.14.0")}, "home/terraform/1.14.0/terraform"},
 		"two requirements":                   {all, "", []Requirement{requires("", ">= 1.12"), requires("", "< 1.12.10")}, "home/tofu/1.12.0/tofu"},
+		"advice that one follows":            {all, "terraform", []Requirement{advises("1.14.0")}, "home/terraform/1.14.0/terraform"},
+		"advice that none follows":           {all, "terraform", []Requirement{advises("1.15.0")}, "path/terraform"},
+		"advice about a file":                {all, "other/engine", []Requirement{advises("1.15.0")}, "other/engine"},
+		"advice and a requirement":           {all, "terraform", []Requirement{advises("1.11.4"), requires("", ">= 1.12")}, "home/terraform/1.14.0/terraform"},
 		"development build of what it wants": {[]string{"path/tofu 1.12.6-dev"}, "", []Requirement{requires("", ">= 1.12.6")}, "path/tofu"},
 	}
 	for name, test := range tests {

@@ -75,9 +75,20 @@ type Requirement struct {
 	Constraint Constraint
 	Place      string     // where it is written, for messages
 	Range      *hcl.Range // of it, where that can be shown
+
+	// Invalid says why what is written there is no constraint. Then no version of the program is accepted.
+	Invalid string
+
+	// Advisory requirements prefer a binary and exclude none: where they accept no binary, the first one is used that the others accept.
+	Advisory bool
 }
 
-// applies tells whether the requirement is about a program.
+// accepts reports whether a version of a program meets the requirement.
+func (r Requirement) accepts(program string, v *version.Version) bool {
+	return !r.applies(program) || r.Invalid == "" && r.Constraint.Accepts(v)
+}
+
+// applies reports whether the requirement is about a program.
 func (r Requirement) applies(program string) bool { return r.Program == "" || r.Program == program }
 
 // UnacceptedError says that a requirement does not accept the version of a binary.
@@ -88,24 +99,31 @@ type UnacceptedError struct {
 }
 
 func (e *UnacceptedError) Error() string {
+	if e.Requirement.Invalid != "" {
+		return fmt.Sprintf("%s is %s %s; %s", e.Path, e.Info.Name, e.Info.Version, e.Requirement.Invalid)
+	}
 	return fmt.Sprintf("%s is %s %s; %s requires version %s", e.Path, e.Info.Name, e.Info.Version, e.Requirement.Place, e.Requirement.Constraint)
 }
 
-// check checks a binary against all that is required of it.
-//
-// Errors: [*TooOldError], [*UnacceptedError].
-func check(path string, info engine.Info, requirements []Requirement) error {
-	if err := CheckVersion(path, info); err != nil {
-		return err
+// check checks the binary against what is required of it. The candidate then has the result.
+func (c *Candidate) check(requirements []Requirement) {
+	if c.Err = CheckVersion(c.Path, c.Info); c.Err != nil {
+		return
 	}
-	found, err := version.NewVersion(info.Version)
+	found, err := version.NewVersion(c.Info.Version)
 	if err != nil {
-		return fmt.Errorf("version of %s: %w", path, err)
+		c.Err = fmt.Errorf("version of %s: %w", c.Path, err)
+		return
 	}
 	for _, required := range requirements {
-		if required.applies(info.Name) && !required.Constraint.Accepts(found) {
-			return &UnacceptedError{Path: path, Info: info, Requirement: required}
+		if required.accepts(c.Info.Name, found) {
+			continue
 		}
+		unaccepted := &UnacceptedError{Path: c.Path, Info: c.Info, Requirement: required}
+		if !required.Advisory {
+			c.Err = unaccepted
+			return
+		}
+		c.Unmet = append(c.Unmet, unaccepted)
 	}
-	return nil
 }
