@@ -54,6 +54,7 @@ Reads expressions from standard input, one a line; brackets that are open contin
 			f.engineFlags()
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			s.changesNothing = true
 			c, diags := s.openConsole(ctx, variables.arguments, stack, planFile)
 			if diags.HasErrors() {
 				return s.finish(diags)

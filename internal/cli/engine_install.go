@@ -89,10 +89,7 @@ func (s *session) installRequest(args []string, flags installFlags) (engines.Ins
 	if err != nil {
 		return req, err
 	}
-	required, err := s.engineRequirements(settings)
-	if err != nil {
-		return req, err
-	}
+	required := s.engineRequirements(settings)
 	given := ""
 	if len(args) > 0 && programName(args[0]) != "" {
 		req.Program, args = args[0], args[1:]
@@ -141,11 +138,21 @@ func installConstraints(program, given string, required []engines.Requirement) (
 		}
 		return []engines.Constraint{constraint}, nil
 	}
-	var constraints []engines.Constraint
+	var constraints, advised []engines.Constraint
 	for _, r := range required {
-		if r.Program == "" || r.Program == program {
+		switch {
+		case r.Program != "" && r.Program != program:
+		case r.Invalid != "" && !r.Advisory:
+			return nil, fail("Wrong version file", "%s Or name a version here: cairn engine install %s VERSION.", sentences(r.Invalid), program)
+		case r.Invalid != "":
+		case r.Advisory:
+			advised = append(advised, r.Constraint)
+		default:
 			constraints = append(constraints, r.Constraint)
 		}
+	}
+	if len(constraints) == 0 {
+		constraints = advised
 	}
 	return constraints, nil
 }

@@ -45,7 +45,8 @@ func engineListCommand() *command {
 		long: `
 They are listed in the order in which they are looked at: the one that -engine, CAIRN_ENGINE or cairn.hcl names;
 tofu and terraform from PATH; those that "cairn engine install" has installed, the newest first. The first one that is
-new enough and has a version that cairn.hcl and .terraform-version accept is used.`,
+new enough and has a version that cairn.hcl and .terraform-version accept is used. Where an engine is named,
+.terraform-version is advice.`,
 		example: "cairn engine list\ncairn engine list -json",
 		flags: func(f *flagSet) {
 			f.engineFlags()

@@ -82,36 +82,39 @@ func programName(setting string) string {
 
 // readVersionFile returns what the version file requires, nil if there is none.
 //
-// It has one line: a version, or a constraint. Lines that are empty or begin with # don't count.
-func readVersionFile() (*engines.Requirement, error) {
+// It has one line: a version, or a constraint. Lines that are empty or begin with # don't count. What is wrong with it is part of the
+// requirement: the file may not matter.
+func readVersionFile() *engines.Requirement {
 	content, err := os.ReadFile(versionFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
+	required := &engines.Requirement{Program: engines.Terraform, Place: versionFile}
 	if err != nil {
-		return nil, fail("Version file cannot be read", "The file %s says which version of terraform is wanted, and cannot be read: %s.", versionFile, reason(err))
+		required.Invalid = fmt.Sprintf("the file %s, which says which version of terraform is required, cannot be read: %s", versionFile, reason(err))
+		return required
 	}
-	var found *engines.Requirement
-	number := 0
+	number, found := 0, false
 	for line := range strings.Lines(string(content)) {
 		number++
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if found != nil {
-			return nil, fail("Wrong version file", "%s, line %d: there is a second version. Write one version, or one constraint such as \">= 1.11, < 2\".", versionFile, number)
+		if found {
+			required.Invalid = fmt.Sprintf("%s, line %d: there is a second version; write one version, or one constraint such as \">= 1.11, < 2\"", versionFile, number)
+			return required
 		}
-		constraint, err := engines.ParseConstraint(line)
-		if err != nil {
-			return nil, fail("Wrong version file", "%s, line %d: %s.", versionFile, number, err)
+		found = true
+		if required.Constraint, err = engines.ParseConstraint(line); err != nil {
+			required.Invalid = fmt.Sprintf("%s, line %d: %s", versionFile, number, err)
+			return required
 		}
-		found = &engines.Requirement{Program: engines.Terraform, Constraint: constraint, Place: versionFile}
 	}
-	if found == nil {
-		return nil, fail("Wrong version file", "%s is empty. Write a version such as 1.11.4 into it, or remove it.", versionFile)
+	if !found {
+		required.Invalid = versionFile + " is empty; write a version such as 1.11.4 into it, or remove it"
 	}
-	return found, nil
+	return required
 }
 
 // versionFileIgnored says so if there is a version file that is not about the program in use.
@@ -136,16 +139,29 @@ func (s *session) engineSetting(settings settings) (setting, place string) {
 }
 
 // engineRequirements returns what the stack requires of the engine.
-func (s *session) engineRequirements(settings settings) ([]engines.Requirement, error) {
+//
+// The version file was written for other programs. It is advice to those who choose the engine for cairn, and for commands that change nothing.
+func (s *session) engineRequirements(settings settings) []engines.Requirement {
 	var all []engines.Requirement
 	if required := settings.engine.requirement; required != nil {
 		all = append(all, *required)
 	}
-	required, err := readVersionFile()
-	if required != nil {
+	if required := readVersionFile(); required != nil {
+		required.Advisory = s.changesNothing || s.engineChosenBy(settings) != ""
 		all = append(all, *required)
 	}
-	return all, err
+	return all
+}
+
+// engineChosenBy says what names an engine or its version, empty for nothing but the version file.
+func (s *session) engineChosenBy(settings settings) string {
+	if _, place := s.engineSetting(settings); place != "" {
+		return place + " names it"
+	}
+	if required := settings.engine.requirement; required != nil {
+		return required.Place + " says which version is used"
+	}
+	return ""
 }
 
 // engineSearch says which binary is wanted.
@@ -154,16 +170,29 @@ func (s *session) engineSearch() (engines.Search, error) {
 	if err != nil {
 		return engines.Search{}, err
 	}
-	required, err := s.engineRequirements(settings)
-	if err != nil {
-		return engines.Search{}, err
-	}
-	search := engines.Search{Requirements: required, Identifier: engines.Identifier{Environ: os.Environ()}}
+	search := engines.Search{Requirements: s.engineRequirements(settings), Identifier: engines.Identifier{Environ: os.Environ()}}
 	search.Setting, _ = s.engineSetting(settings)
 	if home, err := engines.Home(); err == nil { // without one nothing is installed
 		search.Home = home
 	}
 	return search, nil
+}
+
+// unmetRequirements warns of what the engine in use does not meet.
+func (s *session) unmetRequirements(found *engines.Candidate) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, unmet := range found.Unmet {
+		why := "since this command changes nothing; those that do stop here. " + installRemedy(unmet) + " " + overrideRemedy(unmet)
+		if by := s.engineChosenBy(*s.settings); by != "" {
+			why = "since " + by + "."
+		}
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagWarning,
+			Summary:  "Version file not followed",
+			Detail:   fmt.Sprintf("%s It is used all the same, %s", sentences(unmet.Error()), why),
+		})
+	}
+	return diags
 }
 
 // engineProblem makes a diagnostic of the reason why there is no engine to use.
@@ -172,7 +201,15 @@ func (s *session) engineProblem(err error) error {
 	var unaccepted *engines.UnacceptedError
 	switch {
 	case errors.As(err, &unaccepted):
-		diag := problem("Engine version not accepted", "%s", sentences(err.Error())+" "+installRemedy(unaccepted))
+		summary := "Engine version not accepted"
+		if unaccepted.Requirement.Invalid != "" {
+			summary = "Wrong version file"
+		}
+		remedies := []string{sentences(err.Error()), installRemedy(unaccepted)}
+		if unaccepted.Requirement.Place == versionFile {
+			remedies = append(remedies, overrideRemedy(unaccepted))
+		}
+		diag := problem(summary, "%s", strings.Join(remedies, " "))
 		diag.Subject = unaccepted.Requirement.Range
 		return hcl.Diagnostics{diag}
 	case errors.As(err, &tooOld):
@@ -188,9 +225,18 @@ func (s *session) engineProblem(err error) error {
 // installRemedy says how to get a version that is accepted.
 func installRemedy(unaccepted *engines.UnacceptedError) string {
 	required := unaccepted.Requirement
+	if required.Invalid != "" {
+		return "Correct the file."
+	}
 	program := cmp.Or(required.Program, unaccepted.Info.Name)
 	return fmt.Sprintf("Install such a version with \"cairn engine install %s %s\", or change what is required there.",
 		program, quoteArgument(required.Constraint.String()))
+}
+
+// overrideRemedy says how to use a binary that the version file does not accept.
+func overrideRemedy(unaccepted *engines.UnacceptedError) string {
+	return fmt.Sprintf("To use %s %s all the same, name it: -engine=%[1]s, %[3]s=%[1]s in the environment, or engine { binary = %[1]q } in %[4]s.",
+		unaccepted.Info.Name, unaccepted.Info.Version, engineVariable, settingsFile)
 }
 
 // quoteArgument quotes an argument for a shell where it has to be.

@@ -140,6 +140,9 @@ func (g *gates) programs(ctx context.Context) (rollout.Options, error) {
 	if err != nil {
 		return o, g.session.engineProblem(err)
 	}
+	if err := g.session.report(g.session.unmetRequirements(found)); err != nil {
+		return o, err
+	}
 	o.Engine, err = filepath.Abs(found.Path)
 	return o, err
 }

@@ -49,6 +49,7 @@ part of the picture.`,
 			f.engineFlags()
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			s.changesNothing = true
 			write, ok := graphFormats[format]
 			if !ok {
 				return 0, fail("Unknown format", "There is no format %q.%s Use dot, mermaid or json.",

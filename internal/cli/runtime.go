@@ -25,11 +25,13 @@ func (s *session) prepare(ctx context.Context, config *stackconfig.Config, upgra
 	if err != nil {
 		return opts, asDiagnostics(err)
 	}
-	diags := opened.Prepare(ctx, tfengine.PrepareRequest{
+	diags := s.engineWarnings
+	s.engineWarnings = nil
+	diags = diags.Extend(opened.Prepare(ctx, tfengine.PrepareRequest{
 		Modules:      tfengine.ModuleDirs(config),
 		Requirements: tfengine.Requirements(config),
 		Upgrade:      upgrade,
-	})
+	}))
 	if diags.HasErrors() {
 		return opts, diags
 	}

@@ -53,6 +53,9 @@ type session struct {
 	workDir  string // for the engine, if it is not to be the usual one
 	store    statestore.Store
 
+	changesNothing bool            // the command does not even plan
+	engineWarnings hcl.Diagnostics // about the choice of the engine, until they are reported
+
 	// deployment is whose state, lock and interrupted applies these are. It is known when the store or the engine is open.
 	deployment string
 
@@ -282,6 +285,7 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 	if err != nil {
 		return nil, s.engineProblem(err)
 	}
+	s.engineWarnings = s.unmetRequirements(found)
 	opened, err := tfengine.New(tfengine.Options{Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: s.runsDir(), Resolver: s.packages()})
 	if err != nil {
 		return nil, s.engineProblem(err)

@@ -23,6 +23,7 @@ func validateCommand() *command {
 			f.jsonFlag("write the result as a JSON document")
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			s.changesNothing = true
 			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
 			if s.options.json {

@@ -70,6 +70,9 @@ func versionCommand() *command {
 			if s.options.json {
 				return exitOK, jsonview.WriteDocument(s.streams.Out, document, true)
 			}
+			if err := s.report(s.engineWarnings); err != nil {
+				return 0, err
+			}
 			s.stdout("cairn %s on %s\n", document.Cairn, document.Platform)
 			if engineErr != nil {
 				s.stdout("no engine: %s\n", document.EngineError)
