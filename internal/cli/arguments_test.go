@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestParseAll(t *testing.T) {
@@ -130,36 +128,6 @@ func TestNameStart(t *testing.T) {
 		if got := line[nameStart(line):]; got != want {
 			t.Errorf("nameStart(%q): got %q, want %q", line, got, want)
 		}
-	}
-}
-
-func TestConsoleHistory(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	h := openHistory()
-	for _, line := range []string{"one", "two", "two", "", "three"} {
-		h.Add(line)
-	}
-	if err := h.save(); err != nil {
-		t.Fatal(err)
-	}
-	again := openHistory()
-	var got []string
-	for i := range again.Len() {
-		got = append(got, again.At(i))
-	}
-	if diff := cmp.Diff([]string{"three", "two", "one"}, got); diff != "" {
-		t.Error(diff)
-	}
-	info, err := os.Stat(historyPath())
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("history file: %v, %v", info.Mode(), err)
-	}
-	for range 2 * consoleHistoryEntries {
-		again.Add("a")
-		again.Add("b")
-	}
-	if again.Len() != consoleHistoryEntries {
-		t.Errorf("history has %d entries, want %d", again.Len(), consoleHistoryEntries)
 	}
 }
 

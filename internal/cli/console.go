@@ -65,8 +65,8 @@ Reads expressions from standard input, one a line; brackets that are open contin
 			switch {
 			case expression != "":
 				return c.evaluateOnce(ctx, expression)
-			case s.inputIsTerminal():
-				return exitOK, c.converse(ctx)
+			case s.inputIsTerminal() && isTerminal(s.streams.Out):
+				return c.converse(ctx)
 			default:
 				return c.readLines(ctx)
 			}
@@ -204,7 +204,7 @@ func isExit(line string) bool {
 	return line == "exit" || line == "quit"
 }
 
-// isOpen tells whether an expression goes on in the next line: a bracket, a template or a heredoc is open.
+// isOpen reports whether an expression goes on in the next line: a bracket, a template or a heredoc is open.
 func isOpen(source string) bool {
 	tokens, _ := hclsyntax.LexExpression([]byte(source), consoleSource, hcl.InitialPos) //nolint:errcheck // the parser reports mistakes
 	depth := 0

@@ -4,65 +4,79 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"golang.org/x/term"
+	"github.com/peterh/liner"
 
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
 )
 
 const (
-	consolePrompt         = "> "
-	consoleContinued      = ". "
-	consoleHistoryEntries = 1000
+	consolePrompt    = "> "
+	consoleContinued = ". "
 )
 
 const consoleHelp = `Type an expression, like var.x, component.x.output or [for k, v in component.x : v.output].
 Brackets that are open continue it on the next line. Tab completes names, the arrow keys recall what was typed
-before, Ctrl-C drops the line, and exit or Ctrl-D ends.
+before, Ctrl-R searches it, Ctrl-C drops what is typed, and exit or Ctrl-D ends.
 `
 
-// converse evaluates what someone types.
-func (c *console) converse(ctx context.Context) error {
-	in, ok := c.streams.In.(*os.File)
-	if !ok {
-		return errors.New("standard input is not a terminal")
+// converse evaluates what someone types, until they end it or a signal does.
+func (c *console) converse(ctx context.Context) (int, error) {
+	ctx, stop := signal.NotifyContext(ctx, interruptSignals()...) // Ctrl-C is a key while a line is typed
+	defer stop()
+
+	editor := liner.NewLiner()
+	defer editor.Close() //nolint:errcheck // the terminal is gone if it cannot be restored
+	editor.SetCtrlCAborts(true)
+	editor.SetMultiLineMode(true)
+	editor.SetBeep(false)
+	editor.SetTabCompletionStyle(liner.TabPrints)
+	editor.SetWordCompleter(func(line string, pos int) (head string, completions []string, tail string) {
+		return c.complete(ctx, line, pos)
+	})
+	readHistory(editor)
+
+	c.stdout("Type an expression, \"help\" or \"exit\".\n")
+	err := c.evaluateTyped(ctx, editor)
+	if err := saveHistory(editor); err != nil {
+		return 0, err
 	}
-	keys := &keyReader{in: in}
-	terminal := term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{keys, c.streams.Out}, consolePrompt)
-	history := openHistory()
-	terminal.History = history
-	completer := &completer{console: c, terminal: terminal}
-	terminal.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
-		return completer.complete(ctx, line, pos, key)
+	if errors.Is(err, context.Canceled) {
+		return exitError, nil // whoever sent the signal knows
 	}
-	c.stdout("Evaluates expressions against the state. Type help for help, exit to end.\n")
+	return exitOK, err
+}
+
+// evaluateTyped evaluates lines until there are no more.
+func (c *console) evaluateTyped(ctx context.Context, editor *liner.State) error {
 	var pending string
 	for {
-		terminal.SetPrompt(consolePrompt)
+		prompt := consolePrompt
 		if pending != "" {
-			terminal.SetPrompt(consoleContinued)
+			prompt = consoleContinued
 		}
-		line, err := c.readTerminalLine(in, terminal)
+		line, err := readLine(ctx, editor, prompt)
 		switch {
-		case errors.Is(err, io.EOF) && keys.last == ctrlC:
-			c.stdout("\n")
+		case errors.Is(err, liner.ErrPromptAborted): // Ctrl-C
 			pending = ""
 			continue
 		case errors.Is(err, io.EOF):
 			c.stdout("\n")
-			return history.save()
-		case err != nil && !errors.Is(err, term.ErrPasteIndicator):
-			return errors.Join(err, history.save())
+			return nil
+		case err != nil:
+			return err
+		}
+		if strings.TrimSpace(line) != "" {
+			editor.AppendHistory(line)
 		}
 		pending += line + "\n"
 		if isOpen(pending) {
@@ -73,71 +87,45 @@ func (c *console) converse(ctx context.Context) error {
 		switch {
 		case source == "":
 		case isExit(source):
-			return history.save()
+			return nil
 		case source == "help":
 			c.stdout("%s", consoleHelp)
 		default:
 			if _, err := c.evaluateOnce(ctx, source); err != nil {
-				return errors.Join(err, history.save())
+				return err
 			}
 		}
 	}
 }
 
-// readTerminalLine reads a line. The terminal is as usual before and after.
-func (c *console) readTerminalLine(in *os.File, terminal *term.Terminal) (string, error) {
-	fd := int(in.Fd())
-	usual, err := term.MakeRaw(fd)
+// readLine reads a line that someone types, unless ctx ends first.
+func readLine(ctx context.Context, editor *liner.State, prompt string) (string, error) {
+	type answer struct {
+		line string
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() { // ends with the process when nobody types any more
+		line, err := editor.Prompt(prompt)
+		answers <- answer{line, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case a := <-answers:
+		return a.line, a.err
+	}
+}
+
+// readHistory makes an editor remember what was typed before. Without a file there is nothing to remember.
+func readHistory(editor *liner.State) {
+	content, err := os.ReadFile(historyPath())
 	if err != nil {
-		return "", err
+		return
 	}
-	if width, height, err := term.GetSize(fd); err == nil && width > 0 {
-		if err := terminal.SetSize(width, height); err != nil {
-			return "", errors.Join(err, term.Restore(fd, usual))
-		}
+	for line := range strings.Lines(string(content)) {
+		editor.AppendHistory(strings.TrimRight(line, "\r\n"))
 	}
-	if c.canRedraw() {
-		terminal.SetBracketedPasteMode(true)
-		defer terminal.SetBracketedPasteMode(false)
-	}
-	line, err := terminal.ReadLine()
-	return line, errors.Join(err, term.Restore(fd, usual))
-}
-
-// keyReader remembers the last byte that was read, to tell Ctrl-C from Ctrl-D: both end a line.
-type keyReader struct {
-	in   io.Reader
-	last byte
-}
-
-const ctrlC = 3
-
-// Read implements [io.Reader].
-func (r *keyReader) Read(p []byte) (int, error) {
-	n, err := r.in.Read(p)
-	if n > 0 {
-		r.last = p[n-1]
-	}
-	return n, err
-}
-
-// consoleHistory are lines typed before, oldest first, kept in a file. It implements [term.History].
-type consoleHistory struct {
-	path  string // empty if there is no place for it
-	lines []string
-}
-
-func openHistory() *consoleHistory {
-	h := &consoleHistory{path: historyPath()}
-	if h.path == "" {
-		return h
-	}
-	if content, err := os.ReadFile(h.path); err == nil {
-		for line := range strings.Lines(string(content)) {
-			h.Add(strings.TrimRight(line, "\r\n"))
-		}
-	}
-	return h
 }
 
 // historyPath is where programs keep such things, or empty.
@@ -153,57 +141,25 @@ func historyPath() string {
 	return filepath.Join(dir, "cairn", "console_history")
 }
 
-// Add implements [term.History].
-func (h *consoleHistory) Add(line string) {
-	if line == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
-		return
-	}
-	h.lines = append(h.lines, line)
-	if excess := len(h.lines) - consoleHistoryEntries; excess > 0 {
-		h.lines = slices.Delete(h.lines, 0, excess)
-	}
-}
-
-// Len implements [term.History].
-func (h *consoleHistory) Len() int { return len(h.lines) }
-
-// At implements [term.History]: 0 is the newest.
-func (h *consoleHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }
-
-// save writes the history; what someone typed may be a secret.
-func (h *consoleHistory) save() error {
-	if h.path == "" || len(h.lines) == 0 {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
+// saveHistory writes what an editor remembers; what someone typed may be a secret.
+func saveHistory(editor *liner.State) error {
+	path := historyPath()
+	var lines bytes.Buffer
+	if n, err := editor.WriteHistory(&lines); n == 0 || path == "" {
 		return err
 	}
-	return os.WriteFile(h.path, []byte(strings.Join(h.lines, "\n")+"\n"), 0o600)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, lines.Bytes(), 0o600)
 }
 
-// completer completes names in the console.
-type completer struct {
-	console  *console
-	terminal *term.Terminal
-}
-
-func (c *completer) complete(ctx context.Context, line string, pos int, key rune) (string, int, bool) {
-	if key != '\t' {
-		return "", 0, false
-	}
-	start := nameStart(line[:pos])
-	typed := line[start:pos]
-	candidates := c.console.candidates(ctx, typed)
-	if len(candidates) == 0 {
-		return line, pos, true
-	}
-	completed := commonPrefix(candidates)
-	if completed == typed && len(candidates) > 1 {
-		// Writing fails when the terminal is gone, which the next read finds out.
-		_, _ = c.terminal.Write([]byte(strings.Join(candidates, "  ") + "\n")) //nolint:errcheck // see above
-		return line, pos, true
-	}
-	return line[:start] + completed + line[pos:], start + len(completed), true
+// complete returns what the name before a position, counted in characters, can be.
+func (c *console) complete(ctx context.Context, line string, pos int) (head string, completions []string, tail string) {
+	characters := []rune(line)
+	before := string(characters[:pos])
+	start := nameStart(before)
+	return before[:start], c.candidates(ctx, before[start:]), string(characters[pos:])
 }
 
 // nameStart returns where the reference begins that a line ends with.
@@ -283,14 +239,4 @@ func (c *console) attributes(ctx context.Context, source string) []string {
 		}
 	}
 	return names
-}
-
-func commonPrefix(names []string) string {
-	prefix := names[0]
-	for _, name := range names[1:] {
-		for !strings.HasPrefix(name, prefix) {
-			prefix = prefix[:len(prefix)-1]
-		}
-	}
-	return prefix
 }

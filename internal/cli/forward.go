@@ -71,7 +71,7 @@ const noteUnread = "\nNobody reads the output any more. Nothing more is started;
 // end this program, and all that runs would go on without it.
 func (s *session) watchInterrupts(actions interruptActions) (stop func()) {
 	signals := make(chan os.Signal, 3)
-	notifyInterrupts(signals)
+	signal.Notify(signals, interruptSignals()...)
 	signal.Notify(signals, syscall.SIGPIPE)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() { // ends with stop

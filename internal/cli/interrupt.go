@@ -19,12 +19,13 @@ var errInterrupted = errors.New("interrupted")
 // wasInterrupted tells whether the user has ended an operation.
 func wasInterrupted(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errInterrupted) }
 
-// notifyInterrupts asks for the signals that are to end what is going on. That the terminal is gone is one, but not below nohup.
-func notifyInterrupts(signals chan<- os.Signal) {
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+// interruptSignals are the signals that are to end what is going on. That the terminal is gone is one, but not below nohup.
+func interruptSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(signals, syscall.SIGHUP)
+		signals = append(signals, syscall.SIGHUP)
 	}
+	return signals
 }
 
 // interruptible returns a context that ends with the first interrupt. The second one says what would be lost, and
@@ -32,7 +33,7 @@ func notifyInterrupts(signals chan<- os.Signal) {
 func (s *session) interruptible(ctx context.Context, lost func() string) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 3)
-	notifyInterrupts(signals)
+	signal.Notify(signals, interruptSignals()...)
 	done := make(chan struct{})
 	ended := make(chan struct{})
 	go func() { // ends with stop
