@@ -103,6 +103,14 @@ func (s StackInstance) Config() Stack {
 // Contains tells whether other is s or is reached through s.
 func (s StackInstance) Contains(other StackInstance) bool { return s.path.contains(other.path) }
 
+// Join returns the address of a stack instance that below names from s on.
+func (s StackInstance) Join(below StackInstance) StackInstance {
+	for _, call := range below.Path() {
+		s = s.Child(call.Call.Name, call.Key)
+	}
+	return s
+}
+
 // HasWildcard tells whether a step of s stands for instances not known yet.
 func (s StackInstance) HasWildcard() bool {
 	for caller, call, ok := s.Parent(); ok; caller, call, ok = caller.Parent() {
