@@ -1,0 +1,118 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackstate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// OccupiedError is the error for a component instance that cannot get an address because another one has it.
+type OccupiedError struct{ stackaddrs.Rename }
+
+func (e *OccupiedError) Error() string {
+	return fmt.Sprintf("%s cannot become %s: the state has both", e.From, e.To)
+}
+
+// Renames finds the component instances of the state that a move concerns, sorted by their addresses.
+//
+// Errors:
+//   - [*OccupiedError]: the state has a component instance at a new address that stays there.
+func (s *State) Renames(move stackaddrs.Move) ([]stackaddrs.Rename, error) {
+	var renames []stackaddrs.Rename
+	for addr := range s.Components {
+		if renamed, ok := move.Rename(addr); ok {
+			renames = append(renames, stackaddrs.Rename{From: addr, To: renamed})
+		}
+	}
+	slices.SortFunc(renames, func(a, b stackaddrs.Rename) int { return a.From.Compare(b.From) })
+	for _, rename := range renames {
+		if _, taken := s.Components[rename.To]; taken {
+			if _, leaves := move.Rename(rename.To); !leaves {
+				return nil, &OccupiedError{rename}
+			}
+		}
+	}
+	return renames, nil
+}
+
+// Renamed returns the state with component instances at other addresses, and with these in the dependencies of all.
+// Instances that it does not have are passed over. Everything else of them stays as it is, the states of their modules included.
+//
+// No two may get one address, and none that of an instance which keeps it: [State.Renames] sees to that.
+func (s *State) Renamed(renames []stackaddrs.Rename) *State {
+	renamed := make(map[stackaddrs.AbsComponentInstance]stackaddrs.AbsComponentInstance, len(renames))
+	for _, rename := range renames {
+		if s.Components[rename.From] != nil {
+			renamed[rename.From] = rename.To
+		}
+	}
+	if len(renamed) == 0 {
+		return s
+	}
+	blocks := s.renamedBlocks(renamed)
+	return s.With(func(after *State) {
+		for from := range renamed {
+			delete(after.Components, from)
+		}
+		for addr, before := range s.Components {
+			c := *before
+			to, moves := renamed[addr]
+			if moves {
+				c.Addr = to
+			}
+			var changedDependencies, changedDependents bool
+			component := stackaddrs.ComponentOf(c.Addr)
+			c.Dependencies, changedDependencies = blocks.follow(before.Dependencies, component)
+			c.Dependents, changedDependents = blocks.follow(before.Dependents, component)
+			if moves || changedDependencies || changedDependents {
+				after.Components[c.Addr] = &c
+			}
+		}
+	})
+}
+
+// renamedBlocks says which components the instances of a component belong to now.
+type renamedBlocks map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent
+
+// renamedBlocks finds what becomes of components with an instance that gets another address. One that keeps some
+// of its instances stays among the results.
+func (s *State) renamedBlocks(renamed map[stackaddrs.AbsComponentInstance]stackaddrs.AbsComponentInstance) renamedBlocks {
+	blocks := make(renamedBlocks)
+	for from, to := range renamed {
+		component := stackaddrs.ComponentOf(from)
+		blocks[component] = append(blocks[component], stackaddrs.ComponentOf(to))
+	}
+	for addr := range s.Components {
+		component := stackaddrs.ComponentOf(addr)
+		if _, moves := renamed[addr]; !moves && blocks[component] != nil {
+			blocks[component] = append(blocks[component], component)
+		}
+	}
+	return blocks
+}
+
+// follow returns the components with those that they have become, sorted, and whether that makes a difference. None
+// that is now the same as the one they are recorded of is among them: no component requires itself.
+func (b renamedBlocks) follow(addrs []stackaddrs.AbsComponent, of stackaddrs.AbsComponent) (followed []stackaddrs.AbsComponent, changed bool) {
+	if !slices.ContainsFunc(addrs, func(addr stackaddrs.AbsComponent) bool { return b[addr] != nil }) {
+		return addrs, false
+	}
+	set := make(map[stackaddrs.AbsComponent]bool)
+	for _, addr := range addrs {
+		now := b[addr]
+		if now == nil {
+			now = []stackaddrs.AbsComponent{addr}
+		}
+		for _, addr := range now {
+			set[addr] = true
+		}
+	}
+	delete(set, of)
+	followed = slices.SortedFunc(maps.Keys(set), stackaddrs.AbsComponent.Compare)
+	return followed, !slices.Equal(followed, addrs)
+}
