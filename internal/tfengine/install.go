@@ -32,12 +32,21 @@ type PrepareRequest struct {
 
 	// Upgrade ignores which versions are locked.
 	Upgrade bool
+
+	// ReadOnlyLock makes it an error if the stack's provider lock file would have other versions than it has.
+	ReadOnlyLock bool
+
+	// Locked is called with the changes to the versions in the lock file when it was written. May be nil.
+	Locked func([]LockChange)
 }
 
 // installRecord is what is remembered about an installation, so that it isn't repeated.
 type installRecord struct {
 	Requirements string `json:"requirements"` // hash
 	Lock         string `json:"lock"`         // hash
+
+	// LacksChecksums is set if the lock file was not to be changed and does not have the checksums of all that is installed.
+	LacksChecksums bool `json:"lacks_checksums,omitempty"`
 }
 
 // installedProvider is a provider in the installation directory.
@@ -53,6 +62,8 @@ func (p installedProvider) source() string {
 
 // Prepare installs the providers that the whole stack needs, and writes the stack's provider lock file.
 // It starts no process if nothing has changed since it was last called.
+//
+// Entries of the lock file that nothing requires are removed from it, as init does.
 func (e *Engine) Prepare(ctx context.Context, req PrepareRequest) hcl.Diagnostics {
 	requirements := map[stackaddrs.Provider][]string{}
 	merge := func(more map[stackaddrs.Provider][]string) {
@@ -70,14 +81,17 @@ func (e *Engine) Prepare(ctx context.Context, req PrepareRequest) hcl.Diagnostic
 		}
 	}
 	if len(requirements) == 0 {
-		return nil
+		entries, err := e.lockEntries()
+		if err != nil || len(entries) == 0 {
+			return nil // Locks reports the error
+		}
 	}
 	unlock, err := e.lockInstallation(ctx)
 	if err != nil {
 		return hcl.Diagnostics{failed("Providers cannot be installed", err)}
 	}
 	defer unlock()
-	return e.install(ctx, requirements, req.Upgrade)
+	return e.install(ctx, requirements, req)
 }
 
 // lockInstallation keeps other programs from installing at the same time.
@@ -102,26 +116,40 @@ func (e *Engine) lockInstallation(ctx context.Context) (unlock func(), err error
 	}
 }
 
-func (e *Engine) install(ctx context.Context, requirements map[stackaddrs.Provider][]string, upgrade bool) hcl.Diagnostics {
+func (e *Engine) install(ctx context.Context, requirements map[stackaddrs.Provider][]string, req PrepareRequest) hcl.Diagnostics {
 	root := e.syntheticRoot(requirements)
 	hash := hashOf(append(root, e.info.Name+e.info.Version...))
 	lock, err := e.readLock()
 	if err != nil {
 		return hcl.Diagnostics{failed("Unreadable provider lock file", err)}
 	}
-	if !upgrade && e.upToDate(installRecord{hash, hashOf(lock)}) {
+	if !req.Upgrade && e.upToDate(installRecord{Requirements: hash, Lock: hashOf(lock), LacksChecksums: req.ReadOnlyLock}) {
 		return nil
 	}
-	newLock, diags := e.runInit(ctx, root, lock, upgrade)
+	newLock, diags := e.runInit(ctx, root, lock, req.Upgrade)
 	if diags.HasErrors() {
 		return diags
 	}
-	if string(newLock) != string(lock) {
+	changes, err := e.lockChanges(lock, newLock)
+	switch {
+	case err != nil:
+		return diags.Append(failed("Unreadable provider lock file", err))
+	case req.ReadOnlyLock && len(changes) > 0:
+		return diags.Append(lockOutOfDate(changes))
+	case req.ReadOnlyLock:
+	case string(newLock) != string(lock):
 		if err := writeLock(e.lockPath(), newLock); err != nil {
 			return diags.Append(failed("Provider lock file cannot be written", err))
 		}
+		if req.Locked != nil && len(changes) > 0 {
+			req.Locked(changes)
+		}
 	}
-	record, err := json.Marshal(installRecord{hash, hashOf(newLock)})
+	done := installRecord{Requirements: hash, Lock: hashOf(newLock)}
+	if req.ReadOnlyLock && string(newLock) != string(lock) {
+		done.Lock, done.LacksChecksums = hashOf(lock), true
+	}
+	record, err := json.Marshal(done)
 	if err == nil {
 		err = writeFile(e.absolute("init", "installed.json"), record)
 	}
@@ -141,13 +169,17 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// upToDate reports whether what is wanted was done. Checksums may be lacking if they are in what is wanted.
 func (e *Engine) upToDate(want installRecord) bool {
 	data, err := os.ReadFile(e.absolute("init", "installed.json"))
 	if err != nil {
 		return false
 	}
 	var record installRecord
-	if json.Unmarshal(data, &record) != nil || record != want {
+	if json.Unmarshal(data, &record) != nil || record.LacksChecksums && !want.LacksChecksums {
+		return false
+	}
+	if record.Requirements != want.Requirements || record.Lock != want.Lock {
 		return false
 	}
 	locks, err := e.Locks()

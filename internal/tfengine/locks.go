@@ -6,6 +6,7 @@ package tfengine
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,9 +71,14 @@ func (e *Engine) Locks() (map[stackaddrs.Provider]string, error) {
 // lockEntries returns the entries of the lock file, sorted by source.
 func (e *Engine) lockEntries() ([]lockEntry, error) {
 	data, err := e.readLock()
-	if err != nil || len(data) == 0 {
+	if err != nil {
 		return nil, err
 	}
+	return parseLock(data)
+}
+
+// parseLock returns the entries of a lock file, sorted by source.
+func parseLock(data []byte) ([]lockEntry, error) {
 	file, diags := hclsyntax.ParseConfig(data, lockFileName, hcl.InitialPos)
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("provider lock file: %w", diags)
@@ -94,6 +100,61 @@ func (e *Engine) lockEntries() ([]lockEntry, error) {
 	}
 	slices.SortFunc(entries, func(a, b lockEntry) int { return strings.Compare(a.source, b.source) })
 	return entries, nil
+}
+
+// LockChange is a difference between what the lock file says of a provider and what it has said before.
+type LockChange struct {
+	Provider      stackaddrs.Provider
+	Before, After string // versions; empty where there is no entry
+}
+
+// lockChanges compares the versions in two lock files. The result is sorted by provider.
+func (e *Engine) lockChanges(before, after []byte) ([]LockChange, error) {
+	changes := map[stackaddrs.Provider]LockChange{}
+	collect := func(data []byte, set func(*LockChange, string)) error {
+		entries, err := parseLock(data)
+		for _, entry := range entries {
+			provider, parseErr := e.parseProvider(entry.source)
+			if parseErr != nil {
+				return parseErr
+			}
+			change := changes[provider]
+			change.Provider = provider
+			set(&change, entry.version)
+			changes[provider] = change
+		}
+		return err
+	}
+	err := errors.Join(
+		collect(before, func(c *LockChange, version string) { c.Before = version }),
+		collect(after, func(c *LockChange, version string) { c.After = version }),
+	)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(changes, func(_ stackaddrs.Provider, c LockChange) bool { return c.Before == c.After })
+	return slices.SortedFunc(maps.Values(changes), func(a, b LockChange) int { return a.Provider.Compare(b.Provider) }), nil
+}
+
+// lockOutOfDate says what would have to change in a lock file that must not.
+func lockOutOfDate(changes []LockChange) *hcl.Diagnostic {
+	var details []string
+	for _, c := range changes {
+		switch {
+		case c.Before == "":
+			details = append(details, fmt.Sprintf("provider %s is required and not in it (version %s would be chosen)", c.Provider, c.After))
+		case c.After == "":
+			details = append(details, fmt.Sprintf("provider %s %s is in it and not required", c.Provider, c.Before))
+		default:
+			details = append(details, fmt.Sprintf("provider %s is in it with version %s, and %s would be chosen", c.Provider, c.Before, c.After))
+		}
+	}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Provider lock file out of date",
+		Detail: fmt.Sprintf("%s is not to be changed, and does not fit what the stack requires: %s. Run \"cairn init\" where it may be changed, and commit the file.",
+			lockFileName, strings.Join(details, "; ")),
+	}
 }
 
 // providerSource returns the source argument with which the engine finds a provider.
@@ -118,6 +179,8 @@ func (e *Engine) parseProvider(source string) (stackaddrs.Provider, error) {
 
 // lockFor returns the lock file for a module, having checked that what it needs is installed. Providers that are
 // assigned to it may be needed by its state only.
+//
+// It is the one of the installation, which also has the checksums of packages for this platform.
 func (e *Engine) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]engine.ProviderConfig) ([]byte, hcl.Diagnostics) {
 	var needed []stackaddrs.Provider
 	for provider := range tree.Module.Requirements {
@@ -125,7 +188,11 @@ func (e *Engine) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]eng
 			needed = append(needed, provider)
 		}
 	}
-	if len(needed) == 0 && len(assigned) == 0 {
+	fromStack := false
+	for _, config := range assigned {
+		fromStack = fromStack || !config.Provider.IsBuiltin()
+	}
+	if len(needed) == 0 && !fromStack {
 		return nil, nil
 	}
 	slices.SortFunc(needed, stackaddrs.Provider.Compare)
@@ -142,14 +209,14 @@ func (e *Engine) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]eng
 			}}
 		}
 	}
-	lock, err := e.readLock()
-	if err != nil {
+	lock, err := os.ReadFile(e.absolute("init", lockFileName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // providers in development are not locked
 		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
 	}
 	return lock, nil
 }
 
-// available tells which providers are locked and installed.
+// available reports which providers are locked and installed.
 func (e *Engine) available() (map[stackaddrs.Provider]bool, error) {
 	installed, err := e.installed()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -489,4 +490,29 @@ output "value" { value = fake_resource.a.value }
 	if exists(filepath.Join(here, "elsewhere")) {
 		t.Error("the user's data directory was used")
 	}
+}
+
+// A lock file may have more than is required, also where only a built-in provider is assigned.
+func TestSuperfluousLockEntries(t *testing.T) {
+	builtin := stackaddrs.Provider{Hostname: "terraform.io", Namespace: "builtin", Type: "terraform"}
+	b := newBench(t, map[string]string{"mod/main.tf": `resource "terraform_data" "a" {}`})
+	gone := "provider \"registry.terraform.io/cairnstacks/gone\" {\n  version = \"1.0.0\"\n}\n"
+	if err := os.WriteFile(b.engine.lockPath(), []byte(gone), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(b.stack, "mod")
+	request := b.request(nil)
+	request.Providers = map[engine.ProviderSlot]engine.ProviderConfig{{LocalName: "terraform"}: {Provider: builtin, Config: cty.EmptyObjectVal}}
+	b.plan(request)
+	var changes []LockChange
+	req := PrepareRequest{Modules: []string{dir}, Locked: func(c []LockChange) { changes = c }}
+	b.noErrors("Prepare", b.engine.Prepare(context.Background(), req))
+	want := []LockChange{{Provider: stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "gone"}, Before: "1.0.0"}}
+	if !slices.Equal(changes, want) {
+		t.Errorf("Prepare: changes of the lock file are %v, want %v", changes, want)
+	}
+	if locks, err := b.engine.Locks(); err != nil || len(locks) != 0 {
+		t.Errorf("Locks() = %v, %v, want none", locks, err)
+	}
+	b.plan(request)
 }
