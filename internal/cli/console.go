@@ -51,7 +51,7 @@ Reads expressions from standard input, one a line; brackets that are open contin
 			f.StringVar(&planFile, "plan", "", "evaluate against the values planned in this `FILE`")
 			f.StringVar(&stack, "stack", "", "evaluate in the embedded stack with this `ADDRESS`")
 			f.stateFlags()
-			f.engineFlags()
+			f.providerFlags()
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.changesNothing = true

@@ -28,6 +28,7 @@ type globalOptions struct {
 	state      string
 	deployment string
 	engine     string
+	lockfile   lockfileValue
 	json       bool // of the commands that have it
 }
 
@@ -147,6 +148,26 @@ func (f *flagSet) stateFlags() {
 // engineFlags adds the options of commands that run the engine.
 func (f *flagSet) engineFlags() {
 	f.StringVar(&f.session.options.engine, "engine", "", "run this `BINARY` of terraform or tofu")
+}
+
+// providerFlags adds the options of commands that run the engine with providers.
+func (f *flagSet) providerFlags() {
+	f.engineFlags()
+	f.Var(&f.session.options.lockfile, "lockfile", "`readonly` makes it an error if .terraform.lock.hcl does not have the providers that are required")
+}
+
+// lockfileValue is the option that keeps the provider lock file as it is.
+type lockfileValue string
+
+func (v *lockfileValue) String() string { return string(*v) }
+
+// Set implements [flag.Value].
+func (v *lockfileValue) Set(value string) error {
+	if value != "readonly" {
+		return errors.New("the only value is readonly")
+	}
+	*v = lockfileValue(value)
+	return nil
 }
 
 func (f *flagSet) jsonFlag(usage string) {

@@ -46,7 +46,7 @@ part of the picture.`,
 		flags: func(f *flagSet) {
 			f.StringVar(&format, "format", "dot", "write `dot|mermaid|json` (default: dot)")
 			f.StringVar(&planPath, "plan", "", "show what this plan `FILE` does")
-			f.engineFlags()
+			f.providerFlags()
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.changesNothing = true

@@ -20,9 +20,12 @@ lock files belong into version control.`,
 		example: "cairn init\ncairn init -upgrade",
 		flags: func(f *flagSet) {
 			f.BoolVar(&upgrade, "upgrade", false, "choose the newest versions that are allowed, whatever was chosen before")
-			f.engineFlags()
+			f.providerFlags()
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+			if upgrade && s.options.lockfile != "" {
+				return 0, fail("Options contradict", "With -lockfile=readonly there is no -upgrade: give only one of them.")
+			}
 			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
 			config, diags := s.fetchConfig(ctx, upgrade)

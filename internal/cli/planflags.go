@@ -32,7 +32,7 @@ func (o *planFlags) register(f *flagSet) {
 	f.Var(&o.exclude, "exclude", "leave out this component and what requires it: `component.x`; may be repeated")
 	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
 	f.stateFlags()
-	f.engineFlags()
+	f.providerFlags()
 }
 
 // mode returns the kind of plan that is asked for.

@@ -5,8 +5,10 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -16,6 +18,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
+
+// providerLockFile is where the versions of providers are kept, beside the stack.
+const providerLockFile = ".terraform.lock.hcl"
 
 // prepare installs what the configuration needs and returns what the runtime is to be run with. With errors, that is
 // only the configuration.
@@ -27,11 +32,15 @@ func (s *session) prepare(ctx context.Context, config *stackconfig.Config, upgra
 	}
 	diags := s.engineWarnings
 	s.engineWarnings = nil
+	var locked []tfengine.LockChange
 	diags = diags.Extend(opened.Prepare(ctx, tfengine.PrepareRequest{
 		Modules:      tfengine.ModuleDirs(config),
 		Requirements: tfengine.Requirements(config),
 		Upgrade:      upgrade,
+		ReadOnlyLock: s.options.lockfile != "",
+		Locked:       func(changes []tfengine.LockChange) { locked = changes },
 	}))
+	diags = diags.Extend(s.lockChanged(locked))
 	if diags.HasErrors() {
 		return opts, diags
 	}
@@ -42,6 +51,32 @@ func (s *session) prepare(ctx context.Context, config *stackconfig.Config, upgra
 	}
 	opts.Engine, opts.Locks = opened, locks
 	return opts, diags
+}
+
+// lockChanged says which versions of providers were chosen: others must learn of them.
+func (s *session) lockChanged(changes []tfengine.LockChange) hcl.Diagnostics {
+	if len(changes) == 0 {
+		return nil
+	}
+	var texts []string
+	for _, c := range changes {
+		switch {
+		case c.Before == "":
+			texts = append(texts, fmt.Sprintf("Locked provider %s %s in %s.", c.Provider, c.After, providerLockFile))
+		case c.After == "":
+			texts = append(texts, fmt.Sprintf("Removed provider %s %s from %s: nothing requires it.", c.Provider, c.Before, providerLockFile))
+		default:
+			texts = append(texts, fmt.Sprintf("Locked provider %s %s in %s, in place of %s.", c.Provider, c.After, providerLockFile, c.Before))
+		}
+	}
+	texts = append(texts, "Commit that file, so that everybody uses the same versions; with -lockfile=readonly, it is never changed.")
+	if s.options.json {
+		return hcl.Diagnostics{{Severity: hcl.DiagWarning, Summary: "Provider lock file changed", Detail: strings.Join(texts, " ")}}
+	}
+	for _, text := range texts {
+		s.note("%s\n", text)
+	}
+	return nil
 }
 
 // checkedOptions is prepare for a configuration that is used only if it is good. Where it is not, all its mistakes

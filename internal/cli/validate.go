@@ -19,7 +19,7 @@ func validateCommand() *command {
 		long:    "Reports all mistakes that can be found in one run.",
 		example: "cairn validate\ncairn validate -json",
 		flags: func(f *flagSet) {
-			f.engineFlags()
+			f.providerFlags()
 			f.jsonFlag("write the result as a JSON document")
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
