@@ -14,7 +14,7 @@
 // close a cycle, and every promise of the cycle fails with one [*CycleError]
 // instead.
 //
-// A program enters with [MainTask], starts work beside it with [AsyncTask], makes
+// A program enters with [MainTask], starts work beside it with [AsyncTask] or in a [Group], makes
 // promises with [NewPromise] and memoises computations with [Once].
 //
 // # Duties of the caller
@@ -29,7 +29,8 @@
 //   - P3. A task resolves everything it is responsible for before it ends.
 //   - P4. A task blocks for other tasks only by awaiting promises. Waiting by
 //     mutex, channel or wait group is invisible to the detector; keep it to things
-//     that end whatever becomes of the promises, and await nothing meanwhile.
+//     that end whatever becomes of the promises, and await nothing meanwhile. A task
+//     that waits for others with a [Group] is responsible for no promise.
 //   - P5. Every operation gets the context of the task it runs in. A goroutine
 //     that was not started by AsyncTask may not await with the context of the
 //     task that started it while that task awaits too.
@@ -49,11 +50,12 @@
 //     [MainTask] of its first caller: that context ends the work, and only its
 //     values are visible. Which caller came first therefore makes no difference,
 //     and a caller whose own context ends frees only itself.
-//   - P10. A panic is never lost. In a main task it continues in the caller. In
-//     any other task it crashes the program like a panic in any goroutine, unless
-//     [WithPanicHandler] put something else in charge. In every case the promises
-//     of the task have failed before, and the [*UnresolvedError] holds the panic
-//     value and stack.
+//   - P10. A panic is never lost, and nobody overtakes it. In a main task it
+//     continues in the caller, once the promises of the task have failed. In any other
+//     task it crashes the program like a panic in any goroutine, and nobody who waits
+//     for the task by promise or [Group] is woken, lest the program ends before. If
+//     [WithPanicHandler] put something else in charge, that has ended when they wake.
+//     The [*UnresolvedError] holds the panic value and stack.
 //   - P11. A [MainTask] called inside a task counts as awaited by that task, so a
 //     cycle through both is found.
 //
@@ -65,7 +67,7 @@
 //
 // # Not guaranteed
 //
-// Nobody joins async tasks: MainTask may return while they run, and promises may
+// Nobody joins async tasks but those of a [Group]: MainTask may return while they run, and promises may
 // be awaited long after. Fairness, order of wake-ups and limits on the number of
 // goroutines are left to the caller. Endless loops and P4 violations still hang.
 //

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -200,25 +201,136 @@ func TestPanicHandler(t *testing.T) {
 	})
 }
 
+// Whoever is woken by the end of a panicked task finds the panic handled.
+func TestPanicIsHandledBeforeAnybodyWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		handled := false // without a lock: the wake-up orders it
+		ctx := WithPanicHandler(t.Context(), func(*UnresolvedError) {
+			synctest.Wait() // everybody else blocks, or has gone ahead
+			handled = true
+		})
+		_, err := MainTask(ctx, func(ctx context.Context) (none, error) {
+			resolver, get := NewPromise[int](ctx, "p")
+			AsyncTask(ctx, resolver, func(context.Context, PromiseResolver[int]) { panic("boom") })
+			_, err := get.Await(ctx)
+			_ = wantUnresolved(t, err, "p")
+			if !handled {
+				t.Error("Await returned before the handler")
+			}
+
+			handled = false
+			var once Once[int]
+			_, err = once.Do(ctx, "memo", func(context.Context) (int, error) { panic("in once") })
+			_ = wantUnresolved(t, err, "memo")
+			if !handled {
+				t.Error("Once.Do returned before the handler")
+			}
+
+			handled = false
+			var group Group
+			group.Go(ctx, func(ctx context.Context) {
+				group.Go(ctx, func(context.Context) { panic("in a group") })
+			})
+			group.Wait()
+			if !handled {
+				t.Error("Group.Wait returned before the handler")
+			}
+			return none{}, nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A handler that panics crashes the program; one that ends its goroutine strands nobody.
+func TestPanicHandlerEndsGoroutine(t *testing.T) {
+	inTask(t, func(t *testing.T, ctx context.Context) {
+		ctx = WithPanicHandler(ctx, func(*UnresolvedError) { runtime.Goexit() })
+		_, err := MainTask(ctx, func(ctx context.Context) (int, error) {
+			resolver, get := NewPromise[int](ctx, "p")
+			AsyncTask(ctx, resolver, func(context.Context, PromiseResolver[int]) { panic("boom") })
+			return get.Await(ctx)
+		})
+		_ = wantUnresolved(t, err, "p")
+	})
+}
+
+func TestGroupWaitsForAllItsTasks(t *testing.T) {
+	inTask(t, func(t *testing.T, ctx context.Context) {
+		var group Group
+		var ended atomic.Int32
+		proceed := make(chan none)
+		for range 3 {
+			group.Go(ctx, func(ctx context.Context) {
+				group.Go(ctx, func(ctx context.Context) {
+					<-proceed
+					r, get := NewPromise[int](ctx, "p") // that it is a task of its own
+					r.Resolve(ctx, 1, nil)
+					if got, err := get.Await(ctx); got != 1 || err != nil {
+						t.Errorf("Await() = %v, %v; want 1", got, err)
+					}
+					ended.Add(1)
+				})
+				ended.Add(1)
+				runtime.Goexit()
+			})
+		}
+		close(proceed)
+		group.Wait()
+		if got := ended.Load(); got != 6 {
+			t.Errorf("%d tasks had ended when Wait returned, want 6", got)
+		}
+	})
+}
+
+// Without a handler the program crashes, whoever waits for the task and would end the program.
 func TestPanicWithoutHandlerCrashes(t *testing.T) {
 	const marker = "CAIRN_PROMISING_CRASH"
-	if os.Getenv(marker) != "" {
-		_, _ = MainTask(t.Context(), func(ctx context.Context) (none, error) {
+	waits := map[string]func(ctx context.Context){
+		"nobody": func(ctx context.Context) {
 			AsyncTask(ctx, NoPromises, func(context.Context, PromiseContainer) { crashHere() })
 			select {}
+		},
+		"await": func(ctx context.Context) {
+			resolver, get := NewPromise[int](ctx, "p")
+			AsyncTask(ctx, resolver, func(context.Context, PromiseResolver[int]) { crashHere() })
+			_, _ = get.Await(ctx)
+		},
+		"once": func(ctx context.Context) {
+			var once Once[int]
+			_, _ = once.Do(ctx, "memo", func(context.Context) (int, error) { crashHere(); return 0, nil })
+		},
+		"group": func(ctx context.Context) {
+			var group Group
+			group.Go(ctx, func(context.Context) { crashHere() })
+			group.Wait()
+		},
+	}
+	if how := os.Getenv(marker); how != "" {
+		_, _ = MainTask(t.Context(), func(ctx context.Context) (none, error) {
+			waits[how](ctx)
+			os.Exit(0)
+			return none{}, nil
 		})
 		return
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestPanicWithoutHandlerCrashes$")
-	cmd.Env = append(os.Environ(), marker+"=1")
-	out, err := cmd.CombinedOutput()
-	if _, ok := errors.AsType[*exec.ExitError](err); !ok {
-		t.Fatalf("program ended with %v, want a crash; output:\n%s", err, out)
-	}
-	for _, want := range []string{"panic: lost and found", "crashHere"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("no %q in the output:\n%s", want, out)
-		}
+	for how := range waits {
+		t.Run(how, func(t *testing.T) {
+			for range 20 { // of those who could go ahead, not each does each time
+				cmd := exec.Command(os.Args[0], "-test.run=^TestPanicWithoutHandlerCrashes$")
+				cmd.Env = append(os.Environ(), marker+"="+how)
+				out, err := cmd.CombinedOutput()
+				if _, ok := errors.AsType[*exec.ExitError](err); !ok {
+					t.Fatalf("program ended with %v, want a crash; output:\n%s", err, out)
+				}
+				for _, want := range []string{"panic: lost and found", "crashHere"} {
+					if !strings.Contains(string(out), want) {
+						t.Fatalf("no %q in the output:\n%s", want, out)
+					}
+				}
+			}
+		})
 	}
 }
 

@@ -110,10 +110,10 @@ func AsyncTask[P PromiseContainer](ctx context.Context, handover P, f func(ctx c
 // WithPanicHandler returns a context that puts handler in charge of panics in the
 // async tasks and [Once] functions below each [MainTask] that is given the context.
 //
-// The handler runs in the goroutine of the panicked task after its promises have
-// failed; err holds the panic value and the stack, and the ids of those promises, if
-// any. It may run many times at once. When it returns, the panic counts as
-// dealt with and the goroutine ends. Without a handler the program crashes (rule P10).
+// The handler runs in the goroutine of the panicked task before the promises of the task fail, so that
+// whoever was waiting for one finds the panic handled; err holds the panic value and the stack, and the
+// ids of those promises, if any. The handler may run many times at once, and must not await promises. When
+// it returns, the panic counts as dealt with and the goroutine ends. Without a handler the program crashes (rule P10).
 func WithPanicHandler(ctx context.Context, handler func(err *UnresolvedError)) context.Context {
 	return context.WithValue(ctx, panicHandlerKey{}, handler)
 }
@@ -127,18 +127,19 @@ func (t *task) run(body func()) {
 			return
 		}
 		cause := recover() // nil after runtime.Goexit
-		report := abruptEnd(cause)
-		left := t.end(report)
 		if cause == nil {
+			t.end(abruptEnd(nil)) //nolint:errcheck // the waiters get the error
 			return
 		}
 		if t.main.onPanic == nil {
-			panic(cause) // still above the frames of the first panic, so the trace shows them
+			// Nobody is woken who could end the program first, as if nothing were wrong. We are still above
+			// the frames of the first panic, so the trace shows them.
+			panic(cause)
 		}
-		if left == nil {
-			left = &report
-		}
-		t.main.onPanic(left)
+		report := abruptEnd(cause)
+		report.IDs = t.abandon()
+		defer report.failAll()
+		t.main.onPanic(&report)
 	}()
 	body()
 	returned = true
@@ -162,12 +163,17 @@ func (t *task) end(report UnresolvedError) *UnresolvedError {
 	}
 	err := report // declared here, so that only failures cost an allocation
 	err.IDs = ids
-	for _, id := range ids {
-		if waiters, ok := id.p.fail(&err); ok && waiters != nil {
+	err.failAll()
+	return &err
+}
+
+// failAll fails the promises that e names, with e.
+func (e *UnresolvedError) failAll() {
+	for _, id := range e.IDs {
+		if waiters, ok := id.p.fail(e); ok && waiters != nil {
 			close(waiters)
 		}
 	}
-	return &err
 }
 
 // abandon marks t as ended and returns what it left unresolved, oldest first.
