@@ -76,17 +76,25 @@ type ProviderRequirement struct {
 	Range     hcl.Range
 }
 
-// LocalName returns the name by which the stack knows a provider.
-func (r *ProviderRequirements) LocalName(provider stackaddrs.Provider) (name string, ok bool) {
+// Named returns the requirement with a local name; nil when there is none. r may be nil.
+func (r *ProviderRequirements) Named(localName string) *ProviderRequirement {
 	if r == nil {
-		return "", false
+		return nil
+	}
+	return r.Providers[localName]
+}
+
+// Of returns the requirement for a provider, which has one local name at most; nil when there is none. r may be nil.
+func (r *ProviderRequirements) Of(provider stackaddrs.Provider) *ProviderRequirement {
+	if r == nil {
+		return nil
 	}
 	for _, req := range r.Providers {
 		if req.Provider == provider {
-			return req.LocalName, true
+			return req
 		}
 	}
-	return "", false
+	return nil
 }
 
 // Type is a type constraint.

@@ -249,10 +249,8 @@ func (d *decoder) description(content *hcl.BodyContent) string {
 // requirement returns the provider that the stack knows by a local name.
 // reported is set when the local name is missing for a reason that was reported.
 func (d *decoder) requirement(localName string) (provider stackaddrs.Provider, ok, reported bool) {
-	if reqs := d.stack.RequiredProviders; reqs != nil {
-		if req, ok := reqs.Providers[localName]; ok {
-			return req.Provider, true, false
-		}
+	if req := d.stack.RequiredProviders.Named(localName); req != nil {
+		return req.Provider, true, false
 	}
 	return stackaddrs.Provider{}, false, d.badLocalNames[localName] || d.stack.Incomplete
 }

@@ -322,14 +322,17 @@ func TestRow004BuiltinProviderNames(t *testing.T) {
 		if diags.HasErrors() {
 			t.Error(details(diags))
 		}
-		got, ok := cfg.Root.RequiredProviders.LocalName(stackaddrs.BuiltinProvider)
-		if got != want || ok != (want != "") {
+		got := ""
+		if requirement := cfg.Root.RequiredProviders.Of(stackaddrs.BuiltinProvider); requirement != nil {
+			got = requirement.LocalName
+		}
+		if got != want {
 			t.Errorf("%s: the local name is %q, want %q", src, got, want)
 		}
 	}
 	var none *ProviderRequirements
-	if name, ok := none.LocalName(stackaddrs.BuiltinProvider); ok {
-		t.Errorf("a stack without requirements has the local name %q", name)
+	if none.Of(stackaddrs.BuiltinProvider) != nil || none.Named("terraform") != nil {
+		t.Error("a stack without requirements has one of the built-in provider")
 	}
 }
 

@@ -5,6 +5,7 @@ package stackeval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/promising/changeexec"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -57,7 +59,7 @@ func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInsta
 			Detail:   "There were errors while it was made. Mend them and make a new plan.",
 		}}
 	}
-	results, diags := inMainTask(ctx, m.applyAll)
+	results, diags := inMainTask(ctx, m, m.applyAll)
 	if ctx.Err() != nil {
 		diags = diags.Append(interrupted(ctx, "applied"))
 	}
@@ -81,7 +83,7 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 	for _, plan := range m.applying.Plan.Components {
 		result, err := m.changes.Await(ctx, plan.Addr)
 		if err != nil {
-			w.add(hcl.Diagnostics{bugDiagnostic("Internal evaluation error", "The change of %s came to no result: %s.", plan.Addr, err)})
+			w.add(m.brokenOff(plan.Addr, err))
 			continue
 		}
 		results[plan.Addr] = result
@@ -90,6 +92,19 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 	w.tasks.Wait()
 	w.add(m.saveRootValues(ctx))
 	return results, m.explainCycles(w.all())
+}
+
+// brokenOff reports a change without a result. Its error may show the value of a panic, which is reported apart.
+func (m *Main) brokenOff(addr stackaddrs.AbsComponentInstance, err error) hcl.Diagnostics {
+	diag := bugDiagnostic("Internal evaluation error", "The change of %s broke off, and what it did may not be in the state.", addr)
+	if cycle, ok := errors.AsType[*promising.CycleError](err); ok {
+		diag = bugDiagnostic("Internal evaluation error", "The change of %s came to no result: %s.", addr, cycle)
+	}
+	diag.Extra = DiagnosticAddress{Component: addr}
+	if hook := m.hooks.ComponentStatus; hook != nil {
+		hook(addr, hooks.Failed)
+	}
+	return hcl.Diagnostics{diag}
 }
 
 // changeGraph knows which instances of the plan have to wait for which.

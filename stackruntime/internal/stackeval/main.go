@@ -33,6 +33,7 @@ type Main struct {
 	funcs  map[string]function.Function
 	called functionResults // functions of providers
 	slots  slots
+	panics panics
 
 	planning   *PlanOptions
 	applying   *ApplyOptions
@@ -212,7 +213,7 @@ func (m *Main) providerInstance(ctx context.Context, addr stackaddrs.AbsProvider
 
 // EvalExpr evaluates an expression in the scope of a stack instance.
 func (m *Main) EvalExpr(ctx context.Context, e hcl.Expression, stack stackaddrs.StackInstance) (cty.Value, hcl.Diagnostics) {
-	return inMainTask(ctx, func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+	return inMainTask(ctx, m, func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
 		scope := m.stackInstance(ctx, stack)
 		if scope == nil {
 			return cty.DynamicVal, hcl.Diagnostics{{

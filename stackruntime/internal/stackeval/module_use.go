@@ -169,16 +169,13 @@ func (u *moduleUse) checkSlotType(ctx context.Context, slot engine.ProviderSlot,
 
 // slotHint says how a wrong provider in a slot most likely came about.
 func (u *moduleUse) slotHint(slot engine.ProviderSlot, declared *engine.Slot) string {
-	name, known := u.stack.localNameOf(declared.Provider)
-	var nameTaken bool
-	if reqs := u.stack.decl.RequiredProviders; reqs != nil {
-		_, nameTaken = reqs.Providers[slot.LocalName]
-	}
+	requirements := u.stack.decl.RequiredProviders
+	known := requirements.Of(declared.Provider)
 	switch {
-	case nameTaken && !declared.Declared:
+	case requirements.Named(slot.LocalName) != nil && !declared.Declared:
 		return fmt.Sprintf("The module does not declare its provider, so %s is assumed from the name. Add %q to required_providers in the module.", declared.Provider, slot.LocalName)
-	case known:
-		return fmt.Sprintf("This stack calls that provider %q.", name)
+	case known != nil:
+		return fmt.Sprintf("This stack calls that provider %q.", known.LocalName)
 	default:
 		return "Declare that provider in required_providers of this stack and assign a configuration of it."
 	}

@@ -63,10 +63,10 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		Inputs:    make(map[string]*stackplan.InputChange),
 		Outputs:   make(map[string]*stackplan.OutputChange),
 	}
-	plan, diags := inMainTask(ctx, func(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
+	_, diags := inMainTask(ctx, m, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
 		diags := m.walkStatic(ctx)
-		if diags.HasErrors() {
-			return plan, diags
+		if diags.HasErrors() || m.panics.any() {
+			return struct{}{}, diags
 		}
 		changes, moreDiags := m.walkPlan(ctx)
 		diags = diags.Extend(moreDiags)
@@ -75,10 +75,10 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		}
 		m.planRootRemovals(plan)
 		if plan.Partial {
-			return plan, m.explainCycles(diags.Extend(m.checkSelection(ctx)))
+			return struct{}{}, m.explainCycles(diags.Extend(m.checkSelection(ctx)))
 		}
 		diags = diags.Extend(m.planOrphans(ctx, plan))
-		return plan, m.explainCycles(diags)
+		return struct{}{}, m.explainCycles(diags)
 	})
 	if ctx.Err() != nil {
 		diags = diags.Append(interrupted(ctx, "planned"))

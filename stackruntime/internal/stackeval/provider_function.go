@@ -75,10 +75,8 @@ func calledProvider(decl *stackconfig.Stack, call lang.ProviderCall) (*stackconf
 		}}
 	}
 	requirements := decl.RequiredProviders
-	if requirements != nil {
-		if provider, declared := requirements.Providers[localName]; declared {
-			return provider, nil
-		}
+	if provider := requirements.Named(localName); provider != nil {
+		return provider, nil
 	}
 	if decl.Incomplete || requirements != nil && requirements.Rejected[localName] {
 		return nil, nil

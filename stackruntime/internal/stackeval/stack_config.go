@@ -125,15 +125,13 @@ func (s *StackConfig) checkLock(provider stackaddrs.Provider, subject *hcl.Range
 			Subject:  subject,
 		}}
 	}
-	for _, req := range s.decl.RequiredProviders.Providers {
-		if req.Provider == provider && !versionAllowed(locked, req.Version) {
-			return hcl.Diagnostics{{
-				Severity: hcl.DiagError,
-				Summary:  "Locked provider version not acceptable",
-				Detail:   fmt.Sprintf("%s is locked at %s but the configuration asks for %q. Run \"cairn init -upgrade\" to select another version.", provider, locked, req.Version),
-				Subject:  subject,
-			}}
-		}
+	if req := s.decl.RequiredProviders.Of(provider); req != nil && !versionAllowed(locked, req.Version) {
+		return hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Locked provider version not acceptable",
+			Detail:   fmt.Sprintf("%s is locked at %s but the configuration asks for %q. Run \"cairn init -upgrade\" to select another version.", provider, locked, req.Version),
+			Subject:  subject,
+		}}
 	}
 	return nil
 }
@@ -187,11 +185,6 @@ func (s *StackConfig) canDependOn(target stackaddrs.Referenceable) bool {
 	default:
 		return false
 	}
-}
-
-// localNameOf returns how the stack calls a provider, for messages.
-func (s *StackConfig) localNameOf(provider stackaddrs.Provider) (string, bool) {
-	return s.decl.RequiredProviders.LocalName(provider)
 }
 
 // sortedKeys returns the keys of a map with names, in order.

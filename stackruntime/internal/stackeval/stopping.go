@@ -5,6 +5,8 @@ package stackeval
 
 import (
 	"context"
+	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -22,22 +24,32 @@ func steadyContext(ctx context.Context) context.Context {
 	return context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
 }
 
-// inMainTask runs f as the main task of an operation, with a [steadyContext].
-func inMainTask[T any](ctx context.Context, f func(ctx context.Context) (T, hcl.Diagnostics)) (T, hcl.Diagnostics) {
+// inMainTask runs f as the main task of an operation, with a [steadyContext]. A panic in any task becomes an
+// error, and is one for all further operations of m, whether or not anybody needs what the task was to compute.
+func inMainTask[T any](ctx context.Context, m *Main, f func(ctx context.Context) (T, hcl.Diagnostics)) (T, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
-	value, err := promising.MainTask(steadyContext(ctx), func(ctx context.Context) (T, error) {
+	value, err := mainTask(ctx, m, func(ctx context.Context) (T, error) {
 		var value T
 		value, diags = f(ctx)
 		return value, nil
 	})
-	if err != nil {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Internal evaluation error",
-			Detail:   "The operation ended early: " + err.Error() + ". This is a bug in cairn; please report it.",
-		})
+	if err != nil && !m.panics.any() {
+		diags = diags.Append(bugDiagnostic("Internal evaluation error", "The operation ended early: %s.", err))
 	}
-	return value, tidy(diags)
+	diags = slices.DeleteFunc(diags, isPanic) // told below
+	return value, tidy(diags.Extend(m.panics.diagnostics()))
+}
+
+// mainTask runs f as a main task, whose panic it notes and returns as an error.
+func mainTask[T any](ctx context.Context, m *Main, f func(ctx context.Context) (T, error)) (value T, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			panicked := &promising.UnresolvedError{Panic: cause, Stack: debug.Stack()}
+			m.panics.note(panicked)
+			err = panicked
+		}
+	}()
+	return promising.MainTask(promising.WithPanicHandler(steadyContext(ctx), m.panics.note), f)
 }
 
 // stopContext returns the context that ends when the operation shall stop.

@@ -15,20 +15,10 @@ import (
 	"github.com/cairnstacks/cairn/promising"
 )
 
-// walker visits objects, each in a task of its own.
+// walker visits objects, each in a task of its own. A walk ends when all tasks have.
 type walker struct {
 	diagnosticSink
-	tasks sync.WaitGroup
-}
-
-// async runs f as a task. May be called from f itself: a walk ends when all
-// tasks have, and a task counts until those it started are counted.
-func (w *walker) async(ctx context.Context, f func(ctx context.Context)) {
-	w.tasks.Add(1)
-	promising.AsyncTask(ctx, promising.NoPromises, func(ctx context.Context, _ promising.PromiseContainer) {
-		defer w.tasks.Done()
-		f(ctx)
-	})
+	tasks promising.Group
 }
 
 // Validatable is implemented by objects that static walks visit.
@@ -40,7 +30,7 @@ type Validatable interface {
 
 // ValidateStack checks the configuration without values, state and configured providers.
 func (m *Main) ValidateStack(ctx context.Context) hcl.Diagnostics {
-	_, diags := inMainTask(ctx, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
+	_, diags := inMainTask(ctx, m, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
 		return struct{}{}, m.walkStatic(ctx)
 	})
 	return diags
@@ -61,7 +51,7 @@ func (m *Main) walkStatic(ctx context.Context) hcl.Diagnostics {
 
 func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
 	validate := func(object Validatable) {
-		w.async(ctx, func(ctx context.Context) { w.add(object.Validate(ctx)) })
+		w.tasks.Go(ctx, func(ctx context.Context) { w.add(object.Validate(ctx)) })
 	}
 	validate(s)
 	for _, object := range s.variables {
@@ -96,7 +86,7 @@ func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
 // walkDynamic visits all objects below a stack that are not Config objects.
 func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx context.Context, object dynamic)) {
 	async := func(object dynamic) {
-		w.async(ctx, func(ctx context.Context) { visit(ctx, object) })
+		w.tasks.Go(ctx, func(ctx context.Context) { visit(ctx, object) })
 	}
 	for _, object := range s.variables {
 		async(object)
@@ -108,7 +98,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 		async(object)
 	}
 	for _, object := range s.providers {
-		w.async(ctx, func(ctx context.Context) {
+		w.tasks.Go(ctx, func(ctx context.Context) {
 			visit(ctx, object)
 			for _, inst := range object.Instances(ctx).Instances {
 				async(inst)
@@ -116,7 +106,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 		})
 	}
 	for _, object := range asWritten(s.components, (*Component).place) {
-		w.async(ctx, func(ctx context.Context) {
+		w.tasks.Go(ctx, func(ctx context.Context) {
 			visit(ctx, object)
 			for _, inst := range object.Present(ctx) {
 				async(inst)
@@ -124,7 +114,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 		})
 	}
 	for _, object := range s.calls {
-		w.async(ctx, func(ctx context.Context) {
+		w.tasks.Go(ctx, func(ctx context.Context) {
 			visit(ctx, object)
 			for _, inst := range object.Present(ctx) {
 				async(inst)
@@ -135,7 +125,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 		})
 	}
 	for _, object := range s.removed {
-		w.async(ctx, func(ctx context.Context) {
+		w.tasks.Go(ctx, func(ctx context.Context) {
 			visit(ctx, object)
 			for _, inst := range object.Instances(ctx).WithStandIns() {
 				async(inst)
@@ -148,15 +138,15 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 // walkRemovals visits what removed blocks claim in a stack, wherever the blocks are.
 func walkRemovals(ctx context.Context, w *walker, s *Stack, visit func(ctx context.Context, object dynamic)) {
 	for _, object := range s.componentRemovals {
-		w.async(ctx, func(ctx context.Context) {
+		w.tasks.Go(ctx, func(ctx context.Context) {
 			visit(ctx, object)
 			for _, inst := range object.Claims(ctx).instances {
-				w.async(ctx, func(ctx context.Context) { visit(ctx, inst) })
+				w.tasks.Go(ctx, func(ctx context.Context) { visit(ctx, inst) })
 			}
 		})
 	}
 	for _, object := range s.stackRemovals {
-		w.async(ctx, func(ctx context.Context) {
+		w.tasks.Go(ctx, func(ctx context.Context) {
 			visit(ctx, object)
 			for _, leaving := range object.Claims(ctx).instances {
 				walkDynamic(ctx, w, leaving.stack, visit)

@@ -1,0 +1,109 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/promising"
+)
+
+// panics are those of all tasks of a [Main], whoever waited for the tasks. Each operation from then on
+// reports them: what could not be computed for one is missing in any of its results.
+type panics struct {
+	mu struct {
+		sync.Mutex
+		all []*promising.UnresolvedError
+	}
+}
+
+// note is what [promising.WithPanicHandler] puts in charge.
+func (p *panics) note(err *promising.UnresolvedError) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.all = append(p.mu.all, err)
+}
+
+func (p *panics) any() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.mu.all) > 0
+}
+
+// diagnostics has an error for each place in the code where there was a panic.
+func (p *panics) diagnostics() hcl.Diagnostics {
+	p.mu.Lock()
+	all := slices.Clone(p.mu.all)
+	p.mu.Unlock()
+
+	slices.SortStableFunc(all, func(a, b *promising.UnresolvedError) int {
+		return slices.Compare(a.Names(), b.Names())
+	})
+	var diags hcl.Diagnostics
+	seen := make(map[string]bool)
+	for _, err := range all {
+		place := framesOf(err.Stack)
+		if seen[place] {
+			continue
+		}
+		seen[place] = true
+		during := ""
+		if len(err.IDs) > 0 {
+			during = " while computing " + strings.Join(err.Names(), ", ")
+		}
+		diags = diags.Append(bugDiagnostic("Internal evaluation error", "The evaluator broke off%s: %s.\n\n%s\n", during, panicText(err.Panic), place))
+	}
+	return diags
+}
+
+// panicText describes the value of a panic. Only texts of the Go runtime are shown: others may be made of values
+// of the stack, which may be secrets.
+func panicText(value any) string {
+	if err, ok := value.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("a panic with a %T, which is not shown as it may be made of values", value)
+}
+
+const shownFrames = 8
+
+// framesOf lists the functions that a panic came through, innermost first, from what debug.Stack returned.
+func framesOf(stack []byte) string {
+	lines := strings.Split(string(stack), "\n")
+	for i, line := range slices.Backward(lines) {
+		if strings.HasPrefix(line, "panic(") {
+			lines = lines[i+2:] // each function is followed by its place
+			break
+		}
+	}
+	var frames []string
+	for i := 0; i+1 < len(lines) && len(frames) < shownFrames; i += 2 {
+		function, file := lines[i], strings.TrimSpace(lines[i+1])
+		if strings.HasPrefix(function, "created by ") {
+			break
+		}
+		if strings.HasPrefix(function, "runtime.") {
+			continue
+		}
+		if open := strings.LastIndexByte(function, '('); open > 0 {
+			function = function[:open]
+		}
+		file, _, _ = strings.Cut(file, " +0x")
+		frames = append(frames, fmt.Sprintf("  %s (%s)", path.Base(function), path.Base(file)))
+	}
+	return strings.Join(frames, "\n")
+}
+
+// isPanic reports whether a diagnostic is that of somebody who waited for a task that panicked.
+func isPanic(diag *hcl.Diagnostic) bool {
+	err, ok := diag.Extra.(*promising.UnresolvedError)
+	return ok && err.Panic != nil
+}
