@@ -19,6 +19,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/tfengine/filelock"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -101,7 +102,7 @@ func (e *Engine) lockInstallation(ctx context.Context) (unlock func(), err error
 		return nil, err
 	}
 	for {
-		locked, err := tryLock(file)
+		locked, err := filelock.TryLock(file)
 		if err != nil {
 			return nil, errors.Join(err, file.Close())
 		}

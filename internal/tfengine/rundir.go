@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/tfengine/filelock"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -99,7 +100,7 @@ func lockRunDir(path string) (*runDir, error) {
 		if err != nil {
 			return nil, err
 		}
-		locked, err := tryLock(lock)
+		locked, err := filelock.TryLock(lock)
 		if err != nil || !locked {
 			return nil, errors.Join(err, lock.Close())
 		}

@@ -3,7 +3,7 @@
 
 //go:build unix
 
-package tfengine
+package filelock
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// tryLock locks the file until it is closed, or this program ends. It reports false if
+// TryLock locks the file until it is closed, or this program ends. It reports false if
 // somebody else has it locked.
-func tryLock(file *os.File) (bool, error) {
+func TryLock(file *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package tfengine
+package filelock
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock locks the file until it is closed, or this program ends. It reports false if
+// TryLock locks the file until it is closed, or this program ends. It reports false if
 // somebody else has it locked.
-func tryLock(file *os.File) (bool, error) {
+func TryLock(file *os.File) (bool, error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, &windows.Overlapped{})
 	switch {
