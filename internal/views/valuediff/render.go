@@ -92,7 +92,7 @@ func (w *writer) objectTree(n node, v *Value, action Action) {
 	if n.element && n.dropNulls {
 		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 			part := v.Parts[name]
-			return part.Kind == Null && !part.hidden()
+			return part.Kind == Null
 		})
 	}
 	width := nameWidth(names, v)
@@ -155,9 +155,10 @@ func (w *writer) parts(n node, before, after *Value) {
 
 // unset returns nil for a null that means that an attribute is not set. That is
 // so in a resource itself and in the elements of its lists, which mostly are
-// nested blocks. Elsewhere someone wrote the null.
+// nested blocks. Elsewhere someone wrote the null. That a sensitive attribute is
+// not set is no secret: terraform leaves it out, too.
 func (w *writer) unset(n node, v *Value) *Value {
-	if v != nil && v.Kind == Null && !v.hidden() && n.dropNulls && (n.path == nil || n.element) {
+	if v != nil && v.Kind == Null && n.dropNulls && (n.path == nil || n.element) {
 		return nil
 	}
 	return v

@@ -219,6 +219,28 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
+// Terraform omits a sensitive attribute that is not set, and shows one that is set later as added.
+func TestUnsetSensitiveAttributes(t *testing.T) {
+	secret := map[string]any{"a": true, "b": []any{map[string]any{"c": true}}}
+	set := FromJSON(map[string]any{"a": "x", "b": []any{map[string]any{"c": nil, "d": "y"}}}, nil, secret)
+	unset := FromJSON(map[string]any{"a": nil, "b": []any{map[string]any{"c": nil, "d": "y"}}}, nil, secret)
+	tests := map[string]struct {
+		before, after *Value
+		want          string
+	}{
+		"created unset": {nil, unset, "  + b = [\n      + {\n          + d = \"y\"\n        },\n    ]\n"},
+		"set later":     {unset, set, "  + a = (sensitive value)\n    # (1 unchanged attribute hidden)\n"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Attributes(Change{Before: test.before, After: test.after}, Options{Indent: 2})
+			if got != test.want {
+				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+			}
+		})
+	}
+}
+
 func TestFromCty(t *testing.T) {
 	capsule := cty.Capsule("provider reference", reflect.TypeFor[int]())
 	tests := map[string]struct {
