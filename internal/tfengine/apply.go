@@ -197,11 +197,14 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.state, err = watchState(a.dir, filepath.Join(a.copy.Root, workcopy.StateFile), a.req.PriorState, a.req.Checkpoint); err != nil {
+	record := applyRecord{Component: meta.Component, Mode: a.req.Mode, StartedAt: time.Now().UTC(), Root: root}
+	if record.State, err = fileHash(a.dir.stateFile(record)); err != nil {
 		return nil, nil, err
 	}
-	err = a.dir.beginApply(applyRecord{Component: meta.Component, Mode: a.req.Mode, StartedAt: time.Now().UTC(), Root: root})
-	if err != nil {
+	if a.state, err = watchState(a.dir, a.dir.stateFile(record), a.req.PriorState, a.req.Checkpoint); err != nil {
+		return nil, nil, err
+	}
+	if err := a.dir.beginApply(record); err != nil {
 		return nil, nil, err
 	}
 	process, err := startWithVariables(a.copy, runner.Command{

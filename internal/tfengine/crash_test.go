@@ -235,6 +235,112 @@ func TestRecoverWaitsForRunningProcess(t *testing.T) {
 	}
 }
 
+// editRun changes what is recorded about the process of the only run there is.
+func editRun(t *testing.T, b *bench, edit func(run map[string]any)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(b.stack, ".cairn", "runs", "*", "run.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("records: %v, %v", files, err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var run map[string]any
+	if err := json.Unmarshal(data, &run); err != nil {
+		t.Fatal(err)
+	}
+	edit(run)
+	if data, err = json.Marshal(run); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(files[0], data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Our program is killed between starting the engine's process and recording which one that is. It is waited for all the same.
+func TestRecoverWaitsForProcessThatIsNotRecorded(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	killedApply(t, b, gate)
+	editRun(t, b, func(run map[string]any) {
+		run["pid"] = 0
+		delete(run, "process_start")
+		delete(run, "scope")
+	})
+	touch(t, gate)
+	one := b.recover()
+	if one.Diagnostics.HasErrors() {
+		t.Errorf("Recover: got %v, want no errors", one.Diagnostics)
+	}
+	for _, name := range []string{`"first"`, `"second"`, `"third"`} {
+		if !bytes.Contains(one.State, []byte(name)) {
+			t.Errorf("recovered state lacks %s", name)
+		}
+	}
+	if err := one.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// A directory with a state that somebody has written is never removed, whatever is recorded about a process.
+func TestRecoverStateWithoutRecordOfProcess(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	killedApply(t, b, gate)
+	touch(t, gate)
+	dir := endOfProcess(t, b)
+	if err := os.Remove(filepath.Join(dir, "run.json")); err != nil {
+		t.Fatal(err)
+	}
+	one := b.recover()
+	if !bytes.Contains(one.State, []byte(`"third"`)) {
+		t.Errorf("recovered state: got %s, want the whole one", one.State)
+	}
+	if err := one.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// Our program is killed when it was about to start the engine's process: there is nothing to recover, and nothing in the way.
+func TestRecoverWhatWasNotStarted(t *testing.T) {
+	for _, left := range []string{"record of the apply", "record of the process"} {
+		t.Run(left, func(t *testing.T) {
+			b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+			dir, err := b.engine.newRunDir(component.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(dir.file(treeDir), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := watchState(dir, "", nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := dir.beginApply(applyRecord{Component: component.String(), Root: treeDir}); err != nil {
+				t.Fatal(err)
+			}
+			if left == "record of the process" {
+				for name, content := range map[string]string{runner.EventsFile: "", runner.StderrFile: "", "alive": "", "run.json": `{"pid": 0}`} {
+					if err := os.WriteFile(dir.file(name), []byte(content), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := dir.close(); err != nil {
+				t.Fatal(err)
+			}
+			if recovered, err := b.engine.Recover(context.Background()); err != nil || len(recovered) != 0 {
+				t.Errorf("Recover: got %v, %v, want nothing", recovered, err)
+			}
+			b.noRuns()
+		})
+	}
+}
+
 // Trap 8: both programs are killed; what was finished before is in the state.
 func TestRecoverAfterBothWereKilled(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
@@ -300,6 +406,20 @@ func killProcess(t *testing.T, b *bench) string {
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(-run.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	return endOfProcess(t, b)
+}
+
+// endOfProcess waits for the end of the process of the only run there is, and returns the run's directory.
+func endOfProcess(t *testing.T, b *bench) string {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(b.stack, ".cairn", "runs", "*"))
+	if err != nil || len(dirs) != 1 {
+		t.Fatalf("runs: %v, %v", dirs, err)
+	}
+	run, err := runner.ReadRun(dirs[0])
+	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -28,4 +28,6 @@
 //	T2. State is written to a run's directory before the process starts, and the directory outlives
 //	    the process until the caller has the newest state.
 //	T3. All files may hold secrets. Only their owner can read them.
+//	T4. The directory of an apply is only removed if the caller has its state, or if the state in it is the one that the apply
+//	    began with and no process of the engine uses it.
 package tfengine

@@ -87,24 +87,30 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 	if err := json.Unmarshal(data, &record); err != nil {
 		return nil, fmt.Errorf("reading the record of an apply: %w", err)
 	}
-	process, err := runner.Attach(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, dir.remove() // killed before it started the process
-	}
-	if err != nil {
-		return nil, err
+	if !filepath.IsLocal(record.Root) {
+		return nil, fmt.Errorf("reading the record of an apply: the working copy %q is not in its directory", record.Root)
 	}
 	prior, err := os.ReadFile(dir.file(goodFile))
 	if err != nil {
 		return nil, err
 	}
-	watch, err := watchState(dir, filepath.Join(path, record.Root, workcopy.StateFile), prior, nil)
+	watch, err := watchState(dir, dir.stateFile(record), prior, nil)
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := process.Wait(ctx, watch.event)
+	outcome, err := awaitProcess(ctx, path, watch)
 	if err != nil {
 		return nil, err
+	}
+	if outcome == nil {
+		untouched, err := dir.isUntouched(record)
+		if err != nil {
+			return nil, err
+		}
+		if untouched {
+			return nil, dir.remove()
+		}
+		outcome = &runner.Result{Outcome: runner.OutcomeDied, ExitCode: runner.ExitUnknown}
 	}
 	one := &Recovered{Component: record.Component, Mode: record.Mode, dir: dir}
 	one.Diagnostics = (&workcopy.Copy{}).Diagnostics(outcome.Diagnostics)
@@ -118,9 +124,30 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 	return one, nil
 }
 
+// awaitProcess waits for the end of the process of a run. Returns nil if nothing is known to have been done: the program was killed
+// before it started a process, or the process before it said anything.
+func awaitProcess(ctx context.Context, runDir string, watch *stateWatch) (*runner.Result, error) {
+	process, err := runner.Attach(runDir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	silent := true
+	outcome, err := process.Wait(ctx, func(ev runner.Event) {
+		silent = false
+		watch.event(ev)
+	})
+	if err == nil && silent && outcome.Outcome == runner.OutcomeDied {
+		outcome = nil
+	}
+	return outcome, err
+}
+
 // removeRemains removes what a killed program left of a run that changed nothing.
 func (e *Engine) removeRemains(dir *runDir) error {
-	if run, err := runner.ReadRun(dir.path); err == nil && run.Running() {
+	if dir.isAlive() {
 		return dir.close() // it writes there still
 	}
 	return dir.remove()

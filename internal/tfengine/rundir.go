@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/tfengine/filelock"
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -41,7 +43,36 @@ type applyRecord struct {
 	Component string      `json:"component"`
 	Mode      engine.Mode `json:"mode"`
 	StartedAt time.Time   `json:"started_at"`
-	Root      string      `json:"root"` // of the working copy, relative to the run's directory
+	Root      string      `json:"root"`  // of the working copy, relative to the run's directory
+	State     string      `json:"state"` // [fileHash] of the state that it began with
+}
+
+// stateFile returns the file that the engine's process writes.
+func (d *runDir) stateFile(record applyRecord) string {
+	return filepath.Join(d.path, record.Root, workcopy.StateFile)
+}
+
+// isUntouched reports whether the state is the one that the apply began with.
+func (d *runDir) isUntouched(record applyRecord) (bool, error) {
+	file := d.stateFile(record)
+	if _, err := os.Stat(emergencyState(file)); !errors.Is(err, os.ErrNotExist) {
+		return false, err
+	}
+	hash, err := fileHash(file)
+	return hash == record.State, err
+}
+
+// fileHash returns a hash of a file's content; "" if there is no file.
+func fileHash(name string) (string, error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // slug returns a name for files that no other address has.
@@ -79,10 +110,13 @@ func (e *Engine) newRunDir(component string) (*runDir, error) {
 		if dir == nil {
 			continue // in use
 		}
-		if err := dir.clear(); err != nil {
-			return nil, errors.Join(err, dir.close())
+		err = dir.clear()
+		if err == nil {
+			return dir, nil
 		}
-		return dir, nil
+		if err := errors.Join(err, dir.close()); !errors.Is(err, errAlive) {
+			return nil, err
+		}
 	}
 }
 
@@ -123,7 +157,18 @@ func sameFile(file *os.File) bool {
 	return err == nil && os.SameFile(opened, named)
 }
 
+// isAlive reports whether a process of the engine runs in the directory.
+func (d *runDir) isAlive() bool {
+	run, err := runner.ReadRun(d.path)
+	return err == nil && run.Running()
+}
+
+// errAlive says that a process runs in a directory, of a plan whose program was killed.
+var errAlive = errors.New("a process of the engine still runs in the directory")
+
 // clear removes what a run that came to no good end left behind.
+//
+// Errors: [errUnrecovered], [errAlive].
 func (d *runDir) clear() error {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
@@ -133,6 +178,9 @@ func (d *runDir) clear() error {
 		if entry.Name() == applyFile {
 			return errUnrecovered
 		}
+	}
+	if d.isAlive() {
+		return errAlive
 	}
 	for _, entry := range entries {
 		if entry.Name() == lockFile {

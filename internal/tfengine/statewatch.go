@@ -107,8 +107,7 @@ func (w *stateWatch) accept(state engine.State) {
 func (w *stateWatch) final(outcome *runner.Result) (engine.State, *hcl.Diagnostic) {
 	w.look()
 
-	emergency := filepath.Join(filepath.Dir(w.file), "errored.tfstate")
-	if state, err := readState(emergency); err == nil {
+	if state, err := readState(emergencyState(w.file)); err == nil {
 		w.accept(state)
 		return w.good, nil
 	}
@@ -133,6 +132,9 @@ func (w *stateWatch) final(outcome *runner.Result) (engine.State, *hcl.Diagnosti
 	}
 	return w.good, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "State of component was damaged", Detail: detail}
 }
+
+// emergencyState returns the file to which the engine writes a state that it can't write to the given one.
+func emergencyState(file string) string { return filepath.Join(filepath.Dir(file), "errored.tfstate") }
 
 // printedState finds a state among lines of output: the engine prints it if it can't write it.
 func printedState(text string) engine.State {

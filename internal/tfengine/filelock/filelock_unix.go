@@ -13,9 +13,20 @@ import (
 
 // TryLock locks the file until it is closed, or this program ends. It reports false if
 // somebody else has it locked.
-func TryLock(file *os.File) (bool, error) {
+func TryLock(file *os.File) (bool, error) { return try(file, syscall.LOCK_EX) }
+
+// Held reports whether somebody has locked the file. It keeps nobody else from asking the same.
+func Held(file *os.File) (bool, error) {
+	shared, err := try(file, syscall.LOCK_SH)
+	if !shared || err != nil {
+		return err == nil, err
+	}
+	return false, syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
+}
+
+func try(file *os.File, kind int) (bool, error) {
 	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(file.Fd()), kind|syscall.LOCK_NB)
 		switch {
 		case err == nil:
 			return true, nil

@@ -7,10 +7,13 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -89,6 +92,136 @@ func TestAttachAfterParentWasKilled(t *testing.T) {
 	}
 	if len(types) != 2 || types[1] != EventChangeSummary {
 		t.Errorf("events are %q", types)
+	}
+}
+
+// forget makes the record of a process what it is while its program is about to start it.
+func forget(t *testing.T, c Command) {
+	t.Helper()
+	run, err := ReadRun(c.RunDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.PID, run.Scope, run.ProcessStart, run.ExitCode = 0, "", "", nil
+	if err := run.write(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Rule 5: the program was killed between starting the process and recording which one that is.
+func TestAttachToProcessThatIsNotRecorded(t *testing.T) {
+	c := orphan(t)
+	forget(t, c)
+	if _, err := Start(c); !errors.Is(err, ErrRunning) {
+		t.Errorf("second Start in the directory: %v", err)
+	}
+	p, err := Attach(c.RunDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Run().Running() {
+		t.Fatal("the process is not seen to be running")
+	}
+	result := wait(t, t.Context(), p, func(ev Event) {
+		if ev.Message == "ready" {
+			letGo(t, c)
+		}
+	})
+	if result.Outcome != OutcomeSucceeded || p.Run().Running() {
+		t.Errorf("outcome %s, running %t", result.Outcome, p.Run().Running())
+	}
+}
+
+func TestSignalsToProcessThatIsNotRecorded(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs a system that says who has a file open")
+	}
+	for name, signal := range map[string]func(p *Process) error{"interrupt": (*Process).interrupt, "kill": (*Process).Kill} {
+		t.Run(name, func(t *testing.T) {
+			c := orphan(t)
+			forget(t, c)
+			p, err := Attach(c.RunDir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := signal(p); err != nil {
+				t.Fatal(err)
+			}
+			result := wait(t, t.Context(), p, func(ev Event) {
+				if ev.Message == "interrupted" {
+					letGo(t, c)
+				}
+			})
+			want := OutcomeSucceeded
+			if name == "kill" {
+				want = OutcomeDied
+			}
+			if result.Outcome != want || result.Interrupted != (name == "interrupt") || p.Run().Running() {
+				t.Errorf("outcome %s, interrupted %t, running %t", result.Outcome, result.Interrupted, p.Run().Running())
+			}
+		})
+	}
+}
+
+// The program was killed before it started the process that it was about to start.
+func TestAttachToProcessThatWasNotStarted(t *testing.T) {
+	c := script(t, "exit 0")
+	run(t, c, nil)
+	forget(t, c)
+	p, err := Attach(c.RunDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Run().Running() {
+		t.Error("a process that was not started is running")
+	}
+	result := wait(t, t.Context(), p, func(ev Event) { t.Errorf("event %s", ev.Raw) })
+	if result.Outcome != OutcomeDied {
+		t.Errorf("outcome %s, want that it is not known to have done anything", result.Outcome)
+	}
+}
+
+// What a process has started does not count once the process itself is gone; its group ends with it.
+func TestOrphansOfKilledProcess(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs a system that says who has a file open")
+	}
+	c := script(t, `exec 9>fifo; (echo >&9; exec sleep 1000) & wait`)
+	fifo := filepath.Join(c.Dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	started, err := Start(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := os.Open(fifo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()                                    //nolint:errcheck // only read
+	if _, err := r.Read(make([]byte, 1)); err != nil { // the child is there
+		t.Fatal(err)
+	}
+	pid := started.Run().PID
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := started.cmd.Wait(); err == nil {
+		t.Error("the process was not killed")
+	}
+	p, err := Attach(c.RunDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Run().Running() {
+		t.Error("the process is running after it was killed")
+	}
+	if result := wait(t, t.Context(), p, nil); result.Outcome != OutcomeDied {
+		t.Errorf("outcome %s", result.Outcome)
+	}
+	if n, err := r.Read(make([]byte, 1)); n != 0 || err == nil {
+		t.Errorf("Read = %d, %v; want the end of the file", n, err)
 	}
 }
 

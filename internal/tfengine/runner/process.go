@@ -42,6 +42,7 @@ type Process struct {
 	runDir     string
 	disposable bool
 	cmd        *exec.Cmd // nil for one that another program started
+	recordErr  error     // why its number is not recorded
 
 	mu     sync.Mutex
 	run    Run  // guarded by mu once Wait has been called
@@ -68,6 +69,11 @@ func Start(c Command) (*Process, error) {
 		return nil, fmt.Errorf("creating the file for errors: %w", err)
 	}
 	defer stderr.Close() //nolint:errcheck // written by the process only
+	alive, err := lockAlive(filepath.Join(c.RunDir, aliveFile))
+	if err != nil {
+		return nil, fmt.Errorf("locking for the process: %w", err)
+	}
+	defer alive.Close() //nolint:errcheck // from then on only the process has it
 
 	cmd := exec.Command(c.Path, c.Args...) //nolint:noctx // a context would kill it, against rule 3
 	cmd.Dir, cmd.Env = c.Dir, c.Env
@@ -76,33 +82,30 @@ func Start(c Command) (*Process, error) {
 		cmd.ExtraFiles = []*os.File{c.Inherited}
 	}
 	cmd.SysProcAttr = ownProcessGroup()
-	startedAt := time.Now().UTC()
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", c.Path, err)
-	}
-	processStart, _ := processStart(cmd.Process.Pid)
+	inherit(cmd, alive)
 	p := &Process{
 		runDir:     c.RunDir,
 		disposable: c.Disposable,
 		cmd:        cmd,
-		run: Run{
-			Path: c.Path, Args: c.Args, Dir: c.Dir, StartedAt: startedAt,
-			PID: cmd.Process.Pid, ProcessStart: processStart,
-		},
+		run:        Run{Path: c.Path, Args: c.Args, Dir: c.Dir, StartedAt: time.Now().UTC(), runDir: c.RunDir},
 	}
-	if err := p.run.write(c.RunDir); err != nil {
-		// Nobody could find the process again, and it can't have done anything yet.
-		killErr := killGroup(p.run.PID)
-		_ = cmd.Wait() //nolint:errcheck // its error is that it was killed
-		return nil, errors.Join(err, killErr)
+	if err := p.run.write(); err != nil {
+		return nil, err
 	}
+	if err := cmd.Start(); err != nil {
+		removeErr := os.Remove(filepath.Join(c.RunDir, runFile))
+		return nil, errors.Join(fmt.Errorf("starting %s: %w", c.Path, err), removeErr)
+	}
+	p.run.identify(cmd.Process.Pid)
+	p.recordErr = p.run.write() // without its number the process is still known by its lock
 	return p, nil
 }
 
 // Attach returns the process that an earlier program started with runDir, running or not.
 //
 // The exit code of a process is told to the program that started it only. If that died first, Wait
-// concludes from the events how the process ended.
+// concludes from the events how the process ended. If it died while it was about to start the process, there may
+// never have been one: Wait then returns without an event.
 //
 // Errors: those of [ReadRun].
 func Attach(runDir string) (*Process, error) {
@@ -110,7 +113,24 @@ func Attach(runDir string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Process{runDir: runDir, run: run}, nil
+	p := &Process{runDir: runDir, run: run}
+	p.find()
+	return p, nil
+}
+
+// find looks for the number of a process that was started by a program that died before it recorded that.
+func (p *Process) find() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.run.PID > 0 || p.cmd != nil {
+		return
+	}
+	for _, pid := range holders(p.run.aliveFile()) {
+		if leadsGroup(pid) { // what it has started is in its group, or in one of its own
+			p.run.identify(pid)
+			return
+		}
+	}
 }
 
 // Run returns what is recorded about the process.
@@ -123,24 +143,35 @@ func (p *Process) Run() Run {
 // Kill ends the process, and the providers it started, at once. Its state may be lost, and objects it was
 // creating are not recorded anywhere.
 func (p *Process) Kill() error {
+	p.find()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.exited || p.cmd == nil && !p.run.Running() {
 		return nil
 	}
+	if p.run.PID == 0 {
+		return errUnknownNumber
+	}
 	return killGroup(p.run.PID)
 }
 
+// errUnknownNumber is about a process that is known by its lock only.
+var errUnknownNumber = errors.New("the process was started by a program that died before it recorded the number of the process, so that no signal can be sent to it")
+
 // interrupt asks the process to stop, unless it was asked before.
 func (p *Process) interrupt() error {
+	p.find()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.exited || p.run.Interrupted || p.cmd == nil && !p.run.Running() {
 		return nil
 	}
+	if p.run.PID == 0 {
+		return errUnknownNumber
+	}
 	p.run.Interrupted = true
 	// First the record, then the signal: a program that attaches must never send a second one.
-	writeErr := p.run.write(p.runDir)
+	writeErr := p.run.write()
 	return errors.Join(writeErr, interruptProcess(p.run.PID))
 }
 
@@ -154,7 +185,7 @@ func (p *Process) interrupt() error {
 // what is known. That the process failed is not an error.
 func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error) {
 	c := collector{onEvent: onEvent}
-	var errs []error
+	errs := []error{p.recordErr}
 	events, err := os.Open(filepath.Join(p.runDir, EventsFile))
 	if err != nil {
 		errs = append(errs, fmt.Errorf("reading events: %w", err))
@@ -175,7 +206,11 @@ func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error
 	}
 	c.result.Text = strings.Join(c.text, "\n")
 	c.result.Stderr = string(stderr)
-	c.result.conclude(p.Run())
+	run := p.Run()
+	c.result.conclude(run)
+	if p.cmd == nil && c.result.Outcome == OutcomeDied {
+		run.killOrphans()
+	}
 	return &c.result, errors.Join(errs...)
 }
 
@@ -209,6 +244,7 @@ func (p *Process) follow(ctx context.Context, t *tail) error {
 			cancelled = nil
 			interruptErr = p.interrupt()
 		case <-timer.C:
+			p.find()
 			if p.cmd == nil && !p.Run().Running() {
 				return interruptErr
 			}
@@ -240,5 +276,5 @@ func (p *Process) reap() error {
 	if p.disposable {
 		return nil
 	}
-	return p.run.write(p.runDir)
+	return p.run.write()
 }

@@ -103,7 +103,7 @@ func TestRunFilesArePrivate(t *testing.T) {
 	if result.Outcome != OutcomeSucceeded || result.Text != "" {
 		t.Errorf("outcome %s, text %q", result.Outcome, result.Text)
 	}
-	for _, name := range []string{EventsFile, StderrFile, runFile} {
+	for _, name := range []string{EventsFile, StderrFile, runFile, aliveFile} {
 		info, err := os.Stat(filepath.Join(c.RunDir, name))
 		if err != nil {
 			t.Fatal(err)

@@ -18,6 +18,7 @@ const (
 	EventsFile = "events.jsonl"
 	StderrFile = "stderr.txt"
 	runFile    = "run.json"
+	aliveFile  = "alive" // locked by the process, and by what it has started
 )
 
 // Run is what is recorded about a process, in run.json.
@@ -27,7 +28,11 @@ type Run struct {
 	Dir       string    `json:"dir"`
 	StartedAt time.Time `json:"started_at"`
 
+	// PID is 0 until the process was started.
 	PID int `json:"pid"`
+
+	// Scope is where the number means this process: a boot of a machine, and a container. It is empty where the system doesn't say.
+	Scope string `json:"scope,omitempty"`
 
 	// ProcessStart tells the process from a later one that got the same number. Its form depends on
 	// the system; it is empty where the system doesn't say.
@@ -38,13 +43,23 @@ type Run struct {
 
 	// ExitCode is set once the program that started the process has seen it end.
 	ExitCode *int `json:"exit_code,omitempty"`
+
+	runDir string
+}
+
+func (r Run) aliveFile() string { return filepath.Join(r.runDir, aliveFile) }
+
+// identify sets which process it is.
+func (r *Run) identify(pid int) {
+	r.PID, r.Scope = pid, processScope()
+	r.ProcessStart, _ = processStart(pid)
 }
 
 // ReadRun returns what is recorded in a run's directory.
 //
 // Errors: one that is [fs.ErrNotExist] if no process was started there.
 func ReadRun(runDir string) (Run, error) {
-	var run Run
+	run := Run{runDir: runDir}
 	data, err := os.ReadFile(filepath.Join(runDir, runFile))
 	if err != nil {
 		return run, fmt.Errorf("reading the record of a run: %w", err)
@@ -55,18 +70,39 @@ func ReadRun(runDir string) (Run, error) {
 	return run, nil
 }
 
-// Running reports whether the process is still there.
+// Running reports whether the process is still there. What it has started may outlive it, and has the lock, too.
 func (r Run) Running() bool {
-	return r.ExitCode == nil && r.PID > 0 && processRunning(r.PID, r.ProcessStart)
+	if r.ExitCode != nil {
+		return false
+	}
+	held, err := isHeld(r.aliveFile())
+	switch {
+	case err == nil && !held:
+		return false
+	case r.PID > 0 && (err != nil || r.Scope == processScope()):
+		return processRunning(r.PID, r.ProcessStart)
+	}
+	return held
+}
+
+// killOrphans ends what is left of the group of a process that was killed: providers have nobody left to work for, and would
+// stay forever. They are known by the lock, since the number may be that of another group by now.
+func (r Run) killOrphans() {
+	for _, pid := range holders(r.aliveFile()) {
+		if r.PID > 0 && inGroup(pid, r.PID) {
+			_ = killGroup(r.PID) //nolint:errcheck // it is only tidying up
+			return
+		}
+	}
 }
 
 // write replaces run.json as a whole, so that a reader never sees half of it.
-func (r Run) write(runDir string) (err error) {
+func (r Run) write() error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return fmt.Errorf("recording a run: %w", err)
 	}
-	name := filepath.Join(runDir, runFile)
+	name := filepath.Join(r.runDir, runFile)
 	if err := os.WriteFile(name+".new", data, 0o600); err != nil {
 		return fmt.Errorf("recording a run: %w", err)
 	}
