@@ -4,6 +4,7 @@
 package statefn
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/cairnstacks/cairn/internal/order/lowdata"
@@ -11,15 +12,20 @@ import (
 
 // testFunctions change nothing and say what they are told to.
 func testFunctions() map[string]*function {
-	end := func(changed, failed bool, comment string) func(context.Context, *call) lowdata.Outcome {
-		return func(context.Context, *call) lowdata.Outcome { return pretended(changed, failed, comment) }
+	ends := func(changed, failed bool, comment string) *function {
+		return &function{
+			args: map[string]kind{"comment": text},
+			call: func(_ context.Context, c *call) lowdata.Outcome {
+				return pretended(changed, failed, cmp.Or(c.text("comment"), comment))
+			},
+		}
 	}
 	all := map[string]*function{
-		"test.nop":                     {any: true, call: end(false, false, "")},
-		"test.succeed_without_changes": {call: end(false, false, "Success, as asked for.")},
-		"test.succeed_with_changes":    {call: end(true, false, "Success with changes, as asked for.")},
-		"test.fail_without_changes":    {call: end(false, true, "Failure, as asked for.")},
-		"test.fail_with_changes":       {call: end(true, true, "Failure with changes, as asked for.")},
+		"test.nop":                     ends(false, false, ""),
+		"test.succeed_without_changes": ends(false, false, "Success, as asked for."),
+		"test.succeed_with_changes":    ends(true, false, "Success with changes, as asked for."),
+		"test.fail_without_changes":    ends(false, true, "Failure, as asked for."),
+		"test.fail_with_changes":       ends(true, true, "Failure with changes, as asked for."),
 		"test.configurable_test_state": {
 			args:  map[string]kind{"changes": anything, "result": anything, "comment": text},
 			check: checkConfigurable,
@@ -32,6 +38,7 @@ func testFunctions() map[string]*function {
 			call: func(_ context.Context, c *call) lowdata.Outcome { return lowdata.Outcome{Comment: c.text("text")} },
 		},
 	}
+	all["test.nop"].any = true
 	for _, f := range all {
 		f.react = func(context.Context, *call) lowdata.Outcome {
 			changes := &lowdata.Map{}

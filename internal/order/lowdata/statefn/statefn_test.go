@@ -616,3 +616,15 @@ func TestChecks(t *testing.T) {
 }
 
 func start(r *hcl.Range) string { return fmt.Sprintf("%d:%d", r.Start.Line, r.Start.Column) }
+
+func TestCommentOfTestFunctions(t *testing.T) {
+	for function, status := range map[string]lowdata.Status{
+		"nop": lowdata.OK, "succeed_without_changes": lowdata.OK, "succeed_with_changes": lowdata.Changed,
+		"fail_without_changes": lowdata.Failed, "fail_with_changes": lowdata.Failed, "configurable_test_state": lowdata.Changed,
+	} {
+		result := one(t, &Host{}, "x: {test."+function+": [{comment: As I say.}]}", false, status)
+		if result.Comment != "As I say." {
+			t.Errorf("test.%s: comment %q", function, result.Comment)
+		}
+	}
+}
