@@ -191,16 +191,31 @@ func (f *fileReader) argument(m *Module, pair yamldoc.Pair) {
 		f.problem(order.CodeDuplicateID, pair.Key, "Repeated argument", "The argument %q is given twice. Keep one of them.", arg.Name)
 		return
 	}
-	if isRequisite(arg.Name) {
+	switch {
+	case isRequisite(arg.Name) && pair.Value.Kind == yaml.MappingNode && mayBeMapping(arg.Name):
+		for _, one := range f.pairs(pair.Value) {
+			if requisite, ok := f.requisitePair(one); ok {
+				arg.Requisites = append(arg.Requisites, requisite)
+			} else {
+				f.invalidRequisite(one.Value)
+			}
+		}
+	case isRequisite(arg.Name):
 		for _, element := range f.list(pair.Value, "The argument \""+arg.Name+"\"") {
 			if requisite, ok := f.requisite(element); ok {
 				arg.Requisites = append(arg.Requisites, requisite)
 			}
 		}
-	} else {
+	default:
 		arg.Value = f.value(pair.Value)
 	}
 	m.Args = append(m.Args, arg)
+}
+
+// mayBeMapping reports whether the requisites of a kind may also be one mapping from modules to identifiers.
+func mayBeMapping(arg string) bool {
+	kind, in, _ := plainKind(arg)
+	return in || kind == use
 }
 
 func (f *fileReader) requisite(node *yaml.Node) (Requisite, bool) {
@@ -210,15 +225,29 @@ func (f *fileReader) requisite(node *yaml.Node) (Requisite, bool) {
 		r.Identifier = node.Value
 		return r, true
 	case node.Kind == yaml.MappingNode:
-		pairs := f.pairs(node)
-		if len(pairs) == 1 && pairs[0].Value.Kind == yaml.ScalarNode && pairs[0].Value.Value != "" {
-			r.Module, r.Identifier = pairs[0].Name, pairs[0].Value.Value
-			if value := yamldoc.Range(f.file, pairs[0].Value); value.End.Line == r.Range.Start.Line && value.End.Column > r.Range.Start.Column {
-				r.Range.End = value.End
+		if pairs := f.pairs(node); len(pairs) == 1 {
+			if pair, ok := f.requisitePair(pairs[0]); ok {
+				pair.Range.Start = r.Range.Start // that of a brace
+				return pair, true
 			}
-			return r, true
 		}
 	}
-	f.problem(order.CodeSyntax, node, "Invalid requisite", "A requisite is \"- MODULE: ID\" or the id alone.")
+	f.invalidRequisite(node)
 	return Requisite{}, false
+}
+
+// requisitePair reads a module with an identifier.
+func (f *fileReader) requisitePair(pair yamldoc.Pair) (Requisite, bool) {
+	if pair.Value.Kind != yaml.ScalarNode || pair.Value.Value == "" {
+		return Requisite{}, false
+	}
+	r := Requisite{Module: pair.Name, Identifier: pair.Value.Value, Range: yamldoc.Range(f.file, pair.Key)}
+	if value := yamldoc.Range(f.file, pair.Value); value.End.Line == r.Range.Start.Line && value.End.Column > r.Range.Start.Column {
+		r.Range.End = value.End
+	}
+	return r, true
+}
+
+func (f *fileReader) invalidRequisite(node *yaml.Node) {
+	f.problem(order.CodeSyntax, node, "Invalid requisite", "A requisite is \"- MODULE: ID\" or the id alone.")
 }

@@ -502,6 +502,16 @@ var errorTests = map[string]struct {
 	},
 	"C-40_in_a_file_that_is_not_loaded": {
 		"x: {m.f: [{watch: [{file: vim}]}]}\n-- editors/init.sls --\nvim: {file.f: []}\n-- broken.sls --\n{{ x }}\n",
+	"C-40_in_a_mapping": {
+		"a: {m.f: [{use: {m: b, n: [c]}}]}\nb: {m.f: []}\n",
+		[]string{"order/syntax blah.sls:1:27 Invalid requisite"},
+		`A requisite is "- MODULE: ID" or the id alone`,
+	},
+	"C-40_in_a_mapping_that_must_be_a_list": {
+		"a: {m.f: [{require: {m: b}}]}\nb: {m.f: []}\n",
+		[]string{"order/not-a-set blah.sls:1:21 List expected"},
+		`The argument "require" must be a list`,
+	},
 		[]string{"order/unknown-ref blah.sls:1:20 Unknown requisite"},
 		`The SLS "editors" declares it and is not loaded: include it.`,
 	},

@@ -288,6 +288,23 @@ func TestOrderCTruthTable(t *testing.T) {
 
 func TestExtend(t *testing.T) {
 	low := mustCompile(t, `
+	t.Run("C-use/a mapping", func(t *testing.T) {
+		const others = "\ny: {n.g: [{mode: 2}]}\nz: {o.h: [{mode: 3}, {user: u}]}\n"
+		for mapping, list := range map[string]string{
+			"x: {m.f: [{use: {n: y, o: z}}]}" + others:                  "x: {m.f: [{use: [{n: y}, {o: z}]}]}" + others,
+			"x: {m.f: []}\ny: {n.g: [{mode: 2}, {use_in: {m: x}}]}":     "x: {m.f: []}\ny: {n.g: [{mode: 2}, {use_in: [{m: x}]}]}",
+			"x: {m.f: []}\ny: {n.g: [{mode: 2}, {require_in: {m: x}}]}": "x: {m.f: []}\ny: {n.g: [{mode: 2}, {require_in: [{m: x}]}]}",
+		} {
+			var b strings.Builder
+			if err := WriteJSON(&b, mustCompile(t, list).Value()); err != nil {
+				t.Fatal(err)
+			}
+			compareJSON(t, mustCompile(t, mapping).Value(), b.String())
+			if !strings.Contains(b.String(), `"mode": 2`) {
+				t.Errorf("%s: nothing is taken over:\n%s", list, b.String())
+			}
+		}
+	})
 include: [b]
 extend:
   x:
