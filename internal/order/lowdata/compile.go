@@ -4,6 +4,7 @@
 package lowdata
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -101,7 +102,7 @@ func describe(value any) string {
 func (c *compiler) add(id *ID, module *Module, name any, nth int) {
 	call := &Call{
 		ID: id.Name, SLS: id.SLS, Env: id.Env, Module: module.Name, Function: module.Function, Name: id.Name, Args: &Map{},
-		Range: module.Range, position: len(c.calls), nth: nth,
+		Range: module.Range, position: len(c.calls), file: id.file, nth: nth,
 		requisites: map[string][]Requisite{}, targets: map[string][]int{}, named: map[string][]int{}, ranges: map[string]*hcl.Range{},
 	}
 	call.Args.Set("name", nil) // to be the first
@@ -222,14 +223,21 @@ func (c *Call) writeRequisites() {
 	c.Args = shown
 }
 
-// number gives each call its order (lines C-21 to C-26).
-func (c *compiler) number() {
+// limit returns the number that comes after all whole ones that are given or counted. For this, calls are looked at file by file, each
+// before what it includes, although that is loaded first (line C-24).
+func (c *compiler) limit() float64 {
 	limit := 1.0 // not an integer, which could overflow
-	for _, call := range c.calls {
+	for _, call := range slices.SortedStableFunc(slices.Values(c.calls), func(a, b *Call) int { return cmp.Compare(a.file, b.file) }) {
 		if n, ok := call.number.(int64); ok && float64(n) > limit-1 && n > 0 {
 			limit = float64(n) + 100
 		}
 	}
+	return limit
+}
+
+// number gives each call its order (lines C-21 to C-26).
+func (c *compiler) number() {
+	limit := c.limit()
 	const aMillion = 1_000_000
 	for _, call := range c.calls {
 		call.HasOrder = call.number != nil || !c.high.noAutoOrder

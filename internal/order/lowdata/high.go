@@ -26,6 +26,8 @@ type ID struct {
 	Name, SLS, Env string
 	Modules        []*Module
 	Range          *hcl.Range
+
+	file int // number of its file, counted from where loading began: before what the file includes
 }
 
 // Module says which function of a module is to be called.

@@ -53,6 +53,7 @@ type loader struct {
 	high    *High
 	visited map[string]bool
 	next    int // order number of the next call without one
+	begun   int // how many files are loaded or being loaded
 	extends []extension
 	hints   order.Hints
 	diags   hcl.Diagnostics
@@ -93,6 +94,8 @@ func (l *loader) visit(sls string, from *hcl.Range) {
 	if diags.HasErrors() {
 		return
 	}
+	l.begun++
+	number := l.begun
 	d := &fileReader{decoder: decoder{file: shown}, sls: sls, env: l.opts.Env}
 	d.read(root)
 	for _, include := range d.includes {
@@ -105,6 +108,7 @@ func (l *loader) visit(sls string, from *hcl.Range) {
 	l.high.Exclude = append(l.high.Exclude, d.excludes...)
 	l.extends = append(l.extends, d.extends...)
 	for _, id := range d.ids {
+		id.file = number
 		l.declare(id)
 	}
 }

@@ -64,6 +64,7 @@ type Call struct {
 	targets    map[string][]int       // by kind: the calls that the requisites name, by their numbers in Low.Calls
 	named      map[string][]int       // by kind: for each target, the number of the first requisite that names it
 	position   int                    // among all calls as they are declared
+	file       int                    // number of its file, as that of its id
 	number     any                    // the order as written or counted; nil if there is none
 	nth        int                    // among the names of one module, from 1; 0 without "names"
 	ranges     map[string]*hcl.Range  // of arguments

@@ -370,6 +370,13 @@ func TestOrderCNumbers(t *testing.T) {
 		"C-24_only_what_is_above_the_cap_so_far": {
 			"a: {m.f: [{order: 500}]}\nb: {m.f: [{order: 599}]}\nc: {m.f: [{order: 600}]}\nl: {m.f: [{order: last}]}", "a=500 b=599 c=600 l=1000700",
 		},
+		"C-24_each_file_before_what_it_includes": {
+			"include: [b]\na: {m.f: []}\nl: {m.f: [{order: last}]}\n-- b.sls --\nb: {m.f: []}\n", "b=10000 a=10001 l=1010101",
+		},
+		"C-24_and_its_includes_as_written": {
+			"include: [b, c]\na: {m.f: [{order: 10}]}\nm: {m.f: [{order: -1}]}\n-- b.sls --\ninclude: [d]\nb: {m.f: []}\n-- c.sls --\nc: {m.f: [{order: 10101}]}\n" +
+				"-- d.sls --\nd: {m.f: []}\n", "a=10 d=10000 b=10001 c=10101 m=1010200",
+		},
 		"C-25_fractions":         {"c: {m.f: [{order: 2}]}\nb: {m.f: [{order: 1.5}]}\na: {m.f: [{order: 1}]}", "a=1 b=1.5 c=2"},
 		"C-26_names":             {"a: {m.f: [{names: [z, y]}]}\nb: {m.f: []}", "z=10000.0001 y=10000.0002 b=10001"},
 		"C-26_names_of_an_order": {"a: {m.f: [{names: [z, y]}, {order: -1}]}\nb: {m.f: []}", "b=10000 z=1010099.0001 y=1010099.0002"},

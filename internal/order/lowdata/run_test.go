@@ -335,7 +335,7 @@ named: {o.f: [{name: thing}]}
 		{"name": "x", "mode": 2, "user": "u", "require": ["y", "z"], "state": "m", "__id__": "x", "fun": "f", "__env__": "base", "__sls__": "b", "order": 10000},
 		{"name": "thing", "state": "o", "__id__": "named", "fun": "h", "__env__": "base", "__sls__": "b", "order": 10002},
 		{"name": "z", "state": "m", "__id__": "z", "fun": "f", "__env__": "base", "__sls__": "blah", "order": 10003},
-		{"name": "x", "state": "n", "__id__": "x", "fun": "g", "__env__": "base", "__sls__": "b", "order": 10100}]`)
+		{"name": "x", "state": "n", "__id__": "x", "fun": "g", "__env__": "base", "__sls__": "b", "order": 10103}]`)
 }
 
 func TestExclude(t *testing.T) {
