@@ -73,6 +73,9 @@ type state struct {
 	result Result
 	ended  bool
 	would  bool // the trial has shown that the call would change something
+
+	// changed says that the call has changed something, which one that fails may have done, too. Reactions at the end do not count.
+	changed bool
 }
 
 var errFailhard = errors.New("a call has failed that stops the run")
@@ -123,7 +126,8 @@ func (r *run) endBy(call int, v verdict) {
 	r.end(call, Result{Status: v.status, Because: v.because, Comment: v.comment})
 }
 
-// try makes a call in test mode, for those that are to be made before it if it would change something (line C-43).
+// try makes a call in test mode, for those that are to be made before it if it would change something (line C-43). If it would not, it is
+// made in its turn all the same: a trial may not foresee everything.
 func (r *run) try(ctx context.Context, call int) {
 	v := r.decide(call, true)
 	if v.status != OK {
@@ -131,14 +135,11 @@ func (r *run) try(ctx context.Context, call int) {
 		return
 	}
 	outcome := r.call(ctx, call, true, r.reacts(call))
-	switch {
-	case outcome.Failed:
+	if outcome.Failed {
 		r.end(call, Result{Status: Failed, Comment: outcome.Comment})
-	case !outcome.Changed:
-		r.end(call, Result{Status: NotNeeded, Comment: "Nothing would change. " + outcome.Comment})
-	default:
-		r.states[call].would = true
+		return
 	}
+	r.states[call].would = outcome.Changed
 }
 
 // make makes a call, if its requisites are met.
@@ -154,6 +155,7 @@ func (r *run) make(ctx context.Context, call int) {
 	began := time.Now()
 	outcome := r.call(ctx, call, r.opts.Test, r.reacts(call))
 	r.end(call, Result{Status: outcome.status(), Changes: outcome.Changes, Comment: outcome.Comment, Took: time.Since(began)})
+	r.states[call].changed = outcome.Changed
 }
 
 func (o Outcome) status() Status {
@@ -209,12 +211,12 @@ func (r *run) reacts(call int) bool {
 	return watched && r.opts.Functions.Reacts(c.Module, c.Function)
 }
 
-// listeners make reactions at the very end of the run: those of calls that listen to what has changed until then. What reactions
-// change does not count, so that it does not matter which one is first.
+// listeners make reactions at the very end of the run: those of calls that listen to what has changed something until then, even if it
+// has failed after that. What reactions change does not count, so that it does not matter which one is first.
 func (r *run) listeners(ctx context.Context) {
 	sequence := slices.DeleteFunc(r.Sequence(), func(call int) bool {
 		c := r.Calls[call]
-		due := slices.ContainsFunc(c.targets[listen], func(target int) bool { return r.states[target].result.Status == Changed })
+		due := slices.ContainsFunc(c.targets[listen], func(target int) bool { return r.states[target].changed })
 		return !due || !r.states[call].result.Status.Success() || !r.opts.Functions.Reacts(c.Module, c.Function)
 	})
 	for _, call := range sequence {

@@ -73,8 +73,14 @@ func TestOrderCRun(t *testing.T) {
 		"C-42_no_reaction":             {src: "x: {mute.f: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x", ended: "x=ok y=changed"},
 		"C-42_call_fails":              {src: "x: {m.fails: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x", ended: "x=failed y=changed"},
 		"C-43_would_change":            {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x y", ended: "x=ok y=changed"},
-		"C-43_would_change_nothing":    {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", log: "y?", ended: "x=not-needed y=not-needed"},
-		"C-43_declaring_call_fails":    {src: "x: {m.fails: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x", ended: "x=failed y=skipped"},
+		"C-43_would_change_nothing":    {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", log: "y? y", ended: "x=not-needed y=ok"},
+		"C-43_changes_what_the_trial_did_not_see": {
+			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.surprises: []}\nz: {m.f: [{onchanges: [y]}]}", log: "y? y z", ended: "x=not-needed y=changed z=ok",
+		},
+		"C-43_would_change_nothing_in_test_mode": {
+			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", opts: RunOptions{Test: true}, log: "y? y?", ended: "x=not-needed y=ok",
+		},
+		"C-43_declaring_call_fails": {src: "x: {m.fails: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x", ended: "x=failed y=skipped"},
 		"C-43_declaring_call_skipped": {
 			src: "x: {m.f: [{prereq: [y]}, {require: [z]}]}\ny: {m.changes: []}\nz: {m.fails: []}", log: "z y?", ended: "x=skipped y=skipped z=failed",
 		},
@@ -85,13 +91,13 @@ func TestOrderCRun(t *testing.T) {
 		"C-43_target_needs_it":   {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: [{require: [x]}]}", log: "y? x y", ended: "x=ok y=changed"},
 		"C-43_two_of_one_target": {src: "x: {m.f: [{prereq: [y]}]}\nw: {m.f: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x w y", ended: "w=ok x=ok y=changed"},
 		"C-43_one_of_two_targets": {
-			src: "x: {m.f: [{prereq: [y, z]}]}\ny: {m.f: []}\nz: {m.changes: []}", log: "y? z? x z", ended: "x=ok y=not-needed z=changed",
+			src: "x: {m.f: [{prereq: [y, z]}]}\ny: {m.f: []}\nz: {m.changes: []}", log: "y? z? x y z", ended: "x=ok y=ok z=changed",
 		},
 		"C-43_chain": {
 			src: "x: {m.changes: [{prereq: [y]}]}\ny: {m.changes: [{prereq: [z]}]}\nz: {m.changes: []}", log: "z? y? x y z", ended: "x=changed y=changed z=changed",
 		},
 		"C-43_chain_without_change": {
-			src: "x: {m.changes: [{prereq: [y]}]}\ny: {m.changes: [{prereq: [z]}]}\nz: {m.f: []}", log: "z?", ended: "x=not-needed y=not-needed z=not-needed",
+			src: "x: {m.changes: [{prereq: [y]}]}\ny: {m.changes: [{prereq: [z]}]}\nz: {m.f: []}", log: "z? z", ended: "x=not-needed y=not-needed z=ok",
 		},
 		"C-43_reaction_of_the_target": {
 			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: [{watch: [z]}]}\nz: {m.changes: []}", log: "z y? y?! x y y!", ended: "x=ok y=changed z=changed",
@@ -152,10 +158,11 @@ func TestOrderCRun(t *testing.T) {
 func TestOrderCTruthTable(t *testing.T) {
 	// How to make a target end in each way.
 	targets := map[string]string{
-		"skipped": "t: {m.f: [{require: [u]}]}\nu: {m.fails: []}\n",
-		"failed":  "t: {m.fails: []}\n",
-		"ok":      "t: {m.f: []}\n",
-		"changed": "t: {m.changes: []}\n",
+		"skipped":              "t: {m.f: [{require: [u]}]}\nu: {m.fails: []}\n",
+		"failed":               "t: {m.fails: []}\n",
+		"failed after changes": "t: {m.changes_and_fails: []}\n",
+		"ok":                   "t: {m.f: []}\n",
+		"changed":              "t: {m.changes: []}\n",
 	}
 	const (
 		noRun     = "x=skipped"
@@ -166,21 +173,24 @@ func TestOrderCTruthTable(t *testing.T) {
 	for _, row := range []struct {
 		name, kind                   string
 		skipped, failed, ok, changed string
+		failedAfterChanges           string
 	}{
-		{"C-require", require, noRun, noRun, runs, runs},
-		{"C-require_any", requireAny, noRun, noRun, runs, runs},
-		{"C-watch", watch, noRun, noRun, runs, andReacts},
-		{"C-watch_any", watchAny, noRun, noRun, runs, andReacts},
-		{"C-listen", listen, runs, runs, runs, andReacts},
-		{"C-onchanges", onchanges, noNeed, noNeed, noNeed, runs},
-		{"C-onchanges_any", onchangesAny, noNeed, noNeed, noNeed, runs},
-		{"C-onfail", onfail, noNeed, runs, noNeed, noNeed},
-		{"C-onfail", onfailAny, noNeed, runs, noNeed, noNeed},
-		{"C-onfail_all", onfailAll, noNeed, runs, noNeed, noNeed},
-		{"C-prereq", prereq, noRun, noRun, noNeed, runs},
-		{"C-use", use, runs, runs, runs, runs},
+		{"C-require", require, noRun, noRun, runs, runs, noRun},
+		{"C-require_any", requireAny, noRun, noRun, runs, runs, noRun},
+		{"C-watch", watch, noRun, noRun, runs, andReacts, noRun},
+		{"C-watch_any", watchAny, noRun, noRun, runs, andReacts, noRun},
+		{"C-listen", listen, runs, runs, runs, andReacts, andReacts},
+		{"C-onchanges", onchanges, noRun, noRun, noNeed, runs, noRun},
+		{"C-onchanges_any", onchangesAny, noRun, noRun, noNeed, runs, noRun},
+		{"C-onfail", onfail, runs, runs, noNeed, noNeed, runs},
+		{"C-onfail", onfailAny, runs, runs, noNeed, noNeed, runs},
+		{"C-onfail_all", onfailAll, runs, runs, noNeed, noNeed, runs},
+		{"C-prereq", prereq, noRun, noRun, noNeed, runs, noRun},
+		{"C-use", use, runs, runs, runs, runs, runs},
 	} {
-		for column, want := range map[string]string{"skipped": row.skipped, "failed": row.failed, "ok": row.ok, "changed": row.changed} {
+		for column, want := range map[string]string{
+			"skipped": row.skipped, "failed": row.failed, "ok": row.ok, "changed": row.changed, "failed after changes": row.failedAfterChanges,
+		} {
 			for form, src := range map[string]string{
 				"plain":       "x: {m.f: [{" + row.kind + ": [t]}]}\n" + targets[column],
 				"turned":      "x: {m.f: []}\n" + strings.Replace(targets[column], "[", "[{"+row.kind+"_in: [x]}, ", 1),
@@ -198,8 +208,8 @@ func TestOrderCTruthTable(t *testing.T) {
 					if got, want := slices.Contains(calls, "x!"), want == andReacts; got != want {
 						t.Errorf("%s: reaction made: %t, want %t", src, got, want)
 					}
-					if slices.Contains(calls, "t") && column != "skipped" && row.kind == prereq && want == noNeed {
-						t.Errorf("%s: the target of prereq is called though it would change nothing", src)
+					if !slices.Contains(calls, "t") && (column == "ok" || column == "changed") {
+						t.Errorf("%s: the target is not called", src)
 					}
 				})
 			}
@@ -213,19 +223,24 @@ func TestOrderCTruthTable(t *testing.T) {
 		"C-watch/one of two":           {watch, "failed+changed", noRun},
 		"C-watch/one changed":          {watch, "ok+changed", andReacts},
 		"C-onchanges/one changed":      {onchanges, "ok+changed", runs},
-		"C-onchanges/one failed":       {onchanges, "failed+changed", noNeed},
+		"C-onchanges/one failed":       {onchanges, "failed+changed", noRun},
+		"C-onchanges/one skipped":      {onchanges, "changed+skipped", noRun},
 		"C-onchanges_any/one failed":   {onchangesAny, "failed+changed", runs},
-		"C-onchanges_any/none changed": {onchangesAny, "failed+ok", noNeed},
+		"C-onchanges_any/one skipped":  {onchangesAny, "skipped+changed", runs},
+		"C-onchanges_any/none changed": {onchangesAny, "failed+ok", noRun},
+		"C-onchanges_any/none failed":  {onchangesAny, "ok+ok", noNeed},
 		"C-onfail/one failed":          {onfail, "ok+failed", runs},
 		"C-onfail_all/one failed":      {onfailAll, "ok+failed", noNeed},
+		"C-onfail/one skipped":         {onfail, "ok+skipped", runs},
 		"C-onfail_all/all failed":      {onfailAll, "failed+failed", runs},
+		"C-onfail_all/or skipped":      {onfailAll, "failed+skipped", runs},
+		"C-onfail_all/one skipped":     {onfailAll, "ok+skipped", noNeed},
 		"C-listen/two changed":         {listen, "changed+changed", andReacts},
 	}
-	functions := map[string]string{"failed": "fails", "ok": "f", "changed": "changes"}
 	for name, test := range several {
 		t.Run(name, func(t *testing.T) {
 			a, b, _ := strings.Cut(test.targets, "+")
-			src := "x: {m.f: [{" + test.kind + ": [t1, t2]}]}\nt1: {m." + functions[a] + ": []}\nt2: {m." + functions[b] + ": []}\n"
+			src := "x: {m.f: [{" + test.kind + ": [t1, t2]}]}\n" + tableTarget("t1", a) + tableTarget("t2", b)
 			log, ended := runIt(t, mustCompile(t, src), RunOptions{})
 			if got := ended[strings.LastIndex(ended, "x="):]; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
@@ -248,6 +263,7 @@ func TestOrderCTruthTable(t *testing.T) {
 			"a: {m.f: [{listen: [b]}]}\nb: {m.f: [{listen: [a]}]}":                            "a b",
 			"a: {m.changes: [{listen: [b]}]}\nb: {m.changes: [{listen: [a]}]}":                "a b a! b!",
 			"a: {m.fails: [{listen: [y]}]}\ny: {m.changes: []}":                               "a y",
+			"a: {m.f: [{listen: [y]}]}\ny: {m.changes_and_fails: []}\nz: {m.f: []}":           "a y z a!",
 			"a: {m.f: [{listen: [y]}, {require: [x]}]}\nx: {m.fails: []}\ny: {m.changes: []}": "x y",
 		} {
 			if log, _ := runIt(t, mustCompile(t, src), RunOptions{}); log != want {
@@ -272,22 +288,6 @@ func TestOrderCTruthTable(t *testing.T) {
 			}
 		}
 	})
-	t.Run("C-use/arguments only", func(t *testing.T) {
-		low := mustCompile(t, "x: {m.f: [{mode: 1}, {use: [y]}]}\ny: {m.g: [{name: n}, {order: 3}, {mode: 2}, {user: u}, {require: [z]}, {use: [w]}]}\n"+
-			"z: {m.f: []}\nw: {m.f: [{group: g}]}")
-		var got *Call
-		for _, call := range low.Calls {
-			if call.ID == "x" {
-				got = call
-			}
-		}
-		compareJSON(t, got.Value(), `{"name": "x", "mode": 1, "use": ["y"], "user": "u", "group": "g",
-			"state": "m", "__id__": "x", "fun": "f", "__env__": "base", "__sls__": "blah", "order": 10000}`)
-	})
-}
-
-func TestExtend(t *testing.T) {
-	low := mustCompile(t, `
 	t.Run("C-use/a mapping", func(t *testing.T) {
 		const others = "\ny: {n.g: [{mode: 2}]}\nz: {o.h: [{mode: 3}, {user: u}]}\n"
 		for mapping, list := range map[string]string{
@@ -305,6 +305,22 @@ func TestExtend(t *testing.T) {
 			}
 		}
 	})
+	t.Run("C-use/arguments only", func(t *testing.T) {
+		low := mustCompile(t, "x: {m.f: [{mode: 1}, {use: [y]}]}\ny: {m.g: [{name: n}, {order: 3}, {mode: 2}, {user: u}, {require: [z]}, {use: [w]}]}\n"+
+			"z: {m.f: []}\nw: {m.f: [{group: g}]}")
+		var got *Call
+		for _, call := range low.Calls {
+			if call.ID == "x" {
+				got = call
+			}
+		}
+		compareJSON(t, got.Value(), `{"name": "x", "mode": 1, "use": ["y"], "user": "u", "group": "g",
+			"state": "m", "__id__": "x", "fun": "f", "__env__": "base", "__sls__": "blah", "order": 10000}`)
+	})
+}
+
+func TestExtend(t *testing.T) {
+	low := mustCompile(t, `
 include: [b]
 extend:
   x:

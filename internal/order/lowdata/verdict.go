@@ -116,12 +116,12 @@ func (r *run) prerequired(targets []int) verdict {
 	return proceed
 }
 
-// onFailure decides on a call that is made if others fail: one of them, or all.
+// onFailure decides on a call that is made if others fail: one of them, or all. What a failure kept from being made counts as failed.
 func (r *run) onFailure(kind string, targets []int, all bool) verdict {
 	var succeeded *Call
 	failed := 0
 	for _, target := range targets {
-		if r.states[target].result.Status == Failed {
+		if !r.states[target].result.Status.Success() {
 			failed++
 		} else if succeeded == nil {
 			succeeded = r.Calls[target]
@@ -133,21 +133,25 @@ func (r *run) onFailure(kind string, targets []int, all bool) verdict {
 	return notNeeded(kind, succeeded, "did not fail")
 }
 
-// onChanges decides on a call that is made if others change something. Without anyway, all of them must have succeeded.
-func (r *run) onChanges(kind string, targets []int, anyway bool) verdict {
-	changed := false
+// onChanges decides on a call that is made if others change something: all of them must have succeeded, or with enough the one that
+// has changed something. What has failed may be what would have changed something, so that the call does not count as needless.
+func (r *run) onChanges(kind string, targets []int, enough bool) verdict {
+	changed, failed := false, -1
 	for _, target := range targets {
 		switch status := r.states[target].result.Status; {
 		case status == Changed:
 			changed = true
-		case !status.Success() && !anyway:
-			return notNeeded(kind, r.Calls[target], outcomeWords(status))
+		case !status.Success() && failed < 0:
+			failed = target
 		}
 	}
-	if !changed {
-		return notNeeded(kind, r.Calls[targets[0]], "changed nothing")
+	switch {
+	case changed && (enough || failed < 0):
+		return proceed
+	case failed >= 0:
+		return skipped(kind, r.Calls[failed], outcomeWords(r.states[failed].result.Status))
 	}
-	return proceed
+	return notNeeded(kind, r.Calls[targets[0]], "changed nothing")
 }
 
 func outcomeWords(s Status) string {

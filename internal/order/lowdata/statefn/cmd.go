@@ -89,11 +89,11 @@ func (c *call) command(ctx context.Context) lowdata.Outcome {
 	changes.Set("retcode", int64(output.Code))
 	changes.Set("stdout", shown.Stdout)
 	changes.Set("stderr", shown.Stderr)
-	switch {
+	switch { // one that fails has run, too, and may have changed anything
 	case err != nil:
-		return lowdata.Outcome{Failed: true, Changes: changes, Comment: c.ended("The command", err)}
+		return lowdata.Outcome{Failed: true, Changed: true, Changes: changes, Comment: c.ended("The command", err)}
 	case !c.isSuccess(output.Code):
-		return lowdata.Outcome{Failed: true, Changes: changes, Comment: fmt.Sprintf("The command ended with exit code %d%s", output.Code, said(shown))}
+		return lowdata.Outcome{Failed: true, Changed: true, Changes: changes, Comment: fmt.Sprintf("The command ended with exit code %d%s", output.Code, said(shown))}
 	}
 	outcome := lowdata.Outcome{Changed: true, Changes: changes, Comment: "The command was run."}
 	if c.tellsState() {

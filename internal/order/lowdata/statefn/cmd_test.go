@@ -170,3 +170,13 @@ func TestUnknownPrograms(t *testing.T) {
 		t.Errorf("%v, want a hint at the name", diags)
 	}
 }
+
+func TestFailedCommandHasChangedSomething(t *testing.T) {
+	results := apply(t, &Host{}, "x: {cmd.wait: [{name: echo reaction}, {listen: [y]}]}\ny: {cmd.run: [{name: exit 3}]}", false)
+	if got, want := results[0].Status, lowdata.Changed; got != want {
+		t.Errorf("what listens to the command: %s, want %s (%s)", got, want, results[0].Comment)
+	}
+	if got, want := results[1].Status, lowdata.Failed; got != want {
+		t.Errorf("the command: %s, want %s", got, want)
+	}
+}
