@@ -19,7 +19,7 @@ func stateCommand() *command {
 		summary: "Looks at the state, and changes it by hand.",
 		example: "cairn state list\ncairn state history",
 	},
-		stateListCommand(), stateShowCommand(), statePullCommand(), statePushCommand(), stateRemoveCommand(),
+		stateListCommand(), stateShowCommand(), statePullCommand(), statePushCommand(), stateMoveCommand(), stateRemoveCommand(),
 		stateHistoryCommand(), stateRollbackCommand(), stateExportCommand(), stateImportCommand(), stateUnlockCommand(),
 	)
 }
