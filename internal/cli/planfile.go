@@ -17,7 +17,7 @@ import (
 
 // savePlan writes a plan file.
 func (s *session) savePlan(path string, plan *stackplan.Plan, config *stackconfig.Config, stored *storedState) error {
-	hash, err := configHash(config)
+	hash, err := configHash(config, plan.Engine)
 	if err != nil {
 		return fail("Plan was not saved", "%s.", upperFirst(reason(err)))
 	}
@@ -94,7 +94,7 @@ func checkPlan(plan *stackplan.Plan, made stackplan.FileContext, info engine.Inf
 			"Nothing was done. Use the engine that made the plan, or make a new plan.",
 			plan.Engine.Name, plan.Engine.Version, info.Name, info.Version)
 	}
-	hash, err := configHash(config)
+	hash, err := configHash(config, info)
 	if err != nil {
 		return fail("Plan cannot be applied", "%s.", upperFirst(reason(err)))
 	}

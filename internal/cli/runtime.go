@@ -12,9 +12,11 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -96,9 +98,9 @@ func (s *session) checkedOptions(ctx context.Context) (stackruntime.Options, hcl
 	return opts, diags
 }
 
-// configHash identifies the files of the configuration and of its modules.
-func configHash(config *stackconfig.Config) (string, error) {
-	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Resolver: config.Resolver})
+// configHash identifies the files of the configuration and of its modules, as an engine reads them.
+func configHash(config *stackconfig.Config, info engine.Info) (string, error) {
+	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Tofu: info.Name == engines.Tofu, Resolver: config.Resolver})
 	var dirs []string
 	for _, dir := range tfengine.ModuleDirs(config) {
 		tree, _ := loader.Load(dir) //nolint:errcheck // what is wrong was reported when it was planned

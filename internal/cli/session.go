@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/tfengine"
@@ -53,8 +54,9 @@ type session struct {
 	workDir  string // for the engine, if it is not to be the usual one
 	store    statestore.Store
 
-	changesNothing bool            // the command does not even plan
-	engineWarnings hcl.Diagnostics // about the choice of the engine, until they are reported
+	changesNothing bool               // the command does not even plan
+	binary         *engines.Candidate // nil until it is looked for
+	engineWarnings hcl.Diagnostics    // about the choice of the engine, until they are reported
 
 	// deployment is whose state, lock and interrupted applies these are. It is known when the store or the engine is open.
 	deployment string
@@ -268,11 +270,27 @@ func (s *session) openEngine() (preparedEngine, error) {
 }
 
 func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
-	search, err := s.engineSearch()
+	if err := s.chooseDeployment(); err != nil {
+		return nil, err
+	}
+	found, err := s.findBinary(workDir)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.chooseDeployment(); err != nil {
+	opened, err := tfengine.New(tfengine.Options{Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: s.runsDir(), Resolver: s.packages()})
+	if err != nil {
+		return nil, s.engineProblem(err)
+	}
+	return opened, nil
+}
+
+// findBinary returns the binary to use.
+func (s *session) findBinary(workDir string) (*engines.Candidate, error) {
+	if s.binary != nil {
+		return s.binary, nil
+	}
+	search, err := s.engineSearch()
+	if err != nil {
 		return nil, err
 	}
 	if err := makeWorkDir(workDir); err != nil {
@@ -285,12 +303,8 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 	if err != nil {
 		return nil, s.engineProblem(err)
 	}
-	s.engineWarnings = s.unmetRequirements(found)
-	opened, err := tfengine.New(tfengine.Options{Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: s.runsDir(), Resolver: s.packages()})
-	if err != nil {
-		return nil, s.engineProblem(err)
-	}
-	return opened, nil
+	s.binary, s.engineWarnings = found, s.unmetRequirements(found)
+	return found, nil
 }
 
 // makeWorkDir makes the working directory, which version control is to ignore. Errors: also that it is not writable.

@@ -10,8 +10,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -41,6 +43,10 @@ func (s *session) fetchConfig(ctx context.Context, upgrade bool) (*stackconfig.C
 	if err := makeWorkDir(workDir); err != nil {
 		return nil, asDiagnostics(fail("Working directory cannot be used", "The directory for source packages cannot be used: %s.", reason(err)))
 	}
+	var info engine.Info                                 // which modules are called depends on it
+	if found, err := s.findBinary(workDir); err == nil { // otherwise prepare reports the error
+		info = found.Info
+	}
 	fetcher, err := bundle.NewFetcher(bundle.FetcherOptions{
 		Options: bundleOptions(),
 		Upgrade: upgrade,
@@ -55,7 +61,7 @@ func (s *session) fetchConfig(ctx context.Context, upgrade bool) (*stackconfig.C
 		resolver := fetcher.Resolver(ctx)
 		config, diags := s.loadConfigWith(resolver)
 		if config != nil {
-			diags = diags.Extend(resolveModules(config, resolver))
+			diags = diags.Extend(resolveModules(config, resolver, info))
 		}
 		if diags.HasErrors() {
 			return config, diags
@@ -87,8 +93,8 @@ func describePackage(pkg bundle.Package) string {
 
 // resolveModules follows the module calls of all components, and returns which sources cannot be used. Other mistakes
 // of modules are left to the commands that need them right.
-func resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver) hcl.Diagnostics {
-	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Resolver: resolver})
+func resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver, info engine.Info) hcl.Diagnostics {
+	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Tofu: info.Name == engines.Tofu, Resolver: resolver})
 	var diags hcl.Diagnostics
 	for _, dir := range tfengine.ModuleDirs(config) {
 		_, moreDiags := loader.Load(dir)
