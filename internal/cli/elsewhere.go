@@ -16,5 +16,4 @@ var elsewhere = map[string]string{
 	"cairn taint":        `A resource is replaced by "cairn apply -replace=component.x.ADDRESS".`,
 	"cairn test":         "Modules are tested with terraform or tofu in their own directories.",
 	"cairn workspace":    `Each environment is a deployment with a state of its own: "cairn plan -deployment=NAME", or CAIRN_DEPLOYMENT.`,
-	"cairn state mv":     "Resources are moved by moved blocks in the modules.",
 }
