@@ -80,16 +80,24 @@ func (c condition) decide(g *Graph, changed func(int) bool, result func(int) ord
 		return result(t.first).State == order.Failed || result(t.done).State == order.Failed
 	}
 	blocked := func(t bounds) bool { return failed(t) || result(t.done).State == order.Skipped }
+	// What is skipped may be behind what was not approved, which is no failure.
+	byFailure := func(t bounds) bool {
+		done := result(t.done)
+		return failed(t) || done.State == order.Skipped && result(done.Because).State == order.Failed
+	}
 	hasChanged := func(t bounds) bool { return !blocked(t) && result(t.done).State == order.Succeeded && changed(t.done) }
 	runs := true
 	switch c.rel {
 	case OnFail:
-		runs = slices.ContainsFunc(c.targets, failed)
+		runs = slices.ContainsFunc(c.targets, byFailure)
 		if c.policy == All {
-			runs = runs && !slices.ContainsFunc(c.targets, func(t bounds) bool { return !failed(t) })
+			runs = runs && !slices.ContainsFunc(c.targets, func(t bounds) bool { return !byFailure(t) })
 		}
 	case OnChanges:
-		runs = slices.ContainsFunc(c.targets, hasChanged) && (c.policy == Any || !slices.ContainsFunc(c.targets, blocked))
+		runs = slices.ContainsFunc(c.targets, hasChanged)
+		if slices.ContainsFunc(c.targets, blocked) && (c.policy != Any || !runs) {
+			return order.Result{State: order.Skipped, Because: c.because(blocked, result)}
+		}
 	case Listen:
 		runs = slices.ContainsFunc(c.targets, hasChanged)
 	case Prereq:
@@ -101,7 +109,7 @@ func (c condition) decide(g *Graph, changed func(int) bool, result func(int) ord
 	}
 	if !runs {
 		why := because[c.rel]
-		if (c.rel == OnChanges || c.rel == Listen) && slices.ContainsFunc(c.targets, blocked) {
+		if c.rel == Listen && slices.ContainsFunc(c.targets, blocked) {
 			why = errNotDone
 		}
 		return order.Result{State: order.Passed, Err: why}

@@ -580,10 +580,12 @@ task "next" {
 			"s": "done", "always": "done", "changed": "done", "failed": "passed", "both-failed": "passed", "end": "done", "other": "done", "next": "done",
 		}},
 		{"s", "s", map[string]string{
-			"s": "failed", "always": "skipped by s", "changed": "passed", "failed": "done", "both-failed": "passed", "end": "passed", "other": "done", "next": "done",
+			"s": "failed", "always": "skipped by s", "changed": "skipped by s", "failed": "done", "both-failed": "passed", "end": "passed", "other": "done",
+			"next": "skipped by s",
 		}},
 		{"s other", "", map[string]string{
-			"s": "failed", "always": "skipped by s", "changed": "passed", "failed": "done", "both-failed": "done", "end": "passed", "other": "failed", "next": "done",
+			"s": "failed", "always": "skipped by s", "changed": "skipped by s", "failed": "done", "both-failed": "done", "end": "passed", "other": "failed",
+			"next": "skipped by s",
 		}},
 	}
 	for _, test := range tests {
@@ -632,6 +634,34 @@ task "source" {
 		t.Errorf("order: %s, want such as %s", got, want)
 	}
 
+	// What a failure kept from being done is one for those that react to it, too, and nothing that could have changed something.
+	const behind = `
+stack "s" {}
+task "t" {
+  command = "true"
+  after   = ["s"]
+}
+task "u" { command = "true" }
+task "page" {
+  command = "true"
+  onfail  = ["t"]
+}
+task "changed" {
+  command   = "true"
+  onchanges = ["t"]
+}
+task "any" {
+  command       = "true"
+  onchanges_any = ["t", "u"]
+}
+`
+	for changing, any := range map[string]string{"": "skipped by s", "u": "done"} {
+		want := map[string]string{"s": "failed", "t": "skipped by s", "u": "done", "page": "done", "changed": "skipped by s", "any": any}
+		if diff := cmp.Diff(want, run(t, behind, false, "s", changing)); diff != "" {
+			t.Errorf("behind a failure, changing %q (-want +got):\n%s", changing, diff)
+		}
+	}
+
 	// What several others say about one kind of reaction is one list.
 	const several = `
 task "a" {
@@ -661,9 +691,9 @@ task "end" { command = "true" }
 		{"", "", "passed/passed/passed"},
 		{"", "b", "done/passed/done"},
 		{"", "a c", "done/passed/done"},
-		{"a", "", "passed/done/passed"},
-		{"b", "a", "passed/done/done"},
-		{"c", "", "passed/done/passed"},
+		{"a", "", "skipped by a/done/passed"},
+		{"b", "a", "skipped by b/done/done"},
+		{"c", "", "skipped by c/done/passed"},
 	} {
 		got := run(t, several, false, test.failing, test.changing)
 		if got := strings.Join([]string{got["changed"], got["failed"], got["end"]}, "/"); got != test.want {
