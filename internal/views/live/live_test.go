@@ -27,6 +27,23 @@ func TestRowsOf(t *testing.T) {
 
 var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
+// The ends of addresses tell them apart, or their beginnings do.
+func TestTableOfLongAddresses(t *testing.T) {
+	table := Table{Title: "Applying", Started: start, Counts: Counts{Running: 3}, Rows: []Row{
+		{Name: `stack.regions["eu"].component.database["primary"]`, Since: start, Activity: `module.db.aws_db_instance.this["primary"]: Creating...`},
+		{Name: `stack.regions["us"].component.database["primary"]`, Since: start, Activity: `aws_db_instance.x: Still creating... [1m10s elapsed]`},
+		{Name: `component.network`, Since: start, Activity: `x: Creating...`},
+	}}
+	want := `
+  component.network                  0s  x: Creating...
+  stack.regions["e…se["primary"]     0s  …e.this["primary"]
+  stack.regions["u…se["primary"]     0s  aws_db_instance.x…
+Applying ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 0/3 · 3 running · 0s`
+	if got := "\n" + strings.Join(table.Lines(start, Size{60, 20}, textstyle.Style{}), "\n"); got != want {
+		t.Errorf("the table is%s\nwant%s", got, want)
+	}
+}
+
 func TestTable(t *testing.T) {
 	table := Table{
 		Title: "Running", Started: start, Counts: Counts{Done: 3, Running: 3, Waiting: 2, Skipped: 1, Failed: 1},

@@ -63,19 +63,22 @@ func (t Table) rows(now time.Time, size Size, style textstyle.Style) []string {
 		hidden = len(rows) - shown
 		rows = rows[:shown]
 	}
-	name, phase := 0, 0
-	for _, r := range rows {
+	names, name, phase := make([]string, len(rows)), 0, 0
+	for i, r := range rows {
+		names[i] = r.Name
 		name = max(name, ansi.StringWidth(r.Name))
 		phase = max(phase, ansi.StringWidth(r.Phase))
 	}
 	name = min(name, size.Width/2)
 	var lines []string
-	for _, r := range rows {
-		line := "  " + style.Bold(fit(r.Name, name)) + " "
+	for i, short := range textstyle.Shorten(names, name) {
+		r := rows[i]
+		line := "  " + style.Bold(fill(short, name)) + " "
 		if phase > 0 {
-			line += fit(r.Phase, phase) + " "
+			line += fill(r.Phase, phase) + " "
 		}
-		lines = append(lines, line+fmt.Sprintf("%6s  %s", Elapsed(now, r.Since), style.Dim(r.Activity)))
+		line += fmt.Sprintf("%6s  ", Elapsed(now, r.Since))
+		lines = append(lines, line+style.Dim(fitActivity(r.Activity, size.Width-1-ansi.StringWidth(line))))
 	}
 	if hidden > 0 && room > 0 {
 		lines = append(lines, style.Dim(fmt.Sprintf("  … and %d more running", hidden)))
@@ -83,10 +86,25 @@ func (t Table) rows(now time.Time, size Size, style textstyle.Style) []string {
 	return lines
 }
 
-// fit makes text as wide as a column.
-func fit(text string, width int) string {
-	text = ansi.Truncate(text, width, "…")
-	return text + strings.Repeat(" ", width-ansi.StringWidth(text))
+// fill makes text as wide as a column.
+func fill(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
+}
+
+// fitActivity shortens what is done. Of "ADDRESS: what happens to it" it is the address that gets shorter, as long as enough of it is left.
+func fitActivity(text string, width int) string {
+	const enough = 12
+	address, what, ok := strings.Cut(text, ": ")
+	room := width - ansi.StringWidth(": "+what)
+	switch {
+	case ansi.StringWidth(text) <= width:
+		return text
+	case ok && room >= enough:
+		return textstyle.Shorten([]string{address}, room)[0] + ": " + what
+	case ok && ansi.StringWidth(address) > width:
+		return textstyle.Shorten([]string{address}, width)[0]
+	}
+	return ansi.Truncate(text, max(width, 0), "…")
 }
 
 // Elapsed is the time since something began, in seconds.
