@@ -28,6 +28,7 @@ import (
 type display struct {
 	session   *session
 	operation string
+	concise   bool
 
 	events *jsonview.Events // nil for a person
 	begun  bool             // the first line is written
@@ -53,13 +54,20 @@ func (v *display) during(phase string, work func(hooks.Hooks)) {
 		shown := progress.NewLive(out, progress.LiveOptions{
 			Operation: phase,
 			Style:     textstyle.Style{Color: v.session.viewOptions(out).Color},
+			Concise:   v.concise,
 			Size:      func() live.Size { return terminalSize(out) },
 		})
 		v.session.showLive(shown.Display, func() { work(shown.Hooks()) })
 		v.session.stdout("\n")
 	default:
-		work(progress.NewLines(out, textstyle.Style{Color: v.session.viewOptions(out).Color}).Hooks(phase))
-		v.session.stdout("\n")
+		lines := progress.NewLines(out, progress.LinesOptions{
+			Style:   textstyle.Style{Color: v.session.viewOptions(out).Color},
+			Concise: v.concise,
+		})
+		work(lines.Hooks(phase))
+		if lines.Any() {
+			v.session.stdout("\n")
+		}
 	}
 }
 
@@ -87,7 +95,9 @@ func (v *display) plan(plan *stackplan.Plan) error {
 		return nil
 	}
 	out := v.session.streams.Out
-	return views.WritePlan(out, plan, v.session.viewOptions(out))
+	options := v.session.viewOptions(out)
+	options.Concise = v.concise
+	return views.WritePlan(out, plan, options)
 }
 
 // inAutomation tells whether commands follow each other without a person who has to be told the next one.

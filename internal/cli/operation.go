@@ -36,7 +36,9 @@ type operation struct {
 }
 
 func (s *session) newOperation(name string, flags *planFlags) *operation {
-	return &operation{session: s, flags: flags, name: name, view: s.newDisplay(name)}
+	view := s.newDisplay(name)
+	view.concise = flags.concise
+	return &operation{session: s, flags: flags, name: name, view: view}
 }
 
 // load reads the configuration and gets the engine ready. All mistakes are reported together.

@@ -21,6 +21,7 @@ type planFlags struct {
 	exclude     listValue
 	parallelism countValue
 	maxRounds   countValue // of applies
+	concise     bool
 }
 
 func (o *planFlags) register(f *flagSet) {
@@ -30,6 +31,7 @@ func (o *planFlags) register(f *flagSet) {
 	f.Var(&o.replace, "replace", "replace this resource instance: `component.x.ADDRESS`; may be repeated")
 	f.Var(&o.target, "target", "plan only this component and what it requires: `component.x`; may be repeated")
 	f.Var(&o.exclude, "exclude", "leave out this component and what requires it: `component.x`; may be repeated")
+	f.BoolVar(&o.concise, "concise", false, "leave out lines for what is unchanged, as for the logs of CI")
 	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
 	f.stateFlags()
 	f.providerFlags()

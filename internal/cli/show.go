@@ -14,6 +14,7 @@ import (
 )
 
 func showCommand() *command {
+	var concise bool
 	return &command{
 		name:    "show",
 		args:    "[PLAN]",
@@ -23,12 +24,13 @@ func showCommand() *command {
 		maxArgs: 1,
 		flags: func(f *flagSet) {
 			f.jsonFlag("write a JSON document")
+			f.BoolVar(&concise, "concise", false, "of a plan, leave out lines for what is unchanged")
 			f.stateFlags()
 		},
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
 			s.reportDocuments()
 			if len(args) == 1 {
-				return exitOK, s.showPlan(ctx, args[0])
+				return exitOK, s.showPlan(ctx, args[0], concise)
 			}
 			stored, err := s.readState(ctx)
 			if err != nil {
@@ -42,13 +44,15 @@ func showCommand() *command {
 	}
 }
 
-func (s *session) showPlan(ctx context.Context, path string) error {
+func (s *session) showPlan(ctx context.Context, path string, concise bool) error {
 	plan, made, err := readPlan(path)
 	if err != nil {
 		return err
 	}
 	if !s.options.json {
-		return views.WritePlan(s.streams.Out, plan, s.viewOptions(s.streams.Out))
+		options := s.viewOptions(s.streams.Out)
+		options.Concise = concise
+		return views.WritePlan(s.streams.Out, plan, options)
 	}
 	options := jsonview.PlanOptions{CairnVersion: made.CairnVersion}
 	// The state that the plan was made with tells what the outputs of components were. It may have moved on.

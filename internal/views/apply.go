@@ -84,6 +84,10 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 	if summary.Destroy {
 		verb, operation = "Destroy", "destroy"
 	}
+	components := slices.SortedStableFunc(slices.Values(summary.Components), func(a, b ComponentResult) int { return a.Addr.Compare(b.Addr) })
+	if !summary.incomplete() {
+		p.doneByComponent(components, summary.Destroy)
+	}
 	counts := " Resources: " + eventtext.AppliedCounts(operation, summary.Counts()) + "."
 	switch {
 	case !summary.incomplete():
@@ -94,7 +98,7 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 		p.printf("%s%s\n\n", p.Bold(p.Red(verb+" incomplete.")), p.Bold(counts))
 	}
 	if summary.incomplete() {
-		p.outcomes(summary.Components)
+		p.outcomes(components)
 		if !summary.Unsaved {
 			p.paragraph("What was done is saved in the state. Plan again to go on from there.")
 		}
@@ -107,10 +111,9 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 func isDeferred(c ComponentResult) bool { return c.Status == hooks.Deferred }
 
 func (p *page) outcomes(components []ComponentResult) {
-	sorted := slices.SortedStableFunc(slices.Values(components), func(a, b ComponentResult) int { return a.Addr.Compare(b.Addr) })
 	for _, outcome := range outcomes {
 		var lines []string
-		for _, c := range sorted {
+		for _, c := range components {
 			if outcomeOf(c.Status) == outcome {
 				lines = append(lines, "  "+c.Addr.String()+p.Dim(resultNote(c)))
 			}

@@ -16,6 +16,9 @@ import (
 type Options struct {
 	Color bool
 	Width int // columns of the terminal; 78 if zero
+
+	// Concise leaves out lines for what is unchanged.
+	Concise bool
 }
 
 const defaultWidth = 78
@@ -33,11 +36,13 @@ func (o Options) style() textstyle.Style { return textstyle.Style{Color: o.Color
 type page struct {
 	strings.Builder
 	textstyle.Style
-	columns int
+	columns  int
+	terminal bool // there is a width that nothing should exceed
+	concise  bool
 }
 
 func newPage(o Options) *page {
-	return &page{Style: o.style(), columns: o.width()}
+	return &page{Style: o.style(), columns: o.width(), terminal: o.Width > 0, concise: o.Concise}
 }
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }

@@ -33,6 +33,7 @@ func WritePlan(w io.Writer, plan *stackplan.Plan, options Options) error {
 	v.failed()
 	v.outputs()
 	v.checks()
+	v.byComponent()
 	v.total()
 	return p.writeTo(w)
 }
@@ -223,7 +224,7 @@ func (v *planView) unchanged() {
 			names = append(names, c.Addr.String())
 		}
 	}
-	if len(names) == 0 || len(names) == len(v.plan.Components) {
+	if len(names) == 0 || len(names) == len(v.plan.Components) || v.concise {
 		return
 	}
 	v.paragraph("Unchanged: " + listed(names) + ".")
@@ -304,7 +305,7 @@ func (v *planView) outputs() {
 	v.printf("%s\n", v.Bold("Changes to Outputs:"))
 	for _, name := range names {
 		v.WriteString(valuediff.Named(name, width, outputChange(v.plan.Outputs[name]), valuediff.Options{
-			Style: v.Style, Indent: 2,
+			Style: v.Style, Indent: 2, Concise: v.concise,
 		}))
 	}
 	v.printf("\n")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/views/viewtest"
@@ -29,6 +30,30 @@ func planText(t *testing.T, plan *stackplan.Plan, options Options) string {
 
 func TestWritePlanOfEverything(t *testing.T) {
 	viewtest.Golden(t, "plan/everything.txt", planText(t, viewtest.Plan(t), Options{}))
+}
+
+func TestWritePlanConcisely(t *testing.T) {
+	viewtest.Golden(t, "plan/concise.txt", planText(t, viewtest.Plan(t), Options{Concise: true, Width: 60}))
+}
+
+// A destroy plan adds and changes nothing, so that its table has no columns for that.
+func TestTableOfDestroyPlan(t *testing.T) {
+	plan := viewtest.Plan(t)
+	plan.Mode = engine.Destroy
+	plan.Components = slices.DeleteFunc(plan.Components, func(c *stackplan.Component) bool { return !c.Complete })
+	for _, c := range plan.Components {
+		c.Changes = slices.DeleteFunc(c.Changes, func(rc *tfjson.ResourceChange) bool {
+			return rc.Change == nil || !rc.Change.Actions.Delete() || rc.PreviousAddress != ""
+		})
+	}
+	want := `
+                            destroy
+  component.app["b"]              1
+  stack.inner.component.db        1
+`
+	if got := planText(t, plan, Options{}); !strings.Contains(got, want) {
+		t.Errorf("the text has no table%s:\n%s", want, got)
+	}
 }
 
 func TestWritePlanInColor(t *testing.T) {

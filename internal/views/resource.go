@@ -93,7 +93,7 @@ func (v resourceView) write(rc *tfjson.ResourceChange) {
 	v.printf("%s%s %s {\n", strings.Repeat(" ", 3-len(kind.symbol)), v.Symbol(kind.symbol), resourceHead(rc))
 	if rc.Change != nil {
 		v.WriteString(valuediff.Attributes(v.change(rc.Change, kind), valuediff.Options{
-			Style: v.Style, Indent: attributeIndent,
+			Style: v.Style, Indent: attributeIndent, Concise: v.concise,
 			Full: kind == kindNothing && rc.Change.Importing != nil,
 		}))
 	}

@@ -16,23 +16,31 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
+// LinesOptions say what lines there are.
+type LinesOptions struct {
+	Style   textstyle.Style
+	Concise bool // none for what is unchanged
+}
+
 // Lines writes one line an event, each beginning with the address of the
 // component. It is safe for concurrent use.
 type Lines struct {
-	style textstyle.Style
+	style   textstyle.Style
+	concise bool
 
 	mu struct {
 		sync.Mutex
 		w        io.Writer
 		outcomes map[stackaddrs.AbsComponentInstance]string // said together with the final status
 		begun    map[stackaddrs.AbsComponentInstance]bool   // applying, and not said so yet
+		written  bool
 		err      error
 	}
 }
 
 // NewLines returns a writer of lines.
-func NewLines(w io.Writer, style textstyle.Style) *Lines {
-	l := &Lines{style: style}
+func NewLines(w io.Writer, options LinesOptions) *Lines {
+	l := &Lines{style: options.Style, concise: options.Concise}
 	l.mu.w = w
 	l.mu.outcomes = map[stackaddrs.AbsComponentInstance]string{}
 	l.mu.begun = map[stackaddrs.AbsComponentInstance]bool{}
@@ -46,12 +54,19 @@ func (l *Lines) Err() error {
 	return l.mu.err
 }
 
+// Any reports whether there were lines.
+func (l *Lines) Any() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mu.written
+}
+
 // Hooks returns the hooks to watch an operation with: "plan", "apply" or "destroy".
 func (l *Lines) Hooks(operation string) hooks.Hooks {
 	return hooks.Hooks{
 		ComponentStatus: l.status,
 		ComponentEvent: func(component stackaddrs.AbsComponentInstance, event engine.Event) {
-			if worthALine(event.Type) {
+			if worthALine(event.Type) && !(l.concise && changesNothing(event)) {
 				if l.takeBegun(component) {
 					l.write(component, eventtext.Status(hooks.Applying))
 				}
@@ -76,17 +91,30 @@ func worthALine(kind engine.EventType) bool {
 	return true
 }
 
+// changesNothing reports whether an event is about looking at what exists.
+func changesNothing(event engine.Event) bool {
+	switch event.Type {
+	case engine.RefreshStart, engine.RefreshComplete, engine.EphemeralStart, engine.EphemeralComplete:
+		return true
+	case engine.ApplyStart, engine.ApplyProgress, engine.ApplyComplete:
+		return event.Action == "read"
+	}
+	return false
+}
+
+const unchangedText = "no changes to resources"
+
 func plannedText(plan *stackplan.Component) string {
 	counts := plan.Counts()
 	if counts.Total() == 0 {
-		return "no changes to resources"
+		return unchangedText
 	}
 	return eventtext.PlanCounts(counts)
 }
 
 func appliedText(operation string, counts stackplan.Counts) string {
 	if counts.Total() == 0 {
-		return "no changes to resources"
+		return unchangedText
 	}
 	return eventtext.AppliedCounts(operation, counts)
 }
@@ -132,8 +160,16 @@ func (l *Lines) status(component stackaddrs.AbsComponentInstance, status hooks.S
 	switch status {
 	case hooks.Pending:
 		return
+	case hooks.Planning:
+		if l.concise {
+			return
+		}
 	case hooks.Planned, hooks.Applied:
-		if outcome := l.takeOutcome(component); outcome != "" {
+		outcome := l.takeOutcome(component)
+		if l.concise && outcome == unchangedText {
+			return
+		}
+		if outcome != "" {
 			text += ": " + outcome
 		}
 	case hooks.Failed:
@@ -152,6 +188,7 @@ func (l *Lines) write(component stackaddrs.AbsComponentInstance, text string) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.mu.written = true
 	if l.mu.err == nil {
 		_, l.mu.err = io.WriteString(l.mu.w, b.String())
 	}

@@ -31,6 +31,9 @@ type LiveOptions struct {
 
 	// ResourceLines adds a line for each resource that is done, not only for components.
 	ResourceLines bool
+
+	// Concise leaves out lines for components without changes.
+	Concise bool
 }
 
 // Live is a display that is redrawn in place. It is safe for concurrent use.
@@ -109,10 +112,14 @@ func (l *Live) statusLine(addr string, status hooks.Status) string {
 		if status == hooks.Planned && l.options.Operation != "plan" {
 			return ""
 		}
-		if outcome := l.outcomes[addr]; outcome != "" {
+		outcome := l.outcomes[addr]
+		delete(l.outcomes, addr)
+		if outcome == unchangedText && l.options.Concise {
+			return ""
+		}
+		if outcome != "" {
 			text += ": " + outcome
 		}
-		delete(l.outcomes, addr)
 		return style.Green("✓") + " " + text
 	case hooks.Failed:
 		return style.Red("✗") + " " + text

@@ -25,7 +25,7 @@ import (
 
 func TestLines(t *testing.T) {
 	var b strings.Builder
-	l := NewLines(&b, textstyle.Style{})
+	l := NewLines(&b, LinesOptions{})
 	h := l.Hooks("apply")
 	db, app, net := viewtest.Instance(t, "component.db"), viewtest.Instance(t, `component.app["a"]`), viewtest.Instance(t, "component.net")
 	h.ComponentStatus(db, hooks.Pending)
@@ -57,10 +57,37 @@ func TestLines(t *testing.T) {
 	viewtest.Golden(t, "lines.txt", b.String())
 }
 
+// In a log of CI, only what changes counts.
+func TestConciseLines(t *testing.T) {
+	var b strings.Builder
+	h := NewLines(&b, LinesOptions{Concise: true}).Hooks("apply")
+	db, net := viewtest.Instance(t, "component.db"), viewtest.Instance(t, "component.net")
+	for _, component := range []stackaddrs.AbsComponentInstance{db, net} {
+		h.ComponentStatus(component, hooks.Planning)
+		h.ComponentEvent(component, engine.Event{Type: engine.RefreshStart, Resource: "thing.x"})
+		h.ComponentEvent(component, engine.Event{Type: engine.ApplyStart, Resource: "data.thing.x", Action: "read"})
+		h.ComponentEvent(component, engine.Event{Type: engine.ApplyComplete, Resource: "data.thing.x", Action: "read"})
+	}
+	h.ComponentPlanned(viewtest.Created(t))
+	h.ComponentStatus(viewtest.Created(t).Addr, hooks.Planned)
+	h.ComponentPlanned(viewtest.Unchanged(t))
+	h.ComponentStatus(viewtest.Unchanged(t).Addr, hooks.Planned)
+	for _, component := range []stackaddrs.AbsComponentInstance{db, net} {
+		h.ComponentStatus(component, hooks.Applying)
+		h.ComponentEvent(component, engine.Event{Type: engine.ApplyStart, Resource: "data.thing.x", Action: "read"})
+	}
+	h.ComponentEvent(db, engine.Event{Type: engine.ApplyStart, Resource: "thing.x", Action: "create"})
+	h.ComponentApplied(db, stackplan.Counts{Add: 1})
+	h.ComponentStatus(db, hooks.Applied)
+	h.ComponentApplied(net, stackplan.Counts{})
+	h.ComponentStatus(net, hooks.Applied)
+	viewtest.Golden(t, "lines-concise.txt", b.String())
+}
+
 func TestLinesOfComponentsWithNothingToDo(t *testing.T) {
 	net, late, bad := viewtest.Instance(t, "component.net"), viewtest.Instance(t, "component.late"), viewtest.Instance(t, "component.bad")
 	var b strings.Builder
-	h := NewLines(&b, textstyle.Style{}).Hooks("apply")
+	h := NewLines(&b, LinesOptions{}).Hooks("apply")
 	for _, addr := range []stackaddrs.AbsComponentInstance{net, late, bad} {
 		h.ComponentStatus(addr, hooks.Pending)
 		h.ComponentStatus(addr, hooks.Applying)
@@ -99,7 +126,7 @@ func (w *brokenWriter) Write([]byte) (int, error) {
 func TestAfterAFailedWrite(t *testing.T) {
 	db := viewtest.Instance(t, "component.db")
 	w := &brokenWriter{}
-	l := NewLines(w, textstyle.Style{})
+	l := NewLines(w, LinesOptions{})
 	for range 3 {
 		l.Hooks("apply").ComponentStatus(db, hooks.Applied)
 	}

@@ -34,6 +34,9 @@ type Options struct {
 
 	// Full shows also what does not change.
 	Full bool
+
+	// Concise leaves out how much does not change.
+	Concise bool
 }
 
 // Attributes shows the attributes of a resource, each in lines of its own.
@@ -157,6 +160,7 @@ func (w *writer) comment(indent int, text string) {
 // hiddenCount says how many things were left out.
 func (w *writer) hiddenCount(indent, n int, what string) {
 	switch {
+	case w.Concise:
 	case n == 1:
 		w.comment(indent, fmt.Sprintf("(1 unchanged %s hidden)", what))
 	case n > 1:
