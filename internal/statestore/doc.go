@@ -36,8 +36,11 @@
 //	S7  Reading creates nothing. The file comes into being, complete, with the
 //	    first lock.
 //	S8  A failed call leaves the state as it was before the call.
-//	S9  Records carry a checksum and versions a count of records, so a
-//	    damaged file is an error and never a smaller or different state.
+//	S9  A damaged file is an error and never a smaller, older or different
+//	    state. Records carry a checksum. Seals cover all that is stored of a
+//	    deployment, its lock and each serial, with the set of the serial's
+//	    records. That nothing is stored is believed after everything there is
+//	    was checked, and so is a file before a lock of it is taken.
 //
 // Not promised: protection against someone who edits the file on purpose,
 // encryption, and locking over network file systems whose file locks do not

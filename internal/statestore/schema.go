@@ -4,7 +4,8 @@
 package statestore
 
 // schemaVersion is the version of the tables below, stored in cairn_schema.
-const schemaVersion = 1
+// Version 1 has no seals; the first lock adds them.
+const schemaVersion = 2
 
 // schema holds for SQLite and PostgreSQL alike, as do the statements that
 // follow: BYTEA columns are given bytes only, which SQLite stores as they are;
@@ -17,6 +18,13 @@ const schemaVersion = 1
 //
 // A record is valid from the serial that wrote it up to, but not including, the
 // one that replaced or deleted it: valid_to is null while it is current.
+//
+// A seal covers everything about one serial but the records' values, which have
+// checksums of their own: records is the sum over those that are valid at its
+// end. The seal of serial 0 covers the deployment itself and its lock.
+//
+// Existing files are compared with these statements, spaces aside, so none may
+// change without a new version.
 var schema = []string{
 	`CREATE TABLE cairn_schema (
 		version BIGINT NOT NULL
@@ -63,19 +71,37 @@ var schema = []string{
 		PRIMARY KEY (deployment, state_key, valid_from)
 	)`,
 	`CREATE UNIQUE INDEX cairn_record_current ON cairn_record (deployment, state_key) WHERE valid_to IS NULL`,
+	createSeals,
 }
+
+const createSeals = `CREATE TABLE cairn_seal (
+		deployment TEXT   NOT NULL REFERENCES cairn_deployment (name),
+		serial     BIGINT NOT NULL,
+		records    BIGINT NOT NULL,
+		checksum   BIGINT NOT NULL,
+		PRIMARY KEY (deployment, serial)
+	)`
 
 const (
 	insertSchema = `INSERT INTO cairn_schema (version) VALUES ($1)`
 	selectSchema = `SELECT version FROM cairn_schema`
+	updateSchema = `UPDATE cairn_schema SET version = $1`
 
-	ensureDeployment = `INSERT INTO cairn_deployment (name, lineage, serial, epoch) VALUES ($1, '', 0, 0)
-		ON CONFLICT (name) DO NOTHING`
-	nextEpoch         = `UPDATE cairn_deployment SET epoch = epoch + 1 WHERE name = $1`
-	selectEpoch       = `SELECT epoch FROM cairn_deployment WHERE name = $1`
-	selectBase        = `SELECT lineage, serial FROM cairn_deployment WHERE name = $1`
+	insertDeployment  = `INSERT INTO cairn_deployment (name, lineage, serial, epoch) VALUES ($1, '', 0, 0)`
+	updateEpoch       = `UPDATE cairn_deployment SET epoch = $2 WHERE name = $1`
+	selectDeployment  = `SELECT lineage, serial, epoch FROM cairn_deployment WHERE name = $1`
 	updateBase        = `UPDATE cairn_deployment SET lineage = $2, serial = $3 WHERE name = $1`
-	selectDeployments = `SELECT name, lineage, serial FROM cairn_deployment ORDER BY name`
+	selectDeployments = `SELECT name FROM cairn_deployment ORDER BY name`
+
+	selectSeal = `SELECT records, checksum FROM cairn_seal WHERE deployment = $1 AND serial = $2`
+	putSeal    = `INSERT INTO cairn_seal (deployment, serial, records, checksum) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (deployment, serial) DO UPDATE SET records = excluded.records, checksum = excluded.checksum`
+
+	// What belongs to no deployment. Each kind of row is looked for in its own table.
+	selectOrphans = `SELECT 'lock', deployment FROM cairn_lock WHERE deployment NOT IN (SELECT name FROM cairn_deployment)
+		UNION SELECT 'history', deployment FROM cairn_version WHERE deployment NOT IN (SELECT name FROM cairn_deployment)
+		UNION SELECT 'records', deployment FROM cairn_record WHERE deployment NOT IN (SELECT name FROM cairn_deployment)
+		LIMIT 1`
 
 	selectLock = `SELECT id, epoch, operation, owner, host, pid, process_scope, process_start, started, seen
 		FROM cairn_lock WHERE deployment = $1`
@@ -87,40 +113,20 @@ const (
 
 	insertVersion = `INSERT INTO cairn_version
 		(deployment, serial, operation, owner, host, started, changed, total)
-		VALUES ($1, $2, $3, $4, $5, $6, 0,
-			COALESCE((SELECT total FROM cairn_version WHERE deployment = $1 AND serial = $2 - 1), 0))`
+		VALUES ($1, $2, $3, $4, $5, $6, 0, $7)`
 	versionColumns = `serial, operation, owner, host, started, finished, changed, total`
 	selectVersion  = `SELECT ` + versionColumns + ` FROM cairn_version WHERE deployment = $1 AND serial = $2`
 	selectVersions = `SELECT ` + versionColumns + ` FROM cairn_version WHERE deployment = $1 ORDER BY serial`
-	countVersion   = `UPDATE cairn_version SET changed = changed + $3, total = total + $4
-		WHERE deployment = $1 AND serial = $2`
-	finishVersion = `UPDATE cairn_version SET finished = $3 WHERE deployment = $1 AND serial = $2`
+	countVersion   = `UPDATE cairn_version SET changed = $3, total = $4 WHERE deployment = $1 AND serial = $2`
+	finishVersion  = `UPDATE cairn_version SET finished = $3 WHERE deployment = $1 AND serial = $2`
 
 	recordColumns = `state_key, valid_from, checksum, value`
 	selectCurrent = `SELECT ` + recordColumns + ` FROM cairn_record WHERE deployment = $1 AND valid_to IS NULL`
 	selectAtTime  = `SELECT ` + recordColumns + ` FROM cairn_record
 		WHERE deployment = $1 AND valid_from <= $2 AND (valid_to IS NULL OR valid_to > $2)`
-	selectRecords = `SELECT ` + recordColumns + ` FROM cairn_record WHERE deployment = $1`
+	selectRecords = `SELECT ` + recordColumns + `, valid_to FROM cairn_record WHERE deployment = $1`
 
-	// One pass over starts and ends, whatever the number of serials.
-	selectMiscount = `WITH step AS (
-			SELECT serial, SUM(change) AS change FROM (
-				SELECT valid_from AS serial, 1 AS change FROM cairn_record WHERE deployment = $1
-				UNION ALL
-				SELECT valid_to, -1 FROM cairn_record WHERE deployment = $1 AND valid_to IS NOT NULL
-				UNION ALL
-				SELECT serial, 0 FROM cairn_version WHERE deployment = $1
-			) AS change GROUP BY serial
-		), sum AS (
-			SELECT serial, SUM(change) OVER (ORDER BY serial) AS total FROM step
-		)
-		SELECT version.serial, version.total, sum.total
-		FROM cairn_version AS version JOIN sum ON sum.serial = version.serial
-		WHERE version.deployment = $1 AND version.total <> sum.total
-		ORDER BY version.serial LIMIT 1`
-	countVersions = `SELECT COUNT(*) FROM cairn_version WHERE deployment = $1`
-
-	selectRecord = `SELECT valid_from, value = $3 FROM cairn_record
+	selectRecord = `SELECT valid_from, checksum, LENGTH(value), value = $3 FROM cairn_record
 		WHERE deployment = $1 AND state_key = $2 AND valid_to IS NULL`
 	insertRecord = `INSERT INTO cairn_record (deployment, state_key, valid_from, checksum, value)
 		VALUES ($1, $2, $3, $4, $5)`

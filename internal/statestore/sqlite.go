@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,9 +56,15 @@ func (s *sqliteStore) Close() error {
 	return s.explain(context.Background(), err)
 }
 
+// transaction is a transaction in a file whose format is known.
+type transaction struct {
+	*sql.Tx
+	sealed bool // there are seals: the format is newer than version 1
+}
+
 // read runs fn in a transaction that sees one version of the file. Where
 // nothing is stored yet, fn is not called.
-func (s *sqliteStore) read(ctx context.Context, fn func(*sql.Tx) error) error {
+func (s *sqliteStore) read(ctx context.Context, fn func(*transaction) error) error {
 	exists, err := s.exists()
 	if err != nil || !exists {
 		return err
@@ -71,29 +79,44 @@ func (s *sqliteStore) read(ctx context.Context, fn func(*sql.Tx) error) error {
 	return s.readFrom(ctx, db, fn)
 }
 
-func (s *sqliteStore) readFrom(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
+func (s *sqliteStore) readFrom(ctx context.Context, db *sql.DB, fn func(*transaction) error) error {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return s.explain(ctx, err)
 	}
-	err = fn(tx)
+	err = s.readWithin(ctx, &transaction{Tx: tx}, fn)
 	if rollbackErr := tx.Rollback(); err == nil && !errors.Is(rollbackErr, sql.ErrTxDone) {
 		err = rollbackErr
 	}
 	return s.explain(ctx, err)
 }
 
+// readWithin is readFrom within tx.
+func (s *sqliteStore) readWithin(ctx context.Context, tx *transaction, fn func(*transaction) error) error {
+	version, err := readSchemaVersion(ctx, tx)
+	if err != nil {
+		return err
+	}
+	tx.sealed = version > 1
+	if !tx.sealed { // then there is no cheaper way to know that nothing is missing
+		if err := s.checkAll(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return fn(tx)
+}
+
 // write runs fn in a transaction that no other writer overlaps. It does not
 // stop when ctx ends: what fn saves must not be lost to an interrupt, and it
 // waits for nothing but the disk and, for busyTimeout, other programs.
-func (s *sqliteStore) write(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
+func (s *sqliteStore) write(ctx context.Context, fn func(context.Context, *transaction) error) error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	return s.writeInTurn(ctx, fn)
 }
 
 // writeInTurn is write for a caller that holds the turn.
-func (s *sqliteStore) writeInTurn(ctx context.Context, fn func(context.Context, *sql.Tx) error) error {
+func (s *sqliteStore) writeInTurn(ctx context.Context, fn func(context.Context, *transaction) error) error {
 	ctx = context.WithoutCancel(ctx)
 	db, err := s.open(ctx)
 	if err != nil {
@@ -103,11 +126,27 @@ func (s *sqliteStore) writeInTurn(ctx context.Context, fn func(context.Context, 
 	if err != nil {
 		return s.explain(ctx, err)
 	}
-	if err := fn(ctx, tx); err != nil {
+	if err := s.writeWithin(ctx, &transaction{Tx: tx}, fn); err != nil {
 		rollback(tx)
 		return s.explain(ctx, err)
 	}
 	return s.explain(ctx, tx.Commit())
+}
+
+// writeWithin is writeInTurn within tx. It is the one place where a file of an
+// older format is brought into the present one.
+func (s *sqliteStore) writeWithin(ctx context.Context, tx *transaction, fn func(context.Context, *transaction) error) error {
+	version, err := readSchemaVersion(ctx, tx)
+	if err != nil {
+		return err
+	}
+	tx.sealed = version > 1
+	if !tx.sealed {
+		if err := s.addSeals(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return fn(ctx, tx)
 }
 
 // rollback ends a transaction that has failed. After some errors, such as a
@@ -197,7 +236,7 @@ func (s *sqliteStore) open(ctx context.Context) (*sql.DB, error) {
 	if err != nil {
 		return nil, s.missingOr(err)
 	}
-	db, err := s.connect(ctx, s.path, "rw")
+	db, err := s.connect(ctx, "rw")
 	if err != nil {
 		return nil, err
 	}
@@ -206,10 +245,10 @@ func (s *sqliteStore) open(ctx context.Context) (*sql.DB, error) {
 }
 
 // connect opens a file and makes sure that it is ours and in our format.
-func (s *sqliteStore) connect(ctx context.Context, path, mode string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", s.dsn(path, mode))
+func (s *sqliteStore) connect(ctx context.Context, mode string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", s.dsn(s.path, mode))
 	if err != nil {
-		return nil, fmt.Errorf("state %s: %w", path, err)
+		return nil, fmt.Errorf("state %s: %w", s.path, err)
 	}
 	// Writers queue; readers rarely come in numbers.
 	db.SetMaxOpenConns(4)
@@ -241,15 +280,21 @@ func (s *sqliteStore) dsn(path, mode string) string {
 	return u.String()
 }
 
-// checkSchema fails for any database but a state in the format we know.
+// checkSchema fails for any database but a state in a format we know.
 func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
-	var ours, others int
-	err := db.QueryRowContext(ctx,
-		`SELECT COUNT(*) FILTER (WHERE name = 'cairn_schema'), COUNT(*) FROM sqlite_master`).Scan(&ours, &others)
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return s.explain(ctx, err)
 	}
-	if ours == 0 {
+	defer rollback(tx)
+	have, err := readSchema(ctx, tx)
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	if _, ours := have["cairn_schema"]; !ours {
+		if len(have) > 0 {
+			return s.corrupt("its table cairn_schema is missing", nil)
+		}
 		return &StoreError{
 			Location: s.path,
 			Problem:  ProblemNotState,
@@ -257,14 +302,12 @@ func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
 			Remedy:   "check the path; cairn writes into no database it has not made",
 		}
 	}
-	var version int64
-	if err := db.QueryRowContext(ctx, selectSchema).Scan(&version); err != nil {
-		if errors.Is(err, sql.ErrNoRows) {
-			return s.corrupt("the version of its format is missing", nil)
-		}
-		return s.explain(ctx, err)
-	}
+	version, err := readSchemaVersion(ctx, tx)
 	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return s.corrupt("the version of its format is missing", nil)
+	case err != nil:
+		return s.explain(ctx, err)
 	case version > schemaVersion:
 		return &StoreError{
 			Location: s.path,
@@ -272,8 +315,54 @@ func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
 			Detail:   fmt.Sprintf("was written by a newer cairn: its format is version %d, this cairn knows %d", version, schemaVersion),
 			Remedy:   "use a newer cairn",
 		}
-	case version < schemaVersion:
+	case version < 1:
 		return s.corrupt(fmt.Sprintf("its format has the impossible version %d", version), nil)
 	}
+	for name, want := range tables(version) {
+		if have[name] != want {
+			return s.corrupt("its table or index "+name+" is missing or is not as cairn made it", nil)
+		}
+	}
 	return nil
+}
+
+// readSchema returns the statements that made what the database has of us, by name.
+func readSchema(ctx context.Context, tx *sql.Tx) (map[string]string, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name LIKE 'cairn%'`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err says it
+	have := map[string]string{}
+	for rows.Next() {
+		var name, statement string
+		if err := rows.Scan(&name, &statement); err != nil {
+			return nil, err
+		}
+		have[name] = strings.Join(strings.Fields(statement), " ")
+	}
+	return have, rows.Err()
+}
+
+// tables returns what readSchema returns for an unharmed file in a format.
+func tables(version int64) map[string]string {
+	want := map[string]string{}
+	for _, statement := range schema {
+		words := strings.Fields(statement)
+		name := words[slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "cairn_") })]
+		want[name] = strings.Join(words, " ")
+	}
+	if version == 1 {
+		delete(want, "cairn_seal")
+	}
+	return want
+}
+
+func readSchemaVersion(ctx context.Context, tx interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+},
+) (int64, error) {
+	var version int64
+	err := tx.QueryRowContext(ctx, selectSchema).Scan(&version)
+	return version, err
 }

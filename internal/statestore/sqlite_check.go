@@ -13,26 +13,45 @@ import (
 
 // Check implements [Store].
 func (s *sqliteStore) Check(ctx context.Context) error {
-	return s.read(ctx, func(tx *sql.Tx) error {
-		if err := s.quickCheck(ctx, tx); err != nil {
-			return err
-		}
-		deployments, err := readDeployments(ctx, tx)
+	return s.read(ctx, func(tx *transaction) error { return s.checkAll(ctx, tx) })
+}
+
+// checkAll reads everything there is, and fails if any of it is damaged.
+func (s *sqliteStore) checkAll(ctx context.Context, tx *transaction) error {
+	if err := s.checkStructure(ctx, tx); err != nil {
+		return err
+	}
+	names, err := readDeployments(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		d, err := s.findDeployment(ctx, tx, name)
 		if err != nil {
 			return err
 		}
-		for _, d := range deployments {
-			if err := s.checkDeployment(ctx, tx, d); err != nil {
-				return err
-			}
+		if d == nil {
+			return s.corrupt(fmt.Sprintf("the deployment %q is there and is not found", name), nil)
 		}
-		return nil
-	})
+		if _, err := s.checkVersions(ctx, tx, d); err != nil {
+			return err
+		}
+	}
+	var what, whose string
+	err = tx.QueryRowContext(ctx, selectOrphans).Scan(&what, &whose)
+	switch {
+	case err == nil:
+		return s.corrupt(fmt.Sprintf("it has %s of a deployment %q, which is missing", what, whose), nil)
+	case !errors.Is(err, sql.ErrNoRows):
+		return err
+	}
+	return nil
 }
 
-// quickCheck has SQLite verify its own structures.
-func (s *sqliteStore) quickCheck(ctx context.Context, tx *sql.Tx) error {
-	rows, err := tx.QueryContext(ctx, `PRAGMA quick_check(5)`)
+// checkStructure has SQLite verify its own structures, and that indexes and
+// tables agree.
+func (s *sqliteStore) checkStructure(ctx context.Context, tx *transaction) error {
+	rows, err := tx.QueryContext(ctx, `PRAGMA integrity_check(5)`)
 	if err != nil {
 		return err
 	}
@@ -56,52 +75,93 @@ func (s *sqliteStore) quickCheck(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// deploymentBase is a deployment and where it stands.
-type deploymentBase struct {
-	name string
-	base Base
-}
-
-func readDeployments(ctx context.Context, tx *sql.Tx) ([]deploymentBase, error) {
+// readDeployments returns the names of all deployments.
+func readDeployments(ctx context.Context, tx *transaction) ([]string, error) {
 	rows, err := tx.QueryContext(ctx, selectDeployments)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err says it
-	var all []deploymentBase
+	var names []string
 	for rows.Next() {
-		var d deploymentBase
-		if err := rows.Scan(&d.name, &d.base.Lineage, &d.base.Serial); err != nil {
+		var name string
+		if err := rows.Scan(&name); err != nil {
 			return nil, err
 		}
-		all = append(all, d)
+		names = append(names, name)
 	}
-	return all, rows.Err()
+	return names, rows.Err()
 }
 
-// checkDeployment verifies all records, and for each serial their number.
-func (s *sqliteStore) checkDeployment(ctx context.Context, tx *sql.Tx, d deploymentBase) error {
+// checkVersions returns the serials of a deployment after it has verified them,
+// all records, and that each serial has the records it should.
+func (s *sqliteStore) checkVersions(ctx context.Context, tx *transaction, d *deploymentRow) ([]*versionRow, error) {
+	changes, err := s.checkRecords(ctx, tx, d)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := s.readVersions(ctx, tx, d)
+	if err != nil {
+		return nil, err
+	}
+	var now recordSum
+	for _, v := range versions {
+		now = now.plus(changes[v.Serial])
+		delete(changes, v.Serial)
+		if v.Total != now.number {
+			return nil, s.miscount(d, v, now.number)
+		}
+		if tx.sealed && v.records != now.digest {
+			return nil, s.otherRecords(d, v)
+		}
+		v.records = now.digest
+	}
+	for serial := range changes {
+		return nil, s.corrupt(fmt.Sprintf("deployment %q has records of serial %d, which is missing", d.name, serial), nil)
+	}
+	return versions, nil
+}
+
+func (s *sqliteStore) miscount(d *deploymentRow, v *versionRow, number int64) error {
+	return s.corrupt(fmt.Sprintf("serial %d of deployment %q should have %d records but %d are there",
+		v.Serial, d.name, v.Total, number), nil)
+}
+
+func (s *sqliteStore) otherRecords(d *deploymentRow, v *versionRow) error {
+	return s.corrupt(fmt.Sprintf("the records of serial %d of deployment %q are not those that were written", v.Serial, d.name), nil)
+}
+
+// recordSum stands for a set of records, or for how a set changes.
+type recordSum struct{ number, digest int64 }
+
+func (c recordSum) plus(d recordSum) recordSum {
+	return recordSum{c.number + d.number, c.digest + d.digest}
+}
+
+func (c recordSum) minus(d recordSum) recordSum {
+	return recordSum{c.number - d.number, c.digest - d.digest}
+}
+
+// checkRecords verifies all records of a deployment, and returns by serial how
+// the set of valid records changes.
+func (s *sqliteStore) checkRecords(ctx context.Context, tx *transaction, d *deploymentRow) (map[int64]recordSum, error) {
+	changes := map[int64]recordSum{}
 	for r, err := range scanRecords(ctx, tx, d.name, selectRecords) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !r.intact() {
-			return s.corrupt(fmt.Sprintf("the record %q of deployment %q has changed since it was written", r.key, d.name), nil)
+			return nil, s.changedRecord(r)
+		}
+		one := recordSum{1, r.digest()}
+		changes[r.validFrom] = changes[r.validFrom].plus(one)
+		if r.validTo.Valid {
+			changes[r.validTo.Int64] = changes[r.validTo.Int64].minus(one)
 		}
 	}
-	var serial, want, have int64
-	switch err := tx.QueryRowContext(ctx, selectMiscount, d.name).Scan(&serial, &want, &have); {
-	case err == nil:
-		return s.corrupt(fmt.Sprintf("serial %d of deployment %q should have %d records but %d are there", serial, d.name, want, have), nil)
-	case !errors.Is(err, sql.ErrNoRows):
-		return err
-	}
-	var versions int64
-	if err := tx.QueryRowContext(ctx, countVersions, d.name).Scan(&versions); err != nil {
-		return err
-	}
-	if versions != d.base.Serial {
-		return s.corrupt(fmt.Sprintf("deployment %q has %d serials but is at serial %d", d.name, versions, d.base.Serial), nil)
-	}
-	return nil
+	return changes, nil
+}
+
+func (s *sqliteStore) changedRecord(r *record) error {
+	return s.corrupt(fmt.Sprintf("the record %q of deployment %q has changed since it was written", r.key, r.deployment), nil)
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -24,7 +25,10 @@ func (s *sqliteStore) explain(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	cause, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
+	switch {
+	case !ok && strings.HasPrefix(err.Error(), "sql: Scan error"): // which has no type
+		return s.corrupt("one of its entries is of another kind than cairn writes", err)
+	case !ok:
 		return err
 	}
 	e := &StoreError{Location: s.path, Err: cause}

@@ -62,66 +62,112 @@ func (s *sqliteStore) Lock(ctx context.Context, deployment string, request LockR
 	return lock, nil
 }
 
-// acquire takes the lock within tx, which nobody else's overlaps.
-func (l *sqliteLock) acquire(ctx context.Context, tx *sql.Tx) error {
-	deployment := l.info.Deployment
-	holder, err := readLock(ctx, tx, deployment)
+// acquire takes the lock within tx, which nobody else's overlaps. Whoever takes
+// a lock is about to write, so what is damaged anywhere in the file is found
+// before that makes it worse.
+func (l *sqliteLock) acquire(ctx context.Context, tx *transaction) error {
+	name := l.info.Deployment
+	d, err := l.store.findDeployment(ctx, tx, name)
 	if err != nil {
 		return err
 	}
-	if holder != nil {
-		alive := holder.process.liveness()
+	if d != nil && d.holder != nil {
+		alive := d.holder.process.liveness()
 		if alive != livenessDead {
-			return &LockedError{Location: l.store.path, Holder: *holder, Running: alive == livenessRunning}
-		}
-		l.takenFrom = holder
-		if _, err := tx.ExecContext(ctx, deleteLock, deployment, holder.ID); err != nil {
-			return err
+			return &LockedError{Location: l.store.path, Holder: *d.holder, Running: alive == livenessRunning}
 		}
 	}
-	for _, statement := range []string{ensureDeployment, nextEpoch} {
-		if _, err := tx.ExecContext(ctx, statement, deployment); err != nil {
-			return err
-		}
+	if d == nil || d.base.Serial == 0 {
+		err = l.store.checkAll(ctx, tx)
+	} else {
+		err = l.store.checkStructure(ctx, tx)
 	}
-	if err := tx.QueryRowContext(ctx, selectEpoch, deployment).Scan(&l.info.Epoch); err != nil {
+	if err != nil {
 		return err
 	}
+	if d == nil {
+		d = &deploymentRow{name: name}
+		if _, err := tx.ExecContext(ctx, insertDeployment, name); err != nil {
+			return err
+		}
+	}
+	if d.holder != nil {
+		l.takenFrom = d.holder
+		if _, err := tx.ExecContext(ctx, deleteLock, name, d.holder.ID); err != nil {
+			return err
+		}
+	}
+	d.epoch++
+	if _, err := tx.ExecContext(ctx, updateEpoch, name, d.epoch); err != nil {
+		return err
+	}
+	l.info.Epoch = d.epoch
 	i := l.info
-	_, err = tx.ExecContext(ctx, insertLock, deployment, i.ID, i.Epoch, i.Operation, i.Owner, i.Host,
+	_, err = tx.ExecContext(ctx, insertLock, name, i.ID, i.Epoch, i.Operation, i.Owner, i.Host,
 		i.PID, i.process.scope, i.process.start, i.Started.UnixMicro())
-	return err
+	if err != nil {
+		return err
+	}
+	d.holder = &i
+	return sealDeployment(ctx, tx, d)
 }
 
 // Unlock implements [Lock].
 func (l *sqliteLock) Unlock(ctx context.Context) error {
-	return l.store.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := l.verify(ctx, tx); err != nil {
+	return l.store.write(ctx, func(ctx context.Context, tx *transaction) error {
+		d, err := l.verify(ctx, tx)
+		if err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, deleteLock, l.info.Deployment, l.info.ID)
-		return err
+		return removeLock(ctx, tx, d)
 	})
 }
 
-// verify fails unless the lock is still held (rule S3).
-func (l *sqliteLock) verify(ctx context.Context, tx *sql.Tx) error {
-	holder, err := readLock(ctx, tx, l.info.Deployment)
-	if err != nil {
+// removeLock deletes the lock of a deployment, which is there.
+func removeLock(ctx context.Context, tx *transaction, d *deploymentRow) error {
+	if _, err := tx.ExecContext(ctx, deleteLock, d.name, d.holder.ID); err != nil {
 		return err
 	}
-	if holder == nil || holder.ID != l.info.ID {
-		return &LockLostError{Location: l.store.path, Deployment: l.info.Deployment, ID: l.info.ID, Now: holder}
+	d.holder = nil
+	return sealDeployment(ctx, tx, d)
+}
+
+// touch notes that the holder of a lock has written.
+func touch(ctx context.Context, tx *transaction, d *deploymentRow) error {
+	now := time.Now().UnixMicro()
+	d.holder.Seen = time.UnixMicro(now).UTC()
+	if _, err := tx.ExecContext(ctx, touchLock, d.name, d.holder.ID, now); err != nil {
+		return err
 	}
-	return nil
+	return sealDeployment(ctx, tx, d)
+}
+
+// verify returns the deployment of the lock, and fails unless the lock is still
+// held (rule S3).
+func (l *sqliteLock) verify(ctx context.Context, tx *transaction) (*deploymentRow, error) {
+	d, err := l.store.findDeployment(ctx, tx, l.info.Deployment)
+	if err != nil {
+		return nil, err
+	}
+	lost := &LockLostError{Location: l.store.path, Deployment: l.info.Deployment, ID: l.info.ID}
+	switch {
+	case d == nil:
+		return nil, lost
+	case d.holder == nil || d.holder.ID != l.info.ID:
+		lost.Now = d.holder
+		return nil, lost
+	}
+	return d, nil
 }
 
 // LockInfo implements [Store].
 func (s *sqliteStore) LockInfo(ctx context.Context, deployment string) (*LockInfo, error) {
 	var holder *LockInfo
-	err := s.read(ctx, func(tx *sql.Tx) error {
-		var err error
-		holder, err = readLock(ctx, tx, deployment)
+	err := s.read(ctx, func(tx *transaction) error {
+		d, err := s.readDeployment(ctx, tx, deployment)
+		if err == nil {
+			holder = d.holder
+		}
 		return err
 	})
 	return holder, err
@@ -140,22 +186,21 @@ func (s *sqliteStore) ForceUnlock(ctx context.Context, deployment, lockID string
 	if err := s.create(ctx); err != nil { // says why if it is read-only
 		return err
 	}
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		holder, err := readLock(ctx, tx, deployment)
+	return s.write(ctx, func(ctx context.Context, tx *transaction) error {
+		d, err := s.readDeployment(ctx, tx, deployment)
 		if err != nil {
 			return err
 		}
-		if holder == nil || holder.ID != lockID {
-			notThere.Now = holder
+		if d.holder == nil || d.holder.ID != lockID {
+			notThere.Now = d.holder
 			return notThere
 		}
-		_, err = tx.ExecContext(ctx, deleteLock, deployment, lockID)
-		return err
+		return removeLock(ctx, tx, d)
 	})
 }
 
 // readLock returns the holder of a deployment's lock, nil if there is none.
-func readLock(ctx context.Context, tx *sql.Tx, deployment string) (*LockInfo, error) {
+func readLock(ctx context.Context, tx *transaction, deployment string) (*LockInfo, error) {
 	i := &LockInfo{Deployment: deployment}
 	var started, seen int64
 	err := tx.QueryRowContext(ctx, selectLock, deployment).Scan(&i.ID, &i.Epoch, &i.Operation, &i.Owner, &i.Host,

@@ -36,12 +36,12 @@ func (s *sqliteStore) mayWrite() bool {
 // readImmutable reads a file that SQLite takes for unchangeable. Since
 // someone with more rights may change it all the same, the result counts only
 // if the file was left alone meanwhile.
-func (s *sqliteStore) readImmutable(ctx context.Context, fn func(*sql.Tx) error) error {
+func (s *sqliteStore) readImmutable(ctx context.Context, fn func(*transaction) error) error {
 	before, err := os.Stat(s.path)
 	if err != nil {
 		return s.missingOr(err)
 	}
-	db, err := s.connect(ctx, s.path, "immutable")
+	db, err := s.connect(ctx, "immutable")
 	if err != nil {
 		return err
 	}
@@ -66,13 +66,13 @@ func (s *sqliteStore) readImmutable(ctx context.Context, fn func(*sql.Tx) error)
 // Read implements [Store].
 func (s *sqliteStore) Read(ctx context.Context, deployment string) (*Snapshot, error) {
 	snapshot := &Snapshot{Records: map[string][]byte{}}
-	err := s.read(ctx, func(tx *sql.Tx) error {
-		base, err := readBase(ctx, tx, deployment)
-		if err != nil || base.Serial == 0 {
+	err := s.read(ctx, func(tx *transaction) error {
+		d, err := s.readDeployment(ctx, tx, deployment)
+		if err != nil || d.base.Serial == 0 {
 			return err
 		}
 		records := scanRecords(ctx, tx, deployment, selectCurrent)
-		return s.readSnapshot(ctx, tx, snapshotQuery{deployment, base, records}, snapshot)
+		return s.readSnapshot(ctx, tx, snapshotQuery{d, d.base.Serial, records}, snapshot)
 	})
 	if err != nil {
 		return nil, err
@@ -84,18 +84,21 @@ func (s *sqliteStore) Read(ctx context.Context, deployment string) (*Snapshot, e
 func (s *sqliteStore) ReadSerial(ctx context.Context, deployment string, serial int64) (*Snapshot, error) {
 	snapshot := &Snapshot{Records: map[string][]byte{}}
 	var newest int64
-	err := s.read(ctx, func(tx *sql.Tx) error {
-		base, err := readBase(ctx, tx, deployment)
-		newest = base.Serial
-		if err != nil || serial < 0 || serial > newest {
+	err := s.read(ctx, func(tx *transaction) error {
+		d, err := s.readDeployment(ctx, tx, deployment)
+		if err != nil {
 			return err
 		}
-		snapshot.Lineage = base.Lineage
+		newest = d.base.Serial
+		if serial < 0 || serial > newest {
+			return nil
+		}
+		snapshot.Lineage = d.base.Lineage
 		if serial == 0 {
 			return nil
 		}
 		records := scanRecords(ctx, tx, deployment, selectAtTime, serial)
-		return s.readSnapshot(ctx, tx, snapshotQuery{deployment, Base{base.Lineage, serial}, records}, snapshot)
+		return s.readSnapshot(ctx, tx, snapshotQuery{d, serial, records}, snapshot)
 	})
 	if err != nil {
 		return nil, err
@@ -108,69 +111,95 @@ func (s *sqliteStore) ReadSerial(ctx context.Context, deployment string, serial 
 
 // snapshotQuery yields the records of one serial.
 type snapshotQuery struct {
-	deployment string
-	base       Base
+	deployment *deploymentRow
+	serial     int64
 	records    iter.Seq2[*record, error]
 }
 
 // readSnapshot collects the records of q, and makes sure that they are all
 // there and unharmed (rule S9).
-func (s *sqliteStore) readSnapshot(ctx context.Context, tx *sql.Tx, q snapshotQuery, into *Snapshot) error {
-	var records int64
+func (s *sqliteStore) readSnapshot(ctx context.Context, tx *transaction, q snapshotQuery, into *Snapshot) error {
+	var have recordSum
 	for r, err := range q.records {
 		if err != nil {
 			return err
 		}
 		if !r.intact() {
-			return s.corrupt(fmt.Sprintf("the record %q of deployment %q has changed since it was written", r.key, q.deployment), nil)
+			return s.changedRecord(r)
 		}
 		into.Records[string(r.key)] = r.value
-		records++
+		have = have.plus(recordSum{1, r.digest()})
 	}
-	version, err := scanVersion(tx.QueryRowContext(ctx, selectVersion, q.deployment, q.base.Serial))
-	if errors.Is(err, sql.ErrNoRows) {
-		return s.corrupt(fmt.Sprintf("serial %d of deployment %q is missing", q.base.Serial, q.deployment), nil)
-	}
-	if err != nil {
+	version, err := s.readVersion(ctx, tx, q.deployment, q.serial)
+	switch {
+	case err != nil:
 		return err
+	case version.Total != have.number:
+		return s.miscount(q.deployment, version, have.number)
+	case tx.sealed && version.records != have.digest:
+		return s.otherRecords(q.deployment, version)
 	}
-	if version.Total != records {
-		return s.corrupt(fmt.Sprintf("serial %d of deployment %q should have %d records but %d are there",
-			q.base.Serial, q.deployment, version.Total, records), nil)
-	}
-	into.Lineage, into.Version = q.base.Lineage, version
+	into.Lineage, into.Version = q.deployment.base.Lineage, version.Version
 	return nil
 }
 
 // History implements [Store].
 func (s *sqliteStore) History(ctx context.Context, deployment string) ([]Version, error) {
 	var history []Version
-	err := s.read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, selectVersions, deployment)
+	err := s.read(ctx, func(tx *transaction) error {
+		d, err := s.readDeployment(ctx, tx, deployment)
 		if err != nil {
 			return err
 		}
-		defer rows.Close() //nolint:errcheck // rows.Err says it
-		for rows.Next() {
-			version, err := scanVersion(rows)
-			if err != nil {
-				return err
-			}
-			history = append(history, version)
+		versions, err := s.readVersions(ctx, tx, d)
+		for _, v := range versions {
+			history = append(history, v.Version)
 		}
-		return rows.Err()
+		return err
 	})
-	return history, err
+	if err != nil {
+		return nil, err
+	}
+	return history, nil
 }
 
-// readBase returns the current lineage and serial, zero if there are none.
-func readBase(ctx context.Context, tx *sql.Tx, deployment string) (Base, error) {
-	var base Base
-	err := tx.QueryRowContext(ctx, selectBase, deployment).Scan(&base.Lineage, &base.Serial)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Base{}, nil
+// readVersions returns all serials of a deployment, oldest first.
+func (s *sqliteStore) readVersions(ctx context.Context, tx *transaction, d *deploymentRow) ([]*versionRow, error) {
+	versions, err := scanVersions(ctx, tx, d)
+	if err != nil {
+		return nil, err
 	}
-	return base, err
+	for i, v := range versions {
+		if v.Serial != int64(i+1) {
+			return nil, s.corrupt(fmt.Sprintf("serial %d of deployment %q is missing", i+1, d.name), nil)
+		}
+		if tx.sealed {
+			if err := s.checkSeal(ctx, tx, d, v); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if int64(len(versions)) != d.base.Serial {
+		return nil, s.corrupt(fmt.Sprintf("deployment %q has %d serials but is at serial %d", d.name, len(versions), d.base.Serial), nil)
+	}
+	return versions, nil
+}
+
+func scanVersions(ctx context.Context, tx *transaction, d *deploymentRow) ([]*versionRow, error) {
+	rows, err := tx.QueryContext(ctx, selectVersions, d.name)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err says it
+	var versions []*versionRow
+	for rows.Next() {
+		version, err := scanVersion(rows)
+		if err != nil {
+			return nil, err
+		}
+		versions = append(versions, &versionRow{Version: version})
+	}
+	return versions, rows.Err()
 }
 
 // scanVersion reads the versionColumns of one row.
@@ -196,6 +225,8 @@ type record struct {
 	validFrom  int64
 	value      []byte
 	stored     int64 // checksum
+
+	validTo sql.NullInt64 // only where it was asked for
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -213,9 +244,9 @@ func (r *record) checksum() int64 {
 
 func (r *record) intact() bool { return r.stored == r.checksum() }
 
-// scanRecords yields the rows of a query for recordColumns, whose first
-// argument is the deployment.
-func scanRecords(ctx context.Context, tx *sql.Tx, deployment, query string, more ...any) iter.Seq2[*record, error] {
+// scanRecords yields the rows of a query for recordColumns, and valid_to if it
+// asks for that, whose first argument is the deployment.
+func scanRecords(ctx context.Context, tx *transaction, deployment, query string, more ...any) iter.Seq2[*record, error] {
 	return func(yield func(*record, error) bool) {
 		rows, err := tx.QueryContext(ctx, query, append([]any{deployment}, more...)...)
 		if err != nil {
@@ -223,9 +254,15 @@ func scanRecords(ctx context.Context, tx *sql.Tx, deployment, query string, more
 			return
 		}
 		defer rows.Close() //nolint:errcheck // rows.Err says it
+		columns, err := rows.Columns()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		for rows.Next() {
 			r := &record{deployment: deployment}
-			if err := rows.Scan(&r.key, &r.validFrom, &r.stored, &r.value); err != nil {
+			into := []any{&r.key, &r.validFrom, &r.stored, &r.value, &r.validTo}
+			if err := rows.Scan(into[:len(columns)]...); err != nil {
 				yield(nil, err)
 				return
 			}

@@ -24,28 +24,36 @@ func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string) (Wr
 	if next.Lineage == "" {
 		next.Lineage = newLineage()
 	}
-	err := l.store.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := l.verify(ctx, tx); err != nil {
-			return err
-		}
-		have, err := readBase(ctx, tx, l.info.Deployment)
+	err := l.store.write(ctx, func(ctx context.Context, tx *transaction) error {
+		d, err := l.verify(ctx, tx)
 		if err != nil {
 			return err
 		}
-		adopted := have == Base{} && base.Serial == 0
-		if have != base && !adopted {
-			return &StaleError{Location: l.store.path, Deployment: l.info.Deployment, Want: base, Have: have}
+		adopted := d.base == Base{} && base.Serial == 0
+		if d.base != base && !adopted {
+			return &StaleError{Location: l.store.path, Deployment: l.info.Deployment, Want: base, Have: d.base}
 		}
-		if _, err := tx.ExecContext(ctx, updateBase, l.info.Deployment, next.Lineage, next.Serial); err != nil {
+		now := time.UnixMicro(time.Now().UnixMicro()).UTC()
+		v := &versionRow{Version: Version{Serial: next.Serial, Operation: operation, Owner: l.info.Owner, Host: l.info.Host, Started: now}}
+		if base.Serial > 0 {
+			last, err := l.store.readVersion(ctx, tx, d, base.Serial)
+			if err != nil {
+				return err
+			}
+			v.Total, v.records = last.Total, last.records
+		}
+		d.base = next
+		if _, err := tx.ExecContext(ctx, updateBase, d.name, next.Lineage, next.Serial); err != nil {
 			return err
 		}
-		now := time.Now().UnixMicro()
-		if _, err := tx.ExecContext(ctx, touchLock, l.info.Deployment, l.info.ID, now); err != nil {
+		_, err = tx.ExecContext(ctx, insertVersion, d.name, v.Serial, v.Operation, v.Owner, v.Host, now.UnixMicro(), v.Total)
+		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, insertVersion,
-			l.info.Deployment, next.Serial, operation, l.info.Owner, l.info.Host, now)
-		return err
+		if err := sealVersion(ctx, tx, d, v); err != nil {
+			return err
+		}
+		return touch(ctx, tx, d)
 	})
 	if err != nil {
 		return nil, err
@@ -139,59 +147,69 @@ func (w *sqliteWriter) store(ctx context.Context, batch []map[string][]byte) err
 	if w.committed {
 		return ErrCommitted
 	}
-	return w.lock.store.writeInTurn(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := w.verify(ctx, tx); err != nil {
+	return w.lock.store.writeInTurn(ctx, func(ctx context.Context, tx *transaction) error {
+		d, v, err := w.verify(ctx, tx)
+		if err != nil {
 			return err
 		}
-		var changed, added int64
 		for _, changes := range batch {
 			for _, key := range slices.Sorted(maps.Keys(changes)) {
-				c, a, err := w.put(ctx, tx, key, changes[key])
-				if err != nil {
+				if err := w.put(ctx, tx, v, key, changes[key]); err != nil {
 					return err
 				}
-				changed, added = changed+c, added+a
 			}
 		}
-		if _, err := tx.ExecContext(ctx, countVersion, w.lock.info.Deployment, w.base.Serial, changed, added); err != nil {
+		if _, err := tx.ExecContext(ctx, countVersion, d.name, v.Serial, v.Changed, v.Total); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, touchLock, w.lock.info.Deployment, w.lock.info.ID, time.Now().UnixMicro())
-		return err
+		if err := sealVersion(ctx, tx, d, v); err != nil {
+			return err
+		}
+		return touch(ctx, tx, d)
 	})
 }
 
-// verify fails unless w may still write (rule S3).
-func (w *sqliteWriter) verify(ctx context.Context, tx *sql.Tx) error {
-	if err := w.lock.verify(ctx, tx); err != nil {
-		return err
-	}
-	have, err := readBase(ctx, tx, w.lock.info.Deployment)
+// verify returns what w writes to, and fails unless it may still write (rule S3).
+func (w *sqliteWriter) verify(ctx context.Context, tx *transaction) (*deploymentRow, *versionRow, error) {
+	d, err := w.lock.verify(ctx, tx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if have != w.base {
-		return &StaleError{Location: w.lock.store.path, Deployment: w.lock.info.Deployment, Want: w.base, Have: have}
+	if d.base != w.base {
+		return nil, nil, &StaleError{Location: w.lock.store.path, Deployment: d.name, Want: w.base, Have: d.base}
 	}
-	return nil
+	v, err := w.lock.store.readVersion(ctx, tx, d, w.base.Serial)
+	return d, v, err
 }
 
-// put stores one record, or deletes it if value is nil. It returns by how
-// much the numbers of changed and of existing records grew.
-func (w *sqliteWriter) put(ctx context.Context, tx *sql.Tx, key string, value []byte) (changed, added int64, err error) {
+// put stores one record, or deletes it if value is nil, and counts in v what
+// that changes.
+func (w *sqliteWriter) put(ctx context.Context, tx *transaction, v *versionRow, key string, value []byte) error {
 	deployment, serial := w.lock.info.Deployment, w.base.Serial
 	r := record{deployment: deployment, key: []byte(key), validFrom: serial, value: value}
+	r.stored = r.checksum()
 
-	var from int64
+	var from, checksum, size int64
 	var same sql.NullBool // null: deleting
-	err = tx.QueryRowContext(ctx, selectRecord, deployment, r.key, value).Scan(&from, &same)
+	err := tx.QueryRowContext(ctx, selectRecord, deployment, r.key, value).Scan(&from, &checksum, &size, &same)
 	exists := err == nil
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, 0, err
+		return err
+	}
+	if !exists && value == nil || exists && same.Valid && same.Bool {
+		return nil
+	}
+	if exists {
+		v.Total--
+		v.records -= recordDigest(key, from, checksum, size)
+	}
+	if value != nil {
+		v.Total++
+		v.records += r.digest()
 	}
 
 	insert := func() error {
-		_, err := tx.ExecContext(ctx, insertRecord, deployment, r.key, serial, r.checksum(), value)
+		_, err := tx.ExecContext(ctx, insertRecord, deployment, r.key, serial, r.stored, value)
 		return err
 	}
 	end := func() error {
@@ -199,33 +217,34 @@ func (w *sqliteWriter) put(ctx context.Context, tx *sql.Tx, key string, value []
 		return err
 	}
 	switch {
-	case !exists && value == nil, exists && same.Valid && same.Bool:
-		return 0, 0, nil
-
 	case !exists:
 		ended, err := w.endedHere(ctx, tx, r.key)
-		return 1 - ended, 1, errors.Join(err, insert())
+		v.Changed += 1 - ended
+		return errors.Join(err, insert())
 
 	case from < serial && value == nil:
-		return 1, -1, end()
+		v.Changed++
+		return end()
 
 	case from < serial:
-		return 1, 0, errors.Join(end(), insert())
+		v.Changed++
+		return errors.Join(end(), insert())
 
 	case value == nil: // written in this very serial
 		ended, err := w.endedHere(ctx, tx, r.key)
+		v.Changed += ended - 1
 		_, execErr := tx.ExecContext(ctx, removeRecord, deployment, r.key, serial)
-		return ended - 1, -1, errors.Join(err, execErr)
+		return errors.Join(err, execErr)
 
 	default:
-		_, err := tx.ExecContext(ctx, replaceRecord, deployment, r.key, serial, r.checksum(), value)
-		return 0, 0, err
+		_, err := tx.ExecContext(ctx, replaceRecord, deployment, r.key, serial, r.stored, value)
+		return err
 	}
 }
 
 // endedHere returns 1 if the serial being written has ended an older value of
 // the record, and so has counted it as changed already, else 0.
-func (w *sqliteWriter) endedHere(ctx context.Context, tx *sql.Tx, key []byte) (n int64, err error) {
+func (w *sqliteWriter) endedHere(ctx context.Context, tx *transaction, key []byte) (n int64, err error) {
 	err = tx.QueryRowContext(ctx, countEnded, w.lock.info.Deployment, key, w.base.Serial).Scan(&n)
 	return n, err
 }
@@ -238,12 +257,17 @@ func (w *sqliteWriter) Commit(ctx context.Context) error {
 	if w.committed {
 		return ErrCommitted
 	}
-	err := s.writeInTurn(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := w.verify(ctx, tx); err != nil {
+	err := s.writeInTurn(ctx, func(ctx context.Context, tx *transaction) error {
+		d, v, err := w.verify(ctx, tx)
+		if err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, finishVersion, w.lock.info.Deployment, w.base.Serial, time.Now().UnixMicro())
-		return err
+		now := time.Now().UnixMicro()
+		v.Finished = time.UnixMicro(now).UTC()
+		if _, err := tx.ExecContext(ctx, finishVersion, d.name, v.Serial, now); err != nil {
+			return err
+		}
+		return sealVersion(ctx, tx, d, v)
 	})
 	w.committed = err == nil
 	return err

@@ -1,0 +1,212 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// deploymentRow is what is stored of a deployment beside its serials.
+type deploymentRow struct {
+	name   string
+	base   Base
+	epoch  int64
+	holder *LockInfo // of its lock; nil if nobody
+}
+
+// digest returns the first bytes of a cryptographic hash over fields that are
+// strings or int64. Two lists of fields never run together into the same bytes.
+func digest(fields ...any) int64 {
+	var text []byte
+	for _, field := range fields {
+		switch field := field.(type) {
+		case string:
+			text = binary.BigEndian.AppendUint64(text, uint64(len(field)))
+			text = append(text, field...)
+		case int64:
+			text = binary.BigEndian.AppendUint64(text, uint64(field)) //nolint:gosec // any bits will do
+		default:
+			panic(fmt.Sprintf("statestore: digest of a %T", field))
+		}
+	}
+	sum := sha256.Sum256(text)
+	return int64(binary.BigEndian.Uint64(sum[:])) //nolint:gosec // any bits will do
+}
+
+// digest identifies a record among those of a serial. The sum of the digests
+// of a set of records, which may overflow, stands for the set.
+func (r *record) digest() int64 {
+	return recordDigest(string(r.key), r.validFrom, r.stored, int64(len(r.value)))
+}
+
+func recordDigest(key string, validFrom, checksum, size int64) int64 {
+	return digest(key, validFrom, checksum, size)
+}
+
+// digest is 0 for a lock that nobody holds.
+func (i *LockInfo) digest() int64 {
+	if i == nil {
+		return 0
+	}
+	return digest(i.ID, i.Epoch, i.Operation, i.Owner, i.Host, int64(i.PID), i.process.scope, i.process.start,
+		i.Started.UnixMicro(), i.Seen.UnixMicro())
+}
+
+// seal is one row of cairn_seal.
+type seal struct{ records, checksum int64 }
+
+func (d *deploymentRow) seal() seal {
+	lock := d.holder.digest()
+	return seal{lock, digest(d.name, d.base.Lineage, d.base.Serial, d.epoch, lock)}
+}
+
+// versionRow is what is stored of one serial beside its records.
+type versionRow struct {
+	Version
+	records int64 // sum of the digests of the records that are valid at its end
+}
+
+func (v *versionRow) seal(deployment, lineage string) seal {
+	var finished int64
+	if !v.Finished.IsZero() {
+		finished = v.Finished.UnixMicro()
+	}
+	return seal{v.records, digest(deployment, lineage, v.Serial, v.Operation, v.Owner, v.Host,
+		v.Started.UnixMicro(), finished, v.Changed, v.Total, v.records)}
+}
+
+// sealDeployment stores the seal of a deployment that was changed within tx.
+func sealDeployment(ctx context.Context, tx *transaction, d *deploymentRow) error {
+	seal := d.seal()
+	_, err := tx.ExecContext(ctx, putSeal, d.name, 0, seal.records, seal.checksum)
+	return err
+}
+
+// sealVersion stores the seal of a serial that was changed within tx.
+func sealVersion(ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow) error {
+	seal := v.seal(d.name, d.base.Lineage)
+	_, err := tx.ExecContext(ctx, putSeal, d.name, v.Serial, seal.records, seal.checksum)
+	return err
+}
+
+// findDeployment returns a deployment, nil if there is no row for it. That
+// alone does not prove that nothing is stored.
+func (s *sqliteStore) findDeployment(ctx context.Context, tx *transaction, name string) (*deploymentRow, error) {
+	d := &deploymentRow{name: name}
+	err := tx.QueryRowContext(ctx, selectDeployment, name).Scan(&d.base.Lineage, &d.base.Serial, &d.epoch)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.holder, err = readLock(ctx, tx, name); err != nil {
+		return nil, err
+	}
+	if !tx.sealed {
+		return d, nil
+	}
+	stored, err := readSeal(ctx, tx, name, 0)
+	if err != nil {
+		return nil, err
+	}
+	if stored != d.seal() {
+		return nil, s.corrupt(fmt.Sprintf("the entry of deployment %q, or of its lock, has changed since it was written", name), nil)
+	}
+	return d, nil
+}
+
+// readDeployment is findDeployment for who believes the answer that nothing is
+// stored, which is none where anything in the file is damaged.
+func (s *sqliteStore) readDeployment(ctx context.Context, tx *transaction, name string) (*deploymentRow, error) {
+	d, err := s.findDeployment(ctx, tx, name)
+	if err != nil || d != nil && d.base.Serial > 0 {
+		return d, err
+	}
+	if d == nil {
+		d = &deploymentRow{name: name}
+	}
+	return d, s.checkAll(ctx, tx)
+}
+
+// readVersion returns a serial of a deployment.
+func (s *sqliteStore) readVersion(ctx context.Context, tx *transaction, d *deploymentRow, serial int64) (*versionRow, error) {
+	version, err := scanVersion(tx.QueryRowContext(ctx, selectVersion, d.name, serial))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, s.corrupt(fmt.Sprintf("serial %d of deployment %q is missing", serial, d.name), nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := &versionRow{Version: version}
+	if !tx.sealed {
+		return v, nil
+	}
+	return v, s.checkSeal(ctx, tx, d, v)
+}
+
+// checkSeal reads the seal of a serial, and fails unless it fits.
+func (s *sqliteStore) checkSeal(ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow) error {
+	stored, err := readSeal(ctx, tx, d.name, v.Serial)
+	if err != nil {
+		return err
+	}
+	v.records = stored.records
+	if stored != v.seal(d.name, d.base.Lineage) {
+		return s.corrupt(fmt.Sprintf("the entry of serial %d of deployment %q has changed since it was written", v.Serial, d.name), nil)
+	}
+	return nil
+}
+
+// readSeal returns the zero seal, which fits nothing, where there is none.
+func readSeal(ctx context.Context, tx *transaction, deployment string, serial int64) (seal, error) {
+	var stored seal
+	err := tx.QueryRowContext(ctx, selectSeal, deployment, serial).Scan(&stored.records, &stored.checksum)
+	if errors.Is(err, sql.ErrNoRows) {
+		return seal{}, nil
+	}
+	return stored, err
+}
+
+// addSeals brings a file of version 1 into the present format.
+func (s *sqliteStore) addSeals(ctx context.Context, tx *transaction) error {
+	if err := s.checkAll(ctx, tx); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, createSeals); err != nil {
+		return err
+	}
+	names, err := readDeployments(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		d, err := s.findDeployment(ctx, tx, name)
+		if err != nil {
+			return err
+		}
+		versions, err := s.checkVersions(ctx, tx, d)
+		if err != nil {
+			return err
+		}
+		for _, v := range versions {
+			if err := sealVersion(ctx, tx, d, v); err != nil {
+				return err
+			}
+		}
+		if err := sealDeployment(ctx, tx, d); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, updateSchema, schemaVersion); err != nil {
+		return err
+	}
+	tx.sealed = true
+	return nil
+}
