@@ -40,7 +40,8 @@
 //	    state. Records carry a checksum. Seals cover all that is stored of a
 //	    deployment, its lock and each serial, with the set of the serial's
 //	    records. That nothing is stored is believed after everything there is
-//	    was checked, and so is a file before a lock of it is taken.
+//	    was checked, and so is a file before a lock of it is taken. A log
+//	    must have what was committed to it.
 //
 // Not promised: protection against someone who edits the file on purpose,
 // encryption, and locking over network file systems whose file locks do not

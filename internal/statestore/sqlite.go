@@ -51,7 +51,7 @@ func (s *sqliteStore) Close() error {
 	if s.mu.db == nil {
 		return nil
 	}
-	err := s.mu.db.Close()
+	err := s.disconnect(s.mu.db)
 	s.mu.db = nil
 	return s.explain(context.Background(), err)
 }
@@ -244,18 +244,28 @@ func (s *sqliteStore) open(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
-// connect opens a file and makes sure that it is ours and in our format.
+// connect opens a file and makes sure that it is ours and in our format. What
+// it returns is closed by disconnect.
 func (s *sqliteStore) connect(ctx context.Context, mode string) (*sql.DB, error) {
+	if err := s.announce(); err != nil {
+		return nil, err
+	}
 	db, err := sql.Open("sqlite", s.dsn(s.path, mode))
 	if err != nil {
+		withdraw(s.path)
 		return nil, fmt.Errorf("state %s: %w", s.path, err)
 	}
 	// Writers queue; readers rarely come in numbers.
 	db.SetMaxOpenConns(4)
 	if err := s.checkSchema(ctx, db); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, s.disconnect(db))
 	}
 	return db, nil
+}
+
+func (s *sqliteStore) disconnect(db *sql.DB) error {
+	defer withdraw(s.path)
+	return db.Close()
 }
 
 // dsn returns the driver's name for a file. Mode is SQLite's rw, or

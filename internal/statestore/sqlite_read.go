@@ -45,7 +45,7 @@ func (s *sqliteStore) readImmutable(ctx context.Context, fn func(*transaction) e
 	if err != nil {
 		return err
 	}
-	err = errors.Join(s.readFrom(ctx, db, fn), s.explain(ctx, db.Close()))
+	err = errors.Join(s.readFrom(ctx, db, fn), s.explain(ctx, s.disconnect(db)))
 	if err != nil {
 		return err
 	}
