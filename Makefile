@@ -16,7 +16,7 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 && $(PROVIDERS)
 
-.PHONY: help build demo test test-tofu test-tofu-short conformance ordering fuzz stacks race lint fmt generate golden bench gobench ci clean
+.PHONY: help build demo test test-tofu test-tofu-short conformance ordering fuzz stacks damage race lint fmt generate golden bench gobench ci clean
 
 help:
 	@echo 'build     bin/cairn'
@@ -27,6 +27,7 @@ help:
 	@echo 'ordering  tests of each behaviour of the ordering of many stacks, and a table of them; ROWS="A-05-A-08 B order" for some'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
 	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
+	@echo 'damage    damage state and plan files DAMAGES=10000 times; what is read must be the truth or an error'
 	@echo 'race      tests where things run at the same time, under the race detector'
 	@echo 'lint      go vet, golangci-lint, formatting, go.mod'
 	@echo 'fmt       format Go files'
@@ -82,6 +83,11 @@ STACKSTIME ?= 10m
 STACKS ?= .
 stacks:
 	@$(PREPARED) && $(GO) test ./internal/stackgen/stackcheck -v -timeout=0 -run='$(STACKS)' -for=$(STACKSTIME)
+
+# A failure names the seed; CAIRN_DAMAGE_SEED makes its damages again.
+DAMAGES ?= 10000
+damage:
+	@CAIRN_DAMAGES=$(DAMAGES) $(GO) test -v -count=1 -timeout=0 -run='^TestRandomDamage$$' ./internal/statestore ./stackruntime/stackplan
 
 # Packages in which goroutines, processes or locks matter.
 RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/tfengine ./internal/tfengine/runner ./internal/providers/... ./internal/statestore/... ./internal/order/... ./internal/cli/...
