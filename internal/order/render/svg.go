@@ -12,7 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/layout"
+	"github.com/cairnstacks/cairn/internal/views/layout"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
