@@ -34,8 +34,8 @@ func formatCommand() *command {
 		args:    "[FILE|DIR|-]...",
 		summary: "Brings stack files into the canonical format.",
 		long: `
-Formats the files *.tfcomponent.hcl and *.tfdeploy.hcl in the current directory, or those that are named; - stands for
-standard input, whose formatted text goes to standard output. Lists the files that change.`,
+Formats the files *.tfcomponent.hcl (formerly *.tfstack.hcl) and *.tfdeploy.hcl in the current directory, or those that
+are named; - stands for standard input, whose formatted text goes to standard output. Lists the files that change.`,
 		example: "cairn fmt -recursive\ncairn fmt -check -diff",
 		maxArgs: 1 << 20,
 		flags: func(f *flagSet) {
@@ -65,7 +65,7 @@ standard input, whose formatted text goes to standard output. Lists the files th
 
 // isStackFile tells whether a file is one that is formatted when its directory is.
 func isStackFile(name string) bool {
-	return strings.HasSuffix(name, ".tfcomponent.hcl") || strings.HasSuffix(name, ".tfdeploy.hcl")
+	return strings.HasSuffix(name, ".tfcomponent.hcl") || strings.HasSuffix(name, ".tfstack.hcl") || strings.HasSuffix(name, ".tfdeploy.hcl")
 }
 
 func (o *formatter) target(target string) hcl.Diagnostics {

@@ -4,9 +4,11 @@
 package stackconfig
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -21,14 +23,27 @@ const (
 	jsonSuffix   = ".tfcomponent.json"
 )
 
-// IsComponentFile tells by its name whether a file belongs to a component configuration.
+// The names that component files had until 2025.
+const (
+	formerNativeSuffix = ".tfstack.hcl"
+	formerJSONSuffix   = ".tfstack.json"
+)
+
+// IsComponentFile reports by its name whether a file belongs to a component configuration.
 func IsComponentFile(name string) bool {
-	return strings.HasSuffix(name, nativeSuffix) || strings.HasSuffix(name, jsonSuffix)
+	return isNative(name) || isJSON(name)
 }
 
-// isFormerName tells whether a file has a name that component files had in 2024.
+func isNative(name string) bool {
+	return strings.HasSuffix(name, nativeSuffix) || strings.HasSuffix(name, formerNativeSuffix)
+}
+
+func isJSON(name string) bool {
+	return strings.HasSuffix(name, jsonSuffix) || strings.HasSuffix(name, formerJSONSuffix)
+}
+
 func isFormerName(name string) bool {
-	return strings.HasSuffix(name, ".tfstack.hcl") || strings.HasSuffix(name, ".tfstack.json")
+	return strings.HasSuffix(name, formerNativeSuffix) || strings.HasSuffix(name, formerJSONSuffix)
 }
 
 // ParseFile parses a component file, in the syntax that its name says, without
@@ -42,9 +57,9 @@ func parseFile(fileName, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 	var file *hcl.File
 	var diags hcl.Diagnostics
 	switch {
-	case strings.HasSuffix(fileName, nativeSuffix):
+	case isNative(fileName):
 		file, diags = hclsyntax.ParseConfig(src, name, hcl.InitialPos)
-	case strings.HasSuffix(fileName, jsonSuffix):
+	case isJSON(fileName):
 		file, diags = json.Parse(src, name)
 	default:
 		diags = hcl.Diagnostics{{
@@ -103,15 +118,14 @@ func (l *loader) directory(path string) *directory {
 	}
 
 	d := newDecoder(l, path)
-	found := false
 	for _, entry := range entries {
-		if IsComponentFile(entry.Name()) {
-			found = true
-			d.file(entry)
+		if !IsComponentFile(entry.Name()) {
+			continue
 		}
-	}
-	if !found {
-		d.warnOfFormerNames(entries)
+		if isFormerName(entry.Name()) {
+			l.formerNames = append(l.formerNames, d.displayName(entry.Name()))
+		}
+		d.file(entry)
 	}
 	d.finish()
 	dir.stack = *d.stack
@@ -119,19 +133,27 @@ func (l *loader) directory(path string) *directory {
 	return dir
 }
 
-func (d *decoder) warnOfFormerNames(entries []fs.DirEntry) {
-	for _, entry := range entries {
-		if !isFormerName(entry.Name()) {
-			continue
-		}
-		name := d.displayName(entry.Name())
-		d.diags = d.diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagWarning,
-			Summary:  "Old file name ignored",
-			Detail:   fmt.Sprintf("%s uses the former extension; rename it to end in .tfcomponent.hcl or .tfcomponent.json.", name),
-			Subject:  fileStart(name),
-		})
+// warnOfFormerNames warns of all files with former names at once, at the first of them.
+func (l *loader) warnOfFormerNames() {
+	if len(l.formerNames) == 0 {
+		return
 	}
+	slices.SortFunc(l.formerNames, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), cmp.Compare(a, b))
+	})
+	first, others := l.formerNames[0], ""
+	if n := len(l.formerNames) - 1; n == 1 {
+		others = " and another file"
+	} else if n > 1 {
+		others = fmt.Sprintf(" and %d other files", n)
+	}
+	l.diags = l.diags.Append(&hcl.Diagnostic{
+		Severity: hcl.DiagWarning,
+		Summary:  "Former file names",
+		Detail: fmt.Sprintf("%s%s: these names were given up in 2025, and other programs ignore such files. They are read all the same. Rename them to end in %s or %s.",
+			first, others, nativeSuffix, jsonSuffix),
+		Subject: fileStart(first),
+	})
 }
 
 // file reads, parses and decodes one file of the directory.
@@ -157,7 +179,7 @@ func (d *decoder) file(entry fs.DirEntry) {
 		d.stack.Incomplete = true
 		return
 	}
-	d.json = strings.HasSuffix(entry.Name(), jsonSuffix)
+	d.json = isJSON(entry.Name())
 	d.body(file.Body)
 }
 

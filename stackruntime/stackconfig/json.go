@@ -95,7 +95,7 @@ func (d *decoder) checkTemplates(expr hcl.Expression) hcl.Diagnostics {
 // are not inside the string become the whole string.
 func (d *decoder) keepInside(diags hcl.Diagnostics, whole hcl.Range) hcl.Diagnostics {
 	var offsets []int
-	if file := d.loader.files[whole.Filename]; file != nil && strings.HasSuffix(whole.Filename, jsonSuffix) && whole.CanSliceBytes(file.Bytes) {
+	if file := d.loader.files[whole.Filename]; file != nil && isJSON(whole.Filename) && whole.CanSliceBytes(file.Bytes) {
 		offsets = rawOffsets(whole.SliceBytes(file.Bytes))
 	}
 	for _, diag := range diags {

@@ -66,6 +66,7 @@ func loadWith(fsys fileSystem, dir string, opts LoadOptions) (*Config, hcl.Diagn
 	root := l.add(stackaddrs.RootStack, nil, decoded)
 	l.attachRemoved()
 	l.checkRemovedComponents(root)
+	l.warnOfFormerNames()
 	return &Config{Root: root, Files: l.files, Paths: l.paths, Resolver: opts.Resolver}, sorted(l.diags)
 }
 
@@ -104,6 +105,8 @@ type loader struct {
 	stackClaims map[stackaddrs.Stack]Source
 
 	reported map[hcl.Range]bool // see report
+
+	formerNames []string // of files that were read
 }
 
 // report adds a diagnostic about the tree. A directory that is embedded twice can

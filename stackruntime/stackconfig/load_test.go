@@ -86,7 +86,8 @@ func TestIsComponentFile(t *testing.T) {
 		"x.tfcomponent.json":     true,
 		".tfcomponent.hcl":       true,
 		"x.tfcomponent.hcl.json": false,
-		"x.tfstack.hcl":          false,
+		"x.tfstack.hcl":          true,
+		"x.tfstack.json":         true,
 		"x.tfdeploy.hcl":         false,
 		"tfcomponent.hcl":        false,
 		"main.tf":                false,
@@ -272,11 +273,11 @@ func TestSymbolicLinks(t *testing.T) {
 		}
 	}
 	for link, target := range map[string]string{
-		"link":                           "real/stack",
-		"real/stack/x.tfcomponent.hcl":   "../m",
-		"real/stack/y.tfcomponent.json":  "nowhere",
-		"real/stack/z.tfcomponent.hcl":   "main.tfcomponent.hcl",
-		"real/stack/ignored.tfstack.hcl": "nowhere",
+		"link":                            "real/stack",
+		"real/stack/x.tfcomponent.hcl":    "../m",
+		"real/stack/y.tfcomponent.json":   "nowhere",
+		"real/stack/z.tfcomponent.hcl":    "main.tfcomponent.hcl",
+		"real/stack/ignored.tfstacks.hcl": "nowhere",
 	} {
 		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
 			t.Skipf("no symbolic links here: %v", err)

@@ -543,7 +543,7 @@ dirs:
 `
 	r := FromGates(layoutOf(t, config, []string{"base", "dev", "prod-app", "prod-db", "other"}))
 	want := `workspace {
-  files = ["*.tf", "*.tfvars", "*.tfcomponent.hcl", "*.tfcomponent.json"]
+  files = ["*.tf", "*.tfvars", "*.tfcomponent.hcl", "*.tfcomponent.json", "*.tfstack.hcl", "*.tfstack.json"]
 }
 
 stack "base" {

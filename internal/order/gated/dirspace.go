@@ -28,6 +28,8 @@ var defaultPatterns = []FilePattern{
 	{Text: dirVariable + "/*.tfvars"},
 	{Text: dirVariable + "/*.tfcomponent.hcl"},
 	{Text: dirVariable + "/*.tfcomponent.json"},
+	{Text: dirVariable + "/*.tfstack.hcl"},
+	{Text: dirVariable + "/*.tfstack.json"},
 }
 
 // Dirspace is a directory together with a workspace.

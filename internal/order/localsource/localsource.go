@@ -41,6 +41,8 @@ var suffixes = []suffix{
 	{".tofu.json", true},
 	{".tfcomponent.hcl", false},
 	{".tfcomponent.json", true},
+	{".tfstack.hcl", false}, // the names until 2025
+	{".tfstack.json", true},
 }
 
 var schema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
@@ -83,10 +85,10 @@ func RealPath(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// IsStackFile tells whether a file with this name is of the Terraform Stacks language.
+// IsStackFile reports whether a file with this name is of the Terraform Stacks language.
 func IsStackFile(name string) bool {
 	_, known := kind(name)
-	return known && strings.Contains(name, ".tfcomponent.")
+	return known && (strings.Contains(name, ".tfcomponent.") || strings.Contains(name, ".tfstack."))
 }
 
 // IsModuleFile tells whether a file with this name is of a plain module.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -102,7 +101,7 @@ func kindOf(entries []fs.DirEntry) Kind {
 		name := entry.Name()
 		switch {
 		case entry.IsDir():
-		case localsource.IsStackFile(name), strings.HasSuffix(name, ".tfstack.hcl"), strings.HasSuffix(name, ".tfstack.json"): // old names
+		case localsource.IsStackFile(name):
 			return Components
 		case localsource.IsModuleFile(name):
 			kind = Root

@@ -1,1 +1,2 @@
-this is not even read {
+component "x" { # want error "Missing required argument" `component "x"`
+}
