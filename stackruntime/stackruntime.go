@@ -118,7 +118,7 @@ type ApplyResult struct {
 
 // Outcome is how the apply of one component instance went.
 type Outcome struct {
-	Status hooks.Status // Applied, Failed or Skipped
+	Status hooks.Status // Applied, Failed, Skipped, or Deferred if nothing of it could be planned
 	Counts stackplan.Counts
 }
 
@@ -155,6 +155,8 @@ func Apply(ctx context.Context, req ApplyRequest) (*ApplyResult, hcl.Diagnostics
 			outcome.Status = hooks.Skipped
 		case !result.Complete:
 			outcome.Status = hooks.Failed
+		case result.Deferred:
+			outcome.Status = hooks.Deferred
 		}
 		outcomes[addr] = outcome
 	}

@@ -181,7 +181,7 @@ func missed(plan *stackplan.Plan, result *stackruntime.ApplyResult, skipped stac
 		if goes {
 			needing, needed = planned[addr], skipped
 		}
-		if done.Status != hooks.Applied && needing != nil && slices.Contains(needing.Requires, stackaddrs.ComponentOf(needed)) {
+		if done.Status != hooks.Applied && done.Status != hooks.Deferred && needing != nil && slices.Contains(needing.Requires, stackaddrs.ComponentOf(needed)) {
 			because = append(because, addr)
 		}
 	}

@@ -77,7 +77,7 @@ func outcomeOf(status hooks.Status) string {
 }
 
 // WriteApplySummary writes what an apply has done, and when it did not do all of
-// it, what became of each component. Diagnostics are not part of it.
+// it, what became of each component. Diagnostics are not part of it, nor is what follows from deferred changes.
 func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error {
 	p := newPage(options)
 	verb, operation := "Apply", "apply"
@@ -102,13 +102,9 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 		if !summary.Unsaved {
 			p.paragraph("What was done is saved in the state. Plan again to go on from there.")
 		}
-	} else if summary.Counts().Defer > 0 || slices.ContainsFunc(summary.Components, isDeferred) {
-		p.paragraph("Some changes were deferred. Plan and apply again to go on with them.")
 	}
 	return p.writeTo(w)
 }
-
-func isDeferred(c ComponentResult) bool { return c.Status == hooks.Deferred }
 
 func (p *page) outcomes(components []ComponentResult) {
 	for _, outcome := range outcomes {

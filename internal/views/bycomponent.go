@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/deferral"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -110,7 +111,7 @@ func (v *planView) byComponent() {
 func (p *page) doneByComponent(components []ComponentResult, destroy bool) {
 	var rows []componentRow
 	for _, c := range components {
-		if row := (componentRow{c.Addr.String(), c.Counts, isDeferred(c) && c.Counts.Total() == 0}); row.deferred || row.counts.Total() > 0 {
+		if row := (componentRow{c.Addr.String(), c.Counts, c.Status == hooks.Deferred && c.Counts.Total() == 0}); row.deferred || row.counts.Total() > 0 {
 			rows = append(rows, row)
 		}
 	}

@@ -37,6 +37,7 @@ type ComponentResult struct {
 	Module   engine.State
 	Complete bool // everything planned was done
 	Skipped  bool // nothing was tried, because of another component
+	Deferred bool // nothing was planned that could be done
 	Counts   stackplan.Counts
 
 	release func() error // see [engine.ApplyResult]; nil for none
@@ -261,6 +262,9 @@ func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 		if plan := c.main.applying.Plan; !plan.Complete || plan.Partial {
 			return nil // not known while planning, or left out: for another plan
 		}
+		if c.goesAway() && c.prior() == nil {
+			return nil // of a set that was not known while planning, or is not now: there is nothing of it
+		}
 		return hcl.Diagnostics{bugDiagnostic("Plan does not match the configuration", "The configuration produces %s, of which the plan knows nothing.", c.addr)}
 	}
 	inputs, diags := c.inputs.Check(ctx, c.inputsAspect)
@@ -341,11 +345,17 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 	a.setStatus(hooks.Pending)
 	if stackaddrs.HasWildcard(a.plan.Addr) {
 		a.setStatus(hooks.Deferred)
-		return &ComponentResult{Complete: true}, nil // there is nothing to apply, and nothing to record
+		return &ComponentResult{Complete: true, Deferred: true}, nil // there is nothing to apply, and nothing to record
 	}
 	a.saved = a.prior()
 	ready := a.awaitPredecessors(ctx)
 	subject, diags := a.subject(ctx)
+	if subject == nil && ready && a.endsNothing() {
+		result := &ComponentResult{Complete: true}
+		a.record(ctx, nil, result)
+		a.setStatus(hooks.Applied)
+		return result, nil
+	}
 	if subject == nil {
 		return a.withoutSubject(diags), nil
 	}
@@ -363,7 +373,7 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 		a.setStatus(hooks.Skipped)
 	case !result.Complete:
 		a.setStatus(hooks.Failed)
-	case a.isDeferred():
+	case result.Deferred:
 		a.setStatus(hooks.Deferred)
 	default:
 		if hook := a.main.hooks.ComponentApplied; hook != nil {
@@ -372,6 +382,12 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 		a.setStatus(hooks.Applied)
 	}
 	return result, nil
+}
+
+// endsNothing reports whether there is no more to do than dropping a record without objects. No block need produce
+// the instance for that: in a stack that goes away, it may have come from a set that was not known while planning.
+func (a *componentApplier) endsNothing() bool {
+	return goes(a.plan) && a.plan.Complete && len(a.plan.EnginePlan) == 0 && !hasResources(a.baseState())
 }
 
 // withoutSubject is the result where no block is known to produce the instance.
@@ -497,7 +513,7 @@ func (a *componentApplier) unchanged() *ComponentResult {
 // is stays as it is.
 func (a *componentApplier) deferred() *ComponentResult {
 	result := a.unchanged()
-	result.Complete = true
+	result.Complete, result.Deferred = true, true
 	if a.prior() == nil {
 		result.Outputs = a.plan.Outputs
 	}
@@ -639,7 +655,7 @@ func (a *componentApplier) checkpoint(ctx context.Context) func(engine.State) {
 	}
 }
 
-// record saves the result.
+// record saves the result. The subject is needed only where the instance stays.
 func (a *componentApplier) record(ctx context.Context, subject changeSubject, result *ComponentResult) {
 	change := StateChange{Before: a.saved}
 	gone := a.plan.Complete && goes(a.plan) && !hasResources(result.Module) && !result.diags.HasErrors()

@@ -23,7 +23,7 @@ import (
 // and applied.
 type ComponentInstance struct {
 	component *Component
-	standIn   bool // for instances not known yet
+	standIn   bool // as in [Stack]
 	managedInstance
 
 	inputs  memo.Memo[map[string]cty.Value]
@@ -37,7 +37,7 @@ type ComponentInstance struct {
 func newComponentInstance(component *Component, key stackaddrs.InstanceKey, repetition foreach.Repetition) *ComponentInstance {
 	return &ComponentInstance{
 		component: component,
-		standIn:   repetition.StandIn,
+		standIn:   component.stack.standsIn(key, repetition),
 		managedInstance: managedInstance{
 			main:  component.stack.main,
 			addr:  stackaddrs.InstanceOf(component.addr, key),
@@ -112,7 +112,7 @@ func (c *ComponentInstance) isDeferred() bool { return c.standIn || c.component.
 
 // goesAway tells whether the plan destroys or forgets the instance.
 func (c *ComponentInstance) goesAway() bool {
-	return c.component.stack.fate != stays && c.main.mode() != engine.RefreshOnly
+	return c.component.stack.goesAway()
 }
 
 // Inputs are the values of the module's variables.

@@ -33,17 +33,15 @@ func (i *managedInstance) dependentsState(ctx context.Context) planState {
 func (m *Main) dependentState(ctx context.Context, addr stackaddrs.AbsComponent) planState {
 	stack, found := m.findStack(ctx, addr.Stack)
 	switch found {
-	case no:
+	case no, open: // what nothing exists of is no stand-in, and needs nothing
 		return planComplete
 	case unsure:
 		return planFailed
-	case open:
-		return planDeferred
 	case yes:
 	}
 	worst := planComplete
 	if component := stack.components[addr.Item.Name]; component != nil {
-		worst = component.stateOfSelected(ctx)
+		worst = component.stateOfExisting(ctx)
 	}
 	if removals := stack.componentRemovals[addr.Item.Name]; removals != nil {
 		for _, inst := range removals.Claims(ctx).instances {
@@ -55,15 +53,15 @@ func (m *Main) dependentState(ctx context.Context, addr stackaddrs.AbsComponent)
 	return worst
 }
 
-// stateOfSelected is like planState, of those instances that the plan is not limited to leave out.
-func (c *Component) stateOfSelected(ctx context.Context) planState {
-	instances := c.Instances(ctx)
-	if !c.stack.main.isPartial() || instances.Kind == foreach.Failed || instances.Kind == foreach.Unknown {
-		return c.planState(ctx)
+// stateOfExisting is like planState for something to go: instances that the plan leaves out do not count, and of a
+// set that is not known only those that there are.
+func (c *Component) stateOfExisting(ctx context.Context) planState {
+	if c.Instances(ctx).Kind == foreach.Failed {
+		return planFailed
 	}
 	worst := planComplete
-	for _, inst := range instances.InOrder() {
-		if c.stack.main.isSelected(ctx, inst.addr) {
+	for key, inst := range c.Present(ctx) {
+		if !key.IsWildcard() && c.stack.main.isSelected(ctx, inst.addr) {
 			worst = max(worst, inst.planState(ctx))
 		}
 	}

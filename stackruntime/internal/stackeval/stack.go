@@ -11,7 +11,9 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -24,7 +26,7 @@ type Stack struct {
 	call   embedder // nil for the root
 	fate   fate
 
-	// standIn is set if the stack, or one it is in, stands for instances not known yet.
+	// standIn is set if the stack, or one it is in, stands for instances not known yet, and may have to stay.
 	standIn bool
 
 	symbols[*InputVariable, *LocalValue, *Provider, *Component, *StackCall]
@@ -56,6 +58,15 @@ const (
 	destroyed
 	forgotten
 )
+
+// goesAway reports whether the operation destroys or forgets all that is in the stack.
+func (s *Stack) goesAway() bool { return s.fate != stays && s.main.mode() != engine.RefreshOnly }
+
+// standsIn reports whether an instance of a block in the stack has to wait until the set that it stands for is
+// known. What exists in a stack that goes away goes, whatever the set would be.
+func (s *Stack) standsIn(key stackaddrs.InstanceKey, repetition foreach.Repetition) bool {
+	return repetition.StandIn && (key.IsWildcard() || !s.goesAway())
+}
 
 func newRootStack(main *Main) *Stack {
 	return newStack(Stack{main: main, addr: stackaddrs.RootStackInstance, config: main.config, fate: main.fate()})
