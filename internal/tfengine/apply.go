@@ -11,12 +11,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
@@ -37,7 +39,7 @@ func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.A
 	if err != nil {
 		return nil, diags.Append(failed("Plan cannot be applied", err))
 	}
-	a := &applying{engine: e, tree: tree, req: req, stored: stored}
+	a := &applying{engine: e, tree: tree, req: req, stored: stored, hidden: newSecrets(tree, req.Inputs, req.Providers, req.PriorState)}
 	if diags := a.check(); diags.HasErrors() {
 		return nil, diags
 	}
@@ -48,7 +50,23 @@ func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.A
 	if err != nil {
 		diags = diags.Append(failed("Component was not applied as planned", err))
 	}
-	return result, diags
+	return result, a.hide(ctx, result, diags)
+}
+
+// hide hides secrets in diagnostics, those that the apply itself has made, too.
+func (a *applying) hide(ctx context.Context, result *engine.ApplyResult, diags hcl.Diagnostics) hcl.Diagnostics {
+	if len(diags) == 0 {
+		return diags
+	}
+	var states []engine.State
+	if result != nil {
+		states = append(states, result.State)
+	}
+	var changes []*tfjson.ResourceChange
+	if plan, err := a.engine.readPlan(ctx, a.stored.file); err == nil { // else there is less to hide
+		changes = plan.ResourceChanges
+	}
+	return a.hidden.diagnostics(diags, states, changes)
 }
 
 // applying is one run of the apply command.
@@ -61,6 +79,7 @@ type applying struct {
 	dir    *runDir
 	copy   *workcopy.Copy
 	state  *stateWatch
+	hidden *secrets
 }
 
 // check refuses what must not be applied. Nothing was done then.
@@ -227,7 +246,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 		a.state.event(ev)
 		outputs.event(ev)
 		if out, ok := progress(ev, applyEvents); ok && a.req.Progress != nil {
-			a.req.Progress(out)
+			a.req.Progress(a.hidden.event(out))
 		}
 	})
 	diags := a.copy.Diagnostics(outcome.Diagnostics)
@@ -269,6 +288,12 @@ func (a *applying) outputs(result *engine.ApplyResult, errored bool) error {
 	}
 	if result.Checks, err = stackstate.Checks(result.State); err != nil {
 		return err
+	}
+	if hidden := a.hidden.checks(result.Checks); !reflect.DeepEqual(hidden, result.Checks) {
+		result.Checks = hidden
+		if result.State, err = stackstate.WithChecks(result.State, hidden); err != nil {
+			return err
+		}
 	}
 	if errored {
 		a.dropStale(result)

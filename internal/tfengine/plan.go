@@ -38,9 +38,15 @@ func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.Pla
 		}
 		return result, diags
 	}
-	result, moreDiags, err := e.plan(ctx, tree, req)
+	hidden := newSecrets(tree, req.Inputs, req.Providers, req.PriorState)
+	result, moreDiags, err := e.plan(ctx, tree, req, hidden)
 	if err != nil {
 		moreDiags = moreDiags.Append(failed("Component cannot be planned", err))
+	}
+	if result != nil {
+		moreDiags = hidden.diagnostics(moreDiags, nil, result.Changes, result.Drift)
+	} else {
+		moreDiags = hidden.diagnostics(moreDiags, nil)
 	}
 	if req.DeferAll {
 		result = deferChanges(result, moreDiags)
@@ -59,10 +65,13 @@ type planning struct {
 	prior  stateIdentity
 	dir    *runDir
 	copy   *workcopy.Copy
+	hidden *secrets
 }
 
-func (e *Engine) plan(ctx context.Context, tree *module.Tree, req *engine.PlanRequest) (_ *engine.PlanResult, _ hcl.Diagnostics, err error) {
-	p := &planning{engine: e, tree: tree, req: req}
+func (e *Engine) plan(
+	ctx context.Context, tree *module.Tree, req *engine.PlanRequest, hidden *secrets,
+) (_ *engine.PlanResult, _ hcl.Diagnostics, err error) {
+	p := &planning{engine: e, tree: tree, req: req, hidden: hidden}
 	if p.layout, p.hash, err = e.layOut(tree, req.Inputs); err != nil {
 		return nil, nil, err
 	}
@@ -141,7 +150,7 @@ func (p *planning) process(ctx context.Context, args []string, report func(engin
 	}
 	outcome, err := process.Wait(ctx, func(ev runner.Event) {
 		if out, ok := progress(ev, planEvents); ok && report != nil {
-			report(out)
+			report(p.hidden.event(out))
 		}
 	})
 	if err != nil {
@@ -244,7 +253,7 @@ func (p *planning) describe(plan *planfile.Plan) (*engine.PlanResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	checks := plannedChecks(plan.Checks)
+	checks := p.hidden.checks(plannedChecks(plan.Checks))
 	if p.req.Mode != engine.Destroy { // such a plan checks nothing
 		if refreshed, err = stackstate.WithChecks(refreshed, checks); err != nil {
 			return nil, err

@@ -98,7 +98,11 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := awaitProcess(ctx, path, watch)
+	outputs := provisionerOutputs{}
+	outcome, err := awaitProcess(ctx, path, func(ev runner.Event) {
+		watch.event(ev)
+		outputs.event(ev)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +118,7 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 	}
 	one := &Recovered{Component: record.Component, Mode: record.Mode, dir: dir}
 	one.Diagnostics = (&workcopy.Copy{}).Diagnostics(outcome.Diagnostics)
+	outputs.hide(one.Diagnostics)
 	if outcome.Outcome == runner.OutcomeDied {
 		one.Diagnostics = one.Diagnostics.Append(e.died("Component was not applied completely", outcome))
 	}
@@ -121,12 +126,13 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 	if one.State, lost = watch.final(outcome); lost != nil {
 		one.Diagnostics = one.Diagnostics.Append(lost)
 	}
+	one.Diagnostics = recoveredSecrets(prior).diagnostics(one.Diagnostics, []engine.State{one.State})
 	return one, nil
 }
 
 // awaitProcess waits for the end of the process of a run. Returns nil if nothing is known to have been done: the program was killed
 // before it started a process, or the process before it said anything.
-func awaitProcess(ctx context.Context, runDir string, watch *stateWatch) (*runner.Result, error) {
+func awaitProcess(ctx context.Context, runDir string, onEvent func(runner.Event)) (*runner.Result, error) {
 	process, err := runner.Attach(runDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -137,7 +143,7 @@ func awaitProcess(ctx context.Context, runDir string, watch *stateWatch) (*runne
 	silent := true
 	outcome, err := process.Wait(ctx, func(ev runner.Event) {
 		silent = false
-		watch.event(ev)
+		onEvent(ev)
 	})
 	if err == nil && silent && outcome.Outcome == runner.OutcomeDied {
 		outcome = nil

@@ -5,6 +5,7 @@ package workcopy
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // Diagnostics maps what the engine reported in a working copy back to the module, sorted by place: the
@@ -101,7 +103,7 @@ func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic
 	for i, rule := range c.validations {
 		if strings.Contains(reported.Address+contextOf(reported), checkName(i)) {
 			diag.Summary = "Invalid value for variable"
-			diag.Subject = c.tree.Root.Variables[rule.variable].Range.Ptr()
+			c.locateVariable(diag, c.tree.Root.Variables[rule.variable])
 			return
 		}
 	}
@@ -111,8 +113,16 @@ func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic
 	// The arguments of the latch's module call are variables of the component's module.
 	if match := generatedArgument.FindStringSubmatch(reported.Snippet.Code); match != nil {
 		if variable := c.tree.Root.Variables[match[1]]; variable != nil {
-			diag.Subject = variable.Range.Ptr()
+			c.locateVariable(diag, variable)
 		}
+	}
+}
+
+// locateVariable places a message at the block of a variable, instead of what was generated for it.
+func (c *Copy) locateVariable(diag *hcl.Diagnostic, variable *engine.Variable) {
+	diag.Subject = variable.Range.Ptr()
+	if reported, ok := diag.Extra.(*Reported); ok {
+		reported.Context = fmt.Sprintf("variable %q", variable.Name)
 	}
 }
 
@@ -132,13 +142,17 @@ func (c *Copy) locateRule(diag *hcl.Diagnostic) bool {
 		return false
 	}
 	diag.Detail = diag.Detail[:match[2]] + display + diag.Detail[match[3]:]
+	var found *engine.Variable
 	for _, variable := range c.tree.Root.Variables {
 		at := variable.Range
-		if at.Filename == display && at.Start.Line <= line && (diag.Subject == nil || diag.Subject.Start.Line < at.Start.Line) {
-			diag.Subject = at.Ptr()
+		if at.Filename == display && at.Start.Line <= line && (found == nil || found.Range.Start.Line < at.Start.Line) {
+			found = variable
 		}
 	}
-	return diag.Subject != nil
+	if found != nil {
+		c.locateVariable(diag, found)
+	}
+	return found != nil
 }
 
 // display returns the name that users know of a file that the engine names.
