@@ -318,10 +318,26 @@ func TestOrderA42GoesOn(t *testing.T) {
 	}
 }
 
+func TestOrderA21OfANewerVersion(t *testing.T) {
+	for _, text := range []string{">= 0.18", "~> 0.18.0", "0.99.1", ">= 0.1, >= 1.0, < 3"} {
+		root := t.TempDir()
+		writeFile(t, root, "a.tm.hcl", fmt.Sprintf("terramate {\n  required_version = %q\n}\nstack {}\n", text))
+		tree, diags := Load(root)
+		if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || order.CodeOf(diags[0]) != order.CodeVersion ||
+			!strings.Contains(diags[0].Detail, text) || !strings.Contains(diags[0].Detail, TerramateVersion) {
+			t.Errorf("%s: got %v, want a warning with both versions", text, diags)
+		}
+		if len(tree.Stacks) != 1 {
+			t.Errorf("%s: %d stacks, want 1", text, len(tree.Stacks))
+		}
+	}
+}
+
 func TestOrderA21(t *testing.T) {
 	for constraint, ok := range map[string]bool{
 		"terrastack ~> 1.0": true, "terrastack ~> 2.0": false, "terrastack x": false,
-		"terramate ~> 0.4": true, "terramate ~> 0.4.0": false, "terramate >= 0.1, < 1": true,
+		"terramate ~> 0.4": true, "terramate ~> 0.4.0": false, "terramate >= 0.1, < 1": true, "terramate >= 0.16": true, "terramate ~> 0.17.0": true,
+		"terramate < 0.17": false, "terramate != 0.17.0": false, "terramate >= 0.18, < 0.16": false,
 	} {
 		t.Run(constraint, func(t *testing.T) {
 			kind, text, _ := strings.Cut(constraint, " ")

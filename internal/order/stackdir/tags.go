@@ -13,7 +13,7 @@ import (
 // Query selects stacks by their tags: alternatives, of each of which a stack has all tags.
 type Query [][]string
 
-var tagPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_./-]*[A-Za-z0-9])?$`)
+var tagPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?$`)
 
 // ParseQuery reads a query: tags joined by ":", all of which are needed, and such groups joined by ",".
 func ParseQuery(text string) (Query, error) {
@@ -35,7 +35,7 @@ func checkTag(tag string) error {
 		return fmt.Errorf("a tag is missing")
 	}
 	if !tagPattern.MatchString(tag) {
-		return fmt.Errorf("%q is not a tag: tags begin with a letter, end with a letter or digit, and have only letters, digits, _, -, . and / between", tag)
+		return fmt.Errorf("%q is not a tag: tags begin and end with a letter or digit, and have only letters, digits, _, -, . and / between", tag)
 	}
 	return nil
 }

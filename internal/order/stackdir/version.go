@@ -4,6 +4,9 @@
 package stackdir
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
 
@@ -14,7 +17,7 @@ import (
 // cairn says nothing about these formats.
 const (
 	TerrastackVersion = "1.0.0"
-	TerramateVersion  = "0.14.0"
+	TerramateVersion  = "0.17.0"
 )
 
 // checkVersion compares what a block of the kind "terrastack" or "terramate" requires with what is read here.
@@ -31,7 +34,20 @@ func checkVersion(kind, constraint string, rng hcl.Range) *hcl.Diagnostic {
 	if constraints.Check(version.Must(version.NewVersion(running))) {
 		return nil
 	}
+	if kind == "terramate" && requiresNewer(constraints, version.Must(version.NewVersion(running))) {
+		return order.Warning(order.CodeVersion, &rng, "Newer version required",
+			"%s requires version %s of the %s format, and this program reads version %s. What is new since then may be ignored or refused.",
+			rng.Filename, constraint, kind, running)
+	}
 	return order.Problem(order.CodeVersion, &rng, "Required version not met",
 		"%s requires version %s of the %s format, and this program reads version %s. Change required_version, or use a program of that version.",
 		rng.Filename, constraint, kind, running)
+}
+
+// requiresNewer reports whether a version does not meet constraints only because it is too low.
+func requiresNewer(constraints version.Constraints, running *version.Version) bool {
+	return !slices.ContainsFunc(constraints, func(one *version.Constraint) bool {
+		required, err := version.NewVersion(strings.TrimLeft(one.String(), "<>=!~ "))
+		return !one.Check(running) && (err != nil || !required.GreaterThan(running))
+	})
 }
