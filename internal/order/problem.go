@@ -68,12 +68,13 @@ func Diagnostics(err error) hcl.Diagnostics {
 		if len(cycle.Nodes) == 1 {
 			code, summary, text = CodeSelf, "Order of something and itself", cycle.Error() // which begins with a name
 		}
-		diags = diags.Append(Problem(code, cycle.subject(), summary, "%s.", text))
+		diags = diags.Append(Problem(code, cycle.Subject(), summary, "%s.", text))
 	}
 	return diags
 }
 
-func (e *CycleError) subject() *hcl.Range {
+// Subject is the place of the first edge that has one; nil if none has.
+func (e *CycleError) Subject() *hcl.Range {
 	for _, edge := range e.Edges {
 		if edge.Place.File != "" {
 			at := hcl.Pos{Line: edge.Place.Line, Column: edge.Place.Column}

@@ -291,7 +291,7 @@ apps/b after=../a wanted_by=/net name=B!`))
 
 stack "apps.a" {
   path  = "apps/a"
-  after = ["tag:net and prod or other"]
+  after = ["network", "net.dns"]
   wants = ["./apps/b"]
 }
 

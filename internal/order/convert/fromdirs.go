@@ -122,7 +122,8 @@ func (c *fromDirs) references(i int, attribute string) []string {
 }
 
 func (c *fromDirs) reference(i int, entry stackdir.Resolved) []string {
-	if query, isQuery := strings.CutPrefix(entry.Text, "tag:"); isQuery {
+	query, isQuery := strings.CutPrefix(entry.Text, "tag:")
+	if isQuery && slices.Equal(entry.Means, entry.Named) {
 		return []string{"tag:" + tagQuery(query)}
 	}
 	s := c.tree.Stacks[i]
@@ -134,7 +135,7 @@ func (c *fromDirs) reference(i int, entry stackdir.Resolved) []string {
 		return nil
 	}
 	dir := absolute(s.Path, entry.Text)
-	if !glob.HasMeta(dir) && writable(dir) && slices.Equal(means, c.within(dir, i)) {
+	if !isQuery && !glob.HasMeta(dir) && writable(dir) && slices.Equal(means, c.within(dir, i)) {
 		if dir == "/" {
 			return []string{"."}
 		}

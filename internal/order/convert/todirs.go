@@ -28,9 +28,9 @@ func ToDirs(m *workspace.Model) (Result, hcl.Diagnostics) {
 	c.choose()
 	c.after()
 	for i, s := range c.stacks {
-		s.afterTexts = c.refer(i, s.after)
 		c.wanted(s, i)
 	}
+	c.refer()
 	for _, s := range c.stacks {
 		c.file(s)
 	}
@@ -60,12 +60,13 @@ type dirStack struct {
 	dir    string // with a slash at the beginning
 	tags   []string
 	marker string // a tag that only this stack has; "" if it needs none
-	after  []int
 
-	afterTexts, wants, wantedBy []string
+	after, before, wants, wantedBy []int // positions of stacks
+
+	afterTexts, beforeTexts, wantsTexts, wantedByTexts []string
 }
 
-var stackTag = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_./-]*[A-Za-z0-9])?$`)
+var stackTag = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?$`)
 
 // choose finds out which stacks there can be.
 func (c *toDirs) choose() {
@@ -233,25 +234,69 @@ func isBelow(dir, at string) bool {
 	return dir == at || strings.HasPrefix(at, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// refer writes what a stack refers to, by directories where these mean nothing else. Others get a tag that only they have.
-func (c *toDirs) refer(i int, to []int) []string {
-	slices.Sort(to)
-	to = slices.Compact(to)
-	var texts []string
-	for _, n := range to {
-		other := c.stacks[n]
-		exact := !isBelow(other.dir, c.stacks[i].dir)
-		for k, s := range c.stacks {
-			exact = exact && (k == n || !isBelow(other.dir, s.dir) || slices.Contains(to, k))
+// refer writes what the stacks refer to. A directory, and in most arguments a tag, too, stands also for the stacks below. Where that would be too
+// much, it is said at the other end: what comes before a stack comes before those below it anyway, and "wants" takes tags as they are.
+func (c *toDirs) refer() {
+	for i, s := range c.stacks {
+		s.after, s.wantedBy = sorted(s.after), sorted(s.wantedBy)
+		for _, n := range s.after {
+			if c.exact(i, n, s.after) {
+				s.afterTexts = append(s.afterTexts, c.text(n))
+			} else {
+				c.stacks[n].before = append(c.stacks[n].before, i)
+			}
 		}
-		if exact && writable(other.dir) {
-			texts = append(texts, other.dir)
-		} else {
-			texts = append(texts, "tag:"+c.marker(other))
+		for _, n := range s.wantedBy {
+			if c.exact(i, n, s.wantedBy) {
+				s.wantedByTexts = append(s.wantedByTexts, c.text(n))
+			} else {
+				c.stacks[n].wants = append(c.stacks[n].wants, i)
+			}
 		}
 	}
-	slices.Sort(texts)
-	return texts
+	for i, s := range c.stacks {
+		for _, n := range sorted(s.before) {
+			s.beforeTexts = append(s.beforeTexts, c.text(n))
+		}
+		s.wants = sorted(s.wants)
+		for _, n := range s.wants {
+			if c.exact(i, n, s.wants) {
+				s.wantsTexts = append(s.wantsTexts, c.text(n))
+			} else {
+				s.wantsTexts = append(s.wantsTexts, "tag:"+c.marker(c.stacks[n]))
+			}
+		}
+		for _, texts := range [][]string{s.afterTexts, s.beforeTexts, s.wantsTexts, s.wantedByTexts} {
+			slices.Sort(texts)
+		}
+	}
+}
+
+func sorted(positions []int) []int {
+	slices.Sort(positions)
+	return slices.Compact(positions)
+}
+
+// exact reports whether the directory of a stack means nothing to another one but what that refers to anyway.
+func (c *toDirs) exact(i, n int, to []int) bool {
+	dir := c.stacks[n].dir
+	if isBelow(dir, c.stacks[i].dir) {
+		return false
+	}
+	for k, s := range c.stacks {
+		if k != n && isBelow(dir, s.dir) && !slices.Contains(to, k) {
+			return false
+		}
+	}
+	return true
+}
+
+// text names a stack with those below it: by its directory, or where that cannot be written by a tag that only it has.
+func (c *toDirs) text(n int) string {
+	if s := c.stacks[n]; !writable(s.dir) {
+		return "tag:" + c.marker(s)
+	}
+	return c.stacks[n].dir
 }
 
 // marker returns a tag that only one stack has.
@@ -283,8 +328,9 @@ func (c *toDirs) file(s *dirStack) {
 	b.text("description", leaf.Description)
 	b.list("tags", s.tags)
 	b.list("after", s.afterTexts)
-	b.list("wants", s.wants)
-	b.list("wanted_by", s.wantedBy)
+	b.list("before", s.beforeTexts)
+	b.list("wants", s.wantsTexts)
+	b.list("wanted_by", s.wantedByTexts)
 	var watch []string
 	for _, file := range leaf.Stack.Watch {
 		if strings.ContainsAny(file, "*?[{") {
@@ -304,7 +350,6 @@ func (c *toDirs) file(s *dirStack) {
 
 // wanted finds what is selected along with a stack by its own block and those of its groups.
 func (c *toDirs) wanted(s *dirStack, i int) {
-	var wants, wantedBy []int
 	add := func(list *[]int, blocks []*workspace.Block, what string) {
 		for _, block := range blocks {
 			for _, leaf := range c.model.LeavesOf(block) {
@@ -318,10 +363,9 @@ func (c *toDirs) wanted(s *dirStack, i int) {
 	}
 	for _, block := range around(s.leaf) {
 		w, by := c.model.Wants(block)
-		add(&wants, w, "wants")
-		add(&wantedBy, by, "is wanted by")
+		add(&s.wants, w, "wants")
+		add(&s.wantedBy, by, "is wanted by")
 	}
-	s.wants, s.wantedBy = c.refer(i, wants), c.refer(i, wantedBy)
 }
 
 // around returns the block of a leaf and its groups.

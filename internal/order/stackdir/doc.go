@@ -18,8 +18,9 @@
 //	S1. Files are read and never evaluated: what order depends on is written out, and lines up with a place.
 //	S2. Directories and files whose names begin with a dot are no part of the tree, nor are directories with a file
 //	    .tmskip and what is below them. Links to directories are not followed.
-//	S3. A path stands for the stack in that directory and all stacks below it. Where it leads upwards, to a directory
-//	    that the stack is in, it does not stand for the stack itself, what is below it, or others that
-//	    refer to the directory in the same way (line A-61 of the list of behaviours).
+//	S3. A path stands for the stack in that directory and all stacks below it, and so does a query of tags for each stack that it
+//	    selects, except in "wants". Where it leads upwards, to a directory that the stack is in, it does not stand in "before" and
+//	    "after" for the stack itself, what is below it, or others that refer to the directory in the same way (line A-61 of
+//	    the list of behaviours).
 //	S4. A stack comes after those in the directories above it.
 package stackdir

@@ -44,6 +44,7 @@ func Load(root string) (*Tree, hcl.Diagnostics) {
 	l.checkIDs()
 	if !l.diags.HasErrors() {
 		l.resolve()
+		l.circularWants()
 	}
 	return l.tree, l.diags
 }

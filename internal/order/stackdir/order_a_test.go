@@ -179,6 +179,14 @@ func TestOrderA(t *testing.T) {
 			`a after = ["tag:infra:prod,infra:dev"]`, `p tags = ["infra", "prod"]`, `d tags = ["dev", "infra"]`,
 			`i tags = ["infra"]; after = ["../a"]`, `q tags = ["prod", "dev"]; after = ["../a"]`,
 		}, want: "d, p, a, i, q"},
+		{line: "A-44", tree: []string{ // those below each match, too
+			`a after = ["tag:x"]`, `m tags = ["x"]`, `m/below`, `m/below/deep`, `n`, `y/m tags = ["x"]; after = ["/n"]`, `y/m/z`,
+		}, want: "m, n, m/below, y/m, m/below/deep, y/m/z, a"},
+		{line: "A-44", tree: []string{`z before = ["tag:x"]`, `m tags = ["x"]`, `m/below`}, want: "z, m, m/below"},
+		{line: "A-44", tree: []string{ // not what has the entry, nor others that have the same one
+			`m tags = ["x"]`, `m/a after = ["tag:x"]`, `m/b after = ["tag:x"]`, `m/b/deep`, `m/c`, `m/z tags = ["x"]; after = ["../c"]`,
+		}, want: "m, m/c, m/z, m/a, m/b, m/b/deep"},
+		{line: "A-44", tree: []string{`a after = ["tag:1st/2.x"]`, `b tags = ["1st/2.x", "2"]`}, want: "b, a"},
 		{line: "A-46", tree: []string{`s1 tags = ["core"]`, `s2`, `s3 before = ["tag:core"]`}, want: "s2, s3, s1"},
 		{line: "A-47", tree: []string{
 			`infra1 tags = ["infra", "prod"]`, `infra2 tags = ["infra", "prod"]`, `infra3 tags = ["infra", "dev"]`,
@@ -202,6 +210,10 @@ func TestOrderA(t *testing.T) {
 		{line: "A-55", tree: []string{`s wanted_by = ["../x"]; tags = ["no"]`, `x tags = ["yes"]`}, tags: []string{"yes"}, noTags: []string{"no"}, want: "s, x"},
 		{line: "A-55 outside of the working directory", tree: []string{`s wanted_by = ["/in/x"]`, `in/x`}, below: "/in", want: "in/x, s"},
 		{line: "A-56", tree: []string{`s1 wanted_by = ["../s2"]`, `s2 wanted_by = ["../s1"]`}, changed: "s2", want: "s1, s2"},
+		{line: "A-54 all of a directory", tree: []string{`p`, `p/a wants = [".."]`, `p/a/deep`, `p/b wants = [".."]`, `p/c`, `q`}, changed: "p/a", want: "p, p/a, p/b, p/c, p/a/deep"},
+		{line: "A-54 tags without what is below", tree: []string{`a wants = ["tag:x"]`, `m tags = ["x"]`, `m/below`}, changed: "a", want: "a, m"},
+		{line: "A-55 all of a directory", tree: []string{`p`, `p/a wanted_by = [".."]`, `p/b wanted_by = [".."]`, `p/c`, `q`}, changed: "p/c", want: "p/a, p/b, p/c"},
+		{line: "A-55 tags with what is below", tree: []string{`a wanted_by = ["tag:x"]`, `m tags = ["x"]`, `m/below`}, changed: "m/below", want: "a, m/below"},
 
 		{line: "A-61", tree: []string{`p/c after = [".."]`, `p/a`, `p/z`, `p/c/below`}, want: "p/a, p/z, p/c, p/c/below"},
 		{line: "A-61 parent is a stack", tree: []string{`p`, `p/c after = ["/p"]`, `p/z`}, want: "p, p/z, p/c"},
@@ -330,6 +342,34 @@ func TestOrderA21OfANewerVersion(t *testing.T) {
 		if len(tree.Stacks) != 1 {
 			t.Errorf("%s: %d stacks, want 1", text, len(tree.Stacks))
 		}
+	}
+}
+
+// Stacks that want each other can be selected, and are warned of; those wanted by each other (A-56) are not.
+func TestOrderA54A56Circular(t *testing.T) {
+	for name, test := range map[string]struct {
+		tree []string
+		want string // in the detail; "" for no warning
+	}{
+		"wants":          {[]string{`s1 wants = ["../s2"]`, `s2 wants = ["../s3"]`, `s3 wants = ["../s1"]`}, "/s1 → /s2 → /s3 → /s1 ("},
+		"wanted_by":      {[]string{`s1 wanted_by = ["../s2"]`, `s2 wanted_by = ["../s1"]`}, ""},
+		"tags":           {[]string{`s1 wants = ["tag:x"]; tags = ["x"]`, `s2 wants = ["../s1"]; tags = ["x"]`}, "/s1 → /s2 → /s1 ("},
+		"the same twice": {[]string{`s1 wants = ["../s2"]`, `s2 wanted_by = ["../s1"]`}, ""},
+		"a directory":    {[]string{`p/a wants = [".."]`, `p/b wants = [".."]`}, ""},
+		"itself":         {[]string{`p wants = ["."]`}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, diags := Load(writeTree(t, test.tree...))
+			if test.want == "" {
+				if len(diags) > 0 {
+					t.Error(diags)
+				}
+				return
+			}
+			if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || diags[0].Subject == nil || !strings.Contains(diags[0].Detail, test.want) {
+				t.Errorf("got %v, want a warning with a place and %q", diags, test.want)
+			}
+		})
 	}
 }
 

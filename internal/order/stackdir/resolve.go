@@ -5,6 +5,7 @@ package stackdir
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"path"
 	"slices"
@@ -26,46 +27,138 @@ func (l *loader) resolve() {
 			}
 		}
 	}
+	e := &entries{
+		tree: l.tree, referring: map[[2]string][]int{}, inner: map[[2]string][]int{}, queries: map[string][]int{}, below: map[string][]int{},
+	}
 	dirs := make([]string, len(all))
-	referring := map[[2]string][]int{} // the stacks that refer with an attribute to a directory
-	queries := map[string][]int{}      // what each means
 	for i := range all {
 		r := &all[i]
-		if query, isQuery := strings.CutPrefix(r.entry.Text, "tag:"); isQuery {
-			found, ok := queries[query]
+		if query, isQuery := r.query(); isQuery {
+			found, ok := e.queries[query]
 			if !ok && l.spend(r, len(l.tree.Stacks)*(perStack+len(query))) {
 				if found, ok = l.resolveQuery(r, query); ok {
-					queries[query] = found
+					e.queries[query] = found
 				}
 			}
-			r.to = found
-			l.spend(r, len(r.to)*order.StepsPerReferenced)
-			continue
-		}
-		if dirs[i] = l.pathOf(r); dirs[i] != "" {
-			key := [2]string{r.attribute, dirs[i]}
-			referring[key] = append(referring[key], r.from)
+			r.named = found
+			for _, above := range e.above(r) {
+				e.refers(r, l.tree.Stacks[above].Path)
+			}
+		} else if dirs[i] = l.pathOf(r); dirs[i] != "" {
+			if named, ok := l.tree.Index(dirs[i]); ok {
+				r.named = []int{named}
+			}
+			e.refers(r, dirs[i])
 		}
 	}
-	inner := map[[2]string][]int{} // what a directory stands for to those in it
 	for i := range all {
 		r := &all[i]
-		switch own := l.tree.Stacks[r.from].Path; {
-		case dirs[i] == "":
-		case own == dirs[i] || !contains(dirs[i], own):
-			r.to = l.tree.within(dirs[i])
-		default:
-			key := [2]string{r.attribute, dirs[i]}
-			if _, known := inner[key]; !known {
-				inner[key] = l.tree.without(dirs[i], referring[key])
-			}
-			r.to = inner[key]
+		if _, isQuery := r.query(); isQuery {
+			r.to = e.tagged(r)
+		} else if dirs[i] != "" {
+			r.to = e.in(r, dirs[i])
 		}
-		if dirs[i] != "" && !l.spend(r, len(r.to)*order.StepsPerReferenced) {
+		if len(r.to) > 0 && !l.spend(r, len(r.to)*order.StepsPerReferenced) {
 			break
 		}
 	}
 	l.tree.edges = all
+}
+
+// entries find out what entries mean once it is known who refers to what.
+type entries struct {
+	tree      *Tree
+	referring map[[2]string][]int // the stacks that refer with an attribute to a directory
+	inner     map[[2]string][]int // what a directory stands for to those in it
+	queries   map[string][]int    // the stacks that a query selects
+	below     map[string][]int    // these, and those in their directories
+}
+
+func (e *entries) refers(r *reference, dir string) {
+	key := [2]string{r.attribute, dir}
+	e.referring[key] = append(e.referring[key], r.from)
+}
+
+// in returns the stacks that a directory stands for (rule S3). What wants a directory that it is in, or is wanted by it, has to do with all of
+// it: that is no order, so that it does not matter who waits for whom.
+func (e *entries) in(r *reference, dir string) []int {
+	if own := e.tree.Stacks[r.from].Path; own == dir || !contains(dir, own) || !r.orders() {
+		return e.tree.within(dir)
+	}
+	key := [2]string{r.attribute, dir}
+	if _, known := e.inner[key]; !known {
+		e.inner[key] = e.tree.without(dir, e.referring[key])
+	}
+	return e.inner[key]
+}
+
+// above returns those of the stacks that an entry names in whose directories the stack is that has the entry.
+func (e *entries) above(r *reference) []int {
+	var above []int
+	for at := e.tree.Stacks[r.from].Path; at != "/"; {
+		at = parent(at)
+		if i, ok := e.tree.Index(at); ok {
+			if _, named := slices.BinarySearch(r.named, i); named {
+				above = append(above, i)
+			}
+		}
+	}
+	return above
+}
+
+// tagged returns the stacks that a query stands for: those that it selects, and but for "wants" also those below them.
+func (e *entries) tagged(r *reference) []int {
+	if r.attribute == "wants" {
+		return r.named
+	}
+	query, _ := r.query()
+	if above := e.above(r); len(above) > 0 && r.orders() {
+		var all []int
+		for _, i := range r.named {
+			all = append(all, e.in(r, e.tree.Stacks[i].Path)...)
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	all, known := e.below[query]
+	if !known {
+		for _, i := range r.named {
+			if inside := e.above(&reference{from: i, named: r.named}); len(inside) == 0 {
+				all = append(all, e.tree.within(e.tree.Stacks[i].Path)...)
+			}
+		}
+		slices.Sort(all)
+		e.below[query] = all
+	}
+	return all
+}
+
+// circularWants warns of stacks that want each other by name: each is only ever selected with all of them. With "wanted_by" that is
+// allowed (line A-56).
+func (l *loader) circularWants() {
+	var b order.Builder
+	for _, stack := range l.tree.Stacks {
+		b.Add(order.Node{Name: stack.Path})
+	}
+	for _, r := range l.tree.edges {
+		for _, named := range r.named {
+			if r.attribute == "wants" && named != r.from {
+				b.Edge(order.Edge{From: r.from, To: named, Place: order.PlaceOf(r.entry.Range)})
+			}
+		}
+	}
+	_, err := b.Build()
+	var cycles order.CycleErrors
+	errors.As(err, &cycles)
+	for _, cycle := range cycles {
+		places := make([]string, len(cycle.Edges))
+		for i, edge := range cycle.Edges {
+			places[i] = edge.Place.String()
+		}
+		l.diags = l.diags.Append(order.Warning(order.CodeCycle, cycle.Subject(), "Stacks that want each other",
+			"These are wanted by each other, so that none of them is ever selected without the rest: %s (%s). If that is meant, one of them can name the others.",
+			strings.Join(append(cycle.Nodes, cycle.Nodes[0]), " → "), strings.Join(places, ", ")))
+	}
 }
 
 const perStack = 20 // steps for each stack that a query is compared with

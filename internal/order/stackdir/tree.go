@@ -57,8 +57,15 @@ type reference struct {
 	from      int // the number of the stack that it is written in
 	attribute string
 	entry     Reference
-	to        []int
+	named     []int // the stacks that it names themselves, sorted
+	to        []int // what it means: also stacks in their directories
 }
+
+// query returns the query of an entry that selects stacks by tags.
+func (r *reference) query() (query string, ok bool) { return strings.CutPrefix(r.entry.Text, "tag:") }
+
+// orders reports whether the entry says what comes first, and not what is selected along.
+func (r *reference) orders() bool { return r.attribute == "before" || r.attribute == "after" }
 
 // Index returns the number of the stack with a path, in [Tree.Stacks] and in the graph.
 func (t *Tree) Index(path string) (int, bool) {
@@ -109,13 +116,14 @@ type Resolved struct {
 	Stack     int    // that it is written in
 	Attribute string // "before", "after", "wants" or "wanted_by"
 	Means     []int  // stacks, sorted; not to be changed
+	Named     []int  // those that it names itself, of which others may be below; not to be changed
 }
 
 // Resolved returns the entries of all stacks in the order in which they are written.
 func (t *Tree) Resolved() []Resolved {
 	list := make([]Resolved, len(t.edges))
 	for i, r := range t.edges {
-		list[i] = Resolved{r.entry, r.from, r.attribute, r.to}
+		list[i] = Resolved{r.entry, r.from, r.attribute, r.to, r.named}
 	}
 	return list
 }
