@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -33,6 +34,8 @@ type operation struct {
 	given  givenValues
 	stored *storedState
 	round  int // of apply, from 1; 0 with a saved plan
+
+	recovered []*tfengine.Recovered // saved, to be said until the operation is finished
 }
 
 func (s *session) newOperation(name string, flags *planFlags) *operation {

@@ -24,23 +24,56 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// recover saves what applies have done whose program was killed, and says so. What such an apply has failed with does
-// not keep the next one from going on: the errors are told as warnings.
+// recover saves what applies have done whose program was killed, and says so at once: this program may be killed, too. What such an
+// apply has failed with does not keep the next one from going on, so errors are said as warnings; but what may be there without
+// being in the state would be made once more, so that nothing is changed before the user has looked.
+//
+// What is said is kept until the operation is finished.
 func (o *operation) recover(ctx context.Context) hcl.Diagnostics {
 	found, diags := o.findInterrupted(ctx)
-	if len(found) == 0 {
-		return diags
+	diags = diags.Extend(o.saveRecovered(ctx, found))
+	var doubts []string
+	for _, recovered := range o.recovered {
+		if err := o.report(recoveredWarnings(recovered)); err != nil {
+			return diags.Extend(asDiagnostics(err))
+		}
+		for _, resource := range recovered.Doubts {
+			doubts = append(doubts, recovered.Component+"."+resource)
+		}
+	}
+	makes := o.name != "plan" && !o.flags.refreshOnly
+	if len(doubts) > 0 && makes && !o.flags.acceptRecovery {
+		diags = diags.Append(problem("Recovered state is in doubt",
+			"An apply that was cut off may have made changes which the state does not show:\n\n  %s\n\nNothing was planned or applied now, since "+
+				"that could make them once more. Look at what really exists, and bring the state in line with it: by an import block, by \"cairn state import\", "+
+				"or by deleting what nobody manages. Then run this command again with -accept-recovery.", strings.Join(doubts, "\n  ")))
+	}
+	return diags
+}
+
+// saveRecovered saves the states of applies that were not saved before. What is saved is then in o.recovered.
+func (o *operation) saveRecovered(ctx context.Context, found []*tfengine.Recovered) (diags hcl.Diagnostics) {
+	var unsaved []*tfengine.Recovered
+	for _, recovered := range found {
+		if recovered.Saved {
+			o.recovered = append(o.recovered, recovered)
+		} else {
+			unsaved = append(unsaved, recovered)
+		}
+	}
+	if len(unsaved) == 0 {
+		return nil
 	}
 	if o.stored.lock == nil { // nothing was to be changed until now
 		locked, err := o.lockState(ctx, "recover")
 		if err != nil {
-			return diags.Extend(keep(found)).Extend(asDiagnostics(err))
+			return keep(unsaved).Extend(asDiagnostics(err))
 		}
 		o.stored = locked
 	}
 	var usable []*tfengine.Recovered
 	state := o.stored.State.With(func(state *stackstate.State) {
-		for _, recovered := range found {
+		for _, recovered := range unsaved {
 			if err := o.recoverComponent(ctx, state, recovered); err != nil {
 				diags = diags.Append(problem("State of an interrupted apply cannot be read",
 					"An earlier apply of %s was cut off, and the state that it left behind in %s cannot be read: %s. It is kept there.",
@@ -59,12 +92,27 @@ func (o *operation) recover(ctx context.Context) hcl.Diagnostics {
 	}
 	o.stored.State = state
 	for _, recovered := range usable {
-		diags = diags.Extend(recoveredWarnings(recovered))
-		if err := recovered.Done(); err != nil {
-			diags = diags.Extend(asDiagnostics(err))
+		diags = diags.Extend(errorDiagnostics(recovered.MarkSaved()))
+	}
+	o.recovered = append(o.recovered, usable...)
+	return diags
+}
+
+// finish shows the diagnostics of the whole command and returns its exit code. What was recovered has been said to its end then.
+func (o *operation) finish(diags hcl.Diagnostics) (int, error) {
+	status, err := o.session.finish(diags)
+	for _, recovered := range o.recovered {
+		end := recovered.Done
+		if err != nil || len(recovered.Doubts) > 0 && !o.flags.acceptRecovery {
+			end = recovered.Keep
+		}
+		if endErr := end(); endErr != nil {
+			o.fail(endErr)
+			status = exitError
 		}
 	}
-	return diags
+	o.recovered = nil
+	return status, err
 }
 
 // waitNoticeDelay is how long a running engine is waited for in silence.
@@ -136,6 +184,9 @@ func recoveredWarnings(recovered *tfengine.Recovered) hcl.Diagnostics {
 	}
 	if len(failures) > 0 {
 		warning.Detail += " It ended with:\n\n" + strings.Join(failures, "\n\n")
+	}
+	if len(recovered.Doubts) > 0 {
+		warning.Detail += " When you have, give -accept-recovery: nothing else is applied before that."
 	}
 	return diags
 }

@@ -397,7 +397,7 @@ func (p *planted) interruptedLife() {
 			p.t.Fatal(err)
 		}
 		p.run("recovery", "plan", "-var=gate="+gate)
-		p.run("apply after recovery", "apply", "-auto-approve")
+		p.run("apply after recovery", "apply", "-auto-approve", "-accept-recovery")
 	}
 }
 

@@ -258,7 +258,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(a.engine.died("Component was not applied completely", outcome))
 	}
-	state, lost := a.state.final(outcome)
+	state, doubts, lost := a.state.final(outcome)
 	if lost != nil {
 		diags = diags.Append(lost)
 	}
@@ -266,8 +266,21 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	if err := a.outputs(result, diags.HasErrors()); err != nil {
 		diags = diags.Append(failed("Outputs cannot be read", err))
 	}
-	result.Release = sync.OnceValue(a.dir.remove) // not before (rule T2)
+	result.Release = sync.OnceValue(func() error { // not before (rule T2)
+		if len(doubts) == 0 {
+			return a.dir.remove()
+		}
+		return a.retire(doubts, a.hidden.diagnostics(hcl.Diagnostics{lost}, []engine.State{state}))
+	})
 	return result, diags, waitErr
+}
+
+// retire has what is in doubt said again until somebody has looked at it.
+func (a *applying) retire(doubts []doubt, diags hcl.Diagnostics) error {
+	err := a.dir.retire(report{
+		Component: a.stored.meta.Component, Mode: a.req.Mode, Doubts: addresses(doubts), Diagnostics: storedDiagnostics(diags),
+	})
+	return errors.Join(err, a.dir.close())
 }
 
 // outputs fills in what is read from the final state.

@@ -10,16 +10,21 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engines"
@@ -360,11 +365,89 @@ func TestRecoverAfterBothWereKilled(t *testing.T) {
 	if !named && !bytes.Contains(one.State, []byte(`"first"`)) {
 		t.Errorf("recovered state: got %s and %v, want the first object in one of them", one.State, one.Diagnostics)
 	}
+	if !slices.Contains(one.Doubts, "fake_slow.second") || slices.Contains(one.Doubts, "fake_resource.third") {
+		t.Errorf("Recover: in doubt is %q, want what was begun", one.Doubts)
+	}
 	if err := one.Keep(); err != nil {
 		t.Error(err)
 	}
 	one = b.recover() // it was kept
-	if err := one.Done(); err != nil {
+	if err := one.MarkSaved(); err != nil {
+		t.Error(err)
+	}
+
+	// The component can be used again, and what there was to say is said again until that was done.
+	req := b.slowRequest(gate)
+	req.PriorState = one.State
+	b.plan(req)
+	if err := one.Keep(); err != nil {
+		t.Error(err)
+	}
+	again := b.recover()
+	if !again.Saved || len(again.State) > 0 || !slices.Equal(again.Doubts, one.Doubts) {
+		t.Errorf("Recover: saved %t, state %s, in doubt %q; want what was said before", again.Saved, again.State, again.Doubts)
+	}
+	if diff := cmp.Diff(one.Diagnostics, again.Diagnostics, cmpopts.IgnoreFields(hcl.Diagnostic{}, "Extra")); diff != "" {
+		t.Errorf("diagnostics (-first +again):\n%s", diff)
+	}
+	if err := again.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// A program that is killed while it makes room for the next run has said nothing yet, and is in nobody's way.
+func TestRecoverHalfRetired(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	killedApply(t, b, gate)
+	killProcess(t, b)
+	one := b.recover()
+	before := one.dir.path
+	if err := one.MarkSaved(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(one.dir.path, before), one.Keep()); err != nil {
+		t.Fatal(err)
+	}
+	again := b.recover()
+	if !again.Saved {
+		t.Error("the state that was saved would be saved again")
+	}
+	b.plan(b.slowRequest(gate))
+	if err := again.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// Only the engine is killed: what it had begun is named, and said again to the next program.
+func TestKilledEngineLeavesDoubts(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	req := b.slowRequest(gate)
+	plan := b.plan(req)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var killer sync.WaitGroup
+	killer.Go(func() {
+		if eventually(ctx, func() bool { return exists(gate + ".reached") }) {
+			killProcess(t, b)
+		}
+	})
+	result, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, req.Inputs))
+	killer.Wait()
+	if !slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool { return strings.Contains(diag.Detail, "create fake_slow.second") }) {
+		t.Errorf("Apply: got %v, want that the object is named", diags)
+	}
+	if err := result.Release(); err != nil {
+		t.Error(err)
+	}
+	said := b.recover()
+	if !said.Saved || !slices.Contains(said.Doubts, "fake_slow.second") {
+		t.Errorf("Recover: saved %t, in doubt %q", said.Saved, said.Doubts)
+	}
+	if err := said.Done(); err != nil {
 		t.Error(err)
 	}
 	b.noRuns()

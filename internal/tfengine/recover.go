@@ -20,26 +20,44 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Recovered is what an apply left behind whose program was killed.
+// Recovered is what an apply left behind whose program was killed, or whose engine was.
 type Recovered struct {
 	Component string // address of the component instance
 	Mode      engine.Mode
-	State     engine.State // the newest
+	State     engine.State // the newest; empty if it is saved
 
-	// Diagnostics are what the engine had to say, and whether something is missing from the state.
+	// Saved says that the state was saved before. What is left is to say what went wrong, and for Doubts to be cleared up.
+	Saved bool
+
+	// Doubts are the resource instances that were being changed, or have been, while the state may not show what came of it,
+	// by their addresses in the component. Planning may make such a change once more.
+	Doubts []string
+
+	// Diagnostics are what the engine had to say, and what may be missing from the state.
 	Diagnostics hcl.Diagnostics
 
 	dir *runDir
 }
 
-// Done says that the state was saved, and removes what was left behind.
+// MarkSaved says that the state was saved. From then on the component can be planned and applied; what was said of
+// the apply is kept until Done.
+func (r *Recovered) MarkSaved() error {
+	if r.Saved {
+		return nil
+	}
+	r.Saved = true
+	return r.dir.retire(report{Component: r.Component, Mode: r.Mode, Doubts: r.Doubts, Diagnostics: storedDiagnostics(r.Diagnostics)})
+}
+
+// Done says that nobody needs to hear of the apply any more, and removes what was left behind.
 func (r *Recovered) Done() error { return r.dir.remove() }
 
-// Keep leaves everything in place, to be recovered another time.
+// Keep leaves everything in place, for another program.
 func (r *Recovered) Keep() error { return r.dir.close() }
 
 // Recover finds the applies whose program was killed. Where the engine's process is still running, Recover
-// waits for it; ending ctx then interrupts it, as it does for [Engine.Apply].
+// waits for it; ending ctx then interrupts it, as it does for [Engine.Apply]. Applies that were recovered before are among the results
+// until Done was called for them.
 //
 // The caller must call Done or Keep for each result. They are sorted by component. Results are returned beside an error.
 func (e *Engine) Recover(ctx context.Context) ([]*Recovered, error) {
@@ -61,7 +79,7 @@ func (e *Engine) Recover(ctx context.Context) ([]*Recovered, error) {
 			recovered = append(recovered, one)
 		}
 	}
-	slices.SortFunc(recovered, func(a, b *Recovered) int { return strings.Compare(a.Component, b.Component) })
+	slices.SortStableFunc(recovered, func(a, b *Recovered) int { return strings.Compare(a.Component, b.Component) })
 	return recovered, errors.Join(errs...)
 }
 
@@ -76,6 +94,13 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 			err = errors.Join(err, dir.close())
 		}
 	}()
+	said, err := dir.readReport()
+	if said != nil && !isRetired(path) { // killed in between
+		err = dir.makeRoom()
+	}
+	if said != nil || err != nil {
+		return said, err
+	}
 	data, err := os.ReadFile(dir.file(applyFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, e.removeRemains(dir)
@@ -90,16 +115,17 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 	if !filepath.IsLocal(record.Root) {
 		return nil, fmt.Errorf("reading the record of an apply: the working copy %q is not in its directory", record.Root)
 	}
-	prior, err := os.ReadFile(dir.file(goodFile))
-	if err != nil {
-		return nil, err
-	}
-	watch, err := watchState(dir, dir.stateFile(record), prior, nil)
+	return e.recoverApply(ctx, dir, record)
+}
+
+// recoverApply returns nil, and has removed the directory, if nothing was done.
+func (e *Engine) recoverApply(ctx context.Context, dir *runDir, record applyRecord) (*Recovered, error) {
+	watch, err := watchAgain(dir, dir.stateFile(record))
 	if err != nil {
 		return nil, err
 	}
 	outputs := provisionerOutputs{}
-	outcome, err := awaitProcess(ctx, path, func(ev runner.Event) {
+	outcome, err := awaitProcess(ctx, dir.path, func(ev runner.Event) {
 		watch.event(ev)
 		outputs.event(ev)
 	})
@@ -122,11 +148,12 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 	if outcome.Outcome == runner.OutcomeDied {
 		one.Diagnostics = one.Diagnostics.Append(e.died("Component was not applied completely", outcome))
 	}
-	var lost *hcl.Diagnostic
-	if one.State, lost = watch.final(outcome); lost != nil {
+	state, doubts, lost := watch.final(outcome)
+	one.State, one.Doubts = state, addresses(doubts)
+	if lost != nil {
 		one.Diagnostics = one.Diagnostics.Append(lost)
 	}
-	one.Diagnostics = recoveredSecrets(prior).diagnostics(one.Diagnostics, []engine.State{one.State})
+	one.Diagnostics = recoveredSecrets(watch.prior).diagnostics(one.Diagnostics, []engine.State{one.State})
 	return one, nil
 }
 

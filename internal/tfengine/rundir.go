@@ -25,8 +25,12 @@ const (
 	lockFile     = "lock"
 	applyFile    = "apply.json"
 	goodFile     = "state.good.json" // the newest state that could be read
+	priorFile    = "state.prior.json"
+	reportFile   = "report.json" // in a directory of which the state is saved
 	planFileName = "plan.tfplan"
 	treeDir      = "tree"
+
+	retiredSuffix = ".recovered" // of a directory with a report
 )
 
 // errUnrecovered says that an apply of the component instance was cut off.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // stateWatch keeps the newest state that could be read while a process writes it: a process that is
@@ -27,11 +25,13 @@ type stateWatch struct {
 	file       string // that the process writes
 	checkpoint func(engine.State)
 
-	good     engine.State // newest state that could be read, cleaned
-	seen     fileVersion  // of the file when it was read
-	readAt   time.Time
-	cost     time.Duration // of the last look
-	finished []runner.Hook // objects that were finished after good was read
+	prior   engine.State // from before the process
+	good    engine.State // newest state that could be read, cleaned
+	seen    fileVersion  // of the file when it was read
+	readAt  time.Time
+	cost    time.Duration // of the last look
+	changes changeLog
+	unseen  bool // nobody has been shown what the process says
 }
 
 type fileVersion struct {
@@ -41,18 +41,31 @@ type fileVersion struct {
 
 // watchState starts from the state before the process.
 func watchState(dir *runDir, file string, prior engine.State, checkpoint func(engine.State)) (*stateWatch, error) {
-	w := &stateWatch{dir: dir, file: file, checkpoint: checkpoint, good: prior}
-	if err := writeFile(dir.file(goodFile), prior); err != nil {
-		return nil, fmt.Errorf("keeping a copy of the state: %w", err)
+	w := &stateWatch{dir: dir, file: file, checkpoint: checkpoint, prior: prior, good: prior}
+	for _, name := range []string{priorFile, goodFile} {
+		if err := writeFile(dir.file(name), prior); err != nil {
+			return nil, fmt.Errorf("keeping a copy of the state: %w", err)
+		}
 	}
 	return w, nil
 }
 
+// watchAgain goes on where a program that was killed has left off.
+func watchAgain(dir *runDir, file string) (*stateWatch, error) {
+	w := &stateWatch{dir: dir, file: file, unseen: true}
+	var err error
+	if w.good, err = os.ReadFile(dir.file(goodFile)); err != nil {
+		return nil, err
+	}
+	if w.prior, err = os.ReadFile(dir.file(priorFile)); errors.Is(err, os.ErrNotExist) {
+		w.prior, err = w.good, nil // of an earlier version of cairn
+	}
+	return w, err
+}
+
 // event looks at the state if something may have changed there.
 func (w *stateWatch) event(ev runner.Event) {
-	if ev.Type == runner.EventApplyComplete && ev.Hook != nil && !isGeneratedAddress(ev.Hook.Resource.Addr) {
-		w.finished = append(w.finished, *ev.Hook)
-	}
+	w.changes.event(ev)
 	// A large state is not read anew for each of many small resources.
 	if time.Since(w.readAt) > 20*w.cost {
 		w.look()
@@ -96,41 +109,40 @@ func (w *stateWatch) accept(state engine.State) {
 	if string(state) == string(w.good) {
 		return
 	}
-	w.good, w.finished = state, nil
+	w.good = state
 	_ = writeFile(w.dir.file(goodFile), state) //nolint:errcheck // who recovers has the process's own file, too
 	if w.checkpoint != nil {
 		w.checkpoint(state)
 	}
 }
 
-// final returns the newest state after the process has ended, and what may be missing from it.
-func (w *stateWatch) final(outcome *runner.Result) (engine.State, *hcl.Diagnostic) {
+// final returns the newest state after the process has ended, and the changes that it may not show. With those, or if the
+// state is not the process's last one, there is a diagnostic.
+func (w *stateWatch) final(outcome *runner.Result) (engine.State, []doubt, *hcl.Diagnostic) {
 	w.look()
 
+	_, err := readState(w.file)
+	never := errors.Is(err, errNoState) && len(w.good) == 0 && len(w.changes.finished) == 0 // nothing was done
+	intact := err == nil || never
 	if state, err := readState(emergencyState(w.file)); err == nil {
 		w.accept(state)
-		return w.good, nil
-	}
-	if state := printedState(outcome.Text); state != nil {
+		intact = true
+	} else if state := printedState(outcome.Text); state != nil {
 		w.accept(state)
-		return w.good, nil
+		intact = true
 	}
-	_, err := readState(w.file)
-	never := errors.Is(err, errNoState) && len(w.good) == 0 && len(w.finished) == 0 // nothing was done
-	intact := err == nil || never
-	missing := w.missing()
-	// A process that was killed did not write what it finished last; tofu writes a state from time to time only.
-	if intact && (outcome.Outcome != runner.OutcomeDied || len(missing) == 0) {
-		return w.good, nil
+	var doubts []doubt
+	if w.unseen { // otherwise the error that names the object is enough
+		doubts = w.changes.crashed(outcome)
 	}
-	detail := "The state is that from before the engine was killed."
-	if !intact {
-		detail = "The state was not written to its end. It is taken from the newest copy that is complete."
+	if !intact || outcome.Outcome == runner.OutcomeDied || outcome.Outcome == runner.OutcomeFailed && !outcome.HasErrors() {
+		// A process that was killed did not write what it finished last; tofu writes a state from time to time only.
+		doubts = append(doubts, w.changes.doubts(w.prior, w.good)...)
 	}
-	if len(missing) > 0 {
-		detail += " These objects were changed after that: " + join(missing) + ". Compare them with what really exists before you plan again."
+	if intact && len(doubts) == 0 {
+		return w.good, nil, nil
 	}
-	return w.good, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "State of component was damaged", Detail: detail}
+	return w.good, doubts, explainDoubts(doubts, intact)
 }
 
 // emergencyState returns the file to which the engine writes a state that it can't write to the given one.
@@ -155,43 +167,4 @@ func printedState(text string) engine.State {
 		start += 1 + next
 	}
 	return nil
-}
-
-// missing returns the finished objects which the state does not show as they were left.
-func (w *stateWatch) missing() []string {
-	objects, err := stackstate.Objects(w.good)
-	if err != nil {
-		objects = nil // all are missing then
-	}
-	var missing []string
-	for i := range w.finished {
-		if isRecorded(&w.finished[i], objects) {
-			continue
-		}
-		text := w.finished[i].Resource.Addr
-		if id := w.finished[i].IDValue; id != "" {
-			text += fmt.Sprintf(" (%s %s)", w.finished[i].IDKey, id)
-		}
-		missing = append(missing, text)
-	}
-	return missing
-}
-
-// isRecorded tells whether a state shows what was done to an object. Of an update it cannot be told.
-func isRecorded(done *runner.Hook, objects []stackstate.Object) bool {
-	present := slices.ContainsFunc(objects, func(object stackstate.Object) bool {
-		if object.Addr.String() != done.Resource.Addr || object.Deposed != "" {
-			return false
-		}
-		var attributes map[string]any
-		return json.Unmarshal(object.Attributes, &attributes) == nil && fmt.Sprint(attributes[done.IDKey]) == done.IDValue
-	})
-	switch done.Action {
-	case "create":
-		return present
-	case "delete":
-		return !present
-	default:
-		return false
-	}
 }
