@@ -12,6 +12,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
 )
 
 // create makes the state file if there is none (rule S7).
@@ -29,6 +33,7 @@ func (s *sqliteStore) create(ctx context.Context) error {
 		if !s.mayWrite() {
 			return s.readOnly(nil)
 		}
+		s.removeDrafts()
 		return nil
 	}
 	if !writable(directory) {
@@ -40,16 +45,13 @@ func (s *sqliteStore) create(ctx context.Context) error {
 		}
 	}
 
-	draft := filepath.Join(directory, "."+filepath.Base(s.path)+".new-"+rand.Text())
+	s.removeDrafts()
+	draft := filepath.Join(directory, s.draftPrefix()+currentProcess().draftSuffix())
 	err = s.initialise(ctx, draft)
 	if err == nil {
 		err = publish(draft, s.path)
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if removeErr := os.Remove(draft + suffix); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
-			err = errors.Join(err, removeErr)
-		}
-	}
+	err = errors.Join(err, removeDraft(draft))
 	if err == nil || errors.As(err, new(*StoreError)) {
 		return err
 	}
@@ -62,33 +64,102 @@ func (s *sqliteStore) create(ctx context.Context) error {
 	}
 }
 
+// draftPrefix is how the names of files begin that are to become the state.
+func (s *sqliteStore) draftPrefix() string { return "." + filepath.Base(s.path) + ".new-" }
+
+// draftLifetime is how long making a state takes at most, by far.
+const draftLifetime = time.Hour
+
+// draftSuffix returns a name that no other draft has, and that tells who makes it.
+func (p processIdentity) draftSuffix() string {
+	return fmt.Sprintf("%d_%s_%x_%s", p.pid, p.start, uint64(digest(p.scope)), rand.Text()) //nolint:gosec // any bits will do
+}
+
+// draftMaker returns the process that made a draft, as far as its name tells.
+func draftMaker(suffix string) processIdentity {
+	var p processIdentity
+	fields := strings.Split(suffix, "_")
+	if len(fields) < 4 || fields[2] != fmt.Sprintf("%x", uint64(digest(processScope()))) { //nolint:gosec // as above
+		return p // of another machine or boot
+	}
+	if pid, err := strconv.Atoi(fields[0]); err == nil {
+		p = processIdentity{scope: processScope(), pid: pid, start: fields[1]}
+	}
+	return p
+}
+
+// removeDrafts removes what processes that were killed have left. Where it cannot
+// be seen that they are gone, it waits for long; a process that is at work all
+// the same then finds its draft gone, and says so.
+func (s *sqliteStore) removeDrafts() {
+	directory := filepath.Dir(s.path)
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return // a directory may be written to without being readable
+	}
+	for _, entry := range entries {
+		suffix, isDraft := strings.CutPrefix(entry.Name(), s.draftPrefix())
+		info, err := entry.Info()
+		if !isDraft || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if draftMaker(suffix).liveness() == livenessDead || time.Since(info.ModTime()) > draftLifetime {
+			_ = os.Remove(filepath.Join(directory, entry.Name())) //nolint:errcheck // the next one may succeed
+		}
+	}
+}
+
+// removeDraft removes a draft with all that SQLite keeps beside it.
+func removeDraft(path string) error {
+	var errs []error
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		if err := os.Remove(path + suffix); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // initialise makes an empty state at path, readable by its owner only whatever
-// the umask.
-func (s *sqliteStore) initialise(ctx context.Context, path string) (err error) {
-	// SQLite gives its log the permissions of the file it finds.
+// the umask. Without an error the one file is all there is of it, and whole.
+func (s *sqliteStore) initialise(ctx context.Context, path string) error {
+	// SQLite gives its journal the permissions of the file it finds.
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return s.full(err)
+	}
+	if err := errors.Join(file.Chmod(0o600), file.Close()); err != nil {
+		return s.full(err)
+	}
+	if err := s.fillDraft(ctx, path); err != nil {
+		return err
+	}
+	// What closing a database cannot write, it doesn't report.
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if _, err := os.Lstat(path + suffix); !errors.Is(err, fs.ErrNotExist) {
+			return s.full(syscall.ENOSPC)
+		}
+	}
+	db, err := sql.Open("sqlite", s.dsn(path, "immutable"))
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(file.Chmod(0o600), file.Close()); err != nil {
-		return err
+	err = s.checkSchema(ctx, db)
+	if err == nil {
+		err = s.readFrom(ctx, db, func(tx *transaction) error { return s.checkAll(ctx, tx) })
 	}
+	return errors.Join(err, s.explain(ctx, db.Close()))
+}
+
+// fillDraft makes the tables. They go into the file itself, as a log would have
+// to be moved there on closing.
+func (s *sqliteStore) fillDraft(ctx context.Context, path string) (err error) {
 	db, err := sql.Open("sqlite", s.dsn(path, "rw"))
 	if err != nil {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	defer func() {
-		// The last connection moves the log into the file and deletes it.
-		err = errors.Join(err, s.explain(ctx, db.Close()))
-	}()
-
-	// Where the file system cannot do a write-ahead log SQLite keeps the old
-	// journal, which serves as well but for concurrent reading.
-	var mode string
-	if err := db.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode); err != nil {
-		return s.explain(ctx, err)
-	}
+	defer func() { err = errors.Join(err, s.explain(ctx, db.Close())) }()
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return s.explain(ctx, err)
@@ -103,7 +174,13 @@ func (s *sqliteStore) initialise(ctx context.Context, path string) (err error) {
 		rollback(tx)
 		return s.explain(ctx, err)
 	}
-	return s.explain(ctx, tx.Commit())
+	if err := tx.Commit(); err != nil {
+		return s.explain(ctx, err)
+	}
+	// Where the file system cannot do a write-ahead log SQLite keeps the old
+	// journal, which serves as well but for concurrent reading.
+	var mode string
+	return s.explain(ctx, db.QueryRowContext(ctx, `PRAGMA journal_mode = WAL`).Scan(&mode))
 }
 
 // publish gives draft the name path unless that exists by now.

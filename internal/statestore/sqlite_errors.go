@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -36,9 +37,7 @@ func (s *sqliteStore) explain(ctx context.Context, err error) error {
 	case code == sqlite3.SQLITE_READONLY_DBMOVED:
 		return s.replaced()
 	case code == sqlite3.SQLITE_IOERR_SHMSIZE || code&0xff == sqlite3.SQLITE_FULL:
-		e.Problem = ProblemFull
-		e.Detail = "cannot be written: no space is left in " + filepath.Dir(s.path)
-		e.Remedy = "free some space and run the command again; everything stored so far is intact"
+		return s.fullDisk(cause)
 	case code&0xff == sqlite3.SQLITE_NOTADB:
 		e.Problem = ProblemNotState
 		e.Detail = "is not a cairn state: the file is no SQLite database, or its beginning was overwritten"
@@ -68,6 +67,24 @@ func (s *sqliteStore) explain(ctx context.Context, err error) error {
 		e.Remedy = "check the disk and the file system"
 	}
 	return e
+}
+
+func (s *sqliteStore) fullDisk(cause error) error {
+	return &StoreError{
+		Location: s.path,
+		Problem:  ProblemFull,
+		Detail:   "cannot be written: no space is left in " + filepath.Dir(s.path),
+		Remedy:   "free some space and run the command again; everything stored so far is intact",
+		Err:      cause,
+	}
+}
+
+// full explains an error of the file system that may be a full disk.
+func (s *sqliteStore) full(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return s.fullDisk(err)
+	}
+	return err
 }
 
 func (s *sqliteStore) corrupt(what string, cause error) error {

@@ -268,19 +268,10 @@ func TestDiskFull(t *testing.T) {
 	wantRecords(t, mustRead(t, s, "default"), want)
 
 	t.Run("from the beginning", func(t *testing.T) {
-		filler, err := os.Create(filepath.Join(directory, "filler"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for err == nil {
-			_, err = filler.Write(bytes.Repeat([]byte{1}, 4096))
-		}
-		if err := filler.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fill(t, filepath.Join(directory, "filler"))
 		path := filepath.Join(directory, "another.db")
 		s := openStore(t, path)
-		_, err = s.Lock(t.Context(), "default", LockRequest{})
+		_, err := s.Lock(t.Context(), "default", LockRequest{})
 		wantProblem(t, "Lock", err, ProblemFull, path)
 		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("a file was made on the full disk (%v)", err)
@@ -290,4 +281,68 @@ func TestDiskFull(t *testing.T) {
 		}
 		mustRead(t, s, "default")
 	})
+}
+
+// However little space is left, a state is made whole or not at all.
+func TestDiskFullWhileMaking(t *testing.T) {
+	const size = 512 << 10
+	directory := t.TempDir()
+	mountSmall(t, directory, size)
+	path := filepath.Join(directory, "cairn.state.db")
+	filler := filepath.Join(directory, "filler")
+	var made, refused int
+	for free := 0; free <= 240<<10; free += 4096 {
+		if err := os.WriteFile(filler, bytes.Repeat([]byte{1}, size-free), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := newSQLiteStore(path)
+		lock, err := s.Lock(t.Context(), "default", LockRequest{})
+		if err != nil {
+			refused++
+			wantProblem(t, "Lock", err, ProblemFull, path)
+		} else {
+			made++
+			if err := lock.Unlock(t.Context()); err != nil {
+				wantProblem(t, "Unlock", err, ProblemFull, path)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("%d bytes free: Close: %v", free, err)
+		}
+		if drafts, err := filepath.Glob(filepath.Join(directory, ".*")); err != nil || len(drafts) != 0 {
+			t.Errorf("%d bytes free: left behind: %v, %v", free, drafts, err)
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		s = newSQLiteStore(path)
+		if lock != nil {
+			if err := s.ForceUnlock(t.Context(), "default", lock.ID()); err != nil && !isError[*LockIDError](err) {
+				t.Errorf("%d bytes free: ForceUnlock: %v", free, err)
+			}
+		}
+		apply(t, s, map[string][]byte{"a": []byte("1")})
+		if err := errors.Join(s.Check(t.Context()), s.Close(), os.Remove(path)); err != nil {
+			t.Errorf("%d bytes free: %v", free, err)
+		}
+	}
+	t.Logf("made %d times, refused %d times", made, refused)
+	if made < 5 || refused < 5 {
+		t.Errorf("made %d times, refused %d times", made, refused)
+	}
+}
+
+// fill writes a file until the disk is full.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	filler, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = filler.Write(bytes.Repeat([]byte{1}, 4096))
+	}
+	if err := filler.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -516,3 +516,45 @@ func TestWriteCostIsConstant(t *testing.T) {
 		t.Errorf("one write is %d bytes with 100 records, %d with 5000; want about the same", small, large)
 	}
 }
+
+// What a process leaves that is killed while it makes a state is removed by the
+// next one that writes.
+func TestDraftsAreRemoved(t *testing.T) {
+	path := newFile(t)
+	directory := filepath.Dir(path)
+	me, dead := currentProcess(), currentProcess()
+	if me.scope == "" {
+		t.Skip("SKIPPED: this system cannot tell whether another process is dead")
+	}
+	dead.pid = 99999999
+	prefix := filepath.Join(directory, newSQLiteStore(path).draftPrefix())
+	for name, stays := range map[string]bool{
+		prefix + dead.draftSuffix():                          false,
+		prefix + dead.draftSuffix() + "-journal":             false,
+		prefix + me.draftSuffix():                            true,
+		prefix + "99999999_1_0_OFANOTHERMACHINE":             true,
+		prefix + "NAMEDASBEFORE":                             true,
+		filepath.Join(directory, ".other.db.new-99999999_x"): true,
+	} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, what := range []string{"made", "used"} { // the state, by the lock
+			mustUnlock(t, mustLock(t, openStore(t, path), "default"))
+			if _, err := os.Lstat(name); (err == nil) != stays {
+				t.Errorf("%s, when a state was %s: %v, want it to stay: %t", filepath.Base(name), what, err, stays)
+			}
+		}
+		if !stays {
+			continue
+		}
+		old := time.Now().Add(-2 * draftLifetime)
+		if err := os.Chtimes(name, old, old); err != nil {
+			t.Fatal(err)
+		}
+		mustUnlock(t, mustLock(t, openStore(t, path), "default"))
+		if _, err := os.Lstat(name); (err == nil) != strings.Contains(name, ".other.db") {
+			t.Errorf("%s after a long time: %v", filepath.Base(name), err)
+		}
+	}
+}
