@@ -19,6 +19,7 @@ type sqliteLock struct {
 	store     *sqliteStore
 	info      LockInfo
 	takenFrom *LockInfo
+	reserve   *reserve // nil if none was asked for
 }
 
 var _ Lock = (*sqliteLock)(nil)
@@ -28,6 +29,9 @@ func (l *sqliteLock) ID() string { return l.info.ID }
 
 // TakenFrom implements [Lock].
 func (l *sqliteLock) TakenFrom() *LockInfo { return l.takenFrom }
+
+// ReserveUsed implements [Lock].
+func (l *sqliteLock) ReserveUsed() bool { return l.reserve.isUsed() }
 
 // Lock implements [Store].
 func (s *sqliteStore) Lock(ctx context.Context, deployment string, request LockRequest) (Lock, error) {
@@ -59,7 +63,21 @@ func (s *sqliteStore) Lock(ctx context.Context, deployment string, request LockR
 	if err := s.write(ctx, lock.acquire); err != nil {
 		return nil, err
 	}
+	if err := lock.keepReserve(request.Reserve); err != nil {
+		return nil, errors.Join(err, lock.Unlock(ctx))
+	}
 	return lock, nil
+}
+
+// write is that of the store, which gives up the reserve for what doesn't fit
+// otherwise.
+func (l *sqliteLock) write(ctx context.Context, fn func(context.Context, *transaction) error) error {
+	return l.reserve.spend(func() error { return l.store.write(ctx, fn) })
+}
+
+// writeInTurn is write for a caller that holds the turn.
+func (l *sqliteLock) writeInTurn(ctx context.Context, fn func(context.Context, *transaction) error) error {
+	return l.reserve.spend(func() error { return l.store.writeInTurn(ctx, fn) })
 }
 
 // acquire takes the lock within tx, which nobody else's overlaps. Whoever takes
@@ -114,13 +132,14 @@ func (l *sqliteLock) acquire(ctx context.Context, tx *transaction) error {
 
 // Unlock implements [Lock].
 func (l *sqliteLock) Unlock(ctx context.Context) error {
-	return l.store.write(ctx, func(ctx context.Context, tx *transaction) error {
+	err := l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		d, err := l.verify(ctx, tx)
 		if err != nil {
 			return err
 		}
 		return removeLock(ctx, tx, d)
 	})
+	return errors.Join(err, l.reserve.remove())
 }
 
 // removeLock deletes the lock of a deployment, which is there.

@@ -24,7 +24,7 @@ func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string) (Wr
 	if next.Lineage == "" {
 		next.Lineage = newLineage()
 	}
-	err := l.store.write(ctx, func(ctx context.Context, tx *transaction) error {
+	err := l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		d, err := l.verify(ctx, tx)
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func (w *sqliteWriter) store(ctx context.Context, batch []map[string][]byte) err
 	if w.committed {
 		return ErrCommitted
 	}
-	return w.lock.store.writeInTurn(ctx, func(ctx context.Context, tx *transaction) error {
+	return w.lock.writeInTurn(ctx, func(ctx context.Context, tx *transaction) error {
 		d, v, err := w.verify(ctx, tx)
 		if err != nil {
 			return err
@@ -257,7 +257,7 @@ func (w *sqliteWriter) Commit(ctx context.Context) error {
 	if w.committed {
 		return ErrCommitted
 	}
-	err := s.writeInTurn(ctx, func(ctx context.Context, tx *transaction) error {
+	err := w.lock.writeInTurn(ctx, func(ctx context.Context, tx *transaction) error {
 		d, v, err := w.verify(ctx, tx)
 		if err != nil {
 			return err

@@ -59,6 +59,11 @@ type Lock interface {
 	// ID names this lock in [Store.ForceUnlock].
 	ID() string
 
+	// ReserveUsed reports whether the disk was full, so that the space that the
+	// lock kept back had to be given up ([LockRequest.Reserve]). Nothing was
+	// lost, and nothing more should be done that must be saved.
+	ReserveUsed() bool
+
 	// TakenFrom returns the dead holder whose lock was taken over (rule S4),
 	// nil if the deployment was not locked.
 	TakenFrom() *LockInfo
@@ -141,6 +146,11 @@ func (v Version) Unfinished() bool {
 type LockRequest struct {
 	Operation string
 	Owner     string // the current user if empty
+
+	// Reserve keeps space back while the lock is held, where the disk may be
+	// full before all is saved: for operations that change what can't be undone.
+	// Lock fails if there is not that much.
+	Reserve bool
 }
 
 // LockInfo describes the holder of a lock.

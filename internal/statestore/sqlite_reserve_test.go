@@ -1,0 +1,141 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build unix
+
+package statestore
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// With space that was kept back, an operation that fills the disk saves what it
+// has done, and learns that nothing more should be.
+func TestDiskFullWithReserve(t *testing.T) {
+	directory := t.TempDir()
+	mountSmall(t, directory, 4<<20)
+	path := filepath.Join(directory, "cairn.state.db")
+	s := newSQLiteStore(path)
+	lock, err := s.Lock(t.Context(), "default", LockRequest{Reserve: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := mustBegin(t, lock, Base{})
+	mustWrite(t, w, map[string][]byte{"before": []byte("1")})
+	if lock.ReserveUsed() {
+		t.Error("the reserve was used without need")
+	}
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, %v", entry.Name(), info.Mode(), err)
+		}
+	}
+	fill(t, filepath.Join(directory, "filler"))
+	want := map[string]string{"before": "1"}
+	for i := range 5 {
+		key, value := fmt.Sprint("during-", i), strings.Repeat("x", 20_000)
+		mustWrite(t, w, map[string][]byte{key: []byte(value)})
+		want[key] = value
+		if !lock.ReserveUsed() {
+			t.Error("nobody learns that the disk is full")
+		}
+	}
+	if err := w.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustUnlock(t, lock)
+	wantRecords(t, mustRead(t, s, "default"), want)
+
+	_, err = s.Lock(t.Context(), "default", LockRequest{Reserve: true})
+	wantProblem(t, "Lock", err, ProblemFull, path)
+	if holder, err := s.LockInfo(t.Context(), "default"); err != nil || holder != nil {
+		t.Errorf("LockInfo = %v, %v; want no lock after one that was refused", holder, err)
+	}
+	if err := os.Remove(filepath.Join(directory, "filler")); err != nil {
+		t.Fatal(err)
+	}
+	lock, err = s.Lock(t.Context(), "default", LockRequest{Reserve: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustUnlock(t, lock)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if left := directoryNames(t, directory); left != "cairn.state.db" {
+		t.Errorf("left behind: %s", left)
+	}
+}
+
+func directoryNames(t *testing.T, directory string) string {
+	t.Helper()
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+// A reserve that a killed process has left is used again, or removed by an
+// operation that needs none.
+func TestReserveOfKilledProcess(t *testing.T) {
+	path := newFile(t)
+	c := startChild(t, "reserve", path)
+	c.line(t)
+	c.kill(t)
+	left := directoryNames(t, filepath.Dir(path))
+	if !strings.Contains(left, "reserve") {
+		t.Fatalf("no reserve is left: %s", left)
+	}
+	s := newSQLiteStore(path)
+	lock, err := s.Lock(t.Context(), "default", LockRequest{Reserve: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := directoryNames(t, filepath.Dir(path)); again != left {
+		t.Errorf("there are %s, want %s", again, left)
+	}
+	mustUnlock(t, lock)
+	c = startChild(t, "reserve", path)
+	c.line(t)
+	c.kill(t)
+	lock = mustLock(t, s, "default")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left := directoryNames(t, filepath.Dir(path)); left != "cairn.state.db" {
+		t.Errorf("left behind: %s", left)
+	}
+	_ = lock
+}
+
+func init() { childRoles["reserve"] = childReserve }
+
+// childReserve takes the lock with a reserve, and says so.
+func childReserve(location string) error {
+	ctx := context.Background()
+	s, err := Open(ctx, location)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Lock(ctx, "default", LockRequest{Reserve: true}); err != nil {
+		return err
+	}
+	fmt.Println("locked")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
