@@ -6,6 +6,7 @@ package stackruntime_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -496,6 +497,35 @@ func TestSaveErrorStopsTheApply(t *testing.T) {
 	}
 	if order := applyOrder(w); len(order) != 1 {
 		t.Errorf("applied %v, want nothing after the first component", order)
+	}
+}
+
+// A caller that has saved a change can end the apply before the next component.
+func TestSaveEndsTheApply(t *testing.T) {
+	w := newWorld(t, chain)
+	plan := w.Plan(engine.Normal)
+	opts, _ := w.Options()
+	result, diags := stackruntime.Apply(t.Context(), stackruntime.ApplyRequest{
+		Options: opts, Plan: plan,
+		Save: func(context.Context, stackruntime.StateChange) error {
+			return fmt.Errorf("no space left: %w", stackruntime.ErrBeginNothing)
+		},
+	})
+	if diags.HasErrors() {
+		t.Errorf("diagnostics of a change that was saved: %s", describe(diags))
+	}
+	order := applyOrder(w)
+	if len(order) != 1 {
+		t.Errorf("applied %v, want nothing after the first component", order)
+	}
+	for addr, outcome := range result.Components {
+		want := hooks.Skipped
+		if addr.String() == order[0] {
+			want = hooks.Applied
+		}
+		if outcome.Status != want {
+			t.Errorf("%s: status %v, want %v", addr, outcome.Status, want)
+		}
 	}
 }
 

@@ -102,10 +102,15 @@ type ApplyRequest struct {
 	Inputs map[string]cty.Value
 
 	// Save records a change of the state. It is called once something was done,
-	// never for two changes at a time. After an error nothing more is begun.
-	// Nil keeps the state in the result only.
+	// never for two changes at a time. After an error nothing more is begun;
+	// [ErrBeginNothing] says that the change was saved nevertheless. Nil keeps the
+	// state in the result only.
 	Save func(ctx context.Context, change StateChange) error
 }
+
+// ErrBeginNothing is for [ApplyRequest.Save] to return when a change was saved and
+// no further one may be begun. That not all was done is for the caller to report.
+var ErrBeginNothing = stackeval.ErrBeginNothing
 
 // ApplyResult is what an apply did.
 type ApplyResult struct {

@@ -173,6 +173,9 @@ func (m *Main) save(ctx context.Context, change StateChange) hcl.Diagnostics {
 	defer func() { <-m.saving }()
 	if err := m.applying.Save(ctx, change); err != nil {
 		m.slots.halt()
+		if errors.Is(err, ErrBeginNothing) {
+			return nil
+		}
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "State not saved",

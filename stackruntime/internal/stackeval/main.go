@@ -5,6 +5,7 @@ package stackeval
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -88,9 +89,14 @@ type ApplyOptions struct {
 	Inputs map[string]cty.Value // ephemeral root variables, and others if unchanged
 
 	// Save is called for each change of the state as soon as it is known. Calls
-	// do not overlap. After an error no further change is begun.
+	// do not overlap. After an error no further change is begun. That is all that
+	// [ErrBeginNothing] means.
 	Save func(context.Context, StateChange) error
 }
+
+// ErrBeginNothing is returned for a change that was saved, when no further one
+// may be begun.
+var ErrBeginNothing = errors.New("the change was saved, and nothing more is to be begun")
 
 // InspectOptions are what evaluating against a state is bound to.
 type InspectOptions struct {
