@@ -13,7 +13,7 @@
 //   - progress: what a person sees while an operation runs
 //   - live: what is drawn at the bottom of a terminal while something runs
 //   - textstyle: colours and wrapping
-//   - layout: places in a plane for what is in columns, for pictures
+//   - picture, layout: graphs in columns as SVG, and where everything is in them
 //
 // Nothing here parses options, opens files or asks the terminal anything; all is
 // given by the caller, and what is written goes to an [io.Writer] in one call.
