@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/views/deferral"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -26,12 +27,21 @@ type componentGraph struct {
 type graphNode struct {
 	Address string   `json:"address"`
 	Actions []string `json:"actions,omitempty"` // what a plan does, over all instances
+
+	// Deferred says that some of it cannot be planned yet.
+	Deferred bool `json:"deferred,omitempty"`
+
+	component stackaddrs.AbsComponent
+	counts    stackplan.Counts
+	failed    bool // to be planned
 }
 
 // graphEdge leads from a component to one that it requires.
 type graphEdge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
+
+	to stackaddrs.AbsComponent
 }
 
 func graphCommand() *command {
@@ -41,10 +51,10 @@ func graphCommand() *command {
 		summary: "Draws which components require which.",
 		long: `
 An arrow leads from a component to one that it requires. With a plan file, what will be done with each component is
-part of the picture.`,
-		example: "cairn graph | dot -Tsvg > stack.svg\ncairn graph -format=mermaid -plan=stack.plan",
+part of the picture. An svg or html file needs no other program: open it in a browser.`,
+		example: "cairn graph -format=svg > stack.svg\ncairn graph -format=html -plan=stack.plan > plan.html",
 		flags: func(f *flagSet) {
-			f.StringVar(&format, "format", "dot", "write `dot|mermaid|json` (default: dot)")
+			f.StringVar(&format, "format", "dot", "write `dot|mermaid|json|svg|html` (default: dot)")
 			f.StringVar(&planPath, "plan", "", "show what this plan `FILE` does")
 			f.providerFlags()
 		},
@@ -52,7 +62,7 @@ part of the picture.`,
 			s.changesNothing = true
 			write, ok := graphFormats[format]
 			if !ok {
-				return 0, fail("Unknown format", "There is no format %q.%s Use dot, mermaid or json.",
+				return 0, fail("Unknown format", "There is no format %q.%s Use dot, mermaid, json, svg or html.",
 					format, didYouMean(format, slices.Collect(maps.Keys(graphFormats)), ""))
 			}
 			if format == "json" {
@@ -74,6 +84,8 @@ var graphFormats = map[string]func(*session, *componentGraph) error{
 	"json": func(s *session, g *componentGraph) error {
 		return jsonview.WriteDocument(s.streams.Out, g, true)
 	},
+	"svg":  writeSVG,
+	"html": writeHTML,
 }
 
 // componentGraph returns the graph of a plan, or of the configuration.
@@ -98,22 +110,30 @@ func (s *session) componentGraph(ctx context.Context, planPath string) (*compone
 
 func planGraph(plan *stackplan.Plan) *componentGraph {
 	requires := map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent{}
-	actions := map[stackaddrs.AbsComponent][]string{}
+	nodes := map[stackaddrs.AbsComponent]graphNode{}
 	for _, planned := range plan.Components {
 		component := stackaddrs.ComponentOf(planned.Addr)
 		requires[component] = append(requires[component], planned.Requires...)
-		actions[component] = append(actions[component], string(planned.Action))
+		node := nodes[component]
+		node.Actions = append(node.Actions, string(planned.Action))
+		node.Deferred = node.Deferred || deferral.IsDeferred(plan, planned)
+		node.failed = node.failed || deferral.Failed(plan, planned)
+		node.counts = node.counts.Plus(planned.Counts())
+		nodes[component] = node
 	}
-	return newComponentGraph(requires, actions)
+	return newComponentGraph(requires, nodes)
 }
 
-func newComponentGraph(requires map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent, actions map[stackaddrs.AbsComponent][]string) *componentGraph {
+// newComponentGraph makes a graph of what components require, and of what is known of them besides.
+func newComponentGraph(requires map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent, nodes map[stackaddrs.AbsComponent]graphNode) *componentGraph {
 	g := &componentGraph{FormatVersion: jsonview.FormatVersion, Components: []graphNode{}, Edges: []graphEdge{}}
 	for _, component := range slices.SortedFunc(maps.Keys(requires), stackaddrs.AbsComponent.Compare) {
-		g.Components = append(g.Components, graphNode{component.String(), sortedSet(actions[component])})
+		node := nodes[component]
+		node.component, node.Address, node.Actions = component, component.String(), sortedSet(node.Actions)
+		g.Components = append(g.Components, node)
 		required := slices.SortedFunc(slices.Values(requires[component]), stackaddrs.AbsComponent.Compare)
 		for _, other := range slices.Compact(required) {
-			g.Edges = append(g.Edges, graphEdge{component.String(), other.String()})
+			g.Edges = append(g.Edges, graphEdge{component.String(), other.String(), other})
 		}
 	}
 	return g
@@ -139,7 +159,16 @@ func (n graphNode) label(lineBreak string) string {
 	if len(n.Actions) == 0 {
 		return n.Address
 	}
-	return n.Address + lineBreak + strings.Join(n.Actions, ", ")
+	return n.Address + lineBreak + n.planned()
+}
+
+// planned is what a plan says of a component.
+func (n graphNode) planned() string {
+	text := strings.Join(n.Actions, ", ")
+	if n.Deferred {
+		text += " (deferred)"
+	}
+	return text
 }
 
 func writeDot(s *session, g *componentGraph) error {

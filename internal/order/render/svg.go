@@ -63,11 +63,11 @@ func (v View) about(n int, groups []string) string {
 }
 
 // legend returns what tells kinds apart, if there are several.
-func legend(nodes []picture.Node) []picture.Class {
-	var kinds []picture.Class
+func legend(nodes []picture.Node) []picture.Entry {
+	var kinds []picture.Entry
 	for _, kind := range []Kind{StackKind, PlanKind, ApplyKind, TaskKind} {
 		if slices.ContainsFunc(nodes, func(n picture.Node) bool { return n.Class == picture.Class(kind) }) {
-			kinds = append(kinds, picture.Class(kind))
+			kinds = append(kinds, picture.Entry{Class: picture.Class(kind), Text: string(kind)})
 		}
 	}
 	if len(kinds) < 2 {

@@ -22,7 +22,7 @@ type Picture struct {
 	Nodes   []Node
 	Edges   []Edge  // in the order in which they are drawn
 	Groups  []Group // are drawn around nodes; see [layout.Graph]
-	Legend  []Class // what the classes of nodes stand for
+	Legend  []Entry
 
 	// Numbered writes the number of each column above it.
 	Numbered bool
@@ -38,7 +38,14 @@ type Node struct {
 type Edge struct {
 	From, To int
 	Soft     bool // dashed
+	Backward bool // the arrow points to the left
 	Tooltip  string
+}
+
+// Entry is one of a legend: a class, and what it stands for.
+type Entry struct {
+	Class Class
+	Text  string
 }
 
 // Group is a frame around nodes.
@@ -47,10 +54,22 @@ type Group struct {
 	Nodes []int
 }
 
-// Class says how a node looks. The zero value is the usual one. The text is what a legend says.
+// Class says how a node looks. The zero value is the usual one.
 type Class string
 
-// The classes that have a look of their own.
+// The classes that have a look of their own. Of plans:
+const (
+	Create   Class = "create"
+	Update   Class = "update"
+	Delete   Class = "delete"
+	Read     Class = "read"
+	Forget   Class = "forget"
+	Several  Class = "several" // of these
+	Deferred Class = "deferred"
+	Failed   Class = "failed"
+)
+
+// Of orders:
 const (
 	Task  Class = "task"
 	Plan  Class = "plan"
@@ -63,7 +82,7 @@ const (
 	nodePadding = 14
 	mostLetters = 44 // of a label
 	border      = 20
-	header      = 30 // above columns
+	waveHeader  = 30 // above columns with numbers
 	legendRow   = 34
 	legendWidth = 90
 
@@ -74,16 +93,16 @@ const (
 func (p *Picture) SVG() string {
 	d := drawing{Picture: p, Drawing: layout.New(p.graph())}
 	width := max(d.Width+2*border, len(p.Legend)*legendWidth+2*border)
-	height := d.Height + 2*border + header
+	height := d.Height + 2*border + p.header()
 	if len(p.Legend) > 0 {
 		height += legendRow
 	}
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">`+"\n", width, height)
 	d.printf("<title>%s</title>\n", escape(p.Title))
-	d.printf("<style>%s</style>\n", style)
+	d.printf("<style>%s</style>\n", p.style())
 	d.printf(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0 0 8 4 0 8z"/></marker></defs>` + "\n")
 	d.printf(`<rect class="paper" width="%d" height="%d"/>`+"\n", width, height)
-	d.printf(`<g transform="translate(%d %d)">`+"\n", border, border+header)
+	d.printf(`<g transform="translate(%d %d)">`+"\n", border, border+p.header())
 	d.columns()
 	d.frames()
 	d.edges()
@@ -128,6 +147,36 @@ text{fill:#e6edf3}
 }
 `
 
+// planStyle is for the classes of plans.
+const planStyle = `.node.create rect{fill:#dafbe1;stroke:#1a7f37}
+.node.update rect{fill:#fff8c5;stroke:#9a6700}
+.node.delete rect{fill:#ffebe9;stroke:#cf222e}
+.node.read rect{fill:#ddf4ff;stroke:#0969da}
+.node.forget rect{fill:#eaeef2;stroke:#59636e}
+.node.several rect{fill:#fbefff;stroke:#8250df}
+.node.deferred rect{fill:#fff;stroke:#9a6700;stroke-dasharray:4 2}
+.node.failed rect{fill:#fff;stroke:#cf222e;stroke-dasharray:4 2}
+@media(prefers-color-scheme:dark){
+.node.create rect{fill:#0f2a18;stroke:#3fb950}
+.node.update rect{fill:#2e2407;stroke:#d29922}
+.node.delete rect{fill:#3a1519;stroke:#f85149}
+.node.read rect{fill:#0f2540;stroke:#4493f8}
+.node.forget rect{fill:#262c36;stroke:#9198a1}
+.node.several rect{fill:#271b3d;stroke:#a371f7}
+.node.deferred rect{fill:#0d1117;stroke:#d29922}
+.node.failed rect{fill:#0d1117;stroke:#f85149}
+}
+`
+
+var planClasses = []Class{Create, Update, Delete, Read, Forget, Several, Deferred, Failed}
+
+func (p *Picture) style() string {
+	if slices.ContainsFunc(p.Nodes, func(n Node) bool { return slices.Contains(planClasses, n.Class) }) {
+		return style + planStyle
+	}
+	return style
+}
+
 // graph is what is to be laid out.
 func (p *Picture) graph() layout.Graph {
 	g := layout.Graph{Columns: p.Columns}
@@ -141,6 +190,14 @@ func (p *Picture) graph() layout.Graph {
 		g.Edges = append(g.Edges, layout.Edge{From: edge.From, To: edge.To})
 	}
 	return g
+}
+
+// header is the room above columns.
+func (p *Picture) header() int {
+	if p.Numbered {
+		return waveHeader
+	}
+	return 0
 }
 
 // label is what there is room for.
@@ -175,7 +232,7 @@ func (d *drawing) columns() {
 	for i, column := range d.Drawing.Columns {
 		if i%2 == 0 {
 			d.printf(`<rect class="band" x="%d" y="%d" width="%d" height="%d" rx="6"/>`+"\n",
-				column.X-8, -header, column.Width+16, d.Height+header)
+				column.X-8, -d.header(), column.Width+16, d.Height+d.header())
 		}
 		if d.Numbered {
 			d.printf(`<text class="wave" x="%d" y="-10">%d</text>`+"\n", column.X+column.Width/2, i+1)
@@ -201,7 +258,7 @@ func (d *drawing) edges() {
 		if edge.Soft {
 			class += " soft"
 		}
-		path := way(from, to, d.Lanes[i])
+		path := way(from, to, d.Lanes[i], edge.Backward)
 		d.printf(`<g class="%s"><title>%s</title>`, class, escape(edge.Tooltip))
 		if len(d.Edges) <= mostHits {
 			d.printf(`<path class="hit" d="%s"/>`, path)
@@ -210,11 +267,14 @@ func (d *drawing) edges() {
 	}
 }
 
-// way leads from the right of one node to the left of another.
-func way(from, to layout.Rect, lane layout.Lane) string {
+// way leads from the right of one node to the left of another, or back.
+func way(from, to layout.Rect, lane layout.Lane, backward bool) string {
 	points := [][2]int{{from.Right(), from.Middle()}, {to.X, to.Middle()}}
 	if lane != (layout.Lane{}) {
 		points = slices.Insert(points, 1, [2]int{lane.From, lane.Y}, [2]int{lane.To, lane.Y})
+	}
+	if backward {
+		slices.Reverse(points)
 	}
 	path := fmt.Sprintf("M%d %d", points[0][0], points[0][1])
 	for i, to := range points[1:] {
@@ -238,9 +298,9 @@ func (d *drawing) boxes() {
 }
 
 func (d *drawing) legend(height int) {
-	for i, class := range d.Legend {
+	for i, entry := range d.Legend {
 		x, y := border+i*legendWidth, height-legendRow
-		d.printf(`<g class="node %s"><rect x="%d" y="%d" width="26" height="18" rx="%d"/><text x="%d" y="%d">%[1]s</text></g>`+"\n",
-			class, x, y, class.round(18), x+34, y+14)
+		d.printf(`<g class="node %s"><rect x="%d" y="%d" width="26" height="18" rx="%d"/><text x="%d" y="%d">%s</text></g>`+"\n",
+			entry.Class, x, y, entry.Class.round(18), x+34, y+14, escape(entry.Text))
 	}
 }
