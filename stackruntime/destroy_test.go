@@ -75,8 +75,8 @@ func TestRefreshOnlyConverges(t *testing.T) {
 	}
 }
 
-// A failed apply leaves root outputs at their last known values.
-func TestFailedApplyKeepsOutputs(t *testing.T) {
+// After a failed apply root outputs have what is known of them, and no former values.
+func TestFailedApplyRecordsUnknownOutputs(t *testing.T) {
 	w := newWorld(t, `
 -- main.tfcomponent.hcl --
 variable "v" { type = string }
@@ -84,9 +84,17 @@ component "c" {
   source = "./picky"
   inputs = { in = var.v }
 }
+component "d" {
+  source = "./picky"
+  inputs = { in = "d${var.v}" }
+}
 output "o" {
   type  = string
   value = component.c.out
+}
+output "both" {
+  type  = map(string)
+  value = { c = component.c.out, d = component.d.out }
 }
 -- picky/main.tf --
 variable "in" { type = string }
@@ -107,7 +115,20 @@ output "out" { value = "${terraform_data.this.output}!" }
 	if _, diags := w.TryApply(w.Plan(engine.Normal)); !diags.HasErrors() {
 		t.Fatal("the apply succeeded")
 	}
+	if got, want := w.State.Outputs["o"], cty.UnknownVal(cty.String); !got.RawEquals(want) {
+		t.Errorf("output after a failed apply = %#v, want %#v", got, want)
+	}
+	want := cty.MapVal(map[string]cty.Value{"c": cty.UnknownVal(cty.String), "d": cty.StringVal("dbad!")})
+	if got := w.State.Outputs["both"]; !got.RawEquals(want) {
+		t.Errorf("output of a map after a failed apply = %#v, want %#v", got, want)
+	}
+	w.Inputs["v"] = cty.StringVal("good")
+	plan := w.Plan(engine.Normal)
+	if got := plan.Outputs["o"].Action; got != stackplan.Update {
+		t.Errorf("the next plan has the action %s for the output, want update", got)
+	}
+	w.Apply(plan)
 	if got, want := w.State.Outputs["o"], cty.StringVal("good!"); !got.RawEquals(want) {
-		t.Errorf("output after a failed apply = %#v, want %#v as before", got, want)
+		t.Errorf("output after the next apply = %#v, want %#v", got, want)
 	}
 }

@@ -57,7 +57,11 @@ func (s *session) writeOutput(stored *storedState, name string, raw bool) error 
 		return fail("No such output", "The state has no output %q.%s Outputs appear in the state with the next apply after they were declared.",
 			name, didYouMean(name, slices.Collect(maps.Keys(stored.State.Outputs)), ""))
 	}
+	bare, _ := value.UnmarkDeep()
 	switch {
+	case (s.options.json || raw) && !bare.IsWhollyKnown():
+		return fail("Output not known", "The value of output %q is not known, or not all of it, since the last apply failed or deferred something that it depends on. "+
+			"Apply again. \"cairn output -json\" shows what is known.", name)
 	case s.options.json:
 		return jsonview.WriteDocument(s.streams.Out, jsonview.NewOutput(value), true)
 	case raw:

@@ -319,6 +319,9 @@ func outputChange(output *stackplan.OutputChange) valuediff.Change {
 	case stackplan.Delete:
 		change.After = nil
 	}
+	if change.Before != nil && change.Before.Kind == valuediff.Unknown {
+		change.Before = nil // of an apply that did not get to it
+	}
 	if change.After == nil && output.Action != stackplan.Delete {
 		change.After = valuediff.FromCty(cty.NullVal(cty.DynamicPseudoType))
 	}

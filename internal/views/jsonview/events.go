@@ -151,6 +151,9 @@ func (e *Events) Outputs(values map[string]cty.Value) {
 		if !hidden {
 			output["value"] = Tree(v)
 		}
+		if unknown := UnknownTree(v); unknown != false {
+			output["unknown"] = unknown
+		}
 		all[name] = output
 	}
 	e.emit(levelInfo, "outputs", fmt.Sprintf("Outputs: %d", len(values)), line{"outputs": all})

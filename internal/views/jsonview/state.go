@@ -44,6 +44,9 @@ type Output struct {
 	Value     any             `json:"value"`
 	Type      json.RawMessage `json:"type"`
 	Sensitive bool            `json:"sensitive"`
+
+	// Unknown is absent if the value is known. Else it is true, or has that for parts of the value.
+	Unknown any `json:"unknown,omitempty"`
 }
 
 // StateResource is a resource instance object.
@@ -92,7 +95,11 @@ func NewState(state *stackstate.State, version Version) (State, error) {
 func outputs(values map[string]cty.Value) map[string]Output {
 	result := make(map[string]Output, len(values))
 	for name, v := range values {
-		result[name] = Output{Value: Tree(v), Type: typeJSON(v), Sensitive: marks.Contains(v, marks.Sensitive)}
+		output := Output{Value: Tree(v), Type: typeJSON(v), Sensitive: marks.Contains(v, marks.Sensitive)}
+		if unknown := UnknownTree(v); unknown != false {
+			output.Unknown = unknown
+		}
+		result[name] = output
 	}
 	return result
 }

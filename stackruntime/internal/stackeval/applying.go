@@ -206,8 +206,8 @@ func (m *Main) saveRootValues(ctx context.Context) hcl.Diagnostics {
 			continue
 		}
 		value, diags := output.CheckValue(ctx)
-		if diags.HasErrors() || !value.IsWhollyKnown() {
-			continue // because something failed or was left out: the last known value stays
+		if diags.HasErrors() {
+			continue // what it would be cannot be told
 		}
 		change.Outputs[name] = withoutFailed(value)
 	}

@@ -167,6 +167,9 @@ func (o *OutputValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Dia
 	change := &stackplan.OutputChange{After: value}
 	before, existed := main.planning.Prior.Outputs[name]
 	change.Action, change.Before = rootAction(before, existed, value)
+	if change.Action == stackplan.NoOp && !value.IsWhollyKnown() {
+		change.Action = stackplan.Update // from what the last apply could not find out
+	}
 	return []PlannedChange{plannedOutput{name, change}}, diags
 }
 
