@@ -21,6 +21,10 @@ import (
 // object a line.
 const CallsVariable = "CAIRN_FAKE_CALLS"
 
+// DescriptorsVariable is the environment variable with the path of the file to which a provider appends, when it is
+// started, what it can read from the descriptors that it has inherited. Only on Linux.
+const DescriptorsVariable = "CAIRN_FAKE_DESCRIPTORS"
+
 // Call is one request that the provider received, written before it is served.
 //
 // ApplyResourceChange leaves a second record with Finished set once it has been served, so that

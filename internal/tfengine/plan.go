@@ -167,16 +167,12 @@ func (p *planning) process(ctx context.Context, args []string, report func(engin
 
 // startWithVariables starts a process that reads the values of variables of a working copy.
 func startWithVariables(copied *workcopy.Copy, command runner.Command) (*runner.Process, error) {
-	shared, err := copied.ShareVariables()
+	piped, err := copied.ShareVariables()
 	if err != nil {
 		return nil, err
 	}
-	command.Inherited = shared
-	process, err := runner.Start(command)
-	if shared != nil {
-		_ = shared.Close() //nolint:errcheck // the process has its own descriptor, and nothing was written
-	}
-	return process, err
+	command.Piped = piped
+	return runner.Start(command)
 }
 
 // conclude turns what a process has left behind into a result.

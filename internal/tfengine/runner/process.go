@@ -25,8 +25,8 @@ type Command struct {
 	Dir  string   // to run in
 	Env  []string // all of it; see [Environ]
 
-	// Inherited becomes descriptor 3 of the process. It may be nil. [Start] does not close it.
-	Inherited *os.File
+	// Piped is what the process can read once from its descriptor 3, which its children inherit, too. It has none if this is nil.
+	Piped []byte
 
 	// RunDir is the directory for the files of the run. It must exist.
 	RunDir string
@@ -43,6 +43,7 @@ type Process struct {
 	disposable bool
 	cmd        *exec.Cmd // nil for one that another program started
 	recordErr  error     // why its number is not recorded
+	pipe       *pipe     // nil if nothing was to be written
 
 	mu     sync.Mutex
 	run    Run  // guarded by mu once Wait has been called
@@ -78,8 +79,12 @@ func Start(c Command) (*Process, error) {
 	cmd := exec.Command(c.Path, c.Args...) //nolint:noctx // a context would kill it, against rule 3
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	if c.Inherited != nil {
-		cmd.ExtraFiles = []*os.File{c.Inherited}
+	piped, err := newPipe(c.Piped)
+	if err != nil {
+		return nil, fmt.Errorf("making a pipe: %w", err)
+	}
+	if piped != nil {
+		cmd.ExtraFiles = []*os.File{piped.reader}
 	}
 	cmd.SysProcAttr = ownProcessGroup()
 	inherit(cmd, alive)
@@ -87,12 +92,13 @@ func Start(c Command) (*Process, error) {
 		runDir:     c.RunDir,
 		disposable: c.Disposable,
 		cmd:        cmd,
+		pipe:       piped,
 		run:        Run{Path: c.Path, Args: c.Args, Dir: c.Dir, StartedAt: time.Now().UTC(), runDir: c.RunDir},
 	}
 	if err := p.run.write(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, piped.discard())
 	}
-	if err := cmd.Start(); err != nil {
+	if err := piped.handOver(cmd.Start); err != nil {
 		removeErr := os.Remove(filepath.Join(c.RunDir, runFile))
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", c.Path, err), removeErr)
 	}
@@ -230,7 +236,9 @@ func (p *Process) follow(ctx context.Context, t *tail) error {
 		wg.Go(func() {
 			defer close(exited)
 			exitErr = p.reap()
+			p.pipe.close() // if the process has not read it, nobody will
 		})
+		wg.Go(p.pipe.write)
 	}
 	pause := minPause
 	timer := time.NewTimer(0)

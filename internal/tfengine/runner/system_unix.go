@@ -7,8 +7,25 @@ package runner
 
 import (
 	"errors"
+	"os"
 	"syscall"
 )
+
+// writeWhatFits writes to a pipe without waiting for a reader.
+func writeWhatFits(pipe *os.File, data []byte) (written int, err error) {
+	conn, err := pipe.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	controlErr := conn.Write(func(descriptor uintptr) bool {
+		written, err = syscall.Write(int(descriptor), data)
+		return true
+	})
+	if errors.Is(err, syscall.EAGAIN) || written < 0 {
+		return 0, controlErr
+	}
+	return written, errors.Join(err, controlErr)
+}
 
 func ownProcessGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}

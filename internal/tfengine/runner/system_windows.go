@@ -12,6 +12,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// writeWhatFits writes nothing: whether it would wait for a reader is not known.
+func writeWhatFits(*os.File, []byte) (written int, err error) { return 0, nil }
+
 func ownProcessGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }

@@ -27,6 +27,6 @@
 //	    variables that are ephemeral for it: they are in no plan.
 //	W4. The same module and planned inputs give the same files, so that a plan can be applied in another
 //	    directory than it was made in.
-//	W5. Where the system has files without a place on a disk, values of variables are in one. It goes with the
-//	    last process that has it open, so that nothing of it is left behind, even by a kill.
+//	W5. Where the system has names for descriptors, values of variables are in no file but in a pipe. What the engine
+//	    has read there is gone: neither its children nor who comes after a kill find it.
 package workcopy

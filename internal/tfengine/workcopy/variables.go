@@ -11,20 +11,15 @@ import (
 
 // ShareVariables makes the values of variables readable for a process under the name [VariablesFile].
 //
-// Where the system allows it they are in memory only, and the name is a link to what a process has open as
-// descriptor 3 (rule W5). The result is then not nil: the process must inherit it under that number, and the
-// caller closes it once the process has started. Otherwise the values are in a file.
-func (c *Copy) ShareVariables() (inherited *os.File, err error) {
+// Where the system allows it they are not in a file, and the name is a link to what the process has open as
+// descriptor 3 (rule W5). The result is then not nil: it is what the process must be able to read there.
+func (c *Copy) ShareVariables() (piped []byte, err error) {
 	name := filepath.Join(c.Root, VariablesFile)
 	if err := os.RemoveAll(name); err != nil {
 		return nil, fmt.Errorf("sharing values of variables: %w", err)
 	}
-	if file := inMemory(c.variables); file != nil {
-		err := os.Symlink(descriptorPath, name)
-		if err == nil {
-			return file, nil
-		}
-		_ = file.Close() //nolint:errcheck // a file does as well
+	if descriptorsHaveNames() && os.Symlink(descriptorPath, name) == nil {
+		return c.variables, nil
 	}
 	if err := c.writeFile(VariablesFile, c.variables); err != nil {
 		return nil, fmt.Errorf("sharing values of variables: %w", err)

@@ -5,7 +5,6 @@
 
 package workcopy
 
-import "os"
-
-// inMemory returns nil: elsewhere than on Linux, a path to a descriptor can be read only once, or not at all.
-func inMemory([]byte) *os.File { return nil }
+// descriptorsHaveNames reports that a process cannot open what it has inherited by name: the directory for that may be there without
+// having all descriptors.
+func descriptorsHaveNames() bool { return false }

@@ -18,6 +18,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, msg)
 		os.Exit(1)
 	}
+	if err := testprovider.RecordDescriptors(); err != nil {
+		fmt.Fprintln(os.Stderr, "terraform-provider-fake:", err)
+		os.Exit(1)
+	}
 	if err := tf6server.Serve(testprovider.Address, testprovider.New); err != nil {
 		fmt.Fprintln(os.Stderr, "terraform-provider-fake:", err)
 		os.Exit(1)
