@@ -74,6 +74,7 @@ func (t *stackTree) choose(ctx context.Context, o treeOptions) error {
 		if err != nil {
 			return changeProblem(err)
 		}
+		t.diags = t.diags.Extend(changed.Notes)
 		t.changes = &changedStacks{changed, diff, repository}
 		filter.Changed = make(order.Selection, len(t.Stacks))
 		for i := range t.changes.Reasons {

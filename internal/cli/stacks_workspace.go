@@ -127,6 +127,7 @@ func (w *openedWorkspace) choose(ctx context.Context, o treeOptions) error {
 		if w.changes, err = w.Model.Changes(ctx, w.root, w.diff); err != nil {
 			return changeProblem(err)
 		}
+		w.diags = w.diags.Extend(w.changes.Notes)
 	}
 	w.selected = w.Model.Select(workspace.Filter{
 		Below: w.below, TagFilter: tags, Changes: w.changes,

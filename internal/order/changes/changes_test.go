@@ -344,3 +344,57 @@ func TestSubmodules(t *testing.T) {
 	outer.git("submodule", "--quiet", "deinit", "-f", "lib") // nothing is checked out
 	outer.want("", "HEAD^")
 }
+
+// Files that say that a stack counts as changed, or that it does not.
+func TestTriggers(t *testing.T) {
+	const trigger = "trigger {\n  ctime   = 1663155022\n  reason  = \"drifted\"\n  type    = %q\n  context = \"stack\"\n}\n"
+	changed, ignored := fmt.Sprintf(trigger, "changed"), fmt.Sprintf(trigger, "ignore-change")
+	w := begin(t, "s.tm", stack, "a/s.tm", stack, "a/in/s.tm", stack, "b/s.tm", stack, ".tmtriggers/b/old.tm.hcl", changed)
+	w.commit(".tmtriggers/a/in/1.tm.hcl", changed)
+	w.want("", "", "/a/in trigger .tmtriggers/a/in/1.tm.hcl")
+	tree, stacks := w.stacks("", "")
+	i, _ := tree.Index("/a/in")
+	if got, want := stacks.Reasons[i][0].Text, "it was triggered by .tmtriggers/a/in/1.tm.hcl: drifted"; got != want {
+		t.Errorf("reason %q, want %q", got, want)
+	}
+	w.git("rm", "-q", ".tmtriggers/b/old.tm.hcl")
+	w.commit(".tmtriggers/1.tm.hcl", changed) // of the stack in the root
+	w.want("", "HEAD^", "/ trigger .tmtriggers/1.tm.hcl")
+	w.commit("a/f", "1", "b/f", "1", ".tmtriggers/a/2.tm.hcl", ignored)
+	w.want("", "HEAD^", "/b directory b/f")
+	w.want("a", "HEAD^", "/ directory a/f") // the triggers are of another tree
+	w.commit(".tmtriggers/nowhere/1.tm.hcl", changed, ".tmtriggers/b/3.tm.hcl", "no trigger")
+	w.want("", "HEAD^", "/b trigger .tmtriggers/b/3.tm.hcl")
+	_, stacks = w.stacks("", "HEAD^")
+	var notes []string
+	for _, note := range stacks.Notes {
+		notes = append(notes, note.Summary)
+	}
+	if diff := cmp.Diff([]string{"Trigger not readable", "Trigger of no stack"}, notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+// What a file terragrunt.hcl takes as its module, and what it includes.
+func TestTerragruntSource(t *testing.T) {
+	w := begin(
+		t,
+		"root.hcl", "", "modules/vpc/main.tf", "module \"deep\" {\n  source = \"../deep\"\n}\n", "modules/deep/main.tf", "", "modules/other/main.tf", "",
+		"live/a/s.tm", stack, "live/a/terragrunt.hcl", "include \"root\" {\n  path = find_in_parent_folders(\"root.hcl\")\n}\nterraform {\n  source = \"../../modules//vpc?ref=x\"\n}\n",
+		"live/b/s.tm", stack, "live/b/terragrunt.hcl", "terraform {\n  source = \"${get_repo_root()}/modules/other\"\n}\n",
+		"live/c/s.tm", stack, "live/c/terragrunt.hcl", "terraform {\n  source = \"git::https://example.test/x.git\"\n}\n",
+	)
+	w.commit("modules/deep/main.tf", "# changed")
+	w.want("", "", "/live/a module modules/deep/main.tf")
+	w.commit("modules/other/main.tf", "# changed", "root.hcl", "# changed")
+	w.want("", "HEAD^", "/live/a include root.hcl", "/live/b module modules/other/main.tf")
+	_, stacks := w.stacks("", "")
+	if len(stacks.Notes) > 0 {
+		t.Error(stacks.Notes)
+	}
+	w.commit("live/c/terragrunt.hcl", "terraform {\n  source = run_cmd(\"x\")\n}\n")
+	_, stacks = w.stacks("", "HEAD^")
+	if len(stacks.Notes) != 1 || stacks.Notes[0].Summary != "Source not known" || !strings.Contains(stacks.Notes[0].Subject.Filename, filepath.FromSlash("live/c/terragrunt.hcl")) {
+		t.Errorf("notes %v, want one of a source that is not known", stacks.Notes)
+	}
+}

@@ -7,8 +7,10 @@
 // A stack of a tree has changed if, since the base, something has changed
 //
 //   - in its directory, unless it is in that of a stack further inside,
-//   - in a local module or embedded stack that it uses, at any depth, or
-//   - of the files that it watches.
+//   - in a local module or embedded stack that it uses, at any depth, also by the source in its terragrunt.hcl, or
+//   - of the files that it watches, or that its terragrunt.hcl includes.
+//
+// A file .tmtriggers/STACK/FILE that is new or has changed says that a stack counts as changed all the same, or that it does not.
 //
 // Rules:
 //

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order/localsource"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
@@ -24,6 +26,8 @@ const (
 	InDirectory Kind = "directory"
 	InModule    Kind = "module" // also an embedded stack
 	Watched     Kind = "watch"
+	Included    Kind = "include" // a file that its terragrunt.hcl includes
+	Triggered   Kind = "trigger" // a file that says that it is to count as changed
 	Renamed     Kind = "renamed" // the whole stack
 	Inputs      Kind = "inputs"  // what it is run with, by the workspace file
 
@@ -53,6 +57,7 @@ type Gone struct {
 type Stacks struct {
 	Reasons map[int][]Reason // by number of the stack in the tree
 	Gone    []Gone           // sorted
+	Notes   hcl.Diagnostics  // warnings: of changes that may be overlooked
 }
 
 // Stacks returns which stacks of a tree have changed.
@@ -63,7 +68,7 @@ func (d *Diff) Stacks(ctx context.Context, tree *stackdir.Tree) (*Stacks, error)
 	}
 	f := &finder{
 		diff: d, tree: tree, root: root, used: map[string][]used{}, places: newPathIndex(d.Files),
-		inModules: map[string][]changedIn{}, result: &Stacks{Reasons: map[int][]Reason{}},
+		sources: map[string][]used{}, inModules: map[string][]changedIn{}, result: &Stacks{Reasons: map[int][]Reason{}},
 	}
 	if f.prefix, err = d.Prefix(root); err != nil {
 		return nil, err
@@ -72,10 +77,12 @@ func (d *Diff) Stacks(ctx context.Context, tree *stackdir.Tree) (*Stacks, error)
 		return nil, err
 	}
 	f.directories()
+	f.units()
 	for i := range tree.Stacks {
 		f.modules(i)
 		f.watched(i)
 	}
+	f.triggers()
 	return f.result, nil
 }
 
@@ -86,6 +93,8 @@ type finder struct {
 	prefix string            // the same from the top of the repository
 	used   map[string][]used // by directory
 	places pathIndex
+
+	sources map[string][]used // by directory: what files terragrunt.hcl say
 
 	inModules map[string][]changedIn // by directory, from the top of the repository
 	result    *Stacks
@@ -137,6 +146,9 @@ func (f *finder) directories() {
 }
 
 func (f *finder) owner(file string) (int, bool) {
+	if _, isTrigger := f.trigger(file); isTrigger {
+		return 0, false
+	}
 	inTree, ok := f.inTree(path.Dir(file))
 	if !ok {
 		return 0, false
@@ -234,6 +246,7 @@ func (f *finder) usedIn(dir string) []used {
 			all = append(all, used{call.Dir, rel})
 		}
 	}
+	all = append(all, f.sources[dir]...)
 	f.used[dir] = all
 	return all
 }

@@ -29,6 +29,7 @@ type Unit struct {
 	Source string // of the module, "" if the files are in the directory
 	Range  hcl.Range
 
+	Included     []string // files that it includes, from the root of the tree, as far as they can be read
 	Dependencies []Dependency
 	Inputs       map[string]string // those that are written out: strings, numbers and booleans
 	Unknown      []Unknown

@@ -218,6 +218,7 @@ func (r *reader) include(block *hclsyntax.Block, ctx *hcl.EvalContext) {
 		r.unknown("what it includes, a file that cannot be read", block.DefRange(), true)
 		return
 	}
+	r.unit.Included = append(r.unit.Included, name)
 	r.body(body, true)
 }
 

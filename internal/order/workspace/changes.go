@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
 )
@@ -21,6 +23,8 @@ type Changes struct {
 
 	// ByOutputs are the stacks that count as modified only if outputs of others change, with these others.
 	ByOutputs map[*Leaf][]*Leaf
+
+	Notes hcl.Diagnostics // warnings: of changes that may be overlooked
 }
 
 // Changes finds out what a diff means for the stacks and tasks of the workspace file in the directory root: for its directories and the
@@ -73,6 +77,7 @@ func (c *Changes) addDirectories(ctx context.Context, m *Model, root string, dif
 	if err != nil {
 		return err
 	}
+	c.Notes = found.Notes
 	for _, leaf := range m.Leaves {
 		if leaf.Stack == nil {
 			continue
