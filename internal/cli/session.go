@@ -277,11 +277,22 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 	if err != nil {
 		return nil, err
 	}
-	opened, err := tfengine.New(tfengine.Options{Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: s.runsDir(), Resolver: s.packages()})
+	opened, err := tfengine.New(tfengine.Options{
+		Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: s.runsDir(), SchemaDir: schemaDir(), Resolver: s.packages(),
+	})
 	if err != nil {
 		return nil, s.engineProblem(err)
 	}
 	return opened, nil
+}
+
+// schemaDir is where schemas of providers are kept for all stacks of the user, empty if the system has no place for that.
+func schemaDir() string {
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(caches, "cairn", "schemas")
 }
 
 // findBinary returns the binary to use.

@@ -17,7 +17,7 @@
 //
 //	engine.json     what the binary said about its version
 //	init/           the directory in which providers were installed, for all components
-//	schemas/        how provider configurations are decoded
+//	schemas/        schemas of providers (package schemacache), unless Options.SchemaDir is another place
 //	data/HASH/      what init would have left behind for one module
 //	runs/NAME/      the run of one component instance; removed when it succeeded
 //

@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/internal/tfengine/schemacache"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -30,6 +31,9 @@ type Options struct {
 	StackDir string // where the provider lock file is, and what diagnostics name files relative to
 	WorkDir  string // for files that outlive the program; made when needed
 	RunsDir  string // for what applies have done until it is saved elsewhere; "" for a directory in WorkDir
+
+	// SchemaDir is where schemas of providers are kept, for all stacks; "" for a directory in WorkDir.
+	SchemaDir string
 
 	// Environ is the environment for processes; nil stands for that of this program.
 	Environ []string
@@ -48,6 +52,8 @@ type Engine struct {
 	environ  []string
 	modules  *module.Loader
 	plugins  *providers.Pool
+
+	schemaCache schemacache.Cache
 
 	mu struct {
 		sync.Mutex
@@ -126,6 +132,10 @@ func New(opts Options) (*Engine, error) {
 		modules:  module.NewLoader(module.Options{Base: stackDir, Tofu: info.Name == engines.Tofu, Resolver: opts.Resolver}),
 		plugins:  providers.New(providers.Options{Environ: environ}),
 	}
+	if opts.SchemaDir == "" {
+		opts.SchemaDir = e.absolute("schemas")
+	}
+	e.schemaCache = schemacache.In(opts.SchemaDir)
 	e.mu.hashes = map[string]fingerprintedHash{}
 	e.mu.data = map[string]*onceValue[string]{}
 	e.mu.valid = map[string]*onceValue[hcl.Diagnostics]{}

@@ -13,10 +13,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
+	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/tfengine/schemacache"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -515,4 +519,95 @@ func TestSuperfluousLockEntries(t *testing.T) {
 		t.Errorf("Locks() = %v, %v, want none", locks, err)
 	}
 	b.plan(request)
+}
+
+// Schemas are kept for all stacks: what one of them asked for, another one finds, and what is damaged is asked for again.
+func TestSchemasAreSharedBetweenStacks(t *testing.T) {
+	shared := t.TempDir()
+	open := func() *bench {
+		t.Helper()
+		b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired})
+		b.engine.schemaCache = schemacache.In(shared)
+		return b
+	}
+	spec := func(b *bench) hcl.Diagnostics {
+		t.Helper()
+		spec, diags := b.engine.ProviderConfigSpec(context.Background(), fakeProvider)
+		if !diags.HasErrors() && len(spec.(hcldec.ObjectSpec)) == 0 {
+			t.Error("the spec is empty")
+		}
+		return diags
+	}
+	first := open()
+	first.noErrors("ProviderConfigSpec", spec(first))
+	files, err := filepath.Glob(filepath.Join(shared, "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("files of schemas: %v, %v, want one", files, err)
+	}
+
+	second := open()
+	second.engine.binary = filepath.Join(t.TempDir(), "gone") // cannot be started
+	second.noErrors("ProviderConfigSpec with the schemas of another stack", spec(second))
+	if schemas, err := second.engine.schemas(context.Background()); err != nil {
+		t.Error(err)
+	} else if schema, err := schemas.ofType(fakeSource(second.engine), tfjson.ManagedResourceMode, "fake_resource"); err != nil || schema == nil {
+		t.Errorf("schema of fake_resource: %v, %v", schema, err)
+	}
+
+	content, err := os.ReadFile(files[0])
+	if err == nil {
+		content[len(content)-1] ^= 1
+		err = os.WriteFile(files[0], content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	third := open()
+	third.noErrors("ProviderConfigSpec with a damaged file", spec(third))
+	fourth := open()
+	fourth.engine.binary = filepath.Join(t.TempDir(), "gone")
+	fourth.noErrors("ProviderConfigSpec after that", spec(fourth))
+}
+
+// fakeSource returns the address of the fake provider as the engine writes it.
+func fakeSource(e *Engine) string {
+	if e.info.Name == engines.Tofu {
+		return tofuRegistry + "/cairnstacks/fake"
+	}
+	return fakeProvider.String()
+}
+
+// Another package with the same version has other schemas, whatever the lock file says.
+func TestPackageHashesFollowContent(t *testing.T) {
+	e := &Engine{workDir: t.TempDir()}
+	target := t.TempDir()
+	if err := os.Mkdir(e.absolute("init"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	installed := []installedProvider{{path: "a/b/c/1.0.0/linux_amd64", target: target}, {path: "a/b/d/1.0.0/linux_amd64", target: target + "-not-there"}}
+	hash := func(content string) string {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(target, "program"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		hashes := e.packageHashes(installed)
+		if len(hashes) != 1 || hashes["a/b/c/1.0.0/linux_amd64"] == "" {
+			t.Fatalf("packageHashes() = %v, want one for what is there", hashes)
+		}
+		return hashes["a/b/c/1.0.0/linux_amd64"]
+	}
+	first := hash("first")
+	if again := hash("first"); again != first {
+		t.Errorf("the same content has the hashes %s and %s", first, again)
+	}
+	if other := hash("something else"); other == first {
+		t.Errorf("other content has the same hash %s", other)
+	}
+	// What is remembered may be damaged.
+	if err := os.WriteFile(e.absolute("init", packagesFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := hash("first"); got != first {
+		t.Errorf("after the record was damaged: %s, want %s", got, first)
+	}
 }

@@ -10,15 +10,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/hashicorp/hcl/v2/hclwrite"
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/tfengine/planfile"
+	"github.com/cairnstacks/cairn/internal/tfengine/schemacache"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -27,13 +30,11 @@ import (
 // providerSchemas has the schemas of all installed providers.
 type providerSchemas struct {
 	configs map[stackaddrs.Provider]*tfjson.SchemaBlock
-
-	// dir has a file for the schema of each resource type and data source.
-	dir string
+	entries map[string]*schemacache.Entry // by source, as the engine writes it
 
 	mu struct {
 		sync.Mutex
-		types map[string]*tfjson.Schema // by file
+		types map[[2]string]*tfjson.Schema // by source and name in the entry; nil if there is none
 	}
 }
 
@@ -57,7 +58,7 @@ func (e *Engine) ProviderConfigSpec(ctx context.Context, provider stackaddrs.Pro
 	return blockSpec(block), nil
 }
 
-// schemas returns the schemas of all installed providers. The binary is asked once for a lock file's content.
+// schemas returns the schemas of all installed providers. The binary is asked once for each package of a provider.
 func (e *Engine) schemas(ctx context.Context) (*providerSchemas, error) {
 	e.mu.Lock()
 	once := e.mu.schemas
@@ -74,45 +75,94 @@ func (e *Engine) schemas(ctx context.Context) (*providerSchemas, error) {
 }
 
 func (e *Engine) loadSchemas(ctx context.Context) (*providerSchemas, error) {
-	lock, err := e.readLock()
+	installed, err := e.installed()
 	if err != nil {
 		return nil, err
 	}
-	if len(lock) == 0 {
-		return &providerSchemas{}, nil
-	}
-	dir := e.absolute("schemas", hashOf(append(lock, e.info.Name+e.info.Version...))[:24])
-	configs := map[string]*tfjson.SchemaBlock{}
-	if data, err := os.ReadFile(filepath.Join(dir, configsFile)); err != nil || json.Unmarshal(data, &configs) != nil {
-		if configs, err = e.askSchemas(ctx, dir); err != nil {
+	schemas := &providerSchemas{configs: map[stackaddrs.Provider]*tfjson.SchemaBlock{}, entries: map[string]*schemacache.Entry{}}
+	schemas.mu.types = map[[2]string]*tfjson.Schema{}
+	hashes := e.packageHashes(installed)
+	var missing []installedProvider
+	for _, one := range installed {
+		cache, key := e.schemasOf(hashes[one.path])
+		entry := cache.Load(key)
+		if entry == nil {
+			missing = append(missing, one)
+			continue
+		}
+		if err := schemas.add(e, one.source(), entry); err != nil {
 			return nil, err
 		}
 	}
-	schemas := &providerSchemas{configs: make(map[stackaddrs.Provider]*tfjson.SchemaBlock, len(configs)), dir: dir}
-	schemas.mu.types = map[string]*tfjson.Schema{}
-	for source, block := range configs {
-		provider, err := e.parseProvider(source)
-		if err != nil {
+	if len(missing) == 0 {
+		return schemas, nil
+	}
+	asked, err := e.askSchemas(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range missing {
+		cache, key := e.schemasOf(hashes[one.path])
+		entry, err := cache.Store(key, asked[one.source()])
+		if entry == nil {
+			return nil, fmt.Errorf("storing provider schemas: %w", err)
+		}
+		if err := schemas.add(e, one.source(), entry); err != nil { // that it was not stored costs time, no more
 			return nil, err
 		}
-		schemas.configs[provider] = block
 	}
 	return schemas, nil
 }
 
-// configsFile has the schemas of provider configurations. It is written last.
-const configsFile = "configs.json"
+func (s *providerSchemas) add(e *Engine, source string, entry *schemacache.Entry) error {
+	provider, err := e.parseProvider(source)
+	if err != nil {
+		return err
+	}
+	config, err := entry.Config()
+	if err != nil {
+		return fmt.Errorf("reading a provider schema: %w", err)
+	}
+	block := &tfjson.SchemaBlock{}
+	if len(config) > 0 {
+		if err := json.Unmarshal(config, block); err != nil {
+			return fmt.Errorf("reading a provider schema: %w", err)
+		}
+	}
+	s.configs[provider], s.entries[source] = block, entry
+	return nil
+}
 
-// askSchemas runs the binary in the installation directory, which needs all providers, and stores
-// each schema in a file of its own: those of all resource types of a large provider take seconds to decode.
-func (e *Engine) askSchemas(ctx context.Context, dir string) (map[string]*tfjson.SchemaBlock, error) {
-	stdout, stderr, err := e.command(ctx, e.stackDir, e.installEnv(), "-chdir="+e.absolute("init"), "providers", "schema", "-json")
+// schemasOf returns where the schemas of a package are kept. What they look like is the engine's matter.
+func (e *Engine) schemasOf(packageHash string) (cache schemacache.Cache, key string) {
+	if packageHash == "" {
+		return schemacache.Cache{}, ""
+	}
+	return e.schemaCache, hashOf([]byte(packageHash + "\x00" + e.info.Name + "\x00" + e.info.Version))[:40]
+}
+
+// askSchemas runs the binary, which starts the providers. The results are by source.
+//
+// Each schema is kept on its own: those of all resource types of a large provider take seconds to decode.
+func (e *Engine) askSchemas(ctx context.Context, providers []installedProvider) (_ map[string]schemacache.Schemas, err error) {
+	dir, err := e.newRunDir("provider schemas")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, dir.remove()) }()
+	data, err := e.schemaModule(dir.path, providers)
+	if err != nil {
+		return nil, fmt.Errorf("asking %s for provider schemas: %w", e.info.Name, err)
+	}
+	stdout, stderr, err := e.command(ctx, e.stackDir, map[string]string{"TF_DATA_DIR": data}, "-chdir="+dir.path, "providers", "schema", "-json")
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, unframe(string(stderr)))
 	}
 	var out struct {
 		Schemas map[string]struct {
-			Provider  *tfjson.Schema             `json:"provider"`
+			Provider struct {
+				Block json.RawMessage `json:"block"`
+			} `json:"provider"`
 			Resources map[string]json.RawMessage `json:"resource_schemas"`
 			Data      map[string]json.RawMessage `json:"data_source_schemas"`
 		} `json:"provider_schemas"`
@@ -120,74 +170,79 @@ func (e *Engine) askSchemas(ctx context.Context, dir string) (map[string]*tfjson
 	if err := json.Unmarshal(stdout, &out); err != nil {
 		return nil, fmt.Errorf("reading provider schemas: %w", err)
 	}
-	configs := make(map[string]*tfjson.SchemaBlock, len(out.Schemas))
+	all := make(map[string]schemacache.Schemas, len(providers))
 	for source, schema := range out.Schemas {
-		if strings.HasPrefix(source, "terraform.io/builtin/") {
-			continue
+		types := make(map[string]json.RawMessage, len(schema.Resources)+len(schema.Data))
+		for name, one := range schema.Resources {
+			types[typeName(tfjson.ManagedResourceMode, name)] = one
 		}
-		configs[source] = &tfjson.SchemaBlock{}
-		if schema.Provider != nil && schema.Provider.Block != nil {
-			configs[source] = schema.Provider.Block
+		for name, one := range schema.Data {
+			types[typeName(tfjson.DataResourceMode, name)] = one
 		}
-		types := map[tfjson.ResourceMode]map[string]json.RawMessage{
-			tfjson.ManagedResourceMode: schema.Resources, tfjson.DataResourceMode: schema.Data,
-		}
-		if err := storeTypes(dir, source, types); err != nil {
-			return nil, fmt.Errorf("storing provider schemas: %w", err)
-		}
+		all[source] = schemacache.Schemas{Config: schema.Provider.Block, Types: types}
 	}
-	data, err := json.Marshal(configs)
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	if err == nil {
-		err = writeFile(filepath.Join(dir, configsFile), data)
-	}
+	return all, nil
+}
+
+func typeName(mode tfjson.ResourceMode, name string) string { return string(mode) + "/" + name }
+
+// schemaModule makes a directory the module that needs just these providers, and returns the data directory to go with it.
+func (e *Engine) schemaModule(dir string, providers []installedProvider) (data string, err error) {
+	lock, err := os.ReadFile(e.absolute("init", lockFileName))
 	if err != nil {
-		return nil, fmt.Errorf("storing provider schemas: %w", err)
+		return "", err
 	}
-	return configs, nil
-}
-
-func storeTypes(dir, source string, types map[tfjson.ResourceMode]map[string]json.RawMessage) error {
-	for mode, schemas := range types {
-		for name, schema := range schemas {
-			file := typeFile(dir, source, mode, name)
-			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-				return err
-			}
-			if err := os.WriteFile(file, schema, 0o600); err != nil {
-				return err
-			}
+	file, diags := hclwrite.ParseConfig(lock, lockFileName, hcl.InitialPos)
+	if diags.HasErrors() {
+		return "", diags
+	}
+	required := map[string]any{}
+	for i, provider := range providers {
+		required[fmt.Sprintf("p%d", i)] = map[string]any{"source": provider.source()}
+	}
+	for _, block := range file.Body().Blocks() {
+		wanted := func(p installedProvider) bool { return slices.Equal(block.Labels(), []string{p.source()}) }
+		if !slices.ContainsFunc(providers, wanted) {
+			file.Body().RemoveBlock(block)
 		}
 	}
-	return nil
-}
-
-func typeFile(dir, source string, mode tfjson.ResourceMode, name string) string {
-	return filepath.Join(dir, filepath.FromSlash(source), string(mode), name+".json")
+	root, err := json.Marshal(map[string]any{"terraform": map[string]any{"required_providers": required}})
+	if err != nil {
+		return "", err
+	}
+	data = filepath.Join(dir, "data")
+	return data, errors.Join(
+		os.WriteFile(filepath.Join(dir, "main.tf.json"), root, 0o600),
+		os.WriteFile(filepath.Join(dir, lockFileName), file.Bytes(), 0o600),
+		os.Mkdir(data, 0o700),
+		fillDataDir(data, []byte(`{"Modules":[{"Key":"","Source":"","Dir":"."}]}`), providers),
+	)
 }
 
 // ofType returns the schema of a resource type or data source, nil if there is none.
 func (s *providerSchemas) ofType(source string, mode tfjson.ResourceMode, name string) (*tfjson.Schema, error) {
-	file := typeFile(s.dir, source, mode, name)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if schema, known := s.mu.types[file]; known {
-		return schema, nil
-	}
-	data, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
+	entry := s.entries[source]
+	if entry == nil {
 		return nil, nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := [2]string{source, typeName(mode, name)}
+	if schema, known := s.mu.types[key]; known {
+		return schema, nil
+	}
+	data, err := entry.Type(key[1])
 	if err != nil {
 		return nil, fmt.Errorf("reading a provider schema: %w", err)
 	}
-	schema := &tfjson.Schema{}
-	if err := json.Unmarshal(data, schema); err != nil {
-		return nil, fmt.Errorf("reading a provider schema: %w", err)
+	var schema *tfjson.Schema
+	if data != nil {
+		schema = &tfjson.Schema{}
+		if err := json.Unmarshal(data, schema); err != nil {
+			return nil, fmt.Errorf("reading a provider schema: %w", err)
+		}
 	}
-	s.mu.types[file] = schema
+	s.mu.types[key] = schema
 	return schema, nil
 }
 
