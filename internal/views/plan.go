@@ -319,7 +319,7 @@ func outputChange(output *stackplan.OutputChange) valuediff.Change {
 	case stackplan.Delete:
 		change.After = nil
 	}
-	if change.Before != nil && change.Before.Kind == valuediff.Unknown {
+	if change.Before != nil && change.Before.Kind == valuediff.Unknown && change.After != nil {
 		change.Before = nil // of an apply that did not get to it
 	}
 	if change.After == nil && output.Action != stackplan.Delete {
