@@ -159,8 +159,11 @@ func TestDestroyOfRecordsOutsideOfTheSet(t *testing.T) {
 		}
 		return nil
 	}})
-	w.TryApply(w.Plan(engine.Normal))
-	_, diags := w.TryApply(w.Plan(engine.Normal)) // leaves records without objects of all keys
+	_, diags := w.TryApply(w.Plan(engine.Normal))
+	if !diags.HasErrors() {
+		t.Fatal("the first apply has not failed")
+	}
+	_, diags = w.TryApply(w.Plan(engine.Normal)) // leaves records without objects of all keys
 	if !diags.HasErrors() {
 		t.Fatal("the apply has not failed")
 	}

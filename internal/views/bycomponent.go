@@ -51,7 +51,8 @@ func (p *page) byComponent(rows []componentRow, destroy bool, heading func(count
 		return
 	}
 	columns := slices.DeleteFunc(slices.Clone(countColumns), func(c countColumn) bool {
-		return !(c.usual && !destroy || c.planned == "destroy") && !slices.ContainsFunc(rows, func(r componentRow) bool {
+		always := c.planned == "destroy" || c.usual && !destroy
+		return !always && !slices.ContainsFunc(rows, func(r componentRow) bool {
 			return c.of(r.counts) > 0 || c.planned == deferredHeading && r.deferred
 		})
 	})

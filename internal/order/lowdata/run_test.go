@@ -78,7 +78,7 @@ func TestOrderCRun(t *testing.T) {
 			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.surprises: []}\nz: {m.f: [{onchanges: [y]}]}", log: "y? y z", ended: "x=not-needed y=changed z=ok",
 		},
 		"C-43_would_change_nothing_in_test_mode": {
-			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", opts: RunOptions{Test: true}, log: "y? y?", ended: "x=not-needed y=ok",
+			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", opts: RunOptions{Test: true}, log: "y? y?", ended: "x=not-needed y=ok", //nolint:dupword // called twice
 		},
 		"C-43_declaring_call_fails": {src: "x: {m.fails: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x", ended: "x=failed y=skipped"},
 		"C-43_declaring_call_skipped": {

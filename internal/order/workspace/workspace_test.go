@@ -655,8 +655,8 @@ task "any" {
   onchanges_any = ["t", "u"]
 }
 `
-	for changing, any := range map[string]string{"": "skipped by s", "u": "done"} {
-		want := map[string]string{"s": "failed", "t": "skipped by s", "u": "done", "page": "done", "changed": "skipped by s", "any": any}
+	for changing, anyChange := range map[string]string{"": "skipped by s", "u": "done"} {
+		want := map[string]string{"s": "failed", "t": "skipped by s", "u": "done", "page": "done", "changed": "skipped by s", "any": anyChange}
 		if diff := cmp.Diff(want, run(t, behind, false, "s", changing)); diff != "" {
 			t.Errorf("behind a failure, changing %q (-want +got):\n%s", changing, diff)
 		}

@@ -102,7 +102,7 @@ func Start(c Command) (*Process, error) {
 		removeErr := os.Remove(filepath.Join(c.RunDir, runFile))
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", c.Path, err), removeErr)
 	}
-	p.run.identify(cmd.Process.Pid)
+	p.run = p.run.identified(cmd.Process.Pid)
 	p.recordErr = p.run.write() // without its number the process is still known by its lock
 	return p, nil
 }
@@ -133,7 +133,7 @@ func (p *Process) find() {
 	}
 	for _, pid := range holders(p.run.aliveFile()) {
 		if leadsGroup(pid) { // what it has started is in its group, or in one of its own
-			p.run.identify(pid)
+			p.run = p.run.identified(pid)
 			return
 		}
 	}

@@ -49,10 +49,11 @@ type Run struct {
 
 func (r Run) aliveFile() string { return filepath.Join(r.runDir, aliveFile) }
 
-// identify sets which process it is.
-func (r *Run) identify(pid int) {
+// identified returns r with the number of its process.
+func (r Run) identified(pid int) Run {
 	r.PID, r.Scope = pid, processScope()
 	r.ProcessStart, _ = processStart(pid)
+	return r
 }
 
 // ReadRun returns what is recorded in a run's directory.

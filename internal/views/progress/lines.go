@@ -66,7 +66,7 @@ func (l *Lines) Hooks(operation string) hooks.Hooks {
 	return hooks.Hooks{
 		ComponentStatus: l.status,
 		ComponentEvent: func(component stackaddrs.AbsComponentInstance, event engine.Event) {
-			if worthALine(event.Type) && !(l.concise && changesNothing(event)) {
+			if worthALine(event.Type) && (!l.concise || !changesNothing(event)) {
 				if l.takeBegun(component) {
 					l.write(component, eventtext.Status(hooks.Applying))
 				}
