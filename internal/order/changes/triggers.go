@@ -69,8 +69,10 @@ func (f *finder) triggers() {
 	}
 }
 
+// note adds a warning about a file of the tree, by its path from the top of the repository.
 func (f *finder) note(file, summary, detail string, args ...any) {
-	at := &hcl.Range{Filename: filepath.Join(f.diff.repository.Dir, filepath.FromSlash(file))}
+	inTree, _ := f.inTree(file)
+	at := &hcl.Range{Filename: filepath.Join(f.tree.Root, filepath.FromSlash(inTree))}
 	f.result.Notes = f.result.Notes.Append(order.Warning(order.CodeBadValue, at, summary, detail, args...))
 }
 
