@@ -225,7 +225,7 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 		}
 		if planEmpty(plan) {
 			if !o.options.json {
-				o.stdout("The plan changes nothing.\n")
+				o.say("The plan changes nothing.\n")
 			}
 			diags = diags.Extend(o.view.nothingDone(o.stored.State))
 		} else {
@@ -292,7 +292,7 @@ func (o *operation) withLock(ctx context.Context, diags hcl.Diagnostics, do func
 
 // approve asks whether the plan is to be applied.
 func (o *operation) approve(ctx context.Context, plan *stackplan.Plan) error {
-	o.stdout("%s", approvalQuestion(modeName(plan.Mode)))
+	o.say("%s", approvalQuestion(modeName(plan.Mode)))
 	answer, err := o.ask(ctx, "  Enter a value: ", false)
 	switch {
 	case wasInterrupted(ctx):

@@ -66,6 +66,10 @@ func (c *command) checkArgs(args []string) error {
 // help returns the help text of a command.
 func (c *command) help(flags *flagSet) string {
 	var b strings.Builder
+	width := helpWidth
+	if out := flags.session.streams.Out; isTerminal(out) {
+		width = min(helpWidth, max(terminalSize(out).Width, leastHelpWidth))
+	}
 	usage := c.path()
 	switch {
 	case c.passesOn:
@@ -78,22 +82,22 @@ func (c *command) help(flags *flagSet) string {
 	if c.args != "" {
 		usage += " " + c.args
 	}
-	fmt.Fprintf(&b, "Usage: %s\n\n%s\n", usage, c.summary)
+	fmt.Fprintf(&b, "Usage: %s\n\n%s\n", usage, strings.Join(wrapWords(c.summary, width), "\n"))
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(c.long), "\n\n") {
-		writeParagraph(&b, paragraph)
+		writeParagraph(&b, paragraph, width)
 	}
 	if len(c.commands) > 0 {
 		b.WriteString("\nCommands:\n")
-		writeColumns(&b, commandRows(c.commands))
+		writeColumns(&b, commandRows(c.commands), width)
 	}
 	own, global := flags.rows()
 	if len(own) > 0 {
 		b.WriteString("\nOptions:\n")
-		writeColumns(&b, own)
+		writeColumns(&b, own, width)
 	}
 	if len(global) > 0 {
 		b.WriteString("\nOptions of all commands:\n")
-		writeColumns(&b, global)
+		writeColumns(&b, global, width)
 	}
 	if c.example != "" {
 		b.WriteString("\nExample:\n")
@@ -112,23 +116,26 @@ func commandRows(commands []*command) [][2]string {
 	return rows
 }
 
-// helpWidth is how wide help texts are.
-const helpWidth = 100
+// How wide help texts are: as wide as the terminal, within limits.
+const (
+	helpWidth      = 100
+	leastHelpWidth = 50
+)
 
 // writeParagraph writes an empty line and a paragraph, which is wrapped unless it is a table, which has columns.
-func writeParagraph(b *strings.Builder, text string) {
+func writeParagraph(b *strings.Builder, text string, width int) {
 	switch {
 	case text == "":
 	case strings.Contains(text, "  "):
 		fmt.Fprintf(b, "\n%s\n", text)
 	default:
-		fmt.Fprintf(b, "\n%s\n", strings.Join(wrapWords(text, helpWidth), "\n"))
+		fmt.Fprintf(b, "\n%s\n", strings.Join(wrapWords(text, width), "\n"))
 	}
 }
 
 // writeColumns writes two columns; the second is wrapped.
-func writeColumns(b *strings.Builder, rows [][2]string) {
-	const widest, total = 24, helpWidth
+func writeColumns(b *strings.Builder, rows [][2]string, total int) {
+	const widest = 24
 	width := 0
 	for _, row := range rows {
 		width = max(width, len(row[0]))

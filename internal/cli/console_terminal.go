@@ -89,7 +89,7 @@ func (c *console) evaluateTyped(ctx context.Context, editor *liner.State) error 
 		case isExit(source):
 			return nil
 		case source == "help":
-			c.stdout("%s", consoleHelp)
+			c.say("%s", consoleHelp)
 		default:
 			if _, err := c.evaluateOnce(ctx, source); err != nil {
 				return err

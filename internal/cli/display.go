@@ -108,9 +108,9 @@ func (v *display) next(plan *stackplan.Plan, file string) {
 	switch {
 	case v.events != nil, inAutomation():
 	case file != "":
-		v.session.stdout("\nThe plan is saved in %s. To carry it out: cairn apply %[1]s\n", file)
+		v.session.say("\nThe plan is saved in %s. To carry it out: cairn apply %[1]s\n", file)
 	case !planEmpty(plan):
-		v.session.stdout("\nThe plan was not saved. To apply exactly this plan later, save it with -out=FILE.\n")
+		v.session.say("\nThe plan was not saved. To apply exactly this plan later, save it with -out=FILE.\n")
 	}
 }
 
@@ -124,7 +124,7 @@ func (v *display) paragraph() {
 // nextRound says that there will be another plan.
 func (v *display) nextRound() {
 	if v.events == nil {
-		v.session.stdout("\nSome changes were deferred. Planning again...\n\n")
+		v.session.say("\nSome changes were deferred. Planning again...\n\n")
 	}
 }
 

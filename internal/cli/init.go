@@ -46,7 +46,7 @@ lock files belong into version control.`,
 				s.stdout("Provider: %s %s\n", provider, opts.Locks[provider])
 			}
 			if !inAutomation() {
-				s.stdout("\nThe stack is ready. Go on with: cairn plan\n")
+				s.say("\nThe stack is ready. Go on with: cairn plan\n")
 			}
 			return s.finish(diags)
 		},

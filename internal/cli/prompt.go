@@ -86,7 +86,7 @@ func (s *session) ask(ctx context.Context, question string, secret bool) (string
 
 // prompt writes to who is asked, at once.
 func (s *session) prompt(text string) {
-	fmt.Fprint(s.streams.Err, text)
+	fmt.Fprint(s.streams.Err, fold(s.streams.Err, text))
 }
 
 // keepTerminal returns a function that makes the terminal what it was, for a question that is left unanswered.

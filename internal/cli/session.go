@@ -135,11 +135,25 @@ func inLine(format string, texts []string) string {
 
 // note writes what accompanies it. It goes to standard error, so that the output can be used by programs.
 func (s *session) note(format string, args ...any) {
+	text := fold(s.streams.Err, fmt.Sprintf(format, args...))
 	if live := s.live.Load(); live != nil {
-		live.Print(fmt.Sprintf(format, args...))
+		live.Print(text)
 		return
 	}
-	fmt.Fprintf(s.streams.Err, format, args...)
+	fmt.Fprint(s.streams.Err, text)
+}
+
+// say writes sentences to standard output.
+func (s *session) say(format string, args ...any) {
+	s.stdout("%s", fold(s.streams.Out, fmt.Sprintf(format, args...)))
+}
+
+// fold breaks long lines where a terminal would do it within words.
+func fold(w io.Writer, text string) string {
+	if !isTerminal(w) {
+		return text
+	}
+	return textstyle.Fold(text, terminalSize(w).Width)
 }
 
 // fail shows an error.

@@ -32,7 +32,7 @@ func validateCommand() *command {
 			diags := s.validate(ctx)
 			status, err := s.finish(diags)
 			if err == nil && status == exitOK && !s.options.json {
-				s.stdout("%s\n", validMessage(diags))
+				s.say("%s\n", validMessage(diags))
 			}
 			return status, err
 		},

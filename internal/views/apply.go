@@ -91,11 +91,11 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 	counts := " Resources: " + eventtext.AppliedCounts(operation, summary.Counts()) + "."
 	switch {
 	case !summary.incomplete():
-		p.printf("%s%s\n\n", p.Bold(p.Green(verb+" complete!")), p.Bold(counts))
+		p.total(p.Bold(p.Green(verb+" complete!")) + counts)
 	case summary.Interrupted:
-		p.printf("%s%s\n\n", p.Bold(p.Yellow(verb+" interrupted.")), p.Bold(counts))
+		p.total(p.Bold(p.Yellow(verb+" interrupted.")) + counts)
 	default:
-		p.printf("%s%s\n\n", p.Bold(p.Red(verb+" incomplete.")), p.Bold(counts))
+		p.total(p.Bold(p.Red(verb+" incomplete.")) + counts)
 	}
 	if summary.incomplete() {
 		p.outcomes(components)

@@ -55,6 +55,14 @@ func (p *page) paragraph(text string) {
 	p.printf("\n")
 }
 
+// total writes a line that scripts look for, so that it is wrapped on terminals only, and an empty line.
+func (p *page) total(text string) {
+	if p.terminal {
+		text = textstyle.Fold(text, p.columns)
+	}
+	p.printf("%s\n\n", text)
+}
+
 // section writes a bold heading and an empty line.
 func (p *page) section(title string) { p.printf("%s\n\n", p.Bold(title)) }
 

@@ -339,7 +339,7 @@ func (v *planView) total() {
 		len(plan.Removed) == 0:
 		v.paragraph("Only outputs change. Applying this plan saves their new values and changes no infrastructure.")
 	default:
-		v.printf("%s\n\n", v.Bold("Plan: ")+planCounts(plan))
+		v.page.total(v.Bold("Plan: ") + planCounts(plan))
 	}
 	if !plan.Applyable {
 		v.paragraph(v.Red(v.Bold("Planning failed.")) +

@@ -99,8 +99,14 @@ func (l *Live) status(component stackaddrs.AbsComponentInstance, status hooks.St
 		if line != "" && !began.IsZero() && now.Sub(began) >= time.Second {
 			line += l.options.Style.Dim(" (" + live.Elapsed(now, began) + ")")
 		}
-		return line
+		return foldLine(line, l.options.Size().Width)
 	})
+}
+
+// foldLine breaks a line that is wider than a terminal, and indents what follows.
+func foldLine(line string, width int) string {
+	const indent = "  "
+	return strings.ReplaceAll(textstyle.Fold(line, max(width-len(indent), 0)), "\n", "\n"+indent)
 }
 
 // statusLine is the line for a component that does not run any more, or "".
@@ -136,7 +142,7 @@ func (l *Live) event(component stackaddrs.AbsComponentInstance, event engine.Eve
 		l.model.component(component.String()).Current = first
 		switch event.Type {
 		case engine.ApplyErrored, engine.ProvisionErrored:
-			return fmt.Sprintf("%s %s: %s", l.options.Style.Red("✗"), component, message)
+			return foldLine(fmt.Sprintf("%s %s: %s", l.options.Style.Red("✗"), component, message), l.options.Size().Width)
 		case engine.ApplyComplete, engine.ProvisionProgress:
 			if l.options.ResourceLines {
 				return fmt.Sprintf("  %s: %s", component, message)

@@ -273,8 +273,8 @@ Applying ░░░░░░░░░░░░░░░░░░░░░░░�
 Before.
   component.net: thing.x: Creation complete after 1s
 ✗ component.db: thing.y: Modification failed after 0s
-✓ component.net: Applied: 1 added, 0 changed, 0 destroyed (1
-0s)
+✓ component.net: Applied: 1 added, 0 changed, 0 destroyed
+  (10s)
 one
 two
   component.db     0s  thing.y: Modification failed after …

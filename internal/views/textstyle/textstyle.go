@@ -135,3 +135,21 @@ func Name(text string) string {
 func isControl(r rune) bool {
 	return r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0) || unicode.Is(unicode.Bidi_Control, r)
 }
+
+// Fold breaks lines that are wider than width at spaces, and indents what follows as the line itself is. Lines with columns, which have
+// several spaces between words, stay as they are, and so does the end of the text. A width of 0 stands for any.
+func Fold(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	body := strings.TrimRight(text, " \n")
+	lines := strings.Split(body, "\n")
+	for i, line := range lines {
+		words := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(words)]
+		if ansi.StringWidth(line) > width && !strings.Contains(words, "  ") {
+			lines[i] = indent + strings.Join(wrapLine(words, width-len(indent)), "\n"+indent)
+		}
+	}
+	return strings.Join(lines, "\n") + text[len(body):]
+}

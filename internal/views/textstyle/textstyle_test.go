@@ -76,3 +76,25 @@ func TestName(t *testing.T) {
 		}
 	}
 }
+
+func TestFold(t *testing.T) {
+	for name, test := range map[string]struct {
+		width      int
+		text, want string
+	}{
+		"a sentence":       {12, "\nThere is no undo.\n\n", "\nThere is no\nundo.\n\n"},
+		"indented":         {12, "  There is no undo.\n  Enter: ", "  There is\n  no undo.\n  Enter: "},
+		"columns":          {8, "name  value  other\n", "name  value  other\n"},
+		"a long word":      {4, "a /a/long/path b", "a\n/a/long/path\nb"},
+		"any width":        {0, "There is no undo.", "There is no undo."},
+		"nothing":          {3, "", ""},
+		"only line ends":   {3, "\n\n", "\n\n"},
+		"colours are wide": {5, "\x1b[1mbold\x1b[0m x", "\x1b[1mbold\x1b[0m\nx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := Fold(test.text, test.width); got != test.want {
+				t.Errorf("Fold(%q, %d) = %q, want %q", test.text, test.width, got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,75 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build linux || darwin
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
+)
+
+// On a narrow terminal, questions, notices and help break between words.
+func TestNarrowTerminal(t *testing.T) {
+	testenv.Engine(t)
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"main.tfcomponent.hcl": `
+required_providers {}
+
+variable "name" {
+  type        = string
+  description = "The name under which all that this stack makes can be found again."
+}
+
+component "a" {
+  source = "./m"
+  inputs = { name = var.name }
+}
+`,
+		"m/main.tf": `
+variable "name" {}
+
+resource "terraform_data" "x" {
+  input = var.name
+}
+`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := pty.Winsize{Rows: 60, Cols: 50}
+
+	term := startOnTerminal(t, size, nil, "-chdir="+dir, "apply")
+	term.waitFor("  The name under which all that this stack makes\n  can be found again.\n\n  Enter a value:")
+	term.typeText("x\r")
+	term.waitFor("✓ component.a: Planned: 1 to add, 0 to change, 0\n  to destroy", "0 to destroy in 1\ncomponent.",
+		"as described above.\n  Only \"yes\" will be accepted to approve.\n\n  Enter a value:")
+	term.typeText("no\r")
+	if code := term.end(); code != exitError {
+		t.Errorf("exit code %d, want %d", code, exitError)
+	}
+
+	term = startOnTerminal(t, size, nil, "-chdir="+dir, "plan", "-var=name=x")
+	if code := term.end(); code != exitOK {
+		t.Errorf("exit code %d, want %d", code, exitOK)
+	}
+	term.waitFor("The plan was not saved. To apply exactly this plan\nlater, save it with -out=FILE.")
+
+	term = startOnTerminal(t, size, nil, "plan", "-h")
+	if code := term.end(); code != exitOK {
+		t.Errorf("exit code %d, want %d", code, exitOK)
+	}
+	term.waitFor("take values of\n                            variables from this\n")
+}
