@@ -6,6 +6,7 @@ package stackaddrs
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // Moveable is the address of something that can get another address together with all that is in it: a component, an
@@ -51,16 +52,6 @@ func ParseMoveable(s string) (Moveable, error) {
 // String returns the address as users write it.
 func (m Moveable) String() string {
 	return m.Stack.prefix() + m.Kind.String() + "." + m.Name + m.Key.String()
-}
-
-// Compare orders components before stacks, each as rule A4 says.
-func (m Moveable) Compare(other Moveable) int {
-	return cmp.Or(
-		m.Stack.Compare(other.Stack),
-		cmp.Compare(m.Kind, other.Kind),
-		cmp.Compare(m.Name, other.Name),
-		m.Key.Compare(other.Key),
-	)
 }
 
 // Within returns the address seen from the root, of one that is relative to a stack instance.
@@ -145,3 +136,67 @@ func (s StackInstance) isBelow(of Moveable, all bool) bool {
 
 // Rename is a component instance that gets another address.
 type Rename struct{ From, To AbsComponentInstance }
+
+// DeclaredMove is a move that a stack declares for each of its instances, with addresses seen from there.
+type DeclaredMove struct {
+	Stack Stack
+	Move
+}
+
+// Rename is [Move.Rename] for the stack instance that a component instance is in, or that is around it.
+func (m DeclaredMove) Rename(addr AbsComponentInstance) (renamed AbsComponentInstance, ok bool) {
+	stack := addr.Stack
+	for depth := stack.Depth(); depth > m.Stack.Depth(); depth-- {
+		stack, _, _ = stack.Parent()
+	}
+	if stack.Config() != m.Stack {
+		return addr, false
+	}
+	return m.Within(stack).Rename(addr)
+}
+
+// compareSpecificity orders moves such that the more specific one comes first: what lies deeper before what it is in, and
+// one instance before all.
+func (m DeclaredMove) compareSpecificity(other DeclaredMove) int {
+	depth := func(m DeclaredMove) int { return m.Stack.Depth() + m.From.Stack.Depth() }
+	all := func(m DeclaredMove) int {
+		if m.IsWhole() {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(
+		cmp.Compare(depth(other), depth(m)),
+		cmp.Compare(m.From.Kind, other.From.Kind),
+		cmp.Compare(all(m), all(other)),
+		cmp.Compare(m.Stack.Depth(), other.Stack.Depth()),
+	)
+}
+
+// Moves are the moves of a configuration, which may go on from each other.
+type Moves []DeclaredMove
+
+// Follow returns the address that a component instance has in the end, and which moves take it there, one after
+// the other. Where several start from an address, the most specific one counts.
+//
+// ok is false if the moves lead back to where it was before: then they are the moves that do so.
+func (m Moves) Follow(addr AbsComponentInstance) (end AbsComponentInstance, by []int, ok bool) {
+	passed := []AbsComponentInstance{addr}
+	for {
+		next := -1
+		var renamed AbsComponentInstance
+		for i, move := range m {
+			if to, concerns := move.Rename(addr); concerns && (next < 0 || move.compareSpecificity(m[next]) < 0) {
+				next, renamed = i, to
+			}
+		}
+		if next < 0 {
+			return addr, by, true
+		}
+		addr, by = renamed, append(by, next)
+		if start := slices.Index(passed, addr); start >= 0 {
+			return addr, by[start:], false
+		}
+		passed = append(passed, addr)
+	}
+}

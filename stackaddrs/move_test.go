@@ -4,6 +4,7 @@
 package stackaddrs
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -128,5 +129,89 @@ func TestMoveWithin(t *testing.T) {
 	}
 	if !strings.HasPrefix(got.From.String(), stack.String()+".") {
 		t.Errorf("%s does not begin with %s", got.From, stack)
+	}
+}
+
+func TestMovesFollow(t *testing.T) {
+	// Each move begins with the stack that declares it, if that is not the root.
+	tests := map[string]struct {
+		moves   []string
+		follows map[string]string // to the address in the end; "cycle" for moves that lead back
+	}{
+		"chain": {
+			[]string{`component.b to component.c`, `component.a to component.b`},
+			map[string]string{`component.a`: `component.c`, `component.b["k"]`: `component.c["k"]`, `component.c`: `component.c`},
+		},
+		"for_each gained, then renamed": {
+			[]string{`component.a to component.a["x"]`, `component.a to component.b`},
+			map[string]string{`component.a`: `component.b["x"]`, `component.a["y"]`: `component.b["y"]`},
+		},
+		"renamed, then for_each gained": {
+			[]string{`component.a to component.b`, `component.b to component.b["x"]`},
+			map[string]string{`component.a`: `component.b["x"]`, `component.b`: `component.b["x"]`},
+		},
+		"component of a stack that moves": {
+			[]string{`stack.x to stack.y`, `stack.x.component.a to component.a`},
+			map[string]string{`stack.x.component.a`: `component.a`, `stack.x.component.b`: `stack.y.component.b`},
+		},
+		"declared in the stack that moves": {
+			[]string{`stack.x to stack.y`, `stack.y: component.a to component.b`},
+			map[string]string{`stack.x["k"].component.a`: `stack.y["k"].component.b`, `stack.y["l"].component.a`: `stack.y["l"].component.b`},
+		},
+		"declared in a stack of which one instance moves": {
+			[]string{`stack.x["1"] to stack.x["2"]`, `stack.x: component.a to component.b`},
+			map[string]string{`stack.x["1"].component.a`: `stack.x["2"].component.b`, `stack.x["3"].component.a`: `stack.x["3"].component.b`},
+		},
+		"only in the stack that declares it": {
+			[]string{`stack.x: component.a to component.b`},
+			map[string]string{`component.a`: `component.a`, `stack.x.stack.x.component.a`: `stack.x.stack.x.component.a`, `stack.x[0].component.a`: `stack.x[0].component.b`},
+		},
+		"into a stack that moves": {
+			[]string{`component.a to stack.x.component.a`, `stack.x to stack.y`},
+			map[string]string{`component.a`: `stack.y.component.a`},
+		},
+		"cycle": {
+			[]string{`component.a to component.b`, `component.b to component.a`},
+			map[string]string{`component.a`: `cycle`, `component.b["k"]`: `cycle`, `component.c`: `component.c`},
+		},
+		"cycle through a stack": {
+			[]string{`stack.x to stack.y`, `stack.y.component.a to stack.x.component.a`},
+			map[string]string{`stack.x.component.a`: `cycle`, `stack.x.component.b`: `stack.y.component.b`},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var moves Moves
+			for _, text := range test.moves {
+				declared := DeclaredMove{}
+				if in, rest, ok := strings.Cut(text, ": "); ok {
+					stack, err := ParseStack(in)
+					if err != nil {
+						t.Fatal(err)
+					}
+					declared.Stack, text = stack, rest
+				}
+				from, to, _ := strings.Cut(text, " to ")
+				declared.Move = mustMove(t, from, to)
+				moves = append(moves, declared)
+			}
+			for range 2 { // the order of the blocks does not matter
+				for text, want := range test.follows {
+					addr, err := ParseAbsComponentInstance(text)
+					if err != nil {
+						t.Fatal(err)
+					}
+					end, by, ok := moves.Follow(addr)
+					got := end.String()
+					if !ok {
+						got = "cycle"
+					}
+					if got != want || (end == addr && ok) != (len(by) == 0) {
+						t.Errorf("Follow(%s) = %s, by %v; want %s", text, got, by, want)
+					}
+				}
+				slices.Reverse(moves)
+			}
+		})
 	}
 }

@@ -11,31 +11,71 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// OccupiedError is the error for a component instance that cannot get an address because another one has it.
-type OccupiedError struct{ stackaddrs.Rename }
+// OccupiedError is the error for a component instance that cannot get an address because another one has it, or gets it, too.
+type OccupiedError struct {
+	Followed
+	Cycle bool // the moves lead back to where they began
+}
 
 func (e *OccupiedError) Error() string {
+	if e.Cycle {
+		return fmt.Sprintf("the moves of %s lead back to %s", e.From, e.To)
+	}
 	return fmt.Sprintf("%s cannot become %s: the state has both", e.From, e.To)
 }
 
-// Renames finds the component instances of the state that a move concerns, sorted by their addresses.
+// Followed is a component instance that moves take to another address.
+type Followed struct {
+	stackaddrs.Rename
+	By []int // the moves by their index, one after the other
+}
+
+// Follow finds the component instances of the state that moves concern, sorted by their addresses. Those that cannot
+// get their new address are in occupied only, and so are those that the moves would lead round in a cycle, with the
+// address that they come back to.
+func (s *State) Follow(moves stackaddrs.Moves) (followed []Followed, occupied []*OccupiedError) {
+	if len(moves) == 0 {
+		return nil, nil
+	}
+	stays := make(map[stackaddrs.AbsComponentInstance]bool)
+	var found []Followed
+	for addr := range s.Components {
+		to, by, ok := moves.Follow(addr)
+		switch one := (Followed{stackaddrs.Rename{From: addr, To: to}, by}); {
+		case len(by) == 0:
+			stays[addr] = true
+		case !ok:
+			stays[addr] = true
+			occupied = append(occupied, &OccupiedError{one, true})
+		default:
+			found = append(found, one)
+		}
+	}
+	slices.SortFunc(found, func(a, b Followed) int { return a.From.Compare(b.From) })
+	for _, one := range found {
+		if stays[one.To] {
+			occupied = append(occupied, &OccupiedError{one, false})
+			continue
+		}
+		stays[one.To] = true
+		followed = append(followed, one)
+	}
+	slices.SortFunc(occupied, func(a, b *OccupiedError) int { return a.From.Compare(b.From) })
+	return followed, occupied
+}
+
+// Renames finds the component instances of the state that one move concerns, sorted by their addresses.
 //
 // Errors:
 //   - [*OccupiedError]: the state has a component instance at a new address that stays there.
 func (s *State) Renames(move stackaddrs.Move) ([]stackaddrs.Rename, error) {
-	var renames []stackaddrs.Rename
-	for addr := range s.Components {
-		if renamed, ok := move.Rename(addr); ok {
-			renames = append(renames, stackaddrs.Rename{From: addr, To: renamed})
-		}
+	followed, occupied := s.Follow(stackaddrs.Moves{{Stack: stackaddrs.RootStack, Move: move}})
+	if len(occupied) > 0 {
+		return nil, occupied[0]
 	}
-	slices.SortFunc(renames, func(a, b stackaddrs.Rename) int { return a.From.Compare(b.From) })
-	for _, rename := range renames {
-		if _, taken := s.Components[rename.To]; taken {
-			if _, leaves := move.Rename(rename.To); !leaves {
-				return nil, &OccupiedError{rename}
-			}
-		}
+	renames := make([]stackaddrs.Rename, len(followed))
+	for i, one := range followed {
+		renames[i] = one.Rename
 	}
 	return renames, nil
 }
