@@ -29,6 +29,9 @@ type Config struct {
 	// Paths are where Files were read, absolute, by the same names.
 	Paths map[string]string
 
+	// Moved are the moved blocks of all stacks of the tree.
+	Moved []*MovedIn
+
 	// Resolver found the sources that are not local. May be nil.
 	Resolver Resolver
 }
@@ -46,6 +49,7 @@ type Stack struct {
 	Components        map[string]*Component
 	Calls             map[string]*StackCall
 	Removed           []*Removed // in file and line order
+	Moved             []*Moved   // likewise
 
 	// Children are the embedded stacks by the name of their call, as far as
 	// they could be loaded. Two calls of one directory have two children.
@@ -201,6 +205,29 @@ type Removed struct {
 	Providers []ProviderAssignment
 	Destroy   bool
 	Range     hcl.Range
+}
+
+// Moved is a moved block.
+type Moved struct {
+	Move      stackaddrs.Move // seen from the stack with the block
+	FromRange hcl.Range
+	ToRange   hcl.Range
+	Range     hcl.Range
+}
+
+// MovedIn is a moved block of one stack of the tree.
+type MovedIn struct {
+	Stack *Stack
+	*Moved
+}
+
+// Moves returns what moved blocks mean, in their order.
+func Moves(blocks []*MovedIn) stackaddrs.Moves {
+	moves := make(stackaddrs.Moves, len(blocks))
+	for i, block := range blocks {
+		moves[i] = stackaddrs.DeclaredMove{Stack: block.Stack.Addr, Move: block.Move}
+	}
+	return moves
 }
 
 // RemovedFrom is the target of a removed block.

@@ -44,6 +44,7 @@ var rootSchema = &hcl.BodySchema{
 		{Type: "component", LabelNames: []string{"name"}},
 		{Type: "stack", LabelNames: []string{"name"}},
 		{Type: "removed"},
+		{Type: "moved"},
 	},
 }
 
@@ -102,6 +103,8 @@ func (d *decoder) block(block *hcl.Block) {
 		d.stackCall(block)
 	case "removed":
 		d.removed(block)
+	case "moved":
+		d.moved(block)
 	}
 }
 

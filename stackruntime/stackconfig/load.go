@@ -67,7 +67,8 @@ func loadWith(fsys fileSystem, dir string, opts LoadOptions) (*Config, hcl.Diagn
 	l.attachRemoved()
 	l.checkRemovedComponents(root)
 	l.warnOfFormerNames()
-	return &Config{Root: root, Files: l.files, Paths: l.paths, Resolver: opts.Resolver}, sorted(l.diags)
+	moved := l.checkMoved(root)
+	return &Config{Root: root, Files: l.files, Paths: l.paths, Moved: moved, Resolver: opts.Resolver}, sorted(l.diags)
 }
 
 func unreadableDiagnostic(dir string, err error) *hcl.Diagnostic {

@@ -109,10 +109,13 @@ func (f *RemovedFrom) usesEach() bool {
 	})
 }
 
-const fromSummary = "from does not name a component or stack"
-
 // removedFrom decodes a from argument. It returns nil if that has a mistake.
 func (d *decoder) removedFrom(attr *hcl.Attribute) *RemovedFrom {
+	return d.objectPath(attr, "component.name, stack.name[\"key\"] or stack.name.component.name[each.key]")
+}
+
+// objectPath decodes an argument that names a component or an embedded stack. It returns nil if that has a mistake.
+func (d *decoder) objectPath(attr *hcl.Attribute, examples string) *RemovedFrom {
 	expr, ok := d.staticExpression(attr.Expr)
 	if !ok {
 		return nil
@@ -123,13 +126,13 @@ func (d *decoder) removedFrom(attr *hcl.Attribute) *RemovedFrom {
 	}
 	from := p.parse(attr.Expr.Range())
 	if from == nil {
-		detail := "Write the path to a component or an embedded stack, like component.name, stack.name[\"key\"] or stack.name.component.name[each.key]."
+		detail := "Write the path to a component or an embedded stack, like " + examples + "."
 		if p.problem != "" {
 			detail = p.problem + " " + detail
 		}
 		d.diags = append(d.diags, d.keepInside(hcl.Diagnostics{{
 			Severity: hcl.DiagError,
-			Summary:  fromSummary,
+			Summary:  attr.Name + " does not name a component or stack",
 			Detail:   detail,
 			Subject:  &p.at,
 		}}, attr.Expr.Range())...)
@@ -137,7 +140,7 @@ func (d *decoder) removedFrom(attr *hcl.Attribute) *RemovedFrom {
 	return from
 }
 
-// fromParser takes the target of a removed block apart. Other than in a
+// fromParser takes the target of a removed or moved block apart. Other than in a
 // traversal, an index can be any expression.
 type fromParser struct {
 	steps   []fromStep
