@@ -25,6 +25,9 @@ type Options = stackeval.Options
 // StateChange is a change of the state, to be saved as soon as it is reported.
 type StateChange = stackeval.StateChange
 
+// Renaming is the change of one record when component instances get other addresses.
+type Renaming = stackeval.Renaming
+
 // DiagnosticAddress is the Extra of diagnostics about one component instance.
 type DiagnosticAddress = stackeval.DiagnosticAddress
 
@@ -183,6 +186,12 @@ func newRecorder(req ApplyRequest) *recorder {
 }
 
 func (r *recorder) save(ctx context.Context, change StateChange) error {
+	for _, renaming := range change.Renamed {
+		delete(r.state.Components, renaming.Before.Addr)
+	}
+	for _, renaming := range change.Renamed {
+		r.state.Components[renaming.After.Addr] = renaming.After
+	}
 	switch {
 	case change.After != nil:
 		r.state.Components[change.After.Addr] = change.After

@@ -66,10 +66,31 @@ func decodePlan(index *planv1.Plan, enginePlan func(*planv1.Member) ([]byte, err
 		}
 		p.Removed = append(p.Removed, addr)
 	}
+	if err := decodeMoved(p, index); err != nil {
+		return nil, file, err
+	}
 	if err := decodeFunctionResults(p, index); err != nil {
 		return nil, file, err
 	}
 	return p, file, nil
+}
+
+func decodeMoved(p *Plan, index *planv1.Plan) error {
+	for _, encoded := range index.GetMoved() {
+		var moved stackaddrs.Rename
+		var err error
+		if moved.From, err = stackaddrs.ParseAbsComponentInstance(encoded.GetFrom()); err != nil {
+			return err
+		}
+		if moved.To, err = stackaddrs.ParseAbsComponentInstance(encoded.GetTo()); err != nil {
+			return err
+		}
+		if n := len(p.Moved); n > 0 && p.Moved[n-1].From.Compare(moved.From) >= 0 {
+			return fmt.Errorf("%s: out of order", moved.From)
+		}
+		p.Moved = append(p.Moved, moved)
+	}
+	return nil
 }
 
 func decodeFunctionResults(p *Plan, index *planv1.Plan) error {

@@ -74,6 +74,9 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 	for _, addr := range slices.SortedFunc(slices.Values(p.Removed), stackaddrs.AbsComponentInstance.Compare) {
 		index.Removed = append(index.Removed, addr.String())
 	}
+	for _, moved := range p.Moved {
+		index.Moved = append(index.Moved, &planv1.Rename{From: moved.From.String(), To: moved.To.String()})
+	}
 	for _, one := range p.FunctionResults {
 		index.FunctionResults = append(index.FunctionResults, &planv1.FunctionResult{Call: one.Call[:], Result: one.Result[:]})
 	}

@@ -34,6 +34,10 @@ type Plan struct {
 	// no longer has: applying drops their records.
 	Removed []stackaddrs.AbsComponentInstance
 
+	// Moved are component instances that the prior state has at another address, sorted by that. What the plan says of
+	// them is by their new addresses, and applying gives them these before anything else.
+	Moved []stackaddrs.Rename
+
 	// FunctionResults are what functions of providers returned to expressions of
 	// the stack, sorted by call. Calls with something unknown are left out.
 	FunctionResults []FunctionResult
@@ -114,6 +118,17 @@ type Component struct {
 	// BaseState is what the engine's plan was made from, if that is not the state
 	// of the component before the plan.
 	BaseState engine.State
+}
+
+// PreviousAddress returns the address that the prior state has for a component instance. ok is false if that is no other
+// one, or if there is nothing.
+func (p *Plan) PreviousAddress(addr stackaddrs.AbsComponentInstance) (previous stackaddrs.AbsComponentInstance, ok bool) {
+	for _, moved := range p.Moved {
+		if moved.To == addr {
+			return moved.From, true
+		}
+	}
+	return addr, false
 }
 
 // Counts are the numbers of a summary line, as in section 7.4 of the language reference.

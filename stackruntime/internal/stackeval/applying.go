@@ -68,6 +68,9 @@ func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInsta
 }
 
 func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstance]*ComponentResult, hcl.Diagnostics) {
+	if diags := m.recordMoves(ctx); diags.HasErrors() {
+		return nil, diags
+	}
 	graph := newChangeGraph(m.applying.Plan)
 	changeexec.ChangeExec(ctx, func(results *changeResults, add func(change)) {
 		m.changes = results // before any change begins and asks

@@ -14,6 +14,9 @@ import (
 
 // leftOver explains why nothing claims a component instance, and what to write so that something does.
 func (m *Main) leftOver(ctx context.Context, addr stackaddrs.AbsComponentInstance) *hcl.Diagnostic {
+	if diag := m.movedTo(addr); diag != nil {
+		return diag
+	}
 	missing, by := m.misplacedRemoval(ctx, addr)
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Component instance left over", Extra: DiagnosticAddress{Component: addr}}
 	if by != nil {

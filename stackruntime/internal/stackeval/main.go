@@ -44,6 +44,9 @@ type Main struct {
 	changes *changeResults
 	saving  chan struct{} // has an element while a change is being saved
 
+	movedBlocks []*stackconfig.MovedIn
+	movedBy     map[stackaddrs.AbsComponentInstance]movedInstance // by the addresses they have now; while planning
+
 	config *StackConfig
 	stack  *Stack // nil while validating
 
@@ -92,6 +95,8 @@ type ApplyOptions struct {
 	// do not overlap. After an error no further change is begun. That is all that
 	// [ErrBeginNothing] means.
 	Save func(context.Context, StateChange) error
+
+	renamed []Renaming // what the moves of the plan have made of Prior
 }
 
 // ErrBeginNothing is returned for a change that was saved, when no further one
@@ -121,6 +126,9 @@ func NewForPlanning(opts Options, planning PlanOptions) *Main {
 // NewForApplying returns the root of an evaluation that carries out a plan.
 func NewForApplying(opts Options, applying ApplyOptions) *Main {
 	m := newMain(expr.ApplyPhase, opts, applying.Plan.Timestamp)
+	moved := applying.Prior.Renamed(applying.Plan.Moved)
+	applying.renamed = renamings(applying.Prior, moved, applying.Plan.Moved)
+	applying.Prior = moved
 	m.applying = &applying
 	m.called.start(applying.Plan.FunctionResults)
 	m.saving = make(chan struct{}, 1)
@@ -149,6 +157,7 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 			PureOnly:      phase != expr.ApplyPhase,
 		}),
 	}
+	m.movedBlocks = opts.Config.Moved
 	m.config = newStackConfig(m, opts.Config.Root, nil)
 	m.existing = sync.OnceValue(m.findExisting)
 	m.recordedCircles = sync.OnceValue(m.findRecordedCircles)

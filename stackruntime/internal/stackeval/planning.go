@@ -68,6 +68,12 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		if diags.HasErrors() || m.panics.any() {
 			return struct{}{}, diags
 		}
+		moved, moreDiags := m.followMoves()
+		diags = diags.Extend(moreDiags)
+		if moreDiags.HasErrors() {
+			return struct{}{}, diags
+		}
+		plan.Moved = moved
 		changes, moreDiags := m.walkPlan(ctx)
 		diags = diags.Extend(moreDiags)
 		for _, change := range changes {

@@ -32,6 +32,7 @@ type Stack struct {
 	symbols[*InputVariable, *LocalValue, *Provider, *Component, *StackCall]
 	outputs map[string]*OutputValue
 	removed []*Removed // in file and line order
+	moved   []*Moved   // likewise
 
 	// What removed blocks of this stack and those around it name in this stack, by
 	// names of components and embedded stacks.
@@ -91,6 +92,9 @@ func newStack(placed Stack) *Stack {
 	s.calls = mapValues(config.calls, func(c *StackCallConfig) *StackCall { return newStackCall(s, c) })
 	for _, c := range config.removed {
 		s.removed = append(s.removed, newRemoved(s, c))
+	}
+	for _, decl := range config.decl.Moved {
+		s.moved = append(s.moved, &Moved{s, decl})
 	}
 	s.collectRemovals()
 	return s

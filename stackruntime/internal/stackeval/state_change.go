@@ -11,15 +11,21 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// StateChange is a change of the state of one component instance or of root values.
+// StateChange is a change of the state of one component instance, of root values, or of addresses.
 type StateChange struct {
 	Before, After *stackstate.Component // of one component instance; nil for none
 
 	Inputs  map[string]cty.Value // root variables to set; [cty.NilVal] removes one
 	Outputs map[string]cty.Value // root outputs to set; [cty.NilVal] removes one
 
+	Renamed []Renaming // component instances that have other addresses now, or that have such ones recorded, all at once
+
 	Discard []string // keys of records to drop, which no version needs
 }
+
+// Renaming is the record of a component instance before and after instances got other addresses: its own, or what it requires and what
+// requires it.
+type Renaming struct{ Before, After *stackstate.Component }
 
 // Records returns what has to be written to a stored state: values by key, nil
 // for what is to be deleted. Empty when nothing changes.
@@ -30,6 +36,10 @@ func (c StateChange) Records() (map[string][]byte, error) {
 	before.Discarded = c.Discard
 	split(c.Inputs, before.Inputs, after.Inputs)
 	split(c.Outputs, before.Outputs, after.Outputs)
+	for _, renaming := range c.Renamed {
+		before.Components[renaming.Before.Addr] = renaming.Before
+		after.Components[renaming.After.Addr] = renaming.After
+	}
 	records, err := stackstate.Diff(before, after)
 	if err != nil {
 		return nil, err

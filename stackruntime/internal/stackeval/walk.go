@@ -132,6 +132,9 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 			}
 		})
 	}
+	for _, object := range s.moved {
+		async(object)
+	}
 	walkRemovals(ctx, w, s, visit)
 }
 
@@ -197,7 +200,7 @@ var (
 	_ = []dynamic{
 		(*InputVariable)(nil), (*LocalValue)(nil), (*OutputValue)(nil), (*Provider)(nil), (*ProviderInstance)(nil),
 		(*Component)(nil), (*ComponentInstance)(nil), (*StackCall)(nil), (*StackCallInstance)(nil),
-		(*Removed)(nil), (*RemovedInstance)(nil), (*ComponentRemovals)(nil), (*RemovedComponentInstance)(nil), (*StackRemovals)(nil),
+		(*Moved)(nil), (*Removed)(nil), (*RemovedInstance)(nil), (*ComponentRemovals)(nil), (*RemovedComponentInstance)(nil), (*StackRemovals)(nil),
 	}
 )
 

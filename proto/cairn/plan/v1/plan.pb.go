@@ -147,8 +147,10 @@ type Plan struct {
 	Partial bool `protobuf:"varint,12,opt,name=partial,proto3" json:"partial,omitempty"`
 	// Sorted by call.
 	FunctionResults []*FunctionResult `protobuf:"bytes,13,rep,name=function_results,json=functionResults,proto3" json:"function_results,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Component instances that have other addresses in the state, sorted by the old one.
+	Moved         []*Rename `protobuf:"bytes,14,rep,name=moved,proto3" json:"moved,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plan) Reset() {
@@ -272,6 +274,66 @@ func (x *Plan) GetFunctionResults() []*FunctionResult {
 	return nil
 }
 
+func (x *Plan) GetMoved() []*Rename {
+	if x != nil {
+		return x.Moved
+	}
+	return nil
+}
+
+// Rename is a component instance that gets another address.
+type Rename struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          string                 `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rename) Reset() {
+	*x = Rename{}
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rename) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rename) ProtoMessage() {}
+
+func (x *Rename) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rename.ProtoReflect.Descriptor instead.
+func (*Rename) Descriptor() ([]byte, []int) {
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Rename) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *Rename) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
 // FunctionResult tells what a function of a provider returned, without saying it.
 type FunctionResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -283,7 +345,7 @@ type FunctionResult struct {
 
 func (x *FunctionResult) Reset() {
 	*x = FunctionResult{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[2]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -295,7 +357,7 @@ func (x *FunctionResult) String() string {
 func (*FunctionResult) ProtoMessage() {}
 
 func (x *FunctionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[2]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -308,7 +370,7 @@ func (x *FunctionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionResult.ProtoReflect.Descriptor instead.
 func (*FunctionResult) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{2}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *FunctionResult) GetCall() []byte {
@@ -340,7 +402,7 @@ type Context struct {
 
 func (x *Context) Reset() {
 	*x = Context{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[3]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -352,7 +414,7 @@ func (x *Context) String() string {
 func (*Context) ProtoMessage() {}
 
 func (x *Context) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[3]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -365,7 +427,7 @@ func (x *Context) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Context.ProtoReflect.Descriptor instead.
 func (*Context) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{3}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Context) GetCairnVersion() string {
@@ -420,7 +482,7 @@ type Engine struct {
 
 func (x *Engine) Reset() {
 	*x = Engine{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[4]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -432,7 +494,7 @@ func (x *Engine) String() string {
 func (*Engine) ProtoMessage() {}
 
 func (x *Engine) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[4]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -445,7 +507,7 @@ func (x *Engine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Engine.ProtoReflect.Descriptor instead.
 func (*Engine) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{4}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Engine) GetName() string {
@@ -475,7 +537,7 @@ type InputChange struct {
 
 func (x *InputChange) Reset() {
 	*x = InputChange{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[5]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -487,7 +549,7 @@ func (x *InputChange) String() string {
 func (*InputChange) ProtoMessage() {}
 
 func (x *InputChange) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[5]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -500,7 +562,7 @@ func (x *InputChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputChange.ProtoReflect.Descriptor instead.
 func (*InputChange) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{5}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *InputChange) GetAction() string {
@@ -549,7 +611,7 @@ type OutputChange struct {
 
 func (x *OutputChange) Reset() {
 	*x = OutputChange{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -561,7 +623,7 @@ func (x *OutputChange) String() string {
 func (*OutputChange) ProtoMessage() {}
 
 func (x *OutputChange) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -574,7 +636,7 @@ func (x *OutputChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputChange.ProtoReflect.Descriptor instead.
 func (*OutputChange) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{6}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *OutputChange) GetAction() string {
@@ -630,7 +692,7 @@ type Component struct {
 
 func (x *Component) Reset() {
 	*x = Component{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -642,7 +704,7 @@ func (x *Component) String() string {
 func (*Component) ProtoMessage() {}
 
 func (x *Component) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -655,7 +717,7 @@ func (x *Component) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Component.ProtoReflect.Descriptor instead.
 func (*Component) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{7}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Component) GetAddress() string {
@@ -787,7 +849,7 @@ type DeferredChange struct {
 
 func (x *DeferredChange) Reset() {
 	*x = DeferredChange{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -799,7 +861,7 @@ func (x *DeferredChange) String() string {
 func (*DeferredChange) ProtoMessage() {}
 
 func (x *DeferredChange) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -812,7 +874,7 @@ func (x *DeferredChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeferredChange.ProtoReflect.Descriptor instead.
 func (*DeferredChange) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{8}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DeferredChange) GetReason() string {
@@ -841,7 +903,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -853,7 +915,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -866,7 +928,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{9}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Member) GetName() string {
@@ -896,7 +958,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\n" +
 	"\x18cairn/plan/v1/plan.proto\x12\rcairn.plan.v1\x1a\x1acairn/value/v1/value.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"6\n" +
 	"\rFormatVersion\x12%\n" +
-	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\"\x88\x06\n" +
+	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\"\xb5\x06\n" +
 	"\x04Plan\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x120\n" +
 	"\acontext\x18\x02 \x01(\v2\x16.cairn.plan.v1.ContextR\acontext\x12'\n" +
@@ -913,13 +975,17 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"components\x12\x18\n" +
 	"\aremoved\x18\v \x03(\tR\aremoved\x12\x18\n" +
 	"\apartial\x18\f \x01(\bR\apartial\x12H\n" +
-	"\x10function_results\x18\r \x03(\v2\x1d.cairn.plan.v1.FunctionResultR\x0ffunctionResults\x1aU\n" +
+	"\x10function_results\x18\r \x03(\v2\x1d.cairn.plan.v1.FunctionResultR\x0ffunctionResults\x12+\n" +
+	"\x05moved\x18\x0e \x03(\v2\x15.cairn.plan.v1.RenameR\x05moved\x1aU\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
 	"\x05value\x18\x02 \x01(\v2\x1a.cairn.plan.v1.InputChangeR\x05value:\x028\x01\x1aW\n" +
 	"\fOutputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x121\n" +
-	"\x05value\x18\x02 \x01(\v2\x1b.cairn.plan.v1.OutputChangeR\x05value:\x028\x01\"<\n" +
+	"\x05value\x18\x02 \x01(\v2\x1b.cairn.plan.v1.OutputChangeR\x05value:\x028\x01\",\n" +
+	"\x06Rename\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\"<\n" +
 	"\x0eFunctionResult\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x16\n" +
 	"\x06result\x18\x02 \x01(\fR\x06result\"\xcd\x01\n" +
@@ -999,53 +1065,55 @@ func file_cairn_plan_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_cairn_plan_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(Mode)(0),                     // 0: cairn.plan.v1.Mode
 	(*FormatVersion)(nil),         // 1: cairn.plan.v1.FormatVersion
 	(*Plan)(nil),                  // 2: cairn.plan.v1.Plan
-	(*FunctionResult)(nil),        // 3: cairn.plan.v1.FunctionResult
-	(*Context)(nil),               // 4: cairn.plan.v1.Context
-	(*Engine)(nil),                // 5: cairn.plan.v1.Engine
-	(*InputChange)(nil),           // 6: cairn.plan.v1.InputChange
-	(*OutputChange)(nil),          // 7: cairn.plan.v1.OutputChange
-	(*Component)(nil),             // 8: cairn.plan.v1.Component
-	(*DeferredChange)(nil),        // 9: cairn.plan.v1.DeferredChange
-	(*Member)(nil),                // 10: cairn.plan.v1.Member
-	nil,                           // 11: cairn.plan.v1.Plan.InputsEntry
-	nil,                           // 12: cairn.plan.v1.Plan.OutputsEntry
-	nil,                           // 13: cairn.plan.v1.Component.InputsEntry
-	nil,                           // 14: cairn.plan.v1.Component.OutputsEntry
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
-	(*v1.DynamicValue)(nil),       // 16: cairn.value.v1.DynamicValue
+	(*Rename)(nil),                // 3: cairn.plan.v1.Rename
+	(*FunctionResult)(nil),        // 4: cairn.plan.v1.FunctionResult
+	(*Context)(nil),               // 5: cairn.plan.v1.Context
+	(*Engine)(nil),                // 6: cairn.plan.v1.Engine
+	(*InputChange)(nil),           // 7: cairn.plan.v1.InputChange
+	(*OutputChange)(nil),          // 8: cairn.plan.v1.OutputChange
+	(*Component)(nil),             // 9: cairn.plan.v1.Component
+	(*DeferredChange)(nil),        // 10: cairn.plan.v1.DeferredChange
+	(*Member)(nil),                // 11: cairn.plan.v1.Member
+	nil,                           // 12: cairn.plan.v1.Plan.InputsEntry
+	nil,                           // 13: cairn.plan.v1.Plan.OutputsEntry
+	nil,                           // 14: cairn.plan.v1.Component.InputsEntry
+	nil,                           // 15: cairn.plan.v1.Component.OutputsEntry
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*v1.DynamicValue)(nil),       // 17: cairn.value.v1.DynamicValue
 }
 var file_cairn_plan_v1_plan_proto_depIdxs = []int32{
-	4,  // 0: cairn.plan.v1.Plan.context:type_name -> cairn.plan.v1.Context
+	5,  // 0: cairn.plan.v1.Plan.context:type_name -> cairn.plan.v1.Context
 	0,  // 1: cairn.plan.v1.Plan.mode:type_name -> cairn.plan.v1.Mode
-	15, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
-	5,  // 3: cairn.plan.v1.Plan.engine:type_name -> cairn.plan.v1.Engine
-	11, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
-	12, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
-	8,  // 6: cairn.plan.v1.Plan.components:type_name -> cairn.plan.v1.Component
-	3,  // 7: cairn.plan.v1.Plan.function_results:type_name -> cairn.plan.v1.FunctionResult
-	16, // 8: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
-	16, // 9: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
-	16, // 10: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
-	16, // 11: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
-	0,  // 12: cairn.plan.v1.Component.mode:type_name -> cairn.plan.v1.Mode
-	13, // 13: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
-	14, // 14: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
-	9,  // 15: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
-	10, // 16: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
-	6,  // 17: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
-	7,  // 18: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
-	16, // 19: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	16, // 20: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	16, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
+	6,  // 3: cairn.plan.v1.Plan.engine:type_name -> cairn.plan.v1.Engine
+	12, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
+	13, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
+	9,  // 6: cairn.plan.v1.Plan.components:type_name -> cairn.plan.v1.Component
+	4,  // 7: cairn.plan.v1.Plan.function_results:type_name -> cairn.plan.v1.FunctionResult
+	3,  // 8: cairn.plan.v1.Plan.moved:type_name -> cairn.plan.v1.Rename
+	17, // 9: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
+	17, // 10: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
+	17, // 11: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
+	17, // 12: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
+	0,  // 13: cairn.plan.v1.Component.mode:type_name -> cairn.plan.v1.Mode
+	14, // 14: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
+	15, // 15: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
+	10, // 16: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
+	11, // 17: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
+	7,  // 18: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
+	8,  // 19: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
+	17, // 20: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	17, // 21: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plan_v1_plan_proto_init() }
@@ -1059,7 +1127,7 @@ func file_cairn_plan_v1_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plan_v1_plan_proto_rawDesc), len(file_cairn_plan_v1_plan_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
