@@ -87,11 +87,12 @@ func (v *display) begin() {
 // plan shows a plan, as far as there is one in spite of errors.
 func (v *display) plan(plan *stackplan.Plan) error {
 	if v.events != nil {
+		v.events.Moved(plan.Moved)
 		v.events.OutputChanges(plan.Outputs)
 		v.events.ChangeSummary("plan", plan.Counts())
 		return v.events.Err()
 	}
-	if !plan.Applyable && plan.Counts().Total() == 0 {
+	if !plan.Applyable && plan.Counts().Total()+len(plan.Moved) == 0 {
 		return nil
 	}
 	out := v.session.streams.Out

@@ -117,7 +117,10 @@ func (o *operation) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 			Detail:   "With -target or -exclude, what is left out stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan without these options after it.",
 		})
 	}
-	return plan, diags.Extend(nothingToReplace(replace, o.stored.State))
+	if plan == nil {
+		return nil, diags
+	}
+	return plan, diags.Extend(nothingToReplace(replace, o.stored.State.Renamed(plan.Moved)))
 }
 
 // nothingToReplace warns of resource instances to replace that the state does not have.

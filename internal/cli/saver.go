@@ -29,7 +29,8 @@ type stateSaver struct {
 
 	// unsaved are records that could not be written, by component; those of root values have no name. The evaluator
 	// makes all changes of a component from what was saved of it, so a later one takes the place of an earlier one, and
-	// none may be written once a later one was.
+	// none may be written once a later one was. Addresses that could not be written come before all of them.
+	unmoved map[string][]byte
 	unsaved map[string]map[string][]byte
 	lost    error // of a change that has no records
 }
@@ -49,13 +50,30 @@ func (v *stateSaver) save(ctx context.Context, change stackruntime.StateChange) 
 		v.lost = errors.Join(v.lost, err)
 		return err
 	}
+	if len(change.Renamed) > 0 {
+		v.unmoved = records
+		return v.writeUnmoved(ctx)
+	}
 	component := changedComponent(change)
-	if err := v.write(ctx, records); err != nil {
+	err = v.writeUnmoved(ctx)
+	if err == nil {
+		err = v.write(ctx, records)
+	}
+	if err != nil {
 		v.unsaved[component] = records
 		return err
 	}
 	delete(v.unsaved, component)
 	return nil
+}
+
+// writeUnmoved writes addresses that could not be written yet.
+func (v *stateSaver) writeUnmoved(ctx context.Context) error {
+	err := v.write(ctx, v.unmoved)
+	if err == nil {
+		v.unmoved = nil
+	}
+	return err
 }
 
 func changedComponent(change stackruntime.StateChange) string {
@@ -85,6 +103,7 @@ func (v *stateSaver) write(ctx context.Context, records map[string][]byte) error
 // finish writes what is left and ends the serial.
 func (v *stateSaver) finish(ctx context.Context) error {
 	left := map[string][]byte{}
+	maps.Copy(left, v.unmoved)
 	for _, records := range v.unsaved {
 		maps.Copy(left, records)
 	}

@@ -125,6 +125,39 @@ func TestSaverTriesAgain(t *testing.T) {
 	}
 }
 
+// Addresses that could not be written are written before what was done under the new ones.
+func TestSaverWritesAddressesFirst(t *testing.T) {
+	old, moved, done := component(t, "component.a", "x"), component(t, "component.b", "x"), component(t, "component.b", "x", "y")
+	prior := stackstate.New()
+	prior.Components[old.Addr] = old
+	want := stackstate.New()
+	want.Components[done.Addr] = done
+	for name, writable := range map[string]int{"never": 2, "later": 1, "at once": 0} {
+		t.Run(name, func(t *testing.T) {
+			records, err := prior.Records()
+			if err != nil {
+				t.Fatal(err)
+			}
+			lock := &flakyLock{records: records}
+			saver := newTestSaver(lock, prior)
+			for i, change := range []stackruntime.StateChange{
+				{Renamed: []stackruntime.Renaming{{Before: old, After: moved}}},
+				{Before: moved, After: done},
+			} {
+				lock.broken = i < writable
+				if err := saver.save(t.Context(), change); (err != nil) != lock.broken {
+					t.Fatalf("change %d: got error %v", i, err)
+				}
+			}
+			lock.broken = false
+			if err := saver.finish(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			compareRecords(t, lock, want)
+		})
+	}
+}
+
 func TestSaverWritesRootValues(t *testing.T) {
 	prior := stackstate.New()
 	prior.Inputs["gone"] = cty.StringVal("x")

@@ -26,6 +26,7 @@ func WritePlan(w io.Writer, plan *stackplan.Plan, options Options) error {
 	v := planView{page: p, plan: plan}
 	v.drift()
 	v.legend()
+	v.moved()
 	v.components()
 	v.removed()
 	v.unchanged()
@@ -40,7 +41,7 @@ func WritePlan(w io.Writer, plan *stackplan.Plan, options Options) error {
 
 // PlanIsEmpty tells whether applying the plan would change nothing at all.
 func PlanIsEmpty(plan *stackplan.Plan) bool {
-	if !plan.Applyable || !plan.Complete || len(plan.Removed) > 0 || plan.Counts().Total() > 0 {
+	if !plan.Applyable || !plan.Complete || len(plan.Removed)+len(plan.Moved) > 0 || plan.Counts().Total() > 0 {
 		return false
 	}
 	for _, output := range plan.Outputs {
@@ -335,6 +336,8 @@ func (v *planView) total() {
 		v.paragraph(v.Bold(v.Green("No changes.")) + " " + noChanges(plan))
 	case plan.Mode == engine.RefreshOnly:
 		v.paragraph("This is a refresh-only plan: applying it updates the state and changes no infrastructure.")
+	case onlyAddresses(plan):
+		v.paragraph("Only addresses of components change. Applying this plan records them in the state and changes no infrastructure.")
 	case plan.Applyable && plan.Counts().Total() == 0 && changedComponents(plan) == 0 && plan.Complete &&
 		len(plan.Removed) == 0:
 		v.paragraph("Only outputs change. Applying this plan saves their new values and changes no infrastructure.")
@@ -359,7 +362,7 @@ func noChanges(plan *stackplan.Plan) string {
 
 // planCounts is the text of the total line, without its first word.
 func planCounts(plan *stackplan.Plan) string {
-	return eventtext.PlanCounts(plan.Counts()) + " in " + count(changedComponents(plan), "component") + "."
+	return eventtext.PlanCounts(plan.Counts()) + " in " + count(changedComponents(plan), "component") + "." + movedCount(plan)
 }
 
 // changedComponents is the number of components of which something changes or is deferred.

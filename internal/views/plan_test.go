@@ -36,6 +36,24 @@ func TestWritePlanConcisely(t *testing.T) {
 	viewtest.Golden(t, "plan/concise.txt", planText(t, viewtest.Plan(t), Options{Concise: true, Width: 60}))
 }
 
+// What only has other addresses is listed with both, and is no reason to say that nothing changes.
+func TestWritePlanWithMoves(t *testing.T) {
+	plan := &stackplan.Plan{
+		Applyable: true, Complete: true,
+		Moved: []stackaddrs.Rename{{From: viewtest.Instance(t, "component.a"), To: viewtest.Instance(t, `component.b["k"]`)}},
+		Components: []*stackplan.Component{
+			{Addr: viewtest.Instance(t, `component.b["k"]`), Action: stackplan.NoOp, Complete: true},
+			{Addr: viewtest.Instance(t, `component.c`), Action: stackplan.NoOp, Complete: true},
+		},
+	}
+	if PlanIsEmpty(plan) {
+		t.Error("the plan is empty")
+	}
+	viewtest.Golden(t, "plan/moved.txt", planText(t, plan, Options{}))
+	plan.Components[1].Action = stackplan.Update
+	viewtest.Golden(t, "plan/moved_and_changed.txt", planText(t, plan, Options{}))
+}
+
 // A destroy plan adds and changes nothing, so that its table has no columns for that.
 func TestTableOfDestroyPlan(t *testing.T) {
 	plan := viewtest.Plan(t)

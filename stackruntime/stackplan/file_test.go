@@ -90,6 +90,10 @@ func examplePlan() (*Plan, FileContext) {
 			},
 		},
 		Removed: []stackaddrs.AbsComponentInstance{stackaddrs.InstanceOf(component(eu, "empty"), stackaddrs.NoKey)},
+		Moved: []stackaddrs.Rename{{
+			From: stackaddrs.InstanceOf(component(stackaddrs.RootStackInstance, "former"), stackaddrs.NoKey),
+			To:   stackaddrs.InstanceOf(component(eu, "old"), stackaddrs.NoKey),
+		}},
 	}
 	// Wildcards come last in the order of addresses.
 	plan.Components[1], plan.Components[2] = plan.Components[2], plan.Components[1]

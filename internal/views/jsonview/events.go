@@ -159,6 +159,14 @@ func (e *Events) Outputs(values map[string]cty.Value) {
 	e.emit(levelInfo, "outputs", fmt.Sprintf("Outputs: %d", len(values)), line{"outputs": all})
 }
 
+// Moved writes that component instances get other addresses, or have got them.
+func (e *Events) Moved(renames []stackaddrs.Rename) {
+	for _, rename := range renames {
+		e.emit(levelInfo, "component_moved", rename.From.String()+" has moved to "+rename.To.String(),
+			line{"component": rename.To.String(), "previous_address": rename.From.String()})
+	}
+}
+
 // OutputChanges writes what a plan does to the root outputs.
 func (e *Events) OutputChanges(changes map[string]*stackplan.OutputChange) {
 	all := line{}

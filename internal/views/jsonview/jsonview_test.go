@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/viewtest"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -89,6 +91,42 @@ func TestPlanComponent(t *testing.T) {
 	}
 	if action := byAddress["component.out"].Action; action != "create" {
 		t.Errorf("action of a deferred component: %q, want create", action)
+	}
+}
+
+// What has moved is compared with what the state has at the former address.
+func TestPlanWithMoves(t *testing.T) {
+	prior := viewtest.State(t)
+	former, now := viewtest.Instance(t, `stack.inner["x"].component.db["a"]`), viewtest.Instance(t, `component.database`)
+	plan := &stackplan.Plan{
+		Moved: []stackaddrs.Rename{{From: former, To: now}},
+		Components: []*stackplan.Component{
+			{Addr: now, Action: stackplan.NoOp, Complete: true, Outputs: prior.Components[former].Outputs},
+			{Addr: viewtest.Instance(t, "component.other"), Action: stackplan.NoOp, Complete: true},
+		},
+	}
+	doc := NewPlan(plan, PlanOptions{Prior: prior})
+	if got := doc.Components[0].PreviousAddr; got != former.String() {
+		t.Errorf("previous_address is %q, want %q", got, former)
+	}
+	if got := doc.Components[1].PreviousAddr; got != "" {
+		t.Errorf("what has not moved has the previous_address %q", got)
+	}
+	if diff := cmp.Diff([]Moved{{now.String(), former.String()}}, doc.Moved); diff != "" {
+		t.Errorf("moved (-want +got):\n%s", diff)
+	}
+	if got := doc.Components[0].OutputChanges["url"].Actions; !slices.Equal(got, []string{"no-op"}) {
+		t.Errorf("an output that stays the same has the actions %v", got)
+	}
+
+	var b strings.Builder
+	NewEvents(&b, nil).Moved(plan.Moved)
+	var event map[string]any
+	if err := json.Unmarshal([]byte(b.String()), &event); err != nil {
+		t.Fatal(err)
+	}
+	if event["type"] != "component_moved" || event["component"] != now.String() || event["previous_address"] != former.String() {
+		t.Errorf("event: %v", event)
 	}
 }
 

@@ -31,6 +31,7 @@ type Plan struct {
 	Complete      bool                    `json:"complete"`
 	Variables     map[string]Variable     `json:"variables"`
 	Components    []PlanComponent         `json:"components"`
+	Moved         []Moved                 `json:"moved,omitempty"`
 	OutputChanges map[string]OutputChange `json:"output_changes"`
 	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
 }
@@ -39,6 +40,12 @@ type Plan struct {
 type Engine struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
+}
+
+// Moved is a component instance that gets another address.
+type Moved struct {
+	Address         string `json:"address"`
+	PreviousAddress string `json:"previous_address"`
 }
 
 // Variable is a root variable. Value is null for ephemeral ones.
@@ -50,6 +57,7 @@ type Variable struct {
 // PlanComponent is the plan of a component instance.
 type PlanComponent struct {
 	Address        string                     `json:"address"`
+	PreviousAddr   string                     `json:"previous_address,omitempty"`
 	Component      string                     `json:"component"` // without the stack and the key
 	Stack          string                     `json:"stack"`     // stack instance, "" for the root
 	Key            any                        `json:"key,omitempty"`
@@ -111,6 +119,12 @@ func NewPlan(plan *stackplan.Plan, options PlanOptions) Plan {
 	for name, output := range plan.Outputs {
 		doc.OutputChanges[name] = newOutputChange(output.Action, output.Before, output.After)
 	}
+	if options.Prior != nil {
+		options.Prior = options.Prior.Renamed(plan.Moved)
+	}
+	for _, moved := range plan.Moved {
+		doc.Moved = append(doc.Moved, Moved{moved.To.String(), moved.From.String()})
+	}
 	for _, c := range plan.Components {
 		doc.Components = append(doc.Components, newPlanComponent(plan, c, options.Prior))
 	}
@@ -136,6 +150,9 @@ func newPlanComponent(plan *stackplan.Plan, c *stackplan.Component, prior *stack
 		Changes: resourceChanges(c.Changes, c.Deferred), Drift: resourceChanges(c.Drift, nil),
 		OutputChanges: componentOutputs(c, prior),
 		Checks:        append([]tfjson.CheckResultStatic{}, c.Checks...),
+	}
+	if previous, ok := plan.PreviousAddress(c.Addr); ok {
+		result.PreviousAddr = previous.String()
 	}
 	for name, v := range c.Inputs {
 		tree, ok := treeOf(v)
