@@ -159,11 +159,7 @@ func withoutTargeting(diags hcl.Diagnostics) hcl.Diagnostics {
 func (p *planning) deferInstances(ctx context.Context, diags hcl.Diagnostics) (*engine.PlanResult, hcl.Diagnostics, error) {
 	if p.req.Mode == engine.Destroy {
 		// It was the refresh before. What is destroyed doesn't depend on the number of instances.
-		diags, err := p.process(ctx, append(p.args(), "-refresh=false"), p.req.Progress)
-		if err != nil {
-			return nil, nil, err
-		}
-		return p.conclude(ctx, diags)
+		return p.destroyInstances(ctx)
 	}
 	_, plan, err := p.read(ctx)
 	if err != nil {

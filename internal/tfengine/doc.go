@@ -4,7 +4,7 @@
 // Package tfengine plans and applies component instances with the terraform or tofu binary.
 //
 // There is one process for a plan and one for an apply. Only if the number of instances of something is not known
-// yet, a second one plans what doesn't depend on it. Everything else that a component
+// yet, a second one plans what doesn't depend on it; of a destroy plan, a second one refreshes and a third one plans. Everything else that a component
 // needs is done without the binary: the module is read from its source, init's work is shared by all
 // components, planned outputs are read from the plan file and final ones from the state.
 //

@@ -64,14 +64,16 @@ type planning struct {
 	hash   string
 	prior  stateIdentity
 	dir    *runDir
+	spec   *workcopy.Spec // of the copy
 	copy   *workcopy.Copy
 	hidden *secrets
+	report func(engine.Event)
 }
 
 func (e *Engine) plan(
 	ctx context.Context, tree *module.Tree, req *engine.PlanRequest, hidden *secrets,
 ) (_ *engine.PlanResult, _ hcl.Diagnostics, err error) {
-	p := &planning{engine: e, tree: tree, req: req, hidden: hidden}
+	p := &planning{engine: e, tree: tree, req: req, hidden: hidden, report: unrepeated(req.Progress)}
 	if p.layout, p.hash, err = e.layOut(tree, req.Inputs); err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +95,7 @@ func (e *Engine) plan(
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
-	p.copy, err = workcopy.Build(&workcopy.Spec{
+	p.spec = &workcopy.Spec{
 		Dir:        p.dir.file(treeDir),
 		Tree:       tree,
 		Layout:     p.layout,
@@ -103,7 +105,8 @@ func (e *Engine) plan(
 		Inputs:     req.Inputs,
 		Providers:  req.Providers,
 		BlockTypes: blockTypes,
-	})
+	}
+	p.copy, err = workcopy.Build(p.spec)
 	var unknownBlocks *workcopy.UnknownBlocksError
 	if errors.As(err, &unknownBlocks) {
 		result, err := deferredPlan(tree, req)
@@ -116,7 +119,7 @@ func (e *Engine) plan(
 }
 
 func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
-	diags, err := p.process(ctx, p.args(), p.req.Progress)
+	diags, err := p.process(ctx, p.args(), p.report)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -182,25 +185,34 @@ func (p *planning) conclude(ctx context.Context, diags hcl.Diagnostics) (*engine
 	return result, diags, err
 }
 
-func (p *planning) args() []string {
-	args := []string{
+// commonArgs are the arguments of every plan command.
+func (p *planning) commonArgs() []string {
+	return []string{
 		"-json", "-input=false", "-lock=false",
 		"-out=" + p.dir.file(planFileName),
 		"-var-file=" + workcopy.VariablesFile,
 	}
+}
+
+func (p *planning) args() []string {
+	args := p.commonArgs()
 	switch p.req.Mode {
 	case engine.Destroy:
 		args = append(args, "-destroy")
 	case engine.RefreshOnly:
 		args = append(args, "-refresh-only")
 	}
-	if p.req.SkipRefresh || p.unknownProviders() && p.req.Mode != engine.RefreshOnly {
+	if p.skipsRefresh() {
 		args = append(args, "-refresh=false")
 	}
 	for _, address := range p.req.Replace {
 		args = append(args, "-replace="+address)
 	}
 	return args
+}
+
+func (p *planning) skipsRefresh() bool {
+	return p.req.SkipRefresh || p.unknownProviders() && p.req.Mode != engine.RefreshOnly
 }
 
 // unknownProviders tells whether a provider configuration is not wholly known. Nothing can be read

@@ -56,6 +56,14 @@ func (n *Node) Mounted() *Node {
 	return n
 }
 
+// Bare returns a tree of which nothing is left but the provider configurations that its root takes. For the engine all objects
+// of the module's state are such that the configuration has no more.
+func (t *Tree) Bare() *Tree {
+	module := *t.Module
+	module.Variables, module.Outputs = nil, nil
+	return &Tree{Root: newDirectory(t.Root.Path), Module: &module}
+}
+
 // Directories returns each directory of the tree once, the root's first.
 func (t *Tree) Directories() []*Directory {
 	dirs := []*Directory{t.Root}
