@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -278,13 +279,13 @@ func changedSincePlanning(plan *stackplan.Plan, config *stackconfig.Config, inpu
 
 // withLock does something with the state locked, and reports everything.
 func (o *operation) withLock(ctx context.Context, diags hcl.Diagnostics, do func() hcl.Diagnostics) (int, error) {
-	stored, err := o.lockState(ctx, o.name)
+	stored, err := o.lockStateWith(ctx, statestore.LockRequest{Operation: o.name, Reserve: true})
 	if err != nil {
 		return o.finish(diags.Extend(asDiagnostics(err)))
 	}
 	o.stored = stored
 	diags = diags.Extend(do())
-	if err := o.stored.unlock(ctx); err != nil {
+	if err := o.stored.unlock(ctx); err != nil && !o.unsaved { // of which the reason was said
 		diags = diags.Extend(asDiagnostics(err))
 	}
 	return o.finish(diags)
@@ -339,14 +340,16 @@ func (o *operation) apply(ctx context.Context, plan *stackplan.Plan, inputs give
 			Save:    saver.save,
 		})
 	})
-	saveErr := saver.finish(ctx)
-	if saveErr != nil {
-		diags = withoutSaveErrors(diags).Extend(o.rescueState(saveErr, result.State, saver.base()))
+	if err := saver.finish(ctx); err != nil {
+		saved, moreDiags := o.rescueState(ctx, err, saver, result.State)
+		o.unsaved = !saved
+		diags = withoutSaveErrors(diags).Extend(moreDiags)
 	}
+	diags = diags.Extend(saver.diskFull())
 	moreDiags := o.view.applied(plan, result, outcome{
 		failed:      diags.HasErrors(),
 		interrupted: wasInterrupted(ctx),
-		unsaved:     saveErr != nil,
+		unsaved:     o.unsaved,
 	})
 	return diags.Extend(moreDiags)
 }

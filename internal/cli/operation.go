@@ -35,6 +35,8 @@ type operation struct {
 	stored *storedState
 	round  int // of apply, from 1; 0 with a saved plan
 
+	unsaved bool // what was done is not in the state
+
 	recovered []*tfengine.Recovered // saved, to be said until the operation is finished
 }
 

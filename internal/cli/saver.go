@@ -5,20 +5,14 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // stateSaver writes the changes of an apply into one serial, which it begins with the first change.
@@ -33,6 +27,8 @@ type stateSaver struct {
 	unmoved map[string][]byte
 	unsaved map[string]map[string][]byte
 	lost    error // of a change that has no records
+
+	full bool // the disk is: nothing more was begun
 }
 
 func newStateSaver(stored *storedState, operation string) *stateSaver {
@@ -64,7 +60,25 @@ func (v *stateSaver) save(ctx context.Context, change stackruntime.StateChange) 
 		return err
 	}
 	delete(v.unsaved, component)
-	return nil
+	return v.mayGoOn()
+}
+
+// mayGoOn ends the apply after a change was saved in space that was kept back: for another one there may be none.
+func (v *stateSaver) mayGoOn() error {
+	if !v.stored.lock.ReserveUsed() {
+		return nil
+	}
+	v.full = true
+	return stackruntime.ErrBeginNothing
+}
+
+// diskFull says why not all of an apply was done that was saved.
+func (v *stateSaver) diskFull() hcl.Diagnostics {
+	if !v.full {
+		return nil
+	}
+	return hcl.Diagnostics{problem("Disk is full", "No space is left where the state is kept. What was done is saved, since space was kept back for that, "+
+		"and nothing more was begun. Free some space and run the command again.")}
 }
 
 // writeUnmoved writes addresses that could not be written yet.
@@ -127,80 +141,4 @@ func (v *stateSaver) base() statestore.Base {
 // withoutSaveErrors drops what the evaluator says of a failure that is explained better here.
 func withoutSaveErrors(diags hcl.Diagnostics) hcl.Diagnostics {
 	return slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool { return diag.Summary == "State not saved" })
-}
-
-// rescueFile is written when the state can't be saved.
-const rescueFile = "errored.cairnstate.json"
-
-// stateDocument is a state as "state pull" writes and "state push" reads it.
-type stateDocument struct {
-	FormatVersion string            `json:"format_version"`
-	Deployment    string            `json:"deployment"`
-	Lineage       string            `json:"lineage"`
-	Serial        int64             `json:"serial"`
-	Records       map[string][]byte `json:"records"`
-}
-
-const stateFormatVersion = "1.0"
-
-// rescueState writes the whole state to a file because saving it as the version in base has failed.
-func (o *operation) rescueState(cause error, state *stackstate.State, base statestore.Base) hcl.Diagnostics {
-	diags := hcl.Diagnostics{problem("State was not saved", "%s", asDiagnostics(cause)[0].Detail)}
-	records, err := state.Records()
-	if err != nil {
-		return diags.Append(problem("State cannot be encoded", "%s. This is a bug in cairn; please report it.", upperFirst(err.Error())))
-	}
-	document, err := json.MarshalIndent(stateDocument{
-		FormatVersion: stateFormatVersion,
-		Deployment:    o.deployment,
-		Lineage:       base.Lineage,
-		Serial:        base.Serial,
-		Records:       records,
-	}, "", "  ")
-	if err != nil {
-		return diags.Append(problem("State cannot be encoded", "%s. This is a bug in cairn; please report it.", upperFirst(err.Error())))
-	}
-	path, err := writeRescue(document)
-	if err != nil {
-		return diags.Append(problem("State is lost", "The state could not be written to a file either: %s.", reason(err)))
-	}
-	diags[0].Detail += fmt.Sprintf("\n\nThe newest state, with everything that was done, is in the file %s. "+
-		"When the cause is remedied, save it with: cairn state push %[1]s", path)
-	return diags
-}
-
-// writeRescue writes a new file beside the stack, or where that is not possible among temporary files.
-func writeRescue(document []byte) (string, error) {
-	var errs []error
-	for _, dir := range []string{".", os.TempDir()} {
-		path, err := writeNew(filepath.Join(dir, rescueFile), document)
-		if err == nil {
-			return path, nil
-		}
-		errs = append(errs, err)
-	}
-	return "", errors.Join(errs...)
-}
-
-// writeNew writes a file that only its owner can read, and replaces none.
-func writeNew(path string, content []byte) (string, error) {
-	for attempt := 1; ; attempt++ {
-		name := path
-		if attempt > 1 {
-			name = fmt.Sprintf("%s.%d", path, attempt)
-		}
-		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = file.Write(content)
-		err = errors.Join(err, file.Sync(), file.Close())
-		if err != nil {
-			return "", errors.Join(err, os.Remove(name))
-		}
-		return name, nil
-	}
 }

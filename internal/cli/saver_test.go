@@ -35,6 +35,8 @@ type flakyLock struct {
 
 var errBroken = errors.New("the disk is gone")
 
+func (l *flakyLock) ReserveUsed() bool { return false }
+
 func (l *flakyLock) Begin(context.Context, statestore.Base, string) (statestore.Writer, error) {
 	l.begun++
 	return l, nil

@@ -56,11 +56,16 @@ func decodeState(records map[string][]byte) (*stackstate.State, error) {
 
 // lockState takes the lock and reads the state (rule L3). The caller unlocks it.
 func (s *session) lockState(ctx context.Context, operation string) (*storedState, error) {
+	return s.lockStateWith(ctx, statestore.LockRequest{Operation: operation})
+}
+
+// lockStateWith is lockState for who wants more of the lock.
+func (s *session) lockStateWith(ctx context.Context, request statestore.LockRequest) (*storedState, error) {
 	store, err := s.openStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := store.Lock(ctx, s.deployment, statestore.LockRequest{Operation: operation})
+	lock, err := store.Lock(ctx, s.deployment, request)
 	if err != nil {
 		return nil, err
 	}

@@ -96,6 +96,10 @@ func (s *session) readStateDocument(path string) (*stateDocument, error) {
 	if err != nil {
 		return nil, err
 	}
+	if src, err = unpackState(src); err != nil {
+		return nil, fail("Not a whole state", "%s does not hold all of a state that was printed: %s. Copy it again, from the line with BEGIN to that with END.",
+			describeInput(path), err)
+	}
 	var document stateDocument
 	if err := json.Unmarshal(src, &document); err != nil || document.FormatVersion == "" {
 		return nil, fail("Not a state", "%s is not a document that \"cairn state pull\" has written.", describeInput(path))

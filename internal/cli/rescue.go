@@ -1,0 +1,304 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// rescueFile is written when the state can't be saved.
+const rescueFile = "errored.cairnstate.json"
+
+// stateDocument is a state as "state pull" writes and "state push" reads it.
+type stateDocument struct {
+	FormatVersion string            `json:"format_version"`
+	Deployment    string            `json:"deployment"`
+	Lineage       string            `json:"lineage"`
+	Serial        int64             `json:"serial"`
+	Records       map[string][]byte `json:"records"`
+}
+
+const stateFormatVersion = "1.0"
+
+// rescue keeps what could not be saved, in the first of these places that works: a file beside the stack, one among the user's own files, a
+// temporary one, one in memory, where a person says, and at last on the terminal.
+type rescue struct {
+	*operation
+	saver    *stateSaver
+	state    *stackstate.State
+	document []byte
+}
+
+// rescueState does so after saving has failed. It reports whether the state is saved after all.
+func (o *operation) rescueState(ctx context.Context, cause error, saver *stateSaver, state *stackstate.State) (saved bool, diags hcl.Diagnostics) {
+	diags = hcl.Diagnostics{problem("State was not saved", "%s", asDiagnostics(cause)[0].Detail)}
+	records, err := state.Records()
+	if err != nil {
+		return false, diags.Append(problem("State cannot be encoded", "%s. This is a bug in cairn; please report it.", upperFirst(err.Error())))
+	}
+	base := saver.base()
+	document, err := json.MarshalIndent(stateDocument{
+		FormatVersion: stateFormatVersion,
+		Deployment:    o.deployment,
+		Lineage:       base.Lineage,
+		Serial:        base.Serial,
+		Records:       records,
+	}, "", "  ")
+	if err != nil {
+		return false, diags.Append(problem("State cannot be encoded", "%s. This is a bug in cairn; please report it.", upperFirst(err.Error())))
+	}
+	r := &rescue{o, saver, state, document}
+	path, err := writeRescue(rescueDirs(), document)
+	if err != nil {
+		saved, path, err = r.ask(ctx, err)
+	}
+	switch {
+	case saved:
+		return true, hcl.Diagnostics{problem("State was saved late", "%s\n\nIt is saved now, with everything that was done, and nothing more was begun. "+
+			"Run the command again.", diags[0].Detail)}
+	case path != "":
+		diags[0].Detail += savedIn(path)
+	case err == nil:
+		diags[0].Detail += "\n\nThe newest state, with everything that was done, is printed above, between the lines with BEGIN and END. Copy them with all that is " +
+			"between them into a file that only you can read. When the cause is remedied, save it with: cairn state push FILE"
+	default:
+		diags = diags.Append(r.lost(err))
+	}
+	return false, diags
+}
+
+func savedIn(path string) string {
+	fleeting := ""
+	if slices.Contains(memoryDirs(), filepath.Dir(path)) {
+		fleeting = "That file is in memory, and gone when you log out or the machine is restarted. "
+	}
+	return fmt.Sprintf("\n\nThe newest state, with everything that was done, is in the file %s. %s"+
+		"When the cause is remedied, save it with: cairn state push %[1]s", path, fleeting)
+}
+
+// rescueDirs are the directories to try, those that last longest first. They are rarely all on the same disk.
+func rescueDirs() []string {
+	dirs := []string{"."}
+	own := os.Getenv("XDG_STATE_HOME")
+	if home, err := os.UserHomeDir(); err == nil && !filepath.IsAbs(own) {
+		own = filepath.Join(home, ".local", "state")
+	}
+	if filepath.IsAbs(own) {
+		dirs = append(dirs, filepath.Join(own, "cairn"))
+	}
+	return append(append(dirs, os.TempDir()), memoryDirs()...)
+}
+
+// memoryDirs are the directories that are on no disk.
+func memoryDirs() []string {
+	var dirs []string
+	for _, dir := range []string{os.Getenv("XDG_RUNTIME_DIR"), "/dev/shm"} {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && filepath.IsAbs(dir) {
+			dirs = append(dirs, filepath.Clean(dir))
+		}
+	}
+	return dirs
+}
+
+// writeRescue writes a new file in the first directory where that is possible.
+func writeRescue(dirs []string, document []byte) (string, error) {
+	var errs []error
+	for _, dir := range dirs {
+		if filepath.IsAbs(dir) { // others than the current one may not be there yet
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+		}
+		path, err := writeNew(filepath.Join(dir, rescueFile), document)
+		if err == nil {
+			return path, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", errors.Join(errs...)
+}
+
+// ask lets a person decide what becomes of the state, if there is one. It returns whether it is saved, or the file that it is in, or neither and no
+// error when it was printed.
+//
+// What is printed holds sensitive values, which are printed nowhere else. It is for a person alone: never where standard error is no terminal,
+// since logs are kept and read by many; packed, so that nobody reads it in passing; and, where someone can be asked, only if they want it. They
+// stand before the choice between a secret on their own screen and resources that nobody knows of any more.
+func (r *rescue) ask(ctx context.Context, cause error) (saved bool, path string, err error) {
+	if !isTerminal(r.streams.Err) || r.options.json {
+		return false, "", cause
+	}
+	if !r.flags.input || !r.inputIsTerminal() {
+		return false, "", r.print()
+	}
+	for {
+		r.note("\nThe state could not be saved, and no file could be written: %s.\n\n"+
+			"  Free some space and press Enter to try again, or enter a directory on another disk.\n"+
+			"  \"print\" prints the state here, packed. It holds all values, also sensitive ones.\n\n", reason(cause))
+		answer, err := r.session.ask(ctx, "  Enter a value: ", false)
+		if err != nil {
+			return false, "", errors.Join(cause, err)
+		}
+		dirs := []string{strings.TrimSpace(answer)}
+		switch dirs[0] {
+		case "print":
+			return false, "", r.print()
+		case "":
+			if err := r.saver.finish(ctx); err == nil {
+				return true, "", nil
+			}
+			dirs = rescueDirs()
+		}
+		if path, cause = writeRescue(dirs, r.document); cause == nil {
+			return false, path, nil
+		}
+	}
+}
+
+// lost says that the state is in no place of its own, and where else it is.
+func (r *rescue) lost(cause error) *hcl.Diagnostic {
+	kept := recordedApplies(r.runsDir())
+	var only, nowhere []string
+	for _, component := range slices.Sorted(maps.Keys(r.saver.unsaved)) {
+		switch {
+		case !r.changed(component): // nor are values of the root, which the next apply finds out again
+		case slices.Contains(kept, component):
+			only = append(only, component)
+		default:
+			nowhere = append(nowhere, component)
+		}
+	}
+	if len(nowhere) == 0 && r.saver.lost == nil && len(only) > 0 {
+		return problem("State is only in the working directory", "The state could not be written to another file either: %s.\n\n"+
+			"Nothing is lost: what was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
+			"Do not delete that directory before.", reason(cause), strings.Join(only, ", "), r.runsDir())
+	}
+	detail := fmt.Sprintf("The state could not be written to a file either: %s.", reason(cause))
+	if len(nowhere) > 0 {
+		detail += fmt.Sprintf("\n\nWhat was done to %s is recorded nowhere: look at what really exists before you plan again.", strings.Join(nowhere, ", "))
+	}
+	if len(only) > 0 {
+		detail += fmt.Sprintf("\n\nWhat was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
+			"Do not delete that directory before.", strings.Join(only, ", "), r.runsDir())
+	}
+	return problem("State is lost", "%s", detail)
+}
+
+// changed reports whether something was done to the objects of a component.
+func (r *rescue) changed(component string) bool {
+	addr, err := stackaddrs.ParseAbsComponentInstance(component)
+	if err != nil {
+		return false
+	}
+	var before, after engine.State
+	if c := r.stored.State.Components[addr]; c != nil {
+		before = c.Module
+	}
+	if c := r.state.Components[addr]; c != nil {
+		after = c.Module
+	}
+	hasObjects, err := stackstate.HasObjects(after)
+	return !bytes.Equal(before, after) && (len(before) > 0 || hasObjects || err != nil)
+}
+
+// recordedApplies returns the components of which the engine keeps what an apply has done.
+func recordedApplies(dir string) []string {
+	records, err := filepath.Glob(filepath.Join(dir, "*", "apply.json"))
+	if err != nil {
+		return nil
+	}
+	var components []string
+	for _, name := range records {
+		var record struct {
+			Component string `json:"component"`
+		}
+		src, err := os.ReadFile(name)
+		if err == nil && json.Unmarshal(src, &record) == nil {
+			components = append(components, record.Component)
+		}
+	}
+	return components
+}
+
+// packedType is the type of the PEM block in which a state is printed.
+const packedType = "CAIRN STATE"
+
+// print writes the packed state to standard error.
+func (r *rescue) print() error {
+	packed, err := packState(r.document)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.streams.Err, "\n%s\n", packed)
+	return err
+}
+
+// packState makes lines of text of a state that can be copied from a terminal.
+func packState(document []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write(document)
+	if err := errors.Join(err, w.Close()); err != nil {
+		return nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: packedType, Bytes: packed.Bytes()}), nil
+}
+
+// unpackState is the reverse of packState. What is not packed is returned as it is.
+func unpackState(src []byte) ([]byte, error) {
+	block, _ := pem.Decode(src)
+	if block == nil || block.Type != packedType {
+		return src, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(block.Bytes))
+	if err != nil {
+		return nil, err
+	}
+	const most = 4 << 30
+	document, err := io.ReadAll(io.LimitReader(r, most))
+	return document, errors.Join(err, r.Close())
+}
+
+// writeNew writes a file that only its owner can read, and replaces none.
+func writeNew(path string, content []byte) (string, error) {
+	for attempt := 1; ; attempt++ {
+		name := path
+		if attempt > 1 {
+			name = fmt.Sprintf("%s.%d", path, attempt)
+		}
+		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = file.Write(content)
+		err = errors.Join(err, file.Sync(), file.Close())
+		if err != nil {
+			return "", errors.Join(err, os.Remove(name))
+		}
+		return name, nil
+	}
+}
