@@ -7,21 +7,54 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withSignals{m}, map[string]func(){
 		"cairn": func() {
 			os.Exit(Main(testContext(), os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 		},
+		"await":         await,
 		"panics-in-run": panicInRun,
 	})
+}
+
+// withSignals resets signals for the tests, and not for the programs that this one is, too.
+type withSignals struct{ tests *testing.M }
+
+// Run runs the tests.
+func (w withSignals) Run() int {
+	testenv.ResetSignals()
+	return w.tests.Run()
+}
+
+// await waits until a file exists, or until a text is in it, in place of loops in scripts that know no limit.
+func await() {
+	text := ""
+	if len(os.Args) > 2 {
+		text = os.Args[2]
+	}
+	limit := time.After(time.Minute)
+	tick := time.NewTicker(5 * time.Millisecond)
+	for {
+		if content, err := os.ReadFile(os.Args[1]); err == nil && strings.Contains(string(content), text) {
+			return
+		}
+		select {
+		case <-limit:
+			fmt.Fprintln(os.Stderr, "did not appear within a minute:", strings.Join(os.Args[1:], " "))
+			os.Exit(1)
+		case <-tick.C:
+		}
+	}
 }
 
 // panicInRun shows a run in which the work on a node panics while the display is drawn.

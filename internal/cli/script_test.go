@@ -32,7 +32,7 @@ func testContext() context.Context { return context.Background() }
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
 //   - sources: serves repositories, archives and registries; see scriptSources
 //   - releases: serves releases of terraform and tofu; see releasesCommand
-//   - waitfor FILE: waits until a file exists
+//   - waitfor FILE [TEXT]: waits until a file exists, or a text is in it; what the script runs can call the program await for that
 //   - truncate FILE BYTES: cuts a file
 //   - refused CODE PLACE ARGUMENT...: cairn finds a problem and runs nothing; see refusedCommand
 //   - warned CODE PLACE ARGUMENT...: cairn warns

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -24,6 +26,7 @@ func TestMain(m *testing.M) {
 		actAsParent(dir)
 		return
 	}
+	testenv.ResetSignals()
 	goleak.VerifyTestMain(m)
 }
 
