@@ -52,6 +52,7 @@ one fails, those that depend on it are skipped, and all others are still applied
 			o.register(f)
 			f.BoolVar(&o.destroy, "destroy", false, "destroy everything, like \"cairn destroy\"")
 		},
+		interruptible: true,
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
 			name := "apply"
 			if o.destroy {
@@ -69,11 +70,12 @@ one fails, those that depend on it are skipped, and all others are still applied
 func destroyCommand() *command {
 	var o applyFlags
 	return &command{
-		name:    "destroy",
-		summary: "Destroys everything that the stack manages, after asking.",
-		long:    "The same as \"cairn apply -destroy\". What depends on something else is destroyed before it.",
-		example: "cairn destroy",
-		flags:   o.register,
+		name:          "destroy",
+		summary:       "Destroys everything that the stack manages, after asking.",
+		long:          "The same as \"cairn apply -destroy\". What depends on something else is destroyed before it.",
+		example:       "cairn destroy",
+		flags:         o.register,
+		interruptible: true,
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			o.destroy = true
 			return s.newOperation("destroy", &o.planFlags).applyNew(ctx, o.autoApprove)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -215,6 +216,33 @@ func TestInterrupts(t *testing.T) {
 	first, rest, ok := strings.Cut(stderr.String(), "This will be lost.")
 	if !ok || !strings.Contains(first, "Interrupted.") || !strings.Contains(rest, "Ended at once.") {
 		t.Errorf("messages:\n%s", stderr.String())
+	}
+}
+
+// Before an operation has begun a signal ends the program in good order; while it runs, it is the operation's; and when all is done, only the
+// third one ends the program.
+func TestSignalGuard(t *testing.T) {
+	exits := make(chan guardPhase, 10)
+	guard := guardSignals(func(phase guardPhase) { exits <- phase })
+	guard.signals <- os.Interrupt
+	if phase := <-exits; phase != starting {
+		t.Errorf("exit in phase %d, want %d", phase, starting)
+	}
+	for _, phase := range []guardPhase{operating, ending} {
+		guard.enter(phase)
+		for range 4 {
+			guard.signals <- os.Interrupt
+		}
+		for len(guard.signals) > 0 {
+			runtime.Gosched()
+		}
+	}
+	if phase := <-exits; phase != ending {
+		t.Errorf("exit in phase %d, want %d", phase, ending)
+	}
+	guard.release()
+	if len(exits) > 0 {
+		t.Errorf("%d exits too many", len(exits))
 	}
 }
 

@@ -21,6 +21,7 @@ type command struct {
 
 	minArgs, maxArgs int  // number of positional arguments
 	passesOn         bool // from the first positional argument on, nothing is an option of this command
+	interruptible    bool // it handles interrupts from its first step that matters on
 
 	flags func(*flagSet)
 	run   func(ctx context.Context, s *session, args []string) (status int, err error)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/cairnstacks/cairn/internal/providers"
@@ -28,12 +29,72 @@ func interruptSignals() []os.Signal {
 	return signals
 }
 
+// signalGuard keeps signals from ending the process before an operation handles them, and after that: a program that ends by a signal has not
+// said what it has done, and whoever has sent the signal takes it for one that did not clean up. Its methods do nothing for nil.
+type signalGuard struct {
+	signals chan os.Signal
+
+	mu struct {
+		sync.Mutex
+		phase guardPhase
+	}
+}
+
+type guardPhase int
+
+const (
+	starting  guardPhase = iota // nothing was begun
+	operating                   // who operates handles signals
+	ending                      // everything is done and said
+)
+
+// guardSignals guards until the process ends, or until release. A signal before anything was begun calls exit, and so does the third one
+// when everything is done, in case the end takes long.
+func guardSignals(exit func(phase guardPhase)) *signalGuard {
+	g := &signalGuard{signals: make(chan os.Signal, 3)}
+	signal.Notify(g.signals, interruptSignals()...)
+	go func() { // ends with release, or with the process
+		late := 0
+		for range g.signals {
+			g.mu.Lock()
+			phase := g.mu.phase
+			g.mu.Unlock()
+			if phase == ending {
+				late++
+			}
+			if phase == starting || late == 3 {
+				exit(phase)
+			}
+		}
+	}()
+	return g
+}
+
+func (g *signalGuard) enter(phase guardPhase) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mu.phase = phase
+}
+
+// release lets signals do what they do to any program.
+func (g *signalGuard) release() {
+	if g == nil {
+		return
+	}
+	signal.Stop(g.signals) // from then on nothing is sent
+	close(g.signals)
+}
+
 // interruptible returns a context that ends with the first interrupt. The second one says what would be lost, and
 // only the third ends the process at once. The caller must call stop.
 func (s *session) interruptible(ctx context.Context, lost func() string) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, interruptSignals()...)
+	s.deps.guard.enter(operating)
 	done := make(chan struct{})
 	ended := make(chan struct{})
 	go func() { // ends with stop
@@ -41,6 +102,7 @@ func (s *session) interruptible(ctx context.Context, lost func() string) (_ cont
 		s.handleInterrupts(signals, done, cancel, lost)
 	}()
 	return ctx, func() {
+		s.deps.guard.enter(ending)
 		signal.Stop(signals)
 		close(done)
 		<-ended

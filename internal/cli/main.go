@@ -29,9 +29,16 @@ const (
 	exitChanges = 2
 )
 
-// Main runs the command that the arguments name and returns the exit code of the process.
+// Main runs the command that the arguments name and returns the exit code of the process, which is to end then: signals may go on being
+// kept from it.
 func Main(ctx context.Context, args []string, streams Streams) int {
-	return run(ctx, args, streams, dependencies{})
+	guard := guardSignals(func(phase guardPhase) {
+		if phase == starting {
+			fmt.Fprint(streams.Err, "\nInterrupted. Nothing was begun.\n")
+		}
+		os.Exit(exitError) //nolint:forbidigo // a signal would have done the same
+	})
+	return run(ctx, args, streams, dependencies{guard: guard})
 }
 
 func run(ctx context.Context, args []string, streams Streams, deps dependencies) int {
@@ -104,6 +111,9 @@ func (s *session) dispatch(ctx context.Context, c *command, args []string) (int,
 			s.reportJSON(strings.TrimPrefix(c.path(), "cairn "))
 		}
 		return 0, err
+	}
+	if !c.interruptible {
+		s.deps.guard.release()
 	}
 	return c.run(ctx, s, positional)
 }

@@ -29,6 +29,7 @@ Variables take their values from -var and -var-file, from CAIRN_VAR_name, and fr
 			f.BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 when there are changes, 0 when there are none")
 			f.jsonFlag("write one JSON object a line")
 		},
+		interruptible: true,
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			op := s.newOperation("plan", &o)
 			return op.runPlan(ctx, string(out), detailed)

@@ -89,6 +89,7 @@ type preparedEngine interface {
 type dependencies struct {
 	openEngine func(stackDir, workDir string) (preparedEngine, error)
 	exit       func(status int)
+	guard      *signalGuard // nil where signals are not for this program
 }
 
 func newSession(streams Streams, deps dependencies) *session {
