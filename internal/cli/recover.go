@@ -154,7 +154,11 @@ func runningApplies(dir string) []string {
 		if err != nil || json.Unmarshal(src, &record) != nil {
 			continue // a plan, or not begun yet
 		}
-		running = append(running, fmt.Sprintf("%s, process %d", record.Component, process.PID))
+		text := record.Component
+		if process.PID > 0 {
+			text += fmt.Sprintf(", process %d", process.PID)
+		}
+		running = append(running, text)
 	}
 	return running
 }

@@ -363,6 +363,9 @@ func (e *Engine) died(summary string, outcome *runner.Result) *hcl.Diagnostic {
 	detail := fmt.Sprintf("%s ended unexpectedly with exit code %d.", e.info.Name, outcome.ExitCode)
 	if outcome.Outcome == runner.OutcomeDied {
 		detail = e.info.Name + " was killed, or crashed."
+		if outcome.Interrupted {
+			detail = e.info.Name + " was interrupted and has ended at once."
+		}
 	}
 	if tail := lastLines(outcome.Stderr, 20); tail != "" {
 		detail += " Its last words were:\n\n" + tail

@@ -186,6 +186,12 @@ func TestOrphansOfKilledProcess(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs a system that says who has a file open")
 	}
+	t.Run("recorded", func(t *testing.T) { testOrphans(t, func(Command) {}) })
+	t.Run("not recorded", func(t *testing.T) { testOrphans(t, func(c Command) { forget(t, c) }) })
+}
+
+func testOrphans(t *testing.T, before func(Command)) {
+	t.Helper()
 	c := script(t, `exec 9>fifo; (echo >&9; exec sleep 1000) & wait`)
 	fifo := filepath.Join(c.Dir, "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -210,15 +216,16 @@ func TestOrphansOfKilledProcess(t *testing.T) {
 	if err := started.cmd.Wait(); err == nil {
 		t.Error("the process was not killed")
 	}
+	before(c)
 	p, err := Attach(c.RunDir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Run().Running() {
-		t.Error("the process is running after it was killed")
-	}
 	if result := wait(t, t.Context(), p, nil); result.Outcome != OutcomeDied {
 		t.Errorf("outcome %s", result.Outcome)
+	}
+	if p.Run().Running() {
+		t.Error("the process is running after it was killed")
 	}
 	if n, err := r.Read(make([]byte, 1)); n != 0 || err == nil {
 		t.Errorf("Read = %d, %v; want the end of the file", n, err)

@@ -45,9 +45,10 @@ type Process struct {
 	recordErr  error     // why its number is not recorded
 	pipe       *pipe     // nil if nothing was to be written
 
-	mu     sync.Mutex
-	run    Run  // guarded by mu once Wait has been called
-	exited bool // guarded by mu
+	mu         sync.Mutex
+	run        Run  // guarded by mu once Wait has been called
+	exited     bool // guarded by mu
+	leaderless int  // guarded by mu; looks that have found only what the process has started
 }
 
 // Start starts a process.
@@ -131,13 +132,28 @@ func (p *Process) find() {
 	if p.run.PID > 0 || p.cmd != nil {
 		return
 	}
-	for _, pid := range holders(p.run.aliveFile()) {
+	pids := holders(p.run.aliveFile())
+	for _, pid := range pids {
 		if leadsGroup(pid) { // what it has started is in its group, or in one of its own
 			p.run = p.run.identified(pid)
 			return
 		}
 	}
+	if len(pids) == 0 {
+		return
+	}
+	// The process is gone, and only what it has started is left. A process that was forked just now is not in a group of its own
+	// yet, but for a moment only.
+	if p.leaderless++; p.leaderless < leaderlessLooks {
+		return
+	}
+	for _, pid := range pids {
+		_ = killProcess(pid) //nolint:errcheck // it may have ended by itself; if not, it is waited for
+	}
 }
+
+// leaderlessLooks are so many that time has passed in between.
+const leaderlessLooks = 5
 
 // Run returns what is recorded about the process.
 func (p *Process) Run() Run {

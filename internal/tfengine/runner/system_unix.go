@@ -36,6 +36,10 @@ func interruptProcess(pid int) error {
 	return ignoreGone(syscall.Kill(pid, syscall.SIGINT))
 }
 
+func killProcess(pid int) error {
+	return ignoreGone(syscall.Kill(pid, syscall.SIGKILL))
+}
+
 func killGroup(pid int) error {
 	return ignoreGone(syscall.Kill(-pid, syscall.SIGKILL))
 }

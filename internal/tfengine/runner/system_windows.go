@@ -26,7 +26,9 @@ func interruptProcess(pid int) error {
 }
 
 // killGroup ends the process alone: Windows does not end a group.
-func killGroup(pid int) error {
+func killGroup(pid int) error { return killProcess(pid) }
+
+func killProcess(pid int) error {
 	process, err := os.FindProcess(pid)
 	if err != nil {
 		return nil // gone
