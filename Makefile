@@ -16,7 +16,7 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 && $(PROVIDERS)
 
-.PHONY: help build demo test test-tofu test-tofu-short conformance ordering fuzz stacks damage race lint fmt generate golden bench gobench ci clean
+.PHONY: help build demo test test-tofu test-tofu-short conformance ordering fuzz stacks damage soak race lint fmt generate golden bench gobench ci clean
 
 help:
 	@echo 'build     bin/cairn'
@@ -26,6 +26,7 @@ help:
 	@echo 'conformance  tests of each behaviour of the language, and a table of them; ROWS=101-112 for some'
 	@echo 'ordering  tests of each behaviour of the ordering of many stacks, and a table of them; ROWS="A-05-A-08 B order" for some'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
+	@echo 'soak      kill cairn, engines and providers KILLS=500 times, and count what is left'
 	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
 	@echo 'damage    damage state and plan files DAMAGES=10000 times; what is read must be the truth or an error'
 	@echo 'race      tests where things run at the same time, under the race detector'
@@ -88,6 +89,10 @@ stacks:
 DAMAGES ?= 10000
 damage:
 	@CAIRN_DAMAGES=$(DAMAGES) $(GO) test -v -count=1 -timeout=0 -run='^TestRandomDamage$$' ./internal/statestore ./stackruntime/stackplan
+
+KILLS ?= 500
+soak:
+	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^TestKills$$' -kills=$(KILLS)
 
 # Packages in which goroutines, processes or locks matter.
 RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/tfengine ./internal/tfengine/runner ./internal/providers/... ./internal/statestore/... ./internal/order/... ./internal/cli/...

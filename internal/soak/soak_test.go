@@ -1,0 +1,112 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build linux
+
+package soak_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/cli"
+	"github.com/cairnstacks/cairn/internal/testenv"
+)
+
+var (
+	killsFlag = flag.Int("kills", 6, "kill so many times, in lives of a random seed each")
+	seedFlag  = flag.Uint64("seed", 0, "live only the life of this seed")
+)
+
+// mainVariable makes the test binary the program that is killed.
+const mainVariable = "CAIRN_SOAK_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(mainVariable) != "" {
+		os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	}
+	testenv.ResetSignals()
+	os.Exit(m.Run())
+}
+
+// tally is what happened in all lives.
+type tally struct {
+	mu struct {
+		sync.Mutex
+		left   int // kills
+		counts map[string]int
+	}
+}
+
+func (y *tally) add(what string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.mu.counts[what]++
+}
+
+// kill counts a kill.
+func (y *tally) kill(kind string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.mu.left--
+	y.mu.counts["kills of "+kind]++
+}
+
+func (y *tally) done() bool {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.mu.left <= 0
+}
+
+func (y *tally) String() string {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(y.mu.counts)) {
+		parts = append(parts, fmt.Sprintf("%s: %d", what, y.mu.counts[what]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func TestKills(t *testing.T) {
+	engine := testenv.Engine(t)
+	mirror := testenv.FakeProviderMirror(t)
+	config := testenv.CLIConfigFile(t, mirror)
+	sum := &tally{}
+	sum.mu.left, sum.mu.counts = *killsFlag, map[string]int{}
+	live := func(t *testing.T, seed uint64) {
+		newLife(t, lifeOptions{seed: seed, engine: engine, config: config, sum: sum}).live()
+	}
+	if *seedFlag != 0 {
+		live(t, *seedFlag)
+		t.Log(sum)
+		return
+	}
+	first := rand.Uint64() >> 16 //nolint:gosec // what is killed is left to chance
+	var next sync.Mutex
+	seed := first
+	t.Run("lives", func(t *testing.T) {
+		for worker := range runtime.NumCPU() {
+			t.Run(fmt.Sprint("worker ", worker), func(t *testing.T) {
+				t.Parallel()
+				for !sum.done() && !t.Failed() {
+					next.Lock()
+					mine := seed
+					seed++
+					next.Unlock()
+					t.Run(fmt.Sprint(mine), func(t *testing.T) { live(t, mine) })
+				}
+			})
+		}
+	})
+	t.Logf("seeds from %d to %d; %s", first, seed-1, sum)
+}
