@@ -62,6 +62,7 @@ func (d *decoder) body(body hcl.Body) {
 	d.diags = append(d.diags, diags...)
 
 	content, diags = rest.Content(rootSchema)
+	explainMisplaced(rest, diags, misplacedInStack)
 	d.diags = append(d.diags, diags...)
 	if diags.HasErrors() {
 		d.stack.Incomplete = true
@@ -167,9 +168,17 @@ func (d *decoder) header(block *hcl.Block) hcl.Range {
 	}
 }
 
+// misplaced has what belongs elsewhere, by the type of the block in which it is written.
+var misplaced = map[string]map[string]string{
+	"component": misplacedInComponent,
+	"stack":     misplacedInCall,
+	"provider":  misplacedInProvider,
+}
+
 // content decodes a block's body. ok is false when there were mistakes.
 func (d *decoder) content(block *hcl.Block, schema *hcl.BodySchema) (content *hcl.BodyContent, ok bool) {
 	content, diags := block.Body.Content(schema)
+	explainMisplaced(block.Body, diags, misplaced[block.Type])
 	for _, diag := range diags {
 		if diag.Subject != nil && *diag.Subject == content.MissingItemRange {
 			diag.Subject = d.header(block).Ptr() // there is nothing to see at the place itself

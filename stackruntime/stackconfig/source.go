@@ -5,7 +5,9 @@ package stackconfig
 
 import (
 	"fmt"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/hashicorp/go-slug/sourceaddrs"
 	"github.com/hashicorp/hcl/v2"
@@ -24,7 +26,7 @@ func (d *decoder) source(content *hcl.BodyContent, what string) Source {
 	}
 	addr, err := ParseSource(source.Written)
 	if err != nil {
-		d.errorf(source.Range, "Unusable source address", "%q is not an address we understand: %s.", source.Written, err)
+		d.errorf(source.Range, "Unusable source address", "%q is not an address we understand: %s.%s", source.Written, err, d.localSource(source.Written))
 		return source
 	}
 	if !d.sourceVersion(&source, addr, content.Attributes["version"]) {
@@ -44,6 +46,21 @@ func (d *decoder) source(content *hcl.BodyContent, what string) Source {
 	}
 	source.Dir = dir
 	return source
+}
+
+// localSource says how to write what was meant for a local source. In modules that mistake is as common.
+func (d *decoder) localSource(written string) string {
+	if path.IsAbs(written) || strings.ContainsAny(written, ":?") {
+		return ""
+	}
+	local := "./" + path.Clean(written)
+	if d.loader.checkDir(filepath.Join(d.stack.Dir, filepath.FromSlash(local))) == nil {
+		return fmt.Sprintf(" There is a directory of that name: write %q.", local)
+	}
+	if !strings.Contains(written, "/") {
+		return ` A local source begins with "./" or "../".`
+	}
+	return ""
 }
 
 // resolve returns the directory that a source leads to.
@@ -75,7 +92,7 @@ func (d *decoder) resolve(source Source, addr sourceaddrs.Source) (dir string, o
 func (d *decoder) sourceVersion(source *Source, addr sourceaddrs.Source, attr *hcl.Attribute) bool {
 	switch {
 	case addr.SupportsVersionConstraints() && attr == nil:
-		d.errorf(source.Range, "Version constraint needed", "Registry sources must state the acceptable versions in the version argument.")
+		d.errorf(source.Range, "Version constraint needed", "Registry sources must state the acceptable versions in the version argument.%s", d.localSource(source.Written))
 		return false
 	case attr == nil:
 		return true
