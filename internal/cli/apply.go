@@ -154,10 +154,10 @@ func (o *operation) applyRound(ctx context.Context, autoApprove bool, running *p
 	if diags.HasErrors() {
 		return plan, diags
 	}
-	if planEmpty(plan) {
+	if planEmpty(plan) && !dropsObjects(plan, o.stored.State) {
 		return plan, diags.Extend(o.view.nothingDone(o.stored.State))
 	}
-	if autoApprove {
+	if autoApprove || planEmpty(plan) {
 		o.view.paragraph()
 		return plan, diags.Extend(o.apply(ctx, plan, o.given, running))
 	}
@@ -226,7 +226,7 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 		if diags.HasErrors() {
 			return diags
 		}
-		if planEmpty(plan) {
+		if planEmpty(plan) && !dropsObjects(plan, o.stored.State) {
 			if !o.options.json {
 				o.say("The plan changes nothing.\n")
 			}

@@ -170,6 +170,34 @@ func (o *operation) interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.
 // planEmpty tells whether there is nothing to apply.
 func planEmpty(plan *stackplan.Plan) bool { return views.PlanIsEmpty(plan) }
 
+// dropsObjects reports whether a plan, though it may change nothing, takes objects out of the state: data sources that a
+// module no longer has, and resources that both the module and the world have lost.
+func dropsObjects(plan *stackplan.Plan, state *stackstate.State) bool {
+	return slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool {
+		prior := state.Components[c.Addr]
+		if prior == nil || len(c.EnginePlan) > 0 || len(c.RefreshedState) == 0 {
+			return false
+		}
+		before, err := stackstate.Objects(prior.Module)
+		if err != nil {
+			return false // the plan could not have been made
+		}
+		after, err := stackstate.Objects(c.RefreshedState)
+		if err != nil {
+			return false
+		}
+		type object struct {
+			addr    stackstate.ResourceInstance
+			deposed string
+		}
+		kept := make(map[object]bool, len(after))
+		for _, o := range after {
+			kept[object{o.Addr, o.Deposed}] = true
+		}
+		return slices.ContainsFunc(before, func(o stackstate.Object) bool { return !kept[object{o.Addr, o.Deposed}] })
+	})
+}
+
 // applyInputs are the values to apply a plan file with: of ephemeral variables, and what was given by an option.
 func (o *operation) applyInputs() givenValues {
 	inputs := givenValues{maps.Clone(o.given.values), o.given.explicit}

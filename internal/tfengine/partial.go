@@ -274,8 +274,8 @@ func (p *partial) describe(place module.Place, group instanceGroup) *tfjson.Reso
 	change.Change = &tfjson.Change{
 		Actions: tfjson.Actions{action}, AfterUnknown: map[string]any{}, BeforeSensitive: false, AfterSensitive: map[string]any{},
 	}
-	if p.imports[place] { // nothing else changes, as far as can be told
-		change.Change.Actions, change.Change.Importing = tfjson.Actions{tfjson.ActionNoop}, &tfjson.Importing{Unknown: true}
+	if p.imports[place] { // what else changes cannot be told before the object is known
+		change.Change.Importing = &tfjson.Importing{Unknown: true}
 	}
 	return change
 }

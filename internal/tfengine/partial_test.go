@@ -535,7 +535,7 @@ resource "terraform_data" "i" {
 `})
 	inputs := map[string]cty.Value{"v": cty.UnknownVal(cty.String), "n": cty.UnknownVal(cty.Number)}
 	result := b.plan(b.request(inputs))
-	wantDeferrals(t, result, "terraform_data.a[*] create instance_count_unknown", "terraform_data.i[*] no-op resource_config_unknown")
+	wantDeferrals(t, result, "terraform_data.a[*] create instance_count_unknown", "terraform_data.i[*] create resource_config_unknown")
 	wantActions(t, result, map[string]string{"terraform_data.b": "create "})
 }
 

@@ -137,7 +137,11 @@ func (v resourceView) comments(rc *tfjson.ResourceChange, kind changeKind) []str
 	}
 	switch {
 	case v.deferredReason != "":
-		return []string{name + " is deferred", "(because " + v.deferredReason + ")"}
+		lines := []string{name + " is deferred", "(because " + v.deferredReason + ")"}
+		if rc.Change != nil && rc.Change.Importing != nil {
+			lines = append(lines, toBeImported(rc.Change.Importing))
+		}
+		return lines
 	case v.drift && kind == kindDelete:
 		return []string{name + " has been deleted"}
 	case v.drift:
@@ -179,6 +183,14 @@ func importedFrom(rc *tfjson.ResourceChange) string {
 		return "(imported from " + valuediff.Quote(id) + ")"
 	}
 	return "(imported)"
+}
+
+// toBeImported says what is going to be imported, as far as that is known.
+func toBeImported(importing *tfjson.Importing) string {
+	if importing.ID != "" {
+		return "(to be imported from " + valuediff.Quote(importing.ID) + ")"
+	}
+	return "(to be imported)"
 }
 
 // actionReason says why something is destroyed or only read later.
