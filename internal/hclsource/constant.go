@@ -9,13 +9,17 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 )
 
 // Constant returns the value of an expression that is written out: texts, numbers, booleans, null, and lists and objects of them.
 //
 // It takes time and memory linear in what is written. A loop could take any, and so could a number that becomes a text: 1e600000000
 // has as many digits. Both are errors, and so are calculations. The expression of HCL's JSON syntax is always one that is written out.
-func Constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
+func Constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) { return ConstantOf(expr, nil) }
+
+// ConstantOf is [Constant] with functions that may be called with constants. They must not take more than linear time and memory.
+func ConstantOf(expr hcl.Expression, functions map[string]function.Function) (cty.Value, hcl.Diagnostics) {
 	if native, ok := expr.(hclsyntax.Expression); ok {
 		if at, what := notWrittenOut(native); what != "" {
 			return cty.DynamicVal, hcl.Diagnostics{{
@@ -25,18 +29,23 @@ func Constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 			}}
 		}
 	}
-	return expr.Value(nil)
+	if functions == nil {
+		return expr.Value(nil)
+	}
+	return expr.Value(&hcl.EvalContext{Functions: functions})
 }
 
-// notWrittenOut tells what keeps an expression from being evaluated safely, and where it is; "" for nothing. References and calls are
-// left to the evaluation, which refuses them.
+// notWrittenOut tells what keeps an expression from being evaluated safely, and where it is; "" for nothing. References, and
+// calls of functions that there are not, are left to the evaluation, which refuses them.
 func notWrittenOut(expr hclsyntax.Expression) (at hcl.Range, what string) {
 	switch expr := expr.(type) {
 	case *hclsyntax.LiteralValueExpr:
 		if TooLarge(expr.Val) {
 			return expr.SrcRange, "This number is too large or too small."
 		}
-	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.FunctionCallExpr:
+	case *hclsyntax.ScopeTraversalExpr:
+	case *hclsyntax.FunctionCallExpr:
+		return firstNotWrittenOut(expr.Args)
 	case *hclsyntax.TemplateExpr:
 		return firstNotWrittenOut(expr.Parts)
 	case *hclsyntax.TemplateWrapExpr:

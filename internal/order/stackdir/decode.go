@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
@@ -47,7 +46,7 @@ func (f *found) stackBlock(block *hcl.Block) {
 			*list = f.set(attr)
 		case attr.Name == "id":
 			f.id(attr)
-		// Names may be made by functions of the format. Nothing depends on them.
+		// Names may be made of what is not known here. Nothing depends on them.
 		case attr.Name == "name":
 			f.stack.Name, _ = literal(attr) //nolint:errcheck // see above
 		case attr.Name == "description":
@@ -63,8 +62,16 @@ func (f *found) stackBlock(block *hcl.Block) {
 func (f *found) set(attr *hcl.Attribute) []Reference {
 	items, diags := hcl.ExprList(attr.Expr)
 	if diags.HasErrors() {
-		if value, diags := hclsource.Constant(attr.Expr); !diags.HasErrors() && value.IsNull() {
+		value, diags := constant(attr.Expr)
+		if !diags.HasErrors() && value.IsNull() {
 			return nil
+		}
+		if texts, ok := textsOf(value); ok && !diags.HasErrors() {
+			var set []Reference
+			for _, text := range texts {
+				set = append(set, Reference{text, attr.Expr.Range()})
+			}
+			return set
 		}
 		f.diags = f.diags.Append(order.Problem(order.CodeNotASet, attr.Expr.Range().Ptr(), "Not a set of strings",
 			"The argument %q is a set of strings, as in %[1]s = [\"../a\", \"../b\"].", attr.Name))
@@ -73,7 +80,7 @@ func (f *found) set(attr *hcl.Attribute) []Reference {
 	var set []Reference
 	seen := map[string]bool{}
 	for _, item := range items {
-		value, diags := hclsource.Constant(item)
+		value, diags := constant(item)
 		if diags.HasErrors() || value.IsNull() || !value.IsKnown() || value.Type() != cty.String {
 			f.diags = f.diags.Append(order.Problem(order.CodeNotASet, item.Range().Ptr(), "Not a set of strings",
 				"Each entry of %q is a string in quotes, written out; this is %s.", attr.Name, describe(value, diags)))
@@ -90,7 +97,7 @@ func (f *found) set(attr *hcl.Attribute) []Reference {
 func describe(value cty.Value, diags hcl.Diagnostics) string {
 	switch {
 	case diags.HasErrors():
-		return "an expression that is not known here"
+		return "an expression that is not known here, where only what is written out is, and some functions of it"
 	case value.IsNull():
 		return "null"
 	case value.Type().IsObjectType():
@@ -142,7 +149,7 @@ func (l *loader) checkIDs() {
 
 // literal returns a string that is written out.
 func literal(attr *hcl.Attribute) (string, *hcl.Diagnostic) {
-	value, diags := hclsource.Constant(attr.Expr)
+	value, diags := constant(attr.Expr)
 	if !diags.HasErrors() && value.IsNull() {
 		return "", nil
 	}

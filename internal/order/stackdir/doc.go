@@ -15,7 +15,8 @@
 //
 // Rules:
 //
-//	S1. Files are read and never evaluated: what order depends on is written out, and lines up with a place.
+//	S1. What order depends on is written out, and lines up with a place. Of everything else, only functions are evaluated, called with what
+//	    is written out, whose results depend on nothing else.
 //	S2. Directories and files whose names begin with a dot are no part of the tree, nor are directories with a file
 //	    .tmskip and what is below them. Links to directories are not followed.
 //	S3. A path stands for the stack in that directory and all stacks below it, and so does a query of tags for each stack that it

@@ -185,3 +185,49 @@ func quoted(texts []string) string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// Functions in a stack block are evaluated where their arguments are known.
+func TestFunctionsOfStackBlocks(t *testing.T) {
+	for src, want := range map[string]string{
+		`name = tm_title(tm_join(" ", ["a", "b"]))`:                         "A B||",
+		`name = tm_upper(tm_file("x"))`:                                     "||",
+		`name = tm_upper(global.x)`:                                         "||",
+		`tags = [tm_lower("ONE"), tm_format("%s-%d", "x", 2)]`:              "|one x-2|",
+		`tags = tm_concat(["a"], tm_split(",", "b,a"))`:                     "|a b|",
+		`tags = tm_sort(tm_toset(["b", "a"]))`:                              "|a b|",
+		`after = ["../${tm_replace("x_y", "_", "-")}"]`:                     "||../x-y",
+		`after = tm_distinct(["/a", tm_trimsuffix("/a/", "/")])`:            "||/a",
+		`after = [tm_reverse(["/a"])[0]]`:                                   "error",
+		`tags = [tm_uuid()]`:                                                "error",
+		`tags = [global.x]`:                                                 "error",
+		`tags = [lower("ONE")]`:                                             "error",
+		`tags = tm_concat([1], ["a"])`:                                      "error",
+		`tags = [tm_format("%0100000000d", 1)]`:                             "error",
+		`tags = [tm_replace("aaa", "/a+/", "b")]`:                           "error",
+		`tags = [tm_join("` + strings.Repeat("x", 2000) + `", ["a", "b"])]`: "error",
+		`tags = [tm_lower(tm_join("", [for x in ["a"] : x]))]`:              "error",
+		`id = tm_lower("ID")`:                                               "||",
+		`description = tm_trimspace(" x ")`:                                 "||",
+		`wants = tm_compact(["/a", ""])`:                                    "||",
+	} {
+		root := t.TempDir()
+		for _, dir := range []string{"a", "x-y"} {
+			writeFile(t, root, dir+"/stack.tm.hcl", "stack {}\n")
+		}
+		writeFile(t, root, "s/stack.tm.hcl", "stack {\n  "+src+"\n}\n")
+		tree, diags := Load(root)
+		got := "error"
+		if !diags.HasErrors() {
+			i, _ := tree.Index("/s")
+			s := tree.Stacks[i]
+			var after []string
+			for _, entry := range s.After {
+				after = append(after, entry.Text)
+			}
+			got = s.Name + "|" + strings.Join(s.Tags, " ") + "|" + strings.Join(after, " ")
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s (%v)", src, got, want, diags)
+		}
+	}
+}
