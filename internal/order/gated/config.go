@@ -10,8 +10,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/order/tagquery"
 )
 
-// ConfigFile is where a repository has its configuration.
-const ConfigFile = ".terrateam/config.yml"
+// ConfigFile is where a repository has its configuration, unless it is in [OtherConfigFile].
+const (
+	ConfigFile      = ".terrateam/config.yml"
+	OtherConfigFile = ".terrateam/config.yaml"
+)
 
 // Config is what a configuration says about order.
 type Config struct {

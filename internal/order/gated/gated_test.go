@@ -830,6 +830,13 @@ func TestLoad(t *testing.T) {
 	if diff := cmp.Diff([]string{"app", "modules/free", "modules/named", "stack"}, got); diff != "" {
 		t.Error(diff)
 	}
+	if err := os.Rename(filepath.Join(root, ConfigFile), filepath.Join(root, OtherConfigFile)); err != nil {
+		t.Fatal(err)
+	}
+	other, diags, err := Load(root)
+	if err != nil || diags.HasErrors() || !Exists(root) || len(other.Dirspaces) != len(l.Dirspaces) {
+		t.Errorf("with the other extension: %v, %v", err, diags)
+	}
 	if _, _, err := Load(t.TempDir()); !errors.Is(err, ErrNoConfig) {
 		t.Errorf("without a configuration: %v", err)
 	}

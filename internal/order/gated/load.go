@@ -27,11 +27,12 @@ var ErrNoConfig = errors.New("there is no " + ConfigFile)
 //
 // Errors: [ErrNoConfig], or diagnostics. Warnings come with the layout.
 func Load(root string) (*Layout, hcl.Diagnostics, error) {
-	name := filepath.Join(root, filepath.FromSlash(ConfigFile))
-	if !Exists(root) {
+	file := configFile(root)
+	if file == "" {
 		return nil, nil, ErrNoConfig
 	}
-	src, err := readConfig(root)
+	name := filepath.Join(root, filepath.FromSlash(file))
+	src, err := readConfig(root, file)
 	if err != nil {
 		return nil, unreadable(name, err), nil
 	}
@@ -69,25 +70,32 @@ func Load(root string) (*Layout, hcl.Diagnostics, error) {
 
 // unreadable is about a file, or another that the error names.
 func unreadable(name string, err error) hcl.Diagnostics {
-	if pathError, ok := errors.AsType[*fs.PathError](err); ok && filepath.IsAbs(pathError.Path) == filepath.IsAbs(name) && pathError.Path != ConfigFile {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok && filepath.IsAbs(pathError.Path) == filepath.IsAbs(name) && pathError.Path != ConfigFile && pathError.Path != OtherConfigFile {
 		name = pathError.Path
 	}
 	return hcl.Diagnostics{order.Problem(order.CodeBadPath, &hcl.Range{Filename: name}, "File not readable", "It cannot be read: %s.", userfile.Reason(err))}
 }
 
 // Exists tells whether a repository has a configuration, be it one that cannot be read.
-func Exists(root string) bool {
-	_, err := os.Lstat(filepath.Join(root, filepath.FromSlash(ConfigFile)))
-	return err == nil
+func Exists(root string) bool { return configFile(root) != "" }
+
+// configFile returns where the configuration of a repository is; "" if it has none.
+func configFile(root string) string {
+	for _, name := range []string{ConfigFile, OtherConfigFile} {
+		if _, err := os.Lstat(filepath.Join(root, filepath.FromSlash(name))); err == nil {
+			return name
+		}
+	}
+	return ""
 }
 
 // readConfig does not follow links out of the repository.
-func readConfig(root string) (src []byte, err error) {
+func readConfig(root, name string) (src []byte, err error) {
 	inside, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
-	src, err = yamldoc.ReadFile(inside.FS(), ConfigFile)
+	src, err = yamldoc.ReadFile(inside.FS(), name)
 	return src, errors.Join(err, inside.Close())
 }
 

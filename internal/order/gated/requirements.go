@@ -23,17 +23,21 @@ type Requirements struct {
 	Range *hcl.Range
 }
 
-// requirements reads apply_requirements, with a list of checks, or as one check without a query.
+// requirements reads apply_requirements, with a list of checks or a mapping that is the only one, or as one check without a query.
 func (r *reader) requirements(n *yaml.Node) []Requirements {
 	var all []Requirements
 	own := Requirements{Range: r.at(n)}
 	for _, entry := range r.entries(n, "apply_requirements") {
 		switch entry.Name {
 		case "checks":
+			if entry.Value.Kind == yaml.MappingNode {
+				all = append(all, r.check(entry.Value))
+				continue
+			}
 			for _, check := range r.list(entry.Value, "checks") {
 				all = append(all, r.check(check))
 			}
-		case "create_pending_apply_check": // says nothing about what is needed
+		case "create_pending_apply_check", "create_completed_apply_check_on_noop", "create_if_missing": // say nothing about what is needed
 		default:
 			own.add(entry)
 		}

@@ -27,6 +27,23 @@ apply_requirements:
       approved: {enabled: true}
 `, map[string][]string{"a": nil, "b": {"approved", "status_checks"}, "c": nil}},
 		"without a query": {"apply_requirements: {checks: [{approved: {count: 1}}]}", map[string][]string{"a": {"approved"}, "b": {"approved"}}},
+		"a mapping": {`
+apply_requirements:
+  create_pending_apply_check: true
+  create_completed_apply_check_on_noop: true
+  checks:
+    approved: {enabled: true, count: 2}
+    merge_conflicts: {enabled: false}
+    status_checks: {ignore_matching: [x]}
+`, map[string][]string{"a": {"approved", "status_checks"}, "b": {"approved", "status_checks"}}},
+		"an empty mapping": {"apply_requirements: {checks: {}}", map[string][]string{"a": nil}},
+		"other keys": {`
+definitions: {common: &c {approved: true}}
+create_if_missing: true
+dirs:
+  a: {create_if_missing: true, workspaces: {default: {create_if_missing: false}}}
+apply_requirements: {create_if_missing: true, checks: [*c]}
+`, map[string][]string{"a": {"approved"}, "b": {"approved"}}},
 		"older form": {`
 apply_requirements:
   create_pending_apply_check: true
@@ -67,7 +84,7 @@ apply_requirements:
 
 func TestRequirementsMistakes(t *testing.T) {
 	for _, config := range []string{
-		"apply_requirements: []", "apply_requirements: {checks: {}}", "apply_requirements: {checks: [x]}",
+		"apply_requirements: []", "apply_requirements: {checks: 5}", "apply_requirements: {checks: [x]}",
 		"apply_requirements: {checks: [{tag_query: 'a and', approved: true}]}",
 	} {
 		if _, diags := Read("config.yml", []byte(config)); !diags.HasErrors() {

@@ -22,6 +22,9 @@ import (
 // FileName is the file that makes a directory a plugin.
 const FileName = "tasks.yaml"
 
+// graphFileName is the file of later plugins for tasks that name what they come before and after. They are not read.
+const graphFileName = "deployment_tasks.yaml"
+
 // Load reads the plugins in a folder and returns their tasks in order. Nothing outside of the folder is read, whatever
 // links lead to.
 func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
@@ -42,6 +45,9 @@ func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
 		info, err := root.Stat(entry.Name())
 		if err != nil || !info.IsDir() {
 			continue
+		}
+		if _, err := root.Stat(path.Join(entry.Name(), graphFileName)); err == nil {
+			diags = diags.Append(notRead(filepath.Join(dir, entry.Name(), graphFileName)))
 		}
 		display := filepath.Join(dir, entry.Name(), FileName)
 		src, err := yamldoc.ReadFile(root.FS(), path.Join(entry.Name(), FileName))
@@ -76,6 +82,12 @@ func scriptsDir(root *os.Root, dir, plugin string) string {
 		return filepath.Join(dir, plugin, scripts)
 	}
 	return filepath.Join(dir, plugin)
+}
+
+func notRead(filename string) *hcl.Diagnostic {
+	return order.Warning(order.CodeSyntax, &hcl.Range{Filename: filename}, "Tasks that are not read",
+		"The tasks of this file name what they come before and after (\"requires\", \"required_for\"), and are left out: only the stages of %s are read. "+
+			"Write them into that file, or as tasks of a workspace file with \"after\" and \"before\".", FileName)
 }
 
 func unreadable(filename string, err error) *hcl.Diagnostic {

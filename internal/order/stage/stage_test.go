@@ -335,6 +335,23 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
+// Tasks of the later format are named, as they are not read.
+func TestLoadNamesWhatIsNotRead(t *testing.T) {
+	dir := plugins(t, "p: pre_deployment/5")
+	write(t, filepath.Join(dir, "p", "deployment_tasks.yaml"), "- {id: x, type: shell}\n")
+	write(t, filepath.Join(dir, "q", "deployment_tasks.yaml"), "- {id: y, type: shell}\n")
+	tasks, diags := Load(dir, Strict)
+	var named []string
+	for _, diag := range diags {
+		if diag.Severity == hcl.DiagWarning {
+			named = append(named, filepath.Base(filepath.Dir(diag.Subject.Filename))+"/"+filepath.Base(diag.Subject.Filename))
+		}
+	}
+	if diff := cmp.Diff([]string{"p/deployment_tasks.yaml", "q/deployment_tasks.yaml"}, named); diff != "" || len(tasks) != 1 {
+		t.Errorf("%d tasks, warnings (-want +got):\n%s", len(tasks), diff)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("- {role: x, stage: pre_deployment/1, type: shell, parameters: {cmd: a}}"))
 	f.Add([]byte("- stage: post_deployment:: 5"))
