@@ -4,9 +4,12 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
 	"github.com/cairnstacks/cairn/internal/order"
@@ -43,6 +46,21 @@ func (s *session) showLive(display *live.Display, work func()) {
 	defer s.live.Store(nil)
 	defer stoppable(display)()
 	display.During(work)
+}
+
+// duringWork shows on a terminal that work goes on, and for how long.
+func (s *session) duringWork(title string, work func()) {
+	if !s.canRedraw() {
+		work()
+		return
+	}
+	started := time.Now()
+	s.showLive(live.NewDisplay(s.streams.Out, live.Options{
+		Size: func() live.Size { return terminalSize(s.streams.Out) },
+		Frame: func(now time.Time, size live.Size) []string {
+			return []string{ansi.Truncate(fmt.Sprintf("%s... %s", title, live.Elapsed(now, started)), size.Width, "")}
+		},
+	}), work)
 }
 
 // runDisplay is how a run of many nodes is shown while it lasts.

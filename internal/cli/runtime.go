@@ -82,20 +82,35 @@ func (s *session) lockChanged(changes []tfengine.LockChange) hcl.Diagnostics {
 }
 
 // checkedOptions is prepare for a configuration that is used only if it is good. Where it is not, all its mistakes
-// are found.
+// are found, as far as that is possible with what could be installed.
 func (s *session) checkedOptions(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
 	config, diags := s.loadConfig()
 	if config == nil || len(config.Files) == 0 {
 		return stackruntime.Options{}, diags
 	}
 	opts, moreDiags := s.prepare(ctx, config, false)
-	if !diags.HasErrors() {
-		return opts, diags.Extend(moreDiags)
+	switch {
+	case moreDiags.HasErrors():
+		return opts, diags.Extend(moreDiags).Extend(s.checkSources(ctx, config))
+	case diags.HasErrors():
+		return opts, diags.Extend(moreDiags).Extend(stackruntime.Validate(ctx, opts))
 	}
-	if !moreDiags.HasErrors() {
-		diags = diags.Extend(stackruntime.Validate(ctx, opts))
+	return opts, diags.Extend(moreDiags)
+}
+
+// checkSources returns the mistakes that show without a process of an engine, and without providers.
+func (s *session) checkSources(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
+	if s.deps.openEngine != nil {
+		return nil // it starts no processes
 	}
-	return opts, diags
+	var info engine.Info // which files modules have depends on it
+	if s.binary != nil {
+		info = s.binary.Info
+	}
+	return stackruntime.Validate(ctx, stackruntime.Options{
+		Config: config,
+		Engine: tfengine.NewSourceEngine(info, ".", config.Resolver),
+	})
 }
 
 // configHash identifies the files of the configuration and of its modules, as an engine reads them.

@@ -294,11 +294,19 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 	}
 	opened, err := tfengine.New(tfengine.Options{
 		Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: s.runsDir(), SchemaDir: schemaDir(), Resolver: s.packages(),
+		Working: s.noteWork,
 	})
 	if err != nil {
 		return nil, s.engineProblem(err)
 	}
 	return opened, nil
+}
+
+// noteWork says what takes long, so that a person sees that something is done.
+func (s *session) noteWork(what string) {
+	if !s.options.json {
+		s.note("%s...\n", what)
+	}
 }
 
 // schemaDir is where schemas of providers are kept for all stacks of the user, empty if the system has no place for that.

@@ -5,11 +5,13 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 func validateCommand() *command {
@@ -28,13 +30,9 @@ func validateCommand() *command {
 			defer stop()
 			if s.options.json {
 				s.reportValidation()
+				return s.finish(s.validate(ctx))
 			}
-			diags := s.validate(ctx)
-			status, err := s.finish(diags)
-			if err == nil && status == exitOK && !s.options.json {
-				s.say("%s\n", validMessage(diags))
-			}
-			return status, err
+			return s.validateInSteps(ctx)
 		},
 	}
 }
@@ -51,6 +49,64 @@ func validMessage(diags hcl.Diagnostics) string {
 		return "The configuration is valid, but there are warnings."
 	}
 	return "The configuration is valid."
+}
+
+// validateInSteps reports what shows at once before it goes on with what takes time.
+func (s *session) validateInSteps(ctx context.Context) (int, error) {
+	config, diags := s.loadConfig()
+	if config == nil || len(config.Files) == 0 {
+		return s.finish(diags)
+	}
+	_, engineErr := s.openEngine()
+	diags = diags.Extend(s.checkSources(ctx, config))
+	if err := s.report(diags); err != nil {
+		return 0, err
+	}
+	var moreDiags hcl.Diagnostics
+	if engineErr != nil {
+		moreDiags = asDiagnostics(engineErr)
+	} else {
+		s.duringWork("Checking modules", func() { moreDiags = s.checkWithEngine(ctx, config) })
+	}
+	moreDiags = withoutReported(moreDiags, diags)
+	status, err := s.finish(moreDiags)
+	if diags.HasErrors() {
+		status = exitError
+	}
+	if err == nil && status == exitOK {
+		s.say("%s\n", validMessage(diags.Extend(moreDiags)))
+	}
+	return status, err
+}
+
+// checkWithEngine finds the mistakes of a configuration with the engine and providers, if those can be installed.
+func (s *session) checkWithEngine(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
+	opts, diags := s.prepare(ctx, config, false)
+	if diags.HasErrors() {
+		return diags
+	}
+	return diags.Extend(stackruntime.Validate(ctx, opts))
+}
+
+// withoutReported returns the diagnostics that are not among those that were reported.
+func withoutReported(diags, reported hcl.Diagnostics) hcl.Diagnostics {
+	type identity struct {
+		severity        hcl.DiagnosticSeverity
+		summary, detail string
+		subject         hcl.Range
+	}
+	identify := func(diag *hcl.Diagnostic) identity {
+		id := identity{severity: diag.Severity, summary: diag.Summary, detail: diag.Detail}
+		if diag.Subject != nil {
+			id.subject = *diag.Subject
+		}
+		return id
+	}
+	known := map[identity]bool{}
+	for _, diag := range reported {
+		known[identify(diag)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return known[identify(diag)] })
 }
 
 // validate finds the mistakes of the configuration.

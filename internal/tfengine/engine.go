@@ -35,6 +35,9 @@ type Options struct {
 	// SchemaDir is where schemas of providers are kept, for all stacks; "" for a directory in WorkDir.
 	SchemaDir string
 
+	// Working is called before something is done that may take long and is done once: what it is, such as "Installing providers". May be nil.
+	Working func(what string)
+
 	// Environ is the environment for processes; nil stands for that of this program.
 	Environ []string
 
@@ -54,6 +57,7 @@ type Engine struct {
 	plugins  *providers.Pool
 
 	schemaCache schemacache.Cache
+	working     func(what string)
 
 	mu struct {
 		sync.Mutex
@@ -131,6 +135,9 @@ func New(opts Options) (*Engine, error) {
 		environ:  environ,
 		modules:  module.NewLoader(module.Options{Base: stackDir, Tofu: info.Name == engines.Tofu, Resolver: opts.Resolver}),
 		plugins:  providers.New(providers.Options{Environ: environ}),
+	}
+	if e.working = opts.Working; e.working == nil {
+		e.working = func(string) {}
 	}
 	if opts.SchemaDir == "" {
 		opts.SchemaDir = e.absolute("schemas")

@@ -127,6 +127,7 @@ func (e *Engine) install(ctx context.Context, requirements map[stackaddrs.Provid
 	if !req.Upgrade && e.upToDate(installRecord{Requirements: hash, Lock: hashOf(lock), LacksChecksums: req.ReadOnlyLock}) {
 		return nil
 	}
+	e.working("Installing providers")
 	newLock, diags := e.runInit(ctx, root, lock, req.Upgrade)
 	if diags.HasErrors() {
 		return diags

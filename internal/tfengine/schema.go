@@ -97,6 +97,7 @@ func (e *Engine) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 	if len(missing) == 0 {
 		return schemas, nil
 	}
+	e.working("Reading schemas of " + describeProviders(missing))
 	asked, err := e.askSchemas(ctx, missing)
 	if err != nil {
 		return nil, err
@@ -112,6 +113,14 @@ func (e *Engine) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 		}
 	}
 	return schemas, nil
+}
+
+func describeProviders(providers []installedProvider) string {
+	names := make([]string, len(providers))
+	for i, p := range providers {
+		names[i] = p.source() + " " + filepath.Base(filepath.Dir(p.path))
+	}
+	return strings.Join(names, ", ")
 }
 
 func (s *providerSchemas) add(e *Engine, source string, entry *schemacache.Entry) error {

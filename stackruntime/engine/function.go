@@ -5,12 +5,17 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
+
+// ErrNoProviders says that no provider can be asked, for a reason that the caller of the runtime reports. While a configuration is
+// validated, results of their functions are then unknown.
+var ErrNoProviders = errors.New("there are no providers to ask")
 
 // FunctionCaller is implemented by engines that can call functions of
 // providers. An [Engine] that does not has none to offer.
@@ -19,6 +24,8 @@ import (
 type FunctionCaller interface {
 	// Functions returns the functions of a provider, by name. Repeated calls for
 	// one provider are cheap. The caller must not change the result.
+	//
+	// Errors: [ErrNoProviders], or why it could not be found out.
 	Functions(ctx context.Context, provider stackaddrs.Provider) (map[string]*Function, error)
 
 	// CallFunction calls a function.

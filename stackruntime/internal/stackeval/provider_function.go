@@ -35,6 +35,9 @@ func (s *StackConfig) ProviderFunction(ctx context.Context, call lang.ProviderCa
 	if diags.HasErrors() {
 		return function.Function{}, diags
 	}
+	if found == nil {
+		return unusableFunction, diags
+	}
 	if deprecated := found.signature.Deprecated; deprecated != "" {
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagWarning,
@@ -126,7 +129,8 @@ type providerFunction struct {
 	signature *engine.Function
 }
 
-// providerFunction finds a function of a provider.
+// providerFunction finds a function of a provider. It is nil without an error if there are no providers when a
+// configuration is validated.
 func (m *Main) providerFunction(ctx context.Context, provider stackaddrs.Provider, call lang.ProviderCall) (*providerFunction, hcl.Diagnostics) {
 	problem := func(summary, detail string, args ...any) hcl.Diagnostics {
 		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: call.Range.Ptr()}}
@@ -136,7 +140,11 @@ func (m *Main) providerFunction(ctx context.Context, provider stackaddrs.Provide
 	caller, ok := m.engine.(engine.FunctionCaller)
 	if ok {
 		var err error
-		if functions, err = caller.Functions(stopContext(ctx), provider); err != nil {
+		functions, err = caller.Functions(stopContext(ctx), provider)
+		if errors.Is(err, engine.ErrNoProviders) && m.phase == expr.ValidatePhase {
+			return nil, nil
+		}
+		if err != nil {
 			return nil, problem("Provider functions unavailable",
 				"It cannot be found out which functions provider %s has: %s.", provider, strings.TrimSuffix(err.Error(), "."))
 		}
