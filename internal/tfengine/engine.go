@@ -133,7 +133,7 @@ func New(opts Options) (*Engine, error) {
 		workDir:  workDir,
 		runsDir:  runsDir,
 		environ:  environ,
-		modules:  module.NewLoader(module.Options{Base: stackDir, Tofu: info.Name == engines.Tofu, Resolver: opts.Resolver}),
+		modules:  module.NewLoader(loaderOptions(stackDir, info, opts.Resolver)),
 		plugins:  providers.New(providers.Options{Environ: environ}),
 	}
 	if e.working = opts.Working; e.working == nil {
@@ -149,6 +149,14 @@ func New(opts Options) (*Engine, error) {
 	e.mu.schemas = &onceValue[*providerSchemas]{}
 	e.mu.binaries = map[stackaddrs.Provider]string{}
 	return e, nil
+}
+
+func loaderOptions(stackDir string, info engine.Info, resolver stackconfig.Resolver) module.Options {
+	options := module.Options{Base: stackDir, Resolver: resolver}
+	if options.Tofu = info.Name == engines.Tofu; !options.Tofu {
+		options.Terraform = info.Version
+	}
+	return options
 }
 
 // pathVariables are variables of the user's environment with paths that the binary reads.

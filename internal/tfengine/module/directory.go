@@ -44,6 +44,9 @@ type Directory struct {
 	// Backends are the backend and cloud blocks.
 	Backends []*hcl.Block
 
+	// Versions are the constraints on the version of terraform.
+	Versions []VersionConstraint
+
 	// HasRequiredProviders tells whether there is a required_providers block.
 	HasRequiredProviders bool
 }
@@ -73,7 +76,9 @@ type ProviderBlock struct {
 
 	// Proxy is set if the block configures nothing: an old way to declare a slot.
 	Proxy bool
-	Range hcl.Range
+
+	Version string // constraint as written, or empty
+	Range   hcl.Range
 }
 
 var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
@@ -97,11 +102,14 @@ func schemaOf(names ...string) *hcl.BodySchema {
 }
 
 var (
-	terraformSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
-		{Type: "required_providers"},
-		{Type: "backend", LabelNames: []string{"type"}},
-		{Type: "cloud"},
-	}}
+	terraformSchema = &hcl.BodySchema{
+		Attributes: []hcl.AttributeSchema{{Name: "required_version"}},
+		Blocks: []hcl.BlockHeaderSchema{
+			{Type: "required_providers"},
+			{Type: "backend", LabelNames: []string{"type"}},
+			{Type: "cloud"},
+		},
+	}
 	variableSchema = schemaOf("type", "default", "nullable", "sensitive", "ephemeral", "const")
 	outputSchema   = schemaOf("sensitive", "ephemeral")
 	callSchema     = schemaOf("source", "version", "providers")

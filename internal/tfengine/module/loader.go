@@ -23,15 +23,19 @@ type Options struct {
 	// Tofu makes the loader read .tofu files, as only that engine does.
 	Tofu bool
 
+	// Terraform is the version of terraform that modules may ask for. With tofu it is empty: that takes no such request for its own.
+	Terraform string
+
 	// Resolver finds modules that are not in local directories. Without one, calls of them are errors.
 	Resolver stackconfig.Resolver
 }
 
 // Loader reads modules. It is safe for concurrent use.
 type Loader struct {
-	base     string
-	tofu     bool
-	resolver stackconfig.Resolver // nil if there is none
+	base      string
+	tofu      bool
+	terraform string
+	resolver  stackconfig.Resolver // nil if there is none
 
 	mu struct {
 		sync.Mutex
@@ -58,7 +62,7 @@ func NewLoader(opts Options) *Loader {
 	if err != nil {
 		base = opts.Base
 	}
-	l := &Loader{base: base, tofu: opts.Tofu, resolver: opts.Resolver}
+	l := &Loader{base: base, tofu: opts.Tofu, terraform: opts.Terraform, resolver: opts.Resolver}
 	l.mu.dirs = map[string]*directoryEntry{}
 	l.mu.trees = map[string]*treeEntry{}
 	return l
@@ -107,8 +111,6 @@ func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
 		return nil, hcl.Diagnostics{noModule(l.display(path), "There is no such directory.")}
 	case err != nil:
 		return nil, hcl.Diagnostics{noModule(l.display(path), "The directory cannot be read: "+err.Error()+".")}
-	case len(names) == 0:
-		return nil, hcl.Diagnostics{noModule(l.display(path), "The directory holds no .tf or .tf.json files.")}
 	}
 	var diags hcl.Diagnostics
 	dir := newDirectory(path)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -385,6 +386,124 @@ func TestFilesOfTofu(t *testing.T) {
 		slices.Sort(got)
 		if !slices.Equal(got, test.want) {
 			t.Errorf("tofu %v: got outputs %v, want %v", test.tofu, got, test.want)
+		}
+	}
+}
+
+// What plain terraform takes, although it is unusual.
+func TestUnusualModules(t *testing.T) {
+	fake := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "fake"}
+	clock := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "hashicorp", Type: "time"}
+	required := func(arguments string) string {
+		return "terraform {\n  required_providers {\n    fake = {\n      source = \"cairnstacks/fake\"\n" + arguments + "\n    }\n  }\n}\n"
+	}
+	tests := map[string]struct {
+		files        map[string]string
+		slots        map[string]stackaddrs.Provider
+		requirements map[stackaddrs.Provider][]string
+	}{
+		"local name alone as alias": {
+			map[string]string{"m/main.tf": required("configuration_aliases = [fake]")},
+			map[string]stackaddrs.Provider{"fake": fake},
+			map[stackaddrs.Provider][]string{fake: nil},
+		},
+		"local name and alias": {
+			map[string]string{"m/main.tf": required("configuration_aliases = [fake, fake.b]")},
+			map[string]stackaddrs.Provider{"fake": fake, "fake.b": fake},
+			map[stackaddrs.Provider][]string{fake: nil},
+		},
+		"local name alone in a called module": {
+			map[string]string{
+				"m/main.tf":   required("") + "module \"c\" {\n  source    = \"./c\"\n  providers = { fake = fake.x }\n}\n",
+				"m/c/main.tf": required("configuration_aliases = [fake]"),
+			},
+			map[string]stackaddrs.Provider{"fake": fake, "fake.x": fake},
+			map[stackaddrs.Provider][]string{fake: nil},
+		},
+		"placeholder in a called module": {
+			map[string]string{
+				"m/main.tf":   "module \"c\" {\n  source = \"./c\"\n}\n",
+				"m/c/main.tf": "provider \"time\" {\n  version = \"~> 0.9\"\n}\n",
+			},
+			map[string]stackaddrs.Provider{"time": clock},
+			map[stackaddrs.Provider][]string{clock: {"~> 0.9"}},
+		},
+		"placeholder with an alias": {
+			map[string]string{
+				"m/main.tf":   "module \"c\" {\n  source    = \"./c\"\n  providers = { time.a = time.b }\n}\n",
+				"m/c/main.tf": "provider \"time\" {\n  alias = \"a\"\n}\n",
+			},
+			map[string]stackaddrs.Provider{"time.b": clock},
+			map[stackaddrs.Provider][]string{clock: nil},
+		},
+		"called directory without files": {
+			map[string]string{"m/main.tf": "module \"c\" {\n  source = \"./c\"\n}\n", "m/c/README.md": "later"},
+			map[string]stackaddrs.Provider{},
+			map[stackaddrs.Provider][]string{},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			tree := mustLoad(t, test.files)
+			slots := map[string]stackaddrs.Provider{}
+			for slot, needed := range tree.Module.Slots {
+				slots[slot.String()] = needed.Provider
+			}
+			if diff := cmp.Diff(test.slots, slots); diff != "" {
+				t.Errorf("slots (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.requirements, tree.Module.Requirements); diff != "" {
+				t.Errorf("requirements (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestInvalidLocalNames(t *testing.T) {
+	_, diags := load(t, map[string]string{"m/main.tf": `terraform {
+  required_providers {
+    my_fake = { source = "cairnstacks/fake" }
+    a--b    = { source = "cairnstacks/fake" }
+    My-fake = { source = "cairnstacks/fake" }
+  }
+}
+`}, Options{})
+	var lines []int
+	for _, diag := range diags {
+		if diag.Summary != "Invalid provider local name" {
+			t.Errorf("unexpected: %s", diag)
+		}
+		lines = append(lines, diag.Subject.Start.Line)
+	}
+	slices.Sort(lines)
+	if want := []int{3, 4}; !slices.Equal(lines, want) {
+		t.Errorf("errors in lines %v, want %v", lines, want)
+	}
+}
+
+// A module for another version of terraform may be wrong for this one in many ways, of which only this matters.
+func TestUnsupportedVersionIsReportedAlone(t *testing.T) {
+	files := map[string]string{
+		"m/main.tf":   "terraform {\n  required_version = \">= 1.12\"\n}\nvariable \"v\" { type = no_such_type }\nmodule \"c\" {\n  source = \"./c\"\n}\n",
+		"m/c/main.tf": "terraform {\n  required_version = \"< 1.0\"\n}\nvariable \"v\" { type = no_such_type }\n",
+	}
+	for version, want := range map[string][]string{
+		"1.11.4":       {"m/main.tf:2 Unsupported Terraform version", "m/c/main.tf:2 Unsupported Terraform version"},
+		"1.12.0-beta1": {"m/c/main.tf:2 Unsupported Terraform version"},
+		"":             {"m/main.tf:4 Invalid type specification", "m/c/main.tf:4 Invalid type specification"},
+	} {
+		_, diags := load(t, files, Options{Terraform: version})
+		var got []string
+		for _, diag := range diags {
+			got = append(got, diag.Subject.Filename+":"+strconv.Itoa(diag.Subject.Start.Line)+" "+diag.Summary)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("with version %q (-want +got):\n%s", version, diff)
+		}
+	}
+	for _, odd := range []string{`"soon"`, "var.x", "null", `">= 1.0"`} {
+		if _, diags := load(t, map[string]string{"m/main.tf": "terraform {\n  required_version = " + odd + "\n}\n"}, Options{Terraform: "1.11.4"}); diags.HasErrors() {
+			t.Errorf("required_version = %s: %s", odd, diags)
 		}
 	}
 }

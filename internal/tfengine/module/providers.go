@@ -39,6 +39,9 @@ func (d *Directory) Provider(localName string) (provider stackaddrs.Provider, de
 
 func (d *Directory) addTerraform(block *hcl.Block) hcl.Diagnostics {
 	content, _, diags := block.Body.PartialContent(terraformSchema)
+	if attr := content.Attributes["required_version"]; attr != nil {
+		d.addVersionConstraint(attr)
+	}
 	for _, nested := range content.Blocks {
 		if nested.Type != "required_providers" {
 			d.Backends = append(d.Backends, nested)
@@ -48,6 +51,15 @@ func (d *Directory) addTerraform(block *hcl.Block) hcl.Diagnostics {
 		attrs, moreDiags := nested.Body.JustAttributes()
 		diags = diags.Extend(moreDiags)
 		for name, attr := range attrs {
+			if _, err := tfaddr.ParseProviderPart(name); err != nil {
+				diags = diags.Append(&hcl.Diagnostic{
+					Severity: hcl.DiagError,
+					Summary:  "Invalid provider local name",
+					Detail:   fmt.Sprintf("%q cannot be the local name of a provider: it %s. Give it another name, and refer to the provider by that.", name, err),
+					Subject:  attr.NameRange.Ptr(),
+				})
+				continue
+			}
 			requirement, moreDiags := decodeRequirement(name, attr)
 			diags = diags.Extend(moreDiags)
 			d.Required[name] = requirement
@@ -121,12 +133,12 @@ func (r *Requirement) decodeAliases(localName string, expr hcl.Expression) hcl.D
 		if moreDiags.HasErrors() {
 			continue
 		}
-		if slot.LocalName != localName || slot.Alias == "" {
+		if slot.LocalName != localName {
 			diags = diags.Extend(invalidRequirement(expr.Range(),
 				fmt.Sprintf("A configuration alias of provider %q is written %s.ALIAS.", localName, localName)))
 			continue
 		}
-		r.Aliases = append(r.Aliases, slot.Alias)
+		r.Aliases = append(r.Aliases, slot.Alias) // the local name alone stands for the default configuration
 	}
 	return diags
 }
@@ -152,6 +164,11 @@ func (d *Directory) addProvider(block *hcl.Block) hcl.Diagnostics {
 		diags = diags.Extend(moreDiags)
 		if !moreDiags.HasErrors() && value.Type() == cty.String && !value.IsNull() {
 			provider.Slot.Alias = value.AsString()
+		}
+	}
+	if attr := content.Attributes["version"]; attr != nil {
+		if value, moreDiags := attr.Expr.Value(nil); !moreDiags.HasErrors() && value.Type() == cty.String && !value.IsNull() { // else the engine says so
+			provider.Version = value.AsString()
 		}
 	}
 	d.Providers = append(d.Providers, provider)

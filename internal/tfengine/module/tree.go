@@ -81,6 +81,9 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 	if root == nil {
 		return nil, diags
 	}
+	if len(root.Files) == 0 && !diags.HasErrors() { // a module that is called may be empty
+		return nil, hcl.Diagnostics{noModule(l.display(path), "The directory holds no .tf or .tf.json files.")}
+	}
 	tree := &Tree{Root: root}
 	if l.resolver != nil {
 		if place, ok := l.resolver.Locate(path); ok {
@@ -91,6 +94,9 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 	diags = diags.Extend(l.follow(tree, root, nil))
 	slices.SortFunc(tree.Nodes, func(a, b *Node) int { return cmp.Compare(a.Key, b.Key) })
 	tree.describe()
+	if unsupported := l.unsupported(tree); unsupported.HasErrors() {
+		return tree, unsupported
+	}
 	return tree, diags
 }
 
@@ -225,6 +231,11 @@ func (t *Tree) addDirectory(dir *Directory, node *Node) {
 		if len(requirement.Aliases) == 0 {
 			t.addSlot(dir, node, engine.ProviderSlot{LocalName: name}, requirement.Range)
 		}
+	}
+	for _, block := range dir.Providers { // of a called module: those of the root are errors
+		provider, _ := dir.Provider(block.Slot.LocalName)
+		t.require(provider, block.Version)
+		t.addSlot(dir, node, block.Slot, block.Range)
 	}
 	uses := slices.SortedFunc(maps.Keys(dir.ProviderUses), compareSlots)
 	for _, slot := range uses {
