@@ -253,7 +253,7 @@ func TestLeftOverInstancesAreErrors(t *testing.T) {
 	w.Apply(w.Plan(engine.Normal))
 	w.Inputs["regions"] = cty.SetVal([]cty.Value{cty.StringVal("eu")})
 	plan, diags := w.TryPlan(engine.Normal)
-	want := []string{"Component instance left over", "Component instance left over", "Component instance left over"}
+	want := []string{"Embedded stack left over"}
 	if diff := cmp.Diff(want, summaries(diags)); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)
 	}

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -440,6 +442,10 @@ component "many" {
 ` + movedBlock(`component.each`, `component.many`),
 			"Target of a move not declared", `This block moves component.each["x"] to component.many["x"]`, `component.many`,
 		},
+		"stack instance not declared": {
+			strings.Replace(moveable, `["eu", "us"]`, `["us"]`, 1) + movedBlock(`stack.region["eu"]`, `stack.region["de"]`),
+			"Target of a move not declared", `The same goes for stack.region["de"].component.outer.`, `stack.region["de"]`,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -448,10 +454,8 @@ component "many" {
 			if plan != nil && plan.Applyable || !diags.HasErrors() {
 				t.Fatalf("no error: %s", describe(diags))
 			}
-			for _, diag := range diags {
-				if diag.Summary != test.summary {
-					t.Errorf("unexpected diagnostics:\n%s", describe(diags))
-				}
+			if len(diags) != 1 || diags[0].Summary != test.summary {
+				t.Errorf("diagnostics, want only %q:\n%s", test.summary, describe(diags))
 			}
 			if !strings.Contains(describe(diags), test.detail) {
 				t.Errorf("the diagnostics lack %q:\n%s", test.detail, describe(diags))
@@ -479,5 +483,96 @@ func TestMovesNotSaved(t *testing.T) {
 	})
 	if saves != 1 || len(diags) != 1 || diags[0].Summary != "State not saved" || result.Counts().Total() > 0 {
 		t.Errorf("%d saves, %d things done, diagnostics:\n%s", saves, result.Counts().Total(), describe(diags))
+	}
+}
+
+// What is left over comes with one error for each component instance or lost stack, and with a block that makes it right where there is
+// no choice.
+func TestLeftOverSuggestsMoves(t *testing.T) {
+	tests := map[string]struct {
+		after  string
+		blocks []string // as "from to"; one with a name to fill in is not tried
+	}{
+		"component": {
+			after:  strings.NewReplacer(`"base" {`, `"network" {`, `.base.`, `.network.`).Replace(moveable),
+			blocks: []string{"component.base component.network"},
+		},
+		"component with instances": {
+			after:  strings.Replace(moveable, `"each" {`, `"many" {`, 1),
+			blocks: []string{"component.each component.many", "component.each component.many"},
+		},
+		"two new components": {
+			after:  strings.NewReplacer(`"base" {`, `"network" {`, `.base.`, `.network.`).Replace(moveable) + strings.Replace(moveableBase, "base", "third", 1),
+			blocks: []string{"component.base component.NEW_NAME"},
+		},
+		"no new component": {
+			after:  moveableBase + moveableEach + moveableRegion,
+			blocks: []string{"component.user component.NEW_NAME"},
+		},
+		"for_each gained": {
+			after:  moveableBase + moveableEach + moveableRegion + strings.Replace(moveableUser, "source", "for_each = toset([\"one\"])\nsource", 1),
+			blocks: []string{`component.user component.user["one"]`},
+		},
+		"for_each gained with two keys": {
+			after:  moveableBase + moveableEach + moveableRegion + strings.Replace(moveableUser, "source", "for_each = toset([\"one\", \"two\"])\nsource", 1),
+			blocks: []string{`component.user component.user["NEW_KEY"]`},
+		},
+		"key": {
+			after:  moveableBase + moveableUser + moveableRegion + strings.NewReplacer(`toset(["x", "y"])`, `{ x = "x", z = "y" }`, "each.key", "each.value").Replace(moveableEach),
+			blocks: []string{`component.each["y"] component.each["z"]`},
+		},
+		"stack with all instances": {
+			after:  strings.Replace(moveable, `"region" {`, `"area" {`, 1),
+			blocks: []string{"stack.region stack.area"},
+		},
+		"stack instance": {
+			after:  strings.Replace(moveable, `["eu", "us"]`, `["europe", "us"]`, 1),
+			blocks: []string{`stack.region["eu"] stack.region["europe"]`},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := moveableWorld(t, test.after)
+			_, diags := w.TryPlan(engine.Normal)
+			var blocks []string
+			paste := make(map[string]bool)
+			for _, diag := range diags {
+				text := suggestedBlock.FindStringSubmatch(diag.Detail)
+				if text == nil {
+					t.Fatalf("no block in:\n%s", describe(diags))
+				}
+				blocks = append(blocks, text[1]+" "+text[2])
+				paste[text[0]] = true
+			}
+			if diff := cmp.Diff(test.blocks, blocks); diff != "" {
+				t.Fatalf("blocks (-want +got):\n%s", diff)
+			}
+			if strings.Contains(strings.Join(blocks, ""), "NEW_") {
+				return
+			}
+			w.Write(mainFile + "\n" + test.after + strings.Join(slices.Collect(maps.Keys(paste)), ""))
+			for addr, action := range actions(w.Plan(engine.Normal)) {
+				if action != stackplan.NoOp {
+					t.Errorf("with the block, %s has action %s, want no-op", addr, action)
+				}
+			}
+		})
+	}
+}
+
+var suggestedBlock = regexp.MustCompile(`(?s)\n  moved \{\n    from = (.+?)\n    to   = (.+?)\n  \}\n`)
+
+// In an embedded stack the block is one for all instances of that.
+func TestLeftOverInEmbeddedStackSuggestsMove(t *testing.T) {
+	w := moveableWorld(t, moveable+strings.NewReplacer(`"inner" {`, `"first" {`, ".inner.", ".first.").Replace(moveableFiles))
+	_, diags := w.TryPlan(engine.Normal)
+	if len(diags) != 2 {
+		t.Fatalf("diagnostics: %s; want one for each instance", describe(diags))
+	}
+	for _, diag := range diags {
+		block := suggestedBlock.FindStringSubmatch(diag.Detail)
+		if block == nil || block[1] != "component.inner" || block[2] != "component.first" || !strings.Contains(diag.Detail, "in the files of stack.region says so") {
+			t.Errorf("detail:\n%s", diag.Detail)
+		}
 	}
 }

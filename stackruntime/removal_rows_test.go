@@ -101,7 +101,7 @@ removed {
 		before: stackOfBox(`"a"`) + boxStack,
 		after:  oneBox,
 		plan:   "not applyable\nincomplete\ncomponent.box: create, applyable\n  terraform_data.this: create\n",
-		diags:  "error -: Component instance left over\n",
+		diags:  "error -: Embedded stack left over\n",
 		detail: `stack.s["a"].component.box`,
 	},
 	"116_stack_declared_and_removed": {

@@ -12,30 +12,90 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// leftOver explains why nothing claims a component instance, and what to write so that something does.
-func (m *Main) leftOver(ctx context.Context, addr stackaddrs.AbsComponentInstance) *hcl.Diagnostic {
-	if diag := m.movedTo(addr); diag != nil {
-		return diag
+// leftOver is what nothing claims for one reason: a component instance, or several that a lost stack or a move has in common.
+type leftOver struct {
+	instances []stackaddrs.AbsComponentInstance
+	missing   []stackaddrs.StackInstance // the lost stacks that they are in; none if those exist
+	by        *RemovedInstance           // the removed block that was to remove the only instance; nil if there is none
+}
+
+// explainLeftOver explains why nothing claims component instances, which are sorted, and what to write so that something does: in one
+// diagnostic for all that are in one lost stack, or that one block has moved.
+func (m *Main) explainLeftOver(ctx context.Context, addrs []stackaddrs.AbsComponentInstance) hcl.Diagnostics {
+	var groups []*leftOver
+	byReason := make(map[any]*leftOver)
+	for _, addr := range addrs {
+		found := &leftOver{instances: []stackaddrs.AbsComponentInstance{addr}}
+		var reason any = addr
+		if moved, ok := m.movedBy[addr]; ok {
+			reason = moved.block
+		} else {
+			var missing stackaddrs.StackInstance
+			if missing, found.by = m.misplacedRemoval(ctx, addr); !missing.IsRoot() {
+				found.missing = []stackaddrs.StackInstance{missing}
+			}
+			if found.by == nil && !missing.IsRoot() {
+				reason = m.lostBlock(ctx, missing)
+			}
+		}
+		group := byReason[reason]
+		if group == nil {
+			byReason[reason] = found
+			groups = append(groups, found)
+			continue
+		}
+		group.instances = append(group.instances, addr)
+		for _, missing := range found.missing {
+			if group.missing[len(group.missing)-1] != missing {
+				group.missing = append(group.missing, missing)
+			}
+		}
 	}
-	missing, by := m.misplacedRemoval(ctx, addr)
+	var diags hcl.Diagnostics
+	for _, group := range groups {
+		diags = diags.Append(m.leftOverDiagnostic(ctx, group))
+	}
+	return diags
+}
+
+// lostBlock is what the loss of a stack instance has in common with that of others: the block if none calls the stack any
+// more, otherwise the instance.
+func (m *Main) lostBlock(ctx context.Context, missing stackaddrs.StackInstance) any {
+	caller, step, _ := missing.Parent()
+	if stack := m.stackInstance(ctx, caller); stack != nil && stack.calls[step.Call.Name] == nil {
+		return stackCall{caller, step.Call.Name}
+	}
+	return missing
+}
+
+func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diagnostic {
+	addr := left.instances[0]
+	if _, moved := m.movedBy[addr]; moved {
+		return m.movedToNothing(left.instances)
+	}
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Component instance left over", Extra: DiagnosticAddress{Component: addr}}
-	if by != nil {
-		diag.Subject = by.subject()
-	}
 	switch {
-	case by != nil && missing.IsRoot():
+	case left.by != nil && left.missing == nil:
+		diag.Subject = left.by.subject()
 		diag.Detail = fmt.Sprintf("%s exists in the state, but the stack that this block removes does not have it with these inputs. "+
 			"Change them or the source so that it has, or remove this instance before the stack.", addr)
-	case by != nil:
+	case left.by != nil:
+		diag.Subject = left.by.subject()
 		diag.Summary = "Removal target lies in a missing stack"
-		diag.Detail = fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Remove that instead, as a whole.", addr, missing)
-	case missing.IsRoot():
-		diag.Detail = fmt.Sprintf("%[1]s exists in the state, but no component block creates it and no removed block removes it. "+
-			"Add one of them. A removed block with from = %[1]s and the source of its module destroys it, or forgets it with lifecycle { destroy = false }.", addr)
+		diag.Detail = fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Remove that instead, as a whole.", addr, left.missing[0])
+	case left.missing == nil:
+		diag.Detail = fmt.Sprintf("%[1]s exists in the state, but no component block creates it and no removed block removes it. Add one of them. %[2]s"+
+			"A removed block with from = %[1]s and the source of its module destroys it, or forgets it with lifecycle { destroy = false }.",
+			addr, m.suggestComponentMove(ctx, addr))
 	default:
-		diag.Detail = fmt.Sprintf("%[1]s exists in the state, but no component block creates it and no removed block removes it. "+
-			"Add one of them. Nothing in the configuration produces %[2]s any more: a removed block with from = %[2]s and the source and inputs that it had "+
-			"destroys all of it, or forgets it with lifecycle { destroy = false }.", addr, missing)
+		diag.Summary, diag.Extra = "Embedded stack left over", nil
+		first, verb, pronoun := left.missing[0], "exists", "it"
+		if len(left.missing) > 1 {
+			verb, pronoun = "exist", "them"
+		}
+		diag.Detail = fmt.Sprintf("%s %s in the state with %s, but nothing in the configuration produces %s any more. %s"+
+			"A removed block with from = %s and the source and inputs that it had destroys all of it, or forgets it with lifecycle { destroy = false }.",
+			enumerate(left.missing), verb, enumerate(left.instances), pronoun, m.suggestStackMove(ctx, first), first)
 	}
 	return diag
 }

@@ -146,18 +146,19 @@ func (m *Moved) isDeclared(ctx context.Context, what stackaddrs.Moveable) bool {
 	return component != nil && (whole || has(component.Instances(ctx), what.Key) == yes)
 }
 
-// movedTo says that a component instance which nothing claims was moved to its address. It is nil for others.
-func (m *Main) movedTo(addr stackaddrs.AbsComponentInstance) *hcl.Diagnostic {
-	moved, ok := m.movedBy[addr]
-	if !ok {
-		return nil
-	}
-	return &hcl.Diagnostic{
+// movedToNothing says that the component instances which one block has moved are at addresses that nothing claims.
+func (m *Main) movedToNothing(addrs []stackaddrs.AbsComponentInstance) *hcl.Diagnostic {
+	moved := m.movedBy[addrs[0]]
+	diag := &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Target of a move not declared",
 		Detail: fmt.Sprintf("This block moves %s to %s, which no block of the configuration produces. Make the address that of an instance that there is, or declare it.",
-			moved.from, addr),
+			moved.from, addrs[0]),
 		Subject: moved.block.ToRange.Ptr(),
-		Extra:   DiagnosticAddress{Component: addr},
+		Extra:   DiagnosticAddress{Component: addrs[0]},
 	}
+	if len(addrs) > 1 {
+		diag.Detail += fmt.Sprintf(" The same goes for %s.", enumerate(addrs[1:]))
+	}
+	return diag
 }

@@ -207,7 +207,7 @@ func (m *Main) planRootRemovals(plan *stackplan.Plan) {
 // configuration does not produce: those without resources vanish, the others
 // are errors, because destroying them needs somebody's word.
 func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagnostics {
-	var diags hcl.Diagnostics
+	var left []stackaddrs.AbsComponentInstance
 	prior := m.planning.Prior.Components
 	for _, addr := range slices.SortedFunc(maps.Keys(prior), stackaddrs.AbsComponentInstance.Compare) {
 		switch {
@@ -215,10 +215,10 @@ func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagno
 		case !hasResources(prior[addr].Module):
 			plan.Removed = append(plan.Removed, addr)
 		default:
-			diags = diags.Append(m.leftOver(ctx, addr))
+			left = append(left, addr)
 		}
 	}
-	return diags
+	return m.explainLeftOver(ctx, left)
 }
 
 // hasResources tells whether a module state has any objects. One that cannot be
