@@ -31,6 +31,7 @@ func (memoryEngine) Prepare(context.Context, tfengine.PrepareRequest) hcl.Diagno
 func (memoryEngine) Locks() (map[stackaddrs.Provider]string, error) { return nil, nil }
 
 func (memoryEngine) Recover(context.Context) ([]*tfengine.Recovered, error) { return nil, nil }
+func (memoryEngine) BindRuns([]byte)                                        {}
 
 // stack is a stack in a directory of its own, which is the current one.
 type stack struct {

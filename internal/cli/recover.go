@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +31,9 @@ import (
 //
 // What is said is kept until the operation is finished.
 func (o *operation) recover(ctx context.Context) hcl.Diagnostics {
+	if err := o.bindRuns(ctx); err != nil {
+		return asDiagnostics(err)
+	}
 	found, diags := o.findInterrupted(ctx)
 	diags = diags.Extend(o.saveRecovered(ctx, found))
 	var doubts []string
@@ -49,6 +53,49 @@ func (o *operation) recover(ctx context.Context) hcl.Diagnostics {
 				"or by deleting what nobody manages. Then run this command again with -accept-recovery.", strings.Join(doubts, "\n  ")))
 	}
 	return diags
+}
+
+// bindRuns has the engine believe only those applies that were begun with this state, and not what came with a checkout.
+func (o *operation) bindRuns(ctx context.Context) error {
+	read := func() ([]byte, error) { return o.store.Secret(ctx, o.deployment) }
+	if o.stored.lock != nil && o.name != "plan" { // something may be begun
+		read = func() ([]byte, error) { return o.stored.lock.Secret(ctx) }
+	}
+	secret, err := read()
+	if err != nil {
+		return err
+	}
+	if secret == nil {
+		secret = []byte(rand.Text()) // by which nothing was signed
+	}
+	o.engine.BindRuns(secret)
+	return nil
+}
+
+// unknownRuns explains the errors about directories of applies that the state doesn't know, and returns the others.
+func unknownRuns(err error) (hcl.Diagnostics, error) {
+	all, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil, err
+	}
+	var diags hcl.Diagnostics
+	var others []error
+	for _, err := range all.Unwrap() {
+		unknown, ok := errors.AsType[*tfengine.UnknownRunError](err)
+		if !ok {
+			others = append(others, err)
+			continue
+		}
+		remedy := "Delete it, unless you know what has left it behind."
+		if addr, err := stackaddrs.ParseAbsComponentInstance(unknown.Component); err == nil {
+			remedy = fmt.Sprintf("If it is not yours, delete it. If an apply of yours has left it behind, see what is in its state, and put that into this one before: "+
+				"cairn state import '%s' %s", addr, unknown.StateFile)
+		}
+		diags = diags.Append(problem("Unknown apply in working directory",
+			"By the directory %s, an apply was cut off, but this state knows of none: the directory came with a checkout or a copy of the stack, belongs to "+
+				"another state, or is of an earlier version of cairn. Nothing was taken from it. %s", unknown.Dir, remedy))
+	}
+	return diags, errors.Join(others...)
 }
 
 // saveRecovered saves the states of applies that were not saved before. What is saved is then in o.recovered.
@@ -131,7 +178,8 @@ func (o *operation) findInterrupted(ctx context.Context) ([]*tfengine.Recovered,
 	if !timer.Stop() {
 		<-told
 	}
-	return found, errorDiagnostics(err)
+	diags, err := unknownRuns(err)
+	return found, diags.Extend(errorDiagnostics(err))
 }
 
 // runningApplies describes the applies of which the engine's process is running, in the order of their directories.

@@ -83,6 +83,7 @@ type preparedEngine interface {
 	Prepare(ctx context.Context, req tfengine.PrepareRequest) hcl.Diagnostics
 	Locks() (map[stackaddrs.Provider]string, error)
 	Recover(ctx context.Context) ([]*tfengine.Recovered, error)
+	BindRuns(secret []byte)
 }
 
 // dependencies are replaced by tests. Zero values stand for the real ones.

@@ -39,6 +39,9 @@ type Store interface {
 	// LockInfo returns who holds the deployment's lock, nil if nobody does.
 	LockInfo(ctx context.Context, deployment string) (*LockInfo, error)
 
+	// Secret returns what [Lock.Secret] has made, nil if it has not yet.
+	Secret(ctx context.Context, deployment string) ([]byte, error)
+
 	// ForceUnlock removes a lock whoever holds it. The ID makes sure that it
 	// is the lock the caller has seen.
 	//
@@ -76,6 +79,10 @@ type Lock interface {
 	//   - [*StaleError]: base is not the current lineage and serial.
 	//   - [*LockLostError]: someone removed the lock.
 	Begin(ctx context.Context, base Base, operation string) (Writer, error)
+
+	// Secret returns random bytes that belong to the deployment, the same ones each time, and are kept nowhere else. With
+	// them a program can tell whether something outside of the store was made by one that had this lock.
+	Secret(ctx context.Context) ([]byte, error)
 
 	// Unlock gives the lock back. It does so even when ctx has ended.
 	//

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +44,7 @@ func testStore(t *testing.T, newLocation func(*testing.T) string) {
 		"killed in the middle of writes":         testKilledWriter,
 		"rolled back by changes":                 testChanges,
 		"closed":                                 testClosed,
+		"secret of a deployment":                 testSecret,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { test(t, newLocation(t)) })
@@ -395,6 +397,44 @@ func testDeployments(t *testing.T, location string) {
 	wantRecords(t, mustRead(t, s, "c"), map[string]string{})
 	if _, err := s.Lock(t.Context(), "", LockRequest{}); err == nil {
 		t.Error("Lock accepts a deployment without a name")
+	}
+}
+
+func testSecret(t *testing.T, location string) {
+	s := openStore(t, location)
+	read := func(deployment string) string {
+		t.Helper()
+		secret, err := s.Secret(t.Context(), deployment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(secret)
+	}
+	makeSecret := func(deployment string) string {
+		t.Helper()
+		lock, err := s.Lock(t.Context(), deployment, LockRequest{Operation: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret, err := lock.Secret(t.Context())
+		if err := errors.Join(err, lock.Unlock(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		return string(secret)
+	}
+	if got := read("a"); got != "" {
+		t.Errorf("Secret of a state that is not there: got %q", got)
+	}
+	first := makeSecret("a")
+	if other := makeSecret("b"); len(first) < 16 || first == other {
+		t.Errorf("secrets are %q and %q, want two that nobody guesses", first, other)
+	}
+	s = openStore(t, location)
+	if got := []string{read("a"), makeSecret("a"), read("never locked")}; !slices.Equal(got, []string{first, first, ""}) {
+		t.Errorf("secrets of another program: got %q, want %q twice, and none", got, first)
+	}
+	if err := s.Check(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -223,7 +223,7 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if a.state, err = watchState(a.dir, a.dir.stateFile(record), a.req.PriorState, a.req.Checkpoint); err != nil {
 		return nil, nil, err
 	}
-	if err := a.dir.beginApply(record); err != nil {
+	if err := a.dir.beginApply(a.engine.sign(record)); err != nil {
 		return nil, nil, err
 	}
 	process, err := startWithVariables(a.copy, runner.Command{

@@ -325,7 +325,7 @@ func TestRecoverWhatWasNotStarted(t *testing.T) {
 			if _, err := watchState(dir, "", nil, nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := dir.beginApply(applyRecord{Component: component.String(), Root: treeDir}); err != nil {
+			if err := dir.beginApply(b.engine.sign(applyRecord{Component: component.String(), Root: treeDir})); err != nil {
 				t.Fatal(err)
 			}
 			if left == "record of the process" {
@@ -567,6 +567,50 @@ func TestEmptyStateFileAfterKill(t *testing.T) {
 			}
 			if err := one.Done(); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// What was not begun with the state is neither taken into it nor touched: neither the record nor what is recorded beside it.
+func TestRecoverOnlyWhatTheStateKnows(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	killedApply(t, b, gate)
+	b.engine.BindRuns([]byte("of another state"))
+	recovered, err := b.engine.Recover(context.Background()) // does not wait for the process either
+	unknown, ok := errors.AsType[*UnknownRunError](err)
+	if len(recovered) > 0 || !ok || unknown.Component != component.String() {
+		t.Fatalf("Recover: got %v, %v, want an UnknownRunError", recovered, err)
+	}
+	touch(t, gate)
+	b.engine.BindRuns(nil)
+	if err := b.recover().Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// A link in place of a directory leads to what is not ours.
+func TestRunDirectoryIsNoLink(t *testing.T) {
+	for _, link := range []string{".cairn/runs", ".cairn/runs/" + slug(component.String())} {
+		t.Run(filepath.Base(link), func(t *testing.T) {
+			b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule, "precious/work/file": ""})
+			req := b.slowRequest("gate")
+			err := errors.Join(os.RemoveAll(filepath.Join(b.stack, link)), os.MkdirAll(filepath.Dir(filepath.Join(b.stack, link)), 0o700))
+			if err != nil {
+				t.Fatal(err)
+			}
+			testenv.Symlink(t, filepath.Join(b.stack, "precious"), filepath.Join(b.stack, link))
+			if _, err := b.engine.Recover(context.Background()); err != nil && filepath.Base(link) != "runs" {
+				t.Errorf("Recover: %v", err)
+			}
+			_, diags := b.engine.Plan(context.Background(), req)
+			if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "symbolic link") {
+				t.Errorf("Plan: got %v, want that a link is refused", diags)
+			}
+			if files, err := filepath.Glob(filepath.Join(b.stack, "precious", "*", "*")); err != nil || len(files) != 1 {
+				t.Errorf("of what the link leads to, there is %q, %v", files, err)
 			}
 		})
 	}

@@ -67,6 +67,7 @@ type Engine struct {
 		schemas *onceValue[*providerSchemas]
 
 		binaries map[stackaddrs.Provider]string // paths of providers' programs
+		secret   []byte                         // see BindRuns
 	}
 }
 

@@ -60,18 +60,24 @@ func (r *Recovered) Keep() error { return r.dir.close() }
 // until Done was called for them.
 //
 // The caller must call Done or Keep for each result. They are sorted by component. Results are returned beside an error.
+//
+// Errors: also an [*UnknownRunError], joined with others, for each run that the state doesn't know.
 func (e *Engine) Recover(ctx context.Context) ([]*Recovered, error) {
 	entries, err := os.ReadDir(e.runsDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
+	if err := errors.Join(err, noLink(e.runsDir)); err != nil {
 		return nil, fmt.Errorf("looking for interrupted applies: %w", err)
 	}
 	var recovered []*Recovered
 	var errs []error
 	for _, entry := range entries {
-		one, err := e.recoverRun(ctx, filepath.Join(e.runsDir, entry.Name()))
+		path := filepath.Join(e.runsDir, entry.Name())
+		if _, err := os.Lstat(filepath.Join(path, lockFile)); err != nil || !entry.IsDir() {
+			continue // not made by newRunDir
+		}
+		one, err := e.recoverRun(ctx, path)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("recovering from an interrupted apply in %s: %w", entry.Name(), err))
 		}
@@ -94,13 +100,6 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 			err = errors.Join(err, dir.close())
 		}
 	}()
-	said, err := dir.readReport()
-	if said != nil && !isRetired(path) { // killed in between
-		err = dir.makeRoom()
-	}
-	if said != nil || err != nil {
-		return said, err
-	}
 	data, err := os.ReadFile(dir.file(applyFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, e.removeRemains(dir)
@@ -111,6 +110,16 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 	var record applyRecord
 	if err := json.Unmarshal(data, &record); err != nil {
 		return nil, fmt.Errorf("reading the record of an apply: %w", err)
+	}
+	if !e.isSigned(record) {
+		return nil, &UnknownRunError{Dir: path, Component: record.Component, StateFile: dir.file(goodFile)}
+	}
+	said, err := dir.readReport()
+	if said != nil && !isRetired(path) { // killed in between
+		err = dir.makeRoom()
+	}
+	if said != nil || err != nil {
+		return said, err
 	}
 	if !filepath.IsLocal(record.Root) {
 		return nil, fmt.Errorf("reading the record of an apply: the working copy %q is not in its directory", record.Root)

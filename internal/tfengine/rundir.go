@@ -49,6 +49,7 @@ type applyRecord struct {
 	StartedAt time.Time   `json:"started_at"`
 	Root      string      `json:"root"`  // of the working copy, relative to the run's directory
 	State     string      `json:"state"` // [fileHash] of the state that it began with
+	MAC       string      `json:"mac"`   // of all others, by the secret of the state
 }
 
 // stateFile returns the file that the engine's process writes.
@@ -99,7 +100,7 @@ func slug(address string) string {
 //
 // Errors: [errUnrecovered].
 func (e *Engine) newRunDir(component string) (*runDir, error) {
-	if err := os.MkdirAll(e.runsDir, 0o700); err != nil {
+	if err := errors.Join(noLink(e.runsDir), os.MkdirAll(e.runsDir, 0o700)); err != nil {
 		return nil, fmt.Errorf("making a directory for a run: %w", err)
 	}
 	for attempt := 1; ; attempt++ {
@@ -127,6 +128,9 @@ func (e *Engine) newRunDir(component string) (*runDir, error) {
 // lockRunDir locks a directory, making it if needed. Returns nil if another program, or another
 // run of this one, has it.
 func lockRunDir(path string) (*runDir, error) {
+	if err := noLink(path); err != nil {
+		return nil, err
+	}
 	for {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			return nil, err
@@ -150,6 +154,15 @@ func lockRunDir(path string) (*runDir, error) {
 			return nil, err
 		}
 	}
+}
+
+// noLink fails for a symbolic link: cairn makes none there, and what it would clear is elsewhere.
+func noLink(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode().Type() == os.ModeSymlink {
+		return fmt.Errorf("%s is a symbolic link, which cairn has not made", path)
+	}
+	return nil // who uses the path reports other errors
 }
 
 func sameFile(file *os.File) bool {
