@@ -78,7 +78,6 @@ func TestPlanComponent(t *testing.T) {
 			Actions: []string{"create"}, After: []any{"x", nil}, AfterUnknown: []any{false, true},
 			BeforeSensitive: false, AfterSensitive: false,
 		},
-		"late": {Actions: []string{"delete"}, AfterUnknown: false, BeforeSensitive: false, AfterSensitive: false},
 	}
 	if diff := cmp.Diff(want, got.OutputChanges); diff != "" {
 		t.Errorf("output changes (-want +got):\n%s", diff)
@@ -91,6 +90,39 @@ func TestPlanComponent(t *testing.T) {
 	}
 	if action := byAddress["component.out"].Action; action != "create" {
 		t.Errorf("action of a deferred component: %q, want create", action)
+	}
+}
+
+// As in terraform's plans, an output that a failed apply could not make is created, and one that is deleted stays sensitive.
+func TestPlanOfOutputs(t *testing.T) {
+	db := viewtest.Instance(t, `stack.inner["x"].component.db["a"]`)
+	for name, test := range map[string]struct {
+		component stackplan.Component
+		want      map[string]OutputChange
+	}{
+		"made after a failure": {
+			stackplan.Component{Action: stackplan.Update, Outputs: map[string]cty.Value{"late": cty.UnknownVal(cty.String)}},
+			map[string]OutputChange{
+				"late":     {Actions: []string{"create"}, AfterUnknown: true, BeforeSensitive: false, AfterSensitive: false},
+				"url":      {Actions: []string{"delete"}, Before: "db://", AfterUnknown: false, BeforeSensitive: false, AfterSensitive: false},
+				"password": {Actions: []string{"delete"}, Before: "state-output-secret", AfterUnknown: false, BeforeSensitive: true, AfterSensitive: true},
+			},
+		},
+		"destroyed": {
+			stackplan.Component{Action: stackplan.Delete, Outputs: map[string]cty.Value{"url": cty.NullVal(cty.String)}},
+			map[string]OutputChange{
+				"url":      {Actions: []string{"delete"}, Before: "db://", AfterUnknown: false, BeforeSensitive: false, AfterSensitive: false},
+				"password": {Actions: []string{"delete"}, Before: "state-output-secret", AfterUnknown: false, BeforeSensitive: true, AfterSensitive: true},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.component.Addr, test.component.Complete = db, true
+			doc := NewPlan(&stackplan.Plan{Components: []*stackplan.Component{&test.component}}, PlanOptions{Prior: viewtest.State(t)})
+			if diff := cmp.Diff(test.want, doc.Components[0].OutputChanges); diff != "" {
+				t.Errorf("output changes (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -229,6 +229,8 @@ func componentOutputs(c *stackplan.Component, prior *stackstate.State) map[strin
 	if c.Action == stackplan.Delete || c.Action == stackplan.Forget {
 		after = nil
 	}
+	before = maps.Clone(before)
+	maps.DeleteFunc(before, func(_ string, value cty.Value) bool { return !value.IsKnown() }) // the apply did not get to it
 	result := map[string]OutputChange{}
 	for name := range maps.Keys(before) {
 		if _, ok := after[name]; !ok {
@@ -250,9 +252,13 @@ func componentOutputs(c *stackplan.Component, prior *stackstate.State) map[strin
 }
 
 func newOutputChange(action stackplan.Action, before, after cty.Value) OutputChange {
-	return OutputChange{
+	change := OutputChange{
 		Actions: []string{string(action)},
 		Before:  Tree(before), After: Tree(after), AfterUnknown: UnknownTree(after),
 		BeforeSensitive: SensitiveTree(before), AfterSensitive: SensitiveTree(after),
 	}
+	if action == stackplan.Delete && before != cty.NilVal { // terraform says it of the output, not of the value
+		change.AfterSensitive = marks.Contains(before, marks.Sensitive)
+	}
+	return change
 }
