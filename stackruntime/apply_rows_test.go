@@ -62,6 +62,71 @@ output out = "x"
 	}
 }
 
+// A module that declares the built-in provider takes a configuration of it like of any other, also where a module that it
+// calls does; one that only uses it takes none.
+func TestBuiltInProviderThatAModuleRequires(t *testing.T) {
+	const required = `terraform {
+  required_providers {
+    terraform = { source = "terraform.io/builtin/terraform" }
+  }
+}
+`
+	const archive = `
+-- main.tfcomponent.hcl --
+required_providers {}
+provider "terraform" "this" {}
+component "uses" {
+  source = "./uses"
+}
+component "requires" { # want error "Provider slot not filled" ` + "`component \"requires\"`" + `
+  source = "./requires"
+}
+component "calls" { # want error "Provider slot not filled" ` + "`component \"calls\"`" + `
+  source = "./calls"
+}
+component "filled" {
+  source    = "./requires"
+  providers = { terraform = provider.terraform.this }
+}
+component "filled_called" {
+  source    = "./calls"
+  providers = { terraform = provider.terraform.this }
+}
+-- uses/main.tf --
+resource "terraform_data" "this" {}
+-- requires/main.tf --
+` + required + `
+resource "terraform_data" "this" {}
+-- calls/main.tf --
+module "called" { source = "./called" }
+-- calls/called/main.tf --
+` + required + `
+resource "terraform_data" "this" {}
+`
+	for name, start := range map[string]func(*testing.T, string) *stacktest.Stack{
+		"memory": func(t *testing.T, archive string) *stacktest.Stack { return stacktest.InMemory(t, archive) },
+		"real":   func(t *testing.T, archive string) *stacktest.Stack { return stacktest.Real(t, archive) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, archive)
+			wantMistakes(t, s)
+			head, rest, _ := strings.Cut(archive, `component "requires"`)
+			_, rest, _ = strings.Cut(rest, `component "filled"`)
+			s.Write(head + `component "filled"` + rest)
+			s.Converge()
+			same(t, "state", `
+component.filled
+  terraform_data.this
+component.filled_called
+  module.called.terraform_data.this
+component.uses
+  terraform_data.this
+`, stacktest.StateText(s.State))
+		})
+	}
+}
+
 const inputsAndOutputs = `
 -- main.tfcomponent.hcl --
 variable "kept" { type = string }

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -250,7 +251,7 @@ removed {
   source = "./echo"
 }
 `, []string{"Instance both declared and removed"}},
-		"removed twice": {`
+		"never there, removed twice": {`
 removed {
   from   = component.each["z"]
   source = "./echo"
@@ -259,7 +260,7 @@ removed {
   from   = component.each["z"]
   source = "./echo"
 }
-`, []string{"Instance removed twice"}},
+`, nil},
 		"bad index": {`
 removed {
   from   = component.each[null]
@@ -291,6 +292,48 @@ removed {
 				t.Errorf("%d components planned, want all 4 that are declared: %v", len(plan.Components), slices.Collect(maps.Keys(actions(plan))))
 			}
 		})
+	}
+}
+
+// Two blocks for one instance are a mistake as long as it exists, and harmless afterwards.
+func TestRemovedTwice(t *testing.T) {
+	w := newWorld(t, removable)
+	w.Converge()
+	const rest = `
+component "base" {
+  source = "./echo"
+  inputs = { in = "b" }
+}
+component "user" {
+  source = "./echo"
+  inputs = { in = component.base.out }
+}
+component "each" {
+  for_each = { a = 1 }
+  source   = "./echo"
+  inputs   = { in = each.value }
+}
+removed {
+  from   = component.each["b"]
+  source = "./echo"
+}
+`
+	const again = `
+removed {
+  for_each = toset(["b", "c"])
+  from     = component.each[each.key]
+  source   = "./echo"
+}
+`
+	w.rewrite("main.tfcomponent.hcl", rest+again)
+	_, diags := w.TryPlan(engine.Normal)
+	same(t, "diagnostics", "error main.tfcomponent.hcl:22: Instance removed twice\n", stacktest.Summaries(diags))
+
+	w.rewrite("main.tfcomponent.hcl", rest)
+	w.Converge()
+	w.rewrite("main.tfcomponent.hcl", rest+again)
+	if plan := w.Plan(engine.Normal); plan.Counts().Total() > 0 {
+		t.Errorf("changes of a plan with nothing to remove: %+v", plan.Counts())
 	}
 }
 

@@ -64,7 +64,7 @@ provider "fake" "main" {}
 component "c" {
   source    = "./mod"
   inputs    = { INPUTS }
-  providers = { fake = provider.fake.main }
+  providers = { SLOTS }
 }
 `
 
@@ -82,13 +82,13 @@ output "later" { value = terraform_data.up.output }
 `
 
 // newFeature makes the stack with these inputs of component.c, like "name = var.name, later = component.up.later",
-// and the files of a txtar archive.
-func newFeature(t *testing.T, inputs, archive string) *feature {
+// and the files of a txtar archive. Slots are filled besides that of the fake provider.
+func newFeature(t *testing.T, inputs, archive string, slots ...string) *feature {
 	t.Helper()
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	dir := t.TempDir()
 	t.Setenv("CAIRN_FAKE_STORE", dir)
-	files := strings.Replace(featureStack, "INPUTS", inputs, 1)
+	files := strings.NewReplacer("INPUTS", inputs, "SLOTS", strings.Join(append(slots, "fake = provider.fake.main"), ", ")).Replace(featureStack)
 	if strings.Contains(inputs, "component.up") {
 		files += laterStack
 	}

@@ -299,7 +299,9 @@ resource "terraform_data" "a" {
 output "known" { value = provider::fake::echo({ k = true }) }
 output "later" { value = terraform_data.a.output }
 output "encoded" { value = provider::terraform::encode_expr(["x"]) }
-`)
+-- terraform.tfcomponent.hcl --
+provider "terraform" "main" {}
+`, "terraform = provider.terraform.main")
 	plan := f.plan(engine.Normal)
 	if got := planned(t, plan).Outputs["known"]; !got.RawEquals(cty.ObjectVal(map[string]cty.Value{"k": cty.True})) {
 		t.Errorf("planned output known = %#v", got)

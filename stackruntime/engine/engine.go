@@ -97,7 +97,7 @@ type Module struct {
 	Outputs   map[string]*Output
 
 	// Slots are the provider configurations that the module tree takes from its
-	// root, by declaration or by use of a resource.
+	// root, by declaration or by use of a resource. Of the built-in provider only by declaration.
 	Slots map[ProviderSlot]*Slot
 
 	// Requirements are the version constraints of all providers in the module

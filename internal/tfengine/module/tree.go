@@ -263,8 +263,8 @@ func (t *Tree) require(provider stackaddrs.Provider, version string) {
 // addSlot records the root's slot that a slot of a directory is filled from.
 func (t *Tree) addSlot(dir *Directory, node *Node, slot engine.ProviderSlot, at hcl.Range) (engine.ProviderSlot, bool) {
 	provider, declared := dir.Provider(slot.LocalName)
-	if provider.IsBuiltin() {
-		return slot, false
+	if provider.IsBuiltin() && !declared {
+		return slot, false // whoever only uses what is part of the engine takes no configuration of it
 	}
 	slot, ok := t.rootSlot(node, slot, provider)
 	if !ok {

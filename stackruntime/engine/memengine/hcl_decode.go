@@ -149,10 +149,9 @@ func (d *decoder) decodeRequirement(attr *hcl.Attribute) {
 	if parsed.Hostname == tfaddr.DefaultProviderRegistryHost && !parsed.HasKnownNamespace() {
 		provider.Namespace = "hashicorp"
 	}
-	if attr.Name == "terraform" || provider.IsBuiltin() {
-		return // part of the engine: no slot to fill
+	if !provider.IsBuiltin() { // that one is part of the engine
+		d.addRequirement(provider, version)
 	}
-	d.addRequirement(provider, version)
 	slot := &engine.Slot{Provider: provider, Declared: true, Range: attr.NameRange}
 	if len(aliases) == 0 {
 		d.program.module.Slots[engine.ProviderSlot{LocalName: attr.Name}] = slot

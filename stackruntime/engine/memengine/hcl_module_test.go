@@ -175,13 +175,13 @@ func TestDescribeModule(t *testing.T) {
 	if diff := cmp.Diff(map[stackaddrs.Provider][]string{fake: {"~> 1.2"}, local: nil}, m.Requirements); diff != "" {
 		t.Errorf("requirements (-want +got):\n%s", diff)
 	}
-	for _, slot := range []engine.ProviderSlot{{LocalName: "fake", Alias: "main"}, {LocalName: "fake", Alias: "other"}, {LocalName: "local"}} {
+	for _, slot := range []engine.ProviderSlot{{LocalName: "fake", Alias: "main"}, {LocalName: "fake", Alias: "other"}, {LocalName: "local"}, {LocalName: "terraform"}} {
 		if s := m.Slots[slot]; s == nil || !s.Declared {
 			t.Errorf("slot %s: got %+v", slot, s)
 		}
 	}
-	if len(m.Slots) != 3 {
-		t.Errorf("slots: got %v, want 3", m.Slots)
+	if len(m.Slots) != 4 {
+		t.Errorf("slots: got %v, want 4", m.Slots)
 	}
 	noErrors(t, w.e.ValidateModule(t.Context(), w.dir))
 }

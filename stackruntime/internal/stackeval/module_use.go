@@ -115,9 +115,6 @@ func (u *moduleUse) checkSlots(ctx context.Context, module *engine.Module) hcl.D
 	slots := slices.SortedFunc(maps.Keys(module.Slots), compareSlots)
 	for _, slot := range slots {
 		provider := module.Slots[slot].Provider
-		if provider.IsBuiltin() {
-			continue
-		}
 		assignment, ok := u.assignment(slot)
 		if !ok {
 			diags = diags.Append(&hcl.Diagnostic{

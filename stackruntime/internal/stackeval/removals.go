@@ -20,7 +20,7 @@ import (
 //
 // Which block gets an existing instance is decided here, by section 4.4 of the language reference: blocks
 // that declare it come first, then removed blocks that name it, then blocks that may declare it, then
-// removed blocks that may name it. Two blocks that name it are a mistake of the configuration.
+// removed blocks that may name it. Two blocks that name an instance that exists are a mistake of the configuration.
 type removals[I any] struct {
 	stack  *Stack
 	name   string
@@ -62,13 +62,16 @@ func (r *removals[I]) aspect(kind *removalKind[I]) memo.Aspect[claims[I]] {
 			taken := make(map[stackaddrs.InstanceKey]*RemovedInstance)
 			for _, inst := range named {
 				key := inst.Target(ctx).key
+				exists := slices.Contains(kind.existing, key)
 				switch other := taken[key]; {
+				case other != nil && !exists:
+					continue // neither has anything to remove
 				case other != nil:
 					diags = diags.Append(inst.mistake("Instance removed twice", fmt.Sprintf("%s is already claimed by the block at %s.", kind.address(key), other.removed.config.decl.Range), kind.extra(key)))
 					continue
 				case isDeclared(key):
 					diags = diags.Append(inst.mistake("Instance both declared and removed", fmt.Sprintf("%s is still produced by the block at %s.", kind.address(key), kind.place), kind.extra(key)))
-				case slices.Contains(kind.existing, key):
+				case exists:
 					c.instances[key] = kind.newInstance(inst, key, false)
 				}
 				taken[key] = inst
