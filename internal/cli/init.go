@@ -37,6 +37,9 @@ lock files belong into version control.`,
 			if diags.HasErrors() {
 				return s.finish(diags)
 			}
+			if state, err := s.stateFile(); err == nil {
+				s.keepFromGit(ctx, state)
+			}
 			info := opts.Engine.Info()
 			s.stdout("Engine: %s %s\n", info.Name, info.Version)
 			if text := versionFileIgnored(info.Name); text != "" {

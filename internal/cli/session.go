@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
@@ -371,17 +372,31 @@ func (s *session) openStore(ctx context.Context) (statestore.Store, error) {
 	if err := s.chooseDeployment(); err != nil {
 		return nil, err
 	}
-	settings, err := s.readSettings()
+	location, err := s.stateLocation()
 	if err != nil {
 		return nil, err
 	}
-	location := firstSet(s.options.state, os.Getenv(stateVariable), settings.state, defaultState)
 	store, err := statestore.Open(ctx, location)
 	if err != nil {
 		return nil, err
 	}
 	s.store = store
 	return store, nil
+}
+
+// stateLocation is where the state is kept, as a path or URL.
+func (s *session) stateLocation() (string, error) {
+	settings, err := s.readSettings()
+	if err != nil {
+		return "", err
+	}
+	return firstSet(s.options.state, os.Getenv(stateVariable), settings.state, defaultState), nil
+}
+
+// stateFile is the path of the state, whether it exists or not.
+func (s *session) stateFile() (string, error) {
+	location, err := s.stateLocation()
+	return strings.TrimPrefix(location, "sqlite://"), err
 }
 
 // asDiagnostics makes diagnostics of any error.

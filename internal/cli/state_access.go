@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -65,9 +67,18 @@ func (s *session) lockStateWith(ctx context.Context, request statestore.LockRequ
 	if err != nil {
 		return nil, err
 	}
+	path, err := s.stateFile()
+	if err != nil {
+		return nil, err
+	}
+	_, err = os.Stat(path)
+	isNew := errors.Is(err, fs.ErrNotExist)
 	lock, err := store.Lock(ctx, s.deployment, request)
 	if err != nil {
 		return nil, err
+	}
+	if isNew {
+		s.keepFromGit(ctx, path)
 	}
 	if dead := lock.TakenFrom(); dead != nil {
 		s.note("The lock of %s (process %d on %s) was taken over: that process, which began %q at %s, is gone.\n",
