@@ -27,7 +27,7 @@ func (s *session) chooseDeployment() error {
 // runsDir is where the engine keeps what applies of a deployment have done until it is in the state.
 func (s *session) runsDir() string {
 	if s.deployment == defaultDeployment {
-		return filepath.Join(workDir, "runs")
+		return filepath.Join(dataDir(), "runs")
 	}
-	return filepath.Join(workDir, "deployments", s.deployment, "runs")
+	return filepath.Join(dataDir(), "deployments", s.deployment, "runs")
 }

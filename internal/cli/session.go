@@ -6,6 +6,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -34,8 +35,26 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// workDir holds what the engine keeps between commands, beside the stack.
+// workDir holds what the engine keeps between commands, beside the stack unless dataVariable names another place.
 const workDir = ".cairn"
+
+// dataVariable is the environment variable that names a directory for what is kept in workDir otherwise. No setting of a checkout does: where
+// files go, and from where runs are recovered, is for the user to say.
+const dataVariable = "CAIRN_DATA_DIR"
+
+// dataDir is the working directory. Below the one that the user names, each stack has its own, whatever else is run with that variable.
+func dataDir() string {
+	dir := os.Getenv(dataVariable)
+	if dir == "" {
+		return workDir
+	}
+	stack := currentDir()
+	if resolved, err := filepath.EvalSymlinks(stack); err == nil {
+		stack = resolved
+	}
+	sum := sha256.Sum256([]byte(stack))
+	return filepath.Join(dir, fmt.Sprintf("%s-%x", filepath.Base(stack), sum[:6]))
+}
 
 // defaultDeployment is the one that a stack has if nobody names another.
 const defaultDeployment = "default"
@@ -278,7 +297,7 @@ func (s *session) openEngine() (preparedEngine, error) {
 	if open == nil {
 		open = s.openBinary
 	}
-	opened, err := open(".", firstSet(s.workDir, workDir))
+	opened, err := open(".", firstSet(s.workDir, dataDir()))
 	if err != nil {
 		return nil, err
 	}
@@ -330,9 +349,12 @@ func (s *session) findBinary(workDir string) (*engines.Candidate, error) {
 		return nil, err
 	}
 	if err := makeWorkDir(workDir); err != nil {
+		if !filepath.IsAbs(workDir) {
+			workDir = filepath.Join(currentDir(), workDir)
+		}
 		return nil, fail("Working directory cannot be used", "cairn keeps the engine's files in the directory %s, and nothing can be written there: %s. "+
-			"Make the directory of the stack writable for this user, or copy the stack to one that is, and name that with -chdir=DIR.",
-			filepath.Join(currentDir(), workDir), reason(err))
+			"Name another directory for them with "+dataVariable+"=DIR, make the directory of the stack writable for this user, or copy the stack to one that is, "+
+			"and name that with -chdir=DIR.", workDir, reason(err))
 	}
 	search.Identifier.RecordFile = tfengine.RecordFile(workDir)
 	found, err := search.Find(context.Background())

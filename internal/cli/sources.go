@@ -19,7 +19,7 @@ import (
 
 // bundleOptions say where the source packages of the stack are.
 func bundleOptions() bundle.Options {
-	return bundle.Options{StackDir: ".", Dir: filepath.Join(workDir, "sources")}
+	return bundle.Options{StackDir: ".", Dir: filepath.Join(dataDir(), "sources")}
 }
 
 // packages returns the prepared source packages.
@@ -40,11 +40,11 @@ func (s *session) packagePath(address string) (string, bool) {
 
 // fetchConfig is loadConfig after all source packages have been fetched.
 func (s *session) fetchConfig(ctx context.Context, upgrade bool) (*stackconfig.Config, hcl.Diagnostics) {
-	if err := makeWorkDir(workDir); err != nil {
+	if err := makeWorkDir(dataDir()); err != nil {
 		return nil, asDiagnostics(fail("Working directory cannot be used", "The directory for source packages cannot be used: %s.", reason(err)))
 	}
-	var info engine.Info                                 // which modules are called depends on it
-	if found, err := s.findBinary(workDir); err == nil { // otherwise prepare reports the error
+	var info engine.Info                                   // which modules are called depends on it
+	if found, err := s.findBinary(dataDir()); err == nil { // otherwise prepare reports the error
 		info = found.Info
 	}
 	fetcher, err := bundle.NewFetcher(bundle.FetcherOptions{

@@ -91,7 +91,7 @@ func versionCommand() *command {
 // forget after use.
 func (s *session) openForVersion() (_ preparedEngine, forget func(), err error) {
 	forget = func() {}
-	if checkWritable(workDir) != nil {
+	if checkWritable(dataDir()) != nil {
 		temporary, err := os.MkdirTemp("", "cairn-version-")
 		if err != nil {
 			return nil, nil, err
