@@ -135,7 +135,7 @@ type optionValues struct {
 func valuesOf(option *flag.Flag) optionValues {
 	placeholder, _ := flag.UnquoteUsage(option)
 	switch placeholder {
-	case "FILE", "DIR", "BINARY", "PATH|URL":
+	case "FILE", "DIR", "BINARY", "PATH":
 		return optionValues{files: true}
 	}
 	if takesNone(option) {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // flagSet parses options as package flag does, with -x=v, --x=v and -x v, and lets them stand after positional
@@ -29,7 +30,9 @@ type globalOptions struct {
 	deployment string
 	engine     string
 	lockfile   lockfileValue
-	json       bool // of the commands that have it
+
+	lockTimeout time.Duration // how long to wait for somebody else's lock
+	json        bool          // of the commands that have it
 }
 
 func (s *session) newFlags(c *command) *flagSet {
@@ -141,8 +144,14 @@ func isBool(option *flag.Flag) bool {
 
 // stateFlags adds the options of commands that touch the state.
 func (f *flagSet) stateFlags() {
-	f.StringVar(&f.session.options.state, "state", "", "keep the state in this file, or at this URL: `PATH|URL`")
+	f.StringVar(&f.session.options.state, "state", "", "keep the state in this file: `PATH`")
 	f.StringVar(&f.session.options.deployment, "deployment", "", "work on the deployment `NAME` of the stack, which has a state of its own")
+}
+
+// lockFlags adds the options of commands that lock the state.
+func (f *flagSet) lockFlags() {
+	f.stateFlags()
+	f.DurationVar(&f.session.options.lockTimeout, "lock-timeout", 0, "wait for `DURATION`, such as 5m, if somebody else has locked the state")
 }
 
 // engineFlags adds the options of commands that run the engine.

@@ -54,11 +54,15 @@ func (o *operation) runPlan(ctx context.Context, out string, detailed bool) (int
 	if diags.HasErrors() {
 		return o.finish(o.interrupted(ctx, diags))
 	}
-	stored, err := o.lockExisting(ctx, "plan")
+	stored, err := o.lockExisting(ctx, planOperation)
+	if err == nil && out != "" {
+		err = stored.maySavePlan()
+	}
 	if err != nil {
 		return o.finish(diags.Extend(asDiagnostics(err)))
 	}
 	o.stored = stored
+	diags = diags.Extend(stored.mayBeStale())
 	status, moreDiags := o.planAndShow(ctx, out, detailed)
 	diags = diags.Extend(moreDiags)
 	if err := o.stored.unlock(ctx); err != nil {

@@ -36,7 +36,7 @@ func (o *planFlags) register(f *flagSet) {
 	f.BoolVar(&o.concise, "concise", false, "leave out lines for what is unchanged, as for the logs of CI")
 	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
 	f.BoolVar(&o.acceptRecovery, "accept-recovery", false, "go on although an apply that was cut off may have made changes that the state does not show")
-	f.stateFlags()
+	f.lockFlags()
 	f.providerFlags()
 }
 

@@ -10,10 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -24,8 +26,12 @@ type storedState struct {
 
 	deployment string // whose it is
 
-	lock statestore.Lock // nil when the state was only read
+	lock     statestore.Lock         // nil when the state was only read
+	lockedBy *statestore.LockedError // whose lock kept this from being locked, too; only for operations that change nothing
 }
+
+// planOperation is what a lock is held for that changes nothing.
+const planOperation = "plan"
 
 // readState reads the state without locking it.
 func (s *session) readState(ctx context.Context) (*storedState, error) {
@@ -73,7 +79,7 @@ func (s *session) lockStateWith(ctx context.Context, request statestore.LockRequ
 	}
 	_, err = os.Stat(path)
 	isNew := errors.Is(err, fs.ErrNotExist)
-	lock, err := store.Lock(ctx, s.deployment, request)
+	lock, err := s.awaitLock(ctx, store, request)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +98,42 @@ func (s *session) lockStateWith(ctx context.Context, request statestore.LockRequ
 	return stored, nil
 }
 
+// lockInterval is how long passes between two tries to get a lock.
+const lockInterval = 500 * time.Millisecond
+
+// awaitLock takes the lock, for which it waits as long as the user wants.
+func (s *session) awaitLock(ctx context.Context, store statestore.Store, request statestore.LockRequest) (statestore.Lock, error) {
+	var deadline time.Time // from when it was found locked
+	for {
+		lock, err := store.Lock(ctx, s.deployment, request)
+		locked, ok := errors.AsType[*statestore.LockedError](err)
+		if !ok || s.options.lockTimeout <= 0 {
+			return lock, err
+		}
+		if deadline.IsZero() {
+			deadline = time.Now().Add(s.options.lockTimeout)
+			s.note("Waiting at most %s for the lock: %s.\n", s.options.lockTimeout, describeHolder(&locked.Holder))
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fail("Interrupted", "The lock of the state was waited for. Nothing was changed.")
+		case <-time.After(min(left, lockInterval)):
+		}
+	}
+}
+
+// describeHolder says who has the lock.
+func describeHolder(holder *statestore.LockInfo) string {
+	return fmt.Sprintf("%s on %s (process %d) has it for %q since %s", textstyle.Name(holder.Owner), textstyle.Name(holder.Host), holder.PID,
+		textstyle.Name(holder.Operation), holder.Started.Local().Format("2006-01-02 15:04:05 MST"))
+}
+
 // lockExisting is lockState for an operation that changes nothing itself: a state that doesn't exist is not
-// created, and one that can't be written is only read.
+// created, and one that can't be written, or that somebody else has locked, is only read.
 func (s *session) lockExisting(ctx context.Context, operation string) (*storedState, error) {
 	stored, err := s.readState(ctx)
 	if err != nil {
@@ -111,7 +151,38 @@ func (s *session) lockExisting(ctx context.Context, operation string) (*storedSt
 	if errors.As(err, &storeErr) && (storeErr.Problem == statestore.ProblemReadOnly || storeErr.Problem == statestore.ProblemAccess) {
 		return stored, nil
 	}
+	var lockedErr *statestore.LockedError
+	if s.options.lockTimeout <= 0 && errors.As(err, &lockedErr) {
+		stored, err := s.readState(ctx) // for it may have changed until it was found locked
+		if err != nil {
+			return nil, err
+		}
+		stored.lockedBy = lockedErr
+		return stored, nil
+	}
 	return locked, err
+}
+
+// mayBeStale warns of what is planned from a state that somebody else may be changing.
+func (t *storedState) mayBeStale() hcl.Diagnostics {
+	if t.lockedBy == nil || t.lockedBy.Holder.Operation == planOperation {
+		return nil
+	}
+	return hcl.Diagnostics{{
+		Severity: hcl.DiagWarning,
+		Summary:  "State is being changed",
+		Detail: fmt.Sprintf("The state is locked: %s. This plan is made from the state as it was when it was read, and may be out of date already. "+
+			"With -lock-timeout=5m the command waits for the lock.", describeHolder(&t.lockedBy.Holder)),
+	}}
+}
+
+// maySavePlan refuses to save a plan of a state of which only a part is known: when the rest is there, nothing would tell it from the whole.
+func (t *storedState) maySavePlan() error {
+	if t.lockedBy == nil || !t.Unfinished() {
+		return nil
+	}
+	return fail("State is being changed", "The plan cannot be saved, for it is out of date as soon as that operation goes on: %s. "+
+		"Plan when it has ended; with -lock-timeout=5m the command waits for that.", describeHolder(&t.lockedBy.Holder))
 }
 
 // reload reads the state again, under the same lock.
@@ -186,7 +257,11 @@ func stateProblem(err error) *hcl.Diagnostic {
 	default:
 		return nil
 	}
-	return problem(summary, "%s", sentences(err.Error()))
+	detail := sentences(err.Error())
+	if locked != nil && locked.Running {
+		detail += " With -lock-timeout=5m the command waits for that."
+	}
+	return problem(summary, "%s", detail)
 }
 
 // sentences makes sentences of the clauses of an error.

@@ -28,7 +28,7 @@ What is forgotten goes on existing, but cairn does not manage it any more. The n
 configuration still has it.`,
 		example: "cairn state rm component.network\ncairn state rm component.network.aws_vpc.main",
 		minArgs: 1, maxArgs: 1,
-		flags: (*flagSet).stateFlags,
+		flags: (*flagSet).lockFlags,
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
 			return s.changeState(ctx, "state rm", func(stored *storedState) (map[string][]byte, error) {
 				target, err := stored.find(args[0])
@@ -188,7 +188,7 @@ func stateRollbackCommand() *command {
 Only the state is changed, as a new serial; what exists is not. Plan afterwards to see how the two differ.`,
 		example: "cairn state history\ncairn state rollback 12",
 		minArgs: 1, maxArgs: 1,
-		flags: (*flagSet).stateFlags,
+		flags: (*flagSet).lockFlags,
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
 			serial, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || serial < 0 {

@@ -37,7 +37,7 @@ configuration, or review what is planned, a moved block does the same with the n
 		minArgs: 2, maxArgs: 2,
 		flags: func(f *flagSet) {
 			f.BoolVar(&dryRun, "dry-run", false, "show what would get which address, and change nothing")
-			f.stateFlags()
+			f.lockFlags()
 		},
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
 			move, err := parseStateMove(args[0], args[1])

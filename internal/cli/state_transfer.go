@@ -54,7 +54,7 @@ history. FILE may be - for standard input.`,
 		minArgs: 1, maxArgs: 1,
 		flags: func(f *flagSet) {
 			f.BoolVar(&force, "force", false, "push also an older state, or one of another lineage")
-			f.stateFlags()
+			f.lockFlags()
 		},
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
 			document, err := s.readStateDocument(args[0])
@@ -203,7 +203,7 @@ What the component had in the state before is replaced; the history keeps it. FI
 Plan afterwards: the plan shows whether the state fits the component.`,
 		example: "cairn state import component.network terraform.tfstate",
 		minArgs: 2, maxArgs: 2,
-		flags: (*flagSet).stateFlags,
+		flags: (*flagSet).lockFlags,
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
 			addr, resource, err := parseStateAddress(args[0])
 			if err == nil && resource != "" {
