@@ -80,6 +80,7 @@ type session struct {
 
 	// deployment is whose state, lock and interrupted applies these are. It is known when the store or the engine is open.
 	deployment string
+	saidNew    bool // that it has no state, or that no other has one
 
 	input *bufio.Reader // of answers, nil until the first question
 

@@ -43,6 +43,11 @@ func (s *session) readState(ctx context.Context) (*storedState, error) {
 	if err != nil {
 		return nil, err
 	}
+	if snapshot.Lineage == "" {
+		if err := s.sayNewDeployment(ctx, store); err != nil {
+			return nil, err
+		}
+	}
 	state, err := decodeState(snapshot.Records)
 	if err != nil {
 		return nil, err

@@ -143,6 +143,28 @@ func (s *sqliteStore) readSnapshot(ctx context.Context, tx *transaction, q snaps
 	return nil
 }
 
+// Deployments implements [Store].
+func (s *sqliteStore) Deployments(ctx context.Context) ([]string, error) {
+	var found []string
+	err := s.read(ctx, func(tx *transaction) error {
+		names, err := readDeployments(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			d, err := s.findDeployment(ctx, tx, name)
+			if err != nil {
+				return err
+			}
+			if d != nil && d.base.Serial > 0 {
+				found = append(found, name)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
 // History implements [Store].
 func (s *sqliteStore) History(ctx context.Context, deployment string) ([]Version, error) {
 	var history []Version

@@ -30,6 +30,9 @@ type Store interface {
 	// History returns all serials of a deployment, oldest first.
 	History(ctx context.Context, deployment string) ([]Version, error)
 
+	// Deployments returns the names of the deployments that have serials, sorted.
+	Deployments(ctx context.Context) ([]string, error)
+
 	// Lock takes the deployment's lock, or fails at once.
 	//
 	// Errors:

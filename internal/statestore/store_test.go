@@ -398,6 +398,9 @@ func testDeployments(t *testing.T, location string) {
 	if _, err := s.Lock(t.Context(), "", LockRequest{}); err == nil {
 		t.Error("Lock accepts a deployment without a name")
 	}
+	if got, err := s.Deployments(t.Context()); err != nil || !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("Deployments = %v, %v", got, err)
+	}
 }
 
 func testSecret(t *testing.T, location string) {
