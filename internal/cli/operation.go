@@ -38,6 +38,7 @@ type operation struct {
 	unsaved bool // what was done is not in the state
 
 	recovered []*tfengine.Recovered // saved, to be said until the operation is finished
+	secret    []byte                // of the state, by which it knows applies
 }
 
 func (s *session) newOperation(name string, flags *planFlags) *operation {

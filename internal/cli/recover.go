@@ -69,6 +69,7 @@ func (o *operation) bindRuns(ctx context.Context) error {
 		secret = []byte(rand.Text()) // by which nothing was signed
 	}
 	o.engine.BindRuns(secret)
+	o.secret = secret
 	return nil
 }
 

@@ -36,6 +36,9 @@ type stateDocument struct {
 	Lineage       string            `json:"lineage"`
 	Serial        int64             `json:"serial"`
 	Records       map[string][]byte `json:"records"`
+
+	// Secret is set if the state could not be saved: applies that it has begun are known by it.
+	Secret []byte `json:"secret,omitempty"`
 }
 
 const stateFormatVersion = "1.0"
@@ -63,6 +66,7 @@ func (o *operation) rescueState(ctx context.Context, cause error, saver *stateSa
 		Lineage:       base.Lineage,
 		Serial:        base.Serial,
 		Records:       records,
+		Secret:        o.secret,
 	}, "", "  ")
 	if err != nil {
 		return false, diags.Append(problem("State cannot be encoded", "%s. This is a bug in cairn; please report it.", upperFirst(err.Error())))

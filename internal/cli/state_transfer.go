@@ -71,6 +71,11 @@ history. FILE may be - for standard input.`,
 				if stored.Lineage == "" {
 					stored.Lineage = document.Lineage
 				}
+				if len(document.Secret) > 0 {
+					if err := stored.lock.AdoptSecret(ctx, document.Secret); err != nil {
+						return nil, err
+					}
+				}
 				return statestore.Changes(stored.Records, document.Records), nil
 			})
 		},

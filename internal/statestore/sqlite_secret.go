@@ -18,7 +18,8 @@ const (
 	)`
 	hasSecrets   = `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'cairn_secret'`
 	selectSecret = `SELECT secret FROM cairn_secret WHERE deployment = $1`
-	insertSecret = `INSERT INTO cairn_secret (deployment, secret) VALUES ($1, $2)`
+	insertSecret = `INSERT INTO cairn_secret (deployment, secret) VALUES ($1, $2)
+		ON CONFLICT (deployment) DO NOTHING`
 )
 
 // Secret implements [Store].
@@ -42,18 +43,22 @@ func (l *sqliteLock) Secret(ctx context.Context) ([]byte, error) {
 	if err != nil || secret != nil {
 		return secret, err
 	}
-	err = l.write(ctx, func(ctx context.Context, tx *transaction) error {
+	secret = []byte(rand.Text())
+	return secret, l.AdoptSecret(ctx, secret)
+}
+
+// AdoptSecret implements [Lock].
+func (l *sqliteLock) AdoptSecret(ctx context.Context, secret []byte) error {
+	return l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		if _, err := l.verify(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, createSecrets); err != nil {
 			return err
 		}
-		secret = []byte(rand.Text())
-		_, err := tx.ExecContext(ctx, insertSecret, deployment, secret)
+		_, err := tx.ExecContext(ctx, insertSecret, l.info.Deployment, secret)
 		return err
 	})
-	return secret, err
 }
 
 func readSecret(ctx context.Context, tx *transaction, deployment string) ([]byte, error) {

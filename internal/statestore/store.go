@@ -87,6 +87,9 @@ type Lock interface {
 	// them a program can tell whether something outside of the store was made by one that had this lock.
 	Secret(ctx context.Context) ([]byte, error)
 
+	// AdoptSecret makes this the secret if there is none yet, as of a state that is put in the place of one that was lost.
+	AdoptSecret(ctx context.Context, secret []byte) error
+
 	// Unlock gives the lock back. It does so even when ctx has ended.
 	//
 	// Errors:

@@ -436,6 +436,15 @@ func testSecret(t *testing.T, location string) {
 	if got := []string{read("a"), makeSecret("a"), read("never locked")}; !slices.Equal(got, []string{first, first, ""}) {
 		t.Errorf("secrets of another program: got %q, want %q twice, and none", got, first)
 	}
+	for _, deployment := range []string{"a", "new"} {
+		lock := mustLock(t, s, deployment)
+		if err := errors.Join(lock.AdoptSecret(t.Context(), []byte("adopted")), lock.Unlock(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := []string{read("a"), read("new")}; !slices.Equal(got, []string{first, "adopted"}) {
+		t.Errorf("secrets after AdoptSecret: got %q, want the one that was there, and the adopted one", got)
+	}
 	if err := s.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
