@@ -18,6 +18,7 @@
 //	engine.json     what the binary said about its version
 //	init/           the directory in which providers were installed, for all components
 //	schemas/        schemas of providers (package schemacache), unless Options.SchemaDir is another place
+//	valid/HASH      a module with this content is valid
 //	data/HASH/      what init would have left behind for one module
 //	runs/NAME/      the run of one component instance; removed when it succeeded
 //

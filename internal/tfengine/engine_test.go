@@ -210,3 +210,38 @@ func unzipped(t *testing.T, data []byte) [][]byte {
 	}
 	return members
 }
+
+// A module that was found to be valid is validated again when it has changed, or when it was not.
+func TestValidModulesAreRemembered(t *testing.T) {
+	b := newBench(t, map[string]string{"mod/main.tf": "resource \"terraform_data\" \"a\" {}\n", "mod/called/main.tf": ""})
+	dir := filepath.Join(b.stack, "mod")
+	validate := func() hcl.Diagnostics {
+		t.Helper()
+		b.reopen()
+		return b.engine.ValidateModule(context.Background(), dir)
+	}
+	withoutBinary := func() hcl.Diagnostics {
+		t.Helper()
+		b.reopen()
+		b.engine.binary = filepath.Join(t.TempDir(), "gone")
+		return b.engine.ValidateModule(context.Background(), dir)
+	}
+	b.noErrors("the first time", validate())
+	b.noErrors("the second time, without a binary", withoutBinary())
+
+	b.write("mod/more.tf", "locals {\n  x = nothing.at_all\n}\n")
+	for range 2 {
+		if diags := validate(); !diags.HasErrors() {
+			t.Error("a mistake in a module that was valid before is not found")
+		}
+	}
+	b.write("mod/more.tf", "")
+	b.noErrors("when it is corrected", validate())
+	b.noErrors("when it is corrected, without a binary", withoutBinary())
+	if diags := func() hcl.Diagnostics {
+		b.write("mod/more.tf", "locals {}\n")
+		return withoutBinary()
+	}(); !diags.HasErrors() {
+		t.Error("a module that has changed is not validated again")
+	}
+}

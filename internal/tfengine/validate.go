@@ -8,7 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -45,9 +48,16 @@ func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Dia
 	if diags.HasErrors() {
 		return diags, nil
 	}
-	layout, _, err := e.layOut(tree, nil)
+	layout, hash, err := e.layOut(tree, nil)
 	if err != nil {
 		return nil, err
+	}
+	record, err := e.validRecord(hash, lock)
+	if err != nil {
+		return nil, err
+	}
+	if fileExists(record) {
+		return nil, nil
 	}
 	dir, err := e.newRunDir("validate " + tree.Root.Path)
 	if err != nil {
@@ -83,5 +93,47 @@ func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Dia
 	}
 	diags = copied.Diagnostics(out.Diagnostics)
 	explainLacks(diags, e.info)
+	if len(diags) == 0 && err == nil {
+		e.rememberValid(record)
+	}
 	return diags, nil
+}
+
+// validRecord returns the name of the file that is there if a module with this content was found to be valid, with these providers.
+//
+// A module may also read files that are not its own. If they change, the plan finds out.
+func (e *Engine) validRecord(moduleHash string, lock []byte) (string, error) {
+	installed, err := e.installed()
+	if err != nil {
+		return "", err
+	}
+	key := []string{moduleHash, e.info.Name, e.info.Version, string(lock)}
+	if len(lock) > 0 {
+		hashes := e.packageHashes(installed)
+		for _, one := range installed {
+			key = append(key, one.path, hashes[one.path])
+		}
+	}
+	return e.absolute("valid", hashOf([]byte(strings.Join(key, "\x00")))[:40]), nil
+}
+
+// maxValid is how many modules are remembered as valid. Beyond that, those of former content are forgotten with all others.
+const maxValid = 20000
+
+// rememberValid records what validRecord asks for. Where that fails, the module is validated again the next time.
+func (e *Engine) rememberValid(record string) {
+	dir := filepath.Dir(record)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > maxValid {
+		_ = os.RemoveAll(dir) //nolint:errcheck // see above
+		return
+	}
+	_ = writeFile(record, nil) //nolint:errcheck // see above
+}
+
+func fileExists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
