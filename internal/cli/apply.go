@@ -96,6 +96,7 @@ func (o *operation) applyNew(ctx context.Context, autoApprove bool) (int, error)
 	defer stop()
 
 	diags := o.load(ctx)
+	diags = diags.Extend(unreadVariableFiles(o.flags.arguments))
 	if !diags.HasErrors() {
 		diags = diags.Extend(o.askMissing(ctx, missingVariables(o.config.Root.Variables, o.given), o.given))
 	}

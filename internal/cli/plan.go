@@ -48,6 +48,7 @@ func (o *operation) runPlan(ctx context.Context, out string, detailed bool) (int
 	defer stop()
 
 	diags := o.load(ctx)
+	diags = diags.Extend(unreadVariableFiles(o.flags.arguments))
 	if !diags.HasErrors() {
 		diags = diags.Extend(o.askMissing(ctx, missingVariables(o.config.Root.Variables, o.given), o.given))
 	}

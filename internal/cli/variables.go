@@ -101,6 +101,43 @@ func variableFilesFromEnv() []variableArgument {
 	return files
 }
 
+// unreadVariableFiles warns of files beside the stack that terraform would read by itself, and nobody has named here.
+func unreadVariableFiles(arguments []variableArgument) hcl.Diagnostics {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		return nil // whoever needs the directory reports it
+	}
+	var unread []string
+	for _, entry := range entries {
+		name := strings.TrimSuffix(entry.Name(), ".json")
+		if name != "terraform.tfvars" && !strings.HasSuffix(name, ".auto.tfvars") || entry.IsDir() {
+			continue
+		}
+		if !slices.ContainsFunc(append(variableFilesFromEnv(), arguments...), func(a variableArgument) bool { return isSameFile(a.file, entry.Name()) }) {
+			unread = append(unread, entry.Name())
+		}
+	}
+	if len(unread) == 0 {
+		return nil
+	}
+	options := "-var-file=" + strings.Join(unread, " -var-file=")
+	return hcl.Diagnostics{{
+		Severity: hcl.DiagWarning,
+		Summary:  "Variables file not read",
+		Detail: fmt.Sprintf("Stacks take no values from files by themselves, whatever their name. Not read: %s. If the values are meant, give %s, or set %s.",
+			strings.Join(unread, ", "), options, variableFilesVariable),
+	}}
+}
+
+func isSameFile(a, b string) bool {
+	if a == "" {
+		return false
+	}
+	first, err1 := os.Stat(a)
+	second, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(first, second)
+}
+
 func (r *variableReader) environment() {
 	for _, prefix := range variablePrefixes {
 		for name, declared := range r.declared {
