@@ -47,7 +47,7 @@ func (s *session) newFlags(c *command) *flagSet {
 // leading parses the options before the name of a command, and returns what follows them.
 func (f *flagSet) leading(args []string) ([]string, error) {
 	if err := f.Parse(args); err != nil {
-		return nil, f.explain(err)
+		return nil, f.explain(err, args)
 	}
 	return f.Args(), nil
 }
@@ -57,7 +57,7 @@ func (f *flagSet) parseAll(args []string) ([]string, error) {
 	var positional []string
 	for {
 		if err := f.Parse(args); err != nil {
-			return nil, f.explain(err)
+			return nil, f.explain(err, args)
 		}
 		rest := f.Args()
 		if len(rest) == 0 {
@@ -75,7 +75,7 @@ func (f *flagSet) onlyGlobal(sub *command) error {
 	var misplaced error
 	f.Visit(func(option *flag.Flag) {
 		if !f.global[option.Name] {
-			misplaced = fail("Option at the wrong place", "The option -%s stands before \"%s\". Options of %q stand after it.", option.Name, sub.name, sub.path())
+			misplaced = misplacedOption(option.Name, sub)
 		}
 	})
 	return misplaced
@@ -94,8 +94,8 @@ func (f *flagSet) asksForJSON(args []string) bool {
 	})
 }
 
-// explain makes a diagnostic of what package flag says.
-func (f *flagSet) explain(err error) error {
+// explain makes a diagnostic of what package flag says of these arguments.
+func (f *flagSet) explain(err error, args []string) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return err
 	}
@@ -104,11 +104,61 @@ func (f *flagSet) explain(err error) error {
 	if !unknown {
 		return fail("Wrong option", "%s. Run \"%s -h\" for help.", upperFirst(text), f.command.path())
 	}
+	if sub := f.commandWith(name, args); sub != nil {
+		return misplacedOption(name, sub)
+	}
+	if hint, ok := elsewhereOptions[name]; ok {
+		return fail("Unknown option", "There is no option -%s for \"%s\". %s", name, f.command.path(), hint)
+	}
 	var names []string
 	f.VisitAll(func(option *flag.Flag) { names = append(names, option.Name) })
+	hint := didYouMean(name, names, "-")
+	if hint == "" {
+		hint = f.otherCommands(name)
+	}
 	return fail("Unknown option", "There is no option -%s for \"%s\".%s Run \"%[2]s -h\" for a list of options.",
-		name, f.command.path(), didYouMean(name, names, "-"))
+		name, f.command.path(), hint)
 }
+
+func misplacedOption(name string, sub *command) error {
+	return fail("Option at the wrong place", "The option -%s stands before \"%s\". Options of a command stand after its name: %s -%[1]s", name, sub.name, sub.path())
+}
+
+// has reports whether a command has an option.
+func (s *session) has(c *command, option string) bool {
+	f := s.newFlags(c)
+	if c.flags != nil {
+		c.flags(f)
+	}
+	return f.Lookup(option) != nil
+}
+
+// commandWith returns the subcommand that is named in the arguments and has an option, or nil.
+func (f *flagSet) commandWith(option string, args []string) *command {
+	for _, sub := range f.command.commands {
+		if slices.Contains(args, sub.name) && f.scratch().has(sub, option) {
+			return sub
+		}
+	}
+	return nil
+}
+
+// otherCommands says which commands have an option.
+func (f *flagSet) otherCommands(option string) string {
+	var names []string
+	for _, c := range rootCommand().commands {
+		if c.name != f.command.name && f.scratch().has(c, option) {
+			names = append(names, fmt.Sprintf("%q", c.path()))
+		}
+	}
+	if len(names) == 0 || len(names) > 4 {
+		return ""
+	}
+	return fmt.Sprintf(" It is an option of %s.", strings.Join(names, " and "))
+}
+
+// scratch is a session whose options nobody reads.
+func (f *flagSet) scratch() *session { return newSession(Streams{}, dependencies{}) }
 
 // upperFirst begins a sentence. What a colon follows is a name, such as that of a file, and stays as it is.
 func upperFirst(text string) string {
