@@ -38,6 +38,7 @@ func (s *session) prepare(ctx context.Context, config *stackconfig.Config, upgra
 	diags = diags.Extend(opened.Prepare(ctx, tfengine.PrepareRequest{
 		Modules:      tfengine.ModuleDirs(config),
 		Requirements: tfengine.Requirements(config),
+		Ranges:       tfengine.RequirementRanges(config),
 		Upgrade:      upgrade,
 		ReadOnlyLock: s.options.lockfile != "",
 		Locked:       func(changes []tfengine.LockChange) { locked = changes },

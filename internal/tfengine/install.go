@@ -31,6 +31,9 @@ type PrepareRequest struct {
 	// Requirements are the version constraints of the stack's own configuration.
 	Requirements map[stackaddrs.Provider][]string
 
+	// Ranges are where the stack's own configuration requires providers, for diagnostics.
+	Ranges map[stackaddrs.Provider]hcl.Range
+
 	// Upgrade ignores which versions are locked.
 	Upgrade bool
 
@@ -128,7 +131,7 @@ func (e *Engine) install(ctx context.Context, requirements map[stackaddrs.Provid
 		return nil
 	}
 	e.working("Installing providers")
-	newLock, diags := e.runInit(ctx, root, lock, req.Upgrade)
+	newLock, diags := e.runInit(ctx, root, lock, req)
 	if diags.HasErrors() {
 		return diags
 	}
@@ -213,7 +216,7 @@ func (e *Engine) syntheticRoot(requirements map[stackaddrs.Provider][]string) []
 }
 
 // runInit installs into the init directory and returns the resulting lock file.
-func (e *Engine) runInit(ctx context.Context, root, lock []byte, upgrade bool) ([]byte, hcl.Diagnostics) {
+func (e *Engine) runInit(ctx context.Context, root, lock []byte, req PrepareRequest) ([]byte, hcl.Diagnostics) {
 	dir := e.absolute("init")
 	lockFile := filepath.Join(dir, lockFileName)
 	err := os.MkdirAll(dir, 0o700)
@@ -233,12 +236,12 @@ func (e *Engine) runInit(ctx context.Context, root, lock []byte, upgrade bool) (
 		return nil, hcl.Diagnostics{failed("Providers cannot be installed", err)}
 	}
 	args := []string{"-chdir=" + dir, "init", "-backend=false", "-input=false", "-no-color"}
-	if upgrade {
+	if req.Upgrade {
 		args = append(args, "-upgrade")
 	}
 	stdout, stderr, err := e.command(ctx, e.stackDir, e.installEnv(), args...)
 	if err != nil {
-		return nil, hcl.Diagnostics{e.initFailed(stdout, stderr, err)}
+		return nil, e.initFailed(stdout, stderr, err, req)
 	}
 	newLock, err := os.ReadFile(lockFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // providers in development are not locked
@@ -250,20 +253,6 @@ func (e *Engine) runInit(ctx context.Context, root, lock []byte, upgrade bool) (
 // installEnv makes the binary use the installation directory, whatever the user's environment says.
 func (e *Engine) installEnv() map[string]string {
 	return map[string]string{"TF_DATA_DIR": e.absolute("init", ".terraform")}
-}
-
-func (e *Engine) initFailed(stdout, stderr []byte, err error) *hcl.Diagnostic {
-	said := strings.TrimSpace(string(stderr))
-	if said == "" {
-		said = lastLines(string(stdout), 20)
-	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Providers cannot be installed",
-		Detail: fmt.Sprintf("%s init failed: %s.\n\n%s\n\nCheck the source and version of the provider in required_providers, and that its registry or "+
-			"mirror can be reached with your CLI configuration. To choose other versions than those in %s, run cairn init -upgrade.",
-			e.info.Name, err, unframe(said), lockFileName),
-	}
 }
 
 // unframe removes the frame that the engine draws around messages.
