@@ -100,7 +100,14 @@ func (r *run) commands(unit int, phase string, commands [][]string) error {
 			*says = planLines{to: out.Out}
 			command.Stdout = says
 		}
+		says := &errorLines{to: out.Err}
+		if _, isTerminal := out.Err.(*os.File); !isTerminal { // what is there is for people, and just above the summary
+			command.Stderr = says
+		}
 		if err = r.command(u, args[0], command); err != nil {
+			if _, ok := errors.AsType[*process.ExitError](err); ok && says.first != "" && !hasChanges(err) {
+				err = &programError{err, says.first}
+			}
 			break
 		}
 	}
