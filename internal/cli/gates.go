@@ -114,6 +114,7 @@ type gates struct {
 	diags      hcl.Diagnostics
 	output     *render.Output // while it runs
 	unanswered bool           // the input has ended: who is asked cannot answer any more
+	consents                  // what was asked and answered
 }
 
 func (s *session) openGates(ctx context.Context, mode rollout.Mode, o gateOptions) (*gates, error) {

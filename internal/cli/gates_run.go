@@ -179,6 +179,10 @@ func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool,
 	if g.unanswered {
 		return false, nil
 	}
+	if group := g.agreed(u); group != "" {
+		g.session.noteLine("\n%s %s: yes, as to all of %s.", upperFirst(string(g.mode)), u.Name, group)
+		return true, nil
+	}
 	if err := show(); err != nil {
 		return false, err
 	}
@@ -190,12 +194,17 @@ func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool,
 		where += ", whose requirements are not checked (" + strings.Join(u.Requirements, ", ") + ")"
 	}
 	defer g.output.Hold()()
-	answer, err := g.session.ask(ctx, fmt.Sprintf("\n%s %s%s? Only \"yes\" is accepted: ", upperFirst(string(g.mode)), textstyle.Name(u.Name), textstyle.Name(where)), false)
+	groups := g.groupsToAskFor(unit)
+	accepted := `Only "yes" is accepted`
+	if len(groups) > 0 {
+		accepted = fmt.Sprintf(`Only "yes" is accepted, or "yes %s" for all of %[1]s`, textstyle.Name(groups[0]))
+	}
+	answer, err := g.session.ask(ctx, fmt.Sprintf("\n%s %s%s? %s: ", upperFirst(string(g.mode)), textstyle.Name(u.Name), textstyle.Name(where), accepted), false)
 	g.session.note("\n")
 	if errors.Is(err, errNoAnswer) {
 		g.unanswered = true
 		g.session.note("There is nobody who answers: nothing more is approved. Give -auto-approve to apply without being asked.\n")
 		return false, nil
 	}
-	return err == nil && strings.TrimSpace(answer) == "yes", err
+	return err == nil && g.accepts(answer, u, groups), err
 }
