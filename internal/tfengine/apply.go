@@ -202,6 +202,9 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := a.copy.RestoreFiles(a.engine.writtenDir(meta.Component)); err != nil {
+		return nil, nil, err
+	}
 	if err := a.copy.WriteFinal(a.req.Inputs, a.req.Providers, a.req.Mode == engine.Destroy); err != nil {
 		return nil, nil, err
 	}
@@ -265,6 +268,11 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	result := &engine.ApplyResult{State: state}
 	if err := a.outputs(result, diags.HasErrors()); err != nil {
 		diags = diags.Append(failed("Outputs cannot be read", err))
+	}
+	if err := a.copy.KeepFiles(a.engine.writtenDir(a.stored.meta.Component)); err != nil {
+		warning := failed("Files of the module were not kept", err)
+		warning.Severity = hcl.DiagWarning
+		diags = diags.Append(warning)
 	}
 	result.Release = sync.OnceValue(func() error { // not before (rule T2)
 		if len(doubts) == 0 {

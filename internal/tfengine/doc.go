@@ -20,6 +20,7 @@
 //	schemas/        schemas of providers (package schemacache), unless Options.SchemaDir is another place
 //	valid/HASH      a module with this content is valid
 //	data/HASH/      what init would have left behind for one module
+//	written/NAME/   files that the module of one component instance has written below its directory
 //	runs/NAME/      the run of one component instance; removed when it succeeded
 //
 // Rules:

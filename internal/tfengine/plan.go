@@ -85,7 +85,7 @@ func (e *Engine) plan(
 	if p.dir, err = e.newRunDir(req.Component.String()); err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, p.dir.remove()) }()
+	defer func() { err = errors.Join(err, p.keepFiles(), p.dir.remove()) }()
 
 	lock, diags := e.lockFor(tree, req.Providers)
 	if diags.HasErrors() {
@@ -115,8 +115,22 @@ func (e *Engine) plan(
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := p.copy.RestoreFiles(e.writtenDir(req.Component.String())); err != nil {
+		return nil, nil, err
+	}
 	return p.run(ctx)
 }
+
+// keepFiles keeps what data sources have written, for the apply and for the next plan.
+func (p *planning) keepFiles() error {
+	if p.copy == nil {
+		return nil
+	}
+	return p.copy.KeepFiles(p.engine.writtenDir(p.req.Component.String()))
+}
+
+// writtenDir is where files are kept that the module of a component instance has written below its own directory.
+func (e *Engine) writtenDir(component string) string { return e.absolute("written", slug(component)) }
 
 func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
 	diags, err := p.process(ctx, p.args(), p.report)

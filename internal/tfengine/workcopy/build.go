@@ -62,6 +62,7 @@ type Copy struct {
 	Root  string // the directory to run the engine in
 	Shape *Shape
 
+	top         string             // the directory that all is below
 	files       map[string]*edited // changed files, as the engine names them
 	validations []validation
 	dropped     bool // what is said about generated files is dropped
@@ -87,6 +88,7 @@ func Build(spec *Spec) (*Copy, error) {
 	c := &Copy{
 		Root:     filepath.Join(spec.Dir, spec.Layout.Root),
 		Shape:    gen.shape,
+		top:      spec.Dir,
 		files:    map[string]*edited{},
 		layout:   spec.Layout,
 		tree:     spec.Tree,

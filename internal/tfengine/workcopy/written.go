@@ -1,0 +1,117 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package workcopy
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// RestoreFiles puts files that [Copy.KeepFiles] has kept in dir back where the module has written them. What
+// the module's sources have at the same place wins.
+func (c *Copy) RestoreFiles(dir string) error {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(c.top, rel)
+		if _, err := os.Lstat(target); err == nil {
+			return nil
+		}
+		return moveOrCopy(os.Link, path, target)
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("restoring files that the module has written: %w", err)
+	}
+	return nil
+}
+
+// KeepFiles moves the files that the module has written into the copy to dir, in place of what is there: the next
+// run then finds them as it would beside the module's sources. Files of configuration are not kept.
+func (c *Copy) KeepFiles(dir string) error {
+	written, err := c.written()
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	for _, rel := range written {
+		if err == nil {
+			err = moveOrCopy(os.Rename, filepath.Join(c.top, rel), filepath.Join(dir, rel))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("keeping files that the module has written: %w", err)
+	}
+	return nil
+}
+
+// written returns the files that were not there when the copy was made, relative to its top.
+func (c *Copy) written() ([]string, error) {
+	made := map[string]bool{}
+	for _, link := range c.layout.links {
+		made[link.target] = true
+	}
+	for name := range c.files {
+		made[filepath.Join(c.layout.Root, filepath.FromSlash(name))] = true
+	}
+	var written []string
+	err := filepath.WalkDir(c.top, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(c.top, path)
+		if err != nil {
+			return err
+		}
+		inRoot := filepath.Dir(rel) == c.layout.Root
+		switch {
+		case made[rel] || leftOut(entry.Name(), inRoot) || inRoot && ofEngine(entry.Name()):
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+		case entry.Type().IsRegular() && !isConfiguration(entry.Name()):
+			written = append(written, rel)
+		}
+		return nil
+	})
+	return written, err
+}
+
+// ofEngine reports whether a file or directory of the root was made by Build or the engine.
+func ofEngine(name string) bool {
+	return isGenerated(name) || slices.Contains([]string{latchDir, LockFile, StateFile}, name) || strings.HasPrefix(name, "crash.")
+}
+
+// isConfiguration reports whether the engine would read a file although the module's sources do not have it.
+func isConfiguration(name string) bool {
+	name = strings.TrimSuffix(name, ".json")
+	return slices.Contains([]string{".tf", ".tofu", ".tfvars"}, filepath.Ext(name))
+}
+
+// moveOrCopy gives a file another place or another name, which only works on one file system, or else copies it.
+func moveOrCopy(move func(from, to string) error, from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	if move(from, to) == nil {
+		return nil
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, info.Mode()&0o700)
+}
