@@ -171,7 +171,13 @@ func (s *session) engineSearch() (engines.Search, error) {
 		return engines.Search{}, err
 	}
 	search := engines.Search{Requirements: s.engineRequirements(settings), Identifier: engines.Identifier{Environ: os.Environ()}}
-	search.Setting, _ = s.engineSetting(settings)
+	setting, place := s.engineSetting(settings)
+	if place == settingsFile {
+		if err := checkTrust(setting); err != nil {
+			return engines.Search{}, err
+		}
+	}
+	search.Setting = setting
 	if home, err := engines.Home(); err == nil { // without one nothing is installed
 		search.Home = home
 	}

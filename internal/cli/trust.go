@@ -1,0 +1,63 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/engines"
+)
+
+// checkTrust fails if the settings file names a program that whoever has written the file may have brought along. Every command that needs an
+// engine runs it, "validate" too; a file that came with a checkout is not a decision of the user's.
+func checkTrust(binary string) error {
+	root, from := foreignRoot()
+	if root == "" || binary == "" || isEngineElsewhere(binary, root) {
+		return nil
+	}
+	return fail("Program of a checkout", "The file %s names the program %q as the engine, and the file %s: whoever has written it could have any program run. "+
+		"Nothing was run. If you trust it, name it yourself: -engine=%[2]s, or %[4]s=%[2]s in the environment.", settingsFile, binary, from, engineVariable)
+}
+
+// isEngineElsewhere reports whether a setting names an engine that is not in a directory: one from PATH, or a file elsewhere that is called like one.
+func isEngineElsewhere(binary, dir string) bool {
+	name := filepath.Base(binary)
+	if !strings.HasPrefix(name, engines.Terraform) && !strings.HasPrefix(name, engines.Tofu) {
+		return false // others may do anything when called with "version"
+	}
+	if name == binary {
+		return true
+	}
+	path, err := filepath.EvalSymlinks(binary)
+	if err != nil || !filepath.IsAbs(binary) {
+		return false
+	}
+	relative, err := filepath.Rel(dir, path)
+	return err != nil || !filepath.IsLocal(relative)
+}
+
+// foreignRoot returns the directory that the settings file came with, and in words why, if that may not have been the user's decision.
+func foreignRoot() (root, from string) {
+	dir, err := os.Getwd()
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", ""
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at, "is in a checkout of a repository"
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	if isOthers(settingsFile) {
+		return dir, "belongs to another user"
+	}
+	return "", ""
+}
