@@ -334,7 +334,7 @@ func (o *operation) apply(ctx context.Context, plan *stackplan.Plan, inputs give
 	var diags hcl.Diagnostics
 	o.view.during(o.name, func(watch hooks.Hooks) {
 		opts := o.opts
-		opts.Hooks = running.track(watch)
+		opts.Hooks = o.logged(running.track(watch))
 		result, diags = stackruntime.Apply(ctx, stackruntime.ApplyRequest{
 			Options: opts,
 			Plan:    plan,

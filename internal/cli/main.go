@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 )
@@ -115,7 +116,11 @@ func (s *session) dispatch(ctx context.Context, c *command, args []string) (int,
 	if !c.interruptible {
 		s.deps.guard.release()
 	}
-	return c.run(ctx, s, positional)
+	s.log.Info("command", "name", c.path(), "version", version(), "dir", currentDir())
+	began := time.Now()
+	status, err := c.run(ctx, s, positional)
+	s.log.Info("command ended", "name", c.path(), "status", status, "failed", err != nil, "duration", time.Since(began))
+	return status, err
 }
 
 // endsOptions tells whether the arguments that are left begin after a --.
@@ -147,13 +152,12 @@ func (s *session) helpOr(c *command, flags *flagSet, err error) error {
 
 // start applies the global options.
 func (s *session) start() error {
-	if s.options.chdir == "" {
-		return nil
+	if s.options.chdir != "" {
+		if err := os.Chdir(s.options.chdir); err != nil {
+			return fail("Directory cannot be used", "The directory given with -chdir cannot be used: %s.", reason(err))
+		}
 	}
-	if err := os.Chdir(s.options.chdir); err != nil {
-		return fail("Directory cannot be used", "The directory given with -chdir cannot be used: %s.", reason(err))
-	}
-	return nil
+	return s.openLog()
 }
 
 // fail returns an error that is shown as a diagnostic with this summary and detail.

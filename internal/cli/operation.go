@@ -98,7 +98,7 @@ func (o *operation) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	var diags hcl.Diagnostics
 	o.view.during("plan", func(watch hooks.Hooks) {
 		opts := o.opts
-		opts.Hooks = watch
+		opts.Hooks = o.logged(watch)
 		plan, diags = stackruntime.Plan(ctx, stackruntime.PlanRequest{
 			Options:     opts,
 			Mode:        mode,

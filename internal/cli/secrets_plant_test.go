@@ -83,7 +83,7 @@ func plant(t *testing.T, enginePath string) *planted {
 	p.env = append(os.Environ(),
 		"HOME="+p.home, "TMPDIR="+temp, "CHECKPOINT_DISABLE=1", "CAIRN_ENGINE="+enginePath,
 		"TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t)),
-		"TF_LOG=TRACE", "TF_LOG_PATH="+filepath.Join(p.home, "trace.log"),
+		"CAIRN_LOG=debug", "CAIRN_LOG_PATH="+filepath.Join(p.home, "cairn.log"),
 		testprovider.CallsVariable+"="+p.calls,
 		"TF_VAR_password="+sensitiveVariable, "CAIRN_VAR_provider_secret="+sensitiveProvider,
 		"TF_VAR_token="+ephemeralToken, "CAIRN_VAR_block="+ephemeralBlock, "TF_VAR_written="+ephemeralWritten, "CAIRN_VAR_latched="+ephemeralLatched,

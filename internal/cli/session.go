@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -88,6 +89,9 @@ type session struct {
 
 	lost atomic.Pointer[error] // what kept output from being written, if anything did
 
+	log     *slog.Logger // of cairn itself, see openLog
+	logFile io.Closer    // nil unless it is in a file
+
 	// report shows diagnostics. How depends on the command and its options.
 	report func(hcl.Diagnostics) error
 }
@@ -117,6 +121,7 @@ type dependencies struct {
 func newSession(streams Streams, deps dependencies) *session {
 	s := &session{streams: streams, deps: deps, files: map[string]*hcl.File{}}
 	s.report = s.reportText
+	s.log = slog.New(slog.DiscardHandler)
 	return s
 }
 
@@ -128,6 +133,9 @@ func (s *session) close() {
 	}
 	if closer, ok := s.engine.(io.Closer); ok {
 		_ = closer.Close() //nolint:errcheck // see above
+	}
+	if s.logFile != nil {
+		_ = s.logFile.Close() //nolint:errcheck // see above
 	}
 }
 
@@ -314,9 +322,12 @@ func (s *session) openBinary(stackDir, workDir string) (preparedEngine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if os.Getenv("TF_LOG") != "" && os.Getenv("TF_LOG_PATH") == "" {
+		s.noteWork(fmt.Sprintf("The log of the engine (TF_LOG) goes to %s", filepath.Join(workDir, tfengine.EngineLog)))
+	}
 	opened, err := tfengine.New(tfengine.Options{
 		Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: s.runsDir(), SchemaDir: schemaDir(), Resolver: s.packages(),
-		Working: s.noteWork,
+		Working: s.noteWork, Log: s.log,
 	})
 	if err != nil {
 		return nil, s.engineProblem(err)
@@ -362,6 +373,7 @@ func (s *session) findBinary(workDir string) (*engines.Candidate, error) {
 	if err != nil {
 		return nil, s.engineProblem(err)
 	}
+	s.log.Info("engine", "path", found.Path, "origin", string(found.Origin), "name", found.Info.Name, "version", found.Info.Version)
 	s.binary, s.engineWarnings = found, s.unmetRequirements(found)
 	return found, nil
 }

@@ -258,6 +258,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	}
 	outputs.hide(diags)
 	explainCrashes(diags, outcome)
+	a.engine.log.InfoContext(ctx, "engine process ended", "command", "apply", "run", filepath.Base(a.dir.path), "exit_code", outcome.ExitCode)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(a.engine.died("Component was not applied completely", outcome))
 	}

@@ -8,8 +8,15 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"time"
 )
+
+// commandName is what the binary is asked to do, without options.
+func commandName(args []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") }), " ")
+}
 
 // command runs the binary for something short that touches no state. Ending ctx interrupts it.
 func (e *Engine) command(ctx context.Context, dir string, extra map[string]string, args ...string) (stdout, stderr []byte, err error) {
@@ -19,7 +26,9 @@ func (e *Engine) command(ctx context.Context, dir string, extra map[string]strin
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
+	began := time.Now()
 	err = cmd.Run()
+	e.log.InfoContext(ctx, "engine process ended", "command", commandName(args), "duration", time.Since(began), "exit_code", cmd.ProcessState.ExitCode())
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

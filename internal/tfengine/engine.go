@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,6 +40,9 @@ type Options struct {
 	// Working is called before something is done that may take long and is done once: what it is, such as "Installing providers". May be nil.
 	Working func(what string)
 
+	// Log takes notice of processes and of what is kept between them, never of values. May be nil.
+	Log *slog.Logger
+
 	// Environ is the environment for processes; nil stands for that of this program.
 	Environ []string
 
@@ -58,6 +63,8 @@ type Engine struct {
 
 	schemaCache schemacache.Cache
 	working     func(what string)
+	log         *slog.Logger
+	logEnv      map[string]string // see logEnvironment
 
 	mu struct {
 		sync.Mutex
@@ -137,6 +144,12 @@ func New(opts Options) (*Engine, error) {
 		modules:  module.NewLoader(loaderOptions(stackDir, info, opts.Resolver)),
 		plugins:  providers.New(providers.Options{Environ: environ}),
 	}
+	if e.logEnv, err = logEnvironment(environ, workDir); err != nil {
+		return nil, fmt.Errorf("log of the engine: %w", err)
+	}
+	if e.log = opts.Log; e.log == nil {
+		e.log = slog.New(slog.DiscardHandler)
+	}
 	if e.working = opts.Working; e.working == nil {
 		e.working = func(string) {}
 	}
@@ -196,7 +209,14 @@ func (e *Engine) Module(_ context.Context, dir string) (*engine.Module, hcl.Diag
 }
 
 // env returns the environment for a process.
-func (e *Engine) env(extra map[string]string) []string { return runner.Environ(e.environ, extra) }
+func (e *Engine) env(extra map[string]string) []string {
+	all := maps.Clone(e.logEnv)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, extra)
+	return runner.Environ(e.environ, all)
+}
 
 // writeFile replaces a file as a whole, so that no reader sees half of it.
 func writeFile(name string, data []byte) error {

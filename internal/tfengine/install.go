@@ -130,6 +130,7 @@ func (e *Engine) install(ctx context.Context, requirements map[stackaddrs.Provid
 	if !req.Upgrade && e.upToDate(installRecord{Requirements: hash, Lock: hashOf(lock), LacksChecksums: req.ReadOnlyLock}) {
 		return nil
 	}
+	e.log.InfoContext(ctx, "installing providers", "required", len(requirements), "upgrade", req.Upgrade)
 	e.working("Installing providers")
 	newLock, diags := e.runInit(ctx, root, lock, req)
 	if diags.HasErrors() {

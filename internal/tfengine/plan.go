@@ -176,6 +176,7 @@ func (p *planning) process(ctx context.Context, args []string, report func(engin
 	diags := p.copy.Diagnostics(outcome.Diagnostics)
 	explainCrashes(diags, outcome)
 	explainLacks(diags, p.engine.info)
+	p.engine.log.InfoContext(ctx, "engine process ended", "command", "plan", "run", filepath.Base(p.dir.path), "exit_code", outcome.ExitCode)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(p.engine.died("Component cannot be planned", outcome))
 	}

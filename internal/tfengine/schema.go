@@ -86,6 +86,7 @@ func (e *Engine) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 	for _, one := range installed {
 		cache, key := e.schemasOf(hashes[one.path])
 		entry := cache.Load(key)
+		e.log.DebugContext(ctx, "schemas of a provider", "package", one.path, "key", key, "kept", entry != nil)
 		if entry == nil {
 			missing = append(missing, one)
 			continue

@@ -57,6 +57,7 @@ func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Dia
 		return nil, err
 	}
 	if fileExists(record) {
+		e.log.DebugContext(ctx, "module is known to be valid", "dir", tree.Root.Path)
 		return nil, nil
 	}
 	dir, err := e.newRunDir("validate " + tree.Root.Path)

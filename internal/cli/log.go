@@ -1,0 +1,70 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+)
+
+// The environment variables that ask for a log of cairn itself: its level, and a file instead of standard error.
+const (
+	logVariable     = "CAIRN_LOG"
+	logPathVariable = "CAIRN_LOG_PATH"
+)
+
+// openLog makes the log that the environment asks for. It never has values of the configuration in it: only names, addresses, paths of
+// files, and what became of processes.
+func (s *session) openLog() error {
+	text := strings.ToLower(os.Getenv(logVariable))
+	if text == "" || text == "off" {
+		return nil
+	}
+	var level slog.Level
+	if text == "trace" { // as TF_LOG has it
+		text = "debug"
+	}
+	if err := level.UnmarshalText([]byte(text)); err != nil {
+		return fail("Unknown log level", "%s is %q, and must be one of debug, info, warn and error.", logVariable, os.Getenv(logVariable))
+	}
+	options := &slog.HandlerOptions{Level: level}
+	path := os.Getenv(logPathVariable)
+	if path == "" {
+		s.log = slog.New(slog.NewTextHandler(noteWriter{s}, options))
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fail("Log cannot be written", "The file that %s names cannot be written: %s.", logPathVariable, reason(err))
+	}
+	s.logFile = file
+	s.log = slog.New(slog.NewTextHandler(file, options))
+	return nil
+}
+
+// noteWriter writes what accompanies the output, also while there is a display on the terminal.
+type noteWriter struct{ session *session }
+
+// Write implements [io.Writer].
+func (w noteWriter) Write(line []byte) (int, error) {
+	w.session.note("%s", line)
+	return len(line), nil
+}
+
+// logged makes hooks also log what becomes of components.
+func (s *session) logged(watch hooks.Hooks) hooks.Hooks {
+	show := watch.ComponentStatus
+	watch.ComponentStatus = func(component stackaddrs.AbsComponentInstance, status hooks.Status) {
+		s.log.Info("component", "address", component.String(), "status", fmt.Sprint(status))
+		if show != nil {
+			show(component, status)
+		}
+	}
+	return watch
+}
