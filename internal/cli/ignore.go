@@ -14,48 +14,44 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/order/changes"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 const ignoreFile = ".gitignore"
 
-// keepFromGit makes git ignore a state, with what is beside it at times, and the last copy of one: "git add -A" would take all secrets. A
-// file that the user has gets lines at its end only where its rules, or those of directories above, do not do it already.
-func (s *session) keepFromGit(ctx context.Context, state string) {
-	dir, err := filepath.Abs(filepath.Dir(state))
+// keepFromGit makes git ignore a file that holds secrets, which "git add -A" would take, and what these patterns say with it. A file of rules
+// that the user has gets lines at its end only where its rules, or those of directories above, do not do it already.
+func (s *session) keepFromGit(ctx context.Context, path string, patterns ...string) {
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return
 	}
-	base := filepath.Base(state)
-	patterns := map[string]string{ // by a file that each is for
-		base:                    "/" + base + "*",
-		"." + base + ".reserve": "/." + base + ".*",
-		rescueFile:              "/" + rescueFile + "*",
-	}
-	missing := []string{base, "." + base + ".reserve", rescueFile}
+	dir := filepath.Dir(path)
 	repository, err := changes.Open(ctx, dir)
-	if err != nil && dir != currentDir() {
+	switch {
+	case err == nil && len(repository.Ignored(ctx, path)) > 0:
+		return
+	case err != nil && dir != currentDir():
 		return // it is not even where a repository may be made later
 	}
-	if err == nil {
-		var paths []string
-		for _, name := range missing {
-			paths = append(paths, filepath.Join(dir, name))
-		}
-		ignored := repository.Ignored(ctx, paths...)
-		missing = slices.DeleteFunc(missing, func(name string) bool { return slices.Contains(ignored, filepath.Join(dir, name)) })
-	}
-	var lines []string
-	for _, name := range missing {
-		lines = append(lines, patterns[name])
-	}
-	added, err := addLines(filepath.Join(dir, ignoreFile), "# Written by cairn: these files hold secrets in clear.", lines)
+	added, err := addLines(filepath.Join(dir, ignoreFile), "# Written by cairn: these files hold secrets in clear.", patterns)
 	switch {
 	case err != nil:
-		s.note("%s cannot be written (%s), so that git may take %s, which holds secrets in clear. Keep it out of commits.\n", ignoreFile, reason(err), base)
+		s.note("%s cannot be written (%s), so that git may take %s, which holds secrets in clear. Keep it out of commits.\n",
+			ignoreFile, reason(err), textstyle.Name(filepath.Base(path)))
 	case len(added) > 0:
-		s.note("Added to %s, since these files hold secrets in clear: %s\n", ignoreFile, strings.Join(added, ", "))
+		s.note("Added to %s, since these files hold secrets in clear: %s\n", ignoreFile, textstyle.Name(strings.Join(added, ", ")))
 	}
 }
+
+// keepStateFromGit is keepFromGit for a state, with what is beside it at times, and the last copy of one.
+func (s *session) keepStateFromGit(ctx context.Context, path string) {
+	base := filepath.Base(path)
+	s.keepFromGit(ctx, path, "/"+base+"*", "/."+base+".*", rescuePattern)
+}
+
+// rescuePattern is for the last copies of a state.
+const rescuePattern = "/" + rescueFile + "*"
 
 // addLines adds lines to a file that does not have them yet. It returns what it has added to a file that was there before.
 func addLines(path, comment string, lines []string) ([]string, error) {

@@ -38,7 +38,7 @@ lock files belong into version control.`,
 				return s.finish(diags)
 			}
 			if state, err := s.stateFile(); err == nil {
-				s.keepFromGit(ctx, state)
+				s.keepStateFromGit(ctx, state)
 			}
 			info := opts.Engine.Info()
 			s.stdout("Engine: %s %s\n", info.Name, info.Version)

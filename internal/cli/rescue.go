@@ -81,6 +81,7 @@ func (o *operation) rescueState(ctx context.Context, cause error, saver *stateSa
 		return true, hcl.Diagnostics{problem("State was saved late", "%s\n\nIt is saved now, with everything that was done, and nothing more was begun. "+
 			"Run the command again.", diags[0].Detail)}
 	case path != "":
+		o.keepFromGit(ctx, path, rescuePattern)
 		diags[0].Detail += savedIn(path)
 	case err == nil:
 		diags[0].Detail += "\n\nThe newest state, with everything that was done, is printed above, between the lines with BEGIN and END. Copy them with all that is " +

@@ -89,7 +89,7 @@ func (s *session) lockStateWith(ctx context.Context, request statestore.LockRequ
 		return nil, err
 	}
 	if isNew {
-		s.keepFromGit(ctx, path)
+		s.keepStateFromGit(ctx, path)
 	}
 	if dead := lock.TakenFrom(); dead != nil {
 		s.note("The lock of %s (process %d on %s) was taken over: that process, which began %q at %s, is gone.\n",
