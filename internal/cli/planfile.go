@@ -5,11 +5,13 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -17,13 +19,14 @@ import (
 
 // savePlan writes a plan file.
 func (s *session) savePlan(path string, plan *stackplan.Plan, config *stackconfig.Config, stored *storedState) error {
-	hash, err := configHash(config, plan.Engine)
+	files, err := configFiles(config, plan.Engine)
 	if err != nil {
 		return fail("Plan was not saved", "%s.", upperFirst(reason(err)))
 	}
 	err = stackplan.WriteFile(path, plan, stackplan.FileContext{
 		CairnVersion: version(),
-		ConfigHash:   hash,
+		ConfigHash:   files.Hash(),
+		ConfigFiles:  files,
 		StateLineage: stored.Lineage,
 		StateSerial:  uint64(stored.Serial),
 		Deployment:   s.deployment,
@@ -94,12 +97,13 @@ func checkPlan(plan *stackplan.Plan, made stackplan.FileContext, info engine.Inf
 			"Nothing was done. Use the engine that made the plan, or make a new plan.",
 			plan.Engine.Name, plan.Engine.Version, info.Name, info.Version)
 	}
-	hash, err := configHash(config, info)
+	files, err := configFiles(config, info)
 	if err != nil {
 		return fail("Plan cannot be applied", "%s.", upperFirst(reason(err)))
 	}
-	if hash != made.ConfigHash {
-		return fail("Configuration has changed", "The files of the stack or of its modules are not those that this plan was made from. "+again)
+	if files.Hash() != made.ConfigHash {
+		return fail("Configuration has changed", "The files of the stack or of its modules are not those that this plan was made from%s. "+again,
+			describeChanges(files, made.ConfigFiles))
 	}
 	if made.StateLineage == "" && stored.Lineage != "" {
 		return fail("Plan is stale", "There was no state when this plan was made, and now there is one at serial %d: "+
@@ -115,6 +119,32 @@ func checkPlan(plan *stackplan.Plan, made stackplan.FileContext, info engine.Inf
 			stored.Serial, made.StateSerial)
 	}
 	return nil
+}
+
+// describeChanges names the files that differ from those of a plan. Plans of former versions do not have them.
+func describeChanges(files, before stackplan.ConfigFiles) string {
+	if len(before) == 0 {
+		return ""
+	}
+	const most = 5
+	changes := files.Since(before)
+	var texts []string
+	for _, c := range changes[:min(len(changes), most)] {
+		name := textstyle.Name(c.Name)
+		switch {
+		case c.Added:
+			name += " is new"
+		case c.Removed:
+			name += " is gone"
+		default:
+			name += " was edited"
+		}
+		texts = append(texts, name)
+	}
+	if more := len(changes) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return ": " + strings.Join(texts, ", ")
 }
 
 // withoutRepeats drops all occurrences of a phrase but the first, which errors that wrap the same cause twice have.

@@ -114,8 +114,8 @@ func (s *session) checkSources(ctx context.Context, config *stackconfig.Config) 
 	})
 }
 
-// configHash identifies the files of the configuration and of its modules, as an engine reads them.
-func configHash(config *stackconfig.Config, info engine.Info) (string, error) {
+// configFiles identifies the files of the configuration and of its modules, as an engine reads them.
+func configFiles(config *stackconfig.Config, info engine.Info) (stackplan.ConfigFiles, error) {
 	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Tofu: info.Name == engines.Tofu, Resolver: config.Resolver})
 	var dirs []string
 	for _, dir := range tfengine.ModuleDirs(config) {
@@ -127,7 +127,7 @@ func configHash(config *stackconfig.Config, info engine.Info) (string, error) {
 			dirs = append(dirs, directory.Path)
 		}
 	}
-	return stackplan.ConfigHash(stackplan.ConfigSources{
+	return stackplan.HashConfig(stackplan.ConfigSources{
 		Base:       config.Root.Dir,
 		Files:      slices.Sorted(maps.Values(config.Paths)),
 		ModuleDirs: dirs,

@@ -4,6 +4,7 @@
 package stackplan
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -23,13 +24,15 @@ type ConfigSources struct {
 	ModuleDirs []string // directories of modules, all files below which count
 }
 
-// ConfigHash returns a hash over the names and contents of the files, in
-// hexadecimal. It does not depend on where Base is, nor on the order and
-// repetition of the sources.
+// ConfigFiles are the hashes of files by their names, which are relative to the directory of the root stack.
+type ConfigFiles map[string][]byte
+
+// HashConfig returns the hashes of the contents of files. They do not depend on
+// where Base is, nor on the order and repetition of the sources.
 //
 // In module directories, what tools leave behind does not count: states, plan
 // files, locks and hidden directories such as .terraform and .git.
-func ConfigHash(sources ConfigSources) (string, error) {
+func HashConfig(sources ConfigSources) (ConfigFiles, error) {
 	names := map[string]string{} // relative name → path
 	add := func(path string) error {
 		if !filepath.IsAbs(path) {
@@ -41,7 +44,7 @@ func ConfigHash(sources ConfigSources) (string, error) {
 	}
 	for _, file := range sources.Files {
 		if err := add(file); err != nil {
-			return "", fmt.Errorf("hashing the configuration: %w", err)
+			return nil, fmt.Errorf("hashing the configuration: %w", err)
 		}
 	}
 	for _, dir := range sources.ModuleDirs {
@@ -49,18 +52,52 @@ func ConfigHash(sources ConfigSources) (string, error) {
 			dir = filepath.Join(sources.Base, dir)
 		}
 		if err := walkModule(dir, add); err != nil {
-			return "", fmt.Errorf("hashing the configuration: %w", err)
+			return nil, fmt.Errorf("hashing the configuration: %w", err)
 		}
 	}
-	total := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		sum, err := hashFile(names[name])
+	files := ConfigFiles{}
+	for name, path := range names {
+		sum, err := hashFile(path)
 		if err != nil {
-			return "", fmt.Errorf("hashing the configuration: %w", err)
+			return nil, fmt.Errorf("hashing the configuration: %w", err)
 		}
-		fmt.Fprintf(total, "%d %s %x\n", len(name), name, sum)
+		files[name] = sum
 	}
-	return hex.EncodeToString(total.Sum(nil)), nil
+	return files, nil
+}
+
+// Hash returns a hash over the names and contents of all files, in hexadecimal.
+func (f ConfigFiles) Hash() string {
+	total := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		fmt.Fprintf(total, "%d %s %x\n", len(name), name, f[name])
+	}
+	return hex.EncodeToString(total.Sum(nil))
+}
+
+// ConfigChange is how a file differs from what it was.
+type ConfigChange struct {
+	Name           string
+	Added, Removed bool // neither if its content has changed
+}
+
+// Since returns what has changed since the files were others, sorted by name.
+func (f ConfigFiles) Since(before ConfigFiles) []ConfigChange {
+	var all []ConfigChange
+	for name, sum := range f {
+		if former, ok := before[name]; !ok {
+			all = append(all, ConfigChange{Name: name, Added: true})
+		} else if !bytes.Equal(former, sum) {
+			all = append(all, ConfigChange{Name: name})
+		}
+	}
+	for name := range before {
+		if _, ok := f[name]; !ok {
+			all = append(all, ConfigChange{Name: name, Removed: true})
+		}
+	}
+	slices.SortFunc(all, func(a, b ConfigChange) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
 // walkModule calls add for each file below dir that is part of a module.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // writeTree writes files by name below a new directory.
@@ -42,7 +44,8 @@ func TestConfigHash(t *testing.T) {
 	}
 	hash := func(s ConfigSources) string {
 		t.Helper()
-		h, err := ConfigHash(s)
+		files, err := HashConfig(s)
+		h := files.Hash()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +80,7 @@ func TestConfigHash(t *testing.T) {
 			}
 		})
 	}
-	if _, err := ConfigHash(ConfigSources{Base: t.TempDir(), Files: []string{"missing"}}); err == nil {
+	if _, err := HashConfig(ConfigSources{Base: t.TempDir(), Files: []string{"missing"}}); err == nil {
 		t.Error("no error for a missing file")
 	}
 }
@@ -85,4 +88,16 @@ func TestConfigHash(t *testing.T) {
 func planBytes(t *testing.T) []byte {
 	p, file := examplePlan()
 	return encode(t, p, file)
+}
+
+func TestConfigChanges(t *testing.T) {
+	before := ConfigFiles{"a": {1}, "b": {2}, "c": {3}}
+	now := ConfigFiles{"a": {1}, "b": {9}, "d": {4}}
+	want := []ConfigChange{{Name: "b"}, {Name: "c", Removed: true}, {Name: "d", Added: true}}
+	if diff := cmp.Diff(want, now.Since(before)); diff != "" {
+		t.Error(diff)
+	}
+	if got := now.Since(now); len(got) > 0 {
+		t.Errorf("changes since itself: %v", got)
+	}
 }

@@ -23,6 +23,7 @@ func decodePlan(index *planv1.Plan, enginePlan func(*planv1.Member) ([]byte, err
 	file := FileContext{
 		CairnVersion: index.GetContext().GetCairnVersion(),
 		ConfigHash:   index.GetContext().GetConfigHash(),
+		ConfigFiles:  index.GetContext().GetConfigFiles(),
 		StateLineage: index.GetContext().GetStateLineage(),
 		StateSerial:  index.GetContext().GetStateSerial(),
 		Deployment:   index.GetContext().GetDeployment(),

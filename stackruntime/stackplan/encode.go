@@ -35,6 +35,7 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 		Context: &planv1.Context{
 			CairnVersion: file.CairnVersion,
 			ConfigHash:   file.ConfigHash,
+			ConfigFiles:  file.ConfigFiles,
 			StateLineage: file.StateLineage,
 			StateSerial:  file.StateSerial,
 			Deployment:   file.Deployment,

@@ -44,7 +44,8 @@ const maxIndexSize = 4 << 30
 // it with what there is now.
 type FileContext struct {
 	CairnVersion string
-	ConfigHash   string // of [ConfigHash]
+	ConfigHash   string // of ConfigFiles
+	ConfigFiles  ConfigFiles
 	StateLineage string
 	StateSerial  uint64
 	Deployment   string

@@ -396,6 +396,7 @@ type Context struct {
 	StateSerial   uint64                 `protobuf:"varint,4,opt,name=state_serial,json=stateSerial,proto3" json:"state_serial,omitempty"`
 	Deployment    string                 `protobuf:"bytes,5,opt,name=deployment,proto3" json:"deployment,omitempty"`
 	Stack         string                 `protobuf:"bytes,6,opt,name=stack,proto3" json:"stack,omitempty"`
+	ConfigFiles   map[string][]byte      `protobuf:"bytes,7,rep,name=config_files,json=configFiles,proto3" json:"config_files,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // SHA-256 of each file that config_hash is over, by name
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -470,6 +471,13 @@ func (x *Context) GetStack() string {
 		return x.Stack
 	}
 	return ""
+}
+
+func (x *Context) GetConfigFiles() map[string][]byte {
+	if x != nil {
+		return x.ConfigFiles
+	}
+	return nil
 }
 
 type Engine struct {
@@ -988,7 +996,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\x02to\x18\x02 \x01(\tR\x02to\"<\n" +
 	"\x0eFunctionResult\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x16\n" +
-	"\x06result\x18\x02 \x01(\fR\x06result\"\xcd\x01\n" +
+	"\x06result\x18\x02 \x01(\fR\x06result\"\xd9\x02\n" +
 	"\aContext\x12#\n" +
 	"\rcairn_version\x18\x01 \x01(\tR\fcairnVersion\x12\x1f\n" +
 	"\vconfig_hash\x18\x02 \x01(\tR\n" +
@@ -998,7 +1006,11 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\n" +
 	"deployment\x18\x05 \x01(\tR\n" +
 	"deployment\x12\x14\n" +
-	"\x05stack\x18\x06 \x01(\tR\x05stack\"6\n" +
+	"\x05stack\x18\x06 \x01(\tR\x05stack\x12J\n" +
+	"\fconfig_files\x18\a \x03(\v2'.cairn.plan.v1.Context.ConfigFilesEntryR\vconfigFiles\x1a>\n" +
+	"\x10ConfigFilesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"6\n" +
 	"\x06Engine\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\"\xe3\x01\n" +
@@ -1065,7 +1077,7 @@ func file_cairn_plan_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_cairn_plan_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(Mode)(0),                     // 0: cairn.plan.v1.Mode
 	(*FormatVersion)(nil),         // 1: cairn.plan.v1.FormatVersion
@@ -1081,39 +1093,41 @@ var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(*Member)(nil),                // 11: cairn.plan.v1.Member
 	nil,                           // 12: cairn.plan.v1.Plan.InputsEntry
 	nil,                           // 13: cairn.plan.v1.Plan.OutputsEntry
-	nil,                           // 14: cairn.plan.v1.Component.InputsEntry
-	nil,                           // 15: cairn.plan.v1.Component.OutputsEntry
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
-	(*v1.DynamicValue)(nil),       // 17: cairn.value.v1.DynamicValue
+	nil,                           // 14: cairn.plan.v1.Context.ConfigFilesEntry
+	nil,                           // 15: cairn.plan.v1.Component.InputsEntry
+	nil,                           // 16: cairn.plan.v1.Component.OutputsEntry
+	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
+	(*v1.DynamicValue)(nil),       // 18: cairn.value.v1.DynamicValue
 }
 var file_cairn_plan_v1_plan_proto_depIdxs = []int32{
 	5,  // 0: cairn.plan.v1.Plan.context:type_name -> cairn.plan.v1.Context
 	0,  // 1: cairn.plan.v1.Plan.mode:type_name -> cairn.plan.v1.Mode
-	16, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
+	17, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
 	6,  // 3: cairn.plan.v1.Plan.engine:type_name -> cairn.plan.v1.Engine
 	12, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
 	13, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
 	9,  // 6: cairn.plan.v1.Plan.components:type_name -> cairn.plan.v1.Component
 	4,  // 7: cairn.plan.v1.Plan.function_results:type_name -> cairn.plan.v1.FunctionResult
 	3,  // 8: cairn.plan.v1.Plan.moved:type_name -> cairn.plan.v1.Rename
-	17, // 9: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
-	17, // 10: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
-	17, // 11: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
-	17, // 12: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
-	0,  // 13: cairn.plan.v1.Component.mode:type_name -> cairn.plan.v1.Mode
-	14, // 14: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
-	15, // 15: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
-	10, // 16: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
-	11, // 17: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
-	7,  // 18: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
-	8,  // 19: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
-	17, // 20: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	17, // 21: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	14, // 9: cairn.plan.v1.Context.config_files:type_name -> cairn.plan.v1.Context.ConfigFilesEntry
+	18, // 10: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
+	18, // 11: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
+	18, // 12: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
+	18, // 13: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
+	0,  // 14: cairn.plan.v1.Component.mode:type_name -> cairn.plan.v1.Mode
+	15, // 15: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
+	16, // 16: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
+	10, // 17: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
+	11, // 18: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
+	7,  // 19: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
+	8,  // 20: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
+	18, // 21: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	18, // 22: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plan_v1_plan_proto_init() }
@@ -1127,7 +1141,7 @@ func file_cairn_plan_v1_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plan_v1_plan_proto_rawDesc), len(file_cairn_plan_v1_plan_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
