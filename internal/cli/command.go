@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/order"
@@ -27,6 +28,7 @@ type command struct {
 	run   func(ctx context.Context, s *session, args []string) (status int, err error)
 
 	commands []*command // of a group
+	foreign  bool       // it is about files of other programs, and stands apart from everyday commands in help
 	parent   string     // names of the groups that a command is in
 }
 
@@ -89,7 +91,12 @@ func (c *command) help(flags *flagSet) string {
 	}
 	if len(c.commands) > 0 {
 		b.WriteString("\nCommands:\n")
-		writeColumns(&b, commandRows(c.commands), width)
+		isForeign := func(sub *command) bool { return sub.foreign }
+		writeColumns(&b, commandRows(slices.DeleteFunc(slices.Clone(c.commands), isForeign)), width)
+		if slices.ContainsFunc(c.commands, isForeign) {
+			b.WriteString("\nCommands for files of other programs:\n")
+			writeColumns(&b, commandRows(slices.DeleteFunc(slices.Clone(c.commands), func(sub *command) bool { return !isForeign(sub) })), width)
+		}
 	}
 	own, global := flags.rows()
 	if len(own) > 0 {

@@ -36,6 +36,7 @@ func orderConvertCommand() *command {
 	var o convertOptions
 	return &command{
 		name:    "convert",
+		foreign: true,
 		args:    "[ROOT SLS...]",
 		summary: "Writes what there is in another format of order.",
 		long: `

@@ -105,6 +105,7 @@ func orderHighCommand() *command {
 	var o statesOptions
 	return &command{
 		name:    "high",
+		foreign: true,
 		args:    "ROOT [SLS...]",
 		summary: "Shows SLS files as they are loaded: their high data.",
 		long:    "The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. Nothing is run.",
@@ -133,6 +134,7 @@ func orderLowCommand() *command {
 	var explain namesValue
 	return &command{
 		name:    "low",
+		foreign: true,
 		args:    "ROOT [SLS...]",
 		summary: "Shows SLS files as the calls they are compiled to: their low data.",
 		long: `

@@ -28,6 +28,7 @@ func runStatesCommand() *command {
 	var report fileValue
 	return &command{
 		name:    "states",
+		foreign: true,
 		args:    "ROOT [SLS...]",
 		summary: "Brings this machine into the states that SLS files describe.",
 		long: `

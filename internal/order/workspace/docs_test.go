@@ -18,28 +18,36 @@ func TestDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples := regexp.MustCompile("(?ms)^## ([^\n]*\\(X-0\\d\\))\n.*?^```hcl\n(.*?)^```").FindAllSubmatch(text, -1)
+	heading := regexp.MustCompile("(?m)^## (.*)$")
+	example := regexp.MustCompile("(?ms)^```hcl\n(.*?)^```")
 	want := map[string]string{
-		"X-01": "audit net-1 net-2 app",
-		"X-02": "base dev prod",
-		"X-03": "east west announce",
-		"X-04": "backup c b a report",
-		"X-05": "base dev-app prod-app prod-db smoke-test",
-		"X-06": "network app",
-		"X-07": "backup app page restart",
-		"X-08": "orders-db users-db web-1 web-2",
+		"Edges by name, path, tag, glob and regular expression": "audit net-1 net-2 app",
+		"Gates for plan and for apply":                          "base dev prod",
+		"Any or all":                                            "east west announce",
+		"Weights and stages":                                    "backup c b a report",
+		"Groups of groups":                                      "base dev-app prod-app prod-db smoke-test",
+		"What counts as modified":                               "network app",
+		"Reactions":                                             "backup app page restart",
+		"Limits":                                                "orders-db users-db web-1 web-2",
 	}
-	for _, example := range examples {
-		title := string(example[1])
-		line := title[strings.LastIndex(title, "(")+1 : len(title)-1]
-		g := graph(t, string(example[2]), false)
-		if got := names(g, g.Sequence(order.ByWeight, nil)); got != want[line] {
-			t.Errorf("%s: order %s, want %s", line, got, want[line])
+	sections := heading.FindAllSubmatchIndex(text, -1)
+	for i, section := range sections {
+		title, end := string(text[section[2]:section[3]]), len(text)
+		if i+1 < len(sections) {
+			end = sections[i+1][0]
 		}
-		delete(want, line)
+		first := example.FindSubmatch(text[section[1]:end])
+		if want[title] == "" || first == nil {
+			continue
+		}
+		g := graph(t, string(first[1]), false)
+		if got := names(g, g.Sequence(order.ByWeight, nil)); got != want[title] {
+			t.Errorf("%s: order %s, want %s", title, got, want[title])
+		}
+		delete(want, title)
 	}
-	for line := range want {
-		t.Errorf("%s: no example", line)
+	for title := range want {
+		t.Errorf("%s: no example", title)
 	}
 }
 
