@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -177,32 +176,6 @@ func (s *session) writeHistoryDocument(versions []statestore.Version) error {
 		document.Serials = append(document.Serials, entry)
 	}
 	return jsonview.WriteDocument(s.streams.Out, document, true)
-}
-
-func stateRollbackCommand() *command {
-	return &command{
-		name:    "rollback",
-		args:    "SERIAL",
-		summary: "Makes the state what it was at the end of a serial.",
-		long: `
-Only the state is changed, as a new serial; what exists is not. Plan afterwards to see how the two differ.`,
-		example: "cairn state history\ncairn state rollback 12",
-		minArgs: 1, maxArgs: 1,
-		flags: (*flagSet).lockFlags,
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
-			serial, err := strconv.ParseInt(args[0], 10, 64)
-			if err != nil || serial < 0 {
-				return 0, fail("Wrong serial", "The serial must be a number that \"cairn state history\" shows, and not %q.", args[0])
-			}
-			return s.changeState(ctx, "state rollback", func(stored *storedState) (map[string][]byte, error) {
-				old, err := s.store.ReadSerial(ctx, s.deployment, serial)
-				if err != nil {
-					return nil, err
-				}
-				return statestore.Changes(stored.Records, old.Records), nil
-			})
-		},
-	}
 }
 
 func stateUnlockCommand() *command {

@@ -143,11 +143,19 @@ func describeInput(path string) string {
 
 // changeState changes the state as a whole, under the lock.
 func (s *session) changeState(ctx context.Context, operation string, changes func(*storedState) (map[string][]byte, error)) (int, error) {
-	stored, err := s.lockState(ctx, operation)
+	return s.changeStateAs(ctx, operation, func(stored *storedState) (string, map[string][]byte, error) {
+		records, err := changes(stored)
+		return operation, records, err
+	})
+}
+
+// changeStateAs is changeState with an operation of which it is known only with the changes what the history shall say.
+func (s *session) changeStateAs(ctx context.Context, locked string, changes func(*storedState) (string, map[string][]byte, error)) (int, error) {
+	stored, err := s.lockState(ctx, locked)
 	if err != nil {
 		return 0, err
 	}
-	records, err := changes(stored)
+	operation, records, err := changes(stored)
 	if err == nil && len(records) > 0 {
 		err = stored.write(ctx, operation, records)
 	}

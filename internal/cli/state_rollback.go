@@ -1,0 +1,172 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+func stateRollbackCommand() *command {
+	var autoApprove bool
+	return &command{
+		name:    "rollback",
+		args:    "SERIAL",
+		summary: "Makes the state what it was at the end of a serial.",
+		long: `
+Only the state is changed, as a new serial; what exists is not. Objects that were made since go on existing, but cairn
+does not manage them any more; objects that were destroyed since are in the state again. Both are listed, and if there
+are any, the command asks before it changes the state. Plan afterwards to see how the state and what exists differ.`,
+		example: "cairn state history\ncairn state rollback 12",
+		minArgs: 1, maxArgs: 1,
+		flags: func(f *flagSet) {
+			f.BoolVar(&autoApprove, "auto-approve", false, "do not ask before changing the state")
+			f.lockFlags()
+		},
+		run: func(ctx context.Context, s *session, args []string) (int, error) {
+			serial, err := strconv.ParseInt(args[0], 10, 64)
+			if err != nil || serial < 0 {
+				return 0, fail("Wrong serial", "The serial must be a number that \"cairn state history\" shows, and not %q.", args[0])
+			}
+			return s.rollBack(ctx, serial, autoApprove)
+		},
+	}
+}
+
+// rollBack makes the state what it was at a serial. What that loses is in the history, as part of the operation.
+func (s *session) rollBack(ctx context.Context, serial int64, autoApprove bool) (int, error) {
+	operation := fmt.Sprintf("state rollback to %d", serial)
+	return s.changeStateAs(ctx, "state rollback", func(stored *storedState) (string, map[string][]byte, error) {
+		old, err := s.store.ReadSerial(ctx, s.deployment, serial)
+		if err != nil {
+			return "", nil, err
+		}
+		state, err := decodeState(old.Records)
+		if err != nil {
+			return "", nil, err
+		}
+		loses, regains, err := compareObjects(stored.State, state)
+		if err != nil {
+			return "", nil, err
+		}
+		if len(loses)+len(regains) > 0 {
+			s.stdout("%s", rollbackText(loses, regains))
+			if !autoApprove {
+				if err := s.approveRollback(ctx); err != nil {
+					return "", nil, err
+				}
+			}
+		}
+		if len(loses) > 0 {
+			operation += fmt.Sprintf(", %s unmanaged", plural(len(loses), "object"))
+		}
+		return operation, statestore.Changes(stored.Records, old.Records), nil
+	})
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func rollbackText(loses, regains []string) string {
+	var b strings.Builder
+	if len(loses) > 0 {
+		b.WriteString("These objects go on existing, and will not be managed any more:\n  - " + strings.Join(loses, "\n  - ") + "\n\n")
+	}
+	if len(regains) > 0 {
+		b.WriteString("These objects will be in the state again, though they may not exist any more:\n  - " + strings.Join(regains, "\n  - ") + "\n\n")
+	}
+	return b.String()
+}
+
+func (s *session) approveRollback(ctx context.Context) error {
+	s.stdout("Do you want to change the state?\n  Only \"yes\" will be accepted to confirm.\n\n")
+	answer, err := s.ask(ctx, "  Enter a value: ", false)
+	switch {
+	case err != nil:
+		return fail("Approval needed", "The change of the state was not approved: %s. Answer \"yes\", or give -auto-approve. Nothing was changed.", err)
+	case strings.TrimSpace(answer) != "yes":
+		return fail("Not approved", "The change of the state was not approved. Nothing was changed.")
+	}
+	s.stdout("\n")
+	return nil
+}
+
+// managedObject is an object that exists, as far as two states can tell whether it is the same in both: by its identifier, or without one
+// by its address.
+type managedObject struct{ resourceType, identity string }
+
+// compareObjects lists the addresses of the objects that one state has and the other has not, in the order of the states.
+func compareObjects(before, after *stackstate.State) (onlyBefore, onlyAfter []string, err error) {
+	had, err := managedObjects(before)
+	if err != nil {
+		return nil, nil, err
+	}
+	has, err := managedObjects(after)
+	if err != nil {
+		return nil, nil, err
+	}
+	return had.without(has), has.without(had), nil
+}
+
+// objectList are the managed objects of a state with their addresses, in their order.
+type objectList struct {
+	addresses []string
+	objects   []managedObject
+}
+
+func (l objectList) without(other objectList) []string {
+	there := make(map[managedObject]int, len(other.objects)) // some providers give equal objects one identifier
+	for _, object := range other.objects {
+		there[object]++
+	}
+	var addresses []string
+	for i, object := range l.objects {
+		if there[object]--; there[object] < 0 {
+			addresses = append(addresses, l.addresses[i])
+		}
+	}
+	return addresses
+}
+
+func managedObjects(state *stackstate.State) (objectList, error) {
+	var list objectList
+	for _, component := range state.SortedComponents() {
+		objects, err := stackstate.Objects(component.Module)
+		if err != nil {
+			return list, fail("State cannot be read", "The state of %s cannot be understood: %s.", component.Addr, err)
+		}
+		for _, object := range objects {
+			if object.Addr.Mode != "managed" {
+				continue
+			}
+			address := component.Addr.String() + "." + object.Addr.String()
+			if object.Deposed != "" {
+				address += " (deposed object " + object.Deposed + ")"
+			}
+			list.addresses = append(list.addresses, address)
+			list.objects = append(list.objects, managedObject{object.ProviderName() + " " + object.Addr.Type, identityOf(object, address)})
+		}
+	}
+	return list, nil
+}
+
+func identityOf(object stackstate.Object, address string) string {
+	var attributes struct {
+		ID any `json:"id"`
+	}
+	if err := json.Unmarshal(object.Attributes, &attributes); err != nil || attributes.ID == nil || attributes.ID == "" {
+		return "at " + address
+	}
+	return fmt.Sprint("id ", attributes.ID)
+}
