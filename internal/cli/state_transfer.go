@@ -12,8 +12,12 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -212,7 +216,8 @@ func stateImportCommand() *command {
 		args:    "COMPONENT FILE",
 		summary: "Makes a plain Terraform state the state of one component.",
 		long: `
-What the component had in the state before is replaced; the history keeps it. FILE may be - for standard input.
+The configuration must declare the component. What it had in the state before is replaced; the history keeps it. FILE
+may be - for standard input.
 Plan afterwards: the plan shows whether the state fits the component.`,
 		example: "cairn state import component.network terraform.tfstate",
 		minArgs: 2, maxArgs: 2,
@@ -223,6 +228,9 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 				err = fail("Wrong address", "A state is imported into a whole component. Give the address of a component instance.")
 			}
 			if err != nil {
+				return 0, err
+			}
+			if err := s.checkDeclared(addr); err != nil {
 				return 0, err
 			}
 			src, err := s.readInput(args[1])
@@ -248,6 +256,68 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 			})
 		},
 	}
+}
+
+// checkDeclared fails if no block of the configuration declares a component instance, or removes it, so that its state would be left over. Whether
+// for_each has a key takes values, and is not looked at.
+func (s *session) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
+	config, diags := s.loadConfig()
+	if config == nil {
+		return diags
+	}
+	component, names := findComponent(config, addr)
+	switch {
+	case component == nil && (diags.HasErrors() || isRemoved(config, addr)):
+		return asError(diags) // with mistakes it may be declared all the same
+	case component == nil:
+		return fail("Component not declared", "The configuration has no %s, so its state would be left over, and planning would be an error.%s Declare it first.",
+			addr, didYouMean(stackaddrs.ConfigComponentOf(addr).String(), names, ""))
+	case component.ForEach == nil && addr.Item.Key != stackaddrs.NoKey:
+		return fail("Component not declared", "%s has no for_each, and so no instance %s. Leave out the key.", stackaddrs.ConfigComponentOf(addr), addr.Item.Key)
+	case component.ForEach != nil && addr.Item.Key == stackaddrs.NoKey:
+		return fail("Component not declared", "%s has for_each: give the key of one instance, like '%s[\"key\"]'.", stackaddrs.ConfigComponentOf(addr), addr)
+	}
+	return nil
+}
+
+func asError(diags hcl.Diagnostics) error {
+	if diags.HasErrors() {
+		return diags
+	}
+	return nil
+}
+
+// findComponent returns the block of a component instance, or nil, and the addresses of all component blocks.
+func findComponent(config *stackconfig.Config, addr stackaddrs.AbsComponentInstance) (found *stackconfig.Component, names []string) {
+	config.Walk(func(stack *stackconfig.Stack) {
+		for name, component := range stack.Components {
+			at := stackaddrs.ConfigComponent{Stack: stack.Addr, Item: stackaddrs.Component{Name: name}}
+			names = append(names, at.String())
+			if at == stackaddrs.ConfigComponentOf(addr) {
+				found = component
+			}
+		}
+	})
+	return found, names
+}
+
+// isRemoved reports whether a removed block names a component, or a stack that it is in.
+func isRemoved(config *stackconfig.Config, addr stackaddrs.AbsComponentInstance) bool {
+	removed := false
+	config.Walk(func(stack *stackconfig.Stack) {
+		for _, block := range stack.Removed {
+			target := stack.Addr
+			for _, step := range block.From.Stacks {
+				target = target.Child(step.Name)
+			}
+			if block.From.Component == nil {
+				removed = removed || target.Contains(addr.Stack.Config())
+				continue
+			}
+			removed = removed || target == addr.Stack.Config() && block.From.Component.Name == addr.Item.Component.Name
+		}
+	})
+	return removed
 }
 
 func checkTerraformState(src []byte, path string) error {
