@@ -390,13 +390,17 @@ func makeWorkDir(dir string) error {
 	return os.WriteFile(ignore, []byte("*\n"), 0o600)
 }
 
-// checkWritable fails if no file can be made in a directory.
+// checkWritable fails if no file can be made in a directory. The file always has the same name, so that programs that are killed leave one at most.
 func checkWritable(dir string) error {
-	file, err := os.CreateTemp(dir, ".writable-*")
+	file, err := os.OpenFile(filepath.Join(dir, ".writable"), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Close(), os.Remove(file.Name()))
+	err = os.Remove(file.Name())
+	if errors.Is(err, fs.ErrNotExist) { // by another program that asks the same
+		err = nil
+	}
+	return errors.Join(file.Close(), err)
 }
 
 // openStore returns where the state is kept.

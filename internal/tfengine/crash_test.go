@@ -407,12 +407,19 @@ func TestRecoverHalfRetired(t *testing.T) {
 	if err := one.MarkSaved(); err != nil {
 		t.Fatal(err)
 	}
+	touch(t, one.dir.file(goodFile))
+	touch(t, one.dir.file(".new-1")) // of a program that was killed while it wrote a copy
 	if err := errors.Join(os.Rename(one.dir.path, before), one.Keep()); err != nil {
 		t.Fatal(err)
 	}
 	again := b.recover()
 	if !again.Saved {
 		t.Error("the state that was saved would be saved again")
+	}
+	for _, name := range []string{goodFile, ".new-1", treeDir} {
+		if exists(again.dir.file(name)) {
+			t.Errorf("%s, which has secrets in it, was left behind", name)
+		}
 	}
 	b.plan(b.slowRequest(gate))
 	if err := again.Done(); err != nil {

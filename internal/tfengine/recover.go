@@ -116,7 +116,7 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 	}
 	said, err := dir.readReport()
 	if said != nil && !isRetired(path) { // killed in between
-		err = dir.makeRoom()
+		err = errors.Join(dir.reduce(), dir.makeRoom())
 	}
 	if said != nil || err != nil {
 		return said, err

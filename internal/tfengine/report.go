@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -49,11 +51,21 @@ func (d *runDir) retire(r report) error {
 	if err != nil {
 		return fmt.Errorf("keeping what is to be said of an apply: %w", err)
 	}
-	// Secrets are in these, and the caller has the state.
-	for _, name := range []string{treeDir, planFileName, goodFile, priorFile} {
-		err = errors.Join(err, os.RemoveAll(d.file(name)))
+	return errors.Join(d.reduce(), d.makeRoom())
+}
+
+// evidence are the files that stay in a directory with a report. In others there are secrets, and the caller has the state.
+var evidence = []string{lockFile, applyFile, reportFile, runner.EventsFile, runner.StderrFile}
+
+// reduce removes all but the evidence, also what was being written when a program was killed.
+func (d *runDir) reduce() error {
+	entries, err := os.ReadDir(d.path)
+	for _, entry := range entries {
+		if !slices.Contains(evidence, entry.Name()) {
+			err = errors.Join(err, os.RemoveAll(d.file(entry.Name())))
+		}
 	}
-	return errors.Join(err, d.makeRoom())
+	return err
 }
 
 var retiredName = regexp.MustCompile(regexp.QuoteMeta(retiredSuffix) + `[0-9]*$`)
