@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
 // command is a command, or a group of commands.
@@ -207,7 +207,7 @@ func helpCommand() *command {
 
 // didYouMean suggests the nearest of the names, if there is one that may have been meant.
 func didYouMean(given string, names []string, prefix string) string {
-	best := order.Nearest(given, names)
+	best := nearest.Name(given, names)
 	if best == "" {
 		return ""
 	}

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package order
+package nearest
 
 import (
 	"math/rand/v2"
@@ -53,7 +53,7 @@ func TestEditDistanceIsLimited(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
+func TestName(t *testing.T) {
 	for _, test := range []struct {
 		given string
 		names []string
@@ -67,8 +67,8 @@ func TestNearest(t *testing.T) {
 		{strings.Repeat("x", 100_000), []string{strings.Repeat("x", 99_999)}, ""}, // takes no time
 		{"net", []string{strings.Repeat("x", 100_000)}, ""},
 	} {
-		if got := Nearest(test.given, test.names); got != test.want {
-			t.Errorf("Nearest(%.20q, %.40q): got %q, want %q", test.given, test.names, got, test.want)
+		if got := Name(test.given, test.names); got != test.want {
+			t.Errorf("Name(%.20q, %.40q): got %q, want %q", test.given, test.names, got, test.want)
 		}
 	}
 }
