@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Whatever validate makes of the results of components fits; only planning can tell. Circles are found all the same,
+// Whatever validate makes of the results of components fits, apart from their names; only planning can tell. Circles are found all the same,
 // also where nothing but an argument without values closes them.
 func TestTrapC01ResultsOfComponentsInValidate(t *testing.T) {
 	t.Parallel()
@@ -33,7 +33,7 @@ component "c" {
 	s := stacktest.InMemory(t, "-- main.tfcomponent.hcl --"+component+`
 output "sum" {
   type  = number
-  value = component.c.no_output.list[0] + 1
+  value = component.c.out.list[0] + 1
 }
 `+echoModule)
 	if diags := s.Validate(); len(diags) > 0 {

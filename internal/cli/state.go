@@ -53,11 +53,33 @@ func (t *storedState) find(address string) (stateTarget, error) {
 	if resource == "" {
 		return target, nil
 	}
-	objects, err := target.objects()
-	if err == nil && len(objects) == 0 {
-		err = fail("Not in the state", "The state of %s has no %s. \"cairn state list\" shows what it has.", addr, resource)
+	all, err := stackstate.Objects(component.Module)
+	if err != nil {
+		return target, err
 	}
-	return target, err
+	names := make([]string, len(all))
+	for i, object := range all {
+		names[i] = object.Addr.String()
+	}
+	if !slices.Contains(names, resource) {
+		return target, fail("Not in the state", "The state of %s has no %s.%s \"cairn state list\" shows what it has.",
+			addr, resource, didYouMean(resource, names, addr.String()+"."))
+	}
+	return target, nil
+}
+
+// places returns the addresses of all component instances, of the components, and of the stack instances around them.
+func (t *storedState) places() []string {
+	places := map[string]bool{}
+	for addr := range t.State.Components {
+		places[addr.String()] = true
+		places[stackaddrs.ComponentOf(addr).String()] = true
+		for stack := addr.Stack; !stack.IsRoot(); {
+			places[stack.String()] = true
+			stack, _, _ = stack.Parent()
+		}
+	}
+	return slices.Collect(maps.Keys(places))
 }
 
 // instances returns the addresses of the instances of a component, sorted.
@@ -122,7 +144,7 @@ func stateListCommand() *command {
 					return 0, err
 				}
 				if !slices.ContainsFunc(slices.Collect(maps.Keys(stored.State.Components)), within) {
-					return 0, fail("Not in the state", "The state has nothing at %s.", args[0])
+					return 0, fail("Not in the state", "The state has nothing at %s.%s", args[0], didYouMean(args[0], stored.places(), ""))
 				}
 			}
 			return exitOK, s.listState(stored, within)

@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -24,6 +25,7 @@ type ComponentConfig struct {
 
 	moduleUse
 	checks memo.Memo[struct{}]
+	set    memo.Memo[foreach.Set] // of its for_each, as far as it is known without values
 }
 
 func newComponentConfig(stack *StackConfig, decl *stackconfig.Component) *ComponentConfig {

@@ -6,10 +6,13 @@ package stackeval
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
@@ -28,7 +31,7 @@ func resolve(decl *stackconfig.Stack, ref stackaddrs.Reference, lookUp func(stac
 		// left out for a mistake in it: either way that has been reported.
 		return expr.JustValue{Value: expr.Placeholder(cty.DynamicPseudoType)}, nil
 	}
-	return nil, hcl.Diagnostics{undeclared(ref)}
+	return nil, hcl.Diagnostics{undeclared(decl, ref)}
 }
 
 // symbols are what expressions in a stack can refer to, for embedding: V are its
@@ -72,24 +75,28 @@ func referenceable[K comparable, V expr.Referenceable](objects map[K]V, key K) e
 	return nil
 }
 
-func undeclared(ref stackaddrs.Reference) *hcl.Diagnostic {
+func undeclared(decl *stackconfig.Stack, ref stackaddrs.Reference) *hcl.Diagnostic {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: ref.Range.Ptr()}
 	switch target := ref.Target.(type) {
 	case stackaddrs.InputVariable:
 		diag.Summary = "Unknown variable"
-		diag.Detail = fmt.Sprintf("This stack declares no variable %q.", target.Name)
+		diag.Detail = fmt.Sprintf("This stack declares no variable %q.%s", target.Name, meant("var.", target.Name, decl.Variables))
 	case stackaddrs.LocalValue:
 		diag.Summary = "Unknown local value"
-		diag.Detail = fmt.Sprintf("This stack declares no local value %q.", target.Name)
+		diag.Detail = fmt.Sprintf("This stack declares no local value %q.%s", target.Name, meant("local.", target.Name, decl.Locals))
 	case stackaddrs.Component:
 		diag.Summary = "Unknown component"
-		diag.Detail = fmt.Sprintf("This stack declares no component %q.", target.Name)
+		diag.Detail = fmt.Sprintf("This stack declares no component %q.%s", target.Name, meant("component.", target.Name, decl.Components))
 	case stackaddrs.StackCall:
 		diag.Summary = "Unknown embedded stack"
-		diag.Detail = fmt.Sprintf("This stack declares no embedded stack %q.", target.Name)
+		diag.Detail = fmt.Sprintf("This stack declares no embedded stack %q.%s", target.Name, meant("stack.", target.Name, decl.Calls))
 	case stackaddrs.ProviderConfigRef:
 		diag.Summary = "Unknown provider configuration"
-		diag.Detail = fmt.Sprintf("This stack declares no provider %q %q.", target.LocalName, target.Name)
+		given, declared := target.LocalName+"."+target.Name, make(map[string]bool, len(decl.Providers))
+		for other := range decl.Providers {
+			declared[other.LocalName+"."+other.Name] = true
+		}
+		diag.Detail = fmt.Sprintf("This stack declares no provider %q %q.%s", target.LocalName, target.Name, meant("provider.", given, declared))
 	default:
 		diag.Summary = "Symbol not available here"
 		diag.Detail = fmt.Sprintf("%s has no meaning here.", target)
@@ -98,6 +105,20 @@ func undeclared(ref stackaddrs.Reference) *hcl.Diagnostic {
 		}
 	}
 	return diag
+}
+
+// mostMeant is how many names are looked through for one that may be meant, which takes its time for each mistake.
+const mostMeant = 2000
+
+// meant offers the nearest of the declared names in a sentence with a space before it; "" if none is near.
+func meant[T any](prefix, given string, declared map[string]T) string {
+	if len(declared) > mostMeant {
+		return ""
+	}
+	if best := nearest.Name(given, slices.Collect(maps.Keys(declared))); best != "" {
+		return fmt.Sprintf(" Did you mean %s%s?", prefix, best)
+	}
+	return ""
 }
 
 // repetitionScope adds each.key and each.value to the scope of a stack.
@@ -117,6 +138,22 @@ func (s repetitionScope) ResolveExpressionReference(ctx context.Context, ref sta
 		}
 	}
 	return s.EvaluationScope.ResolveExpressionReference(ctx, ref)
+}
+
+// IsOptional implements [expr.OptionalScope]: for_each may be empty.
+func (s repetitionScope) IsOptional() bool {
+	return s.repetition != (foreach.Repetition{}) || expr.IsOptional(s.EvaluationScope)
+}
+
+// IsOptional implements [expr.OptionalScope].
+func (s scopeWithoutProviders) IsOptional() bool { return expr.IsOptional(s.EvaluationScope) }
+
+// IsOptional implements [expr.OptionalScope]: of a stack that is embedded with for_each, or only removed, there may be no instance.
+func (s *StackConfig) IsOptional() bool {
+	if s.addr.IsRoot() {
+		return false
+	}
+	return s.call == nil || s.call.decl.ForEach != nil || s.call.stack.IsOptional()
 }
 
 // scopeWithoutProviders refuses references to provider configurations.

@@ -62,13 +62,30 @@ func (m *Main) checkSelection(ctx context.Context) hcl.Diagnostics {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "No such component",
-				Detail:   fmt.Sprintf("The option %s names %s, which neither the configuration nor the state has.", option, addr),
+				Detail:   fmt.Sprintf("The option %s names %s, which neither the configuration nor the state has.%s", option, addr, m.meantComponent(ctx, addr)),
 			})
 		}
 	}
 	check("-target", m.planning.Targets)
 	check("-exclude", m.planning.Excludes)
 	return diags
+}
+
+// meantComponent offers a component, or an instance of one, that may be meant by an address that names nothing.
+func (m *Main) meantComponent(ctx context.Context, addr stackaddrs.AbsComponentInstance) string {
+	known := make(map[string]bool)
+	for component := range m.stack.allComponents(ctx) {
+		known[component.String()] = true
+		if component := m.component(ctx, component); component != nil {
+			for _, inst := range component.Instances(ctx).InOrder() {
+				known[inst.addr.String()] = true
+			}
+		}
+	}
+	for inState := range m.planning.Prior.Components {
+		known[inState.String()] = true
+	}
+	return meant("", addr.String(), known)
 }
 
 // isThere tells whether an address names something that the state has, or that the configuration has or may have:

@@ -129,6 +129,9 @@ func evalContextFor(ctx context.Context, from source, phase EvalPhase, scope Eva
 		symbols.set(target, object.ExprReferenceValue(ctx, phase))
 	}
 	evalCtx.Variables = symbols.variables()
+	if phase == ValidatePhase {
+		diags = diags.Extend(checkSteps(ctx, from.expressions, objects, scope))
+	}
 	return evalCtx, diags
 }
 

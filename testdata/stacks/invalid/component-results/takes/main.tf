@@ -1,0 +1,1 @@
+variable "in" { type = string }
