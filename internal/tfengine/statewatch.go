@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,23 +150,26 @@ func (w *stateWatch) final(outcome *runner.Result) (engine.State, []doubt, *hcl.
 // emergencyState returns the file to which the engine writes a state that it can't write to the given one.
 func emergencyState(file string) string { return filepath.Join(filepath.Dir(file), "errored.tfstate") }
 
-// printedState finds a state among lines of output: the engine prints it if it can't write it.
+// stateStart is how a state begins that the engine prints: as a document of its own, with the version first.
+var stateStart = regexp.MustCompile(`(?m)^\s*\{\s*"version"\s*:`)
+
+// printedStates is how many beginnings of states are looked at. Each may be read up to the end.
+const printedStates = 16
+
+// printedState finds a state among lines of output: the engine prints it if it can't write it, as the last that it does.
 func printedState(text string) engine.State {
-	for start := strings.Index(text, "{"); start >= 0; {
+	starts := stateStart.FindAllStringIndex(text, -1)
+	for _, at := range slices.Backward(starts[max(0, len(starts)-printedStates):]) {
 		var document json.RawMessage
-		if json.NewDecoder(strings.NewReader(text[start:])).Decode(&document) == nil {
-			if _, err := parseState(document); err == nil {
-				state, err := cleanState(document)
-				if err == nil {
-					return state
-				}
-			}
+		if json.NewDecoder(strings.NewReader(text[at[0]:])).Decode(&document) != nil {
+			continue
 		}
-		next := strings.Index(text[start+1:], "{")
-		if next < 0 {
-			break
+		if _, err := parseState(document); err != nil {
+			continue
 		}
-		start += 1 + next
+		if state, err := cleanState(document); err == nil {
+			return state
+		}
 	}
 	return nil
 }

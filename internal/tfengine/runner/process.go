@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 )
@@ -206,7 +205,7 @@ func (p *Process) interrupt() error {
 // Errors: only failures to read or write the files of the run. A result is returned beside them, with
 // what is known. That the process failed is not an error.
 func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error) {
-	c := collector{onEvent: onEvent}
+	c := collector{onEvent: onEvent, text: excerpt{head: headText, tail: tailText}}
 	errs := []error{p.recordErr}
 	events, err := os.Open(filepath.Join(p.runDir, EventsFile))
 	if err != nil {
@@ -222,12 +221,12 @@ func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error
 	if err := t.finish(); err != nil && events != nil {
 		errs = append(errs, fmt.Errorf("reading events: %w", err))
 	}
-	stderr, err := os.ReadFile(filepath.Join(p.runDir, StderrFile))
+	stderr, err := readExcerpt(filepath.Join(p.runDir, StderrFile), stderrExcerpt)
 	if err != nil {
 		errs = append(errs, fmt.Errorf("reading errors: %w", err))
 	}
-	c.result.Text = strings.Join(c.text, "\n")
-	c.result.Stderr = string(stderr)
+	c.result.Text = c.text.String()
+	c.result.Stderr = stderr
 	run := p.Run()
 	c.result.conclude(run)
 	if p.cmd == nil && c.result.Outcome == OutcomeDied {

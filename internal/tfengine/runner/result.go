@@ -42,10 +42,10 @@ type Result struct {
 	Summary *ChangeSummary
 
 	// Text has the lines of standard output that were no events. They matter: the engine prints the
-	// state there when it can save it nowhere.
+	// state there when it can save it nowhere. Of very many, those in the middle are left out.
 	Text string
 
-	// Stderr is all of standard error, where crashes of the engine and its providers leave their traces.
+	// Stderr is standard error, where crashes of the engine and its providers leave their traces. Of much, the middle is left out.
 	Stderr string
 }
 
@@ -90,14 +90,14 @@ func (r *Result) finalSummary(run Run) bool {
 type collector struct {
 	onEvent func(Event)
 	result  Result
-	text    []string
+	text    excerpt
 }
 
 func (c *collector) line(line []byte) {
 	ev := parseEvent(line)
 	switch {
 	case ev.Type == "":
-		c.text = append(c.text, ev.Message)
+		c.text.add(ev.Message)
 	case ev.Diagnostic != nil:
 		c.result.Diagnostics = append(c.result.Diagnostics, *ev.Diagnostic)
 	case ev.Summary != nil:

@@ -9,11 +9,14 @@ import (
 	"io"
 )
 
+// maxLine bounds the bytes kept of a line. The longest that an engine writes are events with the values of all outputs.
+const maxLine = 64 << 20
+
 // tail delivers the lines of a file that is being written.
 type tail struct {
 	file    io.Reader
 	deliver func(line []byte)
-	partial []byte // of the last line
+	partial []byte // of the last line, which is cut at maxLine
 	chunk   [64 << 10]byte
 }
 
@@ -36,12 +39,17 @@ func (t *tail) split(data []byte) {
 	for {
 		line, rest, found := bytes.Cut(data, []byte("\n"))
 		if !found {
-			t.partial = append(t.partial, data...)
+			t.append(data)
 			return
 		}
-		t.line(append(t.partial, line...))
+		t.append(line)
+		t.line(t.partial)
 		t.partial, data = nil, rest
 	}
+}
+
+func (t *tail) append(data []byte) {
+	t.partial = append(t.partial, data[:min(len(data), maxLine-len(t.partial))]...)
 }
 
 func (t *tail) line(line []byte) {
