@@ -102,7 +102,7 @@ func lookOf(cell vt10x.Glyph) string {
 	if !ok {
 		color = "#e5e7eb"
 	}
-	look := fmt.Sprintf(` fill="%s"`, color)
+	look := fmt.Sprintf(` fill="%s" stroke="none"`, color) // ImageMagick outlines texts otherwise
 	if cell.Mode&bold != 0 {
 		look += ` font-weight="bold"`
 	}
