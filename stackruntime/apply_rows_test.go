@@ -110,9 +110,14 @@ resource "terraform_data" "this" {}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, archive)
-			wantMistakes(t, s)
-			head, rest, _ := strings.Cut(archive, `component "requires"`)
-			_, rest, _ = strings.Cut(rest, `component "filled"`)
+			if found := wantMistakes(t, s); !found.HasErrors() {
+				t.Fatal("the stack is valid")
+			}
+			head, rest, found := strings.Cut(archive, `component "requires"`)
+			_, rest, foundNext := strings.Cut(rest, `component "filled"`)
+			if !found || !foundNext {
+				t.Fatal("the archive lacks a component")
+			}
 			s.Write(head + `component "filled"` + rest)
 			s.Converge()
 			same(t, "state", `

@@ -37,7 +37,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		if phase == starting {
 			fmt.Fprint(streams.Err, "\nInterrupted. Nothing was begun.\n")
 		}
-		os.Exit(exitError) //nolint:forbidigo // a signal would have done the same
+		os.Exit(exitError) // as the signal would have done
 	})
 	return run(ctx, args, streams, dependencies{guard: guard})
 }

@@ -105,7 +105,7 @@ func variableFilesFromEnv() []variableArgument {
 func unreadVariableFiles(arguments []variableArgument) hcl.Diagnostics {
 	entries, err := os.ReadDir(".")
 	if err != nil {
-		return nil // whoever needs the directory reports it
+		return nil //nolint:nilerr // whoever needs the directory reports it
 	}
 	var unread []string
 	for _, entry := range entries {

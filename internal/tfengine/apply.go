@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -364,6 +363,3 @@ func (a *applying) dropStale(result *engine.ApplyResult) {
 		}
 	}
 }
-
-// join writes a list of addresses for a message.
-func join(addresses []string) string { return strings.Join(addresses, ", ") }

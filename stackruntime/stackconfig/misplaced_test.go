@@ -25,7 +25,7 @@ func TestMisplacedBlocks(t *testing.T) {
 		"deployment":       {`deployment "x" {}`, "*.tfdeploy.hcl"},
 		"store":            {`store "a" "b" {}`, "*.tfdeploy.hcl"},
 		"unlabelled":       {`provider "aws" {}`, `provider "TYPE" "NAME"`},
-		"misspelt":         {`componet "x" {}`, `Did you mean "component"?`},
+		"misspelt":         {`componet "x" {}`, `Did you mean "component"?`}, //nolint:misspell // on purpose
 		"count":            {strings.Replace(component, "%", "count = 2", 1), "for_each = toset("},
 		"lifecycle":        {strings.Replace(component, "%", "lifecycle {}", 1), "resource"},
 		"input":            {strings.Replace(component, "%", `region = "eu"`, 1), "inputs = { NAME = VALUE }"},

@@ -28,7 +28,7 @@ func (d *Directory) addVersionConstraint(attr *hcl.Attribute) {
 func (l *Loader) unsupported(tree *Tree) hcl.Diagnostics {
 	current, err := version.NewVersion(l.terraform)
 	if err != nil {
-		return nil // it is not terraform
+		return nil //nolint:nilerr // it is not terraform
 	}
 	var diags hcl.Diagnostics
 	for _, dir := range tree.Directories() {
