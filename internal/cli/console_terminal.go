@@ -100,21 +100,11 @@ func (c *console) evaluateTyped(ctx context.Context, editor *liner.State) error 
 
 // readLine reads a line that someone types, unless ctx ends first.
 func readLine(ctx context.Context, editor *liner.State, prompt string) (string, error) {
-	type answer struct {
-		line string
-		err  error
-	}
-	answers := make(chan answer, 1)
-	go func() { // ends with the process when nobody types any more
-		line, err := editor.Prompt(prompt)
-		answers <- answer{line, err}
-	}()
-	select {
-	case <-ctx.Done():
+	typed, ok := awaitAnswer(ctx, func() (string, error) { return editor.Prompt(prompt) })
+	if !ok {
 		return "", ctx.Err()
-	case a := <-answers:
-		return a.line, a.err
 	}
+	return typed.text, typed.err
 }
 
 // readHistory makes an editor remember what was typed before. Without a file there is nothing to remember.

@@ -65,22 +65,33 @@ func (s *session) ask(ctx context.Context, question string, secret bool) (string
 	}
 	s.prompt(question)
 	restore := s.keepTerminal()
-	type answer struct {
-		text string
-		err  error
+	given, ok := awaitAnswer(ctx, func() (string, error) { return s.readLine(secret) })
+	if !ok {
+		restore()
+		s.prompt("\n")
+		return "", context.Cause(ctx)
 	}
+	return given.text, given.err
+}
+
+// answer is a line that someone has typed, or why there is none.
+type answer struct {
+	text string
+	err  error
+}
+
+// awaitAnswer returns what read reads, and false if ctx ends first. Then read goes on until the process ends.
+func awaitAnswer(ctx context.Context, read func() (string, error)) (answer, bool) {
 	answers := make(chan answer, 1)
-	go func() { // ends with the process when nobody answers any more
-		text, err := s.readLine(secret)
+	go func() {
+		text, err := read()
 		answers <- answer{text, err}
 	}()
 	select {
 	case <-ctx.Done():
-		restore()
-		s.prompt("\n")
-		return "", context.Cause(ctx)
-	case a := <-answers:
-		return a.text, a.err
+		return answer{}, false
+	case given := <-answers:
+		return given, true
 	}
 }
 
