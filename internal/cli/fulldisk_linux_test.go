@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"golang.org/x/sys/unix"
 
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
@@ -100,7 +99,6 @@ type fullDisk struct {
 
 func newFullDisk(t *testing.T) *fullDisk {
 	t.Helper()
-	testenv.Root(t)
 	testenv.Engine(t)
 	config := testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t))
 	dir := t.TempDir()
@@ -108,14 +106,7 @@ func newFullDisk(t *testing.T) *fullDisk {
 	d.stack = filepath.Join(d.disk, "stack")
 	work := filepath.Join(dir, "work")
 	mustNot(t, errors.Join(os.Mkdir(d.disk, 0o700), os.Mkdir(work, 0o700)))
-	if err := unix.Mount("cairn-test", d.disk, "tmpfs", 0, "size=16m,mode=0700"); err != nil {
-		t.Skipf("mounting a small file system is not permitted: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(d.disk, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.SmallDisk(t, d.disk, 16<<20)
 	home, temporary := filepath.Join(d.disk, "home"), filepath.Join(d.disk, "tmp")
 	for path, content := range map[string]string{
 		"main.tfcomponent.hcl": fullDiskStack,

@@ -4,29 +4,10 @@
 package statestore
 
 import (
-	"fmt"
 	"testing"
 
 	"golang.org/x/sys/unix"
 )
-
-// mountSmall mounts a file system of some bytes, or gives the one that it
-// mounted there before that size.
-func mountSmall(t *testing.T, directory string, size int) {
-	t.Helper()
-	options := fmt.Sprintf("size=%d,mode=0700", size)
-	if unix.Mount("", directory, "", unix.MS_REMOUNT, options) == nil {
-		return
-	}
-	if err := unix.Mount("statestore-test", directory, "tmpfs", 0, options); err != nil {
-		t.Skipf("SKIPPED: mounting a small file system is not permitted: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(directory, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-}
 
 func TestProcessIdentity(t *testing.T) {
 	me := currentProcess()

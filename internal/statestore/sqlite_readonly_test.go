@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // unprivileged makes a child obey file permissions, which root does not.
@@ -232,7 +234,7 @@ func TestReadOnly(t *testing.T) {
 // A disk that is full refuses the write, and keeps all that was stored.
 func TestDiskFull(t *testing.T) {
 	directory := t.TempDir()
-	mountSmall(t, directory, 1<<20)
+	testenv.SmallDisk(t, directory, 1<<20)
 	path := filepath.Join(directory, "cairn.state.db")
 	s := newSQLiteStore(path)
 	defer s.Close() //nolint:errcheck // may not be able to tidy up on a full disk
@@ -262,7 +264,7 @@ func TestDiskFull(t *testing.T) {
 	}
 
 	// With space the same writer goes on.
-	mountSmall(t, directory, 4<<20)
+	testenv.SmallDisk(t, directory, 4<<20)
 	mustWrite(t, w, map[string][]byte{"more": []byte("x")})
 	want["more"] = "x"
 	wantRecords(t, mustRead(t, s, "default"), want)
@@ -287,7 +289,7 @@ func TestDiskFull(t *testing.T) {
 func TestDiskFullWhileMaking(t *testing.T) {
 	const size = 512 << 10
 	directory := t.TempDir()
-	mountSmall(t, directory, size)
+	testenv.SmallDisk(t, directory, size)
 	path := filepath.Join(directory, "cairn.state.db")
 	filler := filepath.Join(directory, "filler")
 	var made, refused int

@@ -13,13 +13,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // With space that was kept back, an operation that fills the disk saves what it
 // has done, and learns that nothing more should be.
 func TestDiskFullWithReserve(t *testing.T) {
 	directory := t.TempDir()
-	mountSmall(t, directory, 4<<20)
+	testenv.SmallDisk(t, directory, 4<<20)
 	path := filepath.Join(directory, "cairn.state.db")
 	s := newSQLiteStore(path)
 	lock, err := s.Lock(t.Context(), "default", LockRequest{Reserve: true})
