@@ -160,15 +160,6 @@ func (f *flagSet) otherCommands(option string) string {
 // scratch is a session whose options nobody reads.
 func (f *flagSet) scratch() *session { return newSession(Streams{}, dependencies{}) }
 
-// upperFirst begins a sentence. What a colon follows is a name, such as that of a file, and stays as it is.
-func upperFirst(text string) string {
-	first, _, _ := strings.Cut(text, " ")
-	if text == "" || strings.HasSuffix(first, ":") || strings.ContainsAny(first, `./\`) {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
-}
-
 // rows are the options as help shows them: those of the command, and those of all commands.
 func (f *flagSet) rows() (own, global [][2]string) {
 	f.VisitAll(func(option *flag.Flag) {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 // Streams are what a command reads from and writes to.
@@ -161,22 +163,15 @@ func (s *session) start() error {
 }
 
 // fail returns an error that is shown as a diagnostic with this summary and detail.
-func fail(summary, detail string, args ...any) error {
-	return hcl.Diagnostics{problem(summary, detail, args...)}
-}
+func fail(summary, detail string, args ...any) error { return failure.Error(summary, detail, args...) }
 
-func problem(summary, detail string, args ...any) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...)}
-}
+func problem(summary, detail string, args ...any) *hcl.Diagnostic { return failure.New(summary, detail, args...) }
 
-// reason returns what an error of the operating system says, without the names of calls.
-func reason(err error) string {
-	var pathError *os.PathError
-	if errors.As(err, &pathError) {
-		return fmt.Sprintf("%s: %s", pathError.Path, pathError.Err)
-	}
-	return strings.TrimSuffix(err.Error(), ".")
-}
+func reason(err error) string { return failure.Reason(err) }
+
+func upperFirst(text string) string { return failure.Capitalize(text) }
+
+func sentences(text string) string { return failure.Sentences(text) }
 
 // rootCommand returns the tree of all commands.
 func rootCommand() *command {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/tfengine"
@@ -447,5 +448,5 @@ func asDiagnostics(err error) hcl.Diagnostics {
 	if diag := stateProblem(err); diag != nil {
 		return hcl.Diagnostics{diag}
 	}
-	return hcl.Diagnostics{problem("Command failed", "%s.", upperFirst(reason(err)))}
+	return failure.Diagnostics(err)
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -267,16 +266,4 @@ func stateProblem(err error) *hcl.Diagnostic {
 		detail += " With -lock-timeout=5m the command waits for that."
 	}
 	return problem(summary, "%s", detail)
-}
-
-// sentences makes sentences of the clauses of an error.
-func sentences(text string) string {
-	var b strings.Builder
-	for i, clause := range strings.Split(text, "; ") {
-		if i > 0 {
-			b.WriteString(" ")
-		}
-		b.WriteString(upperFirst(clause) + ".")
-	}
-	return b.String()
 }

@@ -1,0 +1,92 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package failure makes diagnostics of what went wrong outside of the configuration: in files, in the environment, in what was asked for.
+//
+// A summary is fixed text of two to six words; the detail is whole sentences that say what is wrong, what was done, and what to do. Details
+// name no option of a command line: callers of different kinds show them, and each may add what helps its own users, by the [Code].
+package failure
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// New returns an error diagnostic without a place.
+func New(summary, detail string, args ...any) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...)}
+}
+
+// Warning is [New] with less severity.
+func Warning(summary, detail string, args ...any) *hcl.Diagnostic {
+	diag := New(summary, detail, args...)
+	diag.Severity = hcl.DiagWarning
+	return diag
+}
+
+// Error returns an error that [Diagnostics] turns back into the diagnostic of [New].
+func Error(summary, detail string, args ...any) error {
+	return hcl.Diagnostics{New(summary, detail, args...)}
+}
+
+// Code names a kind of failure, for callers that know a remedy of their own.
+type Code string
+
+// WithCode sets the code of a diagnostic and returns it.
+func WithCode(code Code, diag *hcl.Diagnostic) *hcl.Diagnostic {
+	diag.Extra = code
+	return diag
+}
+
+// Diagnostics returns what an error says: its diagnostics if it holds some, else one diagnostic. It is empty for nil.
+func Diagnostics(err error) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &diags):
+		return diags
+	}
+	return hcl.Diagnostics{New("Command failed", "%s.", Capitalize(Reason(err)))}
+}
+
+// AsError returns diagnostics as an error if there are errors among them, else nil.
+func AsError(diags hcl.Diagnostics) error {
+	if diags.HasErrors() {
+		return diags
+	}
+	return nil
+}
+
+// Reason returns what an error of the operating system says, without the names of calls.
+func Reason(err error) string {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Sprintf("%s: %s", pathError.Path, pathError.Err)
+	}
+	return strings.TrimSuffix(err.Error(), ".")
+}
+
+// Capitalize begins a sentence. What a colon follows is a name, such as that of a file, and stays as it is.
+func Capitalize(text string) string {
+	first, _, _ := strings.Cut(text, " ")
+	if text == "" || strings.HasSuffix(first, ":") || strings.ContainsAny(first, `./\`) {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// Sentences makes sentences of the clauses of an error.
+func Sentences(text string) string {
+	var b strings.Builder
+	for i, clause := range strings.Split(text, "; ") {
+		if i > 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString(Capitalize(clause) + ".")
+	}
+	return b.String()
+}
