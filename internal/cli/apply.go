@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
@@ -181,7 +182,7 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 	ctx, stop := o.interruptible(ctx, running.lost)
 	defer stop()
 
-	plan, made, err := readPlan(path)
+	plan, made, err := planfile.Read(path)
 	if err != nil {
 		return 0, err
 	}
@@ -193,7 +194,7 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 	}
 	stored, err := o.readState(ctx)
 	if err == nil {
-		err = checkPlan(plan, made, o.opts.Engine.Info(), o.config, stored)
+		err = o.target(stored).Check(plan, made)
 	}
 	if err != nil {
 		return o.finish(diags.Extend(asDiagnostics(err)))
@@ -215,7 +216,7 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 	}
 	return o.withLock(ctx, diags, func() hcl.Diagnostics {
 		// The state may have changed before it was locked.
-		if err := checkPlan(plan, made, o.opts.Engine.Info(), o.config, o.stored); err != nil {
+		if err := o.target(o.stored).Check(plan, made); err != nil {
 			return asDiagnostics(err)
 		}
 		recovered := o.stored.Serial

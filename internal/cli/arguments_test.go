@@ -5,8 +5,6 @@ package cli
 
 import (
 	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -128,23 +126,6 @@ func TestNameStart(t *testing.T) {
 		if got := line[nameStart(line):]; got != want {
 			t.Errorf("nameStart(%q): got %q, want %q", line, got, want)
 		}
-	}
-}
-
-func TestStackIdentity(t *testing.T) {
-	root := t.TempDir()
-	dir := filepath.Join(root, "live", "eu")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if got := stackIdentity(dir); got != "" {
-		t.Errorf("outside of a repository: got %q", got)
-	}
-	if err := os.Mkdir(filepath.Join(root, ".git"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := stackIdentity(dir), "live/eu"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -118,7 +119,7 @@ func (s *session) consoleState(ctx context.Context, planFile string) (*stackstat
 		}
 		return stored.State, nil
 	}
-	plan, _, err := readPlan(planFile)
+	plan, _, err := planfile.Read(planFile)
 	if err != nil {
 		return nil, err
 	}

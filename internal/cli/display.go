@@ -38,7 +38,7 @@ func (s *session) newDisplay(operation string) *display {
 	v := &display{session: s, operation: operation}
 	if s.options.json {
 		v.events = jsonview.NewEvents(s.streams.Out, nil)
-		s.report = v.reportEvents
+		s.reporter = v.reportEvents
 		return v
 	}
 	return v

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/views/deferral"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -91,7 +92,7 @@ var graphFormats = map[string]func(*session, *componentGraph) error{
 // componentGraph returns the graph of a plan, or of the configuration.
 func (s *session) componentGraph(ctx context.Context, planPath string) (*componentGraph, error) {
 	if planPath != "" {
-		plan, _, err := readPlan(planPath)
+		plan, _, err := planfile.Read(planPath)
 		if err != nil {
 			return nil, err
 		}

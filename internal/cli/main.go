@@ -165,7 +165,9 @@ func (s *session) start() error {
 // fail returns an error that is shown as a diagnostic with this summary and detail.
 func fail(summary, detail string, args ...any) error { return failure.Error(summary, detail, args...) }
 
-func problem(summary, detail string, args ...any) *hcl.Diagnostic { return failure.New(summary, detail, args...) }
+func problem(summary, detail string, args ...any) *hcl.Diagnostic {
+	return failure.New(summary, detail, args...)
+}
 
 func reason(err error) string { return failure.Reason(err) }
 

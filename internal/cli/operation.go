@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -154,6 +155,11 @@ func nothingToReplace(replace map[stackaddrs.AbsComponentInstance][]string, stat
 		}
 	}
 	return diags
+}
+
+// target is what a plan is made for, and applied to.
+func (o *operation) target(stored *storedState) planfile.Target {
+	return planfile.Target{Config: o.config, Engine: o.opts.Engine.Info(), Deployment: stored.deployment, Lineage: stored.Lineage, Serial: stored.Serial}
 }
 
 func isEmptyState(state *stackstate.State) bool {

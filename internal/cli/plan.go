@@ -7,6 +7,8 @@ import (
 	"context"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 )
 
 func planCommand() *command {
@@ -41,8 +43,10 @@ func (o *operation) runPlan(ctx context.Context, out string, detailed bool) (int
 	if _, err := o.flags.mode(); err != nil {
 		return 0, err
 	}
-	if err := checkOut(out); err != nil {
-		return 0, err
+	if out != "" {
+		if err := planfile.CheckPath(out); err != nil {
+			return 0, err
+		}
 	}
 	ctx, stop := o.interruptible(ctx, func() string { return "Nothing will be lost: planning changes nothing." })
 	defer stop()
@@ -92,7 +96,7 @@ func (o *operation) planAndShow(ctx context.Context, out string, detailed bool) 
 		return exitError, diags
 	}
 	if out != "" {
-		if err := o.savePlan(out, plan, o.config, o.stored); err != nil {
+		if err := planfile.Write(out, plan, o.target(o.stored), version()); err != nil {
 			return exitError, diags.Extend(asDiagnostics(err))
 		}
 	}

@@ -6,19 +6,14 @@ package cli
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/tfengine"
-	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
-	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // providerLockFile is where the versions of providers are kept, beside the stack.
@@ -111,26 +106,6 @@ func (s *session) checkSources(ctx context.Context, config *stackconfig.Config) 
 	return stackruntime.Validate(ctx, stackruntime.Options{
 		Config: config,
 		Engine: tfengine.NewSourceEngine(info, ".", config.Resolver),
-	})
-}
-
-// configFiles identifies the files of the configuration and of its modules, as an engine reads them.
-func configFiles(config *stackconfig.Config, info engine.Info) (stackplan.ConfigFiles, error) {
-	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Tofu: info.Name == engines.Tofu, Resolver: config.Resolver})
-	var dirs []string
-	for _, dir := range tfengine.ModuleDirs(config) {
-		tree, _ := loader.Load(dir) //nolint:errcheck // what is wrong was reported when it was planned
-		if tree == nil {
-			continue
-		}
-		for _, directory := range tree.Directories() {
-			dirs = append(dirs, directory.Path)
-		}
-	}
-	return stackplan.HashConfig(stackplan.ConfigSources{
-		Base:       config.Root.Dir,
-		Files:      slices.Sorted(maps.Values(config.Paths)),
-		ModuleDirs: dirs,
 	})
 }
 

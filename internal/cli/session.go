@@ -93,8 +93,8 @@ type session struct {
 	log     *slog.Logger // of cairn itself, see openLog
 	logFile io.Closer    // nil unless it is in a file
 
-	// report shows diagnostics. How depends on the command and its options.
-	report func(hcl.Diagnostics) error
+	// reporter shows diagnostics. How depends on the command and its options.
+	reporter func(hcl.Diagnostics) error
 }
 
 // loadedConfig is the configuration with what was found wrong with it.
@@ -121,7 +121,7 @@ type dependencies struct {
 
 func newSession(streams Streams, deps dependencies) *session {
 	s := &session{streams: streams, deps: deps, files: map[string]*hcl.File{}}
-	s.report = s.reportText
+	s.reporter = s.reportText
 	s.log = slog.New(slog.DiscardHandler)
 	return s
 }
@@ -187,6 +187,9 @@ func fold(w io.Writer, text string) string {
 	}
 	return textstyle.Fold(text, terminalSize(w).Width)
 }
+
+// report shows diagnostics.
+func (s *session) report(diags hcl.Diagnostics) error { return s.reporter(withRemedies(diags)) }
 
 // fail shows an error.
 func (s *session) fail(err error) {

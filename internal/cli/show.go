@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -45,7 +46,7 @@ func showCommand() *command {
 }
 
 func (s *session) showPlan(ctx context.Context, path string, concise bool) error {
-	plan, made, err := readPlan(path)
+	plan, made, err := planfile.Read(path)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (s *session) reportDocuments() {
 	if !s.options.json {
 		return
 	}
-	s.report = func(diags hcl.Diagnostics) error {
+	s.reporter = func(diags hcl.Diagnostics) error {
 		if len(diags) == 0 {
 			return nil
 		}

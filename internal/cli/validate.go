@@ -39,7 +39,7 @@ func validateCommand() *command {
 
 // reportValidation shows diagnostics as the document that "validate -json" writes.
 func (s *session) reportValidation() {
-	s.report = func(diags hcl.Diagnostics) error {
+	s.reporter = func(diags hcl.Diagnostics) error {
 		return jsonview.WriteDocument(s.streams.Out, jsonview.NewValidation(diags, s.sources()), true)
 	}
 }

@@ -28,19 +28,6 @@ func TestUpperFirst(t *testing.T) {
 	}
 }
 
-func TestWithoutRepeats(t *testing.T) {
-	const phrase = "it is damaged: "
-	for _, test := range []struct{ text, want string }{
-		{"p: it is damaged: component.app: it is damaged: member 1", "p: it is damaged: component.app: member 1"},
-		{"p: it is damaged: member 1", "p: it is damaged: member 1"},
-		{"p: something else", "p: something else"},
-	} {
-		if got := withoutRepeats(test.text, phrase); got != test.want {
-			t.Errorf("withoutRepeats(%q): got %q, want %q", test.text, got, test.want)
-		}
-	}
-}
-
 // All that an apply has failed with is one warning; what was a warning then is one now.
 func TestRecoveredWarnings(t *testing.T) {
 	old := &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Deprecated"}

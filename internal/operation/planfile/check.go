@@ -1,0 +1,158 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package planfile
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/internal/tfengine/module"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// Check returns why a plan does not fit the target any more, or never did; nil if it fits.
+func (t Target) Check(plan *stackplan.Plan, made stackplan.FileContext) error {
+	for _, check := range []func(*stackplan.Plan, stackplan.FileContext) error{t.checkOrigin, t.checkConfig, t.checkState} {
+		if err := check(plan, made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkOrigin compares what the plan is for, and by what it was made.
+func (t Target) checkOrigin(plan *stackplan.Plan, made stackplan.FileContext) error {
+	if stack := stackIdentity(t.Config.Root.Dir); made.Stack != "" && stack != "" && made.Stack != stack {
+		return failure.Error("Plan of another stack", "This plan is for the stack %s, and this is the stack %s. Nothing was done. "+
+			"Go to the directory of the stack that the plan is for, or make a plan for this one.", made.Stack, stack)
+	}
+	if made.Deployment != t.Deployment {
+		return withCode(CodeOtherDeployment, "Plan of another deployment", "This plan is for the deployment %q, not for %q. Nothing was done. "+
+			"Name the one that it is for.", made.Deployment, t.Deployment)
+	}
+	if !plan.Applyable {
+		return failure.Error("Plan cannot be applied", "Errors occurred while this plan was made. Nothing was done. Make a new plan.")
+	}
+	if plan.Engine != t.Engine {
+		return failure.Error("Plan of another engine", "This plan was made with %s %s, and the engine is now %s %s. "+
+			"Nothing was done. Use the engine that made the plan, or make a new plan.",
+			plan.Engine.Name, plan.Engine.Version, t.Engine.Name, t.Engine.Version)
+	}
+	return nil
+}
+
+// checkConfig compares the files of the configuration.
+func (t Target) checkConfig(_ *stackplan.Plan, made stackplan.FileContext) error {
+	files, err := configFiles(t.Config, t.Engine)
+	if err != nil {
+		return failure.Error("Plan cannot be applied", "%s.", failure.Capitalize(failure.Reason(err)))
+	}
+	if files.Hash() != made.ConfigHash {
+		return failure.Error("Configuration has changed", "The files of the stack or of its modules are not those that this plan was made from%s. "+
+			"Nothing was done. Make a new plan.", describeChanges(files, made.ConfigFiles))
+	}
+	return nil
+}
+
+// checkState compares the version of the state.
+func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error {
+	if made.StateLineage == "" && t.Lineage != "" {
+		return failure.Error("Plan is stale", "There was no state when this plan was made, and now there is one at serial %d: "+
+			"this plan was applied already, or something else was. Nothing was done. Make a new plan.", t.Serial)
+	}
+	if made.StateLineage != t.Lineage {
+		return failure.Error("Plan for another state", "This plan was made with another state: with %s, and this is %s. "+
+			"Nothing was done. Use the state that the plan was made with, or make a new plan.",
+			describeLineage(made.StateLineage), describeLineage(t.Lineage))
+	}
+	if made.StateSerial != uint64(t.Serial) {
+		return failure.Error("Plan is stale", "The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. "+
+			"Nothing was done. Make a new plan.", t.Serial, made.StateSerial)
+	}
+	return nil
+}
+
+// describeChanges names the files that differ from those of a plan. Plans of former versions do not have them.
+func describeChanges(files, before stackplan.ConfigFiles) string {
+	if len(before) == 0 {
+		return ""
+	}
+	const most = 5
+	changes := files.Since(before)
+	var texts []string
+	for _, c := range changes[:min(len(changes), most)] {
+		name := textstyle.Name(c.Name)
+		switch {
+		case c.Added:
+			name += " is new"
+		case c.Removed:
+			name += " is gone"
+		default:
+			name += " was edited"
+		}
+		texts = append(texts, name)
+	}
+	if more := len(changes) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return ": " + strings.Join(texts, ", ")
+}
+
+func describeLineage(lineage string) string {
+	if lineage == "" {
+		return "an empty one"
+	}
+	return "lineage " + lineage
+}
+
+// stackIdentity names a stack by its place in the repository, which is the same in every checkout. It is empty
+// outside of repositories, where nothing can be said.
+func stackIdentity(dir string) string {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	for root := absolute; ; root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, ".git")); err == nil {
+			rel, err := filepath.Rel(root, absolute)
+			if err != nil {
+				return ""
+			}
+			return filepath.ToSlash(rel)
+		}
+		if root == filepath.Dir(root) {
+			return ""
+		}
+	}
+}
+
+// configFiles identifies the files of the configuration and of its modules, as an engine reads them.
+func configFiles(config *stackconfig.Config, info engine.Info) (stackplan.ConfigFiles, error) {
+	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Tofu: info.Name == engines.Tofu, Resolver: config.Resolver})
+	var dirs []string
+	for _, dir := range tfengine.ModuleDirs(config) {
+		tree, _ := loader.Load(dir) //nolint:errcheck // what is wrong was reported when it was planned
+		if tree == nil {
+			continue
+		}
+		for _, directory := range tree.Directories() {
+			dirs = append(dirs, directory.Path)
+		}
+	}
+	return stackplan.HashConfig(stackplan.ConfigSources{
+		Base:       config.Root.Dir,
+		Files:      slices.Sorted(maps.Values(config.Paths)),
+		ModuleDirs: dirs,
+	})
+}

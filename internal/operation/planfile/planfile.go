@@ -1,0 +1,117 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package planfile saves plans for later, and says whether a saved plan still fits what it is to be applied to.
+//
+// A plan fits only the stack, the deployment, the engine, the configuration and the state that it was made for. Whatever does not
+// fit is an error, and nothing may have been done by then.
+package planfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// The codes of failures for which a caller may know a remedy of its own.
+const (
+	CodeNotFound        failure.Code = "planfile/not-found"
+	CodeNotPlan         failure.Code = "planfile/not-plan"
+	CodeOtherDeployment failure.Code = "planfile/other-deployment"
+)
+
+// Target is what a plan is made for and applied to.
+type Target struct {
+	Config     *stackconfig.Config
+	Engine     engine.Info
+	Deployment string
+	Lineage    string // of the state; empty if there is none
+	Serial     int64
+}
+
+// Write saves a plan that was made for a target. No other user can read the file.
+func Write(path string, plan *stackplan.Plan, target Target, cairnVersion string) error {
+	files, err := configFiles(target.Config, plan.Engine)
+	if err != nil {
+		return failure.Error("Plan was not saved", "%s.", failure.Capitalize(failure.Reason(err)))
+	}
+	err = stackplan.WriteFile(path, plan, stackplan.FileContext{
+		CairnVersion: cairnVersion,
+		ConfigHash:   files.Hash(),
+		ConfigFiles:  files,
+		StateLineage: target.Lineage,
+		StateSerial:  uint64(target.Serial),
+		Deployment:   target.Deployment,
+		Stack:        stackIdentity(target.Config.Root.Dir),
+	})
+	if err != nil {
+		return failure.Error("Plan was not saved", "The plan file cannot be written: %s.", failure.Reason(err))
+	}
+	return nil
+}
+
+// CheckPath refuses to put a plan in the place of something that is no plan. What is empty, or no regular file, is fine.
+func CheckPath(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil //nolint:nilerr // there is none, or writing it will say what is wrong
+	case info.IsDir():
+		return failure.Error("Plan cannot be saved there", "%s is a directory. Give the name of a file, for example %s.", path, filepath.Join(path, "stack.plan"))
+	case !info.Mode().IsRegular() || info.Size() == 0:
+		return nil
+	}
+	if _, _, err := stackplan.ReadFile(path); errors.Is(err, stackplan.ErrNotPlan) {
+		return failure.Error("Plan cannot be saved there", "There is a file %s already, which is not a plan file and would be overwritten. "+
+			"Give another name, for example stack.plan, or delete that file first.", path)
+	}
+	return nil
+}
+
+// Read reads a saved plan, and for what it was made.
+func Read(path string) (*stackplan.Plan, stackplan.FileContext, error) {
+	plan, made, err := stackplan.ReadFile(path)
+	if err != nil {
+		return nil, made, readError(path, err)
+	}
+	return plan, made, nil
+}
+
+func readError(path string, err error) error {
+	var version *stackplan.VersionError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return withCode(CodeNotFound, "Plan file not found", "There is no file %s.", path)
+	case errors.Is(err, stackplan.ErrNotPlan):
+		return withCode(CodeNotPlan, "Not a plan file", "%s.", failure.Capitalize(err.Error()))
+	case errors.Is(err, stackplan.ErrDamaged):
+		return failure.Error("Plan file is damaged", "%s. Nothing was done. Make a new plan.",
+			failure.Capitalize(withoutRepeats(err.Error(), stackplan.ErrDamaged.Error()+": ")))
+	case errors.As(err, &version):
+		return failure.Error("Plan file from another version", "%s. Nothing was done. Use the version that made it, or make a new plan.", failure.Capitalize(err.Error()))
+	default:
+		return failure.Error("Plan file cannot be read", "The plan file cannot be read: %s.", failure.Reason(err))
+	}
+}
+
+func withCode(code failure.Code, summary, detail string, args ...any) error {
+	return hcl.Diagnostics{failure.WithCode(code, failure.New(summary, detail, args...))}
+}
+
+// withoutRepeats drops all occurrences of a phrase but the first, which errors that wrap the same cause twice have.
+func withoutRepeats(text, phrase string) string {
+	before, after, found := strings.Cut(text, phrase)
+	if !found {
+		return text
+	}
+	return before + phrase + strings.ReplaceAll(after, phrase, "")
+}
