@@ -125,6 +125,33 @@ func TestStateKeyAddresses(t *testing.T) {
 	}
 }
 
+// Addresses that are not written as they are printed.
+func TestSpellings(t *testing.T) {
+	for text, want := range map[string]string{
+		`a.b["\u0061"]`:        `a.b["a"]`,
+		`a.b[007]`:             `a.b[7]`,
+		`a . b [ "c" ]`:        `a.b["c"]`,
+		`module.m["x"].ä.ö[0]`: `module.m["x"].ä.ö[0]`,
+		`a.b["$"]`:             `a.b["$"]`,
+		`a.b["é"]`:             `a.b["é"]`,
+		`_a-.b_1`:              `_a-.b_1`,
+		`action.a[0]`:          `action.a[0]`,
+	} {
+		addr, err := ParseResourceInstance(text)
+		if err != nil || addr.String() != want {
+			t.Errorf("ParseResourceInstance(%s) = %s, %v, want %s", text, addr, err, want)
+		}
+	}
+	for _, text := range []string{
+		"a.", ".a", "a..b", "a.b.c", "a.b[", "a.b[]", "a.b[x]", "a.b[-1]", `a.b["x]`, `a.b["x"`, "a[0].b", "a.b[0]c", "a.b[0][1]", "a.b[*]",
+		"module.m", `a.b["${x}"]`, "a.0b", "a.-b", "a.b\x00", "a.b[9223372036854775808]",
+	} {
+		if addr, err := ParseResourceInstance(text); err == nil {
+			t.Errorf("ParseResourceInstance(%q) = %s, want an error", text, addr)
+		}
+	}
+}
+
 func TestDeposedKeys(t *testing.T) {
 	if key, err := ParseDeposedKey("0123abef"); key != "0123abef" || err != nil {
 		t.Errorf("ParseDeposedKey = %q, %v", key, err)
@@ -145,6 +172,9 @@ func TestPartialAddresses(t *testing.T) {
 	roundTrip(t, AbsProviderConfigInstance{wild.Stack, ProviderConfigInstance{ProviderConfig{BuiltinProvider, "p"}, WildcardKey}},
 		`stack.a[*].provider["terraform.io/builtin/terraform"].p[*]`, ParsePartialProviderConfigInstance)
 
+	wildResource := ResourceInstance{RootModuleInstance.Child("m", WildcardKey), Resource{ManagedResource, "a", "b"}, WildcardKey}
+	roundTrip(t, wildResource, "module.m[*].a.b[*]", ParsePartialResourceInstance)
+
 	if !HasWildcard(wild) || HasWildcard(someComponent()) || !wild.Stack.HasWildcard() {
 		t.Error("HasWildcard is wrong")
 	}
@@ -156,16 +186,16 @@ func TestPartialAddresses(t *testing.T) {
 }
 
 func TestPrefixes(t *testing.T) {
-	addr, rest, err := ParseAbsComponentInstancePrefix(`stack.a["k"].component.x[0].module.m.aws_thing.z`)
-	if err != nil || addr.String() != `stack.a["k"].component.x[0]` || len(rest) != 4 {
-		t.Errorf("got %s with %d more steps, %v", addr, len(rest), err)
-	}
-	if _, rest, err = ParseAbsComponentInstancePrefix("component.x"); err != nil || len(rest) != 0 {
-		t.Errorf("got %d more steps, %v", len(rest), err)
-	}
-	addr, rest, err = ParsePartialComponentInstancePrefix("component.x[*].aws_thing.z[*]")
-	if err != nil || !HasWildcard(addr) || len(rest) != 3 {
-		t.Errorf("got %s with %d more steps, %v", addr, len(rest), err)
+	for text, want := range map[string][2]string{
+		`stack.a["k"].component.x[0].module.m.aws_thing.z`: {`stack.a["k"].component.x[0]`, "module.m.aws_thing.z"},
+		`component.x["\u0061"] . aws_thing.z`:              {`component.x["a"]`, " aws_thing.z"},
+		"component.x.aws_thing":                            {"component.x", "aws_thing"},
+		"component.x":                                      {"component.x", ""},
+	} {
+		addr, rest, err := ParseAbsComponentInstancePrefix(text)
+		if err != nil || addr.String() != want[0] || rest != want[1] {
+			t.Errorf("ParseAbsComponentInstancePrefix(%s) = %s, %q, %v, want %q", text, addr, rest, err, want)
+		}
 	}
 	for _, text := range []string{"", "stack.a", "component", "component.x[*].aws_thing.z", "component.x["} {
 		if addr, _, err := ParseAbsComponentInstancePrefix(text); err == nil {

@@ -5,6 +5,8 @@ package stackaddrs
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -42,12 +44,46 @@ func FuzzParse(f *testing.F) {
 		again(t, text, ParseProviderConfigRef)
 		again(t, text, ParseModuleInstance)
 		again(t, text, ParseResourceInstance)
+		again(t, text, ParsePartialResourceInstance)
 		again(t, text, ParseAbsResourceInstance)
 		again(t, text, ParseAbsResourceInstanceObject)
 		again(t, text, ParseAbsActionInstance)
 		again(t, text, ParseAbsComponentModuleInstance)
 		again(t, text, ParseConfigComponentResource)
 		again(t, text, ParseConfigComponentModule)
+	})
+}
+
+// FuzzSteps checks that what is split without hcl has the steps that hcl finds, and is printed as it was written.
+func FuzzSteps(f *testing.F) {
+	for _, seed := range []string{
+		"a", "a.b", `a.b["c.d]"].e[0][12]`, "a[*]", "_a-.b_1", `a["$${"]`, "a[007]", "a[999999999999999999]", "a[1e3]", "null.true", "for.in",
+		`a["b" ]`, "a.b ", "a.*", "a.0", `a["/*"]`, "a//b", "a#b",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		steps, ok := scanSteps(text, true)
+		if !ok {
+			return
+		}
+		traversal, diags := hclsyntax.ParseTraversalPartial([]byte(text), "", hcl.InitialPos)
+		if diags.HasErrors() {
+			t.Fatalf("%q was split into %v, but hcl says: %s", text, steps, diags)
+		}
+		if want := traversalSteps(traversal); !slices.Equal(steps, want) {
+			t.Errorf("%q was split into %v, want %v", text, steps, want)
+		}
+		var printed strings.Builder
+		for i, step := range steps {
+			if i > 0 && step.kind == nameStep {
+				printed.WriteByte('.')
+			}
+			printed.WriteString(step.name + step.key.String())
+		}
+		if printed.String() != text {
+			t.Errorf("%q was printed as %q", text, &printed)
+		}
 	})
 }
 

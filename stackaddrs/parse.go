@@ -4,10 +4,8 @@
 package stackaddrs
 
 import (
+	"errors"
 	"fmt"
-
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 // ParseAbsComponentInstance parses an address like stack.a["k"].component.x["y"].
@@ -82,39 +80,21 @@ func ParseStack(s string) (Stack, error) {
 	return inst.Config(), err
 }
 
-func absTraversal(s, kind string) (hcl.Traversal, error) {
-	traversal, diags := hclsyntax.ParseTraversalAbs([]byte(s), "", hcl.InitialPos)
-	return traversal, syntaxError(s, kind, diags)
-}
-
-func partialTraversal(s, kind string) (hcl.Traversal, error) {
-	traversal, diags := hclsyntax.ParseTraversalPartial([]byte(s), "", hcl.InitialPos)
-	return traversal, syntaxError(s, kind, diags)
-}
-
-func syntaxError(s, kind string, diags hcl.Diagnostics) error {
-	if !diags.HasErrors() {
-		return nil
-	}
-	return fmt.Errorf("not a %s address: %q: %s", kind, s, diags[0].Detail)
-}
-
 func parseWhole[T any](s, kind string, parse func(*parser) (T, error)) (T, error) {
-	traversal, err := absTraversal(s, kind)
-	return parseSteps(s, kind, traversal, err, parse)
+	return parseSteps(s, kind, false, parse)
 }
 
 func parsePartial[T any](s, kind string, parse func(*parser) (T, error)) (T, error) {
-	traversal, err := partialTraversal(s, kind)
-	return parseSteps(s, kind, traversal, err, parse)
+	return parseSteps(s, kind, true, parse)
 }
 
-func parseSteps[T any](s, kind string, traversal hcl.Traversal, err error, parse func(*parser) (T, error)) (T, error) {
+func parseSteps[T any](s, kind string, partial bool, parse func(*parser) (T, error)) (T, error) {
 	var zero T
+	steps, err := splitSteps(s, kind, partial)
 	if err != nil {
 		return zero, err
 	}
-	p := &parser{rest: traversal}
+	p := &parser{rest: steps}
 	addr, err := parse(p)
 	if err == nil && len(p.rest) > 0 {
 		err = fmt.Errorf("nothing may follow the %s", kind)
@@ -125,61 +105,48 @@ func parseSteps[T any](s, kind string, traversal hcl.Traversal, err error, parse
 	return addr, nil
 }
 
-// parser consumes the steps of a traversal from the front.
+// parser consumes the steps of an address from the front.
 type parser struct {
-	rest hcl.Traversal
+	rest []step
+	end  int // offset of the end of the last step that was consumed
 }
 
+// next consumes one step.
+func (p *parser) next() step {
+	first := p.rest[0]
+	p.rest, p.end = p.rest[1:], first.end
+	return first
+}
+
+// keyword returns the name that is the next step, "" if there is none.
 func (p *parser) keyword() string {
 	if len(p.rest) == 0 {
 		return ""
 	}
-	return stepName(p.rest[0])
+	return p.rest[0].name
 }
 
-func stepName(step hcl.Traverser) string {
-	switch step := step.(type) {
-	case hcl.TraverseRoot:
-		return step.Name
-	case hcl.TraverseAttr:
-		return step.Name
-	default:
-		return ""
-	}
-}
-
-// keywordAndName consumes two attribute steps.
+// keywordAndName consumes two names, the first of which is the keyword.
 func (p *parser) keywordAndName(keyword string) (string, error) {
 	if p.keyword() != keyword {
 		return "", fmt.Errorf("the keyword %q was expected", keyword)
 	}
-	if len(p.rest) < 2 || stepName(p.rest[1]) == "" {
+	if len(p.rest) < 2 || p.rest[1].name == "" {
 		return "", fmt.Errorf("a name must follow the keyword %q", keyword)
 	}
-	name := stepName(p.rest[1])
-	p.rest = p.rest[2:]
-	return name, nil
+	p.next()
+	return p.next().name, nil
 }
 
 // key consumes an index step if there is one.
 func (p *parser) key() (InstanceKey, error) {
-	if len(p.rest) == 0 {
+	switch {
+	case len(p.rest) == 0 || p.rest[0].kind == nameStep:
 		return NoKey, nil
+	case p.rest[0].kind == indexStep:
+		return NoKey, errors.New("an instance key must be a string or a whole number")
 	}
-	switch step := p.rest[0].(type) {
-	case hcl.TraverseIndex:
-		key, ok := KeyFromValue(step.Key)
-		if !ok {
-			return NoKey, fmt.Errorf("an instance key must be a string or a whole number")
-		}
-		p.rest = p.rest[1:]
-		return key, nil
-	case hcl.TraverseSplat:
-		p.rest = p.rest[1:]
-		return WildcardKey, nil
-	default:
-		return NoKey, nil
-	}
+	return p.next().key, nil
 }
 
 // stackPath consumes as many stack steps as there are.

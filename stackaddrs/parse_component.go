@@ -7,39 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/hashicorp/hcl/v2"
 )
 
 // Parsers of addresses inside of components.
 
 // ParseAbsComponentInstancePrefix parses the component instance at the start of
-// an address like component.x["y"].aws_thing.z and returns the remaining steps.
-func ParseAbsComponentInstancePrefix(s string) (AbsComponentInstance, hcl.Traversal, error) {
-	traversal, err := absTraversal(s, "component instance")
+// an address like component.x["y"].aws_thing.z, and returns what follows it: aws_thing.z.
+func ParseAbsComponentInstancePrefix(s string) (addr AbsComponentInstance, rest string, err error) {
+	steps, err := splitSteps(s, "component instance", false)
 	if err != nil {
-		return AbsComponentInstance{}, nil, err
+		return AbsComponentInstance{}, "", err
 	}
-	return componentInstancePrefix(s, traversal)
-}
-
-// ParsePartialComponentInstancePrefix is like [ParseAbsComponentInstancePrefix]
-// and also accepts [*] as a key.
-func ParsePartialComponentInstancePrefix(s string) (AbsComponentInstance, hcl.Traversal, error) {
-	traversal, err := partialTraversal(s, "component instance")
-	if err != nil {
-		return AbsComponentInstance{}, nil, err
+	p := &parser{rest: steps}
+	if addr, err = p.componentInstance(); err != nil {
+		return AbsComponentInstance{}, "", fmt.Errorf("not a component instance address: %q: %w", s, err)
 	}
-	return componentInstancePrefix(s, traversal)
-}
-
-func componentInstancePrefix(s string, traversal hcl.Traversal) (AbsComponentInstance, hcl.Traversal, error) {
-	p := &parser{rest: traversal}
-	addr, err := p.componentInstance()
-	if err != nil {
-		return AbsComponentInstance{}, nil, fmt.Errorf("not a component instance address: %q: %w", s, err)
-	}
-	return addr, p.rest, nil
+	return addr, strings.TrimPrefix(strings.TrimSpace(s[p.end:]), "."), nil
 }
 
 // ParseConfigComponent parses an address like stack.a.component.x, without any key.
@@ -51,6 +34,11 @@ func ParseConfigComponent(s string) (ConfigComponent, error) {
 // terraform has it, like module.m.aws_thing.z[0].
 func ParseResourceInstance(s string) (ResourceInstance, error) {
 	return parseWhole(s, "resource instance", (*parser).resourceInstance)
+}
+
+// ParsePartialResourceInstance is like [ParseResourceInstance] and also accepts [*] as a key.
+func ParsePartialResourceInstance(s string) (ResourceInstance, error) {
+	return parsePartial(s, "resource instance", (*parser).resourceInstance)
 }
 
 // ParseModuleInstance parses the address of a module instance as plain
@@ -208,11 +196,13 @@ func (p *parser) resourceInstance() (ResourceInstance, error) {
 		mode = DataResource
 	case "ephemeral":
 		mode = EphemeralResource
-	case "action":
-		return ResourceInstance{}, errors.New("this is the address of an action")
+	case "action": // which can also be the type of a resource
+		if len(p.rest) > 2 && p.rest[2].kind == nameStep {
+			return ResourceInstance{}, errors.New("this is the address of an action")
+		}
 	}
 	if mode != ManagedResource {
-		p.rest = p.rest[1:]
+		p.next()
 	}
 	typeName, name, key, err := p.typeNameKey()
 	return ResourceInstance{module, Resource{mode, typeName, name}, key}, err
@@ -226,18 +216,17 @@ func (p *parser) actionInstance() (ActionInstance, error) {
 	if p.keyword() != "action" {
 		return ActionInstance{}, fmt.Errorf("the keyword %q was expected", "action")
 	}
-	p.rest = p.rest[1:]
+	p.next()
 	typeName, name, key, err := p.typeNameKey()
 	return ActionInstance{module, Action{typeName, name}, key}, err
 }
 
-// typeNameKey consumes two attribute steps and an index step if there is one.
+// typeNameKey consumes two names and an index step if there is one.
 func (p *parser) typeNameKey() (typeName, name string, key InstanceKey, err error) {
-	if len(p.rest) < 2 || stepName(p.rest[0]) == "" || stepName(p.rest[1]) == "" {
+	if len(p.rest) < 2 || p.rest[0].name == "" || p.rest[1].name == "" {
 		return "", "", NoKey, errors.New("a type and a name were expected")
 	}
-	typeName, name = stepName(p.rest[0]), stepName(p.rest[1])
-	p.rest = p.rest[2:]
+	typeName, name = p.next().name, p.next().name
 	key, err = p.key()
 	return typeName, name, key, err
 }

@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 )
 
 // ParseProvider parses a fully qualified source address, like
@@ -75,7 +72,7 @@ func (p *parser) providerConfigInstance() (AbsProviderConfigInstance, error) {
 	if p.keyword() != "provider" {
 		return zero, fmt.Errorf("the keyword %q was expected", "provider")
 	}
-	p.rest = p.rest[1:]
+	p.next()
 	provider, err := p.provider()
 	if err != nil {
 		return zero, err
@@ -91,20 +88,20 @@ func (p *parser) providerConfigInstance() (AbsProviderConfigInstance, error) {
 // provider consumes an index step with the source address of a provider.
 func (p *parser) provider() (Provider, error) {
 	if len(p.rest) > 0 {
-		if step, ok := p.rest[0].(hcl.TraverseIndex); ok && step.Key.Type() == cty.String {
-			p.rest = p.rest[1:]
-			return ParseProvider(step.Key.AsString())
+		if text, ok := p.rest[0].key.AsString(); ok {
+			p.next()
+			return ParseProvider(text)
 		}
 	}
 	return Provider{}, errors.New("the source address of a provider in brackets and quotes must follow the keyword \"provider\"")
 }
 
-// name consumes one attribute step.
+// name consumes one name.
 func (p *parser) name(after string) (string, error) {
 	name := p.keyword()
 	if name == "" {
 		return "", fmt.Errorf("a name must follow %s", after)
 	}
-	p.rest = p.rest[1:]
+	p.next()
 	return name, nil
 }

@@ -114,7 +114,7 @@ func parseStateAddress(address string) (addr stackaddrs.AbsComponentInstance, re
 		return addr, "", fail("Wrong address", "The address must be that of a component instance, like component.x or stack.a.component.x[\"y\"], "+
 			"or of a resource instance in one, like component.x.aws_instance.y[0]; %q is neither.", address)
 	}
-	if len(rest) == 0 {
+	if rest == "" {
 		return addr, "", nil
 	}
 	instance, err := stackaddrs.ParseAbsResourceInstance(address)
