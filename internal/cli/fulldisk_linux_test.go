@@ -327,9 +327,9 @@ func (d *fullDisk) checkPush(file string) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		d.t.Errorf("%s: %v, %v", file, info, err)
 	}
-	mustNot(d.t, os.RemoveAll(filepath.Join(d.stack, workDir, "runs"))) // which has it, too
 	if output, err := d.run("state", "push", file); err != nil {
 		d.t.Errorf("state push: %v\n%s", err, output)
 	}
+	mustNot(d.t, os.RemoveAll(filepath.Join(d.stack, workDir, "runs"))) // which has it, too
 	d.checkComplete()
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -183,7 +184,7 @@ func (r *rescue) ask(ctx context.Context, cause error) (saved bool, path string,
 
 // lost says that the state is in no place of its own, and where else it is.
 func (r *rescue) lost(cause error) *hcl.Diagnostic {
-	kept := recordedApplies(r.runsDir())
+	kept := tfengine.Interrupted(r.runsDir(), r.secret)
 	var only, nowhere []string
 	for _, component := range slices.Sorted(maps.Keys(r.saver.unsaved)) {
 		switch {
@@ -225,25 +226,6 @@ func (r *rescue) changed(component string) bool {
 	}
 	hasObjects, err := stackstate.HasObjects(after)
 	return !bytes.Equal(before, after) && (len(before) > 0 || hasObjects || err != nil)
-}
-
-// recordedApplies returns the components of which the engine keeps what an apply has done.
-func recordedApplies(dir string) []string {
-	records, err := filepath.Glob(filepath.Join(dir, "*", "apply.json"))
-	if err != nil {
-		return nil
-	}
-	var components []string
-	for _, name := range records {
-		var record struct {
-			Component string `json:"component"`
-		}
-		src, err := os.ReadFile(name)
-		if err == nil && json.Unmarshal(src, &record) == nil {
-			components = append(components, record.Component)
-		}
-	}
-	return components
 }
 
 // packedType is the type of the PEM block in which a state is printed.

@@ -4,16 +4,19 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -232,6 +235,67 @@ func (t *storedState) write(ctx context.Context, operation string, changes map[s
 	}
 	t.Lineage, t.Serial = writer.Base().Lineage, writer.Base().Serial
 	return writer.Commit(ctx)
+}
+
+// stateChange is a change of the whole state by hand.
+type stateChange struct {
+	locked string // what the lock is held for
+
+	// changes returns what is to be changed in the state, and what the history shall say of it.
+	changes func(*storedState) (operation string, records map[string][]byte, err error)
+
+	// completes is the secret of the state if the change brings what an apply could not save: that comes before the recovery of what the
+	// apply has left behind, which has only a part of it.
+	completes []byte
+}
+
+// changeState changes the state as a whole, under the lock.
+func (s *session) changeState(ctx context.Context, operation string, changes func(*storedState) (map[string][]byte, error)) (int, error) {
+	return s.changeStateAs(ctx, stateChange{locked: operation, changes: func(stored *storedState) (string, map[string][]byte, error) {
+		records, err := changes(stored)
+		return operation, records, err
+	}})
+}
+
+// changeStateAs is changeState for a change of which more is to be said.
+func (s *session) changeStateAs(ctx context.Context, change stateChange) (int, error) {
+	stored, err := s.lockState(ctx, change.locked)
+	if err != nil {
+		return 0, err
+	}
+	var operation string
+	var records map[string][]byte
+	if err = s.checkNothingInterrupted(ctx, change.completes); err == nil {
+		operation, records, err = change.changes(stored)
+	}
+	if err == nil && len(records) > 0 {
+		err = stored.write(ctx, operation, records)
+	}
+	if err := errors.Join(err, stored.unlock(ctx)); err != nil {
+		return 0, err
+	}
+	if len(records) == 0 {
+		s.stdout("The state is like that already. Nothing was changed.\n")
+		return exitOK, nil
+	}
+	s.stdout("The state was changed and is now at serial %d.\n", stored.Serial)
+	return exitOK, nil
+}
+
+// checkNothingInterrupted fails if an apply was cut off of which the result is not in the state yet, and whose secret is not the given one. It
+// would be recovered into whatever the state has become: for the address that its component had then, and over what was put there. To be called
+// with the state locked.
+func (s *session) checkNothingInterrupted(ctx context.Context, except []byte) error {
+	secret, err := s.store.Secret(ctx, s.deployment)
+	if err != nil || secret != nil && bytes.Equal(secret, except) {
+		return err
+	}
+	components := tfengine.Interrupted(s.runsDir(), secret)
+	if len(components) == 0 {
+		return nil
+	}
+	return fail("Interrupted apply not recovered", "An earlier apply was cut off, and what it did with %s is not in the state yet. "+
+		"Run \"cairn plan\", which recovers that, and then this command again.", strings.Join(components, ", "))
 }
 
 // stateProblem explains an error of the state store. It is nil for other errors.

@@ -5,13 +5,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -59,9 +55,6 @@ configuration, or review what is planned, a moved block does the same with the n
 			}
 			var lines [][2]string
 			status, err := s.changeState(ctx, "state mv", func(stored *storedState) (map[string][]byte, error) {
-				if err := s.checkNothingInterrupted(); err != nil {
-					return nil, err
-				}
 				var after *stackstate.State
 				var err error
 				if after, lines, err = move.apply(stored.State); err != nil {
@@ -220,28 +213,4 @@ func (m resourceMove) nothing(component *stackstate.Component) error {
 	}
 	return fail("Not in the state", "The state of %s has no %s.%s \"cairn state list\" shows what it has.",
 		m.from, m.move.From, didYouMean(m.move.From.String(), known, m.from.String()+"."))
-}
-
-// checkNothingInterrupted fails if an apply was cut off of which the result is not in the state yet: it is recovered for the address
-// that its component had then. To be called with the state locked.
-func (s *session) checkNothingInterrupted() error {
-	entries, err := os.ReadDir(s.runsDir())
-	if err != nil {
-		return nil //nolint:nilerr // without the directory nothing was cut off; what cannot be read, the next apply reports
-	}
-	var components []string
-	for _, entry := range entries {
-		var record struct {
-			Component string `json:"component"`
-		}
-		src, err := os.ReadFile(filepath.Join(s.runsDir(), entry.Name(), "apply.json"))
-		if err == nil && json.Unmarshal(src, &record) == nil {
-			components = append(components, record.Component)
-		}
-	}
-	if len(components) == 0 {
-		return nil
-	}
-	return fail("Interrupted apply not recovered", "An earlier apply was cut off, and what it did with %s is not in the state yet. "+
-		"Run \"cairn plan\", which recovers that, and then this command again.", strings.Join(components, ", "))
 }

@@ -43,7 +43,7 @@ are any, the command asks before it changes the state. Plan afterwards to see ho
 // rollBack makes the state what it was at a serial. What that loses is in the history, as part of the operation.
 func (s *session) rollBack(ctx context.Context, serial int64, autoApprove bool) (int, error) {
 	operation := fmt.Sprintf("state rollback to %d", serial)
-	return s.changeStateAs(ctx, "state rollback", func(stored *storedState) (string, map[string][]byte, error) {
+	rollBack := func(stored *storedState) (string, map[string][]byte, error) {
 		old, err := s.store.ReadSerial(ctx, s.deployment, serial)
 		if err != nil {
 			return "", nil, err
@@ -68,7 +68,8 @@ func (s *session) rollBack(ctx context.Context, serial int64, autoApprove bool) 
 			operation += fmt.Sprintf(", %s unmanaged", plural(len(loses), "object"))
 		}
 		return operation, statestore.Changes(stored.Records, old.Records), nil
-	})
+	}
+	return s.changeStateAs(ctx, stateChange{locked: "state rollback", changes: rollBack})
 }
 
 func plural(n int, noun string) string {

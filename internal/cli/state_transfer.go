@@ -68,20 +68,21 @@ history. FILE may be - for standard input.`,
 			if _, err := decodeState(document.Records); err != nil {
 				return 0, err
 			}
-			return s.changeState(ctx, "state push", func(stored *storedState) (map[string][]byte, error) {
+			push := func(stored *storedState) (string, map[string][]byte, error) {
 				if err := checkPush(document, stored); err != nil && !force {
-					return nil, err
+					return "", nil, err
 				}
 				if stored.Lineage == "" {
 					stored.Lineage = document.Lineage
 				}
 				if len(document.Secret) > 0 {
 					if err := stored.lock.AdoptSecret(ctx, document.Secret); err != nil {
-						return nil, err
+						return "", nil, err
 					}
 				}
-				return statestore.Changes(stored.Records, document.Records), nil
-			})
+				return "state push", statestore.Changes(stored.Records, document.Records), nil
+			}
+			return s.changeStateAs(ctx, stateChange{locked: "state push", completes: document.Secret, changes: push})
 		},
 	}
 }
@@ -143,35 +144,6 @@ func describeInput(path string) string {
 		return "Standard input"
 	}
 	return path
-}
-
-// changeState changes the state as a whole, under the lock.
-func (s *session) changeState(ctx context.Context, operation string, changes func(*storedState) (map[string][]byte, error)) (int, error) {
-	return s.changeStateAs(ctx, operation, func(stored *storedState) (string, map[string][]byte, error) {
-		records, err := changes(stored)
-		return operation, records, err
-	})
-}
-
-// changeStateAs is changeState with an operation of which it is known only with the changes what the history shall say.
-func (s *session) changeStateAs(ctx context.Context, locked string, changes func(*storedState) (string, map[string][]byte, error)) (int, error) {
-	stored, err := s.lockState(ctx, locked)
-	if err != nil {
-		return 0, err
-	}
-	operation, records, err := changes(stored)
-	if err == nil && len(records) > 0 {
-		err = stored.write(ctx, operation, records)
-	}
-	if err := errors.Join(err, stored.unlock(ctx)); err != nil {
-		return 0, err
-	}
-	if len(records) == 0 {
-		s.stdout("The state is like that already. Nothing was changed.\n")
-		return exitOK, nil
-	}
-	s.stdout("The state was changed and is now at serial %d.\n", stored.Serial)
-	return exitOK, nil
 }
 
 func stateExportCommand() *command {

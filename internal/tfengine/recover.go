@@ -89,6 +89,28 @@ func (e *Engine) Recover(ctx context.Context) ([]*Recovered, error) {
 	return recovered, errors.Join(errs...)
 }
 
+// Interrupted returns the components, sorted, of the applies below a directory for runs that were begun with the state of a secret and that
+// are still to be recovered into it. It waits for nobody and changes nothing. What cannot be read is for [Engine.Recover] to report.
+func Interrupted(runsDir string, secret []byte) []string {
+	paths, err := filepath.Glob(filepath.Join(runsDir, "*", applyFile))
+	if err != nil || secret == nil { // without one the state has begun nothing
+		return nil
+	}
+	var components []string
+	for _, path := range paths {
+		var record applyRecord
+		data, err := os.ReadFile(path)
+		if err != nil || json.Unmarshal(data, &record) != nil || !record.isSigned(secret) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(filepath.Dir(path), reportFile)); err != nil { // else the state is saved
+			components = append(components, record.Component)
+		}
+	}
+	slices.Sort(components)
+	return slices.Compact(components)
+}
+
 // recoverRun returns nil if there is nothing to recover.
 func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err error) {
 	dir, err := lockRunDir(path)

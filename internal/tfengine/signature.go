@@ -35,17 +35,27 @@ func (e *UnknownRunError) Error() string {
 func (e *Engine) sign(record applyRecord) applyRecord {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	record.MAC = ""
-	data, err := json.Marshal(record)
-	if err != nil {
-		panic("encoding the record of an apply: " + err.Error())
-	}
-	mac := hmac.New(sha256.New, e.mu.secret)
-	mac.Write(data) // never fails
-	record.MAC = hex.EncodeToString(mac.Sum(nil))
-	return record
+	return record.signed(e.mu.secret)
 }
 
 func (e *Engine) isSigned(record applyRecord) bool {
-	return hmac.Equal([]byte(e.sign(record).MAC), []byte(record.MAC))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return record.isSigned(e.mu.secret)
+}
+
+func (r applyRecord) signed(secret []byte) applyRecord {
+	r.MAC = ""
+	data, err := json.Marshal(r)
+	if err != nil {
+		panic("encoding the record of an apply: " + err.Error())
+	}
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(data) // never fails
+	r.MAC = hex.EncodeToString(mac.Sum(nil))
+	return r
+}
+
+func (r applyRecord) isSigned(secret []byte) bool {
+	return hmac.Equal([]byte(r.signed(secret).MAC), []byte(r.MAC))
 }
