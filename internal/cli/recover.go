@@ -36,23 +36,45 @@ func (o *operation) recover(ctx context.Context) hcl.Diagnostics {
 	}
 	found, diags := o.findInterrupted(ctx)
 	diags = diags.Extend(o.saveRecovered(ctx, found))
-	var doubts []string
 	for _, recovered := range o.recovered {
 		if err := o.report(recoveredWarnings(recovered)); err != nil {
 			return diags.Extend(asDiagnostics(err))
+		}
+		diags = diags.Extend(errorDiagnostics(recovered.MarkSeen()))
+	}
+	if o.name != "plan" && !o.flags.refreshOnly {
+		diags = diags.Extend(o.checkDoubts())
+	}
+	return diags
+}
+
+// checkDoubts fails if something is in doubt that the user has not accepted: planned once more, it may be made twice.
+func (o *operation) checkDoubts() hcl.Diagnostics {
+	var doubts []string
+	for _, recovered := range o.recovered {
+		if o.accepts(recovered) {
+			continue
 		}
 		for _, resource := range recovered.Doubts {
 			doubts = append(doubts, recovered.Component+"."+resource)
 		}
 	}
-	makes := o.name != "plan" && !o.flags.refreshOnly
-	if len(doubts) > 0 && makes && !o.flags.acceptRecovery {
-		diags = diags.Append(problem("Recovered state is in doubt",
-			"An apply that was cut off may have made changes which the state does not show:\n\n  %s\n\nNothing was planned or applied now, since "+
-				"that could make them once more. Look at what really exists, and bring the state in line with it: by an import block, by \"cairn state import\", "+
-				"or by deleting what nobody manages. Then run this command again with -accept-recovery.", strings.Join(doubts, "\n  ")))
+	if len(doubts) == 0 {
+		return nil
 	}
-	return diags
+	again := "Then run this command again with -accept-recovery."
+	if o.flags.acceptRecovery {
+		again = "Then run this command again: -accept-recovery accepts only what an earlier command has shown, and this was found just now."
+	}
+	return hcl.Diagnostics{problem("Recovered state is in doubt",
+		"An apply that was cut off may have made changes which the state does not show:\n\n  %s\n\nNothing was planned or applied now, since "+
+			"that could make them once more. Look at what really exists, and bring the state in line with it: by an import block, by \"cairn state import\", "+
+			"or by deleting what nobody manages. %s", strings.Join(doubts, "\n  "), again)}
+}
+
+// accepts reports whether the user has seen what is in doubt, and goes on.
+func (o *operation) accepts(recovered *tfengine.Recovered) bool {
+	return o.flags.acceptRecovery && recovered.Seen
 }
 
 // bindRuns has the engine believe only those applies that were begun with this state, and not what came with a checkout.
@@ -151,7 +173,7 @@ func (o *operation) finish(diags hcl.Diagnostics) (int, error) {
 	status, err := o.session.finish(diags)
 	for _, recovered := range o.recovered {
 		end := recovered.Done
-		if err != nil || len(recovered.Doubts) > 0 && !o.flags.acceptRecovery {
+		if err != nil || len(recovered.Doubts) > 0 && !o.accepts(recovered) {
 			end = recovered.Keep
 		}
 		if endErr := end(); endErr != nil {

@@ -287,6 +287,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 func (a *applying) retire(doubts []doubt, diags hcl.Diagnostics) error {
 	err := a.dir.retire(report{
 		Component: a.stored.meta.Component, Mode: a.req.Mode, Doubts: addresses(doubts), Diagnostics: storedDiagnostics(diags),
+		Seen: true, // by who applies: they are among the diagnostics
 	})
 	return errors.Join(err, a.dir.close())
 }

@@ -390,6 +390,15 @@ func TestRecoverAfterBothWereKilled(t *testing.T) {
 	if diff := cmp.Diff(one.Diagnostics, again.Diagnostics, cmpopts.IgnoreFields(hcl.Diagnostic{}, "Extra")); diff != "" {
 		t.Errorf("diagnostics (-first +again):\n%s", diff)
 	}
+
+	// That doubts were shown is known to later programs, and not before.
+	if err := errors.Join(again.MarkSeen(), again.Keep()); err != nil || again.Seen {
+		t.Errorf("MarkSeen: %v, seen %t by an earlier program", err, again.Seen)
+	}
+	again = b.recover()
+	if !again.Seen {
+		t.Error("Recover: what was shown is not known to be")
+	}
 	if err := again.Done(); err != nil {
 		t.Error(err)
 	}
@@ -451,8 +460,8 @@ func TestKilledEngineLeavesDoubts(t *testing.T) {
 		t.Error(err)
 	}
 	said := b.recover()
-	if !said.Saved || !slices.Contains(said.Doubts, "fake_slow.second") {
-		t.Errorf("Recover: saved %t, in doubt %q", said.Saved, said.Doubts)
+	if !said.Saved || !said.Seen || !slices.Contains(said.Doubts, "fake_slow.second") {
+		t.Errorf("Recover: saved %t, seen %t, in doubt %q", said.Saved, said.Seen, said.Doubts)
 	}
 	if err := said.Done(); err != nil {
 		t.Error(err)

@@ -33,6 +33,9 @@ type Recovered struct {
 	// by their addresses in the component. Planning may make such a change once more.
 	Doubts []string
 
+	// Seen says that the doubts were shown by an earlier program.
+	Seen bool
+
 	// Diagnostics are what the engine had to say, and what may be missing from the state.
 	Diagnostics hcl.Diagnostics
 
@@ -46,7 +49,21 @@ func (r *Recovered) MarkSaved() error {
 		return nil
 	}
 	r.Saved = true
-	return r.dir.retire(report{Component: r.Component, Mode: r.Mode, Doubts: r.Doubts, Diagnostics: storedDiagnostics(r.Diagnostics)})
+	return r.dir.retire(r.report())
+}
+
+func (r *Recovered) report() report {
+	return report{Component: r.Component, Mode: r.Mode, Doubts: r.Doubts, Seen: r.Seen, Diagnostics: storedDiagnostics(r.Diagnostics)}
+}
+
+// MarkSeen says to later programs that the doubts were shown. Seen stays what it is for this one.
+func (r *Recovered) MarkSeen() error {
+	if r.Seen || !r.Saved || len(r.Doubts) == 0 {
+		return nil
+	}
+	shown := r.report()
+	shown.Seen = true
+	return r.dir.writeReport(shown)
 }
 
 // Done says that nobody needs to hear of the apply any more, and removes what was left behind.

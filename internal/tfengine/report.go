@@ -22,6 +22,7 @@ type report struct {
 	Component   string             `json:"component"`
 	Mode        engine.Mode        `json:"mode"`
 	Doubts      []string           `json:"doubts,omitempty"`
+	Seen        bool               `json:"seen,omitempty"` // the doubts were shown
 	Diagnostics []storedDiagnostic `json:"diagnostics"`
 }
 
@@ -44,6 +45,13 @@ func storedDiagnostics(diags hcl.Diagnostics) []storedDiagnostic {
 // retire writes a report into the directory, after which nobody takes it for something to recover, and makes room for the next run
 // of the component.
 func (d *runDir) retire(r report) error {
+	if err := d.writeReport(r); err != nil {
+		return err
+	}
+	return errors.Join(d.reduce(), d.makeRoom())
+}
+
+func (d *runDir) writeReport(r report) error {
 	data, err := json.Marshal(r)
 	if err == nil {
 		err = writeFile(d.file(reportFile), data)
@@ -51,7 +59,7 @@ func (d *runDir) retire(r report) error {
 	if err != nil {
 		return fmt.Errorf("keeping what is to be said of an apply: %w", err)
 	}
-	return errors.Join(d.reduce(), d.makeRoom())
+	return nil
 }
 
 // evidence are the files that stay in a directory with a report. In others there are secrets, and the caller has the state.
@@ -103,7 +111,7 @@ func (d *runDir) readReport() (*Recovered, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("reading what is to be said of an apply: %w", err)
 	}
-	said := &Recovered{Component: r.Component, Mode: r.Mode, Saved: true, Doubts: r.Doubts, dir: d}
+	said := &Recovered{Component: r.Component, Mode: r.Mode, Saved: true, Doubts: r.Doubts, Seen: r.Seen, dir: d}
 	for _, diag := range r.Diagnostics {
 		said.Diagnostics = said.Diagnostics.Append(&hcl.Diagnostic{
 			Severity: diag.Severity, Summary: diag.Summary, Detail: diag.Detail, Subject: diag.Subject,
