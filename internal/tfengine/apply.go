@@ -146,7 +146,7 @@ func (a *applying) checkInputs() hcl.Diagnostics {
 			problem = errNotPlan
 		case ok:
 			bare, _ := final.UnmarkDeep()
-			problem = workcopy.CheckRefines(planned[name], bare)
+			problem = engine.CheckRefines(planned[name], bare)
 			if problem == nil && !bare.IsWhollyKnown() {
 				problem = errors.New("the value is still not known")
 			}
@@ -356,7 +356,7 @@ func (a *applying) dropStale(result *engine.ApplyResult) {
 		stale := change == nil
 		if change != nil {
 			// A known output is there if it is as planned; an unknown one if it has changed.
-			stale = workcopy.CheckRefines(change.After, value) != nil ||
+			stale = engine.CheckRefines(change.After, value) != nil ||
 				!change.After.IsWhollyKnown() && change.Before.RawEquals(value)
 		}
 		if stale {

@@ -5,12 +5,9 @@ package workcopy
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
-
-	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // final returns what the latch must have for a leaf.
@@ -37,64 +34,4 @@ func (l Leaf) final(input cty.Value) (cty.Value, error) {
 		value = cty.StringVal(rest)
 	}
 	return value, nil
-}
-
-// CheckRefines checks that a final value is what the planned one can become by filling in what was
-// unknown. The messages show no values.
-func CheckRefines(planned, final cty.Value) error {
-	if marks.Contains(planned, marks.Sensitive) || marks.Contains(final, marks.Sensitive) {
-		planned, _ = planned.UnmarkDeep()
-		final, _ = final.UnmarkDeep()
-	}
-	return checkRefines(planned, final)
-}
-
-func checkRefines(planned, final cty.Value) error {
-	if !planned.IsKnown() {
-		if known := planned.Range().Includes(final); known.IsKnown() && known.False() {
-			return errors.New("the value contradicts what the plan knows of it")
-		}
-		return nil
-	}
-	if planned.IsWhollyKnown() {
-		if !planned.RawEquals(final) {
-			return errors.New("the value is not the planned one")
-		}
-		return nil
-	}
-	ty := planned.Type()
-	if !final.IsKnown() || final.IsNull() {
-		return errors.New("the value is not the planned one")
-	}
-	if ty.IsSetType() {
-		return nil // which elements stand for the unknown ones can't be told
-	}
-	if !final.CanIterateElements() || final.LengthInt() != planned.LengthInt() {
-		return errors.New("the value doesn't have the planned elements")
-	}
-	for it := planned.ElementIterator(); it.Next(); {
-		key, part := it.Element()
-		finalPart, err := element(final, key)
-		if err != nil {
-			return err
-		}
-		if err := checkRefines(part, finalPart); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func element(value, key cty.Value) (cty.Value, error) {
-	ty := value.Type()
-	if ty.IsObjectType() {
-		if name := key.AsString(); ty.HasAttribute(name) {
-			return value.GetAttr(name), nil
-		}
-		return cty.NilVal, fmt.Errorf("the value has no attribute %q any more", key.AsString())
-	}
-	if ty.IsSetType() || value.HasIndex(key).False() {
-		return cty.NilVal, errors.New("the value doesn't have the planned elements")
-	}
-	return value.Index(key), nil
 }

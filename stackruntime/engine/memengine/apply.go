@@ -100,7 +100,7 @@ func (a *applier) checkInputs(inputs map[string]cty.Value) hcl.Diagnostics {
 		if err != nil {
 			return diags.Append(failure("the inputs of the plan", err))
 		}
-		if final, ok := inputs[name]; !ok || !refines(final, planned) {
+		if final, ok := inputs[name]; !ok || engine.CheckRefines(planned, final) != nil {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "Input differs from the plan",
@@ -214,7 +214,7 @@ func (a *applier) settle(ctx context.Context, r resourceInstance) (cty.Value, hc
 	if r.ignoreTriggers && prior != nil {
 		r.triggersReplace = prior.value.GetAttr("triggers_replace")
 	}
-	if !refines(r.input, after.GetAttr("input")) || !refines(r.triggersReplace, after.GetAttr("triggers_replace")) {
+	if engine.CheckRefines(after.GetAttr("input"), r.input) != nil || engine.CheckRefines(after.GetAttr("triggers_replace"), r.triggersReplace) != nil {
 		return cty.NilVal, hcl.Diagnostics{inconsistent(addr, r.subject)}
 	}
 	if !r.input.IsWhollyKnown() || !r.triggersReplace.IsWhollyKnown() {

@@ -130,60 +130,6 @@ func newID(component stackaddrs.AbsComponentInstance, addr string, prior *priorO
 	return uuid.NewSHA1(idNamespace, []byte(name)).String()
 }
 
-// refines tells whether a final value is one that the planned value allowed:
-// the same wherever the planned one was known.
-func refines(final, planned cty.Value) bool {
-	final, _ = final.UnmarkDeep()
-	planned, _ = planned.UnmarkDeep()
-	return refinesBare(final, planned)
-}
-
-func refinesBare(final, planned cty.Value) bool {
-	ty := planned.Type()
-	switch {
-	case !planned.IsKnown():
-		conforms := ty == cty.DynamicPseudoType || len(final.Type().TestConformance(ty)) == 0
-		return conforms && inRange(final, planned)
-	case planned.IsNull():
-		return final.IsKnown() && final.IsNull()
-	case final.IsNull() || !final.IsKnown():
-		return false
-	case planned.IsWhollyKnown():
-		return final.RawEquals(planned)
-	case ty.IsSetType():
-		return final.Type().IsSetType() // elements cannot be paired
-	case !final.CanIterateElements() || final.LengthInt() != planned.LengthInt():
-		return false
-	case ty.IsObjectType() || ty.IsMapType():
-		finals := final.AsValueMap()
-		for name, part := range planned.AsValueMap() {
-			if other, ok := finals[name]; !ok || !refinesBare(other, part) {
-				return false
-			}
-		}
-		return true
-	default:
-		finals := final.AsValueSlice()
-		for i, part := range planned.AsValueSlice() {
-			if !refinesBare(finals[i], part) {
-				return false
-			}
-		}
-		return true
-	}
-}
-
-// inRange tells whether what is known of an unknown value holds for another one.
-func inRange(final, planned cty.Value) bool {
-	if planned.Type() == cty.DynamicPseudoType || !final.IsKnown() {
-		return true
-	}
-	if final.IsNull() {
-		return !planned.Range().DefinitelyNotNull()
-	}
-	return planned.Range().Includes(final) != cty.False
-}
-
 // isEphemeral tells whether a value cannot be part of a resource.
 func isEphemeral(r resourceInstance) bool {
 	return marks.Contains(r.input, marks.Ephemeral) || marks.Contains(r.triggersReplace, marks.Ephemeral)
