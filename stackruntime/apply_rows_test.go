@@ -243,6 +243,7 @@ component "each" {
   providers = { fake = provider.fake.each[each.key] }
 }
 `+fakeModules)
+	s.LeaveUnknown = true
 	s.Inputs["regions"] = cty.UnknownVal(cty.Set(cty.String))
 	plan := s.Plan(engine.Normal)
 	if plan.Complete || !plan.Applyable {
@@ -275,6 +276,7 @@ component "dependent" {
 func TestRow176DependentOfUnknownComponent(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Real(t, dependentOfUnknown)
+	s.LeaveUnknown = true
 	s.Inputs["ids"] = cty.UnknownVal(cty.Set(cty.String))
 	s.Apply(s.Plan(engine.Normal))
 	got := stacktest.StateText(s.State)
@@ -292,6 +294,7 @@ func TestRow177UnknownSetKeepsInstances(t *testing.T) {
 	s.Inputs["ids"] = cty.SetVal([]cty.Value{cty.StringVal("a")})
 	s.Converge()
 	before := s.State.Components[component(t, `component.unknown["a"]`)]
+	s.LeaveUnknown = true
 	s.Inputs["ids"] = cty.UnknownVal(cty.Set(cty.String))
 	plan := s.Plan(engine.Normal)
 	if got := stacktest.PlanText(plan); !strings.Contains(got, `component.unknown["a"]: update, incomplete, deferred (deferred_prereq)`) || plan.Complete {
@@ -411,6 +414,7 @@ component "fine" {
   inputs = { in = "x" }
 }
 `)
+	s.LeaveUnknown = true
 	s.Inputs["ids"] = cty.UnknownVal(cty.Set(cty.String))
 	plan := s.Plan(engine.Normal)
 	result := s.Apply(plan)

@@ -275,6 +275,7 @@ func TestRow107UnknownStackSetWithExistingInstance(t *testing.T) {
 	s := stacktest.InMemory(t, unknownStack+echoModule)
 	s.Inputs["names"] = list("x")
 	s.Converge()
+	s.LeaveUnknown = true
 	s.Inputs["names"] = cty.UnknownVal(cty.Set(cty.String))
 	samePlan(t, s, `incomplete
 input names: update (unknown)
@@ -319,6 +320,7 @@ component "self" {
   inputs   = { in = var.name }
 }
 `)
+	s.LeaveUnknown = true
 	s.Inputs["names"] = cty.UnknownVal(cty.Set(cty.String))
 	samePlan(t, s, `incomplete
 input names: create (unknown)
@@ -394,6 +396,7 @@ terraform {
 resource "fake_resource" "one" {}
 resource "fake_resource" "many" { for_each = toset(["x"]) }
 `)
+	s.LeaveUnknown = true
 	s.Inputs["names"] = cty.UnknownVal(cty.Set(cty.String))
 	samePlan(t, s, `incomplete
 input names: create (unknown)
@@ -481,6 +484,7 @@ component "main" {
 	if err := s.Store.Create(&testprovider.Object{Type: "fake_resource", ID: "there", Values: map[string]json.RawMessage{"value": json.RawMessage(`"found"`)}}); err != nil {
 		t.Fatal(err)
 	}
+	s.LeaveUnknown = true
 	s.Inputs["names"] = cty.UnknownVal(cty.Set(cty.String))
 	samePlan(t, s, `incomplete
 input names: create (unknown)

@@ -140,6 +140,7 @@ component "a" {
 -- mod/main.tf --
 resource "terraform_data" "x" {}
 `)
+	s.LeaveUnknown = true
 	s.Inputs["names"] = cty.UnknownVal(cty.Set(cty.String))
 	told := watch(t, s, "plan")
 	plan := s.Plan(engine.Normal)

@@ -172,6 +172,7 @@ component "empty" {
 	t.Run("unknown sets may have them", func(t *testing.T) {
 		t.Parallel()
 		s := start(t)
+		s.LeaveUnknown = true
 		s.Inputs["full"], s.Inputs["empty"] = cty.UnknownVal(cty.Set(cty.String)), cty.UnknownVal(cty.Set(cty.String))
 		before := left(s.State)
 		s.Converge()
@@ -195,6 +196,7 @@ component "deferred" {
   inputs = { in = component.wildcard }
 }
 `)
+	s.LeaveUnknown = true
 	s.Inputs["word"], s.Inputs["names"] = cty.StringVal("bad"), cty.UnknownVal(cty.Set(cty.String))
 	_, diags := s.TryApply(s.Plan(engine.Normal))
 	if got, want := summaries(diags), []string{"Resource postcondition failed"}; !cmp.Equal(got, want) {

@@ -44,7 +44,8 @@ type PlanRequest struct {
 	Mode engine.Mode
 
 	// Inputs are the values given for root variables, converted or not. Null and
-	// absent select the default.
+	// absent select the default. Values may be unknown in whole or in part, for what
+	// comes from elsewhere and is not there yet: applying the plan needs them then.
 	Inputs map[string]cty.Value
 
 	// Prior is the state to start from; nil means an empty one.
@@ -100,9 +101,16 @@ type ApplyRequest struct {
 	Plan  *stackplan.Plan
 	Prior *stackstate.State // nil means an empty one
 
-	// Inputs are the values of ephemeral root variables. Others may be given
-	// only if they have not changed.
+	// Inputs are the values of root variables that the plan does not hold, see
+	// [stackplan.InputChange.NeededOnApply]: of ephemeral ones, and of those that were
+	// unknown in whole or in part. The latter must be known now, and what was known of
+	// them must be the same; otherwise nothing is begun. Others may be given only if
+	// they have not changed.
 	Inputs map[string]cty.Value
+
+	// LeaveUnknown lets root variables stay unknown that were so while planning. What was
+	// deferred for them stays deferred, but a component that was planned with one fails.
+	LeaveUnknown bool
 
 	// Save records a change of the state. It is called once something was done,
 	// never for two changes at a time. After an error nothing more is begun;
@@ -148,12 +156,7 @@ func Apply(ctx context.Context, req ApplyRequest) (*ApplyResult, hcl.Diagnostics
 		req.Prior = stackstate.New()
 	}
 	recorder := newRecorder(req)
-	results, diags := stackeval.NewForApplying(req.Options, stackeval.ApplyOptions{
-		Plan:   req.Plan,
-		Prior:  req.Prior,
-		Inputs: req.Inputs,
-		Save:   recorder.save,
-	}).ApplyStack(ctx)
+	results, diags := newForApplying(req, recorder.save).ApplyStack(ctx)
 
 	outcomes := make(map[stackaddrs.AbsComponentInstance]Outcome, len(results))
 	for addr, result := range results {
@@ -169,6 +172,24 @@ func Apply(ctx context.Context, req ApplyRequest) (*ApplyResult, hcl.Diagnostics
 		outcomes[addr] = outcome
 	}
 	return &ApplyResult{State: recorder.state, Components: outcomes}, diags
+}
+
+// CheckInputs reports what [Apply] would find wrong with the values of root variables. It does nothing else.
+func CheckInputs(ctx context.Context, req ApplyRequest) hcl.Diagnostics {
+	if req.Prior == nil {
+		req.Prior = stackstate.New()
+	}
+	return newForApplying(req, req.Save).CheckInputs(ctx)
+}
+
+func newForApplying(req ApplyRequest, save func(context.Context, StateChange) error) *stackeval.Main {
+	return stackeval.NewForApplying(req.Options, stackeval.ApplyOptions{
+		Plan:         req.Plan,
+		Prior:        req.Prior,
+		Inputs:       req.Inputs,
+		LeaveUnknown: req.LeaveUnknown,
+		Save:         save,
+	})
 }
 
 // recorder keeps the state up to date while it is saved.

@@ -49,6 +49,9 @@ type Stack struct {
 	// Parallelism is as in [stackruntime.Options].
 	Parallelism int
 
+	// LeaveUnknown is as in [stackruntime.ApplyRequest].
+	LeaveUnknown bool
+
 	t       *testing.T
 	prepare func(*stackconfig.Config) hcl.Diagnostics // nil where there is nothing to install
 }
@@ -146,7 +149,7 @@ func (s *Stack) TryApply(plan *stackplan.Plan, adjust ...func(*stackruntime.Appl
 	if diags.HasErrors() {
 		s.t.Fatalf("apply:\n%s", Explain(diags))
 	}
-	req := stackruntime.ApplyRequest{Options: opts, Plan: s.reread(plan), Prior: s.State, Inputs: s.Ephemeral}
+	req := stackruntime.ApplyRequest{Options: opts, Plan: s.reread(plan), Prior: s.State, Inputs: s.Ephemeral, LeaveUnknown: s.LeaveUnknown}
 	for _, change := range adjust {
 		change(&req)
 	}

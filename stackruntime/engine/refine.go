@@ -3,67 +3,80 @@
 
 package engine
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/zclconf/go-cty/cty"
-)
+import "github.com/zclconf/go-cty/cty"
 
 // CheckRefines checks that a final value is what a planned one can become by filling in what was
 // unknown (rule E2). The messages show no values, and marks don't matter.
+//
+// Errors: [cty.PathError], whose path may have keys of maps.
 func CheckRefines(planned, final cty.Value) error {
 	planned, _ = planned.UnmarkDeep()
 	final, _ = final.UnmarkDeep()
-	return checkRefines(planned, final)
+	return checkRefines(planned, final, nil)
 }
 
-func checkRefines(planned, final cty.Value) error {
+func checkRefines(planned, final cty.Value, path cty.Path) error {
 	if !planned.IsKnown() {
 		if known := planned.Range().Includes(final); known.IsKnown() && known.False() {
-			return errors.New("the value contradicts what the plan knows of it")
+			return path.NewErrorf("the value contradicts what the plan knows of it")
 		}
 		return nil
 	}
 	if planned.IsWhollyKnown() {
 		if !planned.RawEquals(final) {
-			return errors.New("the value is not the planned one")
+			return path.NewErrorf("the value is not the planned one")
 		}
 		return nil
 	}
-	ty := planned.Type()
 	if !final.IsKnown() || final.IsNull() {
-		return errors.New("the value is not the planned one")
+		return path.NewErrorf("the value is not the planned one")
 	}
-	if ty.IsSetType() {
-		return nil // which elements stand for the unknown ones can't be told
+	if planned.Type().IsSetType() && final.Type().IsSetType() {
+		return checkSet(planned, final, path)
 	}
 	if !final.CanIterateElements() || final.LengthInt() != planned.LengthInt() {
-		return errors.New("the value doesn't have the planned elements")
+		return path.NewErrorf("the value doesn't have the planned elements")
 	}
 	for it := planned.ElementIterator(); it.Next(); {
 		key, part := it.Element()
-		finalPart, err := element(final, key)
+		finalPart, step, err := element(final, key, path)
 		if err != nil {
 			return err
 		}
-		if err := checkRefines(part, finalPart); err != nil {
+		if err := checkRefines(part, finalPart, append(path, step)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func element(value, key cty.Value) (cty.Value, error) {
+// checkSet is checkRefines for sets with something unknown in them. Which elements stand for the unknown ones
+// can't be told, and two of them may turn out to be one.
+func checkSet(planned, final cty.Value, path cty.Path) error {
+	if final.LengthInt() > planned.LengthInt() {
+		return path.NewErrorf("the value doesn't have the planned elements")
+	}
+	for it := planned.ElementIterator(); it.Next(); {
+		_, part := it.Element()
+		if has := final.HasElement(part); part.IsWhollyKnown() && has.IsKnown() && has.False() {
+			return path.NewErrorf("the value doesn't have the planned elements")
+		}
+	}
+	return nil
+}
+
+// element returns the element of a final value that has the key of a planned one, and the step that leads there.
+func element(value, key cty.Value, path cty.Path) (cty.Value, cty.PathStep, error) {
 	ty := value.Type()
 	if ty.IsObjectType() {
-		if name := key.AsString(); ty.HasAttribute(name) {
-			return value.GetAttr(name), nil
+		name := key.AsString()
+		if !ty.HasAttribute(name) {
+			return cty.NilVal, nil, path.NewErrorf("the value has no attribute %q any more", name)
 		}
-		return cty.NilVal, fmt.Errorf("the value has no attribute %q any more", key.AsString())
+		return value.GetAttr(name), cty.GetAttrStep{Name: name}, nil
 	}
 	if ty.IsSetType() || value.HasIndex(key).False() {
-		return cty.NilVal, errors.New("the value doesn't have the planned elements")
+		return cty.NilVal, nil, path.NewErrorf("the value doesn't have the planned elements")
 	}
-	return value.Index(key), nil
+	return value.Index(key), cty.IndexStep{Key: key}, nil
 }

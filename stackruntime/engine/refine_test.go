@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
@@ -34,6 +35,15 @@ func TestCheckRefines(t *testing.T) {
 		"set": {
 			cty.SetVal([]cty.Value{str("a"), unknown}), cty.SetVal([]cty.Value{str("a"), str("b")}), true,
 		},
+		"set with another known element": {
+			cty.SetVal([]cty.Value{str("a"), unknown}), cty.SetVal([]cty.Value{str("b"), str("c")}), false,
+		},
+		"set whose unknown element is the known one": {
+			cty.SetVal([]cty.Value{str("a"), unknown}), cty.SetVal([]cty.Value{str("a")}), true,
+		},
+		"set with more elements": {
+			cty.SetVal([]cty.Value{str("a"), unknown}), cty.SetVal([]cty.Value{str("a"), str("b"), str("c")}), false,
+		},
 		"sensitive": {str("a").Mark("sensitive"), str("a"), true},
 		"dynamic":   {cty.DynamicVal, list(str("a")), true},
 	}
@@ -43,5 +53,15 @@ func TestCheckRefines(t *testing.T) {
 				t.Errorf("CheckRefines(%#v, %#v) = %v, want it to be fine: %v", test.planned, test.final, err, test.want)
 			}
 		})
+	}
+}
+
+func TestCheckRefinesNamesThePlace(t *testing.T) {
+	unknown := cty.UnknownVal(cty.String)
+	planned := cty.ObjectVal(map[string]cty.Value{"m": cty.MapVal(map[string]cty.Value{"k": cty.StringVal("a"), "l": unknown})})
+	final := cty.ObjectVal(map[string]cty.Value{"m": cty.MapVal(map[string]cty.Value{"k": cty.StringVal("b"), "l": cty.StringVal("c")})})
+	err, ok := errors.AsType[cty.PathError](CheckRefines(planned, final))
+	if want := cty.GetAttrPath("m").IndexString("k"); !ok || !err.Path.Equals(want) {
+		t.Errorf("CheckRefines: %#v, want an error at %#v", err, want)
 	}
 }

@@ -76,6 +76,12 @@ type InputChange struct {
 	DeleteOnApply   bool // the stack is being destroyed
 }
 
+// IsUnknown reports whether the value was not known while planning, in whole or in part.
+func (c *InputChange) IsUnknown() bool { return !c.After.IsWhollyKnown() }
+
+// NeededOnApply reports whether an apply must be given the value, because the plan does not hold it.
+func (c *InputChange) NeededOnApply() bool { return c.RequiredOnApply || c.IsUnknown() }
+
 // OutputChange is the change of a root output.
 type OutputChange struct {
 	Action Action

@@ -68,6 +68,9 @@ func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInsta
 }
 
 func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstance]*ComponentResult, hcl.Diagnostics) {
+	if diags := m.checkInputs(ctx, (*stackplan.InputChange).IsUnknown); diags.HasErrors() {
+		return nil, diags
+	}
 	if diags := m.recordMoves(ctx); diags.HasErrors() {
 		return nil, diags
 	}
@@ -96,6 +99,26 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 	w.tasks.Wait()
 	w.add(m.saveRootValues(ctx))
 	return results, m.explainCycles(w.all())
+}
+
+// CheckInputs reports what is wrong with the values of root variables, without doing anything.
+func (m *Main) CheckInputs(ctx context.Context) hcl.Diagnostics {
+	_, diags := inMainTask(ctx, m, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
+		return struct{}{}, m.checkInputs(ctx, func(*stackplan.InputChange) bool { return true })
+	})
+	return diags
+}
+
+// checkInputs checks those planned root variables that are asked for.
+func (m *Main) checkInputs(ctx context.Context, wanted func(*stackplan.InputChange) bool) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for name, planned := range m.applying.Plan.Inputs {
+		if variable, declared := m.stack.variables[name]; declared && wanted(planned) {
+			_, moreDiags := variable.CheckValue(ctx)
+			diags = diags.Extend(moreDiags)
+		}
+	}
+	return diags
 }
 
 // brokenOff reports a change without a result. Its error may show the value of a panic, which is reported apart.

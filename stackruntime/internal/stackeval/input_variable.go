@@ -11,9 +11,11 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // InputVariable is a variable in one stack instance.
@@ -119,44 +121,75 @@ func (v *InputVariable) rootValue(given cty.Value) (cty.Value, hcl.Diagnostics) 
 	return value, nil
 }
 
-// rootValueAtApply is the planned value, or for an ephemeral variable the one
-// given now.
+// rootValueAtApply is the planned value, or of a variable whose value the plan does not hold the one given now.
 func (v *InputVariable) rootValueAtApply() (cty.Value, hcl.Diagnostics) {
-	decl := v.config.decl
 	applying := v.stack.main.applying
-	given, isGiven := applying.Inputs[decl.Name]
-	planned, wasPlanned := applying.Plan.Inputs[decl.Name]
-	if decl.Ephemeral {
-		if !isGiven && wasPlanned && planned.RequiredOnApply {
-			return cty.NilVal, hcl.Diagnostics{{
-				Severity: hcl.DiagError,
-				Summary:  "Value needed for variable",
-				Detail:   fmt.Sprintf("Variable var.%[1]s is ephemeral and had a value while planning. Values of ephemeral variables are never stored, so it must be set again for the apply, with -var=%[1]s=... or TF_VAR_%[1]s.", decl.Name),
-				Subject:  decl.Range.Ptr(),
-			}}
-		}
-		return v.rootValue(given)
-	}
-	if !wasPlanned {
-		return v.rootValue(given)
-	}
-	plannedValue, _ := planned.After.UnmarkDeep()
-	if !isGiven {
-		return plannedValue, nil
+	given, isGiven := applying.Inputs[v.config.decl.Name]
+	planned := applying.Plan.Inputs[v.config.decl.Name]
+	switch {
+	case planned == nil || isGiven:
+	case planned.RequiredOnApply || planned.IsUnknown() && !applying.LeaveUnknown:
+		return cty.NilVal, hcl.Diagnostics{v.neededAtApply(planned)}
+	case !v.config.decl.Ephemeral:
+		return planned.After, nil
 	}
 	value, diags := v.rootValue(given)
 	if diags.HasErrors() {
 		return value, diags
 	}
-	if bare, _ := value.UnmarkDeep(); plannedValue.IsWhollyKnown() && !bare.RawEquals(plannedValue) {
+	if planned != nil && !v.config.decl.Ephemeral {
+		if diag := v.contradiction(planned, value); diag != nil {
+			return cty.NilVal, hcl.Diagnostics{diag}
+		}
+		value = marks.MarkPaths(value, marks.Sensitive, marks.Paths(planned.After, marks.Sensitive))
+	}
+	if !value.IsWhollyKnown() && !applying.LeaveUnknown {
 		return cty.NilVal, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
-			Summary:  "Variable changed since planning",
-			Detail:   fmt.Sprintf("Variable %q must have the value that the plan was made with. Only ephemeral variables may have another. Leave it out, or make a new plan.", decl.Name),
-			Subject:  decl.Range.Ptr(),
+			Summary:  "Value still not known",
+			Detail: fmt.Sprintf("The value given for variable var.%[1]s is not known yet, in whole or in part, and an apply needs all of it. "+
+				"Set it with -var=%[1]s=... or in a file given by -var-file, after other files that have it.", v.config.decl.Name),
+			Subject: v.config.decl.Range.Ptr(),
 		}}
 	}
 	return value, nil
+}
+
+// neededAtApply says that an apply was not given a value which the plan does not hold.
+func (v *InputVariable) neededAtApply(planned *stackplan.InputChange) *hcl.Diagnostic {
+	detail := "The value of variable var.%[1]s was not known while planning, in whole or in part, so it must be set for the apply, with -var=%[1]s=..., in a file given by -var-file, or in the environment as TF_VAR_%[1]s."
+	if planned.RequiredOnApply {
+		detail = "Variable var.%[1]s is ephemeral and had a value while planning. Values of ephemeral variables are never stored, so it must be set again for the apply, with -var=%[1]s=... or TF_VAR_%[1]s."
+	}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Value needed for variable",
+		Detail:   fmt.Sprintf(detail, v.config.decl.Name),
+		Subject:  v.config.decl.Range.Ptr(),
+	}
+}
+
+// contradiction says that a value is not one that the plan was made for, nil if it is.
+func (v *InputVariable) contradiction(planned *stackplan.InputChange, value cty.Value) *hcl.Diagnostic {
+	err := engine.CheckRefines(planned.After, value)
+	if err == nil {
+		return nil
+	}
+	diag := &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Variable changed since planning",
+		Detail:   fmt.Sprintf("Variable %q must have the value that the plan was made with. Only ephemeral variables may have another. Leave it out, or make a new plan.", v.config.decl.Name),
+		Subject:  v.config.decl.Range.Ptr(),
+	}
+	if planned.IsUnknown() {
+		reason := describeError(err)
+		if secret := v.config.marked(planned.After); marks.Contains(secret, marks.Sensitive) || marks.Contains(value, marks.Sensitive) {
+			reason = err.Error() // the path may have keys of maps
+		}
+		diag.Summary = "Value contradicts the plan"
+		diag.Detail = fmt.Sprintf("The value given for variable var.%s does not go with the part of it that was known while planning: %s. Give one that does, or make a new plan.", v.config.decl.Name, reason)
+	}
+	return diag
 }
 
 // isDefault tells whether nobody has given a value to plan with. An apply then takes the default, too; after any

@@ -89,7 +89,9 @@ type PlanOptions struct {
 type ApplyOptions struct {
 	Plan   *stackplan.Plan
 	Prior  *stackstate.State
-	Inputs map[string]cty.Value // ephemeral root variables, and others if unchanged
+	Inputs map[string]cty.Value // of root variables that the plan does not hold, and others if unchanged
+
+	LeaveUnknown bool // root variables that were unknown while planning need no value
 
 	// Save is called for each change of the state as soon as it is known. Calls
 	// do not overlap. After an error no further change is begun. That is all that
