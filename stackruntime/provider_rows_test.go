@@ -44,8 +44,8 @@ component "other" { source = "./other" }
 resource "terraform_data" "this" {}
 `+usingFake)
 	plan, diags := s.TryPlan(engine.Normal)
-	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "no such account") {
-		t.Errorf("diagnostics:\n%swant what the provider says, once", stacktest.Explain(diags))
+	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "no such account") || diags[0].Subject == nil || diags[0].Subject.Filename != "main.tfcomponent.hcl" {
+		t.Errorf("diagnostics:\n%swant what the provider says, once, at its block", stacktest.Explain(diags))
 	}
 	if diff := cmp.Diff(`not applyable
 incomplete

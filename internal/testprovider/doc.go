@@ -19,6 +19,8 @@
 //   - authentication (string, sensitive), require_auth (bool): with require_auth, configuring
 //     fails unless authentication is [ExpectedAuthentication].
 //   - configure_error (string): configuring fails with this message.
+//   - region, and name in single_block and list_block: [Refused] is an error there, of region when the provider is
+//     configured, of a name when its configuration is validated.
 //   - panic_on (string): the process panics in this phase: configure, or for any type of
 //     resource one of the phases listed for fake_failing.
 //   - ignored, string (string), number, bool, list, set, map (of strings), object (name string,

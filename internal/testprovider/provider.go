@@ -6,6 +6,7 @@ package testprovider
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -28,6 +29,9 @@ const (
 
 	// ExpectedAuthentication is what the argument authentication must be when require_auth is set.
 	ExpectedAuthentication = "open sesame"
+
+	// Refused is a value that the provider's configuration must not have as region, nor as the name in a nested block.
+	Refused = "refused"
 )
 
 var (
@@ -129,10 +133,40 @@ func (s *server) GetResourceIdentitySchemas(context.Context, *tfprotov6.GetResou
 }
 
 func (s *server) ValidateProviderConfig(_ context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
-	if _, err := s.recordConfig("ValidateProviderConfig", req.Config); err != nil {
+	args, err := s.recordConfig("ValidateProviderConfig", req.Config)
+	if err != nil {
 		return nil, err
 	}
-	return &tfprotov6.ValidateProviderConfigResponse{PreparedConfig: req.Config}, nil
+	return &tfprotov6.ValidateProviderConfigResponse{PreparedConfig: req.Config, Diagnostics: refusedNames(args)}, nil
+}
+
+// refusedNames are the errors about names in nested blocks, each with the place of the name.
+func refusedNames(args cty.Value) []*tfprotov6.Diagnostic {
+	var diags []*tfprotov6.Diagnostic
+	if block := args.GetAttr("single_block"); stringArgument(block, "name") == Refused {
+		path := tftypes.NewAttributePath().WithAttributeName("single_block").WithAttributeName("name")
+		diags = append(diags, refusal(path))
+	}
+	blocks := args.GetAttr("list_block")
+	if !blocks.IsKnown() || blocks.IsNull() {
+		return diags
+	}
+	for i, block := range blocks.AsValueSlice() {
+		if stringArgument(block, "name") == Refused {
+			path := tftypes.NewAttributePath().WithAttributeName("list_block").WithElementKeyInt(i).WithAttributeName("name")
+			diags = append(diags, refusal(path))
+		}
+	}
+	return diags
+}
+
+func refusal(path *tftypes.AttributePath) *tfprotov6.Diagnostic {
+	return &tfprotov6.Diagnostic{
+		Severity:  tfprotov6.DiagnosticSeverityError,
+		Summary:   "Provider configuration refused",
+		Detail:    fmt.Sprintf("There is no %s like that.", path.LastStep()),
+		Attribute: path,
+	}
 }
 
 func (s *server) ConfigureProvider(_ context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
@@ -152,6 +186,9 @@ func (s *server) ConfigureProvider(_ context.Context, req *tfprotov6.ConfigurePr
 	resp := new(tfprotov6.ConfigureProviderResponse)
 	if err := configureError(args); err != nil {
 		resp.Diagnostics = append(resp.Diagnostics, errorDiagnostic("Provider configuration failed", err))
+	}
+	if stringArgument(args, "region") == Refused {
+		resp.Diagnostics = append(resp.Diagnostics, refusal(tftypes.NewAttributePath().WithAttributeName("region")))
 	}
 	return resp, nil
 }

@@ -324,6 +324,8 @@ func TestTerraformFailures(t *testing.T) {
 		"crash":           {resource("fake_failing", `panic_on = "plan"`), plan, []string{"GRPCProvider).PlanResourceChange"}},
 		"configure":       {"provider \"fake\" {\n  configure_error = \"no thanks\"\n}\n" + resource("fake_resource", ""), plan, []string{"Provider configuration failed", "no thanks"}},
 		"configure crash": {"provider \"fake\" {\n  panic_on = \"configure\"\n}\n" + resource("fake_resource", ""), plan, []string{"GRPCProvider).ConfigureProvider"}},
+		"region":          {"provider \"fake\" {\n  region = \"refused\"\n}\n" + resource("fake_resource", ""), plan, []string{"refused", "There is no region like that", "in provider \"fake\""}},
+		"nested name":     {"provider \"fake\" {\n  list_block {}\n  list_block {\n    name = \"refused\"\n  }\n}\n" + resource("fake_resource", ""), plan, []string{"There is no name like that", "line 10"}},
 		"authentication":  {"provider \"fake\" {\n  require_auth = true\n  authentication = \"guess\"\n}\n" + resource("fake_resource", ""), plan, []string{"authentication is not what it must be"}},
 		"data source":     {"data \"fake_data\" \"a\" {\n  id = \"a\"\n}\n", plan, []string{"Reading failed", `reading object "a"`}},
 		"ephemeral":       {"ephemeral \"fake_ephemeral\" \"a\" {\n  fail_open = true\n}\n", plan, []string{"Opening failed", "fail_open is true"}},

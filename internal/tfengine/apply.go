@@ -196,6 +196,7 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 		Timestamp: meta.Timestamp,
 		State:     state,
 		Lock:      lock,
+		Providers: a.req.Providers,
 		Shape:     meta.Shape,
 	})
 	if err != nil {

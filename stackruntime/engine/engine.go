@@ -17,6 +17,7 @@
 //   - E3. Whatever happens during an apply, the result holds the newest state.
 //   - E4. Diagnostics name module files relative to the stack directory and never
 //     show sensitive or ephemeral values.
+//     What a provider says about its configuration has an Extra that is [AboutProvider].
 //   - E5. Output does not depend on scheduling: changes are sorted by address.
 package engine
 
@@ -163,6 +164,19 @@ type ProviderConfig struct {
 
 	// Unknown is set when it is not known yet which configuration will be used.
 	Unknown bool
+}
+
+// ProviderArgument is a part of a provider configuration that a module was given.
+type ProviderArgument struct {
+	Slot ProviderSlot
+	Path cty.Path // in the configuration; empty for all of it
+}
+
+// AboutProvider may be implemented by the Extra of a diagnostic, directly or by what it wraps (see
+// [hcl.DiagnosticExtraUnwrapper]). Where a provider configuration is written is not known to the engine.
+type AboutProvider interface {
+	// ProviderArgument returns what the diagnostic is about; nil if that is no provider configuration.
+	ProviderArgument() *ProviderArgument
 }
 
 // PlanRequest says what to plan.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -89,6 +90,25 @@ type ProviderConfig struct {
 // that of the root.
 var providerConfigPattern = regexp.MustCompile(`provider\["([^"]+)"\](?:\.(.+))?$`)
 
+// IsOf reports whether the configuration is one of a provider. Each engine has its own default registry, and writes
+// that one.
+func (c ProviderConfig) IsOf(provider stackaddrs.Provider) bool {
+	if provider.Hostname == "registry.terraform.io" && c.Provider == "registry.opentofu.org/"+provider.Namespace+"/"+provider.Type {
+		return true
+	}
+	return c.Provider == provider.String()
+}
+
+// ParseProviderConfig parses the address of a provider configuration as engines write it, like
+// provider["registry.terraform.io/hashicorp/aws"].west.
+func ParseProviderConfig(addr string) (config ProviderConfig, ok bool) {
+	m := providerConfigPattern.FindStringSubmatch(addr)
+	if m == nil {
+		return ProviderConfig{}, false
+	}
+	return ProviderConfig{m[1], m[2]}, true
+}
+
 // ProviderConfigs returns the provider configurations that the objects of a
 // module's state need, each once, sorted.
 func ProviderConfigs(state engine.State) ([]ProviderConfig, error) {
@@ -103,11 +123,11 @@ func ProviderConfigs(state engine.State) ([]ProviderConfig, error) {
 	}
 	var configs []ProviderConfig
 	for _, resource := range doc.Resources {
-		m := providerConfigPattern.FindStringSubmatch(resource.Provider)
-		if m == nil {
+		config, ok := ParseProviderConfig(resource.Provider)
+		if !ok {
 			return nil, fmt.Errorf("%q is not the address of a provider configuration", resource.Provider)
 		}
-		if config := (ProviderConfig{m[1], m[2]}); !slices.Contains(configs, config) {
+		if !slices.Contains(configs, config) {
 			configs = append(configs, config)
 		}
 	}

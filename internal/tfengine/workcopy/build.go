@@ -42,7 +42,7 @@ type Spec struct {
 	Lock      []byte       // content of the provider lock file; empty if there is none
 
 	// Inputs and Providers are the values known while planning; see [engine.PlanRequest].
-	// They are not used for an apply, which has Shape instead.
+	// An apply has Shape instead, and Providers only to place what is said about them.
 	Inputs    map[string]cty.Value
 	Providers map[engine.ProviderSlot]engine.ProviderConfig
 
@@ -68,6 +68,7 @@ type Copy struct {
 	dropped     bool // what is said about generated files is dropped
 	layout      *Layout
 	tree        *module.Tree
+	providers   map[engine.ProviderSlot]engine.ProviderConfig
 	displays    map[string]string // names of the module's files for people, as the engine names them
 	variables   []byte            // what VariablesFile is to have
 }
@@ -86,14 +87,15 @@ func Build(spec *Spec) (*Copy, error) {
 		}
 	}
 	c := &Copy{
-		Root:     filepath.Join(spec.Dir, spec.Layout.Root),
-		Shape:    gen.shape,
-		top:      spec.Dir,
-		files:    map[string]*edited{},
-		layout:   spec.Layout,
-		tree:     spec.Tree,
-		dropped:  spec.ForValidation,
-		displays: map[string]string{},
+		Root:      filepath.Join(spec.Dir, spec.Layout.Root),
+		Shape:     gen.shape,
+		top:       spec.Dir,
+		files:     map[string]*edited{},
+		layout:    spec.Layout,
+		tree:      spec.Tree,
+		dropped:   spec.ForValidation,
+		providers: spec.Providers,
+		displays:  map[string]string{},
 	}
 	if err := c.rewrite(spec); err != nil {
 		return nil, fmt.Errorf("preparing a working copy: %w", err)

@@ -6,6 +6,7 @@ package workcopy
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // Diagnostics maps what the engine reported in a working copy back to the module, sorted by place: the
@@ -24,13 +26,22 @@ import (
 func (c *Copy) Diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for i := range reported {
-		if c.dropped && reported[i].Range != nil && isGenerated(cleanName(reported[i].Range.Filename)) {
+		if c.dropped && isAboutGenerated(&reported[i]) {
 			continue
 		}
 		diags = diags.Append(c.diagnostic(&reported[i]))
 	}
 	slices.SortStableFunc(diags, compareDiagnostics)
 	return diags
+}
+
+// isAboutGenerated reports whether a message is about a generated file. What a provider says about the whole of its
+// configuration has no place.
+func isAboutGenerated(reported *runner.Diagnostic) bool {
+	if reported.Range == nil {
+		return strings.HasPrefix(reported.Address, "provider[")
+	}
+	return isGenerated(cleanName(reported.Range.Filename))
 }
 
 // compareDiagnostics orders by place, those without one last, then by severity and text.
@@ -62,6 +73,10 @@ func (c *Copy) diagnostic(reported *runner.Diagnostic) *hcl.Diagnostic {
 	if reported.Severity == runner.SeverityWarning {
 		diag.Severity = hcl.DiagWarning
 	}
+	if about := c.providerArgument(reported); about != nil {
+		diag.Extra = &Reported{Provider: about}
+		return diag
+	}
 	if reported.Range == nil {
 		return diag
 	}
@@ -77,6 +92,42 @@ func (c *Copy) diagnostic(reported *runner.Diagnostic) *hcl.Diagnostic {
 }
 
 func cleanName(name string) string { return path.Clean(filepath.ToSlash(name)) }
+
+// generatedLeaf is a reference to the variable of a [ProviderLeaf].
+var generatedLeaf = regexp.MustCompile(`\bvar\.(` + prefix + `p[0-9]+)\b`)
+
+// providerArgument returns the part of a provider configuration that a message is about; nil if it is about something else.
+func (c *Copy) providerArgument(reported *runner.Diagnostic) *engine.ProviderArgument {
+	config, ok := stackstate.ParseProviderConfig(reported.Address)
+	if !ok {
+		return nil
+	}
+	if leaf := c.leafOf(reported.Snippet); leaf != nil {
+		return &engine.ProviderArgument{Slot: leaf.Slot, Path: leaf.Path}
+	}
+	for _, slot := range slices.SortedFunc(maps.Keys(c.providers), compareSlots) {
+		if slot.Alias == config.Alias && config.IsOf(c.providers[slot].Provider) {
+			return &engine.ProviderArgument{Slot: slot}
+		}
+	}
+	return nil
+}
+
+// leafOf returns the part of a provider configuration that a line of a generated file is for, nil if there is none.
+func (c *Copy) leafOf(snippet *runner.Snippet) *ProviderLeaf {
+	if snippet == nil || c.Shape == nil {
+		return nil
+	}
+	match := generatedLeaf.FindStringSubmatch(snippet.Code)
+	if match == nil {
+		return nil
+	}
+	i := slices.IndexFunc(c.Shape.Providers, func(leaf ProviderLeaf) bool { return leaf.Variable == match[1] })
+	if i < 0 {
+		return nil
+	}
+	return &c.Shape.Providers[i]
+}
 
 // original maps a range in a file that the engine names.
 func (c *Copy) original(name string, reported *runner.Range) (hcl.Range, bool) {
@@ -197,6 +248,9 @@ type Reported struct {
 
 	// Context is the block with the faulty expression, for example `resource "time_sleep" "wait"`.
 	Context string
+
+	// Provider is the part of a provider configuration concerned, or nil.
+	Provider *engine.ProviderArgument
 
 	// Values says what the references in the expression stood for, without revealing sensitive values.
 	Values []runner.ExpressionValue

@@ -49,10 +49,7 @@ type providerBlocks struct {
 // shapeProviders generates the provider blocks.
 func (g *generated) shapeProviders(spec *Spec) (*providerBlocks, error) {
 	out := &providerBlocks{required: map[string]any{}, blocks: map[string][]any{}}
-	slots := slices.SortedFunc(maps.Keys(spec.Providers), func(a, b engine.ProviderSlot) int {
-		return cmp.Or(cmp.Compare(a.LocalName, b.LocalName), cmp.Compare(a.Alias, b.Alias))
-	})
-	for _, slot := range slots {
+	for _, slot := range slices.SortedFunc(maps.Keys(spec.Providers), compareSlots) {
 		config := spec.Providers[slot]
 		if config.Provider.IsBuiltin() || !needed(spec, slot, config.Provider) {
 			continue
@@ -68,6 +65,10 @@ func (g *generated) shapeProviders(spec *Spec) (*providerBlocks, error) {
 		out.blocks[name] = append(out.blocks[name], body)
 	}
 	return out, nil
+}
+
+func compareSlots(a, b engine.ProviderSlot) int {
+	return cmp.Or(cmp.Compare(a.LocalName, b.LocalName), cmp.Compare(a.Alias, b.Alias))
 }
 
 // needed tells whether the module or its state has a use for a provider configuration.

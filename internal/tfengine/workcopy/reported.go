@@ -3,6 +3,13 @@
 
 package workcopy
 
+import "github.com/cairnstacks/cairn/stackruntime/engine"
+
+var _ engine.AboutProvider = (*Reported)(nil)
+
+// ProviderArgument implements [engine.AboutProvider].
+func (r *Reported) ProviderArgument() *engine.ProviderArgument { return r.Provider }
+
 // ResourceAddress is the resource instance that the diagnostic is about, or empty.
 func (r *Reported) ResourceAddress() string { return r.Address }
 

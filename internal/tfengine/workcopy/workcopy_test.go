@@ -399,6 +399,18 @@ func TestMessagesNameNothingGenerated(t *testing.T) {
 	}
 }
 
+func TestMessagesAboutGeneratedProvidersAreDropped(t *testing.T) {
+	c := &Copy{dropped: true}
+	diags := c.Diagnostics([]runner.Diagnostic{
+		{Severity: "error", Summary: "Missing token", Address: `provider["registry.terraform.io/cairnstacks/fake"]`},
+		{Severity: "error", Summary: "Missing argument", Range: &runner.Range{Filename: generatedFile}},
+		{Severity: "error", Summary: "About a resource", Address: "fake_resource.a"},
+	})
+	if len(diags) != 1 || diags[0].Summary != "About a resource" {
+		t.Errorf("got %v, want only what is about the resource", diags)
+	}
+}
+
 func TestManifestHasAllCalls(t *testing.T) {
 	tree := loadTree(t, map[string]string{
 		"m/main.tf": `module "c" { source = "../c" }`, "c/a.tf": `module "d" { source = "./d" }`, "c/d/a.tf": "",

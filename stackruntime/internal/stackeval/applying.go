@@ -587,7 +587,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 		return result
 	}
 	result := a.unchanged()
-	result.diags = withComponent(diags, a.plan.Addr)
+	result.diags = inst.engineDiagnostics(ctx, diags)
 	if applied != nil {
 		result.Module, result.Outputs, result.release = applied.State, applied.Outputs, applied.Release
 		if a.plan.Action == stackplan.Delete {

@@ -60,7 +60,7 @@ func compareDiagnostics(a, b *hcl.Diagnostic) int {
 
 // diagnosticAddress is the component a diagnostic is about; empty for none.
 func diagnosticAddress(diag *hcl.Diagnostic) string {
-	if about, ok := diag.Extra.(DiagnosticAddress); ok {
+	if about, ok := diag.Extra.(interface{ Address() string }); ok {
 		return about.Address()
 	}
 	return ""

@@ -133,20 +133,11 @@ func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]en
 func isAssigned(need stackstate.ProviderConfig, configs map[engine.ProviderSlot]engine.ProviderConfig) bool {
 	for slot, config := range configs {
 		mayBe := config.Unknown && config.Provider == stackaddrs.Provider{} // not even the provider is known
-		if slot.Alias == need.Alias && (mayBe || isSource(need.Provider, config.Provider)) {
+		if slot.Alias == need.Alias && (mayBe || need.IsOf(config.Provider)) {
 			return true
 		}
 	}
 	return false
-}
-
-// isSource tells whether a source address in a state document means a provider.
-// Each engine has its own default registry, and writes that one.
-func isSource(source string, provider stackaddrs.Provider) bool {
-	if provider.Hostname == "registry.terraform.io" && source == "registry.opentofu.org/"+provider.Namespace+"/"+provider.Type {
-		return true
-	}
-	return source == provider.String()
 }
 
 // providerFor finds the provider configuration assigned to a slot. declared is
@@ -214,7 +205,7 @@ func (i *managedInstance) runPlan(ctx context.Context, req *engine.PlanRequest) 
 	if !began {
 		return nil, nil // reported once, for the whole operation
 	}
-	return result, withComponent(diags, i.addr)
+	return result, i.engineDiagnostics(ctx, diags)
 }
 
 // Reasons for deferring something, as in section 4.8 of the language reference.

@@ -85,6 +85,16 @@ func newProviderInstance(provider *Provider, key stackaddrs.InstanceKey, repetit
 
 func (p *ProviderInstance) reference() cty.Value { return stackconfig.ProviderRef(p.addr) }
 
+// written returns the address with the name of the provider that the stack's files have for it, like
+// provider.aws.main["eu"].
+func (p *ProviderInstance) written() string {
+	name := p.provider.config.decl.Ref.String() + p.addr.Item.Key.String()
+	if stack := p.provider.stack.addr; !stack.IsRoot() {
+		return stack.String() + "." + name
+	}
+	return name
+}
+
 // Args are the arguments of the configuration, in the shape of the provider's spec.
 func (p *ProviderInstance) Args(ctx context.Context) cty.Value {
 	return p.args.Value(ctx, p.argsAspect)

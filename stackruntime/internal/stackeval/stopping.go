@@ -37,7 +37,7 @@ func inMainTask[T any](ctx context.Context, m *Main, f func(ctx context.Context)
 		diags = diags.Append(bugDiagnostic("Internal evaluation error", "The operation ended early: %s.", err))
 	}
 	diags = slices.DeleteFunc(diags, isPanic) // told below
-	return value, tidy(diags.Extend(m.panics.diagnostics()))
+	return value, tidy(mergeProviderDiagnostics(diags.Extend(m.panics.diagnostics())))
 }
 
 // mainTask runs f as a main task, whose panic it notes and returns as an error.
