@@ -70,6 +70,18 @@ func (k InstanceKey) String() string {
 	}
 }
 
+// Index returns the key as JSON documents have it: a string, an int, or nil where there is no key or it is not known.
+func (k InstanceKey) Index() any {
+	switch k.kind {
+	case keyInt:
+		return int(k.num)
+	case keyString:
+		return k.str
+	default:
+		return nil
+	}
+}
+
 // Value returns the key as expressions see it in each.key.
 //
 // Null: for [NoKey]. Unknown: a string that is not null, for [WildcardKey].

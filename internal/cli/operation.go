@@ -194,8 +194,8 @@ func dropsObjects(plan *stackplan.Plan, state *stackstate.State) bool {
 			return false
 		}
 		type object struct {
-			addr    stackstate.ResourceInstance
-			deposed string
+			addr    stackaddrs.ResourceInstance
+			deposed stackaddrs.DeposedKey
 		}
 		kept := make(map[object]bool, len(after))
 		for _, o := range after {

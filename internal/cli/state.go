@@ -166,7 +166,7 @@ func (s *session) listState(stored *storedState, within func(stackaddrs.AbsCompo
 		for _, object := range objects {
 			line := component.Addr.String() + "." + object.Addr.String()
 			if object.Deposed != "" {
-				line += " (deposed object " + object.Deposed + ")"
+				line += " (deposed object " + string(object.Deposed) + ")"
 			}
 			b.WriteString(line + "\n")
 		}

@@ -92,35 +92,31 @@ func parseStateMove(from, to string) (stateMove, error) {
 		}
 		return blockMove{move}, nil
 	}
-	fromComponent, fromResource, err := parseMovedResource(from)
+	source, err := parseMovedResource(from)
 	if err != nil {
 		return nil, err
 	}
-	toComponent, toResource, err := parseMovedResource(to)
+	target, err := parseMovedResource(to)
 	if err != nil {
 		return nil, err
 	}
-	move := resourceMove{fromComponent, toComponent, stackstate.ResourceMove{From: fromResource, To: toResource}}
+	move := resourceMove{source.Component, target.Component, stackstate.ResourceMove{From: source.Item, To: target.Item}}
 	switch {
 	case from == to:
 		return nil, fail("Impossible move", "%s would stay where it is.", from)
-	case fromResource.Mode != toResource.Mode || fromResource.Type != toResource.Type:
+	case source.Item.Resource.Mode != target.Item.Resource.Mode || source.Item.Resource.Type != target.Item.Resource.Type:
 		return nil, fail("Impossible move", "%s and %s are resources of different types. The state of one cannot be that of the other.", from, to)
 	}
 	return move, nil
 }
 
-func parseMovedResource(address string) (stackaddrs.AbsComponentInstance, stackstate.ResourceInstance, error) {
+func parseMovedResource(address string) (stackaddrs.AbsResourceInstance, error) {
 	addr, err := stackaddrs.ParseAbsResourceInstance(address)
-	var resource stackstate.ResourceInstance
-	if err == nil {
-		resource, err = stackstate.ParseResourceInstance(addr.Item.String())
-	}
-	if err != nil {
-		return addr.Component, resource, fail("Wrong address", "Both addresses must be those of components, like component.x or stack.a.component.x[\"y\"], or both "+
+	if err != nil || addr.Item.Resource.Mode == stackaddrs.EphemeralResource {
+		return addr, fail("Wrong address", "Both addresses must be those of components, like component.x or stack.a.component.x[\"y\"], or both "+
 			"those of embedded stacks, like stack.a[\"y\"], or both those of resources, like component.x.aws_instance.y[0]; %q does not fit.", address)
 	}
-	return addr.Component, resource, nil
+	return addr, nil
 }
 
 // blockMove is a move of a component or of an embedded stack, or of one instance.
@@ -198,7 +194,7 @@ func (m resourceMove) apply(state *stackstate.State) (*stackstate.State, [][2]st
 	}), lines, nil
 }
 
-func (m resourceMove) address(component stackaddrs.AbsComponentInstance, resource stackstate.ResourceInstance) string {
+func (m resourceMove) address(component stackaddrs.AbsComponentInstance, resource stackaddrs.ResourceInstance) string {
 	return component.String() + "." + resource.String()
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -148,15 +149,15 @@ func managedObjects(state *stackstate.State) (objectList, error) {
 			return list, fail("State cannot be read", "The state of %s cannot be understood: %s.", component.Addr, err)
 		}
 		for _, object := range objects {
-			if object.Addr.Mode != "managed" {
+			if object.Addr.Resource.Mode != stackaddrs.ManagedResource {
 				continue
 			}
 			address := component.Addr.String() + "." + object.Addr.String()
 			if object.Deposed != "" {
-				address += " (deposed object " + object.Deposed + ")"
+				address += " (deposed object " + string(object.Deposed) + ")"
 			}
 			list.addresses = append(list.addresses, address)
-			list.objects = append(list.objects, managedObject{object.ProviderName() + " " + object.Addr.Type, identityOf(object, address)})
+			list.objects = append(list.objects, managedObject{object.ProviderName() + " " + object.Addr.Resource.Type, identityOf(object, address)})
 		}
 	}
 	return list, nil

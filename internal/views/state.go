@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/views/stateobject"
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -80,16 +81,16 @@ func (p *page) object(object stackstate.Object) error {
 	}
 	title := object.Addr.String() + ":"
 	if object.Deposed != "" {
-		title += " (deposed object " + object.Deposed + ")"
+		title += " (deposed object " + string(object.Deposed) + ")"
 	}
 	if object.Tainted {
 		title += " (tainted)"
 	}
 	word := "resource"
-	if object.Addr.Mode == "data" {
+	if object.Addr.Resource.Mode == stackaddrs.DataResource {
 		word = "data"
 	}
-	p.printf("%s\n%s %s %s {\n", p.Dim("# "+title), word, valuediff.Quote(object.Addr.Type), valuediff.Quote(object.Addr.Name))
+	p.printf("%s\n%s %s %s {\n", p.Dim("# "+title), word, valuediff.Quote(object.Addr.Resource.Type), valuediff.Quote(object.Addr.Resource.Name))
 	value := valuediff.FromJSON(attributes.Values, nil, attributes.Sensitive)
 	p.WriteString(valuediff.Attributes(valuediff.Change{Before: value, After: value}, valuediff.Options{
 		Style: p.Style, Indent: 4, Plain: true, Full: true,

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	tfjson "github.com/hashicorp/terraform-json"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -100,27 +99,14 @@ func (c documentCheck) staticAddress() tfjson.CheckStaticAddress {
 func dynamicAddress(static tfjson.CheckStaticAddress, text string) tfjson.CheckDynamicAddress {
 	address := tfjson.CheckDynamicAddress{ToDisplay: text}
 	if static.Kind == tfjson.CheckKindResource {
-		if resource, err := ParseResourceInstance(text); err == nil {
-			address.Module, address.InstanceKey = resource.Module, keyOf(resource.Key)
+		if resource, err := stackaddrs.ParseResourceInstance(text); err == nil {
+			address.Module, address.InstanceKey = resource.Module.String(), resource.Key.Index()
 		}
 		return address
 	}
 	item := strings.TrimPrefix(strings.TrimPrefix(static.ToDisplay, static.Module), ".")
 	address.Module = strings.TrimSuffix(strings.TrimSuffix(text, item), ".")
 	return address
-}
-
-// keyOf is the key of an instance as JSON has it: nil, a string or a number.
-func keyOf(key stackaddrs.InstanceKey) any {
-	switch value := key.Value(); {
-	case value == cty.NilVal || value.IsNull():
-		return nil
-	case value.Type() == cty.String:
-		return value.AsString()
-	default:
-		number, _ := value.AsBigFloat().Int64()
-		return int(number)
-	}
 }
 
 // WithChecks returns the state with other results of checks and conditions. One that has the same results

@@ -6,7 +6,6 @@ package stackstate
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -30,10 +29,9 @@ type Key struct {
 	// Component is set for [ComponentKind] and [ResourceKind].
 	Component stackaddrs.AbsComponentInstance
 
-	// Resource is set for [ResourceKind], and Deposed for deposed objects: eight
-	// lower-case hexadecimal digits.
-	Resource ResourceInstance
-	Deposed  string
+	// Resource is set for [ResourceKind], and Deposed for deposed objects.
+	Resource stackaddrs.ResourceInstance
+	Deposed  stackaddrs.DeposedKey
 
 	// Name is the name of the root variable or root output.
 	Name string
@@ -56,11 +54,11 @@ func (k Key) String() string {
 // currentObject stands in a key where deposed objects have their deposed key.
 const currentObject = "cur"
 
-func resourceKey(component, resource, deposed string) string {
+func resourceKey(component, resource string, deposed stackaddrs.DeposedKey) string {
 	if deposed == "" {
 		deposed = currentObject
 	}
-	return string(ResourceKind) + component + "," + resource + "," + deposed
+	return string(ResourceKind) + component + "," + resource + "," + string(deposed)
 }
 
 // UnknownKindError is the error for a key of a kind that this version does not
@@ -112,7 +110,7 @@ func ParseKey(s string) (Key, error) {
 // value is ready to use.
 type addressCache struct {
 	components map[string]stackaddrs.AbsComponentInstance
-	resources  map[string]ResourceInstance
+	resources  map[string]stackaddrs.ResourceInstance
 }
 
 func (c *addressCache) parseKey(s string) (Key, error) {
@@ -127,11 +125,11 @@ func (c *addressCache) parseKey(s string) (Key, error) {
 	case ResourceKind:
 		return c.parseResourceKey(suffix)
 	case InputKind:
-		name, err := rootName(suffix, "var.")
-		return Key{Kind: kind, Name: name}, err
+		addr, err := canonical(suffix, stackaddrs.ParseAbsInputVariable)
+		return Key{Kind: kind, Name: addr.Item.Name}, errors.Join(err, inRoot(addr.Stack))
 	case OutputKind:
-		name, err := rootName(suffix, "output.")
-		return Key{Kind: kind, Name: name}, err
+		addr, err := canonical(suffix, stackaddrs.ParseAbsOutputValue)
+		return Key{Kind: kind, Name: addr.Item.Name}, errors.Join(err, inRoot(addr.Stack))
 	default:
 		return Key{}, &UnknownKindError{kind, handlingOf(kind)}
 	}
@@ -166,79 +164,48 @@ func (c *addressCache) parseResourceKey(suffix string) (Key, error) {
 	if fields[2] == currentObject {
 		return key, nil
 	}
-	if !isDeposedKey(fields[2]) {
-		return Key{}, fmt.Errorf("invalid deposed key %q: eight lower-case hexadecimal digits were expected", fields[2])
-	}
-	key.Deposed = fields[2]
-	return key, nil
-}
-
-func isDeposedKey(s string) bool {
-	return len(s) == 8 && strings.Trim(s, "0123456789abcdef") == ""
+	key.Deposed, err = stackaddrs.ParseDeposedKey(fields[2])
+	return key, err
 }
 
 // component parses an address in its canonical form.
 func (c *addressCache) component(s string) (stackaddrs.AbsComponentInstance, error) {
-	if addr, ok := c.components[s]; ok {
+	return cached(&c.components, s, stackaddrs.ParseAbsComponentInstance)
+}
+
+func (c *addressCache) resource(s string) (stackaddrs.ResourceInstance, error) {
+	return cached(&c.resources, s, stackaddrs.ParseResourceInstance)
+}
+
+func cached[T fmt.Stringer](cache *map[string]T, s string, parse func(string) (T, error)) (T, error) {
+	if addr, ok := (*cache)[s]; ok {
 		return addr, nil
 	}
-	addr, err := parseComponentInstance(s)
+	addr, err := canonical(s, parse)
 	if err != nil {
 		return addr, err
 	}
-	if addr.String() != s {
-		return addr, fmt.Errorf("%q is not the canonical form of the address %s", s, addr)
+	if *cache == nil {
+		*cache = map[string]T{}
 	}
-	if c.components == nil {
-		c.components = map[string]stackaddrs.AbsComponentInstance{}
-	}
-	c.components[s] = addr
+	(*cache)[s] = addr
 	return addr, nil
 }
 
-// parseComponentInstance parses the address of a component instance as
-// [stackaddrs.ParseAbsComponentInstance] does, which says what is wrong if
-// something is: loading a large state must not scan each address as HCL.
-func parseComponentInstance(s string) (stackaddrs.AbsComponentInstance, error) {
-	stack, rest := stackaddrs.RootStackInstance, s
-	for strings.HasPrefix(rest, "stack.") {
-		after, name, key, err := cutStep(strings.TrimPrefix(rest, "stack."))
-		if err != nil || !strings.HasPrefix(after, ".") {
-			return stackaddrs.ParseAbsComponentInstance(s)
-		}
-		stack, rest = stack.Child(name, key), after[1:]
+// canonical parses an address, and refuses one that is printed in another way.
+func canonical[T fmt.Stringer](s string, parse func(string) (T, error)) (T, error) {
+	addr, err := parse(s)
+	if err == nil && addr.String() != s {
+		err = fmt.Errorf("%q is not the canonical form of the address %s", s, addr)
 	}
-	text, ok := strings.CutPrefix(rest, "component.")
-	after, name, key, err := cutStep(text)
-	if !ok || err != nil || after != "" {
-		return stackaddrs.ParseAbsComponentInstance(s)
-	}
-	component := stackaddrs.AbsComponent{Stack: stack, Item: stackaddrs.Component{Name: name}}
-	return stackaddrs.InstanceOf(component, key), nil
+	return addr, err
 }
 
-func (c *addressCache) resource(s string) (ResourceInstance, error) {
-	if addr, ok := c.resources[s]; ok {
-		return addr, nil
+func inRoot(stack stackaddrs.StackInstance) error {
+	if stack.IsRoot() {
+		return nil
 	}
-	addr, err := ParseResourceInstance(s)
-	if err != nil {
-		return addr, err
-	}
-	if c.resources == nil {
-		c.resources = map[string]ResourceInstance{}
-	}
-	c.resources[s] = addr
-	return addr, nil
-}
-
-// rootName parses the rest of a key of a root variable or output.
-func rootName(suffix, prefix string) (string, error) {
-	name, ok := strings.CutPrefix(suffix, prefix)
-	if !ok || !isName(name) {
-		return "", fmt.Errorf("%q is not %q followed by a name", suffix, prefix)
-	}
-	return name, nil
+	return fmt.Errorf("%s is not the root stack", stack)
 }
 
 // splitFields splits at commas that are not inside a quoted instance key.

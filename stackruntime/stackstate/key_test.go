@@ -16,7 +16,11 @@ func TestRow253And255KeysRoundTrip(t *testing.T) {
 		return stackaddrs.InstanceOf(stackaddrs.AbsComponent{Stack: stack, Item: stackaddrs.Component{Name: name}}, key)
 	}
 	vpc := component(stackaddrs.RootStackInstance, "vpc", stackaddrs.NoKey)
-	thing := ResourceInstance{Mode: "managed", Type: "aws_thing", Name: "z"}
+	thing := stackaddrs.ResourceInstance{Resource: stackaddrs.Resource{Type: "aws_thing", Name: "z"}}
+	at := func(module stackaddrs.ModuleInstance, mode stackaddrs.ResourceMode, key stackaddrs.InstanceKey) stackaddrs.ResourceInstance {
+		return stackaddrs.ResourceInstance{Module: module, Resource: stackaddrs.Resource{Mode: mode, Type: "aws_thing", Name: "z"}, Key: key}
+	}
+	root := stackaddrs.RootModuleInstance
 	tests := map[string]Key{
 		"CMPTcomponent.vpc":              {Kind: ComponentKind, Component: vpc},
 		`CMPTcomponent.vpc["a"]`:         {Kind: ComponentKind, Component: component(stackaddrs.RootStackInstance, "vpc", stackaddrs.StringKey("a"))},
@@ -30,20 +34,17 @@ func TestRow253And255KeysRoundTrip(t *testing.T) {
 		},
 		`RSRCstack.region["eu,west"].component.vpc["x"],module.m["a,b"].module.n[0].data.aws_thing.z["q\"],cur"],cur`: {
 			Kind: ResourceKind, Component: component(inEU, "vpc", stackaddrs.StringKey("x")),
-			Resource: ResourceInstance{
-				Module: `module.m["a,b"].module.n[0]`, Mode: "data", Type: "aws_thing", Name: "z",
-				Key: stackaddrs.StringKey(`q"],cur`),
-			},
+			Resource: at(root.Child("m", stackaddrs.StringKey("a,b")).Child("n", stackaddrs.IntKey(0)), stackaddrs.DataResource, stackaddrs.StringKey(`q"],cur`)),
 		},
 		`RSRCcomponent.vpc,aws_thing.z["$${a}\n\\"],cur`: {
 			Kind: ResourceKind, Component: vpc,
-			Resource: ResourceInstance{Mode: "managed", Type: "aws_thing", Name: "z", Key: stackaddrs.StringKey("${a}\n\\")},
+			Resource: at(root, stackaddrs.ManagedResource, stackaddrs.StringKey("${a}\n\\")),
 		},
 		`RSRCstack.a.stack.b["x,y"].component.vpc,module.m.aws_thing.z["a\"b"],89abcdef`: {
 			Kind: ResourceKind,
 			Component: component(
 				stackaddrs.RootStackInstance.Child("a", stackaddrs.NoKey).Child("b", stackaddrs.StringKey("x,y")), "vpc", stackaddrs.NoKey),
-			Resource: ResourceInstance{Module: "module.m", Mode: "managed", Type: "aws_thing", Name: "z", Key: stackaddrs.StringKey(`a"b`)},
+			Resource: at(root.Child("m", stackaddrs.NoKey), stackaddrs.ManagedResource, stackaddrs.StringKey(`a"b`)),
 			Deposed:  "89abcdef",
 		},
 		"VRBLvar.name":    {Kind: InputKind, Name: "name"},
@@ -104,26 +105,6 @@ func TestRow251UnknownKindsOfKeys(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The parser of states is a faster one than that of addresses, and must agree.
-func FuzzParseComponentInstance(f *testing.F) {
-	for _, seed := range []string{
-		"component.vpc", `stack.region["eu,west"].component.vpc["a,\"b\""]`, `stack.a[0].stack.b.component.c[-1]`,
-		`component.a["$${x}%%{"]`, `component.a[""]`, "component.a[*]", "component.component.x", "stack.a", "component.ä-1",
-	} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		got, err := parseComponentInstance(text)
-		want, wantErr := stackaddrs.ParseAbsComponentInstance(text)
-		if err == nil && got.String() != text {
-			return // not canonical, which the caller refuses
-		}
-		if (err == nil) != (wantErr == nil) || err == nil && got != want {
-			t.Errorf("parseComponentInstance(%q) = %v, %v, want %v, %v", text, got, err, want, wantErr)
-		}
-	})
 }
 
 func FuzzParseKey(f *testing.F) {

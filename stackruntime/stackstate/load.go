@@ -25,7 +25,7 @@ func FromRecords(records map[string][]byte) (*State, error) {
 	l := loader{
 		state:   New(),
 		parts:   map[stackaddrs.AbsComponentInstance]*moduleParts{},
-		headers: map[string]ResourceInstance{},
+		headers: map[string]stackaddrs.ResourceInstance{},
 	}
 	var errs []error
 	for key, value := range records {
@@ -59,7 +59,7 @@ type moduleParts struct {
 type loader struct {
 	state     *State
 	parts     map[stackaddrs.AbsComponentInstance]*moduleParts
-	headers   map[string]ResourceInstance
+	headers   map[string]stackaddrs.ResourceInstance
 	addresses addressCache
 }
 

@@ -24,8 +24,8 @@ const stateVersion = "4"
 
 // object is one resource instance object of a module's state.
 type object struct {
-	addr    ResourceInstance
-	deposed string
+	addr    stackaddrs.ResourceInstance
+	deposed stackaddrs.DeposedKey
 
 	// resource is the entry of the resource without its instances, and instance
 	// the entry of the instance, as they stand in the document but compact.
@@ -33,15 +33,24 @@ type object struct {
 	instance json.RawMessage
 }
 
+// compare gives the order of a document: that of the members which name a resource, as text.
 func (o object) compare(other object) int {
-	bare, otherBare := o.addr, other.addr
-	bare.Key, otherBare.Key = stackaddrs.NoKey, stackaddrs.NoKey
 	return cmp.Or(
-		bare.Compare(otherBare),
+		compareModules(o.addr.Module, other.addr.Module),
+		cmp.Compare(o.addr.Resource.Mode.String(), other.addr.Resource.Mode.String()),
+		cmp.Compare(o.addr.Resource.Type, other.addr.Resource.Type),
+		cmp.Compare(o.addr.Resource.Name, other.addr.Resource.Name),
 		bytes.Compare(o.resource, other.resource), // keeps apart what cannot share one entry
 		o.addr.Key.Compare(other.addr.Key),
 		cmp.Compare(o.deposed, other.deposed),
 	)
+}
+
+func compareModules(a, b stackaddrs.ModuleInstance) int {
+	if a == b {
+		return 0
+	}
+	return cmp.Compare(a.String(), b.String())
 }
 
 // splitModule takes the state document of a module apart: into its resource
@@ -109,41 +118,50 @@ func appendObjects(objects []object, resource map[string]json.RawMessage) ([]obj
 }
 
 // headerAddress returns the address of a resource from its entry.
-func headerAddress(header json.RawMessage) (ResourceInstance, error) {
+func headerAddress(header json.RawMessage) (addr stackaddrs.ResourceInstance, err error) {
 	var entry struct {
 		Module, Mode, Type, Name string
 		Instances                json.RawMessage
 	}
 	if err := json.Unmarshal(header, &entry); err != nil {
-		return ResourceInstance{}, fmt.Errorf("entry of a resource: %w", err)
+		return addr, fmt.Errorf("entry of a resource: %w", err)
 	}
 	if entry.Instances != nil {
-		return ResourceInstance{}, errors.New("entry of a resource: instances are not expected here")
+		return addr, errors.New("entry of a resource: instances are not expected here")
 	}
-	addr := ResourceInstance{Module: entry.Module, Mode: entry.Mode, Type: entry.Type, Name: entry.Name}
-	if addr.Mode != managedMode && addr.Mode != dataMode {
-		return addr, fmt.Errorf("entry of a resource: unknown mode %q", addr.Mode)
+	addr.Resource = stackaddrs.Resource{Type: entry.Type, Name: entry.Name}
+	switch entry.Mode {
+	case stackaddrs.ManagedResource.String():
+	case stackaddrs.DataResource.String():
+		addr.Resource.Mode = stackaddrs.DataResource
+	default:
+		return addr, fmt.Errorf("entry of a resource: unknown mode %q", entry.Mode)
 	}
-	if _, err := ParseResourceInstance(addr.String()); err != nil {
+	if addr.Module, err = canonical(entry.Module, stackaddrs.ParseModuleInstance); err != nil {
 		return addr, err
+	}
+	if parsed, err := stackaddrs.ParseResourceInstance(addr.Resource.String()); err != nil || parsed.Resource != addr.Resource {
+		return addr, errors.Join(fmt.Errorf("entry of a resource: %q and %q are not a type and a name", entry.Type, entry.Name), err)
 	}
 	return addr, nil
 }
 
 // instanceIdentity returns what tells an instance entry from others of its resource.
-func instanceIdentity(instance json.RawMessage) (stackaddrs.InstanceKey, string, error) {
+func instanceIdentity(instance json.RawMessage) (stackaddrs.InstanceKey, stackaddrs.DeposedKey, error) {
 	if !bytes.HasPrefix(instance, []byte("{")) {
 		return stackaddrs.NoKey, "", errors.New("entry of an instance: not an object")
 	}
 	var entry struct {
-		IndexKey any    `json:"index_key"`
-		Deposed  string `json:"deposed"`
+		IndexKey any                   `json:"index_key"`
+		Deposed  stackaddrs.DeposedKey `json:"deposed"`
 	}
 	if err := json.Unmarshal(instance, &entry); err != nil {
 		return stackaddrs.NoKey, "", fmt.Errorf("entry of an instance: %w", err)
 	}
-	if entry.Deposed != "" && !isDeposedKey(entry.Deposed) {
-		return stackaddrs.NoKey, "", fmt.Errorf("invalid deposed key %q", entry.Deposed)
+	if entry.Deposed != "" {
+		if _, err := stackaddrs.ParseDeposedKey(string(entry.Deposed)); err != nil {
+			return stackaddrs.NoKey, "", err
+		}
 	}
 	switch key := entry.IndexKey.(type) {
 	case nil:
@@ -238,7 +256,7 @@ func (o object) record() []byte {
 
 // decodeObjectRecord is the reverse of [object.record], for the record with the
 // given key. headers has the addresses of resource entries seen before.
-func decodeObjectRecord(key Key, value []byte, headers map[string]ResourceInstance) (object, error) {
+func decodeObjectRecord(key Key, value []byte, headers map[string]stackaddrs.ResourceInstance) (object, error) {
 	var entry struct{ Resource, Instance json.RawMessage }
 	if err := json.Unmarshal(value, &entry); err != nil {
 		return object{}, err

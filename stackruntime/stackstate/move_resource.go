@@ -13,10 +13,10 @@ import (
 
 // ResourceMove gives a resource another address, in its component or in another one. As with [stackaddrs.Move], addresses
 // without a key mean all instances of the resource.
-type ResourceMove struct{ From, To ResourceInstance }
+type ResourceMove struct{ From, To stackaddrs.ResourceInstance }
 
 // ResourceRename is a resource instance that gets another address.
-type ResourceRename struct{ From, To ResourceInstance }
+type ResourceRename struct{ From, To stackaddrs.ResourceInstance }
 
 // ErrNoResource is the error for a resource that the state does not have.
 var ErrNoResource = errors.New("the resource is not in the state")
@@ -28,7 +28,7 @@ func (e *ResourceOccupiedError) Error() string {
 	return fmt.Sprintf("%s cannot become %s: the state has both", e.From, e.To)
 }
 
-func (m ResourceMove) rename(addr ResourceInstance) (renamed ResourceInstance, ok bool) {
+func (m ResourceMove) rename(addr stackaddrs.ResourceInstance) (renamed stackaddrs.ResourceInstance, ok bool) {
 	block := m.From
 	if m.From.Key == stackaddrs.NoKey && m.To.Key == stackaddrs.NoKey {
 		block.Key = addr.Key
@@ -97,14 +97,14 @@ func MoveResource(from, to *Component, move ResourceMove) (fromAfter, toAfter *C
 }
 
 // at returns the object with another address.
-func (o object) at(addr ResourceInstance) (object, error) {
+func (o object) at(addr stackaddrs.ResourceInstance) (object, error) {
 	resource, err := withMembers(o.resource, map[string]any{
-		"module": optional(addr.Module), "mode": addr.Mode, "type": addr.Type, "name": addr.Name,
+		"module": optional(addr.Module.String()), "mode": addr.Resource.Mode.String(), "type": addr.Resource.Type, "name": addr.Resource.Name,
 	})
 	if err != nil {
 		return o, err
 	}
-	instance, err := withMembers(o.instance, map[string]any{"index_key": keyOf(addr.Key)})
+	instance, err := withMembers(o.instance, map[string]any{"index_key": addr.Key.Index()})
 	return object{addr: addr, deposed: o.deposed, resource: resource, instance: instance}, err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -18,8 +19,8 @@ func resourceMove(t *testing.T, text string) ResourceMove {
 	from, to, _ := strings.Cut(text, " to ")
 	var m ResourceMove
 	var err, toErr error
-	m.From, err = ParseResourceInstance(from)
-	m.To, toErr = ParseResourceInstance(to)
+	m.From, err = stackaddrs.ParseResourceInstance(from)
+	m.To, toErr = stackaddrs.ParseResourceInstance(to)
 	if err := errors.Join(err, toErr); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func objectsOf(t *testing.T, c *Component) []string {
 	}
 	var lines []string
 	for _, o := range objects {
-		lines = append(lines, strings.Join([]string{o.Addr.String(), o.Deposed, string(o.Attributes), o.Provider}, " "))
+		lines = append(lines, strings.Join([]string{o.Addr.String(), string(o.Deposed), string(o.Attributes), o.Provider}, " "))
 	}
 	return lines
 }

@@ -17,8 +17,8 @@ import (
 
 // Object is a resource instance object in the state of a module.
 type Object struct {
-	Addr    ResourceInstance
-	Deposed string // eight hexadecimal digits, "" for the current object
+	Addr    stackaddrs.ResourceInstance
+	Deposed stackaddrs.DeposedKey
 
 	Provider      string // provider configuration address as in the state document
 	SchemaVersion uint64

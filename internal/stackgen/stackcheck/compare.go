@@ -93,7 +93,7 @@ func objects(t testing.TB, c *stackstate.Component) map[string]stackstate.Object
 	}
 	all := map[string]stackstate.Object{}
 	for _, object := range list {
-		all[object.Addr.String()+object.Deposed] = object
+		all[object.Addr.String()+string(object.Deposed)] = object
 	}
 	return all
 }

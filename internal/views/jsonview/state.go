@@ -135,12 +135,12 @@ func newStateResource(object stackstate.Object) (StateResource, error) {
 		return StateResource{}, err
 	}
 	return StateResource{
-		Address: object.Addr.String(), Mode: object.Addr.Mode, Type: object.Addr.Type, Name: object.Addr.Name,
+		Address: object.Addr.String(), Mode: object.Addr.Resource.Mode.String(), Type: object.Addr.Resource.Type, Name: object.Addr.Resource.Name,
 		Index:        keyJSON(object.Addr.Key),
 		ProviderName: object.ProviderName(), SchemaVersion: object.SchemaVersion,
 		Values: attributes.Values, SensitiveValues: attributes.Sensitive,
 		DependsOn: append([]string{}, object.Dependencies...),
-		Deposed:   object.Deposed, Tainted: object.Tainted,
+		Deposed:   string(object.Deposed), Tainted: object.Tainted,
 	}, nil
 }
 

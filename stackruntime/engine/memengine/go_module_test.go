@@ -206,7 +206,7 @@ func TestFailureKeepsTheNewestState(t *testing.T) {
 		t.Errorf("got diagnostics %v, want the injected failure", diags)
 	}
 	objects, err := stackstate.Objects(result.State)
-	if err != nil || len(objects) != 1 || objects[0].Addr.Name != "a" {
+	if err != nil || len(objects) != 1 || objects[0].Addr.Resource.Name != "a" {
 		t.Errorf("state after the failure: %v, %v, want the first resource", objects, err)
 	}
 	if len(checkpoints) != 1 || string(checkpoints[0]) != string(result.State) {

@@ -297,15 +297,15 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 	result := endOfNothing(req)
 	var names []string
 	for _, object := range objects {
-		if object.Addr.Mode != "managed" {
+		if object.Addr.Resource.Mode != stackaddrs.ManagedResource {
 			continue
 		}
 		change := &tfjson.ResourceChange{
 			Address:      object.Addr.String(),
 			Mode:         tfjson.ManagedResourceMode,
-			Type:         object.Addr.Type,
-			Name:         object.Addr.Name,
-			DeposedKey:   object.Deposed,
+			Type:         object.Addr.Resource.Type,
+			Name:         object.Addr.Resource.Name,
+			DeposedKey:   string(object.Deposed),
 			ProviderName: object.ProviderName(),
 			Change:       &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionForget}},
 		}
