@@ -31,6 +31,9 @@ type Renaming = stackeval.Renaming
 // DiagnosticAddress is the Extra of diagnostics about one component instance.
 type DiagnosticAddress = stackeval.DiagnosticAddress
 
+// NotSaved is the Extra of the diagnostic about an error of [ApplyRequest.Save].
+type NotSaved = stackeval.NotSaved
+
 // Validate checks a configuration as far as that is possible without values,
 // state and configured providers.
 func Validate(ctx context.Context, opts Options) hcl.Diagnostics {

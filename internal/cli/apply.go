@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -125,7 +126,7 @@ func (o *operation) applyRounds(ctx context.Context, autoApprove bool, running *
 		if diags.HasErrors() || plan.Complete {
 			return diags
 		}
-		if err := o.stored.reload(ctx, o.store); err != nil {
+		if err := o.stored.Reload(ctx); err != nil {
 			return diags.Extend(asDiagnostics(err))
 		}
 		if o.stored.Serial == before || round == int(o.flags.maxRounds) {
@@ -283,13 +284,13 @@ func changedSincePlanning(plan *stackplan.Plan, config *stackconfig.Config, inpu
 
 // withLock does something with the state locked, and reports everything.
 func (o *operation) withLock(ctx context.Context, diags hcl.Diagnostics, do func() hcl.Diagnostics) (int, error) {
-	stored, err := o.lockStateWith(ctx, statestore.LockRequest{Operation: o.name, Reserve: true})
+	stored, err := o.lockState(ctx, statestore.LockRequest{Operation: o.name, Reserve: true})
 	if err != nil {
 		return o.finish(diags.Extend(asDiagnostics(err)))
 	}
 	o.stored = stored
 	diags = diags.Extend(do())
-	if err := o.stored.unlock(ctx); err != nil && !o.unsaved { // of which the reason was said
+	if err := o.stored.Unlock(ctx); err != nil && !o.unsaved { // of which the reason was said
 		diags = diags.Extend(asDiagnostics(err))
 	}
 	return o.finish(diags)
@@ -330,7 +331,7 @@ func approvalQuestion(operation string) string {
 
 // apply carries out a plan that was approved.
 func (o *operation) apply(ctx context.Context, plan *stackplan.Plan, inputs givenValues, running *progressTracker) hcl.Diagnostics {
-	saver := newStateSaver(o.stored, o.name)
+	saver := deployment.NewSaver(o.stored, o.name)
 	var result *stackruntime.ApplyResult
 	var diags hcl.Diagnostics
 	o.view.during(o.name, func(watch hooks.Hooks) {
@@ -341,15 +342,19 @@ func (o *operation) apply(ctx context.Context, plan *stackplan.Plan, inputs give
 			Plan:    plan,
 			Prior:   o.stored.State,
 			Inputs:  inputs.values,
-			Save:    saver.save,
+			Save:    saver.Save,
 		})
 	})
-	if err := saver.finish(ctx); err != nil {
+	if err := saver.Finish(ctx); err != nil {
 		saved, moreDiags := o.rescueState(ctx, err, saver, result.State)
 		o.unsaved = !saved
-		diags = withoutSaveErrors(diags).Extend(moreDiags)
+		// The reason is explained better by who has tried to save.
+		diags = slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool {
+			_, notSaved := hcl.DiagnosticExtra[stackruntime.NotSaved](diag)
+			return notSaved
+		}).Extend(moreDiags)
 	}
-	diags = diags.Extend(saver.diskFull())
+	diags = diags.Extend(saver.DiskFull())
 	moreDiags := o.view.applied(plan, result, outcome{
 		failed:      diags.HasErrors(),
 		interrupted: wasInterrupted(ctx),

@@ -7,6 +7,9 @@ import (
 	"flag"
 	"strings"
 	"testing"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 func TestParseAll(t *testing.T) {
@@ -127,6 +130,19 @@ func TestNameStart(t *testing.T) {
 			t.Errorf("nameStart(%q): got %q, want %q", line, got, want)
 		}
 	}
+}
+
+func objectAddresses(t *testing.T, state engine.State) string {
+	t.Helper()
+	objects, err := stackstate.Objects(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, object := range objects {
+		b.WriteString(object.Addr.String() + "\n")
+	}
+	return b.String()
 }
 
 func TestWithoutResource(t *testing.T) {

@@ -207,9 +207,5 @@ func helpCommand() *command {
 
 // didYouMean suggests the nearest of the names, if there is one that may have been meant.
 func didYouMean(given string, names []string, prefix string) string {
-	best := nearest.Name(given, names)
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" Did you mean %q?", prefix+best)
+	return nearest.DidYouMeanBelow(prefix, given, names)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -282,9 +283,9 @@ func TestFullDiskOnTerminal(t *testing.T) {
 		if code := term.end(); code != 1 {
 			t.Errorf("exit code %d", code)
 		}
-		contain(t, term.written(), "State was not saved", filepath.Join(elsewhere, rescueFile))
+		contain(t, term.written(), "State was not saved", filepath.Join(elsewhere, deployment.RescueFile))
 		d.free()
-		d.checkPush(filepath.Join(elsewhere, rescueFile))
+		d.checkPush(filepath.Join(elsewhere, deployment.RescueFile))
 	})
 
 	for name, answered := range map[string]bool{"printed": true, "printed without asking": false} {

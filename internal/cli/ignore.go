@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
@@ -51,7 +52,7 @@ func (s *session) keepStateFromGit(ctx context.Context, path string) {
 }
 
 // rescuePattern is for the last copies of a state.
-const rescuePattern = "/" + rescueFile + "*"
+const rescuePattern = "/" + deployment.RescueFile + "*"
 
 // addLines adds lines to a file that does not have them yet. It returns what it has added to a file that was there before.
 func addLines(path, comment string, lines []string) ([]string, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/views"
@@ -33,7 +34,7 @@ type operation struct {
 	config *stackconfig.Config
 	opts   stackruntime.Options
 	given  givenValues
-	stored *storedState
+	stored *deployment.Stored
 	round  int // of apply, from 1; 0 with a saved plan
 
 	unsaved bool // what was done is not in the state
@@ -158,8 +159,8 @@ func nothingToReplace(replace map[stackaddrs.AbsComponentInstance][]string, stat
 }
 
 // target is what a plan is made for, and applied to.
-func (o *operation) target(stored *storedState) planfile.Target {
-	return planfile.Target{Config: o.config, Engine: o.opts.Engine.Info(), Deployment: stored.deployment, Lineage: stored.Lineage, Serial: stored.Serial}
+func (o *operation) target(stored *deployment.Stored) planfile.Target {
+	return planfile.Target{Config: o.config, Engine: o.opts.Engine.Info(), Deployment: stored.Deployment, Lineage: stored.Lineage, Serial: stored.Serial}
 }
 
 func isEmptyState(state *stackstate.State) bool {

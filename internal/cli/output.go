@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -51,7 +52,7 @@ func outputCommand() *command {
 	}
 }
 
-func (s *session) writeOutput(stored *storedState, name string, raw bool) error {
+func (s *session) writeOutput(stored *deployment.Stored, name string, raw bool) error {
 	value, ok := stored.State.Outputs[name]
 	if !ok {
 		return fail("No such output", "The state has no output %q.%s Outputs appear in the state with the next apply after they were declared.",

@@ -59,18 +59,18 @@ func (o *operation) runPlan(ctx context.Context, out string, detailed bool) (int
 	if diags.HasErrors() {
 		return o.finish(o.interrupted(ctx, diags))
 	}
-	stored, err := o.lockExisting(ctx, planOperation)
+	stored, err := o.lockToPlan(ctx)
 	if err == nil && out != "" {
-		err = stored.maySavePlan()
+		err = stored.MaySavePlan()
 	}
 	if err != nil {
 		return o.finish(diags.Extend(asDiagnostics(err)))
 	}
 	o.stored = stored
-	diags = diags.Extend(stored.mayBeStale())
+	diags = diags.Extend(stored.MayBeStale())
 	status, moreDiags := o.planAndShow(ctx, out, detailed)
 	diags = diags.Extend(moreDiags)
-	if err := o.stored.unlock(ctx); err != nil {
+	if err := o.stored.Unlock(ctx); err != nil {
 		diags = diags.Extend(asDiagnostics(err))
 	}
 	if code, err := o.finish(diags); err != nil || code != exitOK {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -79,11 +80,11 @@ func (o *operation) accepts(recovered *tfengine.Recovered) bool {
 
 // bindRuns has the engine believe only those applies that were begun with this state, and not what came with a checkout.
 func (o *operation) bindRuns(ctx context.Context) error {
-	read := func() ([]byte, error) { return o.store.Secret(ctx, o.deployment) }
-	if o.stored.lock != nil && o.name != "plan" { // something may be begun
-		read = func() ([]byte, error) { return o.stored.lock.Secret(ctx) }
+	read := o.stored.Secret
+	if o.stored.Locked() && o.name != "plan" { // something may be begun
+		read = o.stored.MakeSecret
 	}
-	secret, err := read()
+	secret, err := read(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,8 +135,8 @@ func (o *operation) saveRecovered(ctx context.Context, found []*tfengine.Recover
 	if len(unsaved) == 0 {
 		return nil
 	}
-	if o.stored.lock == nil { // nothing was to be changed until now
-		locked, err := o.lockState(ctx, "recover")
+	if !o.stored.Locked() { // nothing was to be changed until now
+		locked, err := o.lockState(ctx, statestore.LockRequest{Operation: "recover"})
 		if err != nil {
 			return keep(unsaved).Extend(asDiagnostics(err))
 		}
@@ -157,7 +158,7 @@ func (o *operation) saveRecovered(ctx context.Context, found []*tfengine.Recover
 	if len(usable) == 0 {
 		return diags
 	}
-	if err := o.stored.change(ctx, "recover", state); err != nil {
+	if err := o.stored.Change(ctx, "recover", state); err != nil {
 		return diags.Extend(keep(usable)).Extend(asDiagnostics(err))
 	}
 	o.stored.State = state

@@ -5,75 +5,40 @@ package cli
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// rescueFile is written when the state can't be saved.
-const rescueFile = "errored.cairnstate.json"
-
-// stateDocument is a state as "state pull" writes and "state push" reads it.
-type stateDocument struct {
-	FormatVersion string            `json:"format_version"`
-	Deployment    string            `json:"deployment"`
-	Lineage       string            `json:"lineage"`
-	Serial        int64             `json:"serial"`
-	Records       map[string][]byte `json:"records"`
-
-	// Secret is set if the state could not be saved: applies that it has begun are known by it.
-	Secret []byte `json:"secret,omitempty"`
-}
-
-const stateFormatVersion = "1.0"
-
 // rescue keeps what could not be saved, in the first of these places that works: a file beside the stack, one among the user's own files, a
 // temporary one, one in memory, where a person says, and at last on the terminal.
 type rescue struct {
 	*operation
-	saver    *stateSaver
+	saver    *deployment.Saver
 	state    *stackstate.State
 	document []byte
 }
 
 // rescueState does so after saving has failed. It reports whether the state is saved after all.
-func (o *operation) rescueState(ctx context.Context, cause error, saver *stateSaver, state *stackstate.State) (saved bool, diags hcl.Diagnostics) {
+func (o *operation) rescueState(ctx context.Context, cause error, saver *deployment.Saver, state *stackstate.State) (saved bool, diags hcl.Diagnostics) {
 	diags = hcl.Diagnostics{problem("State was not saved", "%s", asDiagnostics(cause)[0].Detail)}
-	records, err := state.Records()
-	if err != nil {
-		return false, diags.Append(problem("State cannot be encoded", "%s. This is a bug in cairn; please report it.", upperFirst(err.Error())))
-	}
-	base := saver.base()
-	document, err := json.MarshalIndent(stateDocument{
-		FormatVersion: stateFormatVersion,
-		Deployment:    o.deployment,
-		Lineage:       base.Lineage,
-		Serial:        base.Serial,
-		Records:       records,
-		Secret:        o.secret,
-	}, "", "  ")
+	document, err := saver.Document(state, o.secret)
 	if err != nil {
 		return false, diags.Append(problem("State cannot be encoded", "%s. This is a bug in cairn; please report it.", upperFirst(err.Error())))
 	}
 	r := &rescue{o, saver, state, document}
-	path, err := writeRescue(rescueDirs(), document)
+	path, err := deployment.WriteRescue(deployment.RescueDirs(), document)
 	if err != nil {
 		saved, path, err = r.ask(ctx, err)
 	}
@@ -95,54 +60,11 @@ func (o *operation) rescueState(ctx context.Context, cause error, saver *stateSa
 
 func savedIn(path string) string {
 	fleeting := ""
-	if slices.Contains(memoryDirs(), filepath.Dir(path)) {
+	if slices.Contains(deployment.MemoryDirs(), filepath.Dir(path)) {
 		fleeting = "That file is in memory, and gone when you log out or the machine is restarted. "
 	}
 	return fmt.Sprintf("\n\nThe newest state, with everything that was done, is in the file %s. %s"+
 		"When the cause is remedied, save it with: cairn state push %[1]s", path, fleeting)
-}
-
-// rescueDirs are the directories to try, those that last longest first. They are rarely all on the same disk.
-func rescueDirs() []string {
-	dirs := []string{"."}
-	own := os.Getenv("XDG_STATE_HOME")
-	if home, err := os.UserHomeDir(); err == nil && !filepath.IsAbs(own) {
-		own = filepath.Join(home, ".local", "state")
-	}
-	if filepath.IsAbs(own) {
-		dirs = append(dirs, filepath.Join(own, "cairn"))
-	}
-	return append(append(dirs, os.TempDir()), memoryDirs()...)
-}
-
-// memoryDirs are the directories that are on no disk.
-func memoryDirs() []string {
-	var dirs []string
-	for _, dir := range []string{os.Getenv("XDG_RUNTIME_DIR"), "/dev/shm"} {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() && filepath.IsAbs(dir) {
-			dirs = append(dirs, filepath.Clean(dir))
-		}
-	}
-	return dirs
-}
-
-// writeRescue writes a new file in the first directory where that is possible.
-func writeRescue(dirs []string, document []byte) (string, error) {
-	var errs []error
-	for _, dir := range dirs {
-		if filepath.IsAbs(dir) { // others than the current one may not be there yet
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				errs = append(errs, err)
-				continue
-			}
-		}
-		path, err := writeNew(filepath.Join(dir, rescueFile), document)
-		if err == nil {
-			return path, nil
-		}
-		errs = append(errs, err)
-	}
-	return "", errors.Join(errs...)
 }
 
 // ask lets a person decide what becomes of the state, if there is one. It returns whether it is saved, or the file that it is in, or neither and no
@@ -171,12 +93,12 @@ func (r *rescue) ask(ctx context.Context, cause error) (saved bool, path string,
 		case "print":
 			return false, "", r.print()
 		case "":
-			if err := r.saver.finish(ctx); err == nil {
+			if err := r.saver.Finish(ctx); err == nil {
 				return true, "", nil
 			}
-			dirs = rescueDirs()
+			dirs = deployment.RescueDirs()
 		}
-		if path, cause = writeRescue(dirs, r.document); cause == nil {
+		if path, cause = deployment.WriteRescue(dirs, r.document); cause == nil {
 			return false, path, nil
 		}
 	}
@@ -186,7 +108,7 @@ func (r *rescue) ask(ctx context.Context, cause error) (saved bool, path string,
 func (r *rescue) lost(cause error) *hcl.Diagnostic {
 	kept := tfengine.Interrupted(r.runsDir(), r.secret)
 	var only, nowhere []string
-	for _, component := range slices.Sorted(maps.Keys(r.saver.unsaved)) {
+	for _, component := range r.saver.Unsaved() {
 		switch {
 		case !r.changed(component): // nor are values of the root, which the next apply finds out again
 		case slices.Contains(kept, component):
@@ -195,7 +117,7 @@ func (r *rescue) lost(cause error) *hcl.Diagnostic {
 			nowhere = append(nowhere, component)
 		}
 	}
-	if len(nowhere) == 0 && r.saver.lost == nil && len(only) > 0 {
+	if len(nowhere) == 0 && !r.saver.Lost() && len(only) > 0 {
 		return problem("State is only in the working directory", "The state could not be written to another file either: %s.\n\n"+
 			"Nothing is lost: what was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
 			"Do not delete that directory before.", reason(cause), strings.Join(only, ", "), r.runsDir())
@@ -228,64 +150,12 @@ func (r *rescue) changed(component string) bool {
 	return !bytes.Equal(before, after) && (len(before) > 0 || hasObjects || err != nil)
 }
 
-// packedType is the type of the PEM block in which a state is printed.
-const packedType = "CAIRN STATE"
-
 // print writes the packed state to standard error.
 func (r *rescue) print() error {
-	packed, err := packState(r.document)
+	packed, err := deployment.Pack(r.document)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(r.streams.Err, "\n%s\n", packed)
 	return err
-}
-
-// packState makes lines of text of a state that can be copied from a terminal.
-func packState(document []byte) ([]byte, error) {
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_, err := w.Write(document)
-	if err := errors.Join(err, w.Close()); err != nil {
-		return nil, err
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: packedType, Bytes: packed.Bytes()}), nil
-}
-
-// unpackState is the reverse of packState. What is not packed is returned as it is.
-func unpackState(src []byte) ([]byte, error) {
-	block, _ := pem.Decode(src)
-	if block == nil || block.Type != packedType {
-		return src, nil
-	}
-	r, err := gzip.NewReader(bytes.NewReader(block.Bytes))
-	if err != nil {
-		return nil, err
-	}
-	const most = 4 << 30
-	document, err := io.ReadAll(io.LimitReader(r, most))
-	return document, errors.Join(err, r.Close())
-}
-
-// writeNew writes a file that only its owner can read, and replaces none.
-func writeNew(path string, content []byte) (string, error) {
-	for attempt := 1; ; attempt++ {
-		name := path
-		if attempt > 1 {
-			name = fmt.Sprintf("%s.%d", path, attempt)
-		}
-		file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = file.Write(content)
-		err = errors.Join(err, file.Sync(), file.Close())
-		if err != nil {
-			return "", errors.Join(err, os.Remove(name))
-		}
-		return name, nil
-	}
 }

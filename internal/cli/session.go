@@ -25,6 +25,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/hclsource"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/userfile"
@@ -58,9 +59,6 @@ func dataDir() string {
 	return filepath.Join(dir, fmt.Sprintf("%s-%x", filepath.Base(stack), sum[:6]))
 }
 
-// defaultDeployment is the one that a stack has if nobody names another.
-const defaultDeployment = "default"
-
 // session is one run of a command: what it was given, and what it has opened so far.
 type session struct {
 	streams Streams
@@ -74,15 +72,14 @@ type session struct {
 	fetcher  *bundle.Fetcher // set while they are fetched
 	engine   preparedEngine
 	workDir  string // for the engine, if it is not to be the usual one
-	store    statestore.Store
 
 	changesNothing bool               // the command does not even plan
 	binary         *engines.Candidate // nil until it is looked for
 	engineWarnings hcl.Diagnostics    // about the choice of the engine, until they are reported
 
-	// deployment is whose state, lock and interrupted applies these are. It is known when the store or the engine is open.
-	deployment string
-	saidNew    bool // that it has no state, or that no other has one
+	// deploymentName is whose state, lock and interrupted applies these are. It is known when the store or the engine is open.
+	deploymentName string
+	opened         *deployment.Deployment // nil until the store is open
 
 	input *bufio.Reader // of answers, nil until the first question
 
@@ -129,8 +126,8 @@ func newSession(streams Streams, deps dependencies) *session {
 // close releases what was opened. What can still go wrong here, no user can do anything about: all that matters
 // was saved before.
 func (s *session) close() {
-	if s.store != nil {
-		_ = s.store.Close() //nolint:errcheck // see above
+	if s.opened != nil {
+		_ = s.opened.Store.Close() //nolint:errcheck // see above
 	}
 	if closer, ok := s.engine.(io.Closer); ok {
 		_ = closer.Close() //nolint:errcheck // see above
@@ -407,10 +404,10 @@ func checkWritable(dir string) error {
 	return errors.Join(file.Close(), err)
 }
 
-// openStore returns where the state is kept.
-func (s *session) openStore(ctx context.Context) (statestore.Store, error) {
-	if s.store != nil {
-		return s.store, nil
+// openDeployment returns where the state is kept.
+func (s *session) openDeployment(ctx context.Context) (*deployment.Deployment, error) {
+	if s.opened != nil {
+		return s.opened, nil
 	}
 	if err := s.chooseDeployment(); err != nil {
 		return nil, err
@@ -423,8 +420,8 @@ func (s *session) openStore(ctx context.Context) (statestore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.store = store
-	return store, nil
+	s.opened = &deployment.Deployment{Name: s.deploymentName, Store: store, LockTimeout: s.options.lockTimeout, Notify: s.notify}
+	return s.opened, nil
 }
 
 // stateLocation is where the state is kept, as a path or URL.
@@ -448,7 +445,7 @@ func asDiagnostics(err error) hcl.Diagnostics {
 	if errors.As(err, &diags) {
 		return diags
 	}
-	if diag := stateProblem(err); diag != nil {
+	if diag := deployment.StoreProblem(err); diag != nil {
 		return hcl.Diagnostics{diag}
 	}
 	return failure.Diagnostics(err)

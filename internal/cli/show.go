@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
@@ -63,7 +64,7 @@ func (s *session) showPlan(ctx context.Context, path string, concise bool) error
 	return jsonview.WriteDocument(s.streams.Out, jsonview.NewPlan(plan, options), true)
 }
 
-func (s *session) writeStateDocument(stored *storedState) error {
+func (s *session) writeStateDocument(stored *deployment.Stored) error {
 	document, err := jsonview.NewState(stored.State, jsonview.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})
 	if err != nil {
 		return err

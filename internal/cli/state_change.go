@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -29,19 +30,19 @@ configuration still has it.`,
 		minArgs: 1, maxArgs: 1,
 		flags: (*flagSet).lockFlags,
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
-			return s.changeState(ctx, "state rm", func(stored *storedState) (map[string][]byte, error) {
-				target, err := stored.find(args[0])
+			return s.changeState(ctx, "state rm", func(stored *deployment.Stored) (map[string][]byte, error) {
+				target, err := stored.Find(args[0])
 				if err != nil {
 					return nil, err
 				}
-				if target.resource == "" {
-					return stackstate.ComponentRecords(target.component, nil)
+				if target.Resource == "" {
+					return stackstate.ComponentRecords(target.Component, nil)
 				}
-				after := *target.component
-				if after.Module, err = withoutResource(after.Module, target.resource); err != nil {
+				after := *target.Component
+				if after.Module, err = withoutResource(after.Module, target.Resource); err != nil {
 					return nil, err
 				}
-				return stackstate.ComponentRecords(target.component, &after)
+				return stackstate.ComponentRecords(target.Component, &after)
 			})
 		},
 	}
@@ -134,11 +135,11 @@ func stateHistoryCommand() *command {
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.reportDocuments()
-			store, err := s.openStore(ctx)
+			opened, err := s.openDeployment(ctx)
 			if err != nil {
 				return 0, err
 			}
-			versions, err := store.History(ctx, s.deployment)
+			versions, err := opened.Store.History(ctx, opened.Name)
 			if err != nil {
 				return 0, err
 			}
@@ -190,11 +191,11 @@ more: two at a time would damage the state.`,
 		minArgs: 1, maxArgs: 1,
 		flags: (*flagSet).stateFlags,
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
-			store, err := s.openStore(ctx)
+			opened, err := s.openDeployment(ctx)
 			if err != nil {
 				return 0, err
 			}
-			if err := store.ForceUnlock(ctx, s.deployment, args[0]); err != nil {
+			if err := opened.Store.ForceUnlock(ctx, opened.Name, args[0]); err != nil {
 				return 0, err
 			}
 			s.stdout("The lock was removed.\n")

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -54,7 +55,7 @@ configuration, or review what is planned, a moved block does the same with the n
 				return exitOK, nil
 			}
 			var lines [][2]string
-			status, err := s.changeState(ctx, "state mv", func(stored *storedState) (map[string][]byte, error) {
+			status, err := s.changeState(ctx, "state mv", func(stored *deployment.Stored) (map[string][]byte, error) {
 				var after *stackstate.State
 				var err error
 				if after, lines, err = move.apply(stored.State); err != nil {
@@ -165,8 +166,8 @@ type resourceMove struct {
 }
 
 func (m resourceMove) apply(state *stackstate.State) (*stackstate.State, [][2]string, error) {
-	stored := &storedState{State: state}
-	source, err := stored.find(m.from.String())
+	stored := &deployment.Stored{State: state}
+	source, err := stored.Find(m.from.String())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -174,11 +175,11 @@ func (m resourceMove) apply(state *stackstate.State) (*stackstate.State, [][2]st
 	if to == nil {
 		to = &stackstate.Component{Addr: m.to}
 	}
-	fromAfter, toAfter, renames, err := stackstate.MoveResource(source.component, to, m.move)
+	fromAfter, toAfter, renames, err := stackstate.MoveResource(source.Component, to, m.move)
 	var occupied *stackstate.ResourceOccupiedError
 	switch {
 	case errors.Is(err, stackstate.ErrNoResource):
-		return nil, nil, m.nothing(source.component)
+		return nil, nil, m.nothing(source.Component)
 	case errors.As(err, &occupied):
 		return nil, nil, occupiedError(m.address(m.from, occupied.From), m.address(m.to, occupied.To))
 	case err != nil:

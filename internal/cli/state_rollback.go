@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -44,12 +45,8 @@ are any, the command asks before it changes the state. Plan afterwards to see ho
 // rollBack makes the state what it was at a serial. What that loses is in the history, as part of the operation.
 func (s *session) rollBack(ctx context.Context, serial int64, autoApprove bool) (int, error) {
 	operation := fmt.Sprintf("state rollback to %d", serial)
-	rollBack := func(stored *storedState) (string, map[string][]byte, error) {
-		old, err := s.store.ReadSerial(ctx, s.deployment, serial)
-		if err != nil {
-			return "", nil, err
-		}
-		state, err := decodeState(old.Records)
+	rollBack := func(stored *deployment.Stored) (string, map[string][]byte, error) {
+		state, records, err := stored.ReadSerial(ctx, serial)
 		if err != nil {
 			return "", nil, err
 		}
@@ -68,7 +65,7 @@ func (s *session) rollBack(ctx context.Context, serial int64, autoApprove bool) 
 		if len(loses) > 0 {
 			operation += fmt.Sprintf(", %s unmanaged", plural(len(loses), "object"))
 		}
-		return operation, statestore.Changes(stored.Records, old.Records), nil
+		return operation, statestore.Changes(stored.Records, records), nil
 	}
 	return s.changeStateAs(ctx, stateChange{locked: "state rollback", changes: rollBack})
 }

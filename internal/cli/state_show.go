@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -29,7 +30,7 @@ func stateShowCommand() *command {
 			if err != nil {
 				return 0, err
 			}
-			target, err := stored.find(args[0])
+			target, err := stored.Find(args[0])
 			if err != nil {
 				return 0, err
 			}
@@ -37,10 +38,10 @@ func stateShowCommand() *command {
 				return exitOK, s.writeTargetDocument(stored, target)
 			}
 			out := s.streams.Out
-			if target.resource == "" {
-				return exitOK, views.WriteComponentState(out, target.component, s.viewOptions(out))
+			if target.Resource == "" {
+				return exitOK, views.WriteComponentState(out, target.Component, s.viewOptions(out))
 			}
-			objects, err := target.objects()
+			objects, err := target.Objects()
 			if err != nil {
 				return 0, err
 			}
@@ -61,20 +62,20 @@ type targetDocument struct {
 	Resources     []jsonview.StateResource `json:"resources,omitempty"`
 }
 
-func (s *session) writeTargetDocument(stored *storedState, target stateTarget) error {
+func (s *session) writeTargetDocument(stored *deployment.Stored, target deployment.Target) error {
 	only := stackstate.New()
-	only.Components[target.component.Addr] = target.component
+	only.Components[target.Component.Addr] = target.Component
 	state, err := jsonview.NewState(only, jsonview.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})
 	if err != nil {
 		return err
 	}
 	document := targetDocument{FormatVersion: jsonview.FormatVersion}
-	if target.resource == "" {
+	if target.Resource == "" {
 		document.Component = &state.Components[0]
 		return jsonview.WriteDocument(s.streams.Out, document, true)
 	}
 	for _, resource := range state.Components[0].Resources {
-		if resource.Address == target.resource {
+		if resource.Address == target.Resource {
 			document.Resources = append(document.Resources, resource)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -34,13 +35,7 @@ The document holds sensitive values. "cairn state push" reads it; to look into a
 			if err != nil {
 				return 0, err
 			}
-			return exitOK, jsonview.WriteDocument(s.streams.Out, stateDocument{
-				FormatVersion: stateFormatVersion,
-				Deployment:    s.deployment,
-				Lineage:       stored.Lineage,
-				Serial:        stored.Serial,
-				Records:       stored.Records,
-			}, true)
+			return exitOK, jsonview.WriteDocument(s.streams.Out, stored.Document(), true)
 		},
 	}
 }
@@ -65,10 +60,7 @@ history. FILE may be - for standard input.`,
 			if err != nil {
 				return 0, err
 			}
-			if _, err := decodeState(document.Records); err != nil {
-				return 0, err
-			}
-			push := func(stored *storedState) (string, map[string][]byte, error) {
+			push := func(stored *deployment.Stored) (string, map[string][]byte, error) {
 				if err := checkPush(document, stored); err != nil && !force {
 					return "", nil, err
 				}
@@ -76,7 +68,7 @@ history. FILE may be - for standard input.`,
 					stored.Lineage = document.Lineage
 				}
 				if len(document.Secret) > 0 {
-					if err := stored.lock.AdoptSecret(ctx, document.Secret); err != nil {
+					if err := stored.AdoptSecret(ctx, document.Secret); err != nil {
 						return "", nil, err
 					}
 				}
@@ -87,7 +79,7 @@ history. FILE may be - for standard input.`,
 	}
 }
 
-func checkPush(document *stateDocument, stored *storedState) error {
+func checkPush(document *deployment.Document, stored *deployment.Stored) error {
 	switch {
 	case stored.Lineage == "":
 		return nil
@@ -101,24 +93,12 @@ func checkPush(document *stateDocument, stored *storedState) error {
 	return nil
 }
 
-func (s *session) readStateDocument(path string) (*stateDocument, error) {
+func (s *session) readStateDocument(path string) (*deployment.Document, error) {
 	src, err := s.readInput(path)
 	if err != nil {
 		return nil, err
 	}
-	if src, err = unpackState(src); err != nil {
-		return nil, fail("Not a whole state", "%s does not hold all of a state that was printed: %s. Copy it again, from the line with BEGIN to that with END.",
-			describeInput(path), err)
-	}
-	var document stateDocument
-	if err := json.Unmarshal(src, &document); err != nil || document.FormatVersion == "" {
-		return nil, fail("Not a state", "%s is not a document that \"cairn state pull\" has written.", describeInput(path))
-	}
-	if document.FormatVersion != stateFormatVersion {
-		return nil, fail("State from another version", "The document has format version %s, and this version of cairn reads %s only.",
-			document.FormatVersion, stateFormatVersion)
-	}
-	return &document, nil
+	return deployment.ParseDocument(src, describeInput(path))
 }
 
 // readInput reads a file, or standard input for "-".
@@ -159,18 +139,18 @@ func stateExportCommand() *command {
 			if err != nil {
 				return 0, err
 			}
-			target, err := stored.find(args[0])
+			target, err := stored.Find(args[0])
 			switch {
 			case err != nil:
 				return 0, err
-			case target.resource != "":
+			case target.Resource != "":
 				return 0, fail("Wrong address", "Only whole components are exported. Give the address of a component instance.")
-			case len(target.component.Module) == 0:
-				return 0, fail("Nothing to export", "%s has no state of its own.", target.component.Addr)
+			case len(target.Component.Module) == 0:
+				return 0, fail("Nothing to export", "%s has no state of its own.", target.Component.Addr)
 			}
-			document, err := stackstate.ExportModule(target.component)
+			document, err := stackstate.ExportModule(target.Component)
 			if err != nil {
-				return 0, fail("State cannot be exported", "The state of %s cannot be written as a plain Terraform state: %s.", target.component.Addr, err)
+				return 0, fail("State cannot be exported", "The state of %s cannot be written as a plain Terraform state: %s.", target.Component.Addr, err)
 			}
 			var indented bytes.Buffer
 			if err := json.Indent(&indented, document, "", "  "); err != nil {
@@ -195,7 +175,7 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 		minArgs: 2, maxArgs: 2,
 		flags: (*flagSet).lockFlags,
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
-			addr, resource, err := parseStateAddress(args[0])
+			addr, resource, err := deployment.ParseAddress(args[0])
 			if err == nil && resource != "" {
 				err = fail("Wrong address", "A state is imported into a whole component. Give the address of a component instance.")
 			}
@@ -216,7 +196,7 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 			if err != nil {
 				return 0, fail("Not a Terraform state", "%s cannot be read: %s.", describeInput(args[1]), err)
 			}
-			return s.changeState(ctx, "state import", func(stored *storedState) (map[string][]byte, error) {
+			return s.changeState(ctx, "state import", func(stored *deployment.Stored) (map[string][]byte, error) {
 				before := stored.State.Components[addr]
 				after := imported
 				if before != nil {

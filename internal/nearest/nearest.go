@@ -30,8 +30,13 @@ func Name(given string, names []string) string {
 
 // DidYouMean offers the nearest of the names in a sentence with a space before it; "" if none is near.
 func DidYouMean(given string, names []string) string {
+	return DidYouMeanBelow("", given, names)
+}
+
+// DidYouMeanBelow is [DidYouMean] for names that are given without the prefix that all of them have.
+func DidYouMeanBelow(prefix, given string, names []string) string {
 	if best := Name(given, names); best != "" {
-		return fmt.Sprintf(" Did you mean %q?", best)
+		return fmt.Sprintf(" Did you mean %q?", prefix+best)
 	}
 	return ""
 }

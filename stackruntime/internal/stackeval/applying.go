@@ -192,6 +192,9 @@ func goes(plan *stackplan.Component) bool {
 	return plan.Action == stackplan.Delete || plan.Action == stackplan.Forget
 }
 
+// NotSaved is the Extra of diagnostics that say that a change was not saved. Who saves may know more about the reason.
+type NotSaved struct{ Err error }
+
 // save hands a change of the state to the caller, one at a time. After an error
 // nothing more is begun; what runs goes on to its end.
 func (m *Main) save(ctx context.Context, change StateChange) hcl.Diagnostics {
@@ -206,6 +209,7 @@ func (m *Main) save(ctx context.Context, change StateChange) hcl.Diagnostics {
 			Severity: hcl.DiagError,
 			Summary:  "State not saved",
 			Detail:   fmt.Sprintf("A change was made but could not be recorded: %s. No further change was begun.", err),
+			Extra:    NotSaved{Err: err},
 		}}
 	}
 	return nil

@@ -1,14 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package deployment
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -69,19 +67,6 @@ func moduleState(resources ...string) engine.State {
 	return engine.State(`{"version":4,"serial":1,"lineage":"l","outputs":{},"resources":[` + strings.Join(list, ",") + `]}`)
 }
 
-func objectAddresses(t *testing.T, state engine.State) string {
-	t.Helper()
-	objects, err := stackstate.Objects(state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	for _, object := range objects {
-		b.WriteString(object.Addr.String() + "\n")
-	}
-	return b.String()
-}
-
 func component(t *testing.T, addr string, resources ...string) *stackstate.Component {
 	t.Helper()
 	parsed, err := stackaddrs.ParseAbsComponentInstance(addr)
@@ -91,8 +76,8 @@ func component(t *testing.T, addr string, resources ...string) *stackstate.Compo
 	return &stackstate.Component{Addr: parsed, Module: moduleState(resources...)}
 }
 
-func newTestSaver(lock *flakyLock, prior *stackstate.State) *stateSaver {
-	return newStateSaver(&storedState{Snapshot: &statestore.Snapshot{}, State: prior, lock: lock}, "apply")
+func newTestSaver(lock *flakyLock, prior *stackstate.State) *Saver {
+	return NewSaver(&Stored{Snapshot: &statestore.Snapshot{}, State: prior, lock: lock}, "apply")
 }
 
 // What could not be written is written at the end, or by a later change of the same component.
@@ -103,18 +88,18 @@ func TestSaverTriesAgain(t *testing.T) {
 	checkpoint, final := component(t, "component.a", "x", "half"), component(t, "component.a", "x")
 	other, last := component(t, "component.b", "y"), component(t, "component.c", "z")
 	for _, change := range []stackruntime.StateChange{{After: checkpoint}, {After: last}} {
-		if err := saver.save(t.Context(), change); !errors.Is(err, errBroken) {
+		if err := saver.Save(t.Context(), change); !errors.Is(err, errBroken) {
 			t.Fatalf("got error %v", err)
 		}
 	}
 	lock.broken = false
 	// The evaluator starts from what was saved: nothing. So nothing of the checkpoint may be there.
 	for _, change := range []stackruntime.StateChange{{After: other}, {After: final}} {
-		if err := saver.save(t.Context(), change); err != nil {
+		if err := saver.Save(t.Context(), change); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := saver.finish(t.Context()); err != nil {
+	if err := saver.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := stackstate.New()
@@ -147,12 +132,12 @@ func TestSaverWritesAddressesFirst(t *testing.T) {
 				{Before: moved, After: done},
 			} {
 				lock.broken = i < writable
-				if err := saver.save(t.Context(), change); (err != nil) != lock.broken {
+				if err := saver.Save(t.Context(), change); (err != nil) != lock.broken {
 					t.Fatalf("change %d: got error %v", i, err)
 				}
 			}
 			lock.broken = false
-			if err := saver.finish(t.Context()); err != nil {
+			if err := saver.Finish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			compareRecords(t, lock, want)
@@ -170,7 +155,7 @@ func TestSaverWritesRootValues(t *testing.T) {
 	}
 	lock := &flakyLock{records: records}
 	saver := newTestSaver(lock, prior)
-	err = saver.save(t.Context(), stackruntime.StateChange{
+	err = saver.Save(t.Context(), stackruntime.StateChange{
 		Inputs:  map[string]cty.Value{"gone": cty.NilVal, "new": cty.NumberIntVal(1)},
 		Outputs: map[string]cty.Value{"kept": cty.StringVal("new")},
 	})
@@ -187,7 +172,7 @@ func TestSaverWritesRootValues(t *testing.T) {
 func TestSaverWithoutChanges(t *testing.T) {
 	lock := &flakyLock{records: map[string][]byte{}}
 	saver := newTestSaver(lock, stackstate.New())
-	if err := saver.finish(t.Context()); err != nil {
+	if err := saver.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if lock.begun != 0 || lock.committed {
@@ -198,10 +183,10 @@ func TestSaverWithoutChanges(t *testing.T) {
 func TestSaverGivesUp(t *testing.T) {
 	lock := &flakyLock{records: map[string][]byte{}, broken: true}
 	saver := newTestSaver(lock, stackstate.New())
-	if err := saver.save(t.Context(), stackruntime.StateChange{After: component(t, "component.a", "x")}); !errors.Is(err, errBroken) {
+	if err := saver.Save(t.Context(), stackruntime.StateChange{After: component(t, "component.a", "x")}); !errors.Is(err, errBroken) {
 		t.Fatalf("got error %v", err)
 	}
-	if err := saver.finish(t.Context()); !errors.Is(err, errBroken) {
+	if err := saver.Finish(t.Context()); !errors.Is(err, errBroken) {
 		t.Errorf("got error %v", err)
 	}
 	if lock.committed {
@@ -217,20 +202,5 @@ func compareRecords(t *testing.T, lock *flakyLock, want *stackstate.State) {
 	}
 	if diff := cmp.Diff(records, lock.records); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
-	}
-}
-
-// A file that is there is not replaced.
-func TestWriteNew(t *testing.T) {
-	path := filepath.Join(t.TempDir(), rescueFile)
-	for i, want := range []string{path, path + ".2", path + ".3"} {
-		got, err := writeNew(path, []byte{byte(i)})
-		if err != nil || got != want {
-			t.Errorf("writeNew: got %q, %v, want %q", got, err, want)
-		}
-		info, err := os.Stat(want)
-		if err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", want, info, err)
-		}
 	}
 }

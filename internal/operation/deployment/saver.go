@@ -1,23 +1,26 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package deployment
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// stateSaver writes the changes of an apply into one serial, which it begins with the first change.
-type stateSaver struct {
-	stored    *storedState
+// Saver writes the changes of an apply into one serial, which it begins with the first change.
+type Saver struct {
+	stored    *Stored
 	operation string
 	writer    statestore.Writer
 
@@ -31,16 +34,17 @@ type stateSaver struct {
 	full bool // the disk is: nothing more was begun
 }
 
-func newStateSaver(stored *storedState, operation string) *stateSaver {
-	return &stateSaver{
+// NewSaver returns a saver for an operation on a locked state. Nothing is written before the first change.
+func NewSaver(stored *Stored, operation string) *Saver {
+	return &Saver{
 		stored:    stored,
 		operation: operation,
 		unsaved:   map[string]map[string][]byte{},
 	}
 }
 
-// save writes one change. What could not be written is tried again at the end.
-func (v *stateSaver) save(ctx context.Context, change stackruntime.StateChange) error {
+// Save writes one change. What could not be written is tried again at the end.
+func (v *Saver) Save(ctx context.Context, change stackruntime.StateChange) error {
 	records, err := change.Records()
 	if err != nil {
 		v.lost = errors.Join(v.lost, err)
@@ -64,7 +68,7 @@ func (v *stateSaver) save(ctx context.Context, change stackruntime.StateChange) 
 }
 
 // mayGoOn ends the apply after a change was saved in space that was kept back: for another one there may be none.
-func (v *stateSaver) mayGoOn() error {
+func (v *Saver) mayGoOn() error {
 	if !v.stored.lock.ReserveUsed() {
 		return nil
 	}
@@ -72,17 +76,17 @@ func (v *stateSaver) mayGoOn() error {
 	return stackruntime.ErrBeginNothing
 }
 
-// diskFull says why not all of an apply was done that was saved.
-func (v *stateSaver) diskFull() hcl.Diagnostics {
+// DiskFull says why not all of an apply was done that was saved.
+func (v *Saver) DiskFull() hcl.Diagnostics {
 	if !v.full {
 		return nil
 	}
-	return hcl.Diagnostics{problem("Disk is full", "No space is left where the state is kept. What was done is saved, since space was kept back for that, "+
+	return hcl.Diagnostics{failure.New("Disk is full", "No space is left where the state is kept. What was done is saved, since space was kept back for that, "+
 		"and nothing more was begun. Free some space and run the command again.")}
 }
 
 // writeUnmoved writes addresses that could not be written yet.
-func (v *stateSaver) writeUnmoved(ctx context.Context) error {
+func (v *Saver) writeUnmoved(ctx context.Context) error {
 	err := v.write(ctx, v.unmoved)
 	if err == nil {
 		v.unmoved = nil
@@ -100,7 +104,7 @@ func changedComponent(change stackruntime.StateChange) string {
 	return ""
 }
 
-func (v *stateSaver) write(ctx context.Context, records map[string][]byte) error {
+func (v *Saver) write(ctx context.Context, records map[string][]byte) error {
 	if len(records) == 0 {
 		return nil
 	}
@@ -114,8 +118,8 @@ func (v *stateSaver) write(ctx context.Context, records map[string][]byte) error
 	return v.writer.Write(ctx, records)
 }
 
-// finish writes what is left and ends the serial.
-func (v *stateSaver) finish(ctx context.Context) error {
+// Finish writes what is left and ends the serial.
+func (v *Saver) Finish(ctx context.Context) error {
 	left := map[string][]byte{}
 	maps.Copy(left, v.unmoved)
 	for _, records := range v.unsaved {
@@ -130,15 +134,33 @@ func (v *stateSaver) finish(ctx context.Context) error {
 	return v.writer.Commit(ctx)
 }
 
-// base is the version of the state that was, or would have been, written.
-func (v *stateSaver) base() statestore.Base {
+// Base is the version of the state that was, or would have been, written.
+func (v *Saver) Base() statestore.Base {
 	if v.writer == nil {
 		return v.stored.Base()
 	}
 	return v.writer.Base()
 }
 
-// withoutSaveErrors drops what the evaluator says of a failure that is explained better here.
-func withoutSaveErrors(diags hcl.Diagnostics) hcl.Diagnostics {
-	return slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool { return diag.Summary == "State not saved" })
+// Unsaved returns the components of which changes could not be written, sorted. Changes of root values are of a component without a name.
+func (v *Saver) Unsaved() []string { return slices.Sorted(maps.Keys(v.unsaved)) }
+
+// Lost reports whether something was done of which there is not even a record that could be written.
+func (v *Saver) Lost() bool { return v.lost != nil }
+
+// Document returns the state that an apply has made, as a document for a file. The secret is the one that [Stored.MakeSecret] gave.
+func (v *Saver) Document(state *stackstate.State, secret []byte) ([]byte, error) {
+	records, err := state.Records()
+	if err != nil {
+		return nil, err
+	}
+	base := v.Base()
+	return json.MarshalIndent(Document{
+		FormatVersion: documentVersion,
+		Deployment:    v.stored.Deployment,
+		Lineage:       base.Lineage,
+		Serial:        base.Serial,
+		Records:       records,
+		Secret:        secret,
+	}, "", "  ")
 }

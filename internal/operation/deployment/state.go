@@ -1,0 +1,309 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package deployment has the stored state of one deployment of a stack: it is read and locked here, changed as a whole, and saved piece by piece
+// while something is applied.
+package deployment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// Default is the deployment of a stack for which nobody names another.
+const Default = "default"
+
+// The codes of failures for which a caller may know a remedy of its own.
+const (
+	// CodeLocked is of what waiting for the lock would help with.
+	CodeLocked failure.Code = "deployment/locked"
+
+	// CodeNotInState is of addresses that a list of what the state has would help with.
+	CodeNotInState failure.Code = "deployment/not-in-state"
+)
+
+// Deployment is where the state of a deployment is. It is used by one goroutine at a time.
+type Deployment struct {
+	Name  string
+	Store statestore.Store
+
+	LockTimeout time.Duration // how long to wait for somebody else's lock
+	Notify      notice.Func
+
+	announced bool // it was said that it is new, or that it is not
+}
+
+// Stored is a state as it was read, and the lock if it is to be changed.
+type Stored struct {
+	*statestore.Snapshot
+	State      *stackstate.State
+	Deployment string // whose it is
+
+	store    statestore.Store
+	lock     statestore.Lock         // nil when the state was only read
+	lockedBy *statestore.LockedError // whose lock kept this from being locked, too; only for operations that change nothing
+}
+
+// Plan is the operation that a lock is held for which changes nothing.
+const Plan = "plan"
+
+// Read reads the state without locking it.
+func (d *Deployment) Read(ctx context.Context) (*Stored, error) {
+	snapshot, err := d.Store.Read(ctx, d.Name)
+	if err != nil {
+		return nil, err
+	}
+	if snapshot.Lineage == "" {
+		if err := d.announceNew(ctx); err != nil {
+			return nil, err
+		}
+	}
+	state, err := Decode(snapshot.Records)
+	if err != nil {
+		return nil, err
+	}
+	return &Stored{Snapshot: snapshot, State: state, Deployment: d.Name, store: d.Store}, nil
+}
+
+// announceNew says, once, that there is no state of this deployment where there are some of others.
+func (d *Deployment) announceNew(ctx context.Context) error {
+	if d.announced {
+		return nil
+	}
+	d.announced = true
+	others, err := d.Store.Deployments(ctx)
+	if err == nil && len(others) > 0 {
+		slices.Sort(others)
+		d.Notify.Tell(notice.NewDeployment{Name: d.Name, Others: others})
+	}
+	return err
+}
+
+// Decode returns the state that records hold.
+func Decode(records map[string][]byte) (*stackstate.State, error) {
+	state, err := stackstate.FromRecords(records)
+	if err == nil {
+		return state, nil
+	}
+	if errors.As(err, new(*stackstate.UnknownKindError)) {
+		return nil, failure.Error("State from a newer version", "The state cannot be used: %s. It was written by a newer version of cairn: use that one.", err)
+	}
+	return nil, failure.Error("State cannot be read", "The records of the state cannot be understood: %s.", err)
+}
+
+// Lock takes the lock, for which it waits as long as it may, and reads the state (rule L3). The caller unlocks it.
+func (d *Deployment) Lock(ctx context.Context, request statestore.LockRequest) (*Stored, error) {
+	lock, err := d.awaitLock(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	if dead := lock.TakenFrom(); dead != nil {
+		d.Notify.Tell(notice.LockTakenOver{From: *dead})
+	}
+	stored, err := d.Read(ctx)
+	if err != nil {
+		return nil, errors.Join(err, lock.Unlock(ctx))
+	}
+	stored.lock = lock
+	return stored, nil
+}
+
+// lockInterval is how long passes between two tries to get a lock.
+const lockInterval = 500 * time.Millisecond
+
+func (d *Deployment) awaitLock(ctx context.Context, request statestore.LockRequest) (statestore.Lock, error) {
+	var deadline time.Time // from when it was found locked
+	for {
+		lock, err := d.Store.Lock(ctx, d.Name, request)
+		locked, ok := errors.AsType[*statestore.LockedError](err)
+		if !ok || d.LockTimeout <= 0 {
+			return lock, err
+		}
+		if deadline.IsZero() {
+			deadline = time.Now().Add(d.LockTimeout)
+			d.Notify.Tell(notice.WaitingForLock{AtMost: d.LockTimeout, Holder: locked.Holder})
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, failure.Error("Interrupted", "The lock of the state was waited for. Nothing was changed.")
+		case <-time.After(min(left, lockInterval)):
+		}
+	}
+}
+
+// LockToPlan is [Deployment.Lock] for an operation that changes nothing itself: a state that doesn't exist is not
+// created, and one that can't be written, or that somebody else has locked, is only read.
+func (d *Deployment) LockToPlan(ctx context.Context) (*Stored, error) {
+	stored, err := d.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if stored.Lineage == "" {
+		// The first apply has the lock before it has written anything.
+		holder, err := d.Store.LockInfo(ctx, d.Name)
+		if err != nil || holder == nil {
+			return stored, err
+		}
+	}
+	locked, err := d.Lock(ctx, statestore.LockRequest{Operation: Plan})
+	storeErr, broken := errors.AsType[*statestore.StoreError](err)
+	if broken && (storeErr.Problem == statestore.ProblemReadOnly || storeErr.Problem == statestore.ProblemAccess) {
+		return stored, nil
+	}
+	lockedErr, isLocked := errors.AsType[*statestore.LockedError](err)
+	if d.LockTimeout <= 0 && isLocked {
+		stored, err := d.Read(ctx) // for it may have changed until it was found locked
+		if err != nil {
+			return nil, err
+		}
+		stored.lockedBy = lockedErr
+		return stored, nil
+	}
+	return locked, err
+}
+
+// MayBeStale warns of what is planned from a state that somebody else may be changing.
+func (t *Stored) MayBeStale() hcl.Diagnostics {
+	if t.lockedBy == nil || t.lockedBy.Holder.Operation == Plan {
+		return nil
+	}
+	return hcl.Diagnostics{failure.WithCode(CodeLocked, failure.Warning("State is being changed",
+		"The state is locked: %s. This plan is made from the state as it was when it was read, and may be out of date already.",
+		DescribeHolder(&t.lockedBy.Holder)))}
+}
+
+// MaySavePlan refuses to save a plan of a state of which only a part is known: when the rest is there, nothing would tell it from the whole.
+func (t *Stored) MaySavePlan() error {
+	if t.lockedBy == nil || !t.Unfinished() {
+		return nil
+	}
+	return hcl.Diagnostics{failure.WithCode(CodeLocked, failure.New("State is being changed",
+		"The plan cannot be saved, for it is out of date as soon as that operation goes on: %s. Plan when it has ended.", DescribeHolder(&t.lockedBy.Holder)))}
+}
+
+// DescribeHolder says who has a lock.
+func DescribeHolder(holder *statestore.LockInfo) string {
+	return fmt.Sprintf("%s on %s (process %d) has it for %q since %s", textstyle.Name(holder.Owner), textstyle.Name(holder.Host), holder.PID,
+		textstyle.Name(holder.Operation), holder.Started.Local().Format("2006-01-02 15:04:05 MST"))
+}
+
+// Locked reports whether the state is locked, so that it can be changed.
+func (t *Stored) Locked() bool { return t.lock != nil }
+
+// Secret returns what signs the applies that are begun with this state; nil if none were.
+func (t *Stored) Secret(ctx context.Context) ([]byte, error) {
+	return t.store.Secret(ctx, t.Deployment)
+}
+
+// MakeSecret is [Stored.Secret] of a locked state with which something may be begun.
+func (t *Stored) MakeSecret(ctx context.Context) ([]byte, error) { return t.lock.Secret(ctx) }
+
+// AdoptSecret makes a locked state know the applies of another one.
+func (t *Stored) AdoptSecret(ctx context.Context, secret []byte) error {
+	return t.lock.AdoptSecret(ctx, secret)
+}
+
+// ReadSerial returns the state as it was at the end of a serial, with its records.
+func (t *Stored) ReadSerial(ctx context.Context, serial int64) (*stackstate.State, map[string][]byte, error) {
+	old, err := t.store.ReadSerial(ctx, t.Deployment, serial)
+	if err != nil {
+		return nil, nil, err
+	}
+	state, err := Decode(old.Records)
+	return state, old.Records, err
+}
+
+// Reload reads the state again, under the same lock.
+func (t *Stored) Reload(ctx context.Context) error {
+	snapshot, err := t.store.Read(ctx, t.Deployment)
+	if err != nil {
+		return err
+	}
+	state, err := Decode(snapshot.Records)
+	if err != nil {
+		return err
+	}
+	t.Snapshot, t.State = snapshot, state
+	return nil
+}
+
+// Unlock gives the lock back, if there is one.
+func (t *Stored) Unlock(ctx context.Context) error {
+	if t == nil || t.lock == nil {
+		return nil
+	}
+	lock := t.lock
+	t.lock = nil
+	return lock.Unlock(ctx)
+}
+
+// Change makes one change of the whole state, as one serial.
+func (t *Stored) Change(ctx context.Context, operation string, want *stackstate.State) error {
+	changes, err := stackstate.Diff(t.State, want)
+	if err != nil {
+		return fmt.Errorf("encoding the state: %w", err)
+	}
+	return t.Write(ctx, operation, changes)
+}
+
+// Write writes changes of records, as one serial. A nil record is removed.
+func (t *Stored) Write(ctx context.Context, operation string, changes map[string][]byte) error {
+	writer, err := t.lock.Begin(ctx, t.Base(), operation)
+	if err != nil {
+		return err
+	}
+	if err := writer.Write(ctx, changes); err != nil {
+		return err
+	}
+	t.Lineage, t.Serial = writer.Base().Lineage, writer.Base().Serial
+	return writer.Commit(ctx)
+}
+
+// StoreProblem explains an error of the state store. It is nil for other errors.
+func StoreProblem(err error) *hcl.Diagnostic {
+	var (
+		locked *statestore.LockedError
+		lost   *statestore.LockLostError
+		id     *statestore.LockIDError
+		stale  *statestore.StaleError
+		serial *statestore.SerialError
+		broken *statestore.StoreError
+	)
+	summary := ""
+	switch {
+	case errors.As(err, &locked):
+		summary = "State is locked"
+	case errors.As(err, &lost):
+		summary = "Lock was lost"
+	case errors.As(err, &id):
+		summary = "No such lock"
+	case errors.As(err, &stale):
+		summary = "State has changed"
+	case errors.As(err, &serial):
+		summary = "No such serial"
+	case errors.As(err, &broken):
+		summary = "State cannot be used"
+	default:
+		return nil
+	}
+	diag := failure.New(summary, "%s", failure.Sentences(err.Error()))
+	if locked != nil && locked.Running {
+		return failure.WithCode(CodeLocked, diag)
+	}
+	return diag
+}
