@@ -320,8 +320,8 @@ func outputChange(output *stackplan.OutputChange) valuediff.Change {
 	case stackplan.Delete:
 		change.After = nil
 	}
-	if change.Before != nil && change.Before.Kind == valuediff.Unknown && change.After != nil {
-		change.Before = nil // of an apply that did not get to it
+	if change.After != nil {
+		change.Before = change.Before.Known() // the rest is what an apply did not get to
 	}
 	if change.After == nil && output.Action != stackplan.Delete {
 		change.After = valuediff.FromCty(cty.NullVal(cty.DynamicPseudoType))

@@ -74,6 +74,29 @@ func TestTableOfDestroyPlan(t *testing.T) {
 	}
 }
 
+// What the last apply left unknown is new when an apply can find it out; a destroy plan says of it what the state knows.
+func TestOutputsThatWereNotKnown(t *testing.T) {
+	unknown := cty.UnknownVal(cty.String)
+	urls := func(a, b cty.Value) cty.Value { return cty.MapVal(map[string]cty.Value{"a": a, "b": b}) }
+	for name, test := range map[string]struct {
+		output stackplan.OutputChange
+		want   string
+	}{
+		"in part":     {stackplan.OutputChange{Action: stackplan.Update, Before: urls(cty.StringVal("x"), unknown), After: urls(cty.StringVal("x"), unknown)}, "  ~ o = {\n      + \"b\" = (known after apply)\n        # (1 unchanged attribute hidden)\n    }\n"},
+		"as a whole":  {stackplan.OutputChange{Action: stackplan.Update, Before: unknown, After: cty.StringVal("x")}, "  + o = \"x\"\n"},
+		"in a list":   {stackplan.OutputChange{Action: stackplan.Update, Before: cty.ListVal([]cty.Value{unknown}), After: cty.ListVal([]cty.Value{cty.StringVal("x")})}, "  ~ o = [\n      + \"x\",\n    ]\n"},
+		"to be gone":  {stackplan.OutputChange{Action: stackplan.Delete, Before: urls(cty.StringVal("x"), unknown)}, "  - o = {\n      - \"a\" = \"x\"\n      - \"b\" = (not known yet)\n    } -> null\n"},
+		"still there": {stackplan.OutputChange{Action: stackplan.Update, Before: cty.StringVal("x"), After: unknown}, "  ~ o = \"x\" -> (known after apply)\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := &stackplan.Plan{Applyable: true, Complete: true, Outputs: map[string]*stackplan.OutputChange{"o": &test.output}}
+			if got, want := planText(t, plan, Options{}), "Changes to Outputs:\n"+test.want; !strings.HasPrefix(got, want) {
+				t.Errorf("the text does not begin with\n%s\nbut is\n%s", want, got)
+			}
+		})
+	}
+}
+
 func TestWritePlanInColor(t *testing.T) {
 	plain := planText(t, viewtest.Plan(t), Options{})
 	colored := planText(t, viewtest.Plan(t), Options{Color: true})

@@ -145,5 +145,5 @@ func outputText(v cty.Value) string {
 	if v != cty.NilVal && v.IsMarked() {
 		return "<sensitive>"
 	}
-	return FormatValue(v)
+	return formatter{valuediff.NotKnown}.text(v)
 }

@@ -20,15 +20,20 @@ import (
 // FormatValue writes a value as an expression that would give it, with its type
 // where the notation alone does not tell it. Sensitive, ephemeral and unknown
 // values appear as a word in parentheses.
-func FormatValue(v cty.Value) string {
+func FormatValue(v cty.Value) string { return formatter{valuediff.KnownAfterApply}.text(v) }
+
+// formatter writes values. It says unknown for what is not known.
+type formatter struct{ unknown string }
+
+func (f formatter) text(v cty.Value) string {
 	var b strings.Builder
-	formatValue(&b, v, 0)
+	f.value(&b, v, 0)
 	return b.String()
 }
 
 const formatStep = 2
 
-func formatValue(b *strings.Builder, v cty.Value, indent int) {
+func (f formatter) value(b *strings.Builder, v cty.Value, indent int) {
 	switch {
 	case v == cty.NilVal:
 		b.WriteString("null")
@@ -40,7 +45,7 @@ func formatValue(b *strings.Builder, v cty.Value, indent int) {
 		b.WriteString("(sensitive value)")
 		return
 	case !v.IsKnown():
-		b.WriteString("(known after apply)")
+		b.WriteString(f.unknown)
 		return
 	case v.IsNull():
 		b.WriteString(formatNull(v.Type()))
@@ -55,15 +60,15 @@ func formatValue(b *strings.Builder, v cty.Value, indent int) {
 	case ty == cty.String:
 		formatString(b, v.AsString(), indent)
 	case ty.IsMapType():
-		formatParts(b, "tomap({", v, "})", indent)
+		f.parts(b, "tomap({", v, "})", indent)
 	case ty.IsObjectType():
-		formatParts(b, "{", v, "}", indent)
+		f.parts(b, "{", v, "}", indent)
 	case ty.IsListType():
-		formatElements(b, "tolist([", v, "])", indent)
+		f.elements(b, "tolist([", v, "])", indent)
 	case ty.IsSetType():
-		formatElements(b, "toset([", v, "])", indent)
+		f.elements(b, "toset([", v, "])", indent)
 	case ty.IsTupleType():
-		formatElements(b, "[", v, "]", indent)
+		f.elements(b, "[", v, "]", indent)
 	default:
 		b.WriteString("(" + ty.FriendlyName() + ")")
 	}
@@ -101,14 +106,14 @@ func formatString(b *strings.Builder, text string, indent int) {
 	b.WriteString(margin + "EOT")
 }
 
-func formatParts(b *strings.Builder, opener string, v cty.Value, closer string, indent int) {
+func (f formatter) parts(b *strings.Builder, opener string, v cty.Value, closer string, indent int) {
 	b.WriteString(opener)
 	parts := v.AsValueMap()
 	if len(parts) > 0 {
 		b.WriteByte('\n')
 		for _, name := range slices.Sorted(maps.Keys(parts)) {
 			b.WriteString(strings.Repeat(" ", indent+formatStep) + valuediff.Quote(name) + " = ")
-			formatValue(b, parts[name], indent+formatStep)
+			f.value(b, parts[name], indent+formatStep)
 			b.WriteByte('\n')
 		}
 		b.WriteString(strings.Repeat(" ", indent))
@@ -116,14 +121,14 @@ func formatParts(b *strings.Builder, opener string, v cty.Value, closer string, 
 	b.WriteString(closer)
 }
 
-func formatElements(b *strings.Builder, opener string, v cty.Value, closer string, indent int) {
+func (f formatter) elements(b *strings.Builder, opener string, v cty.Value, closer string, indent int) {
 	b.WriteString(opener)
 	elements := v.AsValueSlice()
 	if len(elements) > 0 {
 		b.WriteByte('\n')
 		for _, element := range elements {
 			b.WriteString(strings.Repeat(" ", indent+formatStep))
-			formatValue(b, element, indent+formatStep)
+			f.value(b, element, indent+formatStep)
 			b.WriteString(",\n")
 		}
 		b.WriteString(strings.Repeat(" ", indent))

@@ -62,8 +62,10 @@ func (w *writer) tree(n node, v *Value, action Action) {
 		w.b.WriteString(hiddenText(v))
 	case v.Kind == Null:
 		w.b.WriteString(w.Style.Dim("null"))
+	case v.Kind == Unknown && (w.Plain || action == Delete): // of the state: the apply is over
+		w.b.WriteString(NotKnown)
 	case v.Kind == Unknown:
-		w.b.WriteString("(known after apply)")
+		w.b.WriteString(KnownAfterApply)
 	case v.Kind == String:
 		w.stringTree(n, v.Text, action)
 	case v.Kind == Object && len(v.Names) == 0:

@@ -30,6 +30,13 @@ const (
 	Object // object or map
 )
 
+// What stands for values that are not known: those that a plan leaves to its apply, and those that the last apply
+// has left in the state because it failed, was interrupted, deferred or left out what they are made of.
+const (
+	KnownAfterApply = "(known after apply)"
+	NotKnown        = "(not known yet)"
+)
+
 // Value is a tree of values as they are shown: what is secret or unknown is
 // marked, and types are reduced to what a reader sees.
 type Value struct {
@@ -198,6 +205,27 @@ func fromBareCty(value cty.Value) *Value {
 	}
 	// A capsule, such as a provider reference, has nothing to show but its type.
 	return &Value{Kind: Number, Text: ty.FriendlyName()}
+}
+
+// Known returns the value without what is not known, as if it were not there: nil if nothing of it is known.
+func (v *Value) Known() *Value {
+	if v == nil || v.Kind == Unknown {
+		return nil
+	}
+	known := *v
+	known.Elements, known.Parts = nil, map[string]*Value{}
+	for _, element := range v.Elements {
+		if element = element.Known(); element != nil {
+			known.Elements = append(known.Elements, element)
+		}
+	}
+	for name, part := range v.Parts {
+		if part = part.Known(); part != nil {
+			known.Parts[name] = part
+		}
+	}
+	known.sortNames()
+	return &known
 }
 
 // numberText writes a JSON number without an exponent where that is short.
