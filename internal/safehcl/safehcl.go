@@ -1,0 +1,188 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package safehcl parses HCL that may be nested to any depth.
+//
+// The parser of HCL calls itself for each bracket and each operator, and so does everything that walks its trees: text of less than a
+// megabyte can end the process for want of stack, which nothing can recover from. The functions here are those of packages hclsyntax and
+// json, except that such text is an error:
+//
+//  1. Brackets, braces, blocks, templates and their directives are nested at most [MaxDepth] deep. In JSON that holds for each string, too,
+//     as it is a template.
+//  2. An expression has at most [MaxOperators] operators in a row, which is those without a comma or an end of line between them, and
+//     with them those in a row around the brackets that it is in.
+//  3. A number has at most [MaxDigits] digits in a row: reading them takes the square of the time.
+//
+// Text may have any length; package hclsource bounds that of untrusted files.
+package safehcl
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/json"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// What is parsed; see the package comment. What people write, and what programs write for them, is far from each of them.
+const (
+	MaxDepth     = 200
+	MaxOperators = 10_000
+	MaxDigits    = 1000
+)
+
+// ParseConfig is [hclsyntax.ParseConfig], but the file is nil if it breaks a rule.
+func ParseConfig(src []byte, filename string, start hcl.Pos) (*hcl.File, hcl.Diagnostics) {
+	if diags := Check(src, filename, start); diags.HasErrors() {
+		return nil, diags
+	}
+	return hclsyntax.ParseConfig(src, filename, start)
+}
+
+// ParseExpression is [hclsyntax.ParseExpression], but the expression is an unknown value if it breaks a rule.
+func ParseExpression(src []byte, filename string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
+	if diags := check(hclsyntax.LexExpression, src, filename, start); diags.HasErrors() {
+		return placeholder(diags), diags
+	}
+	return hclsyntax.ParseExpression(src, filename, start)
+}
+
+// ParseTemplate is [hclsyntax.ParseTemplate], but the template is an unknown value if it breaks a rule.
+func ParseTemplate(src []byte, filename string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
+	if diags := check(hclsyntax.LexTemplate, src, filename, start); diags.HasErrors() {
+		return placeholder(diags), diags
+	}
+	return hclsyntax.ParseTemplate(src, filename, start)
+}
+
+// ParseJSON is [json.Parse], but the file is nil if it breaks a rule.
+func ParseJSON(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
+	if diags := checkJSON(src, filename); diags.HasErrors() {
+		return nil, diags
+	}
+	return json.Parse(src, filename)
+}
+
+// Check returns an error if a file in native syntax breaks a rule, for what parses it with package hclwrite.
+func Check(src []byte, filename string, start hcl.Pos) hcl.Diagnostics {
+	return check(hclsyntax.LexConfig, src, filename, start)
+}
+
+// placeholder stands for an expression that was not parsed. It is not nil, as results of package hclsyntax never are.
+func placeholder(diags hcl.Diagnostics) hclsyntax.Expression {
+	return &hclsyntax.LiteralValueExpr{Val: cty.DynamicVal, SrcRange: *diags[0].Subject}
+}
+
+// lexer is a function of package hclsyntax, none of which calls itself.
+type lexer func(src []byte, filename string, start hcl.Pos) (hclsyntax.Tokens, hcl.Diagnostics)
+
+func check(lex lexer, src []byte, filename string, start hcl.Pos) hcl.Diagnostics {
+	if surelyHarmless(src) {
+		return nil
+	}
+	tokens, _ := lex(src, filename, start) //nolint:errcheck // the parser reports the same
+	var c counter
+	for i, token := range tokens {
+		if i > 0 && tokens[i-1].Type == hclsyntax.TokenTemplateControl {
+			c.directive(string(token.Bytes))
+		}
+		c.token(token.Type)
+		switch {
+		case max(len(c.open), c.directives) > MaxDepth:
+			return hcl.Diagnostics{tooDeep(token.Range)}
+		case c.current > MaxOperators:
+			return hcl.Diagnostics{tooLong(token.Range)}
+		case token.Type == hclsyntax.TokenNumberLit && len(token.Bytes) > MaxDigits:
+			return hcl.Diagnostics{tooManyDigits(token.Range)}
+		}
+	}
+	return nil
+}
+
+// surelyHarmless reports, without looking at more than single bytes, that no rule is broken, as in most files.
+func surelyHarmless(src []byte) bool {
+	opening, operators, digits := 0, 0, 0
+	for _, char := range src {
+		switch char {
+		case '(', '[', '{', '"', '<':
+			opening++
+			operators++ // an index and a comparison are operators
+		case '!', '-', '+', '*', '/', '%', '&', '|', '=', '>', '?':
+			operators++
+		}
+		digits++
+		if (char < '0' || char > '9') && char != '.' {
+			digits = 0
+		}
+		// A number has up to two such runs, around the sign of its exponent.
+		if opening > MaxDepth || operators > MaxOperators || digits > MaxDigits/4 {
+			return false
+		}
+	}
+	return true
+}
+
+// counter follows tokens.
+type counter struct {
+	open      []hclsyntax.TokenType // what is open
+	operators []int                 // of each that is open, how many operators stood in a row where it was opened
+	current   int                   // how many operators stand in a row, with those around what is open
+
+	directives int // of templates that are open
+}
+
+// directive follows the word at the start of a directive of a template.
+func (c *counter) directive(word string) {
+	switch word {
+	case "if", "for":
+		c.directives++
+	case "endif", "endfor":
+		c.directives--
+	}
+}
+
+func (c *counter) token(t hclsyntax.TokenType) {
+	switch t {
+	case hclsyntax.TokenOBrace, hclsyntax.TokenOParen, hclsyntax.TokenOBrack, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc,
+		hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+		if t == hclsyntax.TokenOBrack {
+			c.current++ // may be an index, one of many
+		}
+		c.open, c.operators = append(c.open, t), append(c.operators, c.current)
+	case hclsyntax.TokenCBrace, hclsyntax.TokenCParen, hclsyntax.TokenCBrack, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc,
+		hclsyntax.TokenTemplateSeqEnd:
+		if last := len(c.open) - 1; last >= 0 {
+			c.open, c.operators, c.current = c.open[:last], c.operators[:last], c.operators[last]
+		}
+	case hclsyntax.TokenComma, hclsyntax.TokenNewline:
+		last := len(c.open) - 1
+		switch {
+		case last < 0:
+			c.current = 0
+		case t == hclsyntax.TokenComma || c.open[last] == hclsyntax.TokenOBrace:
+			c.current = c.operators[last]
+		}
+	case hclsyntax.TokenBang, hclsyntax.TokenMinus, hclsyntax.TokenPlus, hclsyntax.TokenStar, hclsyntax.TokenSlash, hclsyntax.TokenPercent,
+		hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenGreaterThan,
+		hclsyntax.TokenGreaterThanEq, hclsyntax.TokenLessThan, hclsyntax.TokenLessThanEq, hclsyntax.TokenQuestion:
+		c.current++
+	}
+}
+
+func tooDeep(at hcl.Range) *hcl.Diagnostic {
+	return problem(at, "Nesting too deep",
+		"Brackets, braces and templates are nested more than %d deep here. Write this in smaller pieces.", MaxDepth)
+}
+
+func tooLong(at hcl.Range) *hcl.Diagnostic {
+	return problem(at, "Expression too long", "An expression has more than %d operators in a row. Write it in smaller pieces.", MaxOperators)
+}
+
+func tooManyDigits(at hcl.Range) *hcl.Diagnostic {
+	return problem(at, "Number too long", "A number has more than %d digits. Write it in quotes if it is meant as a text.", MaxDigits)
+}
+
+func problem(at hcl.Range, summary, detail string, limit int) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, limit), Subject: &at}
+}
