@@ -14,9 +14,10 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/hashicorp/terraform-svchost"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // cliConfig is what the user's CLI configuration says of hosts.
@@ -93,12 +94,13 @@ func (c *cliConfig) addFile(path string) error {
 	if err != nil {
 		return err
 	}
-	parser := hclparse.NewParser()
-	parse := parser.ParseHCL
-	if strings.HasSuffix(path, ".json") {
-		parse = parser.ParseJSON
+	var file *hcl.File
+	var diags hcl.Diagnostics
+	if name := filepath.Base(path); strings.HasSuffix(name, ".json") {
+		file, diags = safehcl.ParseJSON(src, name)
+	} else {
+		file, diags = safehcl.ParseConfig(src, name, hcl.InitialPos)
 	}
-	file, diags := parse(src, filepath.Base(path))
 	if diags.HasErrors() {
 		return diags
 	}

@@ -113,3 +113,17 @@ func TestRegistryToken(t *testing.T) {
 		}
 	}
 }
+
+func TestNestedFiles(t *testing.T) {
+	nested := strings.Repeat("[", 100_000)
+	for name, content := range map[string]string{"x.tfrc": "\nx = " + nested, "x.tfrc.json": "{\n\"x\": " + nested} {
+		path := writeFile(t, filepath.Join(t.TempDir(), name), content)
+		if err := new(cliConfig).addFile(path); err == nil || !strings.Contains(err.Error(), name+":2") {
+			t.Errorf("%s: got %v, want an error at line 2", name, err)
+		}
+	}
+	path := writeFile(t, filepath.Join(t.TempDir(), LockFileName), "\nx = "+nested)
+	if _, err := readLockFile(path); err == nil || !strings.Contains(err.Error(), LockFileName+":2") {
+		t.Errorf("lock file: got %v, want an error at line 2", err)
+	}
+}

@@ -13,9 +13,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // LockFileName is the name of the lock file, beside the stack.
@@ -46,7 +47,7 @@ func readLockFile(path string) (map[packageID]lockedPackage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the lock file cannot be read: %w", err)
 	}
-	file, diags := hclsyntax.ParseConfig(src, LockFileName, hcl.InitialPos)
+	file, diags := safehcl.ParseConfig(src, LockFileName, hcl.InitialPos)
 	var content struct {
 		Remote     []remoteBlock   `hcl:"remote,block"`
 		Modules    []registryBlock `hcl:"module,block"`

@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -158,7 +159,7 @@ func consoleInputs(root *stackconfig.Stack, given givenValues, state *stackstate
 func (c *console) value(ctx context.Context, source string) (cty.Value, hcl.Diagnostics) {
 	src := []byte(source)
 	c.files[consoleSource] = &hcl.File{Bytes: src}
-	expr, diags := hclsyntax.ParseExpression(src, consoleSource, hcl.InitialPos)
+	expr, diags := safehcl.ParseExpression(src, consoleSource, hcl.InitialPos)
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}

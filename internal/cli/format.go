@@ -14,9 +14,10 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // formatter is one run of the fmt command.
@@ -152,7 +153,7 @@ func (o *formatter) file(path string) hcl.Diagnostics {
 
 // format returns the canonical form of a file. Files with syntax errors have none.
 func (o *formatter) format(src []byte, name string) ([]byte, hcl.Diagnostics) {
-	file, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	file, diags := safehcl.ParseConfig(src, name, hcl.InitialPos)
 	if file != nil {
 		o.files[name] = file
 	}

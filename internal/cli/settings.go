@@ -12,7 +12,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
-	"github.com/hashicorp/hcl/v2/hclparse"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // settingsFile is read from the directory of the stack.
@@ -43,7 +44,7 @@ func readSettings(files map[string]*hcl.File) (settings, hcl.Diagnostics) {
 	if err != nil {
 		return settings{}, hcl.Diagnostics{problem("Settings cannot be read", "The settings file cannot be read: %s.", reason(err))}
 	}
-	file, diags := hclparse.NewParser().ParseHCL(src, settingsFile)
+	file, diags := safehcl.ParseConfig(src, settingsFile, hcl.InitialPos)
 	if file == nil {
 		return settings{}, diags
 	}

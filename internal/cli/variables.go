@@ -14,11 +14,10 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	hcljson "github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -236,9 +235,9 @@ func (s *session) readVariablesFile(path string) (hcl.Attributes, hcl.Diagnostic
 	var file *hcl.File
 	var diags hcl.Diagnostics
 	if strings.HasSuffix(path, ".json") {
-		file, diags = hcljson.Parse(src, name)
+		file, diags = safehcl.ParseJSON(src, name)
 	} else {
-		file, diags = hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+		file, diags = safehcl.ParseConfig(src, name, hcl.InitialPos)
 	}
 	if file == nil {
 		return nil, diags
@@ -268,7 +267,7 @@ func (s *session) parseOpenVariable(declared *stackconfig.InputVariable, text, o
 	if declared.Type.Constraint.IsPrimitiveType() {
 		return convertVariable(declared, cty.StringVal(text), whole, nil)
 	}
-	expr, diags := hclsyntax.ParseExpression(src, origin, hcl.InitialPos)
+	expr, diags := safehcl.ParseExpression(src, origin, hcl.InitialPos)
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}

@@ -14,10 +14,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
 	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -79,7 +79,7 @@ func (e *Engine) lockEntries() ([]lockEntry, error) {
 
 // parseLock returns the entries of a lock file, sorted by source.
 func parseLock(data []byte) ([]lockEntry, error) {
-	file, diags := hclsyntax.ParseConfig(data, lockFileName, hcl.InitialPos)
+	file, diags := safehcl.ParseConfig(data, lockFileName, hcl.InitialPos)
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("provider lock file: %w", diags)
 	}

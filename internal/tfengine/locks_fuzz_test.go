@@ -6,6 +6,7 @@ package tfengine
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/engines"
@@ -61,4 +62,10 @@ func compareSources(a, b string) int {
 		return 1
 	}
 	return 0
+}
+
+func TestNestedLockFile(t *testing.T) {
+	if _, err := parseLock([]byte("\nx = " + strings.Repeat("[", 100_000))); err == nil || !strings.Contains(err.Error(), lockFileName+":2") {
+		t.Errorf("got %v, want an error at line 2", err)
+	}
 }

@@ -20,6 +20,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/internal/tfengine/planfile"
 	"github.com/cairnstacks/cairn/internal/tfengine/schemacache"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
@@ -201,6 +202,9 @@ func (e *Engine) schemaModule(dir string, providers []installedProvider) (data s
 	lock, err := os.ReadFile(e.absolute("init", lockFileName))
 	if err != nil {
 		return "", err
+	}
+	if diags := safehcl.Check(lock, lockFileName, hcl.InitialPos); diags.HasErrors() {
+		return "", diags
 	}
 	file, diags := hclwrite.ParseConfig(lock, lockFileName, hcl.InitialPos)
 	if diags.HasErrors() {

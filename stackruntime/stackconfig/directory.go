@@ -12,9 +12,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/hashicorp/hcl/v2/json"
 
+	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -58,9 +57,9 @@ func parseFile(fileName, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	switch {
 	case isNative(fileName):
-		file, diags = hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+		file, diags = safehcl.ParseConfig(src, name, hcl.InitialPos)
 	case isJSON(fileName):
-		file, diags = json.Parse(src, name)
+		file, diags = safehcl.ParseJSON(src, name)
 	default:
 		diags = hcl.Diagnostics{{
 			Severity: hcl.DiagError,

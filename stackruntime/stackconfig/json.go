@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // staticExpression returns an expression that is analysed instead of evaluated,
@@ -30,7 +32,7 @@ func (d *decoder) staticExpression(expr hcl.Expression) (native hcl.Expression, 
 		d.errorf(expr.Range(), "Template not possible here", "This argument is read and not evaluated. Write it without ${ and }, as it stands in native syntax.")
 		return unknownExpression(expr.Range()), false
 	}
-	native, diags := hclsyntax.ParseExpression([]byte(text), expr.Range().Filename, insideQuotes(expr))
+	native, diags := safehcl.ParseExpression([]byte(text), expr.Range().Filename, insideQuotes(expr))
 	d.diags = append(d.diags, d.keepInside(diags, expr.Range())...)
 	return native, !diags.HasErrors()
 }
@@ -85,7 +87,7 @@ func (d *decoder) checkTemplates(expr hcl.Expression) hcl.Diagnostics {
 		return diags
 	}
 	if text, ok := jsonString(expr); ok {
-		_, diags = hclsyntax.ParseTemplate([]byte(text), expr.Range().Filename, insideQuotes(expr))
+		_, diags = safehcl.ParseTemplate([]byte(text), expr.Range().Filename, insideQuotes(expr))
 	}
 	return d.keepInside(diags, expr.Range())
 }

@@ -12,7 +12,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/hashicorp/hcl/v2/json"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // File is one configuration file of a module.
@@ -121,9 +122,9 @@ func (l *Loader) parseFile(dir, name string) (*File, hcl.Diagnostics) {
 	}
 	var diags hcl.Diagnostics
 	if file.JSON {
-		file.File, diags = json.Parse(source, display)
+		file.File, diags = safehcl.ParseJSON(source, display)
 	} else {
-		file.File, diags = hclsyntax.ParseConfig(source, display, hcl.InitialPos)
+		file.File, diags = safehcl.ParseConfig(source, display, hcl.InitialPos)
 	}
 	if file.File == nil {
 		file.File = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // importBlock is an import block of the root module.
@@ -44,7 +46,7 @@ func importTarget(expr hcl.Expression) hcl.Traversal {
 		if diags.HasErrors() || text.Type() != cty.String || text.IsNull() {
 			return nil
 		}
-		parsed, diags := hclsyntax.ParseExpression([]byte(text.AsString()), "", hcl.InitialPos)
+		parsed, diags := safehcl.ParseExpression([]byte(text.AsString()), "", hcl.InitialPos)
 		if diags.HasErrors() {
 			return nil
 		}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // visit calls a function for every node of a file's syntax, if the text occurs in it. For files in JSON these are the
@@ -35,7 +37,7 @@ func (f *File) visit(text string, each func(node hclsyntax.Node, place func(hcl.
 		if !ok || !strings.Contains(template, text) {
 			continue
 		}
-		if expr, diags := hclsyntax.ParseTemplate([]byte(template), f.Display, hcl.InitialPos); !diags.HasErrors() {
+		if expr, diags := safehcl.ParseTemplate([]byte(template), f.Display, hcl.InitialPos); !diags.HasErrors() {
 			visitAll(expr, func(node hclsyntax.Node) { each(node, beginning) })
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 )
 
@@ -121,7 +121,7 @@ func (r *rewriter) withoutForeignValidations(name string, text []byte) []byte {
 		var texts []string
 		own := true
 		for _, key := range []string{"condition", "error_message"} {
-			expr, diags := hclsyntax.ParseTemplate([]byte(rule[key]), "", hcl.InitialPos)
+			expr, diags := safehcl.ParseTemplate([]byte(rule[key]), "", hcl.InitialPos)
 			if diags.HasErrors() {
 				return text
 			}
@@ -224,7 +224,7 @@ func (j *jsonRewriter) text(path []string, text string, start int) {
 		if replaced, ok := j.replacement(name); ok && j.inRoot {
 			changed = replaced
 		}
-	} else if expr, diags := hclsyntax.ParseTemplate([]byte(text), "", hcl.InitialPos); !diags.HasErrors() {
+	} else if expr, diags := safehcl.ParseTemplate([]byte(text), "", hcl.InitialPos); !diags.HasErrors() {
 		edits := j.rewriter.edits(walk(expr), j.inRoot)
 		changed = string(newEdited("", []byte(text), []byte(text), edits).content)
 	}

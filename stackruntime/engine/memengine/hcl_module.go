@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
@@ -149,18 +149,19 @@ func loadModule(dir, stackDir string, callers []string) (*hclProgram, hcl.Diagno
 		calls:     map[string]*callConfig{},
 	}
 	d := decoder{program: p, stackDir: stackDir, path: append(slices.Clone(callers), dir)}
-	parser := hclparse.NewParser()
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		content, err := os.ReadFile(path)
 		if err != nil {
 			return nil, d.diags.Append(failure(name, err))
 		}
-		parse := parser.ParseHCL
-		if strings.HasSuffix(name, ".json") {
-			parse = parser.ParseJSON
+		var file *hcl.File
+		var diags hcl.Diagnostics
+		if display := displayName(path, stackDir); strings.HasSuffix(name, ".json") {
+			file, diags = safehcl.ParseJSON(content, display)
+		} else {
+			file, diags = safehcl.ParseConfig(content, display, hcl.InitialPos)
 		}
-		file, diags := parse(content, displayName(path, stackDir))
 		d.diags = d.diags.Extend(diags)
 		if file != nil {
 			d.decodeFile(file.Body)

@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // ProviderPrefix stands before the names of functions of providers.
@@ -77,7 +79,7 @@ func callsInStrings(e hcl.Expression) []ProviderCall {
 		if !strings.Contains(text, "${") && !strings.Contains(text, "%{") {
 			return
 		}
-		template, diags := hclsyntax.ParseTemplate([]byte(text), "", hcl.InitialPos)
+		template, diags := safehcl.ParseTemplate([]byte(text), "", hcl.InitialPos)
 		if diags.HasErrors() {
 			return // likewise
 		}

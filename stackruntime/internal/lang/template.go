@@ -12,6 +12,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // Positions of the arguments that both template functions take.
@@ -111,7 +113,7 @@ func loadTemplate(baseDir string, path cty.Value) (hclsyntax.Expression, cty.Val
 		bare, _ := path.Unmark()
 		displayed = bare.AsString()
 	}
-	template, diags := hclsyntax.ParseTemplate([]byte(source), displayed, hcl.InitialPos)
+	template, diags := safehcl.ParseTemplate([]byte(source), displayed, hcl.InitialPos)
 	if diags.HasErrors() {
 		return nil, nil, function.NewArgErrorf(templateArg, "not a valid template: %w", diags)
 	}
@@ -141,7 +143,7 @@ func templateStringFunction(functions templateFunctions) function.Function {
 				_, variableMarks := args[variablesArg].UnmarkDeep()
 				return cty.UnknownVal(cty.String).WithMarks(own, variableMarks), nil
 			}
-			template, diags := hclsyntax.ParseTemplate([]byte(source.AsString()), "<template string>", hcl.InitialPos)
+			template, diags := safehcl.ParseTemplate([]byte(source.AsString()), "<template string>", hcl.InitialPos)
 			if diags.HasErrors() {
 				if len(own) > 0 {
 					return cty.NilVal, function.NewArgErrorf(templateArg, "not a valid template; the details are hidden because the template is")
