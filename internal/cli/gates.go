@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order/changes"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order/gated"
 	"github.com/cairnstacks/cairn/internal/order/render"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
@@ -109,8 +109,8 @@ type gates struct {
 	options    gateOptions
 	parallel   int
 	work       *rollout.Work
-	repository *changes.Repository // nil if it does not matter what has changed
-	diff       *changes.Diff       // the same; of a workspace file, which has its own reasons, nil
+	repository *gitdiff.Repository // nil if it does not matter what has changed
+	diff       *gitdiff.Diff       // the same; of a workspace file, which has its own reasons, nil
 	diags      hcl.Diagnostics
 	output     *render.Output // while it runs
 	unanswered bool           // the input has ended: who is asked cannot answer any more

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
@@ -28,7 +28,7 @@ func (s *session) keepFromGit(ctx context.Context, path string, patterns ...stri
 		return
 	}
 	dir := filepath.Dir(path)
-	repository, err := changes.Open(ctx, dir)
+	repository, err := gitdiff.Open(ctx, dir)
 	switch {
 	case err == nil && len(repository.Ignored(ctx, path)) > 0:
 		return

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/order/changes"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
@@ -84,7 +84,7 @@ func (s *session) noteEmpty(l listing, o treeOptions) {
 }
 
 // noteGone says which stacks there are no more.
-func (s *session) noteGone(all []changes.Gone) {
+func (s *session) noteGone(all []gitdiff.Gone) {
 	for _, gone := range all {
 		name := cmp.Or(gone.Name, gone.Path)
 		if gone.RenamedTo != "" {
@@ -114,7 +114,7 @@ type stackList struct {
 	FormatVersion string                  `json:"format_version"`
 	Base          *listBase               `json:"base,omitempty"`
 	Stacks        []listedStack           `json:"stacks"`
-	Gone          []changes.Gone          `json:"gone,omitempty"`
+	Gone          []gitdiff.Gone          `json:"gone,omitempty"`
 	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
 }
 
@@ -132,7 +132,7 @@ type listedStack struct {
 	Name        string           `json:"name,omitempty"`
 	Description string           `json:"description,omitempty"`
 	Tags        []string         `json:"tags"`
-	Reasons     []changes.Reason `json:"reasons,omitempty"`
+	Reasons     []gitdiff.Reason `json:"reasons,omitempty"`
 	Wanted      string           `json:"wanted,omitempty"`
 
 	// Of what a workspace file names:
@@ -161,4 +161,4 @@ func (s *session) listDocument(l listing) stackList {
 	}
 }
 
-func baseOf(diff *changes.Diff) *listBase { return &listBase{diff.Base, diff.Commit} }
+func baseOf(diff *gitdiff.Diff) *listBase { return &listBase{diff.Base, diff.Commit} }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/order/render"
 	"github.com/cairnstacks/cairn/internal/order/workspace"
 )
@@ -27,7 +27,7 @@ type ordering struct {
 	find     func(name string) (int, error)
 	diags    hcl.Diagnostics // warnings
 
-	repository *changes.Repository // nil if it does not matter what has changed
+	repository *gitdiff.Repository // nil if it does not matter what has changed
 
 	groups []render.Group
 	kind   func(node int) render.Kind // nil if there is only one

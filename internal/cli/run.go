@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/order/changes"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 )
 
 // runOptions say how a command is run in stacks.
@@ -100,7 +100,7 @@ func (o *runOptions) checkFlags() error {
 }
 
 // refuseDirty refuses to act on changes that only this working copy has.
-func refuseDirty(ctx context.Context, repository *changes.Repository) error {
+func refuseDirty(ctx context.Context, repository *gitdiff.Repository) error {
 	dirty, err := repository.Dirty(ctx)
 	if err != nil || len(dirty) == 0 {
 		return err

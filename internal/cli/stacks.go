@@ -12,8 +12,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/order/gated"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
@@ -40,7 +40,7 @@ var _, _, _ stacks = (*openedWorkspace)(nil), (*stackTree)(nil), (*gates)(nil)
 type listing struct {
 	stacks []listedStack
 	base   *listBase      // nil if it does not matter what has changed
-	gone   []changes.Gone // the same
+	gone   []gitdiff.Gone // the same
 	diags  hcl.Diagnostics
 }
 
@@ -181,8 +181,8 @@ func tagQueries(option string, texts []string) ([]stackdir.Query, error) {
 }
 
 // diffOf asks git what has changed in a tree since the base of the options.
-func (o *treeOptions) diffOf(ctx context.Context, root string) (*changes.Repository, *changes.Diff, error) {
-	repository, err := changes.Open(ctx, root)
+func (o *treeOptions) diffOf(ctx context.Context, root string) (*gitdiff.Repository, *gitdiff.Diff, error) {
+	repository, err := gitdiff.Open(ctx, root)
 	if err != nil {
 		return nil, nil, changeProblem(err)
 	}
@@ -192,7 +192,7 @@ func (o *treeOptions) diffOf(ctx context.Context, root string) (*changes.Reposit
 
 // changeProblem makes a diagnostic of an error of change detection.
 func changeProblem(err error) error {
-	if p, ok := errors.AsType[*changes.Problem](err); ok {
+	if p, ok := errors.AsType[*gitdiff.Problem](err); ok {
 		return fail(p.Summary, "%s", p.Detail)
 	}
 	return err

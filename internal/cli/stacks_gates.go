@@ -10,8 +10,8 @@ import (
 	"path"
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/order/process"
 	"github.com/cairnstacks/cairn/internal/order/render"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
@@ -87,7 +87,7 @@ func (g *gates) listed(inOrder bool) (listing, error) {
 		}
 		if g.diff != nil {
 			for _, reason := range u.Reasons {
-				listed.Reasons = append(listed.Reasons, changes.Reason{Kind: changes.Gate, Text: reason})
+				listed.Reasons = append(listed.Reasons, gitdiff.Reason{Kind: gitdiff.Gate, Text: reason})
 			}
 		}
 		l.stacks = append(l.stacks, listed)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/order/process"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
 	"github.com/cairnstacks/cairn/internal/order/tagquery"
@@ -33,9 +33,9 @@ type stackTree struct {
 
 // changedStacks are what has changed in a tree.
 type changedStacks struct {
-	*changes.Stacks
-	diff       *changes.Diff
-	repository *changes.Repository
+	*gitdiff.Stacks
+	diff       *gitdiff.Diff
+	repository *gitdiff.Repository
 }
 
 // loadTree reads a tree. Warnings are in it.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/order/process"
 	"github.com/cairnstacks/cairn/internal/order/render"
 	"github.com/cairnstacks/cairn/internal/order/workspace"
@@ -29,7 +29,7 @@ type openedWorkspace struct {
 	absolute string // path of the root
 	selected workspace.Selected
 	changes  *workspace.Changes // nil if it does not matter what has changed
-	diff     *changes.Diff      // the same
+	diff     *gitdiff.Diff      // the same
 }
 
 // openWorkspace reads the workspace file and selects of the graph that is made of it.

@@ -12,8 +12,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/order/gated"
 	"github.com/cairnstacks/cairn/internal/order/workspace"
 )
@@ -459,13 +459,13 @@ later: {tag_query: 'dir:later', rules: {plan_after: [r]}}`,
 }
 
 // changedBy returns what changed files mean by a workspace file, by their paths from the root of the repository.
-func changedBy(t testing.TB, m *workspace.Model, files ...string) map[*workspace.Leaf][]changes.Reason {
+func changedBy(t testing.TB, m *workspace.Model, files ...string) map[*workspace.Leaf][]gitdiff.Reason {
 	t.Helper()
-	var list []changes.File
+	var list []gitdiff.File
 	for _, file := range files {
-		list = append(list, changes.File{Path: file})
+		list = append(list, gitdiff.File{Path: file})
 	}
-	diff, err := changes.DiffOf(".", list...)
+	diff, err := gitdiff.DiffOf(".", list...)
 	if err != nil {
 		t.Fatal(err)
 	}

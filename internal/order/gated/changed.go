@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/order/changes"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order/localsource"
 )
 
 // Changed returns a cause for each dirspace that a diff concerns: a file that belongs to it has changed, or a file of a local module that it
 // uses at any depth. Root is the directory of the repository.
-func (l *Layout) Changed(root string, diff *changes.Diff) ([]Cause, error) {
+func (l *Layout) Changed(root string, diff *gitdiff.Diff) ([]Cause, error) {
 	files, err := diff.Below(root)
 	if err != nil {
 		return nil, err

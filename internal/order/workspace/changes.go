@@ -12,14 +12,14 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order/changes"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
 )
 
 // Changes says which stacks and tasks count as modified, and why.
 type Changes struct {
-	Reasons map[*Leaf][]changes.Reason
-	Gone    []changes.Gone // stacks that there were, by the names that they had
+	Reasons map[*Leaf][]gitdiff.Reason
+	Gone    []gitdiff.Gone // stacks that there were, by the names that they had
 
 	// ByOutputs are the stacks that count as modified only if outputs of others change, with these others.
 	ByOutputs map[*Leaf][]*Leaf
@@ -29,8 +29,8 @@ type Changes struct {
 
 // Changes finds out what a diff means for the stacks and tasks of the workspace file in the directory root: for its directories and the
 // modules that they use, for files that are watched, for what is run with something else, and for what is modified by all these.
-func (m *Model) Changes(ctx context.Context, root string, diff *changes.Diff) (*Changes, error) {
-	c := &Changes{Reasons: map[*Leaf][]changes.Reason{}}
+func (m *Model) Changes(ctx context.Context, root string, diff *gitdiff.Diff) (*Changes, error) {
+	c := &Changes{Reasons: map[*Leaf][]gitdiff.Reason{}}
 	if err := c.addDirectories(ctx, m, root, diff); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (m *Model) Changes(ctx context.Context, root string, diff *changes.Diff) (*
 		return nil, err
 	}
 	for leaf, cause := range m.watching(files) {
-		c.add(leaf, changes.Reason{Kind: changes.Watched, Text: cause.Text})
+		c.add(leaf, gitdiff.Reason{Kind: gitdiff.Watched, Text: cause.Text})
 	}
 	if err := c.addInputs(ctx, m, root, diff); err != nil {
 		return nil, err
@@ -51,20 +51,20 @@ func (m *Model) Changes(ctx context.Context, root string, diff *changes.Diff) (*
 	modified := m.modified(own)
 	for leaf, cause := range modified {
 		if cause.By != nil {
-			c.add(leaf, changes.Reason{Kind: changes.ModifiedBy, Text: cause.Text})
+			c.add(leaf, gitdiff.Reason{Kind: gitdiff.ModifiedBy, Text: cause.Text})
 		}
 	}
 	c.ByOutputs = m.onlyByOutputs(own, modified)
 	return c, nil
 }
 
-func (c *Changes) add(leaf *Leaf, reason changes.Reason) {
+func (c *Changes) add(leaf *Leaf, reason gitdiff.Reason) {
 	c.Reasons[leaf] = append(c.Reasons[leaf], reason)
 }
 
 // addDirectories adds what has changed in the directories of stacks, and in the modules that they use. A file in a directory belongs to the
 // stacks in it, or in the nearest directory above it that has some; what a stack says about its files replaces that.
-func (c *Changes) addDirectories(ctx context.Context, m *Model, root string, diff *changes.Diff) error {
+func (c *Changes) addDirectories(ctx context.Context, m *Model, root string, diff *gitdiff.Diff) error {
 	tree := &stackdir.Tree{Root: root}
 	for _, leaf := range m.Leaves {
 		if leaf.Stack != nil {
@@ -84,7 +84,7 @@ func (c *Changes) addDirectories(ctx context.Context, m *Model, root string, dif
 		}
 		i, _ := tree.Index(path.Join("/", leaf.Stack.Dir)) // where it was put
 		for _, reason := range found.Reasons[i] {
-			if leaf.Stack.Files == nil || reason.Kind != changes.InDirectory {
+			if leaf.Stack.Files == nil || reason.Kind != gitdiff.InDirectory {
 				c.add(leaf, reason)
 			}
 		}
@@ -93,7 +93,7 @@ func (c *Changes) addDirectories(ctx context.Context, m *Model, root string, dif
 }
 
 // addInputs adds the stacks for which the workspace file itself says something else than at the base, and those that it had then.
-func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *changes.Diff) error {
+func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *gitdiff.Diff) error {
 	prefix, err := diff.Prefix(root)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *ch
 		return nil
 	}
 	add := func(leaf *Leaf, text string) {
-		c.add(leaf, changes.Reason{Kind: changes.Inputs, File: file.Path, Text: text})
+		c.add(leaf, gitdiff.Reason{Kind: gitdiff.Inputs, File: file.Path, Text: text})
 	}
 	before, err := modelBefore(ctx, diff, file)
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *ch
 		add(leaf, cause.Text)
 	}
 	for _, gone := range inputs.gone {
-		one := changes.Gone{Path: path.Join("/", gone.leaf.Stack.Dir), Name: gone.leaf.Name}
+		one := gitdiff.Gone{Path: path.Join("/", gone.leaf.Stack.Dir), Name: gone.leaf.Name}
 		if gone.renamedTo != nil {
 			one.RenamedTo = gone.renamedTo.Name
 		}
@@ -129,7 +129,7 @@ func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *ch
 }
 
 // modelBefore is what the workspace file said at the base, which was nothing if it is new.
-func modelBefore(ctx context.Context, diff *changes.Diff, file *changes.File) (*Model, error) {
+func modelBefore(ctx context.Context, diff *gitdiff.Diff, file *gitdiff.File) (*Model, error) {
 	var src []byte
 	if !file.Added && !file.Untracked {
 		var err error

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/order/stackdir"
 )
 
@@ -75,7 +75,7 @@ type Selected struct {
 
 	// Reasons say why something has changed, and of tasks that go along with what has changed why they do; nil if it does not matter what has
 	// changed.
-	Reasons map[*Leaf][]changes.Reason
+	Reasons map[*Leaf][]gitdiff.Reason
 }
 
 // Why says why something is selected, as far as it is not by filters alone.
@@ -105,7 +105,7 @@ func (m *Model) Select(filter Filter) Selected {
 	if filter.Changes != nil {
 		s.Reasons = maps.Clone(filter.Changes.Reasons)
 		for leaf, cause := range going {
-			s.Reasons[leaf] = []changes.Reason{{Kind: changes.GoesAlong, Text: cause.Text}}
+			s.Reasons[leaf] = []gitdiff.Reason{{Kind: gitdiff.GoesAlong, Text: cause.Text}}
 		}
 	}
 	return s

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/changes"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
 )
 
@@ -37,11 +37,11 @@ func resolve(t testing.TB, src string) *Model {
 // changedBy returns what changed files mean, by their paths from the root of the repository.
 func changedBy(t testing.TB, m *Model, files ...string) *Changes {
 	t.Helper()
-	var list []changes.File
+	var list []gitdiff.File
 	for _, file := range files {
-		list = append(list, changes.File{Path: file})
+		list = append(list, gitdiff.File{Path: file})
 	}
-	diff, err := changes.DiffOf(".", list...)
+	diff, err := gitdiff.DiffOf(".", list...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -496,7 +496,7 @@ stack "alarm" {
 		got := map[string]string{}
 		own := map[*Leaf]Cause{}
 		for leaf, reasons := range changedBy(t, m, file).Reasons {
-			if reasons[0].Kind != changes.ModifiedBy {
+			if reasons[0].Kind != gitdiff.ModifiedBy {
 				own[leaf] = Cause{Text: reasons[0].Text}
 			}
 			got[leaf.Name] = reasons[0].Text

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package changes finds out with git what has changed, as a [Diff], and which stacks of a tree that concerns, and why. The packages of other
+// Package gitdiff finds out with git what has changed, as a [Diff], and which stacks of a tree that concerns, and why. The packages of other
 // formats find out the latter for their own stacks.
 //
 // A stack of a tree has changed if, since the base, something has changed
@@ -19,4 +19,4 @@
 //	G2. Git is run, never imitated, and never writes: no lock is taken, and of what a repository configures, no monitors of
 //	    files and no programs that show differences are run.
 //	G3. The repository is that of the directory. GIT_DIR and the like, which git sets for its hooks, do not choose another one.
-package changes
+package gitdiff
