@@ -7,7 +7,7 @@
 // There are three parts. The evaluator is measured by the Go benchmarks of package stackruntime, each case in a
 // process of its own so that its peak memory is known too. The whole of cairn is compared with the engine's own
 // processes: the same modules, planned and applied by a bare loop that does nothing but start them. The ordering
-// of many stacks is measured by the Go benchmarks below internal/order, and by commands in generated repositories.
+// of many stacks is measured by Go benchmarks of its packages, and by commands in generated repositories.
 //
 // Rules:
 //

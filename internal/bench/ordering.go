@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-const orderingPackage = "github.com/cairnstacks/cairn/internal/order"
+// internalPackages is where the packages are whose benchmarks are run.
+const internalPackages = "github.com/cairnstacks/cairn/internal"
 
 const orderingRepeats = 3
 
@@ -38,7 +39,7 @@ func (r *report) measureOrdering(ctx context.Context, opts options, dir string) 
 
 // measureLimits measures the two cases for which limits are set.
 func (r *report) measureLimits(ctx context.Context, dir string) error {
-	measured, err := runBenchmarks(ctx, dir, "", "^BenchmarkOrderO0[78]$")
+	measured, err := runBenchmarks(ctx, dir, "order", "^BenchmarkOrderO0[78]$")
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (r *report) measureLimits(ctx context.Context, dir string) error {
 
 // measureGraphs measures how operations on graphs grow.
 func (r *report) measureGraphs(ctx context.Context, dir string) error {
-	measured, err := runBenchmarks(ctx, dir, "", "^BenchmarkGrowth$/.*/^(random|layered)$")
+	measured, err := runBenchmarks(ctx, dir, "order", "^BenchmarkGrowth$/.*/^(random|layered)$")
 	if err != nil {
 		return err
 	}
@@ -87,14 +88,14 @@ func (r *report) measureGraphs(ctx context.Context, dir string) error {
 func (r *report) measureReading(ctx context.Context, dir string) error {
 	table := newTable("what is read", "100", "1 000", "10 000", "CPU seconds", "peak heap MB")
 	for _, c := range []struct{ what, in, pattern, name string }{
-		{"stack directories", "stackdir", "^BenchmarkLoad$", "Load"},
-		{"directories with gates", "gated", "^BenchmarkLoad$/^patterns$/^1_changed$", "Load/patterns/1_changed"},
-		{"the same, all changed", "gated", "^BenchmarkLoad$/^patterns$/^all_changed$", "Load/patterns/all_changed"},
-		{"the same, each named", "gated", "^BenchmarkLoad$/^names$/^all_changed$", "Load/names/all_changed"},
-		{"blocks of a workspace file", "workspace", "^BenchmarkParse$", "Parse"},
-		{"references of such a file by tags, globs, paths, expressions", "workspace", "^BenchmarkReferences$", "References"},
-		{"calls of SLS files, with five requisites each", "lowdata", "^BenchmarkCompile$", "Compile"},
-		{"changed stacks that use modules", "changes", "^BenchmarkStacks$", "Stacks"},
+		{"stack directories", "format/terramate", "^BenchmarkLoad$", "Load"},
+		{"directories with gates", "format/terrateam", "^BenchmarkLoad$/^patterns$/^1_changed$", "Load/patterns/1_changed"},
+		{"the same, all changed", "format/terrateam", "^BenchmarkLoad$/^patterns$/^all_changed$", "Load/patterns/all_changed"},
+		{"the same, each named", "format/terrateam", "^BenchmarkLoad$/^names$/^all_changed$", "Load/names/all_changed"},
+		{"blocks of a workspace file", "format/cairnfile", "^BenchmarkParse$", "Parse"},
+		{"references of such a file by tags, globs, paths, expressions", "format/cairnfile", "^BenchmarkReferences$", "References"},
+		{"calls of SLS files, with five requisites each", "order/lowdata", "^BenchmarkCompile$", "Compile"},
+		{"changed stacks that use modules", "gitdiff", "^BenchmarkStacks$", "Stacks"},
 	} {
 		measured, err := runBenchmarks(ctx, dir, c.in, c.pattern)
 		if err != nil {
@@ -104,7 +105,7 @@ func (r *report) measureReading(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	r.section("Growth of what is read", fmt.Sprintf("`go test ./internal/order/... -run='^$' -bench='Load|Parse|References|Compile|Stacks'`. µs of processor time for each of 100, 1 000 and 10 000, "+
+	r.section("Growth of what is read", fmt.Sprintf("`go test ./internal/... -run='^$' -bench='Load|Parse|References|Compile|Stacks'`. µs of processor time for each of 100, 1 000 and 10 000, "+
 		"then all of it and the heap for 10 000; with the sequence that comes out. Medians of %d runs.", orderingRepeats), table)
 	return nil
 }
@@ -115,12 +116,12 @@ type cost struct{ milliseconds, perItem, peakMB float64 }
 // costs are by the name of a benchmark, without the prefix that all have.
 type costs map[string]cost
 
-// runBenchmarks runs benchmarks of a package below that of graphs.
+// runBenchmarks runs benchmarks of one of the internal packages.
 func runBenchmarks(ctx context.Context, dir, in, pattern string) (costs, error) {
-	name := "order-" + in + ".test"
+	name := strings.ReplaceAll(in, "/", "-") + ".test"
 	program := filepath.Join(dir, name)
 	progress("ordering: %s %s", in, pattern)
-	if output, err := command(ctx, "go", "test", "-c", "-o", program, path.Join(orderingPackage, in)).CombinedOutput(); err != nil {
+	if output, err := command(ctx, "go", "test", "-c", "-o", program, path.Join(internalPackages, in)).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the benchmarks of %s: %w\n%s", in, err, output)
 	}
 	cmd := command(ctx, program, "-test.run=^$", "-test.bench="+pattern, "-test.benchtime=100ms", "-test.count="+strconv.Itoa(orderingRepeats))

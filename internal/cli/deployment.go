@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/internal/order/workspace"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 )
@@ -24,7 +24,7 @@ const deploymentVariable = "CAIRN_DEPLOYMENT"
 // chooseDeployment finds out which deployment is meant.
 func (s *session) chooseDeployment() error {
 	name := firstSet(s.options.deployment, os.Getenv(deploymentVariable), deployment.Default)
-	if !workspace.IsDeployment(name) {
+	if !cairnfile.IsDeployment(name) {
 		return fail("Invalid name of a deployment", "The name %q, from -deployment or %s, must be of letters, digits, \"_\" and \"-\", 63 at most, and not begin with \"-\".",
 			name, deploymentVariable)
 	}

@@ -11,12 +11,12 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
+	"github.com/cairnstacks/cairn/internal/format/terramate"
+	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
-	"github.com/cairnstacks/cairn/internal/order/gated"
 	"github.com/cairnstacks/cairn/internal/order/render"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
-	"github.com/cairnstacks/cairn/internal/order/stackdir"
-	"github.com/cairnstacks/cairn/internal/order/workspace"
 )
 
 // gateOptions choose what goes through the gates, and how.
@@ -123,29 +123,29 @@ func (s *session) openGates(ctx context.Context, mode rollout.Mode, o gateOption
 		return nil, err
 	}
 	g := &gates{place: at, session: s, mode: mode, options: o, parallel: max(int(o.parallelOption), 1)}
-	if workspace.Exists(g.root) {
-		if gated.Exists(g.root) {
-			s.note("There are both %s and %s: the former is used.\n", workspace.FileName, gated.ConfigFile)
+	if cairnfile.Exists(g.root) {
+		if terrateam.Exists(g.root) {
+			s.note("There are both %s and %s: the former is used.\n", cairnfile.FileName, terrateam.ConfigFile)
 		}
 		return g, g.fromWorkspace(ctx)
 	}
 	err = g.fromConfig(ctx)
-	if errors.Is(err, gated.ErrNoConfig) {
+	if errors.Is(err, terrateam.ErrNoConfig) {
 		from, what := "roots", "all directories with a stack or a root module"
 		if hasStackBlocks(g.root) {
 			from, what = "dirs", "the stack directories that there are"
 		}
 		return nil, fail("No gates", "There is neither a file %s nor %s in %s, which say what stacks there are and what they wait for. "+
 			"Add one, or name the repository with -root=DIR; \"cairn order convert -from=%s > %s\" writes one for %s.",
-			workspace.FileName, gated.ConfigFile, shownDir(g.root), from, workspace.FileName, what)
+			cairnfile.FileName, terrateam.ConfigFile, shownDir(g.root), from, cairnfile.FileName, what)
 	}
 	return g, err
 }
 
 // hasStackBlocks tells whether a tree has stack directories of which a file says that they are.
 func hasStackBlocks(root string) bool {
-	tree, _ := stackdir.Load(root) //nolint:errcheck // whoever uses the tree reports what is wrong with it
-	return tree != nil && slices.ContainsFunc(tree.Stacks, func(s *stackdir.Stack) bool { return s.Range.Start.Line > 0 })
+	tree, _ := terramate.Load(root) //nolint:errcheck // whoever uses the tree reports what is wrong with it
+	return tree != nil && slices.ContainsFunc(tree.Stacks, func(s *terramate.Stack) bool { return s.Range.Start.Line > 0 })
 }
 
 // checkStates refuses stacks that share a state, as what one of them plans, the other one changes, and those in a state that is not theirs.

@@ -9,20 +9,20 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/cairnstacks/cairn/internal/order/gated"
+	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
 )
 
 // fromConfig reads the configuration of gates and selects of it.
 func (g *gates) fromConfig(ctx context.Context) error {
-	layout, diags, err := gated.Load(g.root)
+	layout, diags, err := terrateam.Load(g.root)
 	if err == nil && diags.HasErrors() {
 		err = diags
 	}
 	if err != nil {
 		return err
 	}
-	filter := gated.Filter{Below: g.below}
+	filter := terrateam.Filter{Below: g.below}
 	if filter.TagFilter, err = g.options.tree.tagFilter(); err != nil {
 		return err
 	}
@@ -38,8 +38,8 @@ func (g *gates) fromConfig(ctx context.Context) error {
 			return changeProblem(err)
 		}
 	}
-	change := layout.Change(causes, gated.ChangeOptions{Destroy: g.mode == rollout.Destroy, Only: layout.Only(filter)})
-	work, moreDiags := change.Rollout(gated.RolloutOptions{Root: g.root, Name: g.shown})
+	change := layout.Change(causes, terrateam.ChangeOptions{Destroy: g.mode == rollout.Destroy, Only: layout.Only(filter)})
+	work, moreDiags := change.Rollout(terrateam.RolloutOptions{Root: g.root, Name: g.shown})
 	if moreDiags.HasErrors() {
 		return moreDiags
 	}

@@ -8,13 +8,13 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
-	"github.com/cairnstacks/cairn/internal/order/workspace"
 )
 
 // fromWorkspace reads the workspace file and selects of it.
 func (g *gates) fromWorkspace(ctx context.Context) error {
-	w, err := g.session.openWorkspace(ctx, g.place, g.options.tree, func(m *workspace.Model) (*workspace.Graph, hcl.Diagnostics) {
+	w, err := g.session.openWorkspace(ctx, g.place, g.options.tree, func(m *cairnfile.Model) (*cairnfile.Graph, hcl.Diagnostics) {
 		if g.mode == rollout.Destroy {
 			return m.DestroyGraph()
 		}
@@ -28,9 +28,9 @@ func (g *gates) fromWorkspace(ctx context.Context) error {
 	if g.options.parallelOption == 0 {
 		g.parallel = max(w.Model.Parallel, 1)
 	}
-	options := workspace.RolloutOptions{
+	options := cairnfile.RolloutOptions{
 		Root: w.absolute, Selected: w.selected.Leaves, Tasks: g.mode == rollout.ApplyAll,
-		Reasons: func(leaf *workspace.Leaf) []string {
+		Reasons: func(leaf *cairnfile.Leaf) []string {
 			if w.changes == nil {
 				return []string{"everything is asked for"}
 			}

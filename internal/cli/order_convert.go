@@ -16,12 +16,12 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order/convert"
-	"github.com/cairnstacks/cairn/internal/order/gated"
-	"github.com/cairnstacks/cairn/internal/order/localsource"
-	"github.com/cairnstacks/cairn/internal/order/stackdir"
-	"github.com/cairnstacks/cairn/internal/order/terragrunt"
-	"github.com/cairnstacks/cairn/internal/order/workspace"
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
+	"github.com/cairnstacks/cairn/internal/format/convert"
+	"github.com/cairnstacks/cairn/internal/format/localsource"
+	"github.com/cairnstacks/cairn/internal/format/terragrunt"
+	"github.com/cairnstacks/cairn/internal/format/terramate"
+	"github.com/cairnstacks/cairn/internal/format/terrateam"
 )
 
 // convertOptions say what is converted.
@@ -130,10 +130,10 @@ func (s *session) convert(o convertOptions, args []string) (convert.Result, hcl.
 		return convert.Result{}, nil, err
 	}
 	if o.from == "workspace" {
-		if !workspace.Exists(at.root) {
-			return convert.Result{}, nil, fail("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", workspace.FileName, shownDir(at.root))
+		if !cairnfile.Exists(at.root) {
+			return convert.Result{}, nil, fail("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", cairnfile.FileName, shownDir(at.root))
 		}
-		model, diags := workspace.Load(at.root)
+		model, diags := cairnfile.Load(at.root)
 		if diags.HasErrors() {
 			return convert.Result{}, diags, nil
 		}
@@ -185,7 +185,7 @@ func (s *session) writeConverted(out string, files []convert.File) error {
 }
 
 // targets are the formats that a workspace file is written in.
-var targets = map[string]func(*workspace.Model) (convert.Result, hcl.Diagnostics){
+var targets = map[string]func(*cairnfile.Model) (convert.Result, hcl.Diagnostics){
 	"dirs": convert.ToDirs, "gates": convert.ToGates, "plugins": convert.ToPlugins, "states": convert.ToStates,
 }
 
@@ -201,7 +201,7 @@ var sources = map[string]func(s *session, root string, o convertOptions, args []
 }
 
 func (s *session) convertRoots(root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
-	dirs, diags := workspace.Find(root)
+	dirs, diags := cairnfile.Find(root)
 	if !diags.HasErrors() && len(dirs) == 0 {
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagWarning, Summary: "No stacks",
@@ -220,7 +220,7 @@ func (s *session) convertTerragrunt(root string, _ convertOptions, _ []string) (
 }
 
 func (s *session) convertDirs(root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
-	tree, diags := stackdir.Load(root)
+	tree, diags := terramate.Load(root)
 	for name, file := range tree.Files {
 		s.files[name] = file
 	}
@@ -235,9 +235,9 @@ func (s *session) convertDirs(root string, _ convertOptions, _ []string) (conver
 }
 
 func (s *session) convertGates(root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
-	layout, diags, err := gated.Load(root)
-	if errors.Is(err, gated.ErrNoConfig) {
-		err = fail("No configuration", "There is no file %s in %s. Name its repository with -root=DIR.", gated.ConfigFile, shownDir(root))
+	layout, diags, err := terrateam.Load(root)
+	if errors.Is(err, terrateam.ErrNoConfig) {
+		err = fail("No configuration", "There is no file %s in %s. Name its repository with -root=DIR.", terrateam.ConfigFile, shownDir(root))
 	}
 	if err != nil || diags.HasErrors() {
 		return convert.Result{}, diags, err

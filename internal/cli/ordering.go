@@ -12,10 +12,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/render"
-	"github.com/cairnstacks/cairn/internal/order/workspace"
 )
 
 // ordering is what can be shown of an order, whatever the format in which it is described.
@@ -56,7 +56,7 @@ func (s *session) openOrdering(ctx context.Context, options treeOptions) (*order
 }
 
 func noPhases() error {
-	return fail("No phases", "The option -phases is about stacks of a file %s, which are planned and applied; here is none. Leave it out.", workspace.FileName)
+	return fail("No phases", "The option -phases is about stacks of a file %s, which are planned and applied; here is none. Leave it out.", cairnfile.FileName)
 }
 
 // finder finds nodes by what users call them. The positions in its slices are numbers of nodes.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/format/plugintasks"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/process"
-	"github.com/cairnstacks/cairn/internal/order/stage"
 )
 
 // pluginOptions choose tasks of plugins.
@@ -38,25 +38,25 @@ func (o *pluginOptions) alone() error {
 }
 
 // loadPlugins returns the tasks of plugins in order, the selected ones, and warnings.
-func loadPlugins(o pluginOptions) ([]*stage.Task, order.Selection, hcl.Diagnostics, error) {
-	mode := stage.Strict
+func loadPlugins(o pluginOptions) ([]*plugintasks.Task, order.Selection, hcl.Diagnostics, error) {
+	mode := plugintasks.Strict
 	if o.lenient {
-		mode = stage.Lenient
+		mode = plugintasks.Lenient
 	}
-	tasks, diags := stage.Load(o.dir, mode)
+	tasks, diags := plugintasks.Load(o.dir, mode)
 	if diags.HasErrors() {
 		return nil, nil, nil, diags
 	}
 	switch o.lint {
 	case "":
 	case "original":
-		diags = diags.Extend(stage.Lint(tasks, stage.Original))
+		diags = diags.Extend(plugintasks.Lint(tasks, plugintasks.Original))
 	case "final":
-		diags = diags.Extend(stage.Lint(tasks, stage.Final))
+		diags = diags.Extend(plugintasks.Lint(tasks, plugintasks.Final))
 	default:
 		return nil, nil, nil, fail("Unknown convention", "There is no convention %q of ranges. Use -lint=original or -lint=final.", o.lint)
 	}
-	diags = diags.Extend(stage.CheckRoles(o.dir, tasks, o.roles))
+	diags = diags.Extend(plugintasks.CheckRoles(o.dir, tasks, o.roles))
 	selected := make(order.Selection, len(tasks))
 	for i, task := range tasks {
 		selected[i] = task.HasRole(o.roles)
@@ -73,7 +73,7 @@ func (s *session) openPlugins(options pluginOptions) (*ordering, error) {
 	for i, task := range tasks {
 		names[i] = task.Name()
 	}
-	graph := stage.Graph(tasks)
+	graph := plugintasks.Graph(tasks)
 	return &ordering{
 		graph: graph, rule: order.ByQueue, selected: selected, name: func(i int) string { return names[i] }, find: finder{what: "task", names: names}.find, diags: diags,
 	}, nil
@@ -96,17 +96,17 @@ func (s *session) runPlugins(ctx context.Context, options runOptions) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	graph := stage.Graph(tasks)
+	graph := plugintasks.Graph(tasks)
 	o := &ordering{graph: graph, rule: order.ByQueue, selected: selected, name: func(n int) string { return tasks[n].Name() }, diags: diags}
 	decide := func(n int, _ func(int) order.Result) order.Result {
-		if tasks[n].Type == stage.Shell {
+		if tasks[n].Type == plugintasks.Shell {
 			return order.Result{}
 		}
 		return order.Result{State: order.Passed, Err: fmt.Errorf("cairn runs tasks of type shell only; carry out this %s task in another way", tasks[n].Type)}
 	}
 	return s.runNodes(ctx, o, options, order.RunOptions{Parallel: options.parallel, Decide: decide}, func(n int) nodeWork {
 		task := tasks[n]
-		if task.Type != stage.Shell {
+		if task.Type != plugintasks.Shell {
 			return nodeWork{shown: []string{string(task.Type) + ",", "not", "run", "by", "cairn"}}
 		}
 		return nodeWork{

@@ -15,7 +15,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/cairnstacks/cairn/internal/order/workspace"
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -180,7 +180,7 @@ func TestRunApplyAsksOnTerminal(t *testing.T) {
 	testenv.Engine(t)
 	root := t.TempDir()
 	files := map[string]string{
-		workspace.FileName: `
+		cairnfile.FileName: `
 stack "dev" {
   path       = "dev"
   auto_apply = true

@@ -12,13 +12,13 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
+	"github.com/cairnstacks/cairn/internal/format/tagquery"
+	"github.com/cairnstacks/cairn/internal/format/terramate"
+	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/gated"
 	"github.com/cairnstacks/cairn/internal/order/rollout"
-	"github.com/cairnstacks/cairn/internal/order/stackdir"
-	"github.com/cairnstacks/cairn/internal/order/tagquery"
-	"github.com/cairnstacks/cairn/internal/order/workspace"
 )
 
 // stacks are what there is to list, to put in order and to run commands in, with what is selected of it: the stacks and tasks of a
@@ -50,14 +50,14 @@ func (s *session) openStacks(ctx context.Context, o treeOptions) (stacks, error)
 	if err != nil {
 		return nil, err
 	}
-	if workspace.Exists(at.root) {
-		return s.openWorkspace(ctx, at, o, func(m *workspace.Model) (*workspace.Graph, hcl.Diagnostics) { return m.Graph(o.phases) })
+	if cairnfile.Exists(at.root) {
+		return s.openWorkspace(ctx, at, o, func(m *cairnfile.Model) (*cairnfile.Graph, hcl.Diagnostics) { return m.Graph(o.phases) })
 	}
 	tree, err := s.loadTree(at, o)
 	if err != nil {
 		return nil, err
 	}
-	if len(tree.Stacks) == 0 && gated.Exists(at.root) {
+	if len(tree.Stacks) == 0 && terrateam.Exists(at.root) {
 		return s.openGates(ctx, rollout.ApplyAll, gateOptions{tree: o})
 	}
 	return tree, tree.choose(ctx, o)
@@ -160,7 +160,7 @@ func tagQuery(text string) (tagquery.Query, error) {
 }
 
 // tagFilter is what the options -tags and -no-tags let pass.
-func (o *treeOptions) tagFilter() (filter stackdir.TagFilter, err error) {
+func (o *treeOptions) tagFilter() (filter terramate.TagFilter, err error) {
 	if filter.Tags, err = tagQueries("-tags", o.tags); err != nil {
 		return filter, err
 	}
@@ -168,10 +168,10 @@ func (o *treeOptions) tagFilter() (filter stackdir.TagFilter, err error) {
 	return filter, err
 }
 
-func tagQueries(option string, texts []string) ([]stackdir.Query, error) {
-	var queries []stackdir.Query
+func tagQueries(option string, texts []string) ([]terramate.Query, error) {
+	var queries []terramate.Query
 	for _, text := range texts {
-		query, err := stackdir.ParseQuery(text)
+		query, err := terramate.ParseQuery(text)
 		if err != nil {
 			return nil, hcl.Diagnostics{order.Problem(order.CodeBadTagQuery, nil, "Invalid tag query", "The option %s=%s is no query of tags: %s.", option, text, err)}
 		}

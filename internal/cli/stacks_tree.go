@@ -12,20 +12,20 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
+	"github.com/cairnstacks/cairn/internal/format/tagquery"
+	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/process"
-	"github.com/cairnstacks/cairn/internal/order/stackdir"
-	"github.com/cairnstacks/cairn/internal/order/tagquery"
-	"github.com/cairnstacks/cairn/internal/order/workspace"
 )
 
 // stackTree is a tree of stacks and what is selected of it.
 type stackTree struct {
-	*stackdir.Tree
+	*terramate.Tree
 	place
 	session  *session
-	selected stackdir.Selected
+	selected terramate.Selected
 	changes  *changedStacks // nil if it does not matter what has changed
 	phases   bool           // asked for
 	diags    hcl.Diagnostics
@@ -40,7 +40,7 @@ type changedStacks struct {
 
 // loadTree reads a tree. Warnings are in it.
 func (s *session) loadTree(at place, o treeOptions) (*stackTree, error) {
-	tree, diags := stackdir.Load(at.root)
+	tree, diags := terramate.Load(at.root)
 	for name, file := range tree.Files {
 		s.files[name] = file
 	}
@@ -63,8 +63,8 @@ func (t *stackTree) choose(ctx context.Context, o treeOptions) error {
 	if err != nil {
 		return err
 	}
-	filter := stackdir.Filter{Below: t.below, TagFilter: tags}
-	filter.Only = func(s *stackdir.Stack) bool { return query.Match(subjectOf(s)) }
+	filter := terramate.Filter{Below: t.below, TagFilter: tags}
+	filter.Only = func(s *terramate.Stack) bool { return query.Match(subjectOf(s)) }
 	if o.changed {
 		repository, diff, err := o.diffOf(ctx, t.root)
 		if err != nil {
@@ -88,12 +88,12 @@ func (t *stackTree) choose(ctx context.Context, o treeOptions) error {
 // noStacks says what a tree without stacks lacks.
 func noStacks(root string) *hcl.Diagnostic {
 	detail := fmt.Sprintf("There is no stack in %s: no directory with files *.tfcomponent.hcl, or with a stack block in *.tm.hcl or *.tsk.hcl. "+
-		"Plain root modules are named in a file %s; \"cairn order convert -from=roots > %[2]s\" writes one.", shownDir(root), workspace.FileName)
+		"Plain root modules are named in a file %s; \"cairn order convert -from=roots > %[2]s\" writes one.", shownDir(root), cairnfile.FileName)
 	return &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "No stacks", Detail: detail}
 }
 
 // subjectOf is a stack as queries see it.
-func subjectOf(s *stackdir.Stack) tagquery.Subject {
+func subjectOf(s *terramate.Stack) tagquery.Subject {
 	dir := cmp.Or(strings.TrimPrefix(s.Path, "/"), ".")
 	subject := tagquery.Subject{Dir: dir, Tags: map[string]bool{"dir:" + dir: true}}
 	if s.Kind != "" {

@@ -13,30 +13,30 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/order/process"
 	"github.com/cairnstacks/cairn/internal/order/render"
-	"github.com/cairnstacks/cairn/internal/order/workspace"
 )
 
 // openedWorkspace is what a workspace file says, and what is selected of it.
 type openedWorkspace struct {
 	ordering
-	*workspace.Graph
+	*cairnfile.Graph
 	place
 	session  *session
 	absolute string // path of the root
-	selected workspace.Selected
-	changes  *workspace.Changes // nil if it does not matter what has changed
+	selected cairnfile.Selected
+	changes  *cairnfile.Changes // nil if it does not matter what has changed
 	diff     *gitdiff.Diff      // the same
 }
 
 // openWorkspace reads the workspace file and selects of the graph that is made of it.
 func (s *session) openWorkspace(
-	ctx context.Context, at place, o treeOptions, graphOf func(*workspace.Model) (*workspace.Graph, hcl.Diagnostics),
+	ctx context.Context, at place, o treeOptions, graphOf func(*cairnfile.Model) (*cairnfile.Graph, hcl.Diagnostics),
 ) (*openedWorkspace, error) {
-	model, diags := workspace.Load(at.root)
+	model, diags := cairnfile.Load(at.root)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -61,7 +61,7 @@ func (s *session) openWorkspace(
 	w.ordering = ordering{
 		graph: graph.Graph, rule: model.Rule(), diags: diags.Extend(moreDiags),
 		name: func(n int) string { return graph.Node(n).Name }, find: func(name string) (int, error) {
-			if block := model.Block(name); block != nil && block.Type == workspace.GroupType {
+			if block := model.Block(name); block != nil && block.Type == cairnfile.GroupType {
 				return 0, hcl.Diagnostics{order.Problem(order.CodeUnknownRef, nil, "Group instead of a stack", "%q is a group. Name a stack or task in it, or that waits for it.", name)}
 			}
 			return f.find(name)
@@ -79,10 +79,10 @@ func (s *session) openWorkspace(
 }
 
 // workspaceGroups returns the groups as they are written, with the nodes of what they hold.
-func workspaceGroups(graph *workspace.Graph) []render.Group {
+func workspaceGroups(graph *cairnfile.Graph) []render.Group {
 	var groups []render.Group
 	for _, block := range graph.Model.Blocks {
-		if block.Type != workspace.GroupType {
+		if block.Type != cairnfile.GroupType {
 			continue
 		}
 		group := render.Group{Name: block.Name}
@@ -96,15 +96,15 @@ func workspaceGroups(graph *workspace.Graph) []render.Group {
 	return groups
 }
 
-func workspaceKind(step workspace.Step) render.Kind {
+func workspaceKind(step cairnfile.Step) render.Kind {
 	switch {
 	case step.Leaf == nil:
 		return ""
 	case step.Leaf.Task != nil:
 		return render.TaskKind
-	case step.Phase == workspace.Plan:
+	case step.Phase == cairnfile.Plan:
 		return render.PlanKind
-	case step.Phase == workspace.Apply:
+	case step.Phase == cairnfile.Apply:
 		return render.ApplyKind
 	}
 	return render.StackKind
@@ -129,9 +129,9 @@ func (w *openedWorkspace) choose(ctx context.Context, o treeOptions) error {
 		}
 		w.diags = w.diags.Extend(w.changes.Notes)
 	}
-	w.selected = w.Model.Select(workspace.Filter{
+	w.selected = w.Model.Select(cairnfile.Filter{
 		Below: w.below, TagFilter: tags, Changes: w.changes,
-		Only: func(leaf *workspace.Leaf) bool { return query.Match(leaf.Subject()) },
+		Only: func(leaf *cairnfile.Leaf) bool { return query.Match(leaf.Subject()) },
 	})
 	return nil
 }
@@ -139,19 +139,19 @@ func (w *openedWorkspace) choose(ctx context.Context, o treeOptions) error {
 func (w *openedWorkspace) ordered() (*ordering, error) { return &w.ordering, nil }
 
 func (w *openedWorkspace) listed(inOrder bool) (listing, error) {
-	var leaves []*workspace.Leaf
+	var leaves []*cairnfile.Leaf
 	for _, n := range w.graph.Sequence(w.rule, w.ordering.selected) {
 		leaves = append(leaves, w.Steps[n].Leaf)
 	}
 	if !inOrder {
-		slices.SortFunc(leaves, func(a, b *workspace.Leaf) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortFunc(leaves, func(a, b *cairnfile.Leaf) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	l := listing{diags: w.diags}
 	for _, leaf := range leaves {
 		listed := listedStack{
 			shown: leaf.Name,
 			Path:  path.Join("/", leaf.Dir()), Directory: filepath.ToSlash(filepath.Join(w.root, filepath.FromSlash(leaf.Dir()))),
-			Name: leaf.Name, Description: leaf.Description, Tags: append([]string{}, leaf.Tags...), Type: string(workspace.TaskType),
+			Name: leaf.Name, Description: leaf.Description, Tags: append([]string{}, leaf.Tags...), Type: string(cairnfile.TaskType),
 			Wanted: w.selected.Wanted[leaf].Text, Reasons: w.selected.Reasons[leaf],
 		}
 		if leaf.Stack != nil {
@@ -195,9 +195,9 @@ func (w *openedWorkspace) runIn(ctx context.Context, options runOptions) (int, e
 	})
 }
 
-func (w *openedWorkspace) stackWork(leaf *workspace.Leaf, options runOptions) nodeWork {
+func (w *openedWorkspace) stackWork(leaf *cairnfile.Leaf, options runOptions) nodeWork {
 	env := append(os.Environ(), leaf.Environ()...)
-	env = append(env, workspace.VarFilesEnviron(leaf.VarFiles(w.absolute), os.Getenv)...)
+	env = append(env, cairnfile.VarFilesEnviron(leaf.VarFiles(w.absolute), os.Getenv)...)
 	if leaf.Stack.Workspace != "" {
 		env = append(env, "TF_WORKSPACE="+leaf.Stack.Workspace)
 	}
@@ -207,11 +207,11 @@ func (w *openedWorkspace) stackWork(leaf *workspace.Leaf, options runOptions) no
 	}
 }
 
-func (w *openedWorkspace) taskWork(leaf *workspace.Leaf, reacts bool) nodeWork {
+func (w *openedWorkspace) taskWork(leaf *cairnfile.Leaf, reacts bool) nodeWork {
 	job := leaf.Task.Job(w.dir(leaf), append(os.Environ(), leaf.Environ()...), reacts)
 	return nodeWork{job, leaf.Task.Command}
 }
 
-func (w *openedWorkspace) dir(leaf *workspace.Leaf) string {
+func (w *openedWorkspace) dir(leaf *cairnfile.Leaf) string {
 	return filepath.Join(w.root, filepath.FromSlash(leaf.Dir()))
 }

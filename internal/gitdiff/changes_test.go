@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/stackdir"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -94,9 +94,9 @@ func (w work) changed(dir, base string) []string {
 	return list
 }
 
-func (w work) stacks(dir, base string) (*stackdir.Tree, *Stacks) {
+func (w work) stacks(dir, base string) (*terramate.Tree, *Stacks) {
 	w.Helper()
-	tree, diags := stackdir.Load(filepath.Join(w.dir, dir))
+	tree, diags := terramate.Load(filepath.Join(w.dir, dir))
 	if diags.HasErrors() {
 		w.Fatal(diags)
 	}
@@ -133,7 +133,7 @@ func TestOrderA12(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	filter := stackdir.Filter{Changed: make(order.Selection, len(tree.Stacks))}
+	filter := terramate.Filter{Changed: make(order.Selection, len(tree.Stacks))}
 	for i := range stacks.Reasons {
 		filter.Changed[i] = true
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/cairnstacks/cairn/internal/order/stackdir"
+	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -136,7 +136,7 @@ func BenchmarkStacks(b *testing.B) {
 				write(fmt.Sprintf("modules/m%d/main.tf", i), "")
 			}
 			diff.Files = append(diff.Files, File{Path: "modules/m0/main.tf"})
-			tree, diags := stackdir.Load(root)
+			tree, diags := terramate.Load(root)
 			if diags.HasErrors() {
 				b.Fatal(diags)
 			}

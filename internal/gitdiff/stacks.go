@@ -13,9 +13,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/format/localsource"
+	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/hclsource"
-	"github.com/cairnstacks/cairn/internal/order/localsource"
-	"github.com/cairnstacks/cairn/internal/order/stackdir"
 )
 
 // Kind says how a change concerns a stack.
@@ -61,7 +61,7 @@ type Stacks struct {
 }
 
 // Stacks returns which stacks of a tree have changed.
-func (d *Diff) Stacks(ctx context.Context, tree *stackdir.Tree) (*Stacks, error) {
+func (d *Diff) Stacks(ctx context.Context, tree *terramate.Tree) (*Stacks, error) {
 	root, err := localsource.RealPath(tree.Root)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (d *Diff) Stacks(ctx context.Context, tree *stackdir.Tree) (*Stacks, error)
 
 type finder struct {
 	diff   *Diff
-	tree   *stackdir.Tree
+	tree   *terramate.Tree
 	root   string            // absolute directory of the tree, without links
 	prefix string            // the same from the top of the repository
 	used   map[string][]used // by directory
@@ -296,7 +296,7 @@ func (f *finder) gone(ctx context.Context) error {
 			before = file.Path
 		}
 		was, ok := f.inTree(path.Dir(before))
-		if before == "" || !ok || !stackdir.MayDefine(path.Base(before)) {
+		if before == "" || !ok || !terramate.MayDefine(path.Base(before)) {
 			continue
 		}
 		if _, still := f.tree.Index(was); !still {
@@ -311,7 +311,7 @@ func (f *finder) gone(ctx context.Context) error {
 	found := map[string]bool{}
 	for _, c := range candidates {
 		src, readable := sources[c.before]
-		if found[c.was] || !readable || !stackdir.Defines(path.Base(c.before), src) {
+		if found[c.was] || !readable || !terramate.Defines(path.Base(c.before), src) {
 			continue
 		}
 		found[c.was] = true

@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/order/stackdir"
-	"github.com/cairnstacks/cairn/internal/order/terragrunt"
+	"github.com/cairnstacks/cairn/internal/format/terragrunt"
+	"github.com/cairnstacks/cairn/internal/format/terramate"
 )
 
 // units reads what the files terragrunt.hcl in directories of stacks use, if there are any.
 func (f *finder) units() {
-	isUnit := func(s *stackdir.Stack) bool {
+	isUnit := func(s *terramate.Stack) bool {
 		_, err := os.Lstat(filepath.Join(f.root, filepath.FromSlash(s.Path), terragrunt.FileName))
 		return err == nil
 	}
@@ -78,7 +78,7 @@ func sourceDir(u *terragrunt.Unit) (dir string, known bool) {
 	return "", true
 }
 
-func (f *finder) unknownSource(s *stackdir.Stack) {
+func (f *finder) unknownSource(s *terramate.Stack) {
 	file, ok := f.inRepository(filepath.Join(f.root, filepath.FromSlash(s.Path), terragrunt.FileName))
 	if !ok {
 		return

@@ -1,0 +1,111 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cairnfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/format/localsource"
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/userfile"
+)
+
+// Exists tells whether a directory has something with the name of a workspace file, be it a link that leads nowhere, which should
+// not be overlooked.
+func Exists(root string) bool {
+	_, err := os.Lstat(filepath.Join(root, FileName))
+	return err == nil
+}
+
+// Load reads the workspace file in the root of a repository and looks at the directories that it names: whether they are
+// there, inside of the root whatever links lead to, and what is in them. Without a model there are errors.
+func Load(root string) (*Model, hcl.Diagnostics) {
+	filename := filepath.Join(root, FileName)
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, hcl.Diagnostics{unreadable(filename, err)}
+	}
+	defer dir.Close() //nolint:errcheck // nothing is written
+	src, err := userfile.Read(dir.FS(), FileName, MaxSize)
+	if err != nil {
+		return nil, hcl.Diagnostics{unreadable(filename, err)}
+	}
+	w, diags := Parse(filename, src)
+	for _, block := range w.Blocks {
+		if block.Stack != nil {
+			diags = diags.Extend(lookAt(dir, block))
+		}
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	m, moreDiags := Resolve(w)
+	return m, diags.Extend(moreDiags)
+}
+
+func unreadable(filename string, err error) *hcl.Diagnostic {
+	return order.Problem(order.CodeBadPath, &hcl.Range{Filename: filename}, "File not readable", "The workspace file cannot be read: %s.", userfile.Reason(err))
+}
+
+// lookAt checks the directory of a stack, and finds out its kind if the file does not say it.
+func lookAt(root *os.Root, block *Block) hcl.Diagnostics {
+	stack := block.Stack
+	entries, err := fs.ReadDir(root.FS(), stack.Dir)
+	if err != nil {
+		detail := "The directory %q of the stack %q cannot be read: %s."
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fs.ErrNotExist
+			detail = "The directory %q of the stack %q: %s. Set \"path\" to where it is, seen from the root of the repository."
+		}
+		return hcl.Diagnostics{order.Problem(order.CodeBadPath, &stack.DirRange, "Directory of a stack not readable", detail, stack.Dir, block.Name, err)}
+	}
+	if stack.Kind == "" {
+		stack.Kind = kindOf(entries)
+	}
+	if stack.Kind == "" {
+		return hcl.Diagnostics{order.Problem(order.CodeBadPath, &stack.DirRange, "Directory without a configuration",
+			"The directory %q of the stack %q holds neither a stack of the Terraform Stacks language (*.tfcomponent.hcl) nor a root module (*.tf).", stack.Dir, block.Name)}
+	}
+	if stack.Deployment != "" && stack.Kind == Root {
+		return hcl.Diagnostics{order.Problem(order.CodeBadValue, &stack.DeploymentRange, "Deployment of a root module",
+			"In %q there is a plain root module, which has no deployments. Use \"variables\" or \"var_files\".", stack.Dir)}
+	}
+	if stack.Workspace != "" && stack.Kind == Components {
+		return hcl.Diagnostics{order.Problem(order.CodeBadValue, &stack.WorkspaceRange, "Workspace of a stack",
+			"In %q there is a stack of the Terraform Stacks language, which has no workspaces. Use \"deployment\".", stack.Dir)}
+	}
+	return missingVarFiles(root, block)
+}
+
+// missingVarFiles warns of files with values that are not there. A task may yet make them.
+func missingVarFiles(root *os.Root, block *Block) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, file := range block.Stack.VarFiles {
+		if _, err := root.Stat(filepath.FromSlash(file)); errors.Is(err, fs.ErrNotExist) {
+			diags = diags.Append(order.Warning(order.CodeBadPath, &block.Stack.VarFilesRange, "Variables file not found",
+				"There is no file %q for the stack %q. The entries of \"var_files\" are seen from the root of the repository.", file, block.Name))
+		}
+	}
+	return diags
+}
+
+func kindOf(entries []fs.DirEntry) Kind {
+	var kind Kind
+	for _, entry := range entries {
+		name := entry.Name()
+		switch {
+		case entry.IsDir():
+		case localsource.IsStackFile(name):
+			return Components
+		case localsource.IsModuleFile(name):
+			kind = Root
+		}
+	}
+	return kind
+}

@@ -1,0 +1,179 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cairnfile
+
+import (
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/format/terramate"
+	"github.com/cairnstacks/cairn/internal/order/glob"
+	"github.com/cairnstacks/cairn/internal/order/rollout"
+)
+
+// FileName is the name of the file, at the root of a repository.
+const FileName = "cairn.workspace.hcl"
+
+// Workspace is the content of a file.
+type Workspace struct {
+	Filename string
+	Blocks   []*Block // as written
+
+	Ties     Ties
+	Parallel int            // how many nodes may run at the same time; 0 if the file does not say
+	Limits   map[string]int // how many with a key may
+}
+
+// Ties says what orders what no rule and no weight does.
+type Ties string
+
+// The values of Ties.
+const (
+	// TiesByName takes the smallest name next, and before it what it waits for.
+	TiesByName Ties = "name"
+
+	// TiesByDirectory is the order of trees of stack directories: in turn, what becomes ready enters a queue, by directory.
+	TiesByDirectory Ties = "directory"
+)
+
+// Block is a stack, a group or a task.
+type Block struct {
+	Type        Type
+	Name        string
+	Description string
+	Tags        []string
+	Keys        []string // of [Workspace.Limits]
+	Weight      *float64 // between First and Last; nil if not written
+	Rules       []Rule   // as written
+	AutoApply   *bool    // nil if not written; not of a task
+
+	Wants    []Reference // selected along with it
+	WantedBy []Reference // that it is selected along with
+
+	Stack *Stack
+	Group *Group
+	Task  *Task
+
+	Range hcl.Range // of the header
+}
+
+// Type says what a block is.
+type Type string
+
+// The types of blocks.
+const (
+	StackType Type = "stack"
+	GroupType Type = "group"
+	TaskType  Type = "task"
+)
+
+// The weights of "first" and "last". Numbers lie between them.
+const (
+	First = -1e9
+	Last  = 1e9
+)
+
+// DefaultWorkspace is the name of the workspace that every root module has.
+const DefaultWorkspace = "default"
+
+// Kind says what is in the directory of a stack.
+type Kind = terramate.Kind
+
+// The kinds of stacks.
+const (
+	Components = terramate.Components
+	Root       = terramate.Root
+)
+
+// Stack is a directory, and what it is run with.
+type Stack struct {
+	Dir        string // with slashes, from the root of the repository; "." for the root
+	Kind       Kind   // "" until the directory has been looked at
+	Deployment string
+	Workspace  string // of a root module; "" for the default one
+
+	Variables   map[string]string // as they are given on a command line
+	VarFiles    []string          // from the root of the repository
+	Environment map[string]string
+
+	Files []FilePattern // that count as its own, instead of everything in the directory; nil if not written
+	Watch []string      // patterns of files that count as its own, too
+
+	DirRange, VarFilesRange, DeploymentRange, WorkspaceRange hcl.Range
+}
+
+// FilePattern matches files from the root of the repository.
+type FilePattern struct {
+	Text    string // as written, from the directory of the stack
+	Pattern glob.Pattern
+	Without bool // it takes away what others match
+}
+
+// Group holds other blocks.
+type Group struct {
+	Members     []Reference
+	Variables   map[string]string
+	Environment map[string]string
+	Parallel    int // of the strategy; 0 if there is none
+}
+
+// Task is a command.
+type Task struct {
+	rollout.Task
+	Dir         string // as of a stack
+	Environment map[string]string
+	Stage       *Stage
+}
+
+// Stage puts a task before or after all stacks.
+type Stage struct {
+	Post   bool
+	Number float64
+	Text   string
+	Range  hcl.Range
+}
+
+// Reference is how a rule names others.
+type Reference struct {
+	Text  string
+	Range hcl.Range
+}
+
+// Rule is one attribute that says something about order.
+type Rule struct {
+	Name string // as written
+	Rel  Relation
+	Refs []Reference
+
+	Inverse bool // it is about what comes after, not before
+	Policy  Policy
+
+	Range hcl.Range // of the name
+}
+
+// Relation is what a rule says.
+type Relation int
+
+// The relations.
+const (
+	After             Relation = iota // wait until it is done
+	PlanAfter                         // wait with the plan until it is applied
+	ApplyAfter                        // wait with the apply until it is applied
+	ModifiedBy                        // count as modified if it does
+	ModifiedByOutputs                 // the same, but only if its outputs change
+	Watch                             // as After; react if it has changed
+	Prereq                            // run before it, if it would change something
+	OnChanges                         // run only if it has changed
+	OnFail                            // run only if it has failed
+	Listen                            // at the end, run only if it has changed
+)
+
+// Policy says how many of the targets of a rule count.
+type Policy int
+
+// The policies.
+const (
+	Default Policy = iota // All, but Any for OnFail
+	Any
+	All
+)

@@ -1,0 +1,89 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package convert
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
+	"github.com/cairnstacks/cairn/internal/format/terragrunt"
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+// FromTerragrunt makes a workspace file of units of Terragrunt, which must have an order.
+func FromTerragrunt(units []*terragrunt.Unit) Result {
+	w := newWriter()
+	taken, named := names{}, map[string]string{}
+	for _, u := range units {
+		at := order.PlaceOf(u.Range)
+		if !writable(u.Dir) {
+			w.loseOrder(at, "The unit %s: a workspace file cannot name its directory", u.Dir)
+			named[u.Dir] = ""
+			continue
+		}
+		if wish := ofDir(u.Dir); wish == "" {
+			named[u.Dir] = taken.add("root")
+		} else {
+			named[u.Dir] = w.name(taken, "unit", wish, at)
+		}
+	}
+	units = slices.DeleteFunc(slices.Clone(units), func(u *terragrunt.Unit) bool { return named[u.Dir] == "" })
+	in := unknownIn(units)
+	for _, u := range units {
+		at := order.PlaceOf(u.Range)
+		b := w.block(cairnfile.StackType, named[u.Dir], at)
+		b.text("path", u.Dir)
+		if u.Source != "" {
+			b.text("kind", string(cairnfile.Root))
+			w.lose(at, "The source %q of %s: run it with cairn run -- terragrunt, or write a root module that calls it", u.Source, u.Dir)
+		}
+		var after []string
+		for _, d := range u.Dependencies {
+			name, there := named[d.Dir]
+			switch {
+			case !there:
+				w.lose(order.PlaceOf(d.Range), "That %s depends on %s, where there is no unit", u.Dir, d.Dir)
+			case name == "":
+				w.loseOrder(order.PlaceOf(d.Range), "That %s depends on %s, which got lost", u.Dir, d.Dir)
+			default:
+				after = append(after, name)
+			}
+		}
+		slices.Sort(after)
+		b.list("after", after)
+		b.texts("variables", u.Inputs)
+		for _, unknown := range u.Unknown {
+			at := order.PlaceOf(unknown.Range)
+			dirs := in[unknownAt{unknown.What, at}]
+			if dirs[0] != u.Dir {
+				continue // it was told with the first unit
+			}
+			who := u.Dir
+			if len(dirs) > 1 {
+				who = fmt.Sprintf("%s and %d more", u.Dir, len(dirs)-1)
+			}
+			w.Lost = append(w.Lost, Loss{What: "Of " + who + ": " + unknown.What, Place: at, Order: unknown.Order})
+		}
+	}
+	return w.result()
+}
+
+// unknownAt is something unknown in a file, which many units may include.
+type unknownAt struct {
+	what  string
+	place order.Place
+}
+
+// unknownIn returns the directories of the units that have something unknown, in their order.
+func unknownIn(units []*terragrunt.Unit) map[unknownAt][]string {
+	in := map[unknownAt][]string{}
+	for _, u := range units {
+		for _, unknown := range u.Unknown {
+			key := unknownAt{unknown.What, order.PlaceOf(unknown.Range)}
+			in[key] = append(in[key], u.Dir)
+		}
+	}
+	return in
+}

@@ -1,0 +1,156 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package terramate
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+// Graph returns the graph of the stacks: its nodes have the numbers of [Tree.Stacks] and the paths as names.
+//
+// Errors: cycles and conflicts. Then there is no graph.
+func (t *Tree) Graph() (*order.Graph, hcl.Diagnostics) {
+	var b order.Builder
+	for _, stack := range t.Stacks {
+		b.Add(order.Node{Name: stack.Path, Place: order.PlaceOf(stack.Range)})
+	}
+	diags := t.addEdges(&b)
+	for i, stack := range t.Stacks {
+		if stack.Path == "/" {
+			continue
+		}
+		if above, ok := t.Owner(parent(stack.Path)); ok {
+			b.Edge(order.Edge{From: above, To: i, Place: order.PlaceOf(stack.Range), Reason: fmt.Sprintf("%s is in the directory of %s", stack.Path, t.Stacks[above].Path)})
+		}
+	}
+	g, err := b.Build()
+	diags = diags.Extend(order.Diagnostics(err))
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return g, diags
+}
+
+// addEdges adds what the stacks say, without what contradicts itself.
+func (t *Tree) addEdges(b *order.Builder) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	type pair struct{ from, to int }
+	before := map[pair]*reference{}
+	conflicts := map[pair]bool{}
+	eachTarget := func(attribute string, visit func(r *reference, to int)) {
+		for i := range t.edges {
+			if r := &t.edges[i]; r.attribute == attribute {
+				for _, to := range r.to {
+					visit(r, to)
+				}
+			}
+		}
+	}
+	eachTarget("before", func(r *reference, to int) {
+		if _, known := before[pair{r.from, to}]; !known {
+			before[pair{r.from, to}] = r
+		}
+	})
+	eachTarget("after", func(r *reference, to int) {
+		p := pair{r.from, to}
+		other := before[p]
+		if other == nil || conflicts[p] || r.from == to {
+			return
+		}
+		conflicts[p] = true
+		diags = diags.Append(order.Problem(order.CodeConflict, &r.entry.Range, "Both before and after",
+			"The stack %s is to run before %s, by %q at %s, and after it, by %q at %s. Remove one of the two.",
+			t.Stacks[r.from].Path, t.Stacks[to].Path, other.entry.Text, order.PlaceOf(other.entry.Range), r.entry.Text, order.PlaceOf(r.entry.Range)))
+	})
+	reasons := map[*reference]string{}
+	add := func(r *reference, to int) {
+		if conflicts[pair{r.from, to}] {
+			return
+		}
+		edge := order.Edge{From: r.from, To: to, Place: order.PlaceOf(r.entry.Range)}
+		if r.attribute == "after" {
+			edge.From, edge.To = to, r.from
+		}
+		reason, known := reasons[r]
+		if !known {
+			reason = fmt.Sprintf("%s has %s = [%q]", t.Stacks[r.from].Path, r.attribute, r.entry.Text)
+			reasons[r] = reason
+		}
+		edge.Reason = reason
+		b.Edge(edge)
+	}
+	eachTarget("before", add)
+	eachTarget("after", add)
+	return diags
+}
+
+// Filter narrows a selection. The zero value lets everything pass.
+type Filter struct {
+	Below string // path of a directory; "" stands for the root
+	TagFilter
+	Only    func(*Stack) bool // nil: any
+	Changed order.Selection   // nil: whether a stack has changed does not matter
+}
+
+// Selected is a selection with the reason for what filters do not account for.
+type Selected struct {
+	Selection order.Selection
+	Wanted    map[int]string // why stacks are selected that the filter left out
+}
+
+// Select returns what passes a filter, and what that wants and is wanted by.
+func (t *Tree) Select(filter Filter) Selected {
+	s := Selected{make(order.Selection, len(t.Stacks)), map[int]string{}}
+	var queue []int
+	for i, stack := range t.Stacks {
+		if s.Selection[i] = filter.passes(i, stack); s.Selection[i] {
+			queue = append(queue, i)
+		}
+	}
+	wants := t.wants()
+	for len(queue) > 0 {
+		i := queue[0]
+		queue = queue[1:]
+		for _, w := range wants[i] {
+			if !s.Selection[w.stack] {
+				s.Selection[w.stack] = true
+				s.Wanted[w.stack] = w.reason
+				queue = append(queue, w.stack)
+			}
+		}
+	}
+	return s
+}
+
+func (f Filter) passes(i int, stack *Stack) bool {
+	return (f.Below == "" || contains(f.Below, stack.Path)) &&
+		f.TagFilter.Passes(stack.Tags) &&
+		(f.Only == nil || f.Only(stack)) &&
+		f.Changed.Has(i)
+}
+
+// want is a stack that is selected along with another.
+type want struct {
+	stack  int
+	reason string
+}
+
+func (t *Tree) wants() map[int][]want {
+	wants := map[int][]want{}
+	for _, r := range t.edges {
+		for _, to := range r.to {
+			switch path := t.Stacks[r.from].Path; r.attribute {
+			case "wants":
+				wants[r.from] = append(wants[r.from], want{to, fmt.Sprintf("%s wants it", path)})
+			case "wanted_by":
+				wants[to] = append(wants[to], want{r.from, fmt.Sprintf("it is wanted by %s", t.Stacks[to].Path)})
+			}
+		}
+	}
+	return wants
+}

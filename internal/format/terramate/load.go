@@ -1,0 +1,250 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package terramate
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/format/localsource"
+	"github.com/cairnstacks/cairn/internal/hclsource"
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/userfile"
+)
+
+// Load reads the tree below a directory. With errors the tree holds what could be understood, for showing the source
+// of diagnostics, and is not fit for anything else.
+func Load(root string) (*Tree, hcl.Diagnostics) {
+	l := &loader{
+		tree: &Tree{Root: root, Files: map[string]*hcl.File{}}, dirs: map[string]bool{}, embedded: map[string]bool{},
+		budget: order.ReferenceBudget,
+	}
+	inside, err := os.OpenRoot(root)
+	if err != nil {
+		return l.tree, append(l.diags, unreadable(root, err))
+	}
+	defer inside.Close() //nolint:errcheck // nothing is written
+	l.root = inside
+	l.directory("/")
+	for _, stack := range l.own {
+		// A stack that others embed is a part of them, unless it is said to be a stack here.
+		if !l.embedded[stack.Path] {
+			l.tree.Stacks = append(l.tree.Stacks, stack)
+		}
+	}
+	slices.SortFunc(l.tree.Stacks, func(a, b *Stack) int { return strings.Compare(a.Path, b.Path) })
+	l.checkIDs()
+	if !l.diags.HasErrors() {
+		l.resolve()
+		l.circularWants()
+	}
+	return l.tree, l.diags
+}
+
+type loader struct {
+	tree     *Tree
+	root     *os.Root         // of the tree; links do not lead out of it
+	own      []*Stack         // of our language, without a file of one of the formats
+	embedded map[string]bool  // paths of directories that stacks of our language embed
+	dirs     map[string]bool  // all directories
+	tagged   map[string][]int // the stacks that have a tag; nil until somebody asks
+	budget   order.Budget
+	diags    hcl.Diagnostics
+}
+
+// directory reads a directory and those below it. Dir is its path from the root.
+func (l *loader) directory(dir string) {
+	entries, err := os.ReadDir(l.onDisk(dir))
+	if errors.Is(err, fs.ErrNotExist) && dir != "/" {
+		return // removed in the meantime
+	}
+	if err != nil {
+		l.diags = l.diags.Append(unreadable(l.onDisk(dir), err))
+		return
+	}
+	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == ".tmskip" }) {
+		return
+	}
+	l.dirs[dir] = true
+	found := &found{loader: l, dir: dir}
+	for _, entry := range entries {
+		if name := entry.Name(); !strings.HasPrefix(name, ".") && !entry.IsDir() {
+			found.file(name)
+		}
+	}
+	l.add(found)
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
+			l.directory(path.Join(dir, entry.Name()))
+		}
+	}
+}
+
+func unreadable(dir string, err error) *hcl.Diagnostic {
+	return order.Problem(order.CodeBadPath, &hcl.Range{Filename: dir}, "Directory cannot be read", "The directory cannot be read: %s.", userfile.Reason(err))
+}
+
+func (l *loader) add(f *found) {
+	switch {
+	case f.stack != nil:
+		f.stack.Kind = f.kind()
+		l.tree.Stacks = append(l.tree.Stacks, f.stack)
+	case f.marker != nil:
+		l.tree.Stacks = append(l.tree.Stacks, &Stack{Path: f.dir, Kind: f.kind(), Range: *f.marker})
+	case f.ownFile != "":
+		l.own = append(l.own, &Stack{Path: f.dir, Kind: Components, Range: hcl.Range{Filename: f.ownFile}})
+	}
+	if f.ownFile == "" {
+		return
+	}
+	calls, err := localsource.In(l.onDisk(f.dir))
+	if err != nil {
+		return // its entries have just been read
+	}
+	for _, call := range calls {
+		if rel, ok := l.fromRoot(call.Dir); ok && call.Block == "stack" {
+			l.embedded[rel] = true
+		}
+	}
+}
+
+// onDisk returns where a path from the root is.
+func (l *loader) onDisk(dir string) string {
+	return filepath.Join(l.tree.Root, filepath.FromSlash(dir))
+}
+
+// fromRoot is the reverse of onDisk.
+func (l *loader) fromRoot(dir string) (string, bool) {
+	rel, err := filepath.Rel(l.tree.Root, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return path.Join("/", filepath.ToSlash(rel)), true
+}
+
+// found is what the files of one directory say.
+type found struct {
+	*loader
+	dir     string
+	stack   *Stack
+	marker  *hcl.Range // of a terrastack block
+	ownFile string     // one of our language
+	module  bool       // there are files of a plain module
+}
+
+func (f *found) kind() Kind {
+	switch {
+	case f.ownFile != "":
+		return Components
+	case f.module:
+		return Root
+	}
+	return ""
+}
+
+func isTerrastack(name string) bool { return strings.HasSuffix(name, ".tsk.hcl") }
+
+func isTerramate(name string) bool {
+	return strings.HasSuffix(name, ".tm") || strings.HasSuffix(name, ".tm.hcl")
+}
+
+func (f *found) file(name string) {
+	if localsource.IsStackFile(name) && f.ownFile == "" {
+		f.ownFile = filepath.Join(f.onDisk(f.dir), name)
+	}
+	f.module = f.module || localsource.IsModuleFile(name)
+	if !isTerrastack(name) && !isTerramate(name) {
+		return
+	}
+	full := filepath.Join(f.onDisk(f.dir), name)
+	src, err := userfile.Read(f.root.FS(), path.Join(".", f.dir, name), hclsource.MaxSize)
+	if err != nil {
+		f.diags = f.diags.Append(order.Problem(order.CodeBadPath, &hcl.Range{Filename: full}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err)))
+		return
+	}
+	f.source(name, full, src)
+}
+
+// blocks are what matters in files of the two formats. There is much else in Terramate's.
+var blocks = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "terrastack"}, {Type: "terramate"}, {Type: "stack"}}}
+
+func (f *found) source(name, full string, src []byte) {
+	file, diags := hclsource.Parse(src, full)
+	if file != nil {
+		f.tree.Files[full] = file
+	}
+	if diags.HasErrors() {
+		f.diags = f.diags.Extend(coded(diags, order.CodeSyntax))
+		return
+	}
+	content, _, diags := file.Body.PartialContent(blocks)
+	f.diags = f.diags.Extend(coded(diags, order.CodeSyntax))
+	for _, block := range content.Blocks {
+		switch {
+		case block.Type == "stack":
+			f.stackBlock(block)
+		case block.Type == "terrastack" && isTerrastack(name):
+			f.marker = block.DefRange.Ptr()
+			f.version(block)
+		case block.Type == "terramate" && isTerramate(name):
+			f.version(block)
+		}
+	}
+}
+
+func (f *found) version(block *hcl.Block) {
+	content, _, diags := block.Body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "required_version"}}})
+	f.diags = f.diags.Extend(coded(diags, order.CodeSyntax))
+	attr, ok := content.Attributes["required_version"]
+	if !ok {
+		return
+	}
+	text, diag := literal(attr)
+	if diag == nil {
+		diag = checkVersion(block.Type, text, attr.Expr.Range())
+	}
+	if diag != nil {
+		f.diags = f.diags.Append(diag)
+	}
+}
+
+// MayDefine tells whether a file that has this name can make its directory a stack.
+func MayDefine(name string) bool {
+	return localsource.IsStackFile(name) || isTerrastack(name) || isTerramate(name)
+}
+
+// Defines tells whether the source of a file that has this name makes its directory a stack.
+func Defines(name string, src []byte) bool {
+	if localsource.IsStackFile(name) {
+		return true
+	}
+	if !MayDefine(name) {
+		return false
+	}
+	file, _ := hclsource.Parse(src, name) //nolint:errcheck // what can be read of it is enough
+	if file == nil {
+		return false
+	}
+	content, _, _ := file.Body.PartialContent(blocks) //nolint:errcheck // see above
+	return slices.ContainsFunc(content.Blocks, func(b *hcl.Block) bool {
+		return b.Type == "stack" || b.Type == "terrastack" && isTerrastack(name)
+	})
+}
+
+// coded gives diagnostics of the parser a code.
+func coded(diags hcl.Diagnostics, code order.Code) hcl.Diagnostics {
+	for _, diag := range diags {
+		if diag.Extra == nil {
+			diag.Extra = code
+		}
+	}
+	return diags
+}

@@ -1,0 +1,37 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package terrateam
+
+import (
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/format/tagquery"
+	"github.com/cairnstacks/cairn/internal/format/terramate"
+	"github.com/cairnstacks/cairn/internal/order/rollout"
+)
+
+// Filter narrows a change. The zero value lets everything pass.
+type Filter struct {
+	Below string // path of a directory, with a slash at its beginning; "" stands for the root
+	terramate.TagFilter
+	Query tagquery.Query
+}
+
+// Only returns what [ChangeOptions] need of a filter.
+func (l *Layout) Only(f Filter) func(dirspace int) bool {
+	below := strings.TrimPrefix(f.Below, "/")
+	return func(d int) bool {
+		dir, tags := l.Dirspaces[d].Dir, l.Tags(d)
+		return (below == "" || dir == below || strings.HasPrefix(dir, below+"/")) &&
+			f.TagFilter.Passes(tags) && f.Query.Match(l.subject(d, append(tags, "kind:"+string(l.kind(d)))))
+	}
+}
+
+// kind says what a dirspace is. The queries of the configuration do not know it: there "kind:stack" is a tag like others.
+func (l *Layout) kind(dirspace int) rollout.Kind {
+	if l.Dirspaces[dirspace].IsStack {
+		return rollout.Components
+	}
+	return rollout.Root
+}
