@@ -94,7 +94,7 @@ func (r *report) measureReading(ctx context.Context, dir string) error {
 		{"the same, each named", "format/terrateam", "^BenchmarkLoad$/^names$/^all_changed$", "Load/names/all_changed"},
 		{"blocks of a workspace file", "format/cairnfile", "^BenchmarkParse$", "Parse"},
 		{"references of such a file by tags, globs, paths, expressions", "format/cairnfile", "^BenchmarkReferences$", "References"},
-		{"calls of SLS files, with five requisites each", "order/lowdata", "^BenchmarkCompile$", "Compile"},
+		{"calls of SLS files, with five requisites each", "states/compile", "^BenchmarkCompile$", "Compile"},
 		{"changed stacks that use modules", "gitdiff", "^BenchmarkStacks$", "Stacks"},
 	} {
 		measured, err := runBenchmarks(ctx, dir, c.in, c.pattern)

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/order/process"
+	"github.com/cairnstacks/cairn/internal/process"
 )
 
 // interrupts are what is known of the first one. The zero value is none.

@@ -11,12 +11,12 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
-	"github.com/cairnstacks/cairn/internal/order/render"
-	"github.com/cairnstacks/cairn/internal/order/rollout"
+	"github.com/cairnstacks/cairn/internal/show"
 )
 
 // gateOptions choose what goes through the gates, and how.
@@ -112,9 +112,9 @@ type gates struct {
 	repository *gitdiff.Repository // nil if it does not matter what has changed
 	diff       *gitdiff.Diff       // the same; of a workspace file, which has its own reasons, nil
 	diags      hcl.Diagnostics
-	output     *render.Output // while it runs
-	unanswered bool           // the input has ended: who is asked cannot answer any more
-	consents                  // what was asked and answered
+	output     *show.Output // while it runs
+	unanswered bool         // the input has ended: who is asked cannot answer any more
+	consents                // what was asked and answered
 }
 
 func (s *session) openGates(ctx context.Context, mode rollout.Mode, o gateOptions) (*gates, error) {

@@ -9,8 +9,8 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
-	"github.com/cairnstacks/cairn/internal/order/rollout"
 )
 
 // fromConfig reads the configuration of gates and selects of it.

@@ -6,23 +6,23 @@ package cli
 import (
 	"errors"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/render"
-	"github.com/cairnstacks/cairn/internal/order/rollout"
+	"github.com/cairnstacks/cairn/internal/show"
 )
 
 // reportOf returns the ends of units as results of nodes: each unit is one.
-func (g *gates) reportOf(ends []rollout.End) render.Summary {
+func (g *gates) reportOf(ends []rollout.End) show.Summary {
 	units := len(g.work.Units)
-	summary := render.Summary{
-		View:    render.View{Name: func(unit int) string { return g.work.Units[unit].Name }},
-		Command: []string{string(g.mode)}, Results: make([]order.Result, units), Times: make([]render.Times, units), Outcomes: make([]string, units),
-		Changes: make([]*render.Counts, units),
+	summary := show.Summary{
+		View:    show.View{Name: func(unit int) string { return g.work.Units[unit].Name }},
+		Command: []string{string(g.mode)}, Results: make([]order.Result, units), Times: make([]show.Times, units), Outcomes: make([]string, units),
+		Changes: make([]*show.Counts, units),
 	}
 	for _, end := range ends {
 		summary.Sequence = append(summary.Sequence, end.Unit)
 		summary.Results[end.Unit] = resultOf(end)
-		summary.Times[end.Unit] = render.Times{Started: end.Started, Ended: end.Ended}
+		summary.Times[end.Unit] = show.Times{Started: end.Started, Ended: end.Ended}
 		summary.Outcomes[end.Unit], summary.Changes[end.Unit] = string(end.State), end.Changes
 	}
 	return summary

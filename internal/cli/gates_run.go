@@ -15,10 +15,10 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/process"
-	"github.com/cairnstacks/cairn/internal/order/render"
-	"github.com/cairnstacks/cairn/internal/order/rollout"
+	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -75,7 +75,7 @@ func rolloutPlan(file string) (rollout.PlanFile, error) {
 	if err != nil {
 		return rollout.PlanFile{}, fmt.Errorf("its plan cannot be read: %s", reason(err))
 	}
-	counts := render.Counts(plan.Counts())
+	counts := show.Counts(plan.Counts())
 	return rollout.PlanFile{Complete: plan.Complete, State: fmt.Sprintf("%s %d", made.StateLineage, made.StateSerial), Counts: &counts}, nil
 }
 
@@ -103,7 +103,7 @@ func (g *gates) endDetail(end rollout.End) string {
 }
 
 // countsText says how much a plan would change, or has changed.
-func (g *gates) countsText(counts render.Counts, done bool) string {
+func (g *gates) countsText(counts show.Counts, done bool) string {
 	if done {
 		return eventtext.AppliedCounts(string(g.mode), stackplan.Counts(counts))
 	}

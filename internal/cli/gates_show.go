@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/order/render"
-	"github.com/cairnstacks/cairn/internal/order/rollout"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
@@ -282,7 +282,7 @@ func (g *gates) total(ends []rollout.End) string {
 	if g.mode == rollout.PlanOnly {
 		title, states = " Plan: ", []rollout.State{rollout.Planned}
 	}
-	total, some := &render.Counts{}, false
+	total, some := &show.Counts{}, false
 	for _, end := range ends {
 		if slices.Contains(states, end.State) {
 			total, some = total.Plus(end.Changes), true

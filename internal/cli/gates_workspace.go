@@ -8,8 +8,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
-	"github.com/cairnstacks/cairn/internal/order/rollout"
 )
 
 // fromWorkspace reads the workspace file and selects of it.

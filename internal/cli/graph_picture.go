@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/show/picture"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
-	"github.com/cairnstacks/cairn/internal/views/picture"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 

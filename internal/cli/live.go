@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/live"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
@@ -66,8 +66,8 @@ func (s *session) duringWork(title string, work func()) {
 // runDisplay is how a run of many nodes is shown while it lasts.
 type runDisplay struct {
 	session *session
-	output  *render.Output // where the nodes print
-	board   *render.Board  // what runs, and how far all is; nil if that is not shown
+	output  *show.Output // where the nodes print
+	board   *show.Board  // what runs, and how far all is; nil if that is not shown
 }
 
 // runDisplayOptions say what is run.
@@ -85,11 +85,11 @@ func (s *session) newRunDisplay(o runDisplayOptions) *runDisplay {
 	style := textstyle.Style{Color: s.viewOptions(s.streams.Out).Color}
 	switch {
 	case !s.canRedraw():
-		d.output = render.NewOutput(s.streams.Out, s.streams.Err, o.parallel)
+		d.output = show.NewOutput(s.streams.Out, s.streams.Err, o.parallel)
 	case o.terminal:
-		d.output = render.NewTerminalOutput(s.streams.Out, s.streams.Err, render.Headings{Total: o.total, Style: style})
+		d.output = show.NewTerminalOutput(s.streams.Out, s.streams.Err, show.Headings{Total: o.total, Style: style})
 	default:
-		d.board = render.NewBoard(s.streams.Out, render.BoardOptions{
+		d.board = show.NewBoard(s.streams.Out, show.BoardOptions{
 			Title: o.title, Total: o.total, Style: style,
 			Size: func() live.Size { return terminalSize(s.streams.Out) },
 		})
@@ -97,7 +97,7 @@ func (s *session) newRunDisplay(o runDisplayOptions) *runDisplay {
 		if isTerminal(errors) {
 			errors = nil
 		}
-		d.output = render.NewBoardOutput(d.board, errors)
+		d.output = show.NewBoardOutput(d.board, errors)
 	}
 	return d
 }

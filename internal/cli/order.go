@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
@@ -52,7 +52,7 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 			if why && format != "text" {
 				return 0, fail("Options contradict", "The option -why is about text; of the other formats, all but mermaid say why anyway. Leave out -why or -format.")
 			} else if why {
-				write = orderText(render.View.TextWhy)
+				write = orderText(show.View.TextWhy)
 			}
 			o, err := s.openOrdering(ctx, options)
 			if err != nil {
@@ -87,17 +87,17 @@ func (*reducedValue) IsBoolFlag() bool { return true }
 // maxReduced is the size of a graph up to which all that is for people leaves out implied edges: of larger ones that can take many seconds.
 const maxReduced = 200_000
 
-var orderFormats = map[string]func(*session, *ordering, render.View) error{
-	"text":    orderText(render.View.Text),
-	"dot":     orderText(render.View.DOT),
-	"mermaid": orderText(render.View.Mermaid),
-	"svg":     orderText(render.View.SVG),
+var orderFormats = map[string]func(*session, *ordering, show.View) error{
+	"text":    orderText(show.View.Text),
+	"dot":     orderText(show.View.DOT),
+	"mermaid": orderText(show.View.Mermaid),
+	"svg":     orderText(show.View.SVG),
 	"json":    writeOrderDocument,
 }
 
-func orderText(show func(render.View) string) func(*session, *ordering, render.View) error {
-	return func(s *session, o *ordering, view render.View) error {
-		s.stdout("%s", show(view))
+func orderText(write func(show.View) string) func(*session, *ordering, show.View) error {
+	return func(s *session, o *ordering, view show.View) error {
+		s.stdout("%s", write(view))
 		return s.report(o.diags)
 	}
 }
@@ -105,11 +105,11 @@ func orderText(show func(render.View) string) func(*session, *ordering, render.V
 // orderDocument is what cairn order -format=json writes.
 type orderDocument struct {
 	FormatVersion string `json:"format_version"`
-	render.Document
+	show.Document
 	Diagnostics []diagnostic.Diagnostic `json:"diagnostics"`
 }
 
-func writeOrderDocument(s *session, o *ordering, view render.View) error {
+func writeOrderDocument(s *session, o *ordering, view show.View) error {
 	document := orderDocument{jsonview.FormatVersion, view.Document(), diagnostic.All(o.diags, s.sources())}
 	return jsonview.WriteDocument(s.streams.Out, document, true)
 }
@@ -158,7 +158,7 @@ type explanation struct {
 	FormatVersion string                  `json:"format_version"`
 	First         string                  `json:"first"`
 	Second        string                  `json:"second"`
-	Chain         []render.Edge           `json:"chain"`
+	Chain         []show.Edge             `json:"chain"`
 	Rule          string                  `json:"rule,omitempty"`
 	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
 }
@@ -171,7 +171,7 @@ func (s *session) writeExplanation(o *ordering, e order.Explanation) error {
 		return s.report(o.diags)
 	}
 	document := explanation{
-		FormatVersion: jsonview.FormatVersion, First: view.Name(e.First), Second: view.Name(e.Second), Chain: []render.Edge{},
+		FormatVersion: jsonview.FormatVersion, First: view.Name(e.First), Second: view.Name(e.Second), Chain: []show.Edge{},
 		Rule: e.Rule, Diagnostics: diagnostic.All(o.diags, s.sources()),
 	}
 	for _, edge := range e.Chain {

@@ -15,13 +15,13 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/lowdata"
-	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
 // statesOptions say how SLS files are read and compiled.
 type statesOptions struct {
-	load   lowdata.LoadOptions
+	load   compile.LoadOptions
 	id     string
 	tie    string
 	format string
@@ -41,8 +41,8 @@ func (f *flagSet) tieFlag(o *statesOptions) {
 // statesSource is a tree of SLS files.
 type statesSource struct {
 	root     *os.Root
-	high     *lowdata.High
-	low      *lowdata.Low
+	high     *compile.High
+	low      *compile.Low
 	warnings hcl.Diagnostics
 }
 
@@ -60,13 +60,13 @@ func (s *session) openStates(args []string, o statesOptions) (*statesSource, err
 	src := &statesSource{root: root}
 	var diags hcl.Diagnostics
 	if names := args[1:]; len(names) > 0 {
-		src.high, diags = lowdata.Load(root.FS(), names, o.load)
+		src.high, diags = compile.Load(root.FS(), names, o.load)
 	} else {
 		id, err := machineID(o.id)
 		if err != nil {
 			return nil, errors.Join(err, root.Close())
 		}
-		src.high, diags = lowdata.LoadTop(root.FS(), id, o.load)
+		src.high, diags = compile.LoadTop(root.FS(), id, o.load)
 	}
 	if diags.HasErrors() {
 		return nil, errors.Join(diags, root.Close())
@@ -89,11 +89,11 @@ func machineID(given string) (string, error) {
 
 // compileStates makes low data of what was read.
 func (s *session) compileStates(src *statesSource, o statesOptions) error {
-	tie, err := lowdata.ParseTie(o.tie)
+	tie, err := compile.ParseTie(o.tie)
 	if err != nil {
 		return fail("Wrong option", "For the option -tie %s.", err)
 	}
-	low, diags := lowdata.Compile(src.high, lowdata.CompileOptions{Tie: tie})
+	low, diags := compile.Compile(src.high, compile.CompileOptions{Tie: tie})
 	if diags.HasErrors() {
 		return diags
 	}
@@ -190,22 +190,22 @@ func (v *namesValue) Set(text string) error {
 }
 
 // lowFormat returns what writes low data in a format.
-func lowFormat(format string) (func(*session, *lowdata.Low) error, error) {
+func lowFormat(format string) (func(*session, *compile.Low) error, error) {
 	switch format {
 	case "text":
-		return func(s *session, low *lowdata.Low) error {
+		return func(s *session, low *compile.Low) error {
 			s.writeCalls(low)
 			return nil
 		}, nil
 	case "steps":
-		return func(s *session, low *lowdata.Low) error {
+		return func(s *session, low *compile.Low) error {
 			for _, step := range low.Steps() {
 				s.line("%s", step)
 			}
 			return nil
 		}, nil
 	case "dot", "mermaid":
-		return func(s *session, low *lowdata.Low) error {
+		return func(s *session, low *compile.Low) error {
 			text := lowView(low).DOT
 			if format == "mermaid" {
 				text = lowView(low).Mermaid
@@ -215,16 +215,16 @@ func lowFormat(format string) (func(*session, *lowdata.Low) error, error) {
 		}, nil
 	}
 	write, err := dataFormat(format, "json, yaml, text, steps, dot or mermaid")
-	return func(s *session, low *lowdata.Low) error { return write(s.streams.Out, low.Value()) }, err
+	return func(s *session, low *compile.Low) error { return write(s.streams.Out, low.Value()) }, err
 }
 
-func lowView(low *lowdata.Low) render.View {
+func lowView(low *compile.Low) show.View {
 	graph := low.Graph()
-	return render.View{Graph: graph, Rule: order.ByDemand, Name: func(n int) string { return graph.Node(n).Name }}
+	return show.View{Graph: graph, Rule: order.ByDemand, Name: func(n int) string { return graph.Node(n).Name }}
 }
 
 // explainCalls says which of two calls is made first.
-func (s *session) explainCalls(low *lowdata.Low, names []string) error {
+func (s *session) explainCalls(low *compile.Low, names []string) error {
 	var calls []int
 	for _, name := range names {
 		found := low.Find(name)
@@ -248,15 +248,15 @@ func (s *session) explainCalls(low *lowdata.Low, names []string) error {
 func dataFormat(name, all string) (func(io.Writer, any) error, error) {
 	switch name {
 	case "json":
-		return lowdata.WriteJSON, nil
+		return compile.WriteJSON, nil
 	case "yaml":
-		return lowdata.WriteYAML, nil
+		return compile.WriteYAML, nil
 	}
 	return nil, fail("Unknown format", "There is no format %q. Use %s.", name, all)
 }
 
 // writeCalls lists calls in the order in which they are made.
-func (s *session) writeCalls(low *lowdata.Low) {
+func (s *session) writeCalls(low *compile.Low) {
 	for i, n := range low.Sequence() {
 		call := low.Calls[n]
 		order := "without a number"
@@ -264,7 +264,7 @@ func (s *session) writeCalls(low *lowdata.Low) {
 			order = "number " + strconv.FormatFloat(call.Order, 'f', -1, 64)
 		}
 		s.line("%s. %s, %s (%s)", strconv.Itoa(i+1), call.String(), order, call.Place().String())
-		for _, kind := range lowdata.Kinds() {
+		for _, kind := range compile.Kinds() {
 			for _, target := range low.Requisites(n, kind) {
 				s.line("   %s: %s", kind, low.Calls[target].String())
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/show"
 )
 
 // ordering is what can be shown of an order, whatever the format in which it is described.
@@ -29,12 +29,12 @@ type ordering struct {
 
 	repository *gitdiff.Repository // nil if it does not matter what has changed
 
-	groups []render.Group
-	kind   func(node int) render.Kind // nil if there is only one
+	groups []show.Group
+	kind   func(node int) show.Kind // nil if there is only one
 }
 
-func (o *ordering) view(transitive bool) render.View {
-	return render.View{Graph: o.graph, Selected: o.selected, Rule: o.rule, Name: o.name, Transitive: transitive, Groups: o.groups, Kind: o.kind}
+func (o *ordering) view(transitive bool) show.View {
+	return show.View{Graph: o.graph, Selected: o.selected, Rule: o.rule, Name: o.name, Transitive: transitive, Groups: o.groups, Kind: o.kind}
 }
 
 // openOrdering reads plugins if the options name them, else what there are of stacks.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/plugintasks"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/process"
+	"github.com/cairnstacks/cairn/internal/process"
 )
 
 // pluginOptions choose tasks of plugins.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/process"
-	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/show"
 )
 
 // nodeWork is what is run for a node.
@@ -29,7 +29,7 @@ type nodesRun struct {
 	processes *process.Set
 	display   *runDisplay
 	terminal  bool
-	times     []render.Times // by node
+	times     []show.Times // by node
 }
 
 // runNodes runs nodes in their order and sums up.
@@ -40,7 +40,7 @@ func (s *session) runNodes(ctx context.Context, o *ordering, options runOptions,
 	parallel := graphOptions.Parallel > 1
 	r := &nodesRun{
 		session: s, ordering: o, options: options, work: work, processes: &process.Set{}, terminal: !parallel && s.inputIsTerminal(),
-		times: make([]render.Times, o.graph.Len()),
+		times: make([]show.Times, o.graph.Len()),
 	}
 	sequence := o.graph.Sequence(o.rule, o.selected)
 	if len(sequence) == 0 {
@@ -48,7 +48,7 @@ func (s *session) runNodes(ctx context.Context, o *ordering, options runOptions,
 		if options.dryRun {
 			return exitOK, nil
 		}
-		return exitOK, s.writeRunReport(options.report, render.Summary{Command: options.command})
+		return exitOK, s.writeRunReport(options.report, show.Summary{Command: options.command})
 	}
 	if options.dryRun {
 		for _, n := range sequence {
@@ -72,7 +72,7 @@ func (s *session) runNodes(ctx context.Context, o *ordering, options runOptions,
 	var results []order.Result
 	r.display.during(func() { results = o.graph.Run(ctx, graphOptions, r.node) })
 	stop()
-	summary := render.Summary{View: o.view(false), Command: options.command, Results: results, Times: r.times, Sequence: sequence}
+	summary := show.Summary{View: o.view(false), Command: options.command, Results: results, Times: r.times, Sequence: sequence}
 	err := s.writeRunReport(options.report, summary) // first, as there may be nobody any more who reads the other
 	s.note("%s", summary.Text())
 	if summary.OK() {
@@ -94,7 +94,7 @@ func (r *nodesRun) node(ctx context.Context, n int) error {
 	return errors.Join(err, out.Close())
 }
 
-func (r *nodesRun) run(ctx context.Context, work nodeWork, out *render.NodeOutput) error {
+func (r *nodesRun) run(ctx context.Context, work nodeWork, out *show.NodeOutput) error {
 	job := work.Job
 	job.Stdout, job.Stderr, job.Foreground = out.Out, out.Err, r.terminal && job.Timeout == 0
 	if file, ok := r.session.streams.In.(*os.File); ok && r.options.parallel == 1 && (job.Foreground || !r.terminal) {

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
@@ -19,7 +19,7 @@ type runReport interface {
 	JUnit() ([]byte, error)
 }
 
-var _ runReport = render.Summary{}
+var _ runReport = show.Summary{}
 
 // checkReport finds out, before anything is run, whether the file can be written.
 func (s *session) checkReport(file fileValue) error {

@@ -14,9 +14,9 @@ import (
 	"syscall"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/lowdata"
-	"github.com/cairnstacks/cairn/internal/order/lowdata/statefn"
-	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/internal/states/compile"
+	staterun "github.com/cairnstacks/cairn/internal/states/run"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
@@ -35,7 +35,7 @@ func runStatesCommand() *command {
 The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. All mistakes that can be found beforehand are, and nothing is
 run then. With -test, or test=True as Salt has it, nothing is changed, and what would be is shown. An interrupt lets the call end that is being made, and a second one ends it.
 
-Functions: ` + strings.Join(statefn.Names(), ", ") + `. All others are programs named MODULE.FUNCTION in the directory given with -functions.`,
+Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs named MODULE.FUNCTION in the directory given with -functions.`,
 		example: "cairn run states -test states web\ncairn run states -functions=functions states web db\ncairn run states -id=web1 states",
 		minArgs: 1, maxArgs: 1 << 30,
 		flags: func(f *flagSet) {
@@ -68,9 +68,9 @@ Functions: ` + strings.Join(statefn.Names(), ", ") + `. All others are programs 
 			if err != nil {
 				return 0, err
 			}
-			host := &statefn.Host{Files: src.files(), Folder: functions, Backups: backupsDir(backups)}
+			host := &staterun.Host{Files: src.files(), Folder: functions, Backups: backupsDir(backups)}
 			run := &statesRun{session: s, source: src, host: host, test: test, report: report, show: show}
-			status, err := run.run(ctx, o, lowdata.RunOptions{Test: test, Failhard: failhard, Parallel: int(parallel)})
+			status, err := run.run(ctx, o, compile.RunOptions{Test: test, Failhard: failhard, Parallel: int(parallel)})
 			return status, errors.Join(err, src.close())
 		},
 	}
@@ -112,16 +112,16 @@ func backupsDir(given string) string {
 }
 
 // resultsShown returns of which results all is shown with one of the values of -output.
-func resultsShown(output string) (func(lowdata.Status) bool, error) {
+func resultsShown(output string) (func(compile.Status) bool, error) {
 	switch output {
 	case "full":
-		return func(lowdata.Status) bool { return true }, nil
+		return func(compile.Status) bool { return true }, nil
 	case "terse":
-		return func(lowdata.Status) bool { return false }, nil
+		return func(compile.Status) bool { return false }, nil
 	case "mixed":
-		return func(status lowdata.Status) bool { return !status.Success() }, nil
+		return func(status compile.Status) bool { return !status.Success() }, nil
 	case "changes":
-		return func(status lowdata.Status) bool { return !status.Success() || status == lowdata.Changed }, nil
+		return func(status compile.Status) bool { return !status.Success() || status == compile.Changed }, nil
 	}
 	return nil, fail("Wrong option", "For the option -output there is no value %q. Use full, terse, mixed or changes.", output)
 }
@@ -152,14 +152,14 @@ func testArgument(args []string, test *bool) ([]string, error) {
 type statesRun struct {
 	session *session
 	source  *statesSource
-	host    *statefn.Host
+	host    *staterun.Host
 	test    bool
 	report  fileValue                 // the file for the results; "" if there is none
-	show    func(lowdata.Status) bool // whether of a result all is shown, and not only one line
+	show    func(compile.Status) bool // whether of a result all is shown, and not only one line
 	unread  func()                    // is called if nobody reads the results
 }
 
-func (r *statesRun) run(ctx context.Context, o statesOptions, options lowdata.RunOptions) (int, error) {
+func (r *statesRun) run(ctx context.Context, o statesOptions, options compile.RunOptions) (int, error) {
 	s := r.session
 	if err := s.compileStates(r.source, o); err != nil {
 		return 0, err
@@ -177,9 +177,9 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options lowdata.Ru
 	}
 	starting, making, unread, stop := s.interruptibleCalls(ctx)
 	r.unread = unread
-	call := func(req lowdata.Request) lowdata.Outcome { return r.host.Call(making, req) }
+	call := func(req compile.Request) compile.Outcome { return r.host.Call(making, req) }
 	options.Functions = hostCalls{r.host, call}
-	var results []lowdata.Result
+	var results []compile.Result
 	work := func() { results = r.source.low.Run(starting, options) }
 	if s.options.json {
 		work()
@@ -200,7 +200,7 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options lowdata.Ru
 		return status, jsonview.WriteDocument(s.streams.Out, r.document(results), true)
 	}
 	for _, result := range results {
-		if result.Status == lowdata.NotStarted {
+		if result.Status == compile.NotStarted {
 			r.write(result)
 		}
 	}
@@ -209,15 +209,15 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options lowdata.Ru
 }
 
 // during shows what happens while work runs: each result, and on a terminal also which calls are being made.
-func (r *statesRun) during(options *lowdata.RunOptions, work func()) {
+func (r *statesRun) during(options *compile.RunOptions, work func()) {
 	display := r.session.newRunDisplay(runDisplayOptions{title: "Running", total: len(r.source.low.Calls), parallel: true})
-	rows := map[*lowdata.Call]*render.NodeOutput{}
-	options.Started = func(call *lowdata.Call) {
+	rows := map[*compile.Call]*show.NodeOutput{}
+	options.Started = func(call *compile.Call) {
 		if rows[call] == nil {
 			rows[call] = display.output.Node(call.String())
 		}
 	}
-	options.Ended = func(result lowdata.Result) {
+	options.Ended = func(result compile.Result) {
 		if row := rows[result.Call]; row != nil {
 			_ = row.Close() //nolint:errcheck // nothing was printed there
 		}
@@ -228,19 +228,19 @@ func (r *statesRun) during(options *lowdata.RunOptions, work func()) {
 }
 
 // statesAsNodes says as what calls are counted while they are made.
-var statesAsNodes = map[lowdata.Status]order.State{
-	lowdata.OK: order.Succeeded, lowdata.Changed: order.Succeeded, lowdata.NotNeeded: order.Succeeded,
-	lowdata.Failed: order.Failed, lowdata.Skipped: order.Skipped,
+var statesAsNodes = map[compile.Status]order.State{
+	compile.OK: order.Succeeded, compile.Changed: order.Succeeded, compile.NotNeeded: order.Succeeded,
+	compile.Failed: order.Failed, compile.Skipped: order.Skipped,
 }
 
 // hostCalls makes calls that do not end when nothing more is to be started.
 type hostCalls struct {
-	*statefn.Host
-	call func(lowdata.Request) lowdata.Outcome
+	*staterun.Host
+	call func(compile.Request) compile.Outcome
 }
 
-// Call implements [lowdata.Functions].
-func (c hostCalls) Call(_ context.Context, req lowdata.Request) lowdata.Outcome { return c.call(req) }
+// Call implements [compile.Functions].
+func (c hostCalls) Call(_ context.Context, req compile.Request) compile.Outcome { return c.call(req) }
 
 // interruptibleCalls returns a context for starting calls, which ends with the first interrupt, and one for making them, which
 // ends with the second. That nobody reads the results, which unread says, counts as a first one. The caller must call stop.
@@ -265,7 +265,7 @@ func (s *session) interruptibleCalls(ctx context.Context) (starting, making cont
 }
 
 // write shows a result.
-func (r *statesRun) write(result lowdata.Result) {
+func (r *statesRun) write(result compile.Result) {
 	r.session.stdout("%s", resultText(result, r.status(result.Status), r.show(result.Status)))
 	if lost := r.session.lost.Load(); lost != nil && errors.Is(*lost, syscall.EPIPE) {
 		r.unread()
@@ -273,21 +273,21 @@ func (r *statesRun) write(result lowdata.Result) {
 }
 
 // status names a status, in test mode as what would be.
-func (r *statesRun) status(status lowdata.Status) string {
-	if r.test && status == lowdata.Changed {
+func (r *statesRun) status(status compile.Status) string {
+	if r.test && status == compile.Changed {
 		return "would change"
 	}
 	return status.String()
 }
 
 // summary counts how calls have ended.
-func (r *statesRun) summary(results []lowdata.Result) string {
-	counts := map[lowdata.Status]int{}
+func (r *statesRun) summary(results []compile.Result) string {
+	counts := map[compile.Status]int{}
 	for _, result := range results {
 		counts[result.Status]++
 	}
 	var parts []string
-	for _, status := range lowdata.Statuses() {
+	for _, status := range compile.Statuses() {
 		if counts[status] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[status], r.status(status)))
 		}

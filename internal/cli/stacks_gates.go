@@ -10,11 +10,11 @@ import (
 	"path"
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/process"
-	"github.com/cairnstacks/cairn/internal/order/render"
-	"github.com/cairnstacks/cairn/internal/order/rollout"
+	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/show"
 )
 
 // ordering is the order of directories, or with phases of their plans and applies.
@@ -40,7 +40,7 @@ func (g *gates) ordering(phases bool) *ordering {
 		if !known {
 			at = len(o.groups)
 			groups[unit.Stack] = at
-			o.groups = append(o.groups, render.Group{Name: unit.Stack})
+			o.groups = append(o.groups, show.Group{Name: unit.Stack})
 		}
 		o.groups[at].Nodes = append(o.groups[at].Nodes, n)
 	}
@@ -53,7 +53,7 @@ func (g *gates) ordering(phases bool) *ordering {
 	}
 	o.find = f.find
 	if phases {
-		o.kind = func(n int) render.Kind { return render.Kind(w.Steps[n].Phase) }
+		o.kind = func(n int) show.Kind { return show.Kind(w.Steps[n].Phase) }
 	}
 	return o
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/process"
+	"github.com/cairnstacks/cairn/internal/process"
 )
 
 // stackTree is a tree of stacks and what is selected of it.

@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/process"
-	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/show"
 )
 
 // openedWorkspace is what a workspace file says, and what is selected of it.
@@ -66,7 +66,7 @@ func (s *session) openWorkspace(
 			}
 			return f.find(name)
 		},
-		groups: workspaceGroups(graph), kind: func(n int) render.Kind { return workspaceKind(graph.Steps[n]) },
+		groups: workspaceGroups(graph), kind: func(n int) show.Kind { return workspaceKind(graph.Steps[n]) },
 	}
 	if err := w.choose(ctx, o); err != nil {
 		return nil, err
@@ -79,13 +79,13 @@ func (s *session) openWorkspace(
 }
 
 // workspaceGroups returns the groups as they are written, with the nodes of what they hold.
-func workspaceGroups(graph *cairnfile.Graph) []render.Group {
-	var groups []render.Group
+func workspaceGroups(graph *cairnfile.Graph) []show.Group {
+	var groups []show.Group
 	for _, block := range graph.Model.Blocks {
 		if block.Type != cairnfile.GroupType {
 			continue
 		}
-		group := render.Group{Name: block.Name}
+		group := show.Group{Name: block.Name}
 		for n, step := range graph.Steps {
 			if step.Leaf != nil && slices.Contains(step.Leaf.Groups, block) {
 				group.Nodes = append(group.Nodes, n)
@@ -96,18 +96,18 @@ func workspaceGroups(graph *cairnfile.Graph) []render.Group {
 	return groups
 }
 
-func workspaceKind(step cairnfile.Step) render.Kind {
+func workspaceKind(step cairnfile.Step) show.Kind {
 	switch {
 	case step.Leaf == nil:
 		return ""
 	case step.Leaf.Task != nil:
-		return render.TaskKind
+		return show.TaskKind
 	case step.Phase == cairnfile.Plan:
-		return render.PlanKind
+		return show.PlanKind
 	case step.Phase == cairnfile.Apply:
-		return render.ApplyKind
+		return show.ApplyKind
 	}
-	return render.StackKind
+	return show.StackKind
 }
 
 // choose selects what passes the filters.

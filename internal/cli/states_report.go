@@ -7,8 +7,8 @@ import (
 	"bytes"
 	"cmp"
 
-	"github.com/cairnstacks/cairn/internal/order/lowdata"
-	"github.com/cairnstacks/cairn/internal/order/render"
+	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/internal/states/compile"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
@@ -29,12 +29,12 @@ type stateResult struct {
 	Name     string       `json:"name"`
 	Status   string       `json:"status"`
 	Result   bool         `json:"result"` // false for what counts as a failure
-	Changes  *lowdata.Map `json:"changes"`
+	Changes  *compile.Map `json:"changes"`
 	Comment  string       `json:"comment"`
 	Because  string       `json:"because,omitempty"`
 }
 
-func (r *statesRun) document(results []lowdata.Result) statesDocument {
+func (r *statesRun) document(results []compile.Result) statesDocument {
 	document := statesDocument{FormatVersion: jsonview.FormatVersion, Test: r.test, Results: []stateResult{}, Summary: map[string]int{}}
 	document.Diagnostics = diagnostic.All(r.source.warnings, r.session.sources())
 	for _, result := range results {
@@ -44,7 +44,7 @@ func (r *statesRun) document(results []lowdata.Result) statesDocument {
 			Result: result.Status.Success(), Changes: result.Changes, Comment: result.Comment,
 		}
 		if shown.Changes == nil {
-			shown.Changes = &lowdata.Map{}
+			shown.Changes = &compile.Map{}
 		}
 		if result.Because != nil {
 			shown.Because = result.Because.String()
@@ -58,7 +58,7 @@ func (r *statesRun) document(results []lowdata.Result) statesDocument {
 // statesReport is what became of a run of states, in the formats of reports.
 type statesReport struct {
 	run     *statesRun
-	results []lowdata.Result
+	results []compile.Result
 }
 
 var _ runReport = statesReport{}
@@ -72,15 +72,15 @@ func (r statesReport) JSON() ([]byte, error) {
 
 // JUnit returns the results in the XML format of JUnit: each call is a test.
 func (r statesReport) JUnit() ([]byte, error) {
-	cases := make([]render.Case, len(r.results))
+	cases := make([]show.Case, len(r.results))
 	for i, result := range r.results {
-		cases[i] = render.Case{Name: result.Call.String(), Class: result.Call.SLS, Took: result.Took}
+		cases[i] = show.Case{Name: result.Call.String(), Class: result.Call.SLS, Took: result.Took}
 		switch result.Status {
-		case lowdata.Failed:
+		case compile.Failed:
 			cases[i].Failure = cmp.Or(result.Comment, "It does not say why.")
-		case lowdata.Skipped, lowdata.NotStarted, lowdata.NotNeeded:
+		case compile.Skipped, compile.NotStarted, compile.NotNeeded:
 			cases[i].Skipped = cmp.Or(result.Comment, result.Status.String())
 		}
 	}
-	return render.JUnit("cairn run states", cases)
+	return show.JUnit("cairn run states", cases)
 }

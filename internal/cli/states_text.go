@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/order/lowdata"
+	"github.com/cairnstacks/cairn/internal/states/compile"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // resultText shows what became of a call: a line, and with all also the comment and the changes.
-func resultText(result lowdata.Result, status string, all bool) string {
+func resultText(result compile.Result, status string, all bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-12s  %s\n", status, textstyle.Name(result.Call.String()))
 	if !all {
@@ -32,19 +32,19 @@ func resultText(result lowdata.Result, status string, all bool) string {
 }
 
 // isOutputSaid tells whether there is nothing to show of the output of a command: it is empty, or the comment on a failure has it.
-func isOutputSaid(key, text string, result lowdata.Result) bool {
+func isOutputSaid(key, text string, result compile.Result) bool {
 	if key != "stdout" && key != "stderr" {
 		return false
 	}
 	text = strings.TrimSpace(text)
-	return text == "" || result.Status == lowdata.Failed && strings.Contains(result.Comment, text)
+	return text == "" || result.Status == compile.Failed && strings.Contains(result.Comment, text)
 }
 
 // writeChange shows one change, texts of several lines below its name as they are.
 func writeChange(b *strings.Builder, indent, key string, value any) {
 	b.WriteString(indent + textstyle.Name(key) + ":")
 	switch value := value.(type) {
-	case *lowdata.Map:
+	case *compile.Map:
 		b.WriteByte('\n')
 		for _, entry := range value.Entries {
 			writeChange(b, indent+"  ", entry.Key, entry.Value)
@@ -67,7 +67,7 @@ func writeChange(b *strings.Builder, indent, key string, value any) {
 	case nil:
 		b.WriteString(" null\n")
 	default:
-		text, _ := lowdata.Text(value)
+		text, _ := compile.Text(value)
 		b.WriteString(" " + text + "\n")
 	}
 }

@@ -9,45 +9,45 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnstacks/cairn/internal/order/lowdata"
+	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
 func TestResultText(t *testing.T) {
-	call := &lowdata.Call{ID: "a\nb", Module: "m", Function: "f"}
+	call := &compile.Call{ID: "a\nb", Module: "m", Function: "f"}
 	tests := map[string]struct {
-		result  lowdata.Result
+		result  compile.Result
 		changes string
 		want    string
 	}{
 		"texts of several lines as they are": {
-			lowdata.Result{Status: lowdata.Changed, Comment: "One.\nTwo."},
+			compile.Result{Status: compile.Changed, Comment: "One.\nTwo."},
 			`{"diff": "-a \n+b\t\n", "n": 1.5, "none": null, "yes": true}`,
 			"changed       a␊b (m.f)\n    One.\n    Two.\n    diff:\n      -a \n      +b\t\n    n: 1.5\n    none: null\n    yes: true\n",
 		},
 		"what is inside": {
-			lowdata.Result{Status: lowdata.Changed},
+			compile.Result{Status: compile.Changed},
 			`{"vim": {"old": "", "new": "1"}, "list": ["a", {"b": "c"}]}`,
 			"changed       a␊b (m.f)\n    vim:\n      old: \"\"\n      new: 1\n    list:\n      -: a\n      -:\n        b: c\n",
 		},
 		"nothing that could do something to a terminal": {
-			lowdata.Result{Status: lowdata.Changed, Comment: "\x1b[31mred"},
+			compile.Result{Status: compile.Changed, Comment: "\x1b[31mred"},
 			`{"a\u001b": "\u009b1m\rx"}`,
 			"changed       a␊b (m.f)\n    ␛[31mred\n    a␛: �1mx\n",
 		},
 		"output that was said": {
-			lowdata.Result{Status: lowdata.Failed, Comment: "It ended with exit code 1:\nno."},
+			compile.Result{Status: compile.Failed, Comment: "It ended with exit code 1:\nno."},
 			`{"retcode": 1, "stdout": "", "stderr": "no\n"}`,
 			"failed        a␊b (m.f)\n    It ended with exit code 1:\n    no.\n    retcode: 1\n",
 		},
 		"output of success": {
-			lowdata.Result{Status: lowdata.Changed, Comment: "It said yes."},
+			compile.Result{Status: compile.Changed, Comment: "It said yes."},
 			`{"stdout": "yes\n", "stderr": ""}`,
 			"changed       a␊b (m.f)\n    It said yes.\n    stdout: yes\n",
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			test.result.Call, test.result.Changes = call, &lowdata.Map{}
+			test.result.Call, test.result.Changes = call, &compile.Map{}
 			if err := json.Unmarshal([]byte(test.changes), test.result.Changes); err != nil {
 				t.Fatal(err)
 			}

@@ -15,9 +15,9 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/glob"
-	"github.com/cairnstacks/cairn/internal/order/rollout"
 )
 
 var blockTypes map[Type]func(*Block, *arguments)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnstacks/cairn/internal/order/glob"
+	"github.com/cairnstacks/cairn/internal/glob"
 )
 
 func TestLiteralBeginning(t *testing.T) {

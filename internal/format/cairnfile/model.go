@@ -6,9 +6,9 @@ package cairnfile
 import (
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
-	"github.com/cairnstacks/cairn/internal/order/glob"
-	"github.com/cairnstacks/cairn/internal/order/rollout"
+	"github.com/cairnstacks/cairn/internal/glob"
 )
 
 // FileName is the name of the file, at the root of a repository.

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/format/tagquery"
+	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/glob"
 )
 
 // find returns the blocks that a reference in a block means, as written.

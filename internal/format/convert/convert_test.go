@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/plugintasks"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/lowdata"
+	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
 // model reads a workspace file.
@@ -445,26 +445,26 @@ z#2 is for roles, which are tags: with -role=NAME tasks for all roles would be s
 }
 
 // states compiles SLS files, of which the last one is named.
-func states(t testing.TB, text string) *lowdata.Low {
+func states(t testing.TB, text string) *compile.Low {
 	t.Helper()
-	low, diags := compile(text)
+	low, diags := compileText(text)
 	if diags.HasErrors() {
 		t.Fatalf("%v\n%s", diags, text)
 	}
 	return low
 }
 
-func compile(text string) (*lowdata.Low, hcl.Diagnostics) {
-	high, diags := lowdata.Load(fstest.MapFS{"workspace.sls": {Data: []byte(text)}}, []string{"workspace"}, lowdata.LoadOptions{})
+func compileText(text string) (*compile.Low, hcl.Diagnostics) {
+	high, diags := compile.Load(fstest.MapFS{"workspace.sls": {Data: []byte(text)}}, []string{"workspace"}, compile.LoadOptions{})
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	low, moreDiags := lowdata.Compile(high, lowdata.CompileOptions{})
+	low, moreDiags := compile.Compile(high, compile.CompileOptions{})
 	return low, diags.Extend(moreDiags)
 }
 
 // callsIn renders the commands of the calls in the order in which they are made.
-func callsIn(low *lowdata.Low, which func(*lowdata.Call) bool) []string {
+func callsIn(low *compile.Low, which func(*compile.Call) bool) []string {
 	var list []string
 	for _, i := range low.Sequence() {
 		if call := low.Calls[i]; which == nil || which(call) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
+	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/glob"
 )
 
 // FromDirs makes a workspace file of a tree of stack directories, which must have an order.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/lowdata"
+	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
 // FromStates makes a workspace file of calls of states: those of cmd.run and cmd.wait are tasks.
-func FromStates(low *lowdata.Low) Result {
+func FromStates(low *compile.Low) Result {
 	c := &fromStates{low: low, kept: make([]bool, len(low.Calls)), passed: map[int][]int{}}
 	c.writer = newWriter()
 	c.position = make([]int, len(low.Calls))
@@ -45,7 +45,7 @@ func FromStates(low *lowdata.Low) Result {
 
 type fromStates struct {
 	*writer
-	low   *lowdata.Low
+	low   *compile.Low
 	kept  []bool
 	names []string
 
@@ -62,12 +62,12 @@ var (
 	conditionalKinds = []string{"prereq", "onfail", "onfail_any", "onfail_all", "onchanges", "onchanges_any"}
 )
 
-func isCommand(call *lowdata.Call) bool {
+func isCommand(call *compile.Call) bool {
 	return call.Module == "cmd" && (call.Function == "run" || call.Function == "wait")
 }
 
 // waits tells whether a call does nothing but react to others.
-func waits(call *lowdata.Call) bool { return call.Function == "wait" }
+func waits(call *compile.Call) bool { return call.Function == "wait" }
 
 // choose finds out which calls can be tasks: commands, as long as there is left what they react to.
 func (c *fromStates) choose() {
@@ -143,7 +143,7 @@ func (c *fromStates) throughLost(i int) {
 	if !c.kept[i] {
 		return
 	}
-	for _, kind := range lowdata.Kinds() {
+	for _, kind := range compile.Kinds() {
 		if kind == "listen" || kind == "use" {
 			continue
 		}
@@ -173,7 +173,7 @@ func (c *fromStates) need(i int, seen map[int]bool, other func(lost int, kind st
 	}
 	seen[i] = true
 	var all []int
-	for _, kind := range lowdata.Kinds() {
+	for _, kind := range compile.Kinds() {
 		targets := c.low.Requisites(i, kind)
 		switch {
 		case len(targets) == 0 || kind == "listen" || kind == "use":
@@ -285,13 +285,13 @@ func environmentOf(value any) (variables map[string]string, ok bool) {
 	}
 	variables, ok = map[string]string{}, true
 	for _, element := range list {
-		m, isMap := element.(*lowdata.Map)
+		m, isMap := element.(*compile.Map)
 		if !isMap {
 			ok = false
 			continue
 		}
 		for _, entry := range m.Entries {
-			text, isText := lowdata.Text(entry.Value)
+			text, isText := compile.Text(entry.Value)
 			if !isText && entry.Value != nil {
 				ok = false
 				continue
@@ -314,7 +314,7 @@ func (c *fromStates) requisites(b block, i int) {
 		}
 	}
 	quiet := func(int, string) {} // told before
-	for _, kind := range lowdata.Kinds() {
+	for _, kind := range compile.Kinds() {
 		targets := c.low.Requisites(i, kind)
 		active := c.active(targets)
 		if c.listens(i) && slices.Contains(conditionalKinds, kind) {
@@ -370,7 +370,7 @@ func (c *fromStates) beforeTrial(i, target int) []int {
 }
 
 // reaction makes of what a call watches that does nothing else what it runs for.
-func (c *fromStates) reaction(lists map[string][]int, call *lowdata.Call) {
+func (c *fromStates) reaction(lists map[string][]int, call *compile.Call) {
 	at := order.PlaceAt(call.Range)
 	if len(lists["listen"]) > 0 {
 		if len(lists["watch"])+len(lists["watch_any"]) > 0 {
@@ -397,14 +397,14 @@ func (c *fromStates) reaction(lists map[string][]int, call *lowdata.Call) {
 const shellOfTasks = "/bin/sh"
 
 // shellOf is what runs the command of a call and its conditions.
-func shellOf(call *lowdata.Call) string {
-	shell, _ := lowdata.Text(call.Args.Get("shell"))
+func shellOf(call *compile.Call) string {
+	shell, _ := compile.Text(call.Args.Get("shell"))
 	return cmp.Or(shell, shellOfTasks)
 }
 
 // script returns the line for the shell that does what a call does, and whether that is the command alone. The shell of the call may be none
 // that knows the rest.
-func (c *fromStates) script(call *lowdata.Call, shell string, at order.Place) (script string, alone bool) {
+func (c *fromStates) script(call *compile.Call, shell string, at order.Place) (script string, alone bool) {
 	var b strings.Builder
 	inShell := func(command string) string { return shellWord(shell) + " -c " + shellWord(command) }
 	conditions := false
@@ -415,7 +415,7 @@ func (c *fromStates) script(call *lowdata.Call, shell string, at order.Place) (s
 		}
 		b.WriteString("exit 0\n")
 	}
-	if cwd, _ := lowdata.Text(call.Args.Get("cwd")); cwd != "" {
+	if cwd, _ := compile.Text(call.Args.Get("cwd")); cwd != "" {
 		fmt.Fprintf(&b, "cd -- %s || exit 1\n", shellWord(cwd))
 	}
 	if hide, _ := call.Args.Get("hide_output").(bool); hide {
@@ -461,12 +461,12 @@ func texts(value any) []string {
 
 // textsOf reads a text, or a list of them. Ok is false if that is not all.
 func textsOf(value any) (all []string, ok bool) {
-	if text, ok := lowdata.Text(value); ok {
+	if text, ok := compile.Text(value); ok {
 		return []string{text}, true
 	}
 	elements, ok := value.([]any)
 	for _, element := range elements {
-		text, isText := lowdata.Text(element)
+		text, isText := compile.Text(element)
 		if !isText {
 			ok = false
 			continue
@@ -486,7 +486,7 @@ func wellFormed(argument string, value any) bool {
 	ok := true
 	switch argument {
 	case "cwd", "shell":
-		_, ok = lowdata.Text(value)
+		_, ok = compile.Text(value)
 	case "creates", "onlyif", "unless", "check_cmd":
 		_, ok = textsOf(value)
 	case "env":
@@ -500,11 +500,11 @@ func wellFormed(argument string, value any) bool {
 }
 
 // loseOfCall tells in a line what else a call has.
-func (c *fromStates) loseOfCall(call *lowdata.Call, at order.Place) {
+func (c *fromStates) loseOfCall(call *compile.Call, at order.Place) {
 	var rest []string
 	for _, entry := range call.Args.Entries {
 		kind := strings.TrimSuffix(entry.Key, "_in")
-		known := slices.Contains(translated, entry.Key) || slices.Contains(lowdata.Kinds(), kind)
+		known := slices.Contains(translated, entry.Key) || slices.Contains(compile.Kinds(), kind)
 		if !known || !wellFormed(entry.Key, entry.Value) {
 			rest = append(rest, entry.Key)
 		}

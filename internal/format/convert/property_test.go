@@ -18,9 +18,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/plugintasks"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
+	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/glob"
-	"github.com/cairnstacks/cairn/internal/order/lowdata"
+	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
 // Whatever is converted can be read, twice gives the same bytes, and the order is the same where no loss says otherwise.
@@ -390,7 +390,7 @@ func FuzzStates(f *testing.F) {
 	seeds(f, 150)
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		text := newGenerator(seed).sls()
-		low, diags := compile(text)
+		low, diags := compileText(text)
 		if diags.HasErrors() {
 			return
 		}
@@ -408,7 +408,7 @@ func FuzzStates(f *testing.F) {
 }
 
 // checkCalls checks that tasks are in the sequence of the calls, and that each pair that the calls are in is one of tasks.
-func checkCalls(t *testing.T, low *lowdata.Low, r Result, m *cairnfile.Model) {
+func checkCalls(t *testing.T, low *compile.Low, r Result, m *cairnfile.Model) {
 	t.Helper()
 	g := graphOf(t, m, false)
 	if losesOrder(r) {
@@ -680,13 +680,13 @@ func checkPlugins(t *testing.T, m *cairnfile.Model, r Result) {
 
 func checkStates(t *testing.T, m *cairnfile.Model, r Result) {
 	t.Helper()
-	low, diags := compile(string(r.Text()))
+	low, diags := compileText(string(r.Text()))
 	if diags.HasErrors() {
 		t.Errorf("cannot be read: %v", diags)
 		return
 	}
 	g := graphOf(t, m, false)
-	calls := callsIn(low, func(c *lowdata.Call) bool { return !strings.HasSuffix(c.ID, "-on-change") })
+	calls := callsIn(low, func(c *compile.Call) bool { return !strings.HasSuffix(c.ID, "-on-change") })
 	want := sequence(g.Graph, m.Rule(), selection(g, func(l *cairnfile.Leaf) bool { return l.Task != nil && slices.Contains(calls, l.Name) }), byName(g))
 	if diff := cmp.Diff(want, calls); diff != "" && len(want)+len(calls) > 0 && !losesOrder(r) {
 		t.Errorf("sequence (-workspace +states):\n%s", diff)

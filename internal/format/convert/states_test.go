@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
-	"github.com/cairnstacks/cairn/internal/order/lowdata"
+	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
 // C-27 and C-28 in commands, and requisites of all kinds.
@@ -72,17 +72,17 @@ apache_conf:
 `, ""},
 }
 
-func kept(call *lowdata.Call) bool { return isCommand(call) }
+func kept(call *compile.Call) bool { return isCommand(call) }
 
 // X-11: calls of states as a workspace file, and back.
 func TestOrderX11States(t *testing.T) {
 	for name, test := range slsFiles {
 		t.Run(name, func(t *testing.T) {
 			low := states(t, test.text)
-			got := callsIn(low, func(c *lowdata.Call) bool {
+			got := callsIn(low, func(c *compile.Call) bool {
 				return kept(c) && len(low.Requisites(slices.Index(low.Calls, c), "listen")) == 0
 			})
-			got = append(got, callsIn(low, func(c *lowdata.Call) bool { return len(low.Requisites(slices.Index(low.Calls, c), "listen")) > 0 })...)
+			got = append(got, callsIn(low, func(c *compile.Call) bool { return len(low.Requisites(slices.Index(low.Calls, c), "listen")) > 0 })...)
 			if strings.Join(got, " ") != test.want {
 				t.Fatalf("the source has the sequence %s, want %s", strings.Join(got, " "), test.want)
 			}

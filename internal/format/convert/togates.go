@@ -15,8 +15,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
+	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/glob"
 )
 
 // ToGates makes a .terrateam/config.yml of a workspace file: groups become nested stacks.

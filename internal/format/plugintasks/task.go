@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/yamldoc"
+	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
 // Type says what a task is.

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/format/tagquery"
-	"github.com/cairnstacks/cairn/internal/order/glob"
+	"github.com/cairnstacks/cairn/internal/glob"
 )
 
 // ConfigFile is where a repository has its configuration, unless it is in [OtherConfigFile].

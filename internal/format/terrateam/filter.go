@@ -6,9 +6,9 @@ package terrateam
 import (
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format/tagquery"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
-	"github.com/cairnstacks/cairn/internal/order/rollout"
 )
 
 // Filter narrows a change. The zero value lets everything pass.

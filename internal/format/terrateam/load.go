@@ -16,8 +16,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/localsource"
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/order/yamldoc"
 	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
 // ErrNoConfig says that a repository has no configuration.

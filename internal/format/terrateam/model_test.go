@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnstacks/cairn/internal/order/rollout"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 )
 
 // block is a stack of a random configuration.

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/cairnstacks/cairn/internal/format/tagquery"
-	"github.com/cairnstacks/cairn/internal/order/yamldoc"
+	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
 // Requirements are what some dirspaces need before they are applied. They are about pull requests: approvals, checks, conflicts. Nobody

@@ -1,0 +1,55 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package rollout
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/cairnstacks/cairn/internal/process"
+)
+
+// errNothingApproved is why a task is not run that comes before applies.
+var errNothingApproved = errors.New("nothing is approved that it precedes")
+
+// consent asks once at most whether a plan is to be applied.
+type consent struct {
+	ask  func(ctx context.Context, unit int) (bool, error) // nil always says yes
+	asks func(unit int) bool                               // nil for all
+	ctx  context.Context                                   //nolint:containedctx // of questions, which end earlier than everything else
+	end  context.CancelFunc
+
+	asking  sync.Mutex // held while a question waits for its answer
+	answers map[question]error
+}
+
+// question is about one round of the work on a unit. The first round is 1.
+type question struct{ unit, round int }
+
+// to asks about one round.
+//
+// Errors: [errNotApproved]; [process.ErrStopped] if it does not matter any more; those of asking.
+func (c *consent) to(q question) error {
+	if c.ask == nil || c.asks != nil && !c.asks(q.unit) {
+		return nil
+	}
+	c.asking.Lock()
+	defer c.asking.Unlock()
+	if err, known := c.answers[q]; known {
+		return err
+	}
+	if c.ctx.Err() != nil {
+		return process.ErrStopped
+	}
+	yes, err := c.ask(c.ctx, q.unit)
+	switch {
+	case c.ctx.Err() != nil:
+		return process.ErrStopped
+	case err == nil && !yes:
+		err = errNotApproved
+	}
+	c.answers[q] = err
+	return err
+}

@@ -1,0 +1,232 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package rollout
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/show"
+)
+
+// Mode says what is done with units.
+type Mode string
+
+// The modes.
+const (
+	PlanOnly Mode = "plan"
+	ApplyAll Mode = "apply"
+	Destroy  Mode = "destroy"
+)
+
+func (m Mode) applied() State {
+	if m == Destroy {
+		return Destroyed
+	}
+	return Applied
+}
+
+// Options say how work is done.
+type Options struct {
+	Mode     Mode
+	Parallel int // how many units are worked on at the same time; less than 1 stands for 1
+
+	Cairn         string // this program, which works on stacks
+	Engine        string // terraform or tofu, for root modules
+	CairnOptions  []string
+	EngineOptions []string // of all commands but those about workspaces
+
+	SharedCache bool // providers are installed into a cache of all directories, also if nothing in the environment says so
+
+	Plans     string // directory for plan files, which hold secrets
+	Processes *process.Set
+	Output    *show.Output
+
+	// ReadPlan says what a plan file of a stack holds. Nil if all plans are complete.
+	ReadPlan  func(file string) (PlanFile, error)
+	MaxRounds int // less than 1 stands for 1
+
+	// Approve asks whether the plan of a unit is to be applied. One question is asked at a time. Its context ends with a failure of
+	// something else. Show prints the plan, unless it is what was printed last. Nil stands for consent.
+	Approve func(ctx context.Context, unit int, show func() error) (bool, error)
+
+	// Asks tells for which units that is asked; all others are applied at once, also while a question waits. Nil for all.
+	Asks func(unit int) bool
+
+	// Ended, if there is one, is told how each unit ends, as soon as that is known; those that are not started do not end. It is
+	// called from several goroutines.
+	Ended func(End)
+}
+
+// PlanFile is what is known of a plan.
+type PlanFile struct {
+	Complete bool   // nothing is left to a later plan
+	State    string // which version of the state it was made of
+
+	// Counts are what it would do; nil if that is not known.
+	Counts *show.Counts
+}
+
+// run is a work that is being done.
+type run struct {
+	*Work
+	options Options
+	outcome []outcome    // by unit
+	exports map[int]bool // units whose outputs may be the only reason for others
+
+	failed     atomic.Bool
+	consent    consent
+	installing sync.Mutex // held while providers are installed into a cache
+}
+
+// outcome is what is known of a unit. Until its step has ended it belongs to that.
+type outcome struct {
+	changes bool // its plan has some
+	done    bool // it was applied, at least in part, or the task has run
+	rounds  int  // that were applied
+	outputs bool // they have changed
+
+	plan    PlanFile     // the latest one
+	says    planLines    // of a root module, what its plan says of itself
+	applied *show.Counts // what the plans would do that were applied; nil if that is not known
+
+	started, ended time.Time
+}
+
+// Run does the selected steps and returns the ends of units, in the order of [Work.Chosen].
+//
+// Once ctx ends nothing more is started. Run returns when all that was started has ended.
+func (w *Work) Run(ctx context.Context, options Options) []End {
+	asking, end := context.WithCancel(ctx)
+	defer end()
+	r := &run{Work: w, options: options, outcome: make([]outcome, len(w.Units)), exports: map[int]bool{}}
+	for _, u := range w.Units {
+		for _, other := range u.OnlyByOutputs {
+			r.exports[other] = options.Mode != Destroy
+		}
+	}
+	r.consent = consent{ctx: asking, end: end, answers: map[question]error{}}
+	if options.Approve != nil {
+		r.consent.asks = options.Asks
+		r.consent.ask = func(ctx context.Context, unit int) (bool, error) {
+			return options.Approve(ctx, unit, func() error { return r.show(unit) })
+		}
+	}
+	opts := order.RunOptions{Selected: w.Selected, Rule: w.Rule, Parallel: options.Parallel, Limits: w.AllLimits()}
+	if w.Decide != nil {
+		opts.Decide = r.decideWith(w.Decide(r.changed))
+	}
+	opts.Decide = r.withoutSameOutputs(opts.Decide)
+	if options.Ended != nil {
+		opts.Ended = r.tellEnds()
+	}
+	return r.ends(w.Graph.Run(ctx, opts, r.node))
+}
+
+// decideWith takes what is not approved for skipped, so that conditions do not see a failure (rule R3), and asks before a task
+// that comes between plans and their applies whether these are approved.
+func (r *run) decideWith(decide func(int, func(int) order.Result) order.Result) func(int, func(int) order.Result) order.Result {
+	return func(node int, result func(int) order.Result) order.Result {
+		decided := decide(node, func(n int) order.Result {
+			got := result(n)
+			if got.State == order.Failed && isHeld(got.Err) {
+				return order.Result{State: order.Skipped, Because: n}
+			}
+			return got
+		})
+		if decided.State == order.NotStarted && !r.wanted(node) {
+			return order.Result{State: order.Passed, Err: errNothingApproved}
+		}
+		return decided
+	}
+}
+
+// wanted tells of the node of a task that precedes applies whether one of these is approved; of others it is true.
+func (r *run) wanted(node int) bool {
+	if r.Precedes == nil || r.failed.Load() {
+		return true
+	}
+	asked, approved := false, false
+	for _, n := range r.Precedes(node) {
+		unit := r.Steps[n].Unit
+		if !r.Selected.Has(n) || !r.outcome[unit].changes {
+			continue
+		}
+		asked = true
+		err := r.consent.to(question{unit, 1})
+		if errors.Is(err, process.ErrStopped) {
+			return true // nothing is started any more
+		}
+		approved = approved || err == nil
+	}
+	return approved || !asked
+}
+
+// changed tells of a node that has ended whether it has changed something, or would.
+func (r *run) changed(node int) bool {
+	step := r.Steps[node]
+	switch step.Phase {
+	case "":
+		return false
+	case Plan:
+		return r.outcome[step.Unit].changes
+	default:
+		return r.outcome[step.Unit].done
+	}
+}
+
+// node does one step.
+func (r *run) node(ctx context.Context, n int) error {
+	step := r.Steps[n]
+	if r.failed.Load() && (r.AtFailure == nil || !r.AtFailure(n)) {
+		return order.ErrNotStarted // rule R2
+	}
+	if step.Phase == Apply && !r.outcome[step.Unit].changes {
+		return nil // completely applied already
+	}
+	if step.Phase == Apply && r.options.Mode == PlanOnly {
+		return errNotAsked
+	}
+	now := &r.outcome[step.Unit]
+	if now.started.IsZero() {
+		now.started = time.Now()
+	}
+	err := r.step(ctx, n)
+	now.ended = time.Now()
+	switch {
+	case errors.Is(err, process.ErrStopped):
+		return order.ErrNotStarted
+	case err != nil && !isHeld(err) && !errors.Is(err, order.ErrNotStarted):
+		r.failed.Store(true)
+		r.consent.end()
+	}
+	return err
+}
+
+func (r *run) step(ctx context.Context, n int) error {
+	step := r.Steps[n]
+	now := &r.outcome[step.Unit]
+	var err error
+	switch step.Phase {
+	case Plan:
+		now.changes, err = r.plan(step.Unit)
+	case Apply:
+		err = r.apply(ctx, step.Unit)
+	default:
+		err = r.task(ctx, &r.Units[step.Unit], r.Reacts != nil && r.Reacts(n, r.changed))
+		now.done = err == nil
+	}
+	return err
+}
+
+func (r *run) planFile(unit int) string {
+	return filepath.Join(r.options.Plans, strconv.Itoa(unit)+".plan")
+}

@@ -1,0 +1,72 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package show
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+)
+
+// colors lets, of all that steers a terminal, only colours pass, and keeps them within their lines: what a line leaves on goes on in
+// the next one. The zero value begins without any.
+type colors struct{ on string }
+
+// mostColors limits what is remembered of colours that are never reset.
+const mostColors = 256
+
+// line returns a line, which is given without its end, as a terminal shows it.
+func (c *colors) line(text string) string {
+	var b strings.Builder
+	b.WriteString(c.on)
+	colored := c.on != ""
+	for text := afterReturn(strings.ToValidUTF8(text, "\ufffd")); text != ""; {
+		sequence, _, n, _ := ansi.DecodeSequence(text, ansi.NormalState, nil)
+		text = text[n:]
+		switch {
+		case isColor(sequence):
+			b.WriteString(sequence)
+			colored = true
+			c.remember(sequence)
+		case sequence[0] != ansi.ESC:
+			b.WriteString(textstyle.Clean(sequence))
+		}
+	}
+	if colored {
+		b.WriteString(ansi.ResetStyle)
+	}
+	return b.String()
+}
+
+func (c *colors) remember(sequence string) {
+	switch parameters := sequence[len("\x1b[") : len(sequence)-1]; {
+	case parameters == "" || parameters == "0":
+		c.on = ""
+	case strings.HasPrefix(parameters, "0;") || len(c.on)+len(sequence) > mostColors:
+		c.on = sequence
+	default:
+		c.on += sequence
+	}
+}
+
+// isColor tells whether a sequence selects colours or the like.
+func isColor(sequence string) bool {
+	parameters, ok := strings.CutPrefix(sequence, "\x1b[")
+	parameters, final := strings.CutSuffix(parameters, "m")
+	return ok && final && strings.Trim(parameters, "0123456789;:") == ""
+}
+
+// afterReturn leaves out what a line overwrites that returns to its beginning.
+func afterReturn(text string) string {
+	text = strings.TrimRight(text, "\r")
+	return text[strings.LastIndexByte(text, '\r')+1:]
+}
+
+// activity makes of a line, or what there is of it, one for a table: "" if it says nothing.
+func activity(text string) string {
+	text = ansi.Strip(afterReturn(strings.ToValidUTF8(text, "\ufffd")))
+	return textstyle.Clean(strings.Join(strings.Fields(text), " "))
+}

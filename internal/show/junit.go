@@ -1,0 +1,62 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package show
+
+import (
+	"encoding/xml"
+	"fmt"
+	"time"
+)
+
+// Case is one test of a report in the format of JUnit: what was done, and how it ended.
+type Case struct {
+	Name, Class string
+	Took        time.Duration
+	Failure     string // what went wrong; "" if nothing did
+	Skipped     string // why it was not done; "" if it was
+}
+
+// suite is a report in the format of JUnit.
+type suite struct {
+	XMLName  xml.Name    `xml:"testsuite"`
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Cases    []suiteCase `xml:"testcase"`
+}
+
+type suiteCase struct {
+	Name    string   `xml:"name,attr"`
+	Class   string   `xml:"classname,attr"`
+	Seconds string   `xml:"time,attr"`
+	Failure *message `xml:"failure"`
+	Skipped *message `xml:"skipped"`
+}
+
+type message struct {
+	Text string `xml:"message,attr"`
+}
+
+// JUnit returns a report in the XML format of JUnit.
+func JUnit(name string, cases []Case) ([]byte, error) {
+	all := suite{Name: name, Tests: len(cases)}
+	for _, c := range cases {
+		one := suiteCase{Name: c.Name, Class: c.Class, Seconds: fmt.Sprintf("%.3f", c.Took.Seconds())}
+		switch {
+		case c.Failure != "":
+			all.Failures++
+			one.Failure = &message{c.Failure}
+		case c.Skipped != "":
+			all.Skipped++
+			one.Skipped = &message{c.Skipped}
+		}
+		all.Cases = append(all.Cases, one)
+	}
+	content, err := xml.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte(xml.Header), append(content, '\n')...), nil
+}

@@ -1,0 +1,211 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package show
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+)
+
+// Times are when the work of a node began and ended.
+type Times struct{ Started, Ended time.Time }
+
+// Summary is what became of a run.
+type Summary struct {
+	View     View
+	Command  []string
+	Results  []order.Result // by node
+	Times    []Times        // by node
+	Sequence []int          // the selected nodes
+
+	// Outcomes are what became of nodes, where there is more to say than their states; nil if there is not.
+	Outcomes []string
+
+	// Changes are what plans of nodes would do or have done, nil where that is not known; nil as a whole if there are no plans.
+	Changes []*Counts
+}
+
+// Counts are how many resources a plan would do something with. Names are those of terraform's change_summary.
+type Counts struct {
+	Add    int `json:"add"`
+	Change int `json:"change"`
+	Remove int `json:"remove"`
+	Import int `json:"import"`
+	Move   int `json:"move"`
+	Forget int `json:"forget"`
+	Defer  int `json:"defer"` // left to a later plan
+}
+
+// Plus returns the sum, nil if one of them is.
+func (c *Counts) Plus(o *Counts) *Counts {
+	if c == nil || o == nil {
+		return nil
+	}
+	return &Counts{
+		Add: c.Add + o.Add, Change: c.Change + o.Change, Remove: c.Remove + o.Remove,
+		Import: c.Import + o.Import, Move: c.Move + o.Move, Forget: c.Forget + o.Forget, Defer: c.Defer + o.Defer,
+	}
+}
+
+// OK tells whether everything that was selected has succeeded.
+func (s Summary) OK() bool {
+	return !slices.ContainsFunc(s.Sequence, func(n int) bool {
+		return s.Results[n].State != order.Succeeded && s.Results[n].State != order.Passed
+	})
+}
+
+var stateWords = map[order.State]string{
+	order.Succeeded: "ok", order.Failed: "failed", order.Skipped: "skipped", order.NotStarted: "not started",
+	order.Passed: "passed",
+}
+
+// reason says why a node has not succeeded, in words that follow its name.
+func (s Summary) reason(n int) string {
+	switch result := s.Results[n]; result.State {
+	case order.Failed:
+		return strings.ReplaceAll(result.Err.Error(), "\n", "; ") // of joined errors
+	case order.Passed:
+		if result.Err != nil {
+			return result.Err.Error()
+		}
+	case order.NotStarted:
+		if result.Err != nil {
+			return result.Err.Error()
+		}
+	case order.Skipped:
+		return "because " + s.View.Name(result.Because) + " failed"
+	}
+	return ""
+}
+
+// Text shows how each node ended, and how many in which way.
+func (s Summary) Text() string {
+	var b strings.Builder
+	counts := map[order.State]int{}
+	b.WriteString("\n")
+	for _, n := range s.Sequence {
+		state := s.Results[n].State
+		counts[state]++
+		fmt.Fprintf(&b, "%-11s  %s", stateWords[state], s.View.label(n))
+		if reason := s.reason(n); reason != "" {
+			fmt.Fprintf(&b, "  (%s)", textstyle.Name(reason))
+		}
+		b.WriteString("\n")
+	}
+	var parts []string
+	for _, state := range []order.State{order.Succeeded, order.Passed, order.Failed, order.Skipped, order.NotStarted} {
+		if counts[state] > 0 || state == order.Succeeded {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[state], stateWords[state]))
+		}
+	}
+	fmt.Fprintf(&b, "\n%s.\n", strings.Join(parts, ", "))
+	return b.String()
+}
+
+// report is the JSON form of a summary.
+type report struct {
+	FormatVersion string         `json:"format_version"`
+	Command       []string       `json:"command"`
+	OK            bool           `json:"ok"`
+	Results       []reportResult `json:"results"`
+}
+
+type reportResult struct {
+	Name     string     `json:"name"`
+	State    string     `json:"state"`             // "ok", "passed", "failed", "skipped" or "not_started"
+	Outcome  string     `json:"outcome,omitempty"` // of plans and applies, as "no changes"
+	Changes  *Counts    `json:"changes,omitempty"` // the same
+	Error    string     `json:"error,omitempty"`
+	ExitCode *int       `json:"exit_code,omitempty"`
+	Because  string     `json:"because,omitempty"` // the node that failed
+	Reason   string     `json:"reason,omitempty"`  // why it was not run
+	Started  *time.Time `json:"started,omitempty"`
+	Seconds  float64    `json:"seconds"`
+}
+
+func (s Summary) result(n int) reportResult {
+	result := s.Results[n]
+	r := reportResult{Name: s.View.Name(n), State: strings.ReplaceAll(stateWords[result.State], " ", "_")}
+	if started := s.Times[n].Started; !started.IsZero() {
+		utc := started.UTC()
+		r.Started, r.Seconds = &utc, s.Times[n].Ended.Sub(started).Seconds()
+	}
+	if s.Outcomes != nil {
+		r.Outcome = s.Outcomes[n]
+	}
+	if s.Changes != nil {
+		r.Changes = s.Changes[n]
+	}
+	switch result.State {
+	case order.Failed:
+		r.Error = result.Err.Error()
+		if exit, ok := errors.AsType[*process.ExitError](result.Err); ok {
+			r.ExitCode = &exit.Code
+		}
+	case order.Passed, order.NotStarted:
+		r.Reason = s.reason(n)
+	case order.Skipped:
+		r.Because = s.View.Name(result.Because)
+	case order.Succeeded:
+		r.ExitCode = new(int)
+	}
+	return r
+}
+
+// JSON returns the summary as a JSON document, in the order of the sequence.
+func (s Summary) JSON() ([]byte, error) {
+	document := report{FormatVersion: "1.0", Command: s.Command, OK: s.OK(), Results: []reportResult{}}
+	for _, n := range s.Sequence {
+		document.Results = append(document.Results, s.result(n))
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(document)
+	return b.Bytes(), err
+}
+
+// skipped says what became of a node that did not run to its end.
+func (s Summary) skipped(n int) string {
+	reason := s.reason(n)
+	switch {
+	case s.Outcomes == nil || s.Results[n].State == order.Skipped:
+		return strings.TrimSpace(stateWords[s.Results[n].State] + " " + reason)
+	case reason != "":
+		return fmt.Sprintf("%s (%s)", s.Outcomes[n], reason)
+	}
+	return s.Outcomes[n]
+}
+
+// JUnit returns the summary in the XML format of JUnit: each node is a test.
+func (s Summary) JUnit() ([]byte, error) {
+	cases := make([]Case, 0, len(s.Sequence))
+	for _, n := range s.Sequence {
+		one := Case{Name: s.View.Name(n), Class: "cairn.run"}
+		if times := s.Times[n]; !times.Started.IsZero() {
+			one.Took = times.Ended.Sub(times.Started)
+		}
+		switch s.Results[n].State {
+		case order.Failed:
+			one.Failure = s.reason(n)
+		case order.Passed: // it was not run, and that is no failure
+			one.Skipped = cmp.Or(s.reason(n), stateWords[order.Passed])
+		case order.Skipped, order.NotStarted:
+			one.Skipped = s.skipped(n)
+		}
+		cases = append(cases, one)
+	}
+	return JUnit(strings.TrimSpace("cairn run "+strings.Join(s.Command, " ")), cases)
+}

@@ -1,0 +1,62 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package compile
+
+import (
+	"slices"
+	"strings"
+)
+
+// The kinds of requisites, by the names of their arguments.
+const (
+	require      = "require"
+	requireAny   = "require_any"
+	watch        = "watch"
+	watchAny     = "watch_any"
+	prereq       = "prereq"
+	onfail       = "onfail"
+	onfailAny    = "onfail_any"
+	onfailAll    = "onfail_all"
+	onchanges    = "onchanges"
+	onchangesAny = "onchanges_any"
+	listen       = "listen"
+	use          = "use"
+)
+
+// kinds are all kinds in the order in which they are checked (line C-31).
+var kinds = []string{
+	require, requireAny, watch, watchAny, prereq, onfail, onfailAny, onfailAll, onchanges, onchangesAny, listen, use,
+}
+
+// orders tells whether requisites of a kind are done before the call that has them. The others say something
+// about its arguments, or about the end of the run.
+func orders(kind string) bool { return kind != listen && kind != use }
+
+// reacts tells whether requisites of a kind are reasons for a call, which is not made without one.
+func reacts(kind string) bool {
+	switch kind {
+	case prereq, onfail, onfailAny, onfailAll, onchanges, onchangesAny:
+		return true
+	}
+	return false
+}
+
+// plainKind returns the kind that an argument declares, and whether it does so for the others ("require_in").
+func plainKind(arg string) (kind string, in, ok bool) {
+	kind, in = strings.CutSuffix(arg, "_in")
+	for _, k := range kinds {
+		if k == kind {
+			return kind, in, true
+		}
+	}
+	return "", false, false
+}
+
+func isRequisite(arg string) bool {
+	_, _, ok := plainKind(arg)
+	return ok
+}
+
+// Kinds returns the names of all kinds of requisites in the order in which they are checked.
+func Kinds() []string { return slices.Clone(kinds) }

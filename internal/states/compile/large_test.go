@@ -1,0 +1,181 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package compile
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
+)
+
+// manyStates makes files of states that require some of those before them, in several files below the limit of their size.
+func manyStates(states, requisites int) (fstest.MapFS, []string) {
+	const inFile = 1000
+	random := rand.New(rand.NewPCG(1, 2))
+	files := fstest.MapFS{}
+	var names []string
+	for from := 0; from < states; from += inFile {
+		var b bytes.Buffer
+		for i := from; i < min(from+inFile, states); i++ {
+			fmt.Fprintf(&b, "s%d: {m.f: [{require_in: [end]}, {require: [", i)
+			for n := range min(requisites, i) {
+				if n > 0 {
+					b.WriteString(", ")
+				}
+				fmt.Fprintf(&b, "{m: s%d}", random.IntN(i))
+			}
+			b.WriteString("]}]}\n")
+		}
+		name := fmt.Sprintf("f%d", from/inFile)
+		names = append(names, name)
+		files[name+".sls"] = &fstest.MapFile{Data: b.Bytes()}
+	}
+	files["end.sls"] = &fstest.MapFile{Data: []byte("end: {m.f: [{order: first}]}\n")}
+	return files, append(names, "end")
+}
+
+// BenchmarkCompile reads and orders states with five requisites each; all are required by the one with the first number.
+func BenchmarkCompile(b *testing.B) {
+	for _, states := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprint(states), func(b *testing.B) {
+			files, names := manyStates(states, 5)
+			testenv.Measure(b, states, func() {
+				high, diags := Load(files, names, LoadOptions{})
+				low, moreDiags := Compile(high, CompileOptions{})
+				if len(diags)+len(moreDiags) > 0 {
+					b.Fatal(diags, moreDiags)
+				}
+				if got := len(low.Sequence()); got != states+1 {
+					b.Fatalf("%d calls", got)
+				}
+			})
+		})
+	}
+}
+
+// TestRunFollowsSequence makes many calls, none of which fails: each once, after what it requires, in the order of the sequence.
+func TestRunFollowsSequence(t *testing.T) {
+	files, names := manyStates(2000, 4)
+	high, diags := Load(files, names, LoadOptions{})
+	low, moreDiags := Compile(high, CompileOptions{})
+	if len(diags)+len(moreDiags) > 0 {
+		t.Fatal(diags, moreDiags)
+	}
+	f := &fake{}
+	low.Run(t.Context(), RunOptions{Functions: f})
+	var made []string
+	for _, step := range low.Steps() {
+		if id, ok := strings.CutSuffix(step, " (m.f) is made"); ok {
+			made = append(made, id)
+		}
+	}
+	if !slices.Equal(f.log, made) {
+		t.Error("the calls were not made in the order of the steps")
+	}
+	var want []string
+	at := map[int]int{}
+	for i, n := range low.Sequence() {
+		at[n] = i
+		want = append(want, low.Calls[n].ID)
+	}
+	if !slices.Equal(f.log, want) {
+		t.Error("the calls were not made in the order of the sequence")
+	}
+	for n := range low.Calls {
+		for _, target := range low.Requisites(n, require) {
+			if at[target] >= at[n] {
+				t.Fatalf("%s is not after %s", low.Calls[n], low.Calls[target])
+			}
+		}
+	}
+}
+
+// FuzzCompile checks that problems lie within the file, that there is no low data with errors, that runs in parallel have the same results, and
+// that what is printed as YAML reads as the same data.
+func FuzzCompile(f *testing.F) {
+	f.Add([]byte(x1))
+	for _, test := range errorTests {
+		if !strings.Contains(test.archive, "\n-- ") {
+			f.Add([]byte(test.archive))
+		}
+	}
+	f.Add([]byte("a: &x {m.f: [{names: [b, {c: [{d: 1.50}]}]}, {order: -1.5}]}\n<<: *x\nb: {m: [g, {prereq_in: ['?']}]}\nextend: {a: {m: [{use: [b]}]}}\n"))
+	f.Add([]byte("a: {m.f: [{parallel: true}, {retry: {attempts: 3, splay: 1.5}}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}\nc: {m.f: [{prereq: [b]}]}\nd: {m.f: [{parallel: true}]}\n"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		files := fstest.MapFS{"f.sls": &fstest.MapFile{Data: src}}
+		high, diags := Load(files, []string{"f"}, LoadOptions{})
+		var low *Low
+		if !diags.HasErrors() {
+			low, diags = Compile(high, CompileOptions{})
+			if (low == nil) != diags.HasErrors() {
+				t.Fatalf("low data %v and problems %v", low, diags)
+			}
+		}
+		lines := bytes.Count(src, []byte("\n")) + 1 + bytes.Count(src, []byte("\r")) + bytes.Count(src, []byte("\u0085")) +
+			bytes.Count(src, []byte("\u2028")) + bytes.Count(src, []byte("\u2029"))
+		for _, diag := range diags {
+			if diag.Subject != nil && diag.Subject.Start.Line > lines+1 {
+				t.Errorf("line %d of %d: %s", diag.Subject.Start.Line, lines, diag.Detail)
+			}
+		}
+		if low == nil {
+			return
+		}
+		for _, call := range low.Calls {
+			call.Retry = Retry{} // nobody waits here
+		}
+		low.Run(t.Context(), RunOptions{Functions: &fake{}})
+		alone, alongside := low.Run(t.Context(), RunOptions{Functions: idle{}}), low.Run(t.Context(), RunOptions{Functions: idle{}, Parallel: 3})
+		for i := range alone {
+			if alone[i].Call != alongside[i].Call || alone[i].Status != alongside[i].Status {
+				t.Fatalf("result %d is %v, in parallel %v", i, alone[i], alongside[i])
+			}
+		}
+		var json, printed, again bytes.Buffer
+		if err := WriteJSON(&json, low.Value()); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteYAML(&printed, low.Value()); err != nil {
+			t.Fatal(err)
+		}
+		d := decoder{file: "printed.yaml"}
+		root, problems := parse(d.file, printed.Bytes())
+		if problems.HasErrors() {
+			t.Fatalf("%v\n%s", problems, &printed)
+		}
+		if err := WriteJSON(&again, d.value(root)); err != nil {
+			t.Fatal(err)
+		}
+		if json.String() != again.String() {
+			t.Errorf("as JSON:\n%s\nprinted as YAML and read again:\n%s\n%s", &json, &again, &printed)
+		}
+	})
+}
+
+// Thousands of patterns, each for thousands of calls, are an error, found in seconds.
+func TestRequisitesOfTooMuch(t *testing.T) {
+	files, names := fstest.MapFS{}, []string{}
+	for part := range 5 {
+		var b strings.Builder
+		for i := part * 300; i < (part+1)*300; i++ {
+			fmt.Fprintf(&b, "t%d: {m.f: []}\ns%[1]d: {m.f: [{require: [{m: \"t*\"}]}]}\n", i)
+		}
+		name := fmt.Sprintf("f%d", part)
+		files[name+".sls"], names = &fstest.MapFile{Data: []byte(b.String())}, append(names, name)
+	}
+	high, diags := Load(files, names, LoadOptions{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	_, diags = Compile(high, CompileOptions{})
+	if want := "Requisites of too much"; len(diags) != 1 || diags[0].Summary != want {
+		t.Errorf("%v, want %s", diags, want)
+	}
+}

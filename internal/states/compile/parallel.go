@@ -1,0 +1,139 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package compile
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+// alongside returns the graph for making calls in parallel that allow it. It has the nodes of the graph of l, and for each of them a
+// point before it: its turn. The turn comes after that of the node before it in the sequence, after what either of the two waits for, and
+// after the node before it, unless that is for a call that is made alongside. So nothing is started ahead of its turn, as one
+// who goes through the calls from first to last would start them.
+func (l *Low) alongside() *order.Graph {
+	sequence := l.graph.Sequence(order.ByDemand, nil)
+	nodes := make([]order.Node, len(sequence))
+	for position, n := range sequence {
+		nodes[n] = l.graph.Node(n)
+		nodes[n].Weight = float64(position)
+	}
+	var b order.Builder
+	for _, node := range nodes {
+		b.Add(node)
+	}
+	for _, edge := range l.graph.Edges() {
+		b.Edge(edge)
+	}
+	lastTurn := -1
+	for position, n := range sequence {
+		turn := b.Add(order.Node{Name: "turn of " + nodes[n].Name, Anchor: true, Weight: nodes[n].Weight})
+		if lastTurn >= 0 {
+			b.Edge(order.Edge{From: lastTurn, To: turn, Reason: "one after the other"})
+			if before := sequence[position-1]; l.nodes[before].trial || !l.Calls[l.nodes[before].call].Parallel {
+				b.Edge(order.Edge{From: before, To: turn, Reason: "not in parallel"})
+			}
+		}
+		for edge := range l.graph.Predecessors(n) {
+			b.Edge(order.Edge{From: edge.From, To: turn, Reason: edge.Reason, Place: edge.Place})
+		}
+		b.Edge(order.Edge{From: turn, To: n, Reason: "in its turn"})
+		lastTurn = turn
+	}
+	graph, err := b.Build()
+	if err != nil {
+		panic("compile: " + err.Error()) // all edges are in the direction of the sequence
+	}
+	return graph
+}
+
+// eventLog tells of what happens in a run: of one thing at a time, and of results in the order of the sequence.
+type eventLog struct {
+	position []int          // of each node in the sequence
+	ended    func(call int) // nil: nobody wants to know
+
+	mu struct {
+		sync.Mutex
+		visited    []bool // by position
+		calls      []int  // by position: the call that has ended there; -1 if none has
+		next       int    // the first position whose result is not told of
+		told       []int  // calls in the order in which they are told of
+		events     []func()
+		delivering bool
+	}
+}
+
+func newEventLog(sequence []int, ended func(call int)) *eventLog {
+	l := &eventLog{position: make([]int, len(sequence)), ended: ended}
+	for position, n := range sequence {
+		l.position[n] = position
+	}
+	l.mu.visited = make([]bool, len(sequence))
+	l.mu.calls = slices.Repeat([]int{-1}, len(sequence))
+	return l
+}
+
+// tell calls event, after all that is told of already.
+func (l *eventLog) tell(event func()) {
+	l.mu.Lock()
+	l.mu.events = append(l.mu.events, event)
+	l.mu.Unlock()
+	l.deliver()
+}
+
+// visited says that the work of a node was done, which has ended a call or -1.
+func (l *eventLog) visited(node, call int) {
+	at := l.position[node]
+	l.mu.Lock()
+	l.mu.visited[at], l.mu.calls[at] = true, call
+	for l.mu.next < len(l.mu.visited) && l.mu.visited[l.mu.next] {
+		l.pass()
+	}
+	l.mu.Unlock()
+	l.deliver()
+}
+
+// close tells of all results that are left, and returns the calls that have ended, in the order in which they were told of.
+func (l *eventLog) close() []int {
+	l.mu.Lock()
+	for l.mu.next < len(l.mu.visited) {
+		l.pass()
+	}
+	l.mu.Unlock()
+	l.deliver()
+	return l.mu.told
+}
+
+// pass tells of the next result, if there is one. Requires the lock.
+func (l *eventLog) pass() {
+	call := l.mu.calls[l.mu.next]
+	l.mu.next++
+	if call < 0 {
+		return
+	}
+	l.mu.told = append(l.mu.told, call)
+	if l.ended != nil {
+		l.mu.events = append(l.mu.events, func() { l.ended(call) })
+	}
+}
+
+// deliver calls what is due, unless somebody else is at it.
+func (l *eventLog) deliver() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mu.delivering {
+		return
+	}
+	l.mu.delivering = true
+	for len(l.mu.events) > 0 {
+		event := l.mu.events[0]
+		l.mu.events = l.mu.events[1:]
+		l.mu.Unlock()
+		event()
+		l.mu.Lock()
+	}
+	l.mu.delivering = false
+}

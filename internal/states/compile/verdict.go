@@ -1,0 +1,167 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package compile
+
+import (
+	"fmt"
+	"slices"
+)
+
+// verdict says whether a call is made: with the status OK it is, with Skipped a requisite is not met, with NotNeeded there
+// is nothing to do.
+type verdict struct {
+	status  Status
+	because *Call
+	comment string
+}
+
+var proceed = verdict{status: OK}
+
+func skipped(kind string, because *Call, what string) verdict {
+	return verdict{Skipped, because, fmt.Sprintf("Not made: of its %q requisites, %s %s.", kind, because, what)}
+}
+
+func notNeeded(kind string, because *Call, what string) verdict {
+	return verdict{NotNeeded, because, fmt.Sprintf("Not needed: of its %q requisites, %s %s.", kind, because, what)}
+}
+
+// decide checks the requisites of a call, kind by kind. A requisite that is not met decides before one that makes the
+// call needless. For a trial, what is made only after the trial does not count.
+func (r *run) decide(call int, trial bool) verdict {
+	needless := proceed
+	for _, kind := range kinds {
+		targets := r.Calls[call].targets[kind]
+		if trial {
+			targets = slices.DeleteFunc(slices.Clone(targets), func(target int) bool { return slices.Contains(r.before[call], target) })
+		}
+		if !trial && len(targets) == 0 && reacts(kind) && len(r.Calls[call].requisites[kind]) > 0 && needless.status == OK {
+			needless = verdict{NotNeeded, nil, fmt.Sprintf("Not needed: its %q requisites name files without calls.", kind)}
+		}
+		if len(targets) == 0 || !orders(kind) {
+			continue
+		}
+		switch v := r.decideKind(kind, targets); {
+		case v.status == Skipped:
+			return v
+		case v.status == NotNeeded && needless.status == OK:
+			needless = v
+		}
+	}
+	if trial {
+		return needless
+	}
+	for _, other := range r.before[call] {
+		if status := r.states[other].result.Status; !status.Success() {
+			return skipped(prereq+"_in", r.Calls[other], outcomeWords(status))
+		}
+	}
+	return needless
+}
+
+func (r *run) decideKind(kind string, targets []int) verdict {
+	switch kind {
+	case require, watch:
+		return r.all(kind, targets)
+	case requireAny, watchAny:
+		return r.any(kind, targets)
+	case prereq:
+		return r.prerequired(targets)
+	case onfail, onfailAny:
+		return r.onFailure(kind, targets, false)
+	case onfailAll:
+		return r.onFailure(kind, targets, true)
+	case onchanges:
+		return r.onChanges(kind, targets, false)
+	case onchangesAny:
+		return r.onChanges(kind, targets, true)
+	}
+	return proceed
+}
+
+// all skips a call if one target did not succeed.
+func (r *run) all(kind string, targets []int) verdict {
+	for _, target := range targets {
+		if status := r.states[target].result.Status; !status.Success() {
+			return skipped(kind, r.Calls[target], outcomeWords(status))
+		}
+	}
+	return proceed
+}
+
+// any skips a call if no target succeeded.
+func (r *run) any(kind string, targets []int) verdict {
+	for _, target := range targets {
+		if r.states[target].result.Status.Success() {
+			return proceed
+		}
+	}
+	first := targets[0]
+	return skipped(kind, r.Calls[first], outcomeWords(r.states[first].result.Status)+", and so with all others")
+}
+
+// prerequired decides on a call that is made before others, if they would change something.
+func (r *run) prerequired(targets []int) verdict {
+	would := false
+	for _, target := range targets {
+		s := r.states[target]
+		if s.ended && !s.result.Status.Success() {
+			return skipped(prereq, r.Calls[target], outcomeWords(s.result.Status))
+		}
+		would = would || s.would
+	}
+	if !would {
+		return notNeeded(prereq, r.Calls[targets[0]], "would change nothing")
+	}
+	return proceed
+}
+
+// onFailure decides on a call that is made if others fail: one of them, or all. What a failure kept from being made counts as failed.
+func (r *run) onFailure(kind string, targets []int, all bool) verdict {
+	var succeeded *Call
+	failed := 0
+	for _, target := range targets {
+		if !r.states[target].result.Status.Success() {
+			failed++
+		} else if succeeded == nil {
+			succeeded = r.Calls[target]
+		}
+	}
+	if failed == len(targets) || failed > 0 && !all {
+		return proceed
+	}
+	return notNeeded(kind, succeeded, "did not fail")
+}
+
+// onChanges decides on a call that is made if others change something: all of them must have succeeded, or with enough the one that
+// has changed something. What has failed may be what would have changed something, so that the call does not count as needless.
+func (r *run) onChanges(kind string, targets []int, enough bool) verdict {
+	changed, failed := false, -1
+	for _, target := range targets {
+		switch status := r.states[target].result.Status; {
+		case status == Changed:
+			changed = true
+		case !status.Success() && failed < 0:
+			failed = target
+		}
+	}
+	switch {
+	case changed && (enough || failed < 0):
+		return proceed
+	case failed >= 0:
+		return skipped(kind, r.Calls[failed], outcomeWords(r.states[failed].result.Status))
+	}
+	return notNeeded(kind, r.Calls[targets[0]], "changed nothing")
+}
+
+func outcomeWords(s Status) string {
+	switch s {
+	case Failed:
+		return "has failed"
+	case Skipped:
+		return "was skipped"
+	case NotStarted:
+		return "was not started"
+	}
+	return "is " + s.String()
+}
