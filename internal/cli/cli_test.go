@@ -32,6 +32,7 @@ func (memoryEngine) Locks() (map[stackaddrs.Provider]string, error) { return nil
 
 func (memoryEngine) Recover(context.Context) ([]*tfengine.Recovered, error) { return nil, nil }
 func (memoryEngine) BindRuns([]byte)                                        {}
+func (memoryEngine) Unsupported([]string) hcl.Diagnostics                   { return nil }
 
 // stack is a stack in a directory of its own, which is the current one.
 type stack struct {

@@ -84,6 +84,9 @@ func (s *session) checkedOptions(ctx context.Context) (stackruntime.Options, hcl
 	if config == nil || len(config.Files) == 0 {
 		return stackruntime.Options{}, diags
 	}
+	if unsupported := s.unsupportedModules(config); unsupported.HasErrors() {
+		return stackruntime.Options{}, unsupported
+	}
 	opts, moreDiags := s.prepare(ctx, config, false)
 	switch {
 	case moreDiags.HasErrors():
@@ -92,6 +95,16 @@ func (s *session) checkedOptions(ctx context.Context) (stackruntime.Options, hcl
 		return opts, diags.Extend(moreDiags).Extend(stackruntime.Validate(ctx, opts))
 	}
 	return opts, diags.Extend(moreDiags)
+}
+
+// unsupportedModules returns the errors about modules that are for other versions of the engine. Nothing else is said
+// then, nor anything installed.
+func (s *session) unsupportedModules(config *stackconfig.Config) hcl.Diagnostics {
+	opened, err := s.openEngine()
+	if err != nil {
+		return nil //nolint:nilerr // prepare reports it
+	}
+	return opened.Unsupported(tfengine.ModuleDirs(config))
 }
 
 // checkSources returns the mistakes that show without a process of an engine, and without providers.

@@ -103,6 +103,7 @@ type loadedConfig struct {
 // preparedEngine is what commands need of an engine, beside what the runtime needs.
 type preparedEngine interface {
 	engine.Engine
+	Unsupported(moduleDirs []string) hcl.Diagnostics
 	Prepare(ctx context.Context, req tfengine.PrepareRequest) hcl.Diagnostics
 	Locks() (map[stackaddrs.Provider]string, error)
 	Recover(ctx context.Context) ([]*tfengine.Recovered, error)

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
-	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -92,17 +91,23 @@ func describePackage(pkg bundle.Package) string {
 }
 
 // resolveModules follows the module calls of all components, and returns which sources cannot be used. Other mistakes
-// of modules are left to the commands that need them right.
+// of modules are left to the commands that need them right. Modules for other versions of the engine are said first and alone.
 func resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver, info engine.Info) hcl.Diagnostics {
-	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Tofu: info.Name == engines.Tofu, Resolver: resolver})
-	var diags hcl.Diagnostics
+	loader := module.NewLoader(tfengine.LoaderOptions(config.Root.Dir, info, resolver))
+	var diags, unsupported hcl.Diagnostics
 	for _, dir := range tfengine.ModuleDirs(config) {
-		_, moreDiags := loader.Load(dir)
+		tree, moreDiags := loader.Load(dir)
+		if tree != nil {
+			unsupported = unsupported.Extend(tree.Unsupported)
+		}
 		for _, diag := range moreDiags {
 			if diag.Severity == hcl.DiagError && diag.Subject != nil {
 				diags = diags.Append(diag)
 			}
 		}
+	}
+	if unsupported.HasErrors() {
+		return unsupported
 	}
 	return diags
 }

@@ -58,6 +58,9 @@ func (s *session) validateInSteps(ctx context.Context) (int, error) {
 		return s.finish(diags)
 	}
 	_, engineErr := s.openEngine()
+	if unsupported := s.unsupportedModules(config); unsupported.HasErrors() {
+		return s.finish(unsupported)
+	}
 	diags = diags.Extend(s.checkSources(ctx, config))
 	if err := s.report(diags); err != nil {
 		return 0, err

@@ -141,7 +141,7 @@ func New(opts Options) (*Engine, error) {
 		workDir:  workDir,
 		runsDir:  runsDir,
 		environ:  environ,
-		modules:  module.NewLoader(loaderOptions(stackDir, info, opts.Resolver)),
+		modules:  module.NewLoader(LoaderOptions(stackDir, info, opts.Resolver)),
 		plugins:  providers.New(providers.Options{Environ: environ}),
 	}
 	if e.logEnv, err = logEnvironment(environ, workDir); err != nil {
@@ -165,7 +165,8 @@ func New(opts Options) (*Engine, error) {
 	return e, nil
 }
 
-func loaderOptions(stackDir string, info engine.Info, resolver stackconfig.Resolver) module.Options {
+// LoaderOptions returns how the named engine reads the modules of a stack.
+func LoaderOptions(stackDir string, info engine.Info, resolver stackconfig.Resolver) module.Options {
 	options := module.Options{Base: stackDir, Resolver: resolver}
 	if options.Tofu = info.Name == engines.Tofu; !options.Tofu {
 		options.Terraform = info.Version
@@ -206,6 +207,18 @@ func (e *Engine) Module(_ context.Context, dir string) (*engine.Module, hcl.Diag
 		return nil, diags
 	}
 	return tree.Module, diags
+}
+
+// Unsupported returns the errors about modules that are for other versions of the engine, of those in the given
+// directories and those that they call. What else is wrong with a stack may be right with another engine.
+func (e *Engine) Unsupported(dirs []string) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, dir := range dirs {
+		if tree, _ := e.modules.Load(dir); tree != nil { //nolint:errcheck // Module reports the others
+			diags = diags.Extend(tree.Unsupported)
+		}
+	}
+	return diags
 }
 
 // env returns the environment for a process.

@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -33,7 +32,7 @@ var (
 // NewSourceEngine returns an engine that reads modules as the named one would, which may be the zero value. Files are named relative
 // to the directory of the stack. The resolver may be nil.
 func NewSourceEngine(info engine.Info, stackDir string, resolver stackconfig.Resolver) *SourceEngine {
-	return &SourceEngine{info, module.NewLoader(module.Options{Base: stackDir, Tofu: info.Name == engines.Tofu, Resolver: resolver})}
+	return &SourceEngine{info, module.NewLoader(LoaderOptions(stackDir, info, resolver))}
 }
 
 // Info implements [engine.Engine].

@@ -25,6 +25,10 @@ type Tree struct {
 
 	Module *engine.Module
 
+	// Unsupported are the errors about modules of the tree that are for other versions of terraform. If there are any,
+	// loading the tree reports nothing else.
+	Unsupported hcl.Diagnostics
+
 	// DataProviders are the slots through which data sources of the tree are read.
 	DataProviders map[engine.ProviderSlot]bool
 }
@@ -94,8 +98,8 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 	diags = diags.Extend(l.follow(tree, root, nil))
 	slices.SortFunc(tree.Nodes, func(a, b *Node) int { return cmp.Compare(a.Key, b.Key) })
 	tree.describe()
-	if unsupported := l.unsupported(tree); unsupported.HasErrors() {
-		return tree, unsupported
+	if tree.Unsupported = l.unsupported(tree); tree.Unsupported.HasErrors() {
+		return tree, tree.Unsupported
 	}
 	return tree, diags
 }
