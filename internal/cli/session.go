@@ -370,6 +370,9 @@ func (s *session) findBinary(workDir string) (*engines.Candidate, error) {
 			"Name another directory for them with "+dataVariable+"=DIR, make the directory of the stack writable for this user, or copy the stack to one that is, "+
 			"and name that with -chdir=DIR.", workDir, reason(err))
 	}
+	if err := s.ownWorkDir(workDir); err != nil {
+		return nil, err
+	}
 	search.Identifier.RecordFile = tfengine.RecordFile(workDir)
 	found, err := search.Find(context.Background())
 	if err != nil {
@@ -386,7 +389,7 @@ func makeWorkDir(dir string) error {
 		return err
 	}
 	ignore := filepath.Join(dir, ".gitignore")
-	if _, err := os.Stat(ignore); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(ignore); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, checkWritable(dir))
 	}
 	return os.WriteFile(ignore, []byte("*\n"), 0o600)

@@ -1,0 +1,169 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/tfengine/filelock"
+)
+
+// ownerFile is in a working directory what shows that this user's cairn has made it there.
+const ownerFile = "owner"
+
+// workCaches are what is believed in a working directory: programs of providers, what modules have written, and what was found out about both and about
+// the engine. What applies have left behind is none of these: that is known by the secret of the state.
+var workCaches = []string{"data", "engine.json", "engine.log", "init", "schemas", "valid", "written"}
+
+// ownWorkDir removes what is believed in a working directory unless this user's cairn has made the directory there: else whoever has written a
+// repository could commit one, and so have a program run in place of a provider. What is removed is made anew.
+//
+// The directory that dataVariable names is the user's. So is, where there is no place for a key of the user's, any.
+func (s *session) ownWorkDir(dir string) error {
+	if os.Getenv(dataVariable) != "" {
+		return nil
+	}
+	name, key, err := readOwnerKey()
+	if err != nil {
+		s.log.Info("caches are believed without a key", "reason", err.Error())
+		return nil
+	}
+	mark, err := ownerMark(key, dir)
+	if err != nil || isMarked(dir, mark) {
+		return err
+	}
+	lock, err := lockFile(name + ".lock")
+	if err != nil {
+		return err
+	}
+	defer lock.Close()       //nolint:errcheck // nothing was written
+	if isMarked(dir, mark) { // by another program, which may already use it
+		return nil
+	}
+	removed, err := removeCaches(dir)
+	if removed {
+		s.note("The directory %s was not made here by this user's cairn: providers and what else is kept there between commands were removed from it, and are made anew.\n", dir)
+	}
+	return errors.Join(err, writeMark(dir, mark))
+}
+
+// removeCaches reports whether there was anything to remove.
+func removeCaches(dir string) (removed bool, err error) {
+	var paths []string
+	for _, name := range workCaches {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		return false, nil
+	}
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return false, fail("Working directory is a link", "%s is a symbolic link, which cairn has not made, and what is kept where it leads could come from anybody. "+
+			"Nothing was removed there. Remove the link, or name that directory with %s=DIR.", dir, dataVariable)
+	}
+	for _, path := range paths {
+		err = errors.Join(err, os.RemoveAll(path)) // of links only the link
+	}
+	return true, err
+}
+
+func isMarked(dir, mark string) bool {
+	have, err := os.ReadFile(filepath.Join(dir, ownerFile))
+	return err == nil && hmac.Equal(have, []byte(mark))
+}
+
+func writeMark(dir, mark string) error {
+	name := filepath.Join(dir, ownerFile)
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // and through no link
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(mark)
+	return errors.Join(err, file.Close())
+}
+
+// ownerMark is what only this user can say of a directory, as long as it is where it is.
+func ownerMark(key []byte, dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(path)) // never fails
+	return hex.EncodeToString(mac.Sum(nil)), nil
+}
+
+// readOwnerKey returns the user's key and its file, which is nowhere near a stack. It is made when it is first needed.
+func readOwnerKey() (name string, key []byte, err error) {
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		return "", nil, err
+	}
+	name = filepath.Join(caches, "cairn", "key")
+	key, err = os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeOwnerKey(name); err == nil {
+			key, err = os.ReadFile(name)
+		}
+	}
+	if err == nil && len(key) == 0 {
+		err = fmt.Errorf("%s is empty", name)
+	}
+	return name, key, err
+}
+
+// makeOwnerKey makes the key whole, unless another program does at the same time.
+func makeOwnerKey(name string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	draft, err := os.CreateTemp(filepath.Dir(name), ".key-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(draft.Name())) }()
+	_, err = draft.WriteString(rand.Text())
+	if err := errors.Join(err, draft.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(draft.Name(), name); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// lockFile waits for the lock of a file, which others have for an instant. It ends when the file is closed.
+func lockFile(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		locked, err := filelock.TryLock(file)
+		if locked {
+			return file, nil
+		}
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
