@@ -36,6 +36,7 @@ type damageTruth struct {
 	First   map[string]*Snapshot // serial 1
 	History map[string][]Version
 	Lock    map[string]*LockInfo
+	Secret  map[string][]byte
 }
 
 var damageDeployments = []string{"default", "second", "third"} // the third has no state
@@ -43,7 +44,7 @@ var damageDeployments = []string{"default", "second", "third"} // the third has 
 // readTruth reads what there is. Where some of it is an error, the rest counts.
 func readTruth(t *testing.T, path string) (damageTruth, []error) {
 	t.Helper()
-	truth := damageTruth{map[string]*Snapshot{}, map[string]*Snapshot{}, map[string][]Version{}, map[string]*LockInfo{}}
+	truth := damageTruth{map[string]*Snapshot{}, map[string]*Snapshot{}, map[string][]Version{}, map[string]*LockInfo{}, map[string][]byte{}}
 	s, err := Open(t.Context(), path)
 	if err != nil {
 		return truth, []error{err}
@@ -77,6 +78,12 @@ func readTruth(t *testing.T, path string) (damageTruth, []error) {
 		} else {
 			truth.Lock[name] = lock
 		}
+		secret, err := s.Secret(t.Context(), name)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("Secret(%s): %w", name, err))
+		} else {
+			truth.Secret[name] = secret
+		}
 	}
 	if err := s.Close(); err != nil && len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("Close: %w", err))
@@ -98,6 +105,9 @@ func (have damageTruth) differs(want damageTruth) string {
 	}
 	for name, got := range have.Lock {
 		fmt.Fprint(&b, differing("LockInfo("+name+")", got, want.Lock[name]))
+	}
+	for name, got := range have.Secret {
+		fmt.Fprint(&b, differing("Secret("+name+")", got, want.Secret[name]))
 	}
 	return b.String()
 }
@@ -183,8 +193,9 @@ func damageSubjects(t *testing.T) []*damageSubject {
 		t.Fatal(err)
 	}
 	mustWrite(t, mustBegin(t, lock, Base{}), map[string][]byte{"a": []byte("1"), "b": bytes.Repeat([]byte("b"), 5000)})
+	mustSecret(t, lock)
 	mustUnlock(t, lock)
-	mustLock(t, s, "default") // which stays
+	mustSecret(t, mustLock(t, s, "default")) // whose lock stays
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

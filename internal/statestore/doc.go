@@ -38,7 +38,7 @@
 //	S8  A failed call leaves the state as it was before the call.
 //	S9  A damaged file is an error and never a smaller, older or different
 //	    state. Records carry a checksum. Seals cover all that is stored of a
-//	    deployment, its lock and each serial, with the set of the serial's
+//	    deployment, its lock, its secret and each serial, with the set of the serial's
 //	    records. That nothing is stored is believed after everything there is
 //	    was checked, and so is a file before a lock of it is taken. A log
 //	    must have what was committed to it.

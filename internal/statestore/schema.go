@@ -4,8 +4,9 @@
 package statestore
 
 // schemaVersion is the version of the tables below, stored in cairn_schema.
-// Version 1 has no seals; the first lock adds them.
-const schemaVersion = 2
+// Version 1 has no seals. In version 2 those of deployments do not cover their
+// secrets, whose table may be missing. The first lock adds what is missing.
+const schemaVersion = 3
 
 // schema holds for SQLite and PostgreSQL alike, as do the statements that
 // follow: BYTEA columns are given bytes only, which SQLite stores as they are;
@@ -21,7 +22,7 @@ const schemaVersion = 2
 //
 // A seal covers everything about one serial but the records' values, which have
 // checksums of their own: records is the sum over those that are valid at its
-// end. The seal of serial 0 covers the deployment itself and its lock.
+// end. The seal of serial 0 covers the deployment itself, its lock and its secret.
 //
 // Existing files are compared with these statements, spaces aside, so none may
 // change without a new version.
@@ -72,6 +73,7 @@ var schema = []string{
 	)`,
 	`CREATE UNIQUE INDEX cairn_record_current ON cairn_record (deployment, state_key) WHERE valid_to IS NULL`,
 	createSeals,
+	createSecrets,
 }
 
 const createSeals = `CREATE TABLE cairn_seal (
@@ -80,6 +82,11 @@ const createSeals = `CREATE TABLE cairn_seal (
 		records    BIGINT NOT NULL,
 		checksum   BIGINT NOT NULL,
 		PRIMARY KEY (deployment, serial)
+	)`
+
+const createSecrets = `CREATE TABLE cairn_secret (
+		deployment TEXT  NOT NULL PRIMARY KEY REFERENCES cairn_deployment (name),
+		secret     BYTEA NOT NULL
 	)`
 
 const (

@@ -59,8 +59,11 @@ func (s *sqliteStore) Close() error {
 // transaction is a transaction in a file whose format is known.
 type transaction struct {
 	*sql.Tx
-	sealed bool // there are seals: the format is newer than version 1
+	version int64 // of the format
 }
+
+// sealed reports whether there are seals.
+func (t *transaction) sealed() bool { return t.version > 1 }
 
 // read runs fn in a transaction that sees one version of the file. Where
 // nothing is stored yet, fn is not called.
@@ -97,8 +100,8 @@ func (s *sqliteStore) readWithin(ctx context.Context, tx *transaction, fn func(*
 	if err != nil {
 		return err
 	}
-	tx.sealed = version > 1
-	if !tx.sealed { // then there is no cheaper way to know that nothing is missing
+	tx.version = version
+	if !tx.sealed() { // then there is no cheaper way to know that nothing is missing
 		if err := s.checkAll(ctx, tx); err != nil {
 			return err
 		}
@@ -140,9 +143,9 @@ func (s *sqliteStore) writeWithin(ctx context.Context, tx *transaction, fn func(
 	if err != nil {
 		return err
 	}
-	tx.sealed = version > 1
-	if !tx.sealed {
-		if err := s.addSeals(ctx, tx); err != nil {
+	tx.version = version
+	if version < schemaVersion {
+		if err := s.upgrade(ctx, tx); err != nil {
 			return err
 		}
 	}
@@ -362,8 +365,11 @@ func tables(version int64) map[string]string {
 		name := words[slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "cairn_") })]
 		want[name] = strings.Join(words, " ")
 	}
-	if version == 1 {
+	if version < 2 {
 		delete(want, "cairn_seal")
+	}
+	if version < 3 {
+		delete(want, "cairn_secret")
 	}
 	return want
 }

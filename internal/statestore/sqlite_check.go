@@ -111,7 +111,7 @@ func (s *sqliteStore) checkVersions(ctx context.Context, tx *transaction, d *dep
 		if v.Total != now.number {
 			return nil, s.miscount(d, v, now.number)
 		}
-		if tx.sealed && v.records != now.digest {
+		if tx.sealed() && v.records != now.digest {
 			return nil, s.otherRecords(d, v)
 		}
 		v.records = now.digest

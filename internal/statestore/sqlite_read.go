@@ -136,7 +136,7 @@ func (s *sqliteStore) readSnapshot(ctx context.Context, tx *transaction, q snaps
 		return err
 	case version.Total != have.number:
 		return s.miscount(q.deployment, version, have.number)
-	case tx.sealed && version.records != have.digest:
+	case tx.sealed() && version.records != have.digest:
 		return s.otherRecords(q.deployment, version)
 	}
 	into.Lineage, into.Version = q.deployment.base.Lineage, version.Version
@@ -195,7 +195,7 @@ func (s *sqliteStore) readVersions(ctx context.Context, tx *transaction, d *depl
 		if v.Serial != int64(i+1) {
 			return nil, s.corrupt(fmt.Sprintf("serial %d of deployment %q is missing", i+1, d.name), nil)
 		}
-		if tx.sealed {
+		if tx.sealed() {
 			if err := s.checkSeal(ctx, tx, d, v); err != nil {
 				return nil, err
 			}

@@ -18,6 +18,7 @@ type deploymentRow struct {
 	base   Base
 	epoch  int64
 	holder *LockInfo // of its lock; nil if nobody
+	secret []byte    // nil if it has none
 }
 
 // digest returns the first bytes of a cryptographic hash over fields that are
@@ -61,9 +62,14 @@ func (i *LockInfo) digest() int64 {
 // seal is one row of cairn_seal.
 type seal struct{ records, checksum int64 }
 
-func (d *deploymentRow) seal() seal {
+// seal returns the seal in a version of the format.
+func (d *deploymentRow) seal(version int64) seal {
 	lock := d.holder.digest()
-	return seal{lock, digest(d.name, d.base.Lineage, d.base.Serial, d.epoch, lock)}
+	fields := []any{d.name, d.base.Lineage, d.base.Serial, d.epoch, lock}
+	if version >= 3 {
+		fields = append(fields, string(d.secret))
+	}
+	return seal{lock, digest(fields...)}
 }
 
 // versionRow is what is stored of one serial beside its records.
@@ -83,7 +89,7 @@ func (v *versionRow) seal(deployment, lineage string) seal {
 
 // sealDeployment stores the seal of a deployment that was changed within tx.
 func sealDeployment(ctx context.Context, tx *transaction, d *deploymentRow) error {
-	seal := d.seal()
+	seal := d.seal(tx.version)
 	_, err := tx.ExecContext(ctx, putSeal, d.name, 0, seal.records, seal.checksum)
 	return err
 }
@@ -109,15 +115,18 @@ func (s *sqliteStore) findDeployment(ctx context.Context, tx *transaction, name 
 	if d.holder, err = readLock(ctx, tx, name); err != nil {
 		return nil, err
 	}
-	if !tx.sealed {
+	if d.secret, err = readSecret(ctx, tx, name); err != nil {
+		return nil, err
+	}
+	if !tx.sealed() {
 		return d, nil
 	}
 	stored, err := readSeal(ctx, tx, name, 0)
 	if err != nil {
 		return nil, err
 	}
-	if stored != d.seal() {
-		return nil, s.corrupt(fmt.Sprintf("the entry of deployment %q, or of its lock, has changed since it was written", name), nil)
+	if stored != d.seal(tx.version) {
+		return nil, s.corrupt(fmt.Sprintf("the entry of deployment %q, of its lock or of its secret has changed since it was written", name), nil)
 	}
 	return d, nil
 }
@@ -145,7 +154,7 @@ func (s *sqliteStore) readVersion(ctx context.Context, tx *transaction, d *deplo
 		return nil, err
 	}
 	v := &versionRow{Version: version}
-	if !tx.sealed {
+	if !tx.sealed() {
 		return v, nil
 	}
 	return v, s.checkSeal(ctx, tx, d, v)
@@ -174,29 +183,42 @@ func readSeal(ctx context.Context, tx *transaction, deployment string, serial in
 	return stored, err
 }
 
-// addSeals brings a file of version 1 into the present format.
-func (s *sqliteStore) addSeals(ctx context.Context, tx *transaction) error {
+// upgrade brings a file of an older version into the present format.
+func (s *sqliteStore) upgrade(ctx context.Context, tx *transaction) error {
 	if err := s.checkAll(ctx, tx); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, createSeals); err != nil {
+	former := *tx // by which the file is read
+	have, err := readSchema(ctx, tx.Tx)
+	if err != nil {
 		return err
 	}
+	for name, want := range tables(schemaVersion) {
+		switch have[name] {
+		case want:
+		case "":
+			if _, err := tx.ExecContext(ctx, want); err != nil {
+				return err
+			}
+		default:
+			return s.corrupt("its table "+name+" is not as cairn made it", nil)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, updateSchema, schemaVersion); err != nil {
+		return err
+	}
+	tx.version = schemaVersion
 	names, err := readDeployments(ctx, tx)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		d, err := s.findDeployment(ctx, tx, name)
+		d, err := s.findDeployment(ctx, &former, name)
 		if err != nil {
 			return err
 		}
-		versions, err := s.checkVersions(ctx, tx, d)
-		if err != nil {
-			return err
-		}
-		for _, v := range versions {
-			if err := sealVersion(ctx, tx, d, v); err != nil {
+		if !former.sealed() {
+			if err := s.sealVersions(ctx, tx, &former, d); err != nil {
 				return err
 			}
 		}
@@ -204,9 +226,19 @@ func (s *sqliteStore) addSeals(ctx context.Context, tx *transaction) error {
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, updateSchema, schemaVersion); err != nil {
+	return nil
+}
+
+// sealVersions adds the seals of all serials of a deployment, which former reads without them.
+func (s *sqliteStore) sealVersions(ctx context.Context, tx, former *transaction, d *deploymentRow) error {
+	versions, err := s.checkVersions(ctx, former, d)
+	if err != nil {
 		return err
 	}
-	tx.sealed = true
+	for _, v := range versions {
+		if err := sealVersion(ctx, tx, d, v); err != nil {
+			return err
+		}
+	}
 	return nil
 }

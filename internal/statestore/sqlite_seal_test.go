@@ -5,7 +5,10 @@ package statestore
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -67,6 +70,106 @@ func TestUnfoundDeploymentIsDamage(t *testing.T) {
 	}
 }
 
+// mustSecret returns the secret of the deployment that a lock is of.
+func mustSecret(t *testing.T, lock Lock) []byte {
+	t.Helper()
+	secret, err := lock.Secret(t.Context())
+	if err != nil || len(secret) == 0 {
+		t.Fatalf("Secret: %q, %v", secret, err)
+	}
+	return secret
+}
+
+// By its secret a state knows its applies: with another one, or none, it would not recover them.
+func TestSecretIsSealed(t *testing.T) {
+	for name, statement := range map[string]string{
+		"another":               `UPDATE cairn_secret SET secret = CAST('another' AS BLOB)`,
+		"of another deployment": `UPDATE cairn_secret SET deployment = 'defaulu'`,
+		"missing":               `DELETE FROM cairn_secret`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t)
+			filled(t, path)
+			s := newSQLiteStore(path)
+			lock := mustLock(t, s, "default")
+			secret := mustSecret(t, lock)
+			mustUnlock(t, lock)
+			if again, err := s.Secret(t.Context(), "default"); err != nil || !bytes.Equal(again, secret) {
+				t.Errorf("Secret: %q, %v, want %q", again, err, secret)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			rawSQL(t, path, `PRAGMA foreign_keys = OFF`, statement)
+			s = newSQLiteStore(path)
+			defer s.Close() //nolint:errcheck // it was only read
+			_, err := s.Secret(t.Context(), "default")
+			wantProblem(t, "Secret", err, ProblemCorrupt, path)
+			_, err = s.Lock(t.Context(), "default", LockRequest{})
+			wantProblem(t, "Lock", err, ProblemCorrupt, path)
+		})
+	}
+}
+
+// makeFormer makes a file one of an older version of the format.
+func makeFormer(t *testing.T, path string, version int64) {
+	t.Helper()
+	s := newSQLiteStore(path)
+	err := s.write(t.Context(), func(ctx context.Context, tx *transaction) error {
+		d, err := s.findDeployment(ctx, tx, "default")
+		if err != nil {
+			return err
+		}
+		tx.version = version
+		if err := sealDeployment(ctx, tx, d); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, updateSchema, version)
+		return err
+	})
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if version == 1 {
+		rawSQL(t, path, `DROP TABLE cairn_seal`)
+	}
+}
+
+// In version 2 the table of secrets was made when it was first needed.
+func TestSecretOfFormerFormat(t *testing.T) {
+	for name, statement := range map[string]string{
+		"table":    strings.Replace(createSecrets, "TABLE", "TABLE IF NOT EXISTS", 1),
+		"no table": `SELECT 1`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t)
+			filled(t, path)
+			makeFormer(t, path, 2)
+			rawSQL(t, path, `DROP TABLE cairn_secret`, statement)
+			var want []byte
+			if name == "table" {
+				want = []byte("known")
+				rawSQL(t, path, `INSERT INTO cairn_secret VALUES ('default', CAST('known' AS BLOB))`)
+			}
+			s := openStore(t, path)
+			if got, err := s.Secret(t.Context(), "default"); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("Secret: %q, %v, want %q", got, err, want)
+			}
+			lock := mustLock(t, s, "default")
+			if got := mustSecret(t, lock); want != nil && !bytes.Equal(got, want) {
+				t.Errorf("Secret after the lock: %q, want %q", got, want)
+			}
+			mustUnlock(t, lock)
+			if err := openStore(t, path).Check(t.Context()); err != nil {
+				t.Error(err)
+			}
+			rawSQL(t, path, `UPDATE cairn_secret SET secret = CAST('another' AS BLOB)`)
+			_, err := s.Secret(t.Context(), "default")
+			wantProblem(t, "Secret", err, ProblemCorrupt, path)
+		})
+	}
+}
+
 // A state of version 1 is read as it is, checked as a whole, and brought into
 // the present format by the first lock.
 func TestFormerFormat(t *testing.T) {
@@ -74,7 +177,8 @@ func TestFormerFormat(t *testing.T) {
 		t.Helper()
 		path = newFile(t)
 		want = filled(t, path)
-		rawSQL(t, path, append([]string{`DROP TABLE cairn_seal`, `UPDATE cairn_schema SET version = 1`}, statements...)...)
+		makeFormer(t, path, 1)
+		rawSQL(t, path, append([]string{`DROP TABLE cairn_secret`}, statements...)...)
 		return path, want
 	}
 	path, want := former(t)

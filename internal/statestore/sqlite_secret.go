@@ -10,26 +10,19 @@ import (
 	"errors"
 )
 
-// The table is made when it is first needed: versions of cairn that know nothing of it are not in its way.
 const (
-	createSecrets = `CREATE TABLE IF NOT EXISTS cairn_secret (
-		deployment TEXT  NOT NULL PRIMARY KEY REFERENCES cairn_deployment (name),
-		secret     BYTEA NOT NULL
-	)`
 	hasSecrets   = `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'cairn_secret'`
 	selectSecret = `SELECT secret FROM cairn_secret WHERE deployment = $1`
-	insertSecret = `INSERT INTO cairn_secret (deployment, secret) VALUES ($1, $2)
-		ON CONFLICT (deployment) DO NOTHING`
+	insertSecret = `INSERT INTO cairn_secret (deployment, secret) VALUES ($1, $2)`
 )
 
 // Secret implements [Store].
 func (s *sqliteStore) Secret(ctx context.Context, deployment string) ([]byte, error) {
 	var secret []byte
 	err := s.read(ctx, func(tx *transaction) error {
-		var tables int
-		err := tx.QueryRowContext(ctx, hasSecrets).Scan(&tables)
-		if err == nil && tables > 0 {
-			secret, err = readSecret(ctx, tx, deployment)
+		d, err := s.readDeployment(ctx, tx, deployment)
+		if err == nil {
+			secret = d.secret
 		}
 		return err
 	})
@@ -50,18 +43,26 @@ func (l *sqliteLock) Secret(ctx context.Context) ([]byte, error) {
 // AdoptSecret implements [Lock].
 func (l *sqliteLock) AdoptSecret(ctx context.Context, secret []byte) error {
 	return l.write(ctx, func(ctx context.Context, tx *transaction) error {
-		if _, err := l.verify(ctx, tx); err != nil {
+		d, err := l.verify(ctx, tx)
+		if err != nil || d.secret != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, createSecrets); err != nil {
+		d.secret = secret
+		if _, err := tx.ExecContext(ctx, insertSecret, d.name, secret); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, insertSecret, l.info.Deployment, secret)
-		return err
+		return sealDeployment(ctx, tx, d)
 	})
 }
 
+// readSecret returns the secret of a deployment, nil if it has none.
 func readSecret(ctx context.Context, tx *transaction, deployment string) ([]byte, error) {
+	if tx.version < 3 {
+		var tables int
+		if err := tx.QueryRowContext(ctx, hasSecrets).Scan(&tables); err != nil || tables == 0 {
+			return nil, err
+		}
+	}
 	var secret []byte
 	err := tx.QueryRowContext(ctx, selectSecret, deployment).Scan(&secret)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -273,7 +274,7 @@ func TestForeignFiles(t *testing.T) {
 		"newer format": {
 			func(t *testing.T, path string) {
 				filled(t, path)
-				rawSQL(t, path, `UPDATE cairn_schema SET version = 3`)
+				rawSQL(t, path, fmt.Sprintf(`UPDATE cairn_schema SET version = %d`, schemaVersion+1))
 			}, ProblemNewer,
 		},
 		"directory": {
