@@ -35,6 +35,7 @@ func WritePlan(w io.Writer, plan *stackplan.Plan, options Options) error {
 	v.outputs()
 	v.checks()
 	v.byComponent()
+	v.neededValues()
 	v.total()
 	return p.writeTo(w)
 }
@@ -327,6 +328,13 @@ func outputChange(output *stackplan.OutputChange) valuediff.Change {
 		change.After = valuediff.FromCty(cty.NullVal(cty.DynamicPseudoType))
 	}
 	return change
+}
+
+// neededValues names the variables that were not known while planning.
+func (v *planView) neededValues() {
+	if names := v.plan.UnknownInputs(); len(names) > 0 {
+		v.paragraph(v.Bold("Not known yet") + ": var." + strings.Join(names, ", var.") + ". To apply this plan, the values are needed.")
+	}
 }
 
 func (v *planView) total() {

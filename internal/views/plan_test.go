@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/viewtest"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -55,6 +56,18 @@ func TestWritePlanWithMoves(t *testing.T) {
 }
 
 // A destroy plan adds and changes nothing, so that its table has no columns for that.
+func TestWritePlanNamesUnknownInputs(t *testing.T) {
+	unknown := cty.UnknownVal(cty.String)
+	plan := &stackplan.Plan{Applyable: true, Complete: true, Inputs: map[string]*stackplan.InputChange{
+		"b": {Action: stackplan.Create, After: unknown.Mark(marks.Sensitive)},
+		"a": {Action: stackplan.Create, After: cty.ListVal([]cty.Value{cty.StringVal("x"), unknown})},
+		"c": {Action: stackplan.Create, After: cty.StringVal("x")},
+	}}
+	if got, want := planText(t, plan, Options{}), "Not known yet: var.a, var.b. To apply"; !strings.Contains(got, want) {
+		t.Errorf("the text has no %q:\n%s", want, got)
+	}
+}
+
 func TestTableOfDestroyPlan(t *testing.T) {
 	plan := viewtest.Plan(t)
 	plan.Mode = engine.Destroy

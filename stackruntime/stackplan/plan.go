@@ -7,6 +7,7 @@ package stackplan
 
 import (
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"time"
 
@@ -81,6 +82,17 @@ func (c *InputChange) IsUnknown() bool { return !c.After.IsWhollyKnown() }
 
 // NeededOnApply reports whether an apply must be given the value, because the plan does not hold it.
 func (c *InputChange) NeededOnApply() bool { return c.RequiredOnApply || c.IsUnknown() }
+
+// UnknownInputs returns the names of the root variables that were not known while planning, sorted.
+func (p *Plan) UnknownInputs() []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
+		if p.Inputs[name].IsUnknown() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // OutputChange is the change of a root output.
 type OutputChange struct {

@@ -127,6 +127,23 @@ func TestPlanOfOutputs(t *testing.T) {
 }
 
 // What has moved is compared with what the state has at the former address.
+func TestPlanWithUnknownInputs(t *testing.T) {
+	unknown := cty.UnknownVal(cty.String)
+	doc := NewPlan(&stackplan.Plan{Inputs: map[string]*stackplan.InputChange{
+		"all":   {After: unknown.Mark(marks.Sensitive)},
+		"part":  {After: cty.ObjectVal(map[string]cty.Value{"known": cty.True, "open": unknown})},
+		"known": {After: cty.True},
+	}}, PlanOptions{})
+	want := map[string]Variable{
+		"all":   {AfterUnknown: true, Sensitive: true},
+		"part":  {Value: map[string]any{"known": true}, AfterUnknown: map[string]any{"open": true}},
+		"known": {Value: true},
+	}
+	if diff := cmp.Diff(want, doc.Variables); diff != "" {
+		t.Errorf("variables (-want +got):\n%s", diff)
+	}
+}
+
 func TestPlanWithMoves(t *testing.T) {
 	prior := viewtest.State(t)
 	former, now := viewtest.Instance(t, `stack.inner["x"].component.db["a"]`), viewtest.Instance(t, `component.database`)

@@ -50,8 +50,9 @@ type Moved struct {
 
 // Variable is a root variable. Value is null for ephemeral ones.
 type Variable struct {
-	Value     any  `json:"value"`
-	Sensitive bool `json:"sensitive,omitempty"`
+	Value        any  `json:"value"`
+	AfterUnknown any  `json:"after_unknown,omitempty"` // of plans, where the value was not known in whole
+	Sensitive    bool `json:"sensitive,omitempty"`
 }
 
 // PlanComponent is the plan of a component instance.
@@ -114,7 +115,11 @@ func NewPlan(plan *stackplan.Plan, options PlanOptions) Plan {
 		Diagnostics: diagnostic.All(options.Diagnostics, options.Sources),
 	}
 	for name, input := range plan.Inputs {
-		doc.Variables[name] = variable(input.After)
+		planned := variable(input.After)
+		if unknown := UnknownTree(input.After); unknown != false {
+			planned.AfterUnknown = unknown
+		}
+		doc.Variables[name] = planned
 	}
 	for name, output := range plan.Outputs {
 		doc.OutputChanges[name] = newOutputChange(output.Action, output.Before, output.After)
