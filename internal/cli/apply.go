@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
@@ -100,7 +99,7 @@ func (o *operation) applyNew(ctx context.Context, autoApprove bool) (int, error)
 	diags := o.load(ctx)
 	diags = diags.Extend(unreadVariableFiles(o.flags.arguments))
 	if !diags.HasErrors() {
-		diags = diags.Extend(o.askMissing(ctx, missingVariables(o.config.Root.Variables, o.given), o.given))
+		diags = diags.Extend(o.completeValues(ctx))
 	}
 	if diags.HasErrors() {
 		return o.finish(o.interrupted(ctx, diags))
@@ -112,6 +111,22 @@ func (o *operation) applyNew(ctx context.Context, autoApprove bool) (int, error)
 		}
 		return diags.Extend(o.applyRounds(ctx, autoApprove, running))
 	})
+}
+
+// completeValues asks for the values that an apply without a saved plan needs. Those that are not known must be before
+// anything is planned, since what is planned is applied at once.
+func (o *operation) completeValues(ctx context.Context) hcl.Diagnostics {
+	declared := o.config.Root.Variables
+	needed := slices.Concat(missingVariables(declared, o.given), unknownVariables(declared, o.given))
+	diags := o.askMissing(ctx, needed, o.given)
+	if diags.HasErrors() {
+		return diags
+	}
+	planCommand := "\"cairn plan -out=FILE\""
+	if o.flags.destroy {
+		planCommand = "\"cairn plan -destroy -out=FILE\""
+	}
+	return diags.Extend(notKnownYet(declared, o.given, planCommand))
 }
 
 // applyRounds plans and applies until nothing is deferred any more: what could not be planned in one round may
@@ -200,18 +215,13 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 	if err != nil {
 		return o.finish(diags.Extend(asDiagnostics(err)))
 	}
-	inputs := o.applyInputs()
+	inputs := o.applyInputs(plan)
 	diags = diags.Extend(o.askMissing(ctx, neededOnApply(plan, o.config, inputs), inputs))
-	for _, declared := range neededOnApply(plan, o.config, inputs) {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Value needed for variable",
-			Detail: fmt.Sprintf("Variable var.%[1]s is ephemeral: the plan does not hold its value, so it must be given again, "+
-				"with -var=%[1]s=... or TF_VAR_%[1]s. Nothing was done.", declared.Name),
-			Subject: declared.Range.Ptr(),
-		})
+	if !diags.HasErrors() {
+		diags = diags.Extend(stackruntime.CheckInputs(ctx, stackruntime.ApplyRequest{
+			Options: o.opts, Plan: plan, Prior: stored.State, Inputs: inputs.values,
+		}))
 	}
-	diags = diags.Extend(changedSincePlanning(plan, o.config, inputs))
 	if diags.HasErrors() {
 		return o.finish(o.interrupted(ctx, diags))
 	}
@@ -249,37 +259,12 @@ func neededOnApply(plan *stackplan.Plan, config *stackconfig.Config, inputs give
 	var needed []*stackconfig.InputVariable
 	for _, name := range slices.Sorted(maps.Keys(plan.Inputs)) {
 		declared := config.Root.Variables[name]
-		if _, given := inputs.values[name]; plan.Inputs[name].RequiredOnApply && !given && declared != nil {
+		value, given := inputs.values[name]
+		if plan.Inputs[name].NeededOnApply() && (!given || !value.IsWhollyKnown()) && declared != nil {
 			needed = append(needed, declared)
 		}
 	}
 	return needed
-}
-
-// changedSincePlanning reports values that were given and differ from those that the plan was made with.
-func changedSincePlanning(plan *stackplan.Plan, config *stackconfig.Config, inputs givenValues) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	for _, name := range slices.Sorted(maps.Keys(inputs.values)) {
-		declared, planned := config.Root.Variables[name], plan.Inputs[name]
-		if declared.Ephemeral || planned == nil {
-			continue
-		}
-		before, _ := planned.After.UnmarkDeep()
-		given := inputs.values[name]
-		if given.IsNull() && declared.Default != cty.NilVal {
-			given = declared.Default
-		}
-		if before.IsWhollyKnown() && !given.RawEquals(before) {
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "Variable changed since planning",
-				Detail: fmt.Sprintf("The plan was made with another value of var.%s. Nothing was done. "+
-					"Leave it out, because the plan holds the value, or make a new plan.", name),
-				Subject: declared.Range.Ptr(),
-			})
-		}
-	}
-	return diags
 }
 
 // withLock does something with the state locked, and reports everything.

@@ -109,7 +109,11 @@ func (v *display) next(plan *stackplan.Plan, file string) {
 	switch {
 	case v.events != nil, inAutomation():
 	case file != "":
-		v.session.say("\nThe plan is saved in %s. To carry it out: cairn apply %[1]s\n", file)
+		options := ""
+		for _, name := range plan.UnknownInputs() {
+			options += " -var=" + name + "=VALUE"
+		}
+		v.session.say("\nThe plan is saved in %s. To carry it out: cairn apply%s %[1]s\n", file, options)
 	case !planEmpty(plan):
 		v.session.say("\nThe plan was not saved. To apply exactly this plan later, save it with -out=FILE.\n")
 	}

@@ -206,12 +206,13 @@ func dropsObjects(plan *stackplan.Plan, state *stackstate.State) bool {
 	})
 }
 
-// applyInputs are the values to apply a plan file with: of ephemeral variables, and what was given by an option.
-func (o *operation) applyInputs() givenValues {
-	inputs := givenValues{maps.Clone(o.given.values), o.given.explicit}
+// applyInputs are the values to apply a plan file with: of ephemeral variables, of those that were not known while
+// planning, and what was given by an option.
+func (o *operation) applyInputs(plan *stackplan.Plan) givenValues {
+	inputs := givenValues{maps.Clone(o.given.values), o.given.explicit, o.given.unknown}
 	for name := range o.given.values {
-		declared := o.config.Root.Variables[name]
-		if !declared.Ephemeral && !o.given.explicit[name] {
+		declared, planned := o.config.Root.Variables[name], plan.Inputs[name]
+		if !declared.Ephemeral && !o.given.explicit[name] && (planned == nil || !planned.IsUnknown()) {
 			delete(inputs.values, name)
 		}
 	}

@@ -40,8 +40,7 @@ func (s *session) askVariables(ctx context.Context, needed []*stackconfig.InputV
 		value, moreDiags := s.parseVariable(declared, text, "value entered for var."+declared.Name)
 		diags = diags.Extend(moreDiags)
 		if !moreDiags.HasErrors() {
-			given.values[declared.Name] = value
-			given.explicit[declared.Name] = true
+			given.set(declared.Name, value)
 		}
 	}
 	return diags

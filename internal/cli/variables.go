@@ -52,7 +52,14 @@ var variablePrefixes = []string{"TF_VAR_", "CAIRN_VAR_"}
 // givenValues are values of root variables, of their declared types.
 type givenValues struct {
 	values   map[string]cty.Value
-	explicit map[string]bool // given by an option, not by the environment
+	explicit map[string]bool      // given by an option, not by the environment
+	unknown  map[string]hcl.Range // where the values stand that are not known in whole
+}
+
+// set takes a value that is known for one of an option.
+func (g givenValues) set(name string, value cty.Value) {
+	g.values[name], g.explicit[name] = value, true
+	delete(g.unknown, name)
 }
 
 // readVariables collects the values that were given for root variables.
@@ -60,7 +67,7 @@ func (s *session) readVariables(declared map[string]*stackconfig.InputVariable, 
 	r := &variableReader{
 		session:  s,
 		declared: declared,
-		given:    givenValues{map[string]cty.Value{}, map[string]bool{}},
+		given:    givenValues{map[string]cty.Value{}, map[string]bool{}, map[string]hcl.Range{}},
 		fromEnv:  map[string]hcl.Diagnostics{},
 	}
 	r.environment()
@@ -179,8 +186,7 @@ func (r *variableReader) set(name string, value cty.Value, diags hcl.Diagnostics
 	delete(r.fromEnv, name)
 	r.diags = r.diags.Extend(diags)
 	if !diags.HasErrors() {
-		r.given.values[name] = value
-		r.given.explicit[name] = true
+		r.given.set(name, value)
 	}
 }
 
@@ -198,7 +204,7 @@ func (r *variableReader) file(path string) {
 			undeclared = append(undeclared, attr)
 			continue
 		}
-		value, diags := attr.Expr.Value(nil)
+		value, diags := valueInFile(attr.Expr)
 		if !diags.HasErrors() {
 			value, diags = convertVariable(declared, value, attr.Expr.Range(), diags)
 		}
@@ -206,6 +212,9 @@ func (r *variableReader) file(path string) {
 			diags = inSecret(diags)
 		}
 		r.set(name, value, diags)
+		if !diags.HasErrors() && !value.IsWhollyKnown() {
+			r.given.unknown[name] = attr.Expr.Range()
+		}
 	}
 	for _, attr := range undeclared {
 		diags := hcl.Diagnostics{{
@@ -265,11 +274,14 @@ func (s *session) parseOpenVariable(declared *stackconfig.InputVariable, text, o
 	s.files[origin] = &hcl.File{Bytes: src}
 	whole := hcl.Range{Filename: origin, Start: hcl.InitialPos, End: hcl.Pos{Line: 1, Column: len(src) + 1, Byte: len(src)}}
 	if declared.Type.Constraint.IsPrimitiveType() {
-		return convertVariable(declared, cty.StringVal(text), whole, nil)
+		return convertVariable(declared, cty.StringVal(text), whole, unknownAsText(declared, text, whole))
 	}
 	expr, diags := safehcl.ParseExpression(src, origin, hcl.InitialPos)
 	if diags.HasErrors() {
 		return cty.NilVal, diags
+	}
+	if diag := refuseUnknown(expr); diag != nil {
+		return cty.NilVal, diags.Append(diag)
 	}
 	value, moreDiags := expr.Value(nil)
 	diags = diags.Extend(moreDiags)
