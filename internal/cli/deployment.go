@@ -5,6 +5,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -23,7 +24,7 @@ const deploymentVariable = "CAIRN_DEPLOYMENT"
 
 // chooseDeployment finds out which deployment is meant.
 func (s *session) chooseDeployment() error {
-	name := firstSet(s.options.deployment, os.Getenv(deploymentVariable), deployment.Default)
+	name := cmp.Or(s.options.deployment, os.Getenv(deploymentVariable), deployment.Default)
 	if !cairnfile.IsDeployment(name) {
 		return fail("Invalid name of a deployment", "The name %q, from -deployment or %s, must be of letters, digits, \"_\" and \"-\", 63 at most, and not begin with \"-\".",
 			name, deploymentVariable)

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/engines/release"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
 func engineCommand() *command {
@@ -85,13 +87,13 @@ func (s *session) installEngine(ctx context.Context, args []string, flags instal
 // installRequest combines arguments, options and settings.
 func (s *session) installRequest(args []string, flags installFlags) (engines.InstallRequest, error) {
 	var req engines.InstallRequest
-	settings, err := s.readSettings()
+	read, err := s.readSettings()
 	if err != nil {
 		return req, err
 	}
-	required := s.engineRequirements(settings)
+	required := s.engineRequirements(read)
 	given := ""
-	if len(args) > 0 && programName(args[0]) != "" {
+	if len(args) > 0 && settings.Program(args[0]) != "" {
 		req.Program, args = args[0], args[1:]
 	}
 	switch {
@@ -101,7 +103,7 @@ func (s *session) installRequest(args []string, flags installFlags) (engines.Ins
 		given = args[0]
 	}
 	if req.Program == "" {
-		req.Program = s.wantedProgram(settings, required)
+		req.Program = s.wantedProgram(read, required)
 	}
 	if req.Constraints, err = installConstraints(req.Program, given, required); err != nil {
 		return req, err
@@ -109,16 +111,16 @@ func (s *session) installRequest(args []string, flags installFlags) (engines.Ins
 	if req.Home, err = engines.Home(); err != nil {
 		return req, fail("Engine cannot be installed", "%s", sentences(err.Error()))
 	}
-	req.Source, err = releaseSource(req.Program, flags, settings)
+	req.Source, err = releaseSource(req.Program, flags, read)
 	req.Identifier = engines.Identifier{Environ: os.Environ()}
 	req.Progress = func(v string) { s.note("Fetching %s %s\n", req.Program, v) }
 	return req, err
 }
 
 // wantedProgram returns the program that the stack asks for.
-func (s *session) wantedProgram(settings settings, required []engines.Requirement) string {
-	setting, _ := s.engineSetting(settings)
-	if program := programName(setting); program != "" {
+func (s *session) wantedProgram(read settings.Settings, required []engines.Requirement) string {
+	setting, _ := s.engineSetting(read)
+	if program := settings.Program(setting); program != "" {
 		return program
 	}
 	for _, r := range required {
@@ -157,8 +159,8 @@ func installConstraints(program, given string, required []engines.Requirement) (
 	return constraints, nil
 }
 
-func releaseSource(program string, flags installFlags, settings settings) (release.Source, error) {
-	source := release.Source{Program: program, Mirror: firstSet(flags.mirror, os.Getenv(mirrorVariable), settings.engine.mirror)}
+func releaseSource(program string, flags installFlags, read settings.Settings) (release.Source, error) {
+	source := release.Source{Program: program, Mirror: cmp.Or(flags.mirror, os.Getenv(mirrorVariable), read.Engine.Mirror)}
 	if source.Mirror != "" {
 		address, err := url.Parse(source.Mirror)
 		if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
@@ -214,5 +216,5 @@ func (s *session) noteOtherEngine(ctx context.Context, installed *engines.Candid
 		return
 	}
 	s.note("Commands in this directory use %s %s, which comes first: %s\n", used.Info.Name, used.Info.Version, used.Path)
-	s.note("To use what was installed, write engine { binary = %q } into %s, or set %s.\n", installed.Path, settingsFile, engineVariable)
+	s.note("To use what was installed, write engine { binary = %q } into %s, or set %s.\n", installed.Path, settings.File, engineVariable)
 }

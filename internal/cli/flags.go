@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -246,5 +247,20 @@ func (l *listValue) String() string { return fmt.Sprint([]string(*l)) }
 // Set implements [flag.Value].
 func (l *listValue) Set(value string) error {
 	*l = append(*l, value)
+	return nil
+}
+
+// countValue is an option with a number from 1; 0 when it was not given.
+type countValue int
+
+func (c *countValue) String() string { return strconv.Itoa(int(*c)) }
+
+// Set implements [flag.Value].
+func (c *countValue) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return errors.New("must be a whole number from 1")
+	}
+	*c = countValue(n)
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/show"
@@ -163,7 +164,7 @@ func (g *gates) needsEngine(unit int) bool {
 	if u.Kind != rollout.Components {
 		return u.Kind == rollout.Root
 	}
-	_, err := os.Stat(filepath.Join(u.Dir, settingsFile))
+	_, err := os.Stat(filepath.Join(u.Dir, settings.File))
 	return errors.Is(err, fs.ErrNotExist)
 }
 

@@ -127,6 +127,6 @@ func (s *session) parallelism(option countValue) (int, error) {
 	if option > 0 {
 		return int(option), nil
 	}
-	settings, err := s.readSettings()
-	return settings.parallelism, err
+	read, err := s.readSettings()
+	return read.Parallelism, err
 }

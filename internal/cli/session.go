@@ -5,6 +5,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -26,6 +27,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/userfile"
@@ -66,7 +68,7 @@ type session struct {
 	options globalOptions
 
 	files    map[string]*hcl.File // sources of diagnostics, by the name in ranges
-	settings *settings
+	settings *settings.Settings
 	loaded   *loadedConfig
 	bundle   *bundle.Bundle  // nil until source packages are needed
 	fetcher  *bundle.Fetcher // set while they are fetched
@@ -253,11 +255,11 @@ func (s *session) inputIsTerminal() bool {
 }
 
 // readSettings returns the settings of the stack.
-func (s *session) readSettings() (settings, error) {
+func (s *session) readSettings() (settings.Settings, error) {
 	if s.settings == nil {
-		read, diags := readSettings(s.files)
+		read, diags := settings.Read(".", s.files)
 		if diags.HasErrors() {
-			return settings{}, diags
+			return settings.Settings{}, diags
 		}
 		s.settings = &read
 	}
@@ -308,7 +310,7 @@ func (s *session) openEngine() (preparedEngine, error) {
 	if open == nil {
 		open = s.openBinary
 	}
-	opened, err := open(".", firstSet(s.workDir, dataDir()))
+	opened, err := open(".", cmp.Or(s.workDir, dataDir()))
 	if err != nil {
 		return nil, err
 	}
@@ -428,13 +430,16 @@ func (s *session) openDeployment(ctx context.Context) (*deployment.Deployment, e
 	return s.opened, nil
 }
 
+// defaultState is where the state is kept, beside the stack.
+const defaultState = "cairn.state.db"
+
 // stateLocation is where the state is kept, as a path or URL.
 func (s *session) stateLocation() (string, error) {
-	settings, err := s.readSettings()
+	read, err := s.readSettings()
 	if err != nil {
 		return "", err
 	}
-	return firstSet(s.options.state, os.Getenv(stateVariable), settings.state, defaultState), nil
+	return cmp.Or(s.options.state, os.Getenv(stateVariable), read.State, defaultState), nil
 }
 
 // stateFile is the path of the state, whether it exists or not.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
 // checkTrust fails if the settings file names a program that whoever has written the file may have brought along. Every command that needs an
@@ -19,7 +20,7 @@ func checkTrust(binary string) error {
 		return nil
 	}
 	return fail("Program of a checkout", "The file %s names the program %q as the engine, and the file %s: whoever has written it could have any program run. "+
-		"Nothing was run. If you trust it, name it yourself: -engine=%[2]s, or %[4]s=%[2]s in the environment.", settingsFile, binary, from, engineVariable)
+		"Nothing was run. If you trust it, name it yourself: -engine=%[2]s, or %[4]s=%[2]s in the environment.", settings.File, binary, from, engineVariable)
 }
 
 // isEngineElsewhere reports whether a setting names an engine that is not in a directory: one from PATH, or a file elsewhere that is called like one.
@@ -56,7 +57,7 @@ func foreignRoot() (root, from string) {
 			break
 		}
 	}
-	if isOthers(settingsFile) {
+	if isOthers(settings.File) {
 		return dir, "belongs to another user"
 	}
 	return "", ""

@@ -1,71 +1,65 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+// Package settings reads what a stack's own files say about how it is operated: cairn.hcl, and the file that names a version of terraform for
+// version managers.
+package settings
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
+	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
-// settingsFile is read from the directory of the stack.
-const settingsFile = "cairn.hcl"
+// File is the name of the settings file in the directory of a stack.
+const File = "cairn.hcl"
 
-// settings are what cairn.hcl says. Zero values stand for what it doesn't say.
-type settings struct {
-	state       string // location
-	engine      engineSettings
-	parallelism int
+// Settings are what the settings file says. Zero values stand for what it doesn't say.
+type Settings struct {
+	State       string // location: a path, or a URL
+	Engine      Engine
+	Parallelism int // number of components that are worked on at the same time
 }
 
-// The environment variables that beat the settings file.
-const (
-	stateVariable  = "CAIRN_STATE"
-	engineVariable = "CAIRN_ENGINE"
-)
-
-// defaultState is where the state is kept, beside the stack.
-const defaultState = "cairn.state.db"
-
-// readSettings reads the settings file, which need not exist. Its source is added to files.
-func readSettings(files map[string]*hcl.File) (settings, hcl.Diagnostics) {
-	src, err := os.ReadFile(settingsFile)
+// Read reads the settings file in the directory of a stack. It need not exist. Its source is added to files, by its name.
+func Read(dir string, files map[string]*hcl.File) (Settings, hcl.Diagnostics) {
+	src, err := os.ReadFile(filepath.Join(dir, File))
 	if errors.Is(err, fs.ErrNotExist) {
-		return settings{}, nil
+		return Settings{}, nil
 	}
 	if err != nil {
-		return settings{}, hcl.Diagnostics{problem("Settings cannot be read", "The settings file cannot be read: %s.", reason(err))}
+		return Settings{}, hcl.Diagnostics{failure.New("Settings cannot be read", "The settings file cannot be read: %s.", failure.Reason(err))}
 	}
-	file, diags := safehcl.ParseConfig(src, settingsFile, hcl.InitialPos)
+	file, diags := safehcl.ParseConfig(src, File, hcl.InitialPos)
 	if file == nil {
-		return settings{}, diags
+		return Settings{}, diags
 	}
-	files[settingsFile] = file
+	files[File] = file
 	if diags.HasErrors() {
-		return settings{}, diags
+		return Settings{}, diags
 	}
-	return decodeSettings(file.Body)
+	return decode(file.Body)
 }
 
-var settingsSchema = &hcl.BodySchema{
+var schema = &hcl.BodySchema{
 	Attributes: []hcl.AttributeSchema{{Name: "parallelism"}},
 	Blocks:     []hcl.BlockHeaderSchema{{Type: "state", LabelNames: []string{"store"}}, {Type: "engine"}},
 }
 
-func decodeSettings(body hcl.Body) (settings, hcl.Diagnostics) {
-	var result settings
-	content, diags := body.Content(settingsSchema)
+func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
+	var result Settings
+	content, diags := body.Content(schema)
 	if attr := content.Attributes["parallelism"]; attr != nil {
-		moreDiags := gohcl.DecodeExpression(attr.Expr, nil, &result.parallelism)
-		if !moreDiags.HasErrors() && result.parallelism < 1 {
+		moreDiags := gohcl.DecodeExpression(attr.Expr, nil, &result.Parallelism)
+		if !moreDiags.HasErrors() && result.Parallelism < 1 {
 			moreDiags = moreDiags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "Unusable parallelism",
@@ -89,17 +83,17 @@ func decodeSettings(body hcl.Body) (settings, hcl.Diagnostics) {
 		seen[block.Type] = block
 		switch block.Type {
 		case "state":
-			diags = diags.Extend(decodeStateSettings(block, &result))
+			diags = diags.Extend(decodeState(block, &result))
 		case "engine":
 			var moreDiags hcl.Diagnostics
-			result.engine, moreDiags = decodeEngineSettings(block.Body)
+			result.Engine, moreDiags = decodeEngine(block.Body)
 			diags = diags.Extend(moreDiags)
 		}
 	}
 	return result, diags
 }
 
-func decodeStateSettings(block *hcl.Block, result *settings) hcl.Diagnostics {
+func decodeState(block *hcl.Block, result *Settings) hcl.Diagnostics {
 	if store := block.Labels[0]; store != "sqlite" {
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
@@ -110,7 +104,7 @@ func decodeStateSettings(block *hcl.Block, result *settings) hcl.Diagnostics {
 	}
 	path, diags := stringArgument(block.Body, "path")
 	if path != "" {
-		result.state = "sqlite://" + path
+		result.State = "sqlite://" + path
 	}
 	return diags
 }
@@ -138,29 +132,4 @@ func stringSetting(attr *hcl.Attribute) (string, hcl.Diagnostics) {
 		})
 	}
 	return value, diags
-}
-
-// countValue is an option with a number from 1; 0 when it was not given.
-type countValue int
-
-func (c *countValue) String() string { return strconv.Itoa(int(*c)) }
-
-// Set implements [flag.Value].
-func (c *countValue) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return errors.New("must be a whole number from 1")
-	}
-	*c = countValue(n)
-	return nil
-}
-
-// firstSet returns the first text that is not empty.
-func firstSet(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }

@@ -1,0 +1,116 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/failure"
+)
+
+// VersionFile is what version managers and the hosted product read to choose a version of terraform.
+const VersionFile = ".terraform-version"
+
+// Engine is what the engine block says.
+type Engine struct {
+	Binary      string // path or name
+	Mirror      string // base URL
+	Requirement *engines.Requirement
+}
+
+var engineSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "binary"}, {Name: "version"}, {Name: "mirror"}}}
+
+func decodeEngine(body hcl.Body) (Engine, hcl.Diagnostics) {
+	var result Engine
+	content, diags := body.Content(engineSchema)
+	if len(content.Attributes) == 0 && !diags.HasErrors() {
+		return result, diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Empty engine block",
+			Detail:   "Give at least one of the arguments binary, version and mirror, or leave the whole block out.",
+			Subject:  body.MissingItemRange().Ptr(),
+		})
+	}
+	var moreDiags hcl.Diagnostics
+	result.Binary, moreDiags = stringSetting(content.Attributes["binary"])
+	diags = diags.Extend(moreDiags)
+	result.Mirror, moreDiags = stringSetting(content.Attributes["mirror"])
+	diags = diags.Extend(moreDiags)
+	attr := content.Attributes["version"]
+	text, moreDiags := stringSetting(attr)
+	diags = diags.Extend(moreDiags)
+	if text == "" {
+		return result, diags
+	}
+	constraint, err := engines.ParseConstraint(text)
+	if err != nil {
+		return result, diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Wrong version constraint",
+			Detail:   failure.Capitalize(err.Error()) + ".",
+			Subject:  attr.Expr.Range().Ptr(),
+		})
+	}
+	at := attr.Expr.Range()
+	result.Requirement = &engines.Requirement{
+		Program:    Program(result.Binary),
+		Constraint: constraint,
+		Place:      fmt.Sprintf("%s:%d", File, at.Start.Line),
+		Range:      &at,
+	}
+	return result, diags
+}
+
+// Program returns the setting of a binary if it names a program, not a file.
+func Program(setting string) string {
+	if setting == engines.Tofu || setting == engines.Terraform {
+		return setting
+	}
+	return ""
+}
+
+// ReadVersionFile returns what the version file in the directory of a stack requires, nil if there is none.
+//
+// It has one line: a version, or a constraint. Lines that are empty or begin with # don't count. What is wrong with it is part of the
+// requirement: the file may not matter.
+func ReadVersionFile(dir string) *engines.Requirement {
+	content, err := os.ReadFile(filepath.Join(dir, VersionFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	required := &engines.Requirement{Program: engines.Terraform, Place: VersionFile}
+	if err != nil {
+		required.Invalid = fmt.Sprintf("the file %s, which says which version of terraform is required, cannot be read: %s", VersionFile, failure.Reason(err))
+		return required
+	}
+	number, found := 0, false
+	for line := range strings.Lines(string(content)) {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if found {
+			required.Invalid = fmt.Sprintf("%s, line %d: there is a second version; write one version, or one constraint such as \">= 1.11, < 2\"", VersionFile, number)
+			return required
+		}
+		found = true
+		if required.Constraint, err = engines.ParseConstraint(line); err != nil {
+			required.Invalid = fmt.Sprintf("%s, line %d: %s", VersionFile, number, err)
+			return required
+		}
+	}
+	if !found {
+		required.Invalid = VersionFile + " is empty; write a version such as 1.11.4 into it, or remove it"
+	}
+	return required
+}
