@@ -21,6 +21,13 @@ import (
 // and it is written after the log has reached the disk: a log with fewer frames
 // is damaged, and the cut-off end of a commit that never finished is not.
 //
+// Without the index only a later commit proves that an earlier one was finished.
+// Of the last one nothing does: what the disk has of a commit that the power
+// failed in may be anything, so that neither its frames nor seals within them
+// tell it from one that was damaged, or cut off, afterwards. That would take
+// a second file, written and synced after each commit, for a fault that two
+// files must have.
+//
 // Source of the formats: https://sqlite.org/walformat.html.
 
 // connected counts the connections of this process by path. Where there are
