@@ -38,22 +38,32 @@ func left(state *stackstate.State) []string {
 	return addrs
 }
 
-const removable = `
--- main.tfcomponent.hcl --
+// Blocks of removable.
+const (
+	baseBlock = `
 component "base" {
   source = "./echo"
   inputs = { in = "b" }
 }
+`
+	userBlock = `
 component "user" {
   source = "./echo"
   inputs = { in = component.base.out }
 }
+`
+	eachBlock = `
 component "each" {
   for_each = { a = 1, b = 2 }
   source   = "./echo"
   inputs   = { in = each.value }
 }
-` + echoModule
+`
+)
+
+const removable = `
+-- main.tfcomponent.hcl --
+` + baseBlock + userBlock + eachBlock + echoModule
 
 // Rows 159 to 162: whole components and instances, with literal and repeated keys.
 func TestRemovedComponents(t *testing.T) {
@@ -61,27 +71,13 @@ func TestRemovedComponents(t *testing.T) {
 		config string
 		left   []string
 	}{
-		"whole component": {`
-component "base" {
-  source = "./echo"
-  inputs = { in = "b" }
-}
-component "each" {
-  for_each = { a = 1, b = 2 }
-  source   = "./echo"
-  inputs   = { in = each.value }
-}
+		"whole component": {baseBlock + eachBlock + `
 removed {
   from   = component.user
   source = "./echo"
 }
 `, []string{"component.base", `component.each["a"]`, `component.each["b"]`}},
-		"chain": {`
-component "each" {
-  for_each = { a = 1, b = 2 }
-  source   = "./echo"
-  inputs   = { in = each.value }
-}
+		"chain": {eachBlock + `
 removed {
   from   = component.user
   source = "./echo"
@@ -91,15 +87,7 @@ removed {
   source = "./echo"
 }
 `, []string{`component.each["a"]`, `component.each["b"]`}},
-		"literal key": {`
-component "base" {
-  source = "./echo"
-  inputs = { in = "b" }
-}
-component "user" {
-  source = "./echo"
-  inputs = { in = component.base.out }
-}
+		"literal key": {baseBlock + userBlock + `
 component "each" {
   for_each = { a = 1, c = 3 }
   source   = "./echo"
@@ -110,15 +98,7 @@ removed {
   source = "./echo"
 }
 `, []string{"component.base", `component.each["a"]`, `component.each["c"]`, "component.user"}},
-		"all keys": {`
-component "base" {
-  source = "./echo"
-  inputs = { in = "b" }
-}
-component "user" {
-  source = "./echo"
-  inputs = { in = component.base.out }
-}
+		"all keys": {baseBlock + userBlock + `
 removed {
   for_each = toset(["a", "b", "never there"])
   from     = component.each[each.key]
