@@ -194,6 +194,34 @@ func killedApply(t *testing.T, b *bench, gate string) {
 	_ = cmd.Wait() // it was killed
 }
 
+// newCutOffBench returns a bench with an apply of slowModule whose program was killed, and the gate that its engine waits at.
+func newCutOffBench(t *testing.T) (b *bench, gate string) {
+	t.Helper()
+	b = newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate = filepath.Join(t.TempDir(), "gate")
+	killedApply(t, b, gate)
+	return b, gate
+}
+
+// recoverAll recovers an apply of slowModule that came to its end after its program was killed, and leaves nothing behind.
+func (b *bench) recoverAll() *Recovered {
+	b.t.Helper()
+	one := b.recover()
+	if one.Diagnostics.HasErrors() {
+		b.t.Errorf("Recover: got %v, want no errors", one.Diagnostics)
+	}
+	for _, name := range []string{`"first"`, `"second"`, `"third"`} {
+		if !bytes.Contains(one.State, []byte(name)) {
+			b.t.Errorf("recovered state lacks %s", name)
+		}
+	}
+	if err := one.Done(); err != nil {
+		b.t.Error(err)
+	}
+	b.noRuns()
+	return one
+}
+
 func (b *bench) recover() *Recovered {
 	b.t.Helper()
 	recovered, err := b.engine.Recover(context.Background())
@@ -208,9 +236,7 @@ func (b *bench) recover() *Recovered {
 
 // Trap 8: our program is killed; the engine's process goes on, and the next program gets all of its state.
 func TestRecoverWaitsForRunningProcess(t *testing.T) {
-	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
-	gate := filepath.Join(t.TempDir(), "gate")
-	killedApply(t, b, gate)
+	b, gate := newCutOffBench(t)
 
 	// Nothing may be done with the component meanwhile.
 	_, diags := b.engine.Plan(context.Background(), b.slowRequest(gate))
@@ -218,19 +244,7 @@ func TestRecoverWaitsForRunningProcess(t *testing.T) {
 		t.Errorf("Plan: got %v, want that recovery comes first", diags)
 	}
 	touch(t, gate)
-	one := b.recover()
-	if one.Diagnostics.HasErrors() {
-		t.Errorf("Recover: got %v, want no errors", one.Diagnostics)
-	}
-	for _, name := range []string{`"first"`, `"second"`, `"third"`} {
-		if !bytes.Contains(one.State, []byte(name)) {
-			t.Errorf("recovered state lacks %s", name)
-		}
-	}
-	if err := one.Done(); err != nil {
-		t.Error(err)
-	}
-	b.noRuns()
+	one := b.recoverAll()
 	req := b.slowRequest(gate)
 	req.PriorState = one.State
 	for address, action := range actions(b.plan(req)) {
@@ -266,35 +280,19 @@ func editRun(t *testing.T, b *bench, edit func(run map[string]any)) {
 
 // Our program is killed between starting the engine's process and recording which one that is. It is waited for all the same.
 func TestRecoverWaitsForProcessThatIsNotRecorded(t *testing.T) {
-	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
-	gate := filepath.Join(t.TempDir(), "gate")
-	killedApply(t, b, gate)
+	b, gate := newCutOffBench(t)
 	editRun(t, b, func(run map[string]any) {
 		run["pid"] = 0
 		delete(run, "process_start")
 		delete(run, "scope")
 	})
 	touch(t, gate)
-	one := b.recover()
-	if one.Diagnostics.HasErrors() {
-		t.Errorf("Recover: got %v, want no errors", one.Diagnostics)
-	}
-	for _, name := range []string{`"first"`, `"second"`, `"third"`} {
-		if !bytes.Contains(one.State, []byte(name)) {
-			t.Errorf("recovered state lacks %s", name)
-		}
-	}
-	if err := one.Done(); err != nil {
-		t.Error(err)
-	}
-	b.noRuns()
+	b.recoverAll()
 }
 
 // A directory with a state that somebody has written is never removed, whatever is recorded about a process.
 func TestRecoverStateWithoutRecordOfProcess(t *testing.T) {
-	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
-	gate := filepath.Join(t.TempDir(), "gate")
-	killedApply(t, b, gate)
+	b, gate := newCutOffBench(t)
 	touch(t, gate)
 	dir := endOfProcess(t, b)
 	if err := os.Remove(filepath.Join(dir, "run.json")); err != nil {
@@ -348,9 +346,7 @@ func TestRecoverWhatWasNotStarted(t *testing.T) {
 
 // Trap 8: both programs are killed; what was finished before is in the state.
 func TestRecoverAfterBothWereKilled(t *testing.T) {
-	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
-	gate := filepath.Join(t.TempDir(), "gate")
-	killedApply(t, b, gate)
+	b, gate := newCutOffBench(t)
 	killProcess(t, b)
 
 	one := b.recover()
@@ -407,9 +403,7 @@ func TestRecoverAfterBothWereKilled(t *testing.T) {
 
 // A program that is killed while it makes room for the next run has said nothing yet, and is in nobody's way.
 func TestRecoverHalfRetired(t *testing.T) {
-	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
-	gate := filepath.Join(t.TempDir(), "gate")
-	killedApply(t, b, gate)
+	b, gate := newCutOffBench(t)
 	killProcess(t, b)
 	one := b.recover()
 	before := one.dir.path
@@ -590,9 +584,7 @@ func TestEmptyStateFileAfterKill(t *testing.T) {
 
 // What was not begun with the state is neither taken into it nor touched: neither the record nor what is recorded beside it.
 func TestRecoverOnlyWhatTheStateKnows(t *testing.T) {
-	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
-	gate := filepath.Join(t.TempDir(), "gate")
-	killedApply(t, b, gate)
+	b, gate := newCutOffBench(t)
 	b.engine.BindRuns([]byte("of another state"))
 	recovered, err := b.engine.Recover(context.Background()) // does not wait for the process either
 	unknown, ok := errors.AsType[*UnknownRunError](err)
