@@ -71,13 +71,26 @@ func (l *changeLog) end(ended *runner.Hook) {
 	}
 }
 
-// crashed returns the changes whose provider was gone before it had answered.
+// crashed returns the changes whose provider was gone before it had answered. The engine does not always say which
+// they are: then they are those that failed without an error of their own.
 func (l *changeLog) crashed(outcome *runner.Result) []doubt {
+	nameless := false
+	answered, gone := map[string]bool{}, map[string]bool{} // the provider, when it was to change the object
+	for _, diag := range outcome.Diagnostics {
+		switch {
+		case diag.Severity != runner.SeverityError:
+		case !crashSummaries[diag.Summary]:
+			answered[diag.Address] = true
+		case diag.Address == "":
+			nameless = true
+		default:
+			gone[diag.Address] = true
+		}
+	}
 	var doubts []doubt
 	for _, failed := range l.failed {
-		if slices.ContainsFunc(outcome.Diagnostics, func(diag runner.Diagnostic) bool {
-			return crashSummaries[diag.Summary] && diag.Address == failed.Resource.Addr
-		}) {
+		addr := failed.Resource.Addr
+		if gone[addr] || nameless && !answered[addr] {
 			doubts = append(doubts, doubt{failed, false})
 		}
 	}

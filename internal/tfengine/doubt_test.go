@@ -110,7 +110,10 @@ func TestCrashedProviderLeavesDoubts(t *testing.T) {
 		{Severity: "error", Summary: "Plugin did not respond", Address: "t.crashed"},
 		{Severity: "error", Summary: "No such region", Address: "t.refused"},
 	}}
-	if got := addresses(log.crashed(outcome)); len(got) != 1 || got[0] != "t.crashed" {
-		t.Errorf("in doubt: got %q, want the object of the provider that has crashed", got)
+	for _, named := range []string{"t.crashed", ""} { // not all errors of that kind name the object
+		outcome.Diagnostics[0].Address = named
+		if got := addresses(log.crashed(outcome)); len(got) != 1 || got[0] != "t.crashed" {
+			t.Errorf("in doubt, of an error about %q: got %q, want the object of the provider that has crashed", named, got)
+		}
 	}
 }

@@ -352,7 +352,20 @@ resource "fake_failing" "second" {
 	if result == nil || !bytes.Contains(result.State, []byte(`"name": "first"`)) {
 		t.Fatalf("Apply: the state lacks what was done before the crash: %v", result)
 	}
-	b.release(result)
+	if !slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool { return strings.Contains(diag.Detail, "create fake_failing.second") }) {
+		t.Errorf("Apply: got %v, want that the object is named", diags)
+	}
+	if err := result.Release(); err != nil {
+		t.Error(err)
+	}
+	said := b.recover()
+	if !said.Saved || !said.Seen || !slices.Equal(said.Doubts, []string{"fake_failing.second"}) {
+		t.Errorf("Recover: saved %t, seen %t, in doubt %q", said.Saved, said.Seen, said.Doubts)
+	}
+	if err := said.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
 }
 
 // Trap 4: what only the provider's schema calls sensitive is marked in the planned changes.

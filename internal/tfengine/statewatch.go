@@ -33,7 +33,6 @@ type stateWatch struct {
 	readAt  time.Time
 	cost    time.Duration // of the last look
 	changes changeLog
-	unseen  bool // nobody has been shown what the process says
 }
 
 type fileVersion struct {
@@ -54,7 +53,7 @@ func watchState(dir *runDir, file string, prior engine.State, checkpoint func(en
 
 // watchAgain goes on where a program that was killed has left off.
 func watchAgain(dir *runDir, file string) (*stateWatch, error) {
-	w := &stateWatch{dir: dir, file: file, unseen: true}
+	w := &stateWatch{dir: dir, file: file}
 	var err error
 	if w.good, err = os.ReadFile(dir.file(goodFile)); err != nil {
 		return nil, err
@@ -133,10 +132,7 @@ func (w *stateWatch) final(outcome *runner.Result) (engine.State, []doubt, *hcl.
 		w.accept(state)
 		intact = true
 	}
-	var doubts []doubt
-	if w.unseen { // otherwise the error that names the object is enough
-		doubts = w.changes.crashed(outcome)
-	}
+	doubts := w.changes.crashed(outcome)
 	if !intact || outcome.Outcome == runner.OutcomeDied || outcome.Outcome == runner.OutcomeFailed && !outcome.HasErrors() {
 		// A process that was killed did not write what it finished last; tofu writes a state from time to time only.
 		doubts = append(doubts, w.changes.doubts(w.prior, w.good)...)
