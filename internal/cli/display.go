@@ -4,9 +4,11 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"slices"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -109,14 +111,24 @@ func (v *display) next(plan *stackplan.Plan, file string) {
 	switch {
 	case v.events != nil, inAutomation():
 	case file != "":
-		options := ""
-		for _, name := range plan.UnknownInputs() {
-			options += " -var=" + name + "=VALUE"
-		}
-		v.session.say("\nThe plan is saved in %s. To carry it out: cairn apply%s %[1]s\n", file, options)
+		v.session.say("\n%s\n", v.howToApply(plan, file))
 	case !planEmpty(plan):
 		v.session.say("\nThe plan was not saved. To apply exactly this plan later, save it with -out=FILE.\n")
 	}
+}
+
+// howToApply names the command that applies a saved plan. Where there is no room beside the rest, it stands on a line of its
+// own, so that it can be copied.
+func (v *display) howToApply(plan *stackplan.Plan, file string) string {
+	saved, command := fmt.Sprintf("The plan is saved in %s. To carry it out:", file), "cairn apply"
+	for _, name := range plan.UnknownInputs() {
+		command += " -var=" + name + "=VALUE"
+	}
+	command += " " + file
+	if width := v.session.viewOptions(v.session.streams.Out).Width; width > 0 && ansi.StringWidth(saved+" "+command) > width {
+		return saved + "\n  " + command
+	}
+	return saved + " " + command
 }
 
 // paragraph separates what comes next from the plan.

@@ -54,7 +54,7 @@ resource "terraform_data" "x" {
 	term := startOnTerminal(t, size, nil, "-chdir="+dir, "apply")
 	term.waitFor("  The name under which all that this stack makes\n  can be found again.\n\n  Enter a value:")
 	term.typeText("x\r")
-	term.waitFor("✓ component.a: Planned: 1 to add, 0 to change, 0\n  to destroy", "0 to destroy in 1\ncomponent.",
+	term.waitFor("✓ component.a: Planned: 1 to add\n", "0 to destroy in 1\ncomponent.",
 		"as described above.\n  Only \"yes\" will be accepted to approve.\n\n  Enter a value:")
 	term.typeText("no\r")
 	if code := term.end(); code != exitError {
@@ -66,6 +66,12 @@ resource "terraform_data" "x" {
 		t.Errorf("exit code %d, want %d", code, exitOK)
 	}
 	term.waitFor("The plan was not saved. To apply exactly this plan\nlater, save it with -out=FILE.")
+
+	term = startOnTerminal(t, size, nil, "-chdir="+dir, "plan", "-var=name=x", "-out=a-long-name.plan")
+	if code := term.end(); code != exitOK {
+		t.Errorf("exit code %d, want %d", code, exitOK)
+	}
+	term.waitFor("The plan is saved in a-long-name.plan. To carry it\nout:\n  cairn apply a-long-name.plan")
 
 	term = startOnTerminal(t, size, nil, "plan", "-h")
 	if code := term.end(); code != exitOK {

@@ -108,15 +108,15 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 
 func (p *page) outcomes(components []ComponentResult) {
 	for _, outcome := range outcomes {
-		var lines []string
-		for _, c := range components {
-			if outcomeOf(c.Status) == outcome {
-				lines = append(lines, "  "+c.Addr.String()+p.Dim(resultNote(c)))
-			}
+		these := slices.DeleteFunc(slices.Clone(components), func(c ComponentResult) bool { return outcomeOf(c.Status) != outcome })
+		if len(these) == 0 {
+			continue
 		}
-		if len(lines) > 0 {
-			p.printf("%s:\n%s\n\n", p.outcomeColor(outcome), strings.Join(lines, "\n"))
+		p.printf("%s:\n", p.outcomeColor(outcome))
+		for _, c := range these {
+			p.item(c.Addr.String() + p.Dim(resultNote(c)))
 		}
+		p.printf("\n")
 	}
 }
 
@@ -132,15 +132,30 @@ func (p *page) outcomeColor(outcome string) string {
 
 func resultNote(c ComponentResult) string {
 	if len(c.Because) > 0 {
-		names := make([]string, len(c.Because))
-		for i, addr := range c.Because {
-			names[i] = addr.String()
-		}
-		slices.Sort(names)
-		return " (because of " + strings.Join(names, ", ") + ")"
+		return " (because of " + strings.Join(causes(c.Because), ", ") + ")"
 	}
 	if n := c.Counts; n.Total() > 0 {
 		return " (" + eventtext.AppliedCounts("apply", n) + ")"
 	}
 	return ""
+}
+
+// causes names component instances, those of one component together: which of them is needed is not known, as
+// components require each other as a whole.
+func causes(instances []stackaddrs.AbsComponentInstance) []string {
+	of := map[stackaddrs.AbsComponent][]stackaddrs.AbsComponentInstance{}
+	for _, addr := range instances {
+		component := stackaddrs.ComponentOf(addr)
+		of[component] = append(of[component], addr)
+	}
+	var names []string
+	for component, these := range of {
+		if len(these) > 1 {
+			names = append(names, component.String())
+		} else {
+			names = append(names, these[0].String())
+		}
+	}
+	slices.Sort(names)
+	return names
 }

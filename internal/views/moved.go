@@ -11,7 +11,7 @@ func (v *planView) moved() {
 		return
 	}
 	for _, rename := range v.plan.Moved {
-		v.printf("  %s\n", v.Bold("# "+rename.From.String())+" has moved to "+v.Bold(rename.To.String()))
+		v.comment(v.Bold(rename.From.String()) + " has moved to " + v.Bold(rename.To.String()))
 	}
 	v.printf("\n")
 }

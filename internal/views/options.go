@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
@@ -61,6 +63,47 @@ func (p *page) total(text string) {
 		text = textstyle.Fold(text, p.columns)
 	}
 	p.printf("%s\n\n", text)
+}
+
+// fitted breaks text into lines of at most width columns on terminals, and leaves it one line elsewhere.
+func (p *page) fitted(text string, width int) []string {
+	if !p.terminal {
+		return []string{text}
+	}
+	return textstyle.Wrap(text, width)
+}
+
+// item writes one of a list. What does not fit on its line follows below, further to the right.
+func (p *page) item(text string) {
+	const indent = "  "
+	p.printf("%s%s\n", indent, strings.Join(p.fitted(text, p.columns-2*len(indent)), "\n"+indent+indent))
+}
+
+// comment writes what is said about what follows.
+func (p *page) comment(text string) {
+	const start = "  # "
+	p.printf("%s%s\n", start, strings.Join(p.fitted(text, p.columns-len(start)), "\n"+start))
+}
+
+// header writes parts of a line and an empty line. On a terminal, a part for which there is no room goes below.
+func (p *page) header(parts ...string) {
+	const indent, gap = "  ", "  "
+	column := 0
+	for i, part := range parts {
+		width := ansi.StringWidth(part)
+		switch {
+		case i == 0:
+		case p.terminal && column+len(gap)+width > p.columns:
+			p.printf("\n%s", indent)
+			column = len(indent)
+		default:
+			p.printf("%s", gap)
+			column += len(gap)
+		}
+		p.printf("%s", strings.Join(p.fitted(part, p.columns-len(indent)), "\n"+indent))
+		column += width
+	}
+	p.printf("\n\n")
 }
 
 // section writes a bold heading and an empty line.

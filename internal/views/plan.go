@@ -144,11 +144,11 @@ var componentVerbs = map[stackplan.Action]string{
 }
 
 func (v *planView) componentHeader(c *stackplan.Component, verb string) {
-	v.printf("%s", v.Bold(c.Addr.String()))
-	if c.Source != "" {
-		v.printf("  %s", v.Dim("("+c.Source+")"))
+	if c.Source == "" {
+		v.header(v.Bold(c.Addr.String()), verb)
+		return
 	}
-	v.printf("  %s\n\n", verb)
+	v.header(v.Bold(c.Addr.String()), v.Dim("("+c.Source+")"), verb)
 }
 
 // changes tells whether a component has a place among the changes.
@@ -267,7 +267,8 @@ func (v *planView) deferred() {
 func (v *planView) deferredChange(c *stackplan.Component, deferred engine.DeferredChange) {
 	rc := deferred.Change
 	if rc == nil {
-		v.printf("  # a resource is deferred (%s)\n\n", deferral.ResourceText(c, deferred))
+		v.comment("a resource is deferred (" + deferral.ResourceText(c, deferred) + ")")
+		v.printf("\n")
 		return
 	}
 	resourceView{page: v.page, deferredReason: deferral.ResourceText(c, deferred)}.write(rc)

@@ -13,6 +13,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/views/deferral"
 	"github.com/cairnstacks/cairn/internal/views/viewtest"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -272,6 +273,33 @@ func TestWritePlanThatOnlyRefreshesListsWhatDiffers(t *testing.T) {
 	} {
 		if n := strings.Count(got, text); n != want {
 			t.Errorf("the text contains %q %d times, want %d:\n%s", text, n, want, got)
+		}
+	}
+}
+
+// On a narrow terminal, what is said about components and resources breaks between words.
+func TestWritePlanOnNarrowTerminal(t *testing.T) {
+	plan := &stackplan.Plan{
+		Applyable: true,
+		Moved:     []stackaddrs.Rename{{From: viewtest.Instance(t, `stack.old.component.node["a"]`), To: viewtest.Instance(t, `stack.new.component.node["a"]`)}},
+		Components: []*stackplan.Component{
+			{Addr: viewtest.Instance(t, `component.service["eu-central-1"]`), Source: "./service", Action: stackplan.Update, Complete: true},
+			{
+				Addr: viewtest.Instance(t, `component.node["a"]`), Source: "./node", Action: stackplan.Update,
+				DeferredReason: deferral.DeferredPrerequisite,
+				Deferred:       []engine.DeferredChange{{Reason: deferral.InstanceCountUnknown}},
+			},
+		},
+	}
+	got := planText(t, plan, Options{Width: 44})
+	for _, want := range []string{
+		"  # stack.old.component.node[\"a\"] has moved\n  # to stack.new.component.node[\"a\"]\n",
+		"component.service[\"eu-central-1\"]\n  (./service)  will be updated\n\n",
+		"component.node[\"a\"]  (./node)\n  is deferred: something that it depends on\n  is deferred\n\n" +
+			"  # a resource is deferred (the number of\n  # instances is known only after apply)\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the text lacks\n%s\nbut is\n%s", want, got)
 		}
 	}
 }

@@ -73,10 +73,7 @@ type resourceView struct {
 	deferredReason string // set for a deferred change
 }
 
-const (
-	commentIndent   = 2
-	attributeIndent = 6
-)
+const attributeIndent = 6
 
 func (v resourceView) write(rc *tfjson.ResourceChange) {
 	kind := kindNothing
@@ -84,11 +81,10 @@ func (v resourceView) write(rc *tfjson.ResourceChange) {
 		kind = actionsOf(rc)
 	}
 	for i, line := range v.comments(rc, kind) {
-		text := "# " + line
 		if i == 0 {
-			text = "# " + v.Bold(line)
+			line = v.Bold(line)
 		}
-		v.printf("%s%s\n", strings.Repeat(" ", commentIndent), text)
+		v.comment(line)
 	}
 	v.printf("%s%s %s {\n", strings.Repeat(" ", 3-len(kind.symbol)), v.Symbol(kind.symbol), resourceHead(rc))
 	if rc.Change != nil {

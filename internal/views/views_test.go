@@ -244,3 +244,26 @@ func TestSecretsStayHidden(t *testing.T) {
 		})
 	}
 }
+
+// On a narrow terminal, the lists of what became of components break between words; instances of one component that
+// others wait for are named together.
+func TestWriteApplySummaryOnNarrowTerminal(t *testing.T) {
+	east, west, app := viewtest.Instance(t, `component.lambda["east"]`), viewtest.Instance(t, `component.lambda["west"]`), viewtest.Instance(t, "component.app")
+	summary := ApplySummary{Failed: true, Components: []ComponentResult{
+		{Addr: east, Status: hooks.Failed, Counts: stackplan.Counts{Add: 1}},
+		{Addr: west, Status: hooks.Failed},
+		{Addr: app, Status: hooks.Skipped, Because: []stackaddrs.AbsComponentInstance{west, east, viewtest.Instance(t, `component.net["a"]`)}},
+	}}
+	var b strings.Builder
+	if err := WriteApplySummary(&b, summary, Options{Width: 50}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Failed:\n  component.lambda[\"east\"] (1 added, 0 changed,\n    0 destroyed)\n  component.lambda[\"west\"]\n",
+		"Skipped:\n  component.app (because of component.lambda,\n    component.net[\"a\"])\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the text lacks\n%s\nbut is\n%s", want, b.String())
+		}
+	}
+}

@@ -191,3 +191,36 @@ func TestLongLines(t *testing.T) {
 		t.Errorf("%d bytes:\n%.200s\nwant\n%s", len(text), text, want)
 	}
 }
+
+// On a narrow terminal no line leaves the box: what says where breaks between words, and code anywhere.
+func TestNarrowTerminal(t *testing.T) {
+	content := "check \"enough_room_in_subnets\" {\n  condition = tonumber(var.prefix) <= 1666\n}\n"
+	at := strings.Index(content, "1666")
+	diags := hcl.Diagnostics{{
+		Severity: hcl.DiagError, Summary: "Invalid condition", Detail: "This is never true.",
+		Subject: &hcl.Range{Filename: "network/main.tf", Start: hcl.Pos{Line: 2, Column: 39, Byte: at}, End: hcl.Pos{Line: 2, Column: 43, Byte: at + 4}},
+	}}
+	sources := Sources{Files: map[string]*hcl.File{"network/main.tf": {Bytes: []byte(content)}}}
+	list := All(diags, sources)
+	list[0].Address = "component.network"
+	list[0].Resource = "terraform_data.subnet"
+	context := `check "enough_room_in_subnets"`
+	list[0].Snippet.Context = &context
+	want := `╷
+│ Error: Invalid condition
+│
+│   with terraform_data.subnet in
+│   component.network,
+│   on network/main.tf line 2, in
+│   check "enough_room_in_subnets":
+│    2:   condition = tonumber(var.p
+│       refix) <= 1666
+│                 ^^^^
+│
+│ This is never true.
+╵
+`
+	if diff := cmp.Diff(want, text(t, list, Options{Width: 36})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

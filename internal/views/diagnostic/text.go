@@ -21,7 +21,8 @@ type Options struct {
 
 // Write writes diagnostics for a person, each in a box that is open to the right.
 func Write(w io.Writer, list []Diagnostic, options Options) error {
-	if options.Width <= 0 {
+	terminal := options.Width > 0
+	if !terminal {
 		options.Width = 78
 	}
 	var b strings.Builder
@@ -29,7 +30,7 @@ func Write(w io.Writer, list []Diagnostic, options Options) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		box{&b, options, options.color(d)}.write(d)
+		box{&b, options, terminal, options.color(d)}.write(d)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -42,11 +43,15 @@ func (o Options) color(d Diagnostic) func(string) string {
 	return o.Style.Red
 }
 
+// columnsOfEdge is what the edge of a box takes of each line.
+const columnsOfEdge = 2
+
 // box writes one diagnostic. Its colour is that of the severity.
 type box struct {
 	*strings.Builder
 	Options
-	color func(string) string
+	terminal bool // nothing should be wider than Width; elsewhere only the detail is
+	color    func(string) string
 }
 
 func (b box) write(d Diagnostic) {
@@ -63,7 +68,7 @@ func (b box) write(d Diagnostic) {
 	b.place(d)
 	if d.Detail != "" {
 		b.line("")
-		for _, line := range textstyle.Wrap(d.Detail, b.Width-2) {
+		for _, line := range textstyle.Wrap(d.Detail, b.Width-columnsOfEdge) {
 			b.line(line)
 		}
 	}
@@ -79,26 +84,37 @@ func (b box) line(text string) {
 	b.WriteByte('\n')
 }
 
+// words writes text that begins with an indentation, broken between words where a terminal is too narrow for it.
+func (b box) words(text string) {
+	if !b.terminal {
+		b.line(text)
+		return
+	}
+	for line := range strings.SplitSeq(textstyle.Fold(text, b.Width-columnsOfEdge), "\n") {
+		b.line(line)
+	}
+}
+
 // place says where in the source the cause is.
 func (b box) place(d Diagnostic) {
 	if d.Range == nil {
 		if with := d.with(); with != "" {
 			b.line("")
-			b.line("  with " + with)
+			b.words("  with " + with)
 		}
 		return
 	}
 	b.line("")
 	where := "  on " + d.where()
 	if d.Range.Start == (Pos{}) { // of the file as a whole
-		b.line(where)
+		b.words(where)
 		return
 	}
 	if with := d.with(); with != "" {
-		b.line("  with " + with + ",")
+		b.words("  with " + with + ",")
 	}
 	if d.Snippet == nil {
-		b.line(where + ":")
+		b.words(where + ":")
 		text := "  (source code not available)"
 		if d.Hidden {
 			text = "  (not shown, because it may hold secrets)"
@@ -109,7 +125,7 @@ func (b box) place(d Diagnostic) {
 	if d.Snippet.Context != nil {
 		where += ", in " + *d.Snippet.Context
 	}
-	b.line(where + ":")
+	b.words(where + ":")
 	b.code(d.Snippet)
 	b.values(d.Snippet)
 }
@@ -144,14 +160,32 @@ func (d Diagnostic) with() string {
 func (b box) code(s *Snippet) {
 	at := 0
 	for i, text := range strings.Split(s.Code, "\n") {
-		from, to := clamp(s.HighlightStart-at, len(text)), clamp(s.HighlightEnd-at, len(text))
-		marked := text[:from] + b.Style.Underline(text[from:to]) + text[to:]
-		b.line(strings.TrimRight(fmt.Sprintf("%4d: %s", s.StartLine+i, marked), " "))
-		if !b.Style.Color && s.HighlightStart >= at && s.HighlightEnd <= at+len(text) && isPart(text, from, to) {
-			b.line("      " + blank(text[:from]) + strings.Repeat("^", max(1, ansi.StringWidth(text[from:to]))))
+		number := fmt.Sprintf("%4d: ", s.StartLine+i)
+		for _, piece := range b.pieces(text, len(number)) {
+			from, to := clamp(s.HighlightStart-at, len(piece)), clamp(s.HighlightEnd-at, len(piece))
+			b.line(strings.TrimRight(number+piece[:from]+b.Style.Underline(piece[from:to])+piece[to:], " "))
+			if !b.Style.Color && s.HighlightStart >= at && s.HighlightEnd <= at+len(piece) && isPart(piece, from, to) {
+				b.line(blank(number) + blank(piece[:from]) + strings.Repeat("^", max(1, ansi.StringWidth(piece[from:to]))))
+			}
+			at += len(piece)
+			number = blank(number)
 		}
-		at += len(text) + 1
+		at++
 	}
+}
+
+// pieces cuts a line of code into what fits behind the number of the line on a terminal.
+func (b box) pieces(line string, number int) []string {
+	room := b.Width - columnsOfEdge - number
+	var pieces []string
+	for b.terminal && room > 0 {
+		piece := ansi.Truncate(line, room, "")
+		if piece == "" || len(piece) >= len(line) {
+			break
+		}
+		pieces, line = append(pieces, piece), line[len(piece):]
+	}
+	return append(pieces, line)
 }
 
 // isPart tells whether a piece of a line leaves out something other than space.

@@ -147,23 +147,41 @@ func IncompleteSummary(operation string, interrupted bool, n stackplan.Counts) s
 }
 
 // PlanCounts are the numbers of a plan, the rarer ones only where they count.
-func PlanCounts(n stackplan.Counts) string {
-	return join(
-		part{n.Import, "to import", false}, part{n.Add, "to add", true}, part{n.Change, "to change", true},
-		part{n.Remove, "to destroy", true}, part{n.Move, "to move", false}, part{n.Forget, "to forget", false},
-		part{n.Defer, "deferred", false},
-	)
+func PlanCounts(n stackplan.Counts) string { return join(planParts(n)) }
+
+func planParts(n stackplan.Counts) []part {
+	return []part{
+		{n.Import, "to import", false}, {n.Add, "to add", true}, {n.Change, "to change", true},
+		{n.Remove, "to destroy", true}, {n.Move, "to move", false}, {n.Forget, "to forget", false},
+		{n.Defer, "deferred", false},
+	}
 }
 
 // AppliedCounts are the numbers of what was done. A destroy operation adds and
 // changes nothing, and says nothing of that.
 func AppliedCounts(operation string, n stackplan.Counts) string {
-	always := operation != "destroy"
-	return join(
-		part{n.Import, "imported", false}, part{n.Add, "added", always}, part{n.Change, "changed", always},
-		part{n.Remove, "destroyed", true}, part{n.Move, "moved", false}, part{n.Forget, "forgotten", false},
-		part{n.Defer, "deferred", false},
-	)
+	return join(appliedParts(n, operation != "destroy"))
+}
+
+func appliedParts(n stackplan.Counts, always bool) []part {
+	return []part{
+		{n.Import, "imported", false}, {n.Add, "added", always}, {n.Change, "changed", always},
+		{n.Remove, "destroyed", true}, {n.Move, "moved", false}, {n.Forget, "forgotten", false},
+		{n.Defer, "deferred", false},
+	}
+}
+
+// BriefPlanCounts are the numbers of a plan that are not 0.
+func BriefPlanCounts(n stackplan.Counts) string { return brief(planParts(n)) }
+
+// BriefAppliedCounts are the numbers of what was done that are not 0.
+func BriefAppliedCounts(n stackplan.Counts) string { return brief(appliedParts(n, false)) }
+
+func brief(parts []part) string {
+	for i := range parts {
+		parts[i].always = false
+	}
+	return join(parts)
 }
 
 type part struct {
@@ -172,7 +190,7 @@ type part struct {
 	always bool
 }
 
-func join(parts ...part) string {
+func join(parts []part) string {
 	var texts []string
 	for _, p := range parts {
 		if p.n > 0 || p.always {

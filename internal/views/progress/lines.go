@@ -74,10 +74,10 @@ func (l *Lines) Hooks(operation string) hooks.Hooks {
 			}
 		},
 		ComponentPlanned: func(plan *stackplan.Component) {
-			l.setOutcome(plan.Addr, plannedText(plan))
+			l.setOutcome(plan.Addr, changesText(plan.Counts(), eventtext.PlanCounts))
 		},
 		ComponentApplied: func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts) {
-			l.setOutcome(component, appliedText(operation, counts))
+			l.setOutcome(component, changesText(counts, func(n stackplan.Counts) string { return eventtext.AppliedCounts(operation, n) }))
 		},
 	}
 }
@@ -104,19 +104,12 @@ func changesNothing(event engine.Event) bool {
 
 const unchangedText = "no changes to resources"
 
-func plannedText(plan *stackplan.Component) string {
-	counts := plan.Counts()
+// changesText puts numbers into words.
+func changesText(counts stackplan.Counts, text func(stackplan.Counts) string) string {
 	if counts.Total() == 0 {
 		return unchangedText
 	}
-	return eventtext.PlanCounts(counts)
-}
-
-func appliedText(operation string, counts stackplan.Counts) string {
-	if counts.Total() == 0 {
-		return unchangedText
-	}
-	return eventtext.AppliedCounts(operation, counts)
+	return text(counts)
 }
 
 func (l *Lines) setOutcome(component stackaddrs.AbsComponentInstance, text string) {

@@ -69,11 +69,12 @@ func (l *Live) Hooks() hooks.Hooks {
 		},
 		ComponentStatus: l.status,
 		ComponentEvent:  l.event,
+		// Numbers that are 0 are left out: the table below has them, and these lines are to fit a terminal.
 		ComponentPlanned: func(plan *stackplan.Component) {
-			l.setOutcome(plan.Addr.String(), plannedText(plan))
+			l.setOutcome(plan.Addr.String(), changesText(plan.Counts(), eventtext.BriefPlanCounts))
 		},
 		ComponentApplied: func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts) {
-			l.setOutcome(component.String(), appliedText(l.options.Operation, counts))
+			l.setOutcome(component.String(), changesText(counts, eventtext.BriefAppliedCounts))
 		},
 	}
 }

@@ -266,14 +266,14 @@ Applying ░░░░░░░░░░░░░░░░░░░░░░░�
 
 			h.ComponentEvent(net, engine.Event{Type: engine.ApplyComplete, Resource: "thing.x", Action: "create", Elapsed: time.Second})
 			h.ComponentEvent(db, engine.Event{Type: engine.ApplyErrored, Resource: "thing.y", Action: "update"})
-			h.ComponentApplied(net, stackplan.Counts{Add: 1})
+			h.ComponentApplied(net, stackplan.Counts{Add: 1, Change: 2, Remove: 3})
 			h.ComponentStatus(net, hooks.Applied)
 			display.Print("one\ntwo")
 			check("one done", `
 Before.
   component.net: thing.x: Creation complete after 1s
 ✗ component.db: thing.y: Modification failed after 0s
-✓ component.net: Applied: 1 added, 0 changed, 0 destroyed
+✓ component.net: Applied: 1 added, 2 changed, 3 destroyed
   (10s)
 one
 two
