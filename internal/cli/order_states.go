@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/states/compile"
@@ -230,7 +231,7 @@ func (s *session) explainCalls(low *compile.Low, names []string) error {
 		found := low.Find(name)
 		switch len(found) {
 		case 0:
-			return fail("Unknown call", "There is no call %q.%s", name, order.DidYouMean(name, low.Names()))
+			return fail("Unknown call", "There is no call %q.%s", name, nearest.DidYouMean(name, low.Names()))
 		case 1:
 			calls = append(calls, found[0])
 		default:

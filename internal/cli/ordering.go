@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
+	orderproblem "github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/show"
 )
 
@@ -87,7 +88,7 @@ func (f finder) find(name string) (int, error) {
 			for _, i := range in {
 				names = append(names, f.names[i])
 			}
-			return 0, hcl.Diagnostics{order.Problem(order.CodeUnknownRef, nil, "Directory of several", "There are several in %q: name one of %s.", name, strings.Join(names, ", "))}
+			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Directory of several", "There are several in %q: name one of %s.", name, strings.Join(names, ", "))}
 		}
 	}
 	if i := slices.Index(f.ids, name); i >= 0 && name != "" {
@@ -97,7 +98,7 @@ func (f finder) find(name string) (int, error) {
 	if f.dirs != nil {
 		all = " Run \"cairn list\" for all."
 	}
-	return 0, hcl.Diagnostics{order.Problem(order.CodeUnknownRef, nil, "No such "+f.what, "There is no %s %q.%s%s",
+	return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "No such "+f.what, "There is no %s %q.%s%s",
 		f.what, name, didYouMean(name, slices.Concat(f.names, f.ids), ""), all)}
 }
 

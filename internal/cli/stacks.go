@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
-	"github.com/cairnstacks/cairn/internal/order"
+	orderproblem "github.com/cairnstacks/cairn/internal/problem"
 )
 
 // stacks are what there is to list, to put in order and to run commands in, with what is selected of it: the stacks and tasks of a
@@ -154,7 +154,7 @@ func (o *treeOptions) chosen() string {
 func tagQuery(text string) (tagquery.Query, error) {
 	query, err := tagquery.Parse(text)
 	if err != nil {
-		return query, hcl.Diagnostics{order.Problem(order.CodeBadTagQuery, nil, "Invalid tag query", "The option -query=%s is no query of tags: %s.", commandLine([]string{text}), err)}
+		return query, hcl.Diagnostics{orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option -query=%s is no query of tags: %s.", commandLine([]string{text}), err)}
 	}
 	return query, nil
 }
@@ -173,7 +173,7 @@ func tagQueries(option string, texts []string) ([]terramate.Query, error) {
 	for _, text := range texts {
 		query, err := terramate.ParseQuery(text)
 		if err != nil {
-			return nil, hcl.Diagnostics{order.Problem(order.CodeBadTagQuery, nil, "Invalid tag query", "The option %s=%s is no query of tags: %s.", option, text, err)}
+			return nil, hcl.Diagnostics{orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option %s=%s is no query of tags: %s.", option, text, err)}
 		}
 		queries = append(queries, query)
 	}

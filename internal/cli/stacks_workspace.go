@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
+	orderproblem "github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/show"
 )
@@ -62,7 +63,7 @@ func (s *session) openWorkspace(
 		graph: graph.Graph, rule: model.Rule(), diags: diags.Extend(moreDiags),
 		name: func(n int) string { return graph.Node(n).Name }, find: func(name string) (int, error) {
 			if block := model.Block(name); block != nil && block.Type == cairnfile.GroupType {
-				return 0, hcl.Diagnostics{order.Problem(order.CodeUnknownRef, nil, "Group instead of a stack", "%q is a group. Name a stack or task in it, or that waits for it.", name)}
+				return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Group instead of a stack", "%q is a group. Name a stack or task in it, or that waits for it.", name)}
 			}
 			return f.find(name)
 		},

@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 func TestRowsOf(t *testing.T) {
@@ -138,10 +138,10 @@ func TestOrderingRowsAreComplete(t *testing.T) {
 	for n := 1; n <= 11; n++ {
 		want = append(want, fmt.Sprintf("X-%02d", n))
 	}
-	for _, code := range []order.Code{
-		order.CodeCycle, order.CodeConflict, order.CodeSelf, order.CodeUnknownRef, order.CodeBadPath, order.CodeBadTagQuery,
-		order.CodeMultipleOwners, order.CodeNoOwner, order.CodeDuplicateID, order.CodeBadStage, order.CodeBadNumber, order.CodeNotASet,
-		order.CodeSyntax, order.CodeUnknownKey, order.CodeBadValue, order.CodeVersion,
+	for _, code := range []problem.Code{
+		problem.Cycle, problem.Conflict, problem.Self, problem.UnknownRef, problem.BadPath, problem.BadTagQuery,
+		problem.MultipleOwners, problem.NoOwner, problem.DuplicateID, problem.BadStage, problem.BadNumber, problem.NotASet,
+		problem.Syntax, problem.UnknownKey, problem.BadValue, problem.Version,
 	} {
 		want = append(want, string(code))
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/hclsource"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
@@ -73,7 +73,7 @@ func (f *finder) triggers() {
 func (f *finder) note(file, summary, detail string, args ...any) {
 	inTree, _ := f.inTree(file)
 	at := &hcl.Range{Filename: filepath.Join(f.tree.Root, filepath.FromSlash(inTree))}
-	f.result.Notes = f.result.Notes.Append(order.Warning(order.CodeBadValue, at, summary, detail, args...))
+	f.result.Notes = f.result.Notes.Append(problem.Warning(problem.BadValue, at, summary, detail, args...))
 }
 
 // readTrigger reads the block "trigger" of a file.

@@ -177,16 +177,17 @@ func TestOrderO04(t *testing.T) {
 		if g != nil || err == nil {
 			t.Fatal("there is a graph of a cycle")
 		}
-		diags := Diagnostics(err)
-		if len(diags) != 1 || CodeOf(diags[0]) != CodeCycle || !strings.Contains(diags[0].Detail, ": app → web → db → app\n") {
-			t.Fatalf("got %v, want one order/cycle with the path app → web → db → app", diags)
+		cycles, ok := errors.AsType[CycleErrors](err)
+		if !ok || len(cycles) != 1 || !strings.Contains(cycles[0].Error(), ": app → web → db → app\n") {
+			t.Fatalf("got %v, want one cycle with the path app → web → db → app", err)
 		}
 	}
 	// Two cycles that have nothing to do with each other are two problems, in the order of their names.
 	_, err := shuffled(t, random, []string{"d c", "c d", "b a", "a b"})
 	var paths []string
-	for _, diag := range Diagnostics(err) {
-		first, _, _ := strings.Cut(diag.Detail, "\n")
+	cycles, _ := errors.AsType[CycleErrors](err)
+	for _, cycle := range cycles {
+		first, _, _ := strings.Cut(cycle.Error(), "\n")
 		paths = append(paths, first[strings.LastIndex(first, ": ")+2:])
 	}
 	if diff := cmp.Diff([]string{"a → b → a", "c → d → c"}, paths); diff != "" {

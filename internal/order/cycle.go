@@ -42,6 +42,16 @@ func (e *CycleError) Error() string {
 	return b.String()
 }
 
+// Place is that of the first edge that has one; the zero value if none has.
+func (e *CycleError) Place() Place {
+	for _, edge := range e.Edges {
+		if edge.Place.File != "" {
+			return edge.Place
+		}
+	}
+	return Place{}
+}
+
 // CycleErrors are one cycle for each group of nodes that wait for each other, in the order of their first nodes.
 type CycleErrors []*CycleError
 

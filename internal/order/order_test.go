@@ -158,23 +158,24 @@ func TestCycles(t *testing.T) {
 	b.Edge(Edge{From: 6, To: 5, Place: at(8)})
 	_, err := b.Build()
 	want := []string{
-		"order/cycle at 4",
-		"These would have to wait for each other: a → b → c → a",
+		"at f.hcl:4:3",
+		"these would have to wait for each other: a → b → c → a",
 		"  a before b (f.hcl:4:3)",
 		"  b before c (f.hcl:5:3)",
-		"  c before a (f.hcl:2:3).",
-		"order/self at 6",
+		"  c before a (f.hcl:2:3)",
+		"at f.hcl:6:3",
 		"self would have to wait for itself: self → self",
-		"  self before self (f.hcl:6:3).",
-		"order/cycle at 7",
-		"These would have to wait for each other: x → y → x",
+		"  self before self (f.hcl:6:3)",
+		"at f.hcl:7:3",
+		"these would have to wait for each other: x → y → x",
 		"  x before y (f.hcl:7:3)",
-		"  y before x (f.hcl:8:3).",
+		"  y before x (f.hcl:8:3)",
 	}
 	var got []string
-	for _, diag := range Diagnostics(err) {
-		got = append(got, fmt.Sprintf("%s at %d", CodeOf(diag), diag.Subject.Start.Line))
-		got = append(got, strings.Split(diag.Detail, "\n")...)
+	cycles, _ := errors.AsType[CycleErrors](err)
+	for _, cycle := range cycles {
+		got = append(got, "at "+cycle.Place().String())
+		got = append(got, strings.Split(cycle.Error(), "\n")...)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("cycles (-want +got):\n%s", diff)

@@ -19,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
@@ -30,7 +31,7 @@ const (
 // Parse returns the content of a file with one document; nil if it is empty or has errors.
 func Parse(filename string, src []byte) (*yaml.Node, hcl.Diagnostics) {
 	if len(src) > maxSize {
-		return nil, hcl.Diagnostics{order.Problem(order.CodeSyntax, &hcl.Range{Filename: filename}, "File too large",
+		return nil, hcl.Diagnostics{problem.New(problem.Syntax, &hcl.Range{Filename: filename}, "File too large",
 			"The file has %d bytes; cairn reads YAML files of at most %d. Is it the right one?", len(src), maxSize)}
 	}
 	var document yaml.Node
@@ -44,7 +45,7 @@ func Parse(filename string, src []byte) (*yaml.Node, hcl.Diagnostics) {
 	var another yaml.Node
 	switch err := decoder.Decode(&another); {
 	case err == nil:
-		return nil, hcl.Diagnostics{order.Problem(order.CodeSyntax, Range(filename, &another), "Several YAML documents",
+		return nil, hcl.Diagnostics{problem.New(problem.Syntax, Range(filename, &another), "Several YAML documents",
 			"The file must hold one document. Remove the line \"---\" and what follows it.")}
 	case !errors.Is(err, io.EOF):
 		return nil, syntaxError(filename, src, err)
@@ -72,7 +73,7 @@ func syntaxError(filename string, src []byte, err error) hcl.Diagnostics {
 	if hasTabIndent(src, at.Line) {
 		remedy = " The line begins with a tab; YAML is indented with spaces only."
 	}
-	return hcl.Diagnostics{order.Problem(order.CodeSyntax, &hcl.Range{Filename: filename, Start: at, End: at}, "Invalid YAML",
+	return hcl.Diagnostics{problem.New(problem.Syntax, &hcl.Range{Filename: filename, Start: at, End: at}, "Invalid YAML",
 		"The file is not YAML: %s.%s", strings.TrimSuffix(text, "."), remedy)}
 }
 
@@ -99,7 +100,7 @@ func (c *counter) count(node *yaml.Node) int {
 	}
 	if size, known := c.sizes[node]; known {
 		if size == 0 {
-			c.problem = order.Problem(order.CodeSyntax, Range(c.filename, node), "Endless YAML",
+			c.problem = problem.New(problem.Syntax, Range(c.filename, node), "Endless YAML",
 				"What the anchor %q stands for holds an alias of itself. Write it out once without the alias.", node.Anchor)
 		}
 		return size
@@ -112,7 +113,7 @@ func (c *counter) count(node *yaml.Node) int {
 	for _, child := range node.Content {
 		size += c.count(child)
 		if size > maxNodes && c.problem == nil {
-			c.problem = order.Problem(order.CodeSyntax, Range(c.filename, node), "Excessive aliases in YAML",
+			c.problem = problem.New(problem.Syntax, Range(c.filename, node), "Excessive aliases in YAML",
 				"With its aliases replaced by what they stand for, the document has more than %d values. Write out what is needed.", maxNodes)
 		}
 	}
@@ -189,12 +190,12 @@ func Pairs(filename string, mapping *yaml.Node) ([]Pair, hcl.Diagnostics) {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
-			diags = diags.Append(order.Problem(order.CodeSyntax, Range(filename, key), "Key is no string",
+			diags = diags.Append(problem.New(problem.Syntax, Range(filename, key), "Key is no string",
 				"A key must be a word; this one is a %s.", Kind(key)))
 			continue
 		}
 		if line, again := lines[key.Value]; again {
-			diags = diags.Append(order.Problem(order.CodeDuplicateID, Range(filename, key), "Repeated key",
+			diags = diags.Append(problem.New(problem.DuplicateID, Range(filename, key), "Repeated key",
 				"The key %q is already on line %d. Keep one of them.", key.Value, line))
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/glob"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 var blockTypes map[Type]func(*Block, *arguments)
@@ -67,7 +67,7 @@ func (a *arguments) weight() *float64 {
 		ok = false
 	}
 	if !ok {
-		a.problem(order.CodeBadNumber, a.rangeOf("order"), "Invalid order",
+		a.problem(problem.BadNumber, a.rangeOf("order"), "Invalid order",
 			"The order is a number between -1e9 and 1e9, whole or not, \"first\" or \"last\".")
 	}
 	return &weight
@@ -131,7 +131,7 @@ func (a *arguments) checkWorkspace(s *Stack) {
 func groupBlock(b *Block, a *arguments) {
 	b.Group = &Group{Members: a.set("members"), Variables: a.environment("variables"), Environment: a.environment("environment")}
 	if a.body.Attributes["members"] == nil {
-		a.problem(order.CodeBadValue, b.Range, "Group without members", "A group needs the argument \"members\", a list of what it holds. It may be empty.")
+		a.problem(problem.BadValue, b.Range, "Group without members", "A group needs the argument \"members\", a list of what it holds. It may be empty.")
 	}
 	a.known = append(a.known, "strategy")
 	strategies := 0
@@ -140,7 +140,7 @@ func groupBlock(b *Block, a *arguments) {
 			continue
 		}
 		if strategies++; strategies > 1 {
-			a.problem(order.CodeDuplicateID, block.DefRange(), "Second strategy", "A group has one strategy at most. Remove one of the blocks.")
+			a.problem(problem.DuplicateID, block.DefRange(), "Second strategy", "A group has one strategy at most. Remove one of the blocks.")
 			continue
 		}
 		s := a.arguments(block.Body, "strategy")
@@ -165,7 +165,7 @@ func taskBlock(b *Block, a *arguments) {
 		Stage: a.stage(),
 	}
 	if b.Task.Command == nil && a.body.Attributes["command"] == nil {
-		a.problem(order.CodeBadValue, b.Range, "Task without command", "A task needs the argument \"command\": a line for the shell, or a list of a program and its arguments.")
+		a.problem(problem.BadValue, b.Range, "Task without command", "A task needs the argument \"command\": a line for the shell, or a list of a program and its arguments.")
 	}
 }
 
@@ -190,7 +190,7 @@ func (a *arguments) dir(name, otherwise string) string {
 	}
 	dir, ok := inside(text)
 	if !ok {
-		a.problem(order.CodeBadPath, a.rangeOf(name), "Path leads out of the repository", "The path %q must lead to a directory of the repository, seen from its root.", text)
+		a.problem(problem.BadPath, a.rangeOf(name), "Path leads out of the repository", "The path %q must lead to a directory of the repository, seen from its root.", text)
 	}
 	return dir
 }
@@ -201,7 +201,7 @@ func (a *arguments) files(name string) []string {
 	for _, ref := range a.set(name) {
 		file, ok := inside(ref.Text)
 		if !ok {
-			a.problem(order.CodeBadPath, ref.Range, "Path leads out of the repository", "The path %q must lead to a file of the repository, seen from its root.", ref.Text)
+			a.problem(problem.BadPath, ref.Range, "Path leads out of the repository", "The path %q must lead to a file of the repository, seen from its root.", ref.Text)
 			continue
 		}
 		files = append(files, file)
@@ -214,7 +214,7 @@ func (a *arguments) patterns(name string) []string {
 	patterns := a.files(name)
 	for _, text := range patterns {
 		if _, err := glob.Compile(text); err != nil {
-			a.problem(order.CodeBadValue, a.rangeOf(name), "Invalid pattern", "The %s.", err)
+			a.problem(problem.BadValue, a.rangeOf(name), "Invalid pattern", "The %s.", err)
 		}
 	}
 	return patterns
@@ -230,7 +230,7 @@ func (a *arguments) filePatterns(name, dir string) []FilePattern {
 	for _, ref := range a.set(name) {
 		text, without := strings.CutPrefix(ref.Text, "!")
 		if text == "" {
-			a.problem(order.CodeBadValue, ref.Range, "Invalid pattern", "A pattern of files must not be empty.")
+			a.problem(problem.BadValue, ref.Range, "Invalid pattern", "A pattern of files must not be empty.")
 			continue
 		}
 		full := glob.Quote(dir) + "/" + text
@@ -241,9 +241,9 @@ func (a *arguments) filePatterns(name, dir string) []FilePattern {
 		pattern, err := glob.Compile(full)
 		switch {
 		case full == ".." || strings.HasPrefix(full, "../"):
-			a.problem(order.CodeBadPath, ref.Range, "Path leads out of the repository", "The pattern %q must be one of files of the repository.", ref.Text)
+			a.problem(problem.BadPath, ref.Range, "Path leads out of the repository", "The pattern %q must be one of files of the repository.", ref.Text)
 		case err != nil:
-			a.problem(order.CodeBadValue, ref.Range, "Invalid pattern", "The %s.", err)
+			a.problem(problem.BadValue, ref.Range, "Invalid pattern", "The %s.", err)
 		default:
 			patterns = append(patterns, FilePattern{Text: ref.Text, Pattern: pattern, Without: without})
 		}
@@ -285,9 +285,9 @@ func (a *arguments) stage() *Stage {
 	stage := &Stage{Text: text, Range: a.rangeOf("stage")}
 	match := stagePattern.FindStringSubmatch(text)
 	if match == nil {
-		code := order.CodeBadStage
+		code := problem.BadStage
 		if word, _, found := strings.Cut(text, "/"); found && stagePattern.MatchString(word) {
-			code = order.CodeBadNumber
+			code = problem.BadNumber
 		}
 		a.problem(code, stage.Range, "Invalid stage",
 			"The stage is \"pre\" or \"post\", with a slash and a number behind it if the place among other tasks matters: \"post/100\".")
@@ -297,7 +297,7 @@ func (a *arguments) stage() *Stage {
 	if match[2] != "" {
 		number, err := strconv.ParseFloat(match[2], 64)
 		if err != nil || math.IsInf(number, 0) {
-			a.problem(order.CodeBadNumber, stage.Range, "Invalid stage", "The number %s is too large.", match[2])
+			a.problem(problem.BadNumber, stage.Range, "Invalid stage", "The number %s is too large.", match[2])
 		}
 		stage.Number = number
 	}

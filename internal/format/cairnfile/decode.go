@@ -14,7 +14,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/hclsource"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // MaxSize is what is read of a file, in bytes: enough for some ten thousand blocks.
@@ -24,13 +25,13 @@ const MaxSize = 4 << 20
 func Parse(filename string, src []byte) (*Workspace, hcl.Diagnostics) {
 	w := &Workspace{Filename: filename, Ties: TiesByName, Limits: map[string]int{}}
 	if len(src) > MaxSize {
-		return w, hcl.Diagnostics{order.Problem(order.CodeSyntax, &hcl.Range{Filename: filename}, "File too large",
+		return w, hcl.Diagnostics{problem.New(problem.Syntax, &hcl.Range{Filename: filename}, "File too large",
 			"The file has %d bytes; cairn reads workspace files of at most %d. Is it the right one?", len(src), MaxSize)}
 	}
 	file, diags := hclsource.Parse(src, filename)
 	for _, diag := range diags {
 		if diag.Extra == nil {
-			diag.Extra = order.CodeSyntax
+			diag.Extra = problem.Syntax
 		}
 	}
 	if diags.HasErrors() {
@@ -71,8 +72,8 @@ func (d *decoder) file(body *hclsyntax.Body) {
 			continue
 		}
 		if first, again := seen[b.Name]; again {
-			d.problem(order.CodeDuplicateID, block.LabelRanges[0], "Name used twice",
-				"There is already a block with the name %q at %s. Names are unique over stacks, groups and tasks; choose another.", b.Name, order.PlaceOf(first))
+			d.problem(problem.DuplicateID, block.LabelRanges[0], "Name used twice",
+				"There is already a block with the name %q at %s. Names are unique over stacks, groups and tasks; choose another.", b.Name, problem.PlaceOf(first))
 			continue
 		}
 		seen[b.Name] = block.DefRange()
@@ -100,12 +101,12 @@ func (d *decoder) filesOfAll() {
 
 func (d *decoder) name(b *Block, block *hclsyntax.Block) bool {
 	if len(block.Labels) != 1 {
-		d.problem(order.CodeBadValue, block.DefRange(), "Block needs one name", "A block of this type has exactly one name: %s \"NAME\" { … }.", block.Type)
+		d.problem(problem.BadValue, block.DefRange(), "Block needs one name", "A block of this type has exactly one name: %s \"NAME\" { … }.", block.Type)
 		return false
 	}
 	b.Name = block.Labels[0]
 	if !namePattern.MatchString(b.Name) {
-		d.problem(order.CodeBadValue, block.LabelRanges[0], "Invalid name",
+		d.problem(problem.BadValue, block.LabelRanges[0], "Invalid name",
 			"The name %q cannot be referred to. Names consist of letters, digits, _, . and -, and do not begin with . or -.", b.Name)
 		return false
 	}
@@ -114,7 +115,7 @@ func (d *decoder) name(b *Block, block *hclsyntax.Block) bool {
 
 func (d *decoder) settingsBlock(block *hclsyntax.Block) {
 	if d.settings != nil {
-		d.problem(order.CodeDuplicateID, block.DefRange(), "Second workspace block", "There is already a block \"workspace\" at %s. Put everything into one.", order.PlaceOf(*d.settings))
+		d.problem(problem.DuplicateID, block.DefRange(), "Second workspace block", "There is already a block \"workspace\" at %s. Put everything into one.", problem.PlaceOf(*d.settings))
 		return
 	}
 	d.settings = block.DefRange().Ptr()
@@ -145,16 +146,16 @@ func (a *arguments) ties(name string) Ties {
 	}
 }
 
-func (d *decoder) problem(code order.Code, at hcl.Range, summary, detail string, args ...any) {
-	d.diags = d.diags.Append(order.Problem(code, &at, summary, detail, args...))
+func (d *decoder) problem(code problem.Code, at hcl.Range, summary, detail string, args ...any) {
+	d.diags = d.diags.Append(problem.New(code, &at, summary, detail, args...))
 }
 
 func (d *decoder) unknown(at hcl.Range, what, name string, known []string, where string) {
-	hint := order.DidYouMean(name, known)
+	hint := nearest.DidYouMean(name, known)
 	if hint == "" && len(known) > 0 && len(known) < 12 {
 		hint = " There are " + strings.Join(slices.Sorted(slices.Values(known)), ", ") + "."
 	}
-	d.problem(order.CodeUnknownKey, at, "Unknown "+what, "There is no %s %q %s.%s", what, name, where, hint)
+	d.problem(problem.UnknownKey, at, "Unknown "+what, "There is no %s %q %s.%s", what, name, where, hint)
 }
 
 func attributesOf(body *hclsyntax.Body) []*hclsyntax.Attribute {
@@ -197,7 +198,7 @@ func (a *arguments) get(name string) *hclsyntax.Attribute {
 
 // bad reports what is wrong with an attribute that is there.
 func (a *arguments) bad(name, detail string, args ...any) {
-	a.problem(order.CodeBadValue, a.body.Attributes[name].Expr.Range(), "Invalid argument", detail, args...)
+	a.problem(problem.BadValue, a.body.Attributes[name].Expr.Range(), "Invalid argument", detail, args...)
 }
 
 // value returns the value of an attribute; ok is false without one, or if it is null.
@@ -214,12 +215,12 @@ func (a *arguments) evaluate(expr hclsyntax.Expression) (cty.Value, bool) {
 	value, diags := hclsource.Constant(expr)
 	if diags.HasErrors() {
 		for _, traversal := range expr.Variables() {
-			a.problem(order.CodeBadValue, traversal.SourceRange(), "Not a constant",
+			a.problem(problem.BadValue, traversal.SourceRange(), "Not a constant",
 				"Everything in this file is written out: there are no variables. If %q is to be a text, put it in quotes.", traversal.RootName())
 			return cty.NilVal, false
 		}
 		for _, diag := range diags {
-			diag.Extra = order.CodeBadValue
+			diag.Extra = problem.BadValue
 		}
 		a.diags = a.diags.Extend(diags)
 		return cty.NilVal, false
@@ -316,7 +317,7 @@ func (a *arguments) set(name string) []Reference {
 	}
 	list, ok := attribute.Expr.(*hclsyntax.TupleConsExpr)
 	if !ok {
-		a.problem(order.CodeNotASet, attribute.Expr.Range(), "Not a list", "The argument %q must be a list of strings, such as [\"network\"].", name)
+		a.problem(problem.NotASet, attribute.Expr.Range(), "Not a list", "The argument %q must be a list of strings, such as [\"network\"].", name)
 		return nil
 	}
 	var refs []Reference
@@ -327,7 +328,7 @@ func (a *arguments) set(name string) []Reference {
 			continue
 		}
 		if value.IsNull() || value.Type() != cty.String {
-			a.problem(order.CodeNotASet, expr.Range(), "Not a list of strings", "The elements of %q must be strings; this one is %s.", name, friendly(value))
+			a.problem(problem.NotASet, expr.Range(), "Not a list of strings", "The elements of %q must be strings; this one is %s.", name, friendly(value))
 			continue
 		}
 		if text := value.AsString(); !seen[text] {

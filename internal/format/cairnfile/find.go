@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/format/localsource"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
@@ -23,7 +23,7 @@ import (
 // are left out, those with a file .tmskip, and what is below them; links are not followed.
 func Find(root string) ([]string, hcl.Diagnostics) {
 	unreadable := func(err error) hcl.Diagnostics {
-		return hcl.Diagnostics{order.Problem(order.CodeBadPath, &hcl.Range{Filename: root}, "Directory cannot be read",
+		return hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Directory cannot be read",
 			"The directory cannot be searched for stacks: %s.", userfile.Reason(err))}
 	}
 	abs, err := filepath.Abs(root)

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // Graph is a model in the form that package order works with.
@@ -98,7 +99,7 @@ func (m *Model) graph(b *builder) (*Graph, hcl.Diagnostics) {
 	}
 	graph, err := b.out.Build()
 	if err != nil {
-		return nil, order.Diagnostics(err)
+		return nil, problem.OfCycles(err)
 	}
 	b.Graph.Graph = graph
 	return b.Graph, nil
@@ -117,7 +118,7 @@ func (b *builder) node(step Step, node order.Node) int {
 }
 
 func (b *builder) block(block *Block) {
-	leaf, at := b.Model.leaves[block], order.PlaceOf(block.Range)
+	leaf, at := b.Model.leaves[block], problem.PlaceOf(block.Range)
 	anchor := func(what string) int {
 		return b.node(Step{}, order.Node{Name: what + " of " + block.Name, Anchor: true, Place: at})
 	}
@@ -158,7 +159,7 @@ func (b *builder) block(block *Block) {
 
 func (b *builder) member(group, member *Block) {
 	outer, inner := b.bounds[group], b.bounds[member]
-	reason, at := fmt.Sprintf("%s is a member of %s", member.Name, group.Name), order.PlaceOf(group.Range)
+	reason, at := fmt.Sprintf("%s is a member of %s", member.Name, group.Name), problem.PlaceOf(group.Range)
 	b.out.Edge(order.Edge{From: outer.first, To: inner.first, Reason: reason, Place: at})
 	b.out.Edge(order.Edge{From: outer.apply, To: inner.apply, Reason: reason, Place: at})
 	b.out.Edge(order.Edge{From: inner.done, To: outer.done, Reason: reason, Place: at})
@@ -171,7 +172,7 @@ func (b *builder) rule(r rule) {
 			b.prereq(r, t)
 		case ModifiedBy: // no order by itself; see impliedGates
 		default:
-			edge := order.Edge{Soft: isSoft(r), Reason: reason(r, t), Place: order.PlaceOf(t.ref.Range)}
+			edge := order.Edge{Soft: isSoft(r), Reason: reason(r, t), Place: problem.PlaceOf(t.ref.Range)}
 			b.gate(t.block, r.of, r.rel == ApplyAfter, edge)
 		}
 	}
@@ -208,7 +209,7 @@ func (b *builder) prereq(r rule, t target) {
 	task := b.bounds[r.of].first
 	for _, leaf := range b.Model.LeavesOf(t.block) {
 		other := b.bounds[leaf.Block]
-		edge := order.Edge{Reason: reason(r, t), Place: order.PlaceOf(t.ref.Range)}
+		edge := order.Edge{Reason: reason(r, t), Place: problem.PlaceOf(t.ref.Range)}
 		if b.reversed {
 			b.gate(r.of, leaf.Block, false, edge)
 			continue
@@ -237,7 +238,7 @@ func (b *builder) prereqChains() {
 					continue
 				}
 				for _, stack := range b.plansBehind(b.bounds[leaf.Block]) {
-					b.out.Edge(order.Edge{From: stack.planned, To: b.bounds[r.of].first, Reason: reason(r, t), Place: order.PlaceOf(t.ref.Range)})
+					b.out.Edge(order.Edge{From: stack.planned, To: b.bounds[r.of].first, Reason: reason(r, t), Place: problem.PlaceOf(t.ref.Range)})
 				}
 			}
 		}
@@ -256,7 +257,7 @@ func (b *builder) impliedGates() {
 			continue
 		}
 		for _, t := range r.targets {
-			b.gate(t.block, r.of, false, order.Edge{Reason: reason(r, t) + " and no plan_after", Place: order.PlaceOf(t.ref.Range)})
+			b.gate(t.block, r.of, false, order.Edge{Reason: reason(r, t) + " and no plan_after", Place: problem.PlaceOf(t.ref.Range)})
 		}
 	}
 }
@@ -297,7 +298,7 @@ func (b *builder) stage(tasks []*Leaf, where string, join func(meeting int, stac
 	})
 	meeting = b.node(Step{}, order.Node{Name: where, Anchor: true})
 	first := tasks[0].Task.Stage
-	edge := order.Edge{Reason: fmt.Sprintf("stage %q is %s", first.Text, where), Place: order.PlaceOf(first.Range)}
+	edge := order.Edge{Reason: fmt.Sprintf("stage %q is %s", first.Text, where), Place: problem.PlaceOf(first.Range)}
 	for _, leaf := range b.Model.Leaves {
 		if leaf.Stack != nil {
 			b.out.Edge(join(meeting, b.bounds[leaf.Block], edge))
@@ -311,7 +312,7 @@ func (b *builder) stage(tasks []*Leaf, where string, join func(meeting int, stac
 	for i := range tasks[1:] {
 		x, y := tasks[i], tasks[i+1]
 		b.out.Edge(order.Edge{
-			From: b.bounds[x.Block].done, To: b.bounds[y.Block].first, Place: order.PlaceOf(y.Task.Stage.Range),
+			From: b.bounds[x.Block].done, To: b.bounds[y.Block].first, Place: problem.PlaceOf(y.Task.Stage.Range),
 			Reason: fmt.Sprintf("stage %q of %s is before stage %q of %s", x.Task.Stage.Text, x.Name, y.Task.Stage.Text, y.Name),
 		})
 	}
@@ -332,7 +333,7 @@ func (b *builder) listeners() {
 	meeting := b.node(Step{}, order.Node{Name: "end of everything else", Anchor: true})
 	for _, leaf := range b.Model.Leaves {
 		if r := listening[leaf.Block]; r != nil {
-			b.out.Edge(order.Edge{From: meeting, To: b.bounds[leaf.Block].first, Soft: true, Reason: leaf.Name + " listens, which is done at the end", Place: order.PlaceOf(r.origin.Range)})
+			b.out.Edge(order.Edge{From: meeting, To: b.bounds[leaf.Block].first, Soft: true, Reason: leaf.Name + " listens, which is done at the end", Place: problem.PlaceOf(r.origin.Range)})
 			continue
 		}
 		b.out.Edge(order.Edge{From: b.bounds[leaf.Block].done, To: meeting, Soft: true, Reason: "what listens is done at the end"})

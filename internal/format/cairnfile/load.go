@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/format/localsource"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
@@ -50,7 +50,7 @@ func Load(root string) (*Model, hcl.Diagnostics) {
 }
 
 func unreadable(filename string, err error) *hcl.Diagnostic {
-	return order.Problem(order.CodeBadPath, &hcl.Range{Filename: filename}, "File not readable", "The workspace file cannot be read: %s.", userfile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "File not readable", "The workspace file cannot be read: %s.", userfile.Reason(err))
 }
 
 // lookAt checks the directory of a stack, and finds out its kind if the file does not say it.
@@ -63,21 +63,21 @@ func lookAt(root *os.Root, block *Block) hcl.Diagnostics {
 			err = fs.ErrNotExist
 			detail = "The directory %q of the stack %q: %s. Set \"path\" to where it is, seen from the root of the repository."
 		}
-		return hcl.Diagnostics{order.Problem(order.CodeBadPath, &stack.DirRange, "Directory of a stack not readable", detail, stack.Dir, block.Name, err)}
+		return hcl.Diagnostics{problem.New(problem.BadPath, &stack.DirRange, "Directory of a stack not readable", detail, stack.Dir, block.Name, err)}
 	}
 	if stack.Kind == "" {
 		stack.Kind = kindOf(entries)
 	}
 	if stack.Kind == "" {
-		return hcl.Diagnostics{order.Problem(order.CodeBadPath, &stack.DirRange, "Directory without a configuration",
+		return hcl.Diagnostics{problem.New(problem.BadPath, &stack.DirRange, "Directory without a configuration",
 			"The directory %q of the stack %q holds neither a stack of the Terraform Stacks language (*.tfcomponent.hcl) nor a root module (*.tf).", stack.Dir, block.Name)}
 	}
 	if stack.Deployment != "" && stack.Kind == Root {
-		return hcl.Diagnostics{order.Problem(order.CodeBadValue, &stack.DeploymentRange, "Deployment of a root module",
+		return hcl.Diagnostics{problem.New(problem.BadValue, &stack.DeploymentRange, "Deployment of a root module",
 			"In %q there is a plain root module, which has no deployments. Use \"variables\" or \"var_files\".", stack.Dir)}
 	}
 	if stack.Workspace != "" && stack.Kind == Components {
-		return hcl.Diagnostics{order.Problem(order.CodeBadValue, &stack.WorkspaceRange, "Workspace of a stack",
+		return hcl.Diagnostics{problem.New(problem.BadValue, &stack.WorkspaceRange, "Workspace of a stack",
 			"In %q there is a stack of the Terraform Stacks language, which has no workspaces. Use \"deployment\".", stack.Dir)}
 	}
 	return missingVarFiles(root, block)
@@ -88,7 +88,7 @@ func missingVarFiles(root *os.Root, block *Block) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, file := range block.Stack.VarFiles {
 		if _, err := root.Stat(filepath.FromSlash(file)); errors.Is(err, fs.ErrNotExist) {
-			diags = diags.Append(order.Warning(order.CodeBadPath, &block.Stack.VarFilesRange, "Variables file not found",
+			diags = diags.Append(problem.Warning(problem.BadPath, &block.Stack.VarFilesRange, "Variables file not found",
 				"There is no file %q for the stack %q. The entries of \"var_files\" are seen from the root of the repository.", file, block.Name))
 		}
 	}

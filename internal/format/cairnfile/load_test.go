@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -52,7 +52,7 @@ func TestLoad(t *testing.T) {
 				}
 				return
 			}
-			if m != nil || len(diags) != 1 || string(order.CodeOf(diags[0])) != code || !strings.Contains(diags[0].Detail, detail) {
+			if m != nil || len(diags) != 1 || string(problem.CodeOf(diags[0])) != code || !strings.Contains(diags[0].Detail, detail) {
 				t.Errorf("got %v, want %s with %q", diags, code, detail)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // Cause says why something counts as modified.
@@ -177,7 +178,7 @@ func (m *Model) passedOn() map[*Leaf][]*effect {
 		}
 		for _, t := range r.targets {
 			e := &effect{on: m.LeavesOf(r.of), outputs: r.rel == ModifiedByOutputs, cause: func(by *Leaf) Cause {
-				return Cause{Text: fmt.Sprintf("%s is modified, and %s", by.Name, reason(r, t)), By: by, Place: order.PlaceOf(t.ref.Range)}
+				return Cause{Text: fmt.Sprintf("%s is modified, and %s", by.Name, reason(r, t)), By: by, Place: problem.PlaceOf(t.ref.Range)}
 			}}
 			for _, from := range m.LeavesOf(t.block) {
 				effects[from] = append(effects[from], e)

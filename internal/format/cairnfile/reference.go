@@ -11,7 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/tagquery"
 	"github.com/cairnstacks/cairn/internal/glob"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // find returns the blocks that a reference in a block means, as written.
@@ -27,7 +27,7 @@ func (r *resolver) find(ref Reference, from *Block) []*Block {
 	case glob.HasMeta(text):
 		pattern, err := glob.Compile(text)
 		if err != nil {
-			r.problem(order.CodeBadValue, ref.Range, "Invalid pattern", "The %s.", err)
+			r.problem(problem.BadValue, ref.Range, "Invalid pattern", "The %s.", err)
 			return nil
 		}
 		match, spend := r.counting(ref, pattern.Size(), pattern.Match)
@@ -43,7 +43,7 @@ func (r *resolver) find(ref Reference, from *Block) []*Block {
 func (r *resolver) byName(ref Reference, from *Block) []*Block {
 	found := r.model.blocks[ref.Text]
 	if found == from {
-		r.problem(order.CodeSelf, ref.Range, "Reference to itself", "The %s %q refers to itself. Remove the entry.", from.Type, from.Name)
+		r.problem(problem.Self, ref.Range, "Reference to itself", "The %s %q refers to itself. Remove the entry.", from.Type, from.Name)
 		return nil
 	}
 	if found != nil {
@@ -53,7 +53,7 @@ func (r *resolver) byName(ref Reference, from *Block) []*Block {
 	if strings.Contains(ref.Text, "/") {
 		hint = " Paths begin with a point or a slash: \"./" + ref.Text + "\"."
 	}
-	r.problem(order.CodeUnknownRef, ref.Range, "Reference to something unknown", "There is no stack, group or task %q in this file.%s", ref.Text, hint)
+	r.problem(problem.UnknownRef, ref.Range, "Reference to something unknown", "There is no stack, group or task %q in this file.%s", ref.Text, hint)
 	return nil
 }
 
@@ -68,7 +68,7 @@ func (r *resolver) byTag(ref Reference, from *Block) []*Block {
 			at.Start.Column += 1 + len(text) + place.Offset
 			at.End.Byte, at.End.Column = at.Start.Byte+place.Length, at.Start.Column+place.Length
 		}
-		r.problem(order.CodeBadTagQuery, at, "Invalid tag query", "The query %q cannot be read: %s.", strings.TrimPrefix(ref.Text, "tag:"), err)
+		r.problem(problem.BadTagQuery, at, "Invalid tag query", "The query %q cannot be read: %s.", strings.TrimPrefix(ref.Text, "tag:"), err)
 		return nil
 	}
 	// Tags that nothing has are no mistake: they may be those of stacks yet to come.
@@ -92,7 +92,7 @@ func (r *resolver) byExpression(ref Reference, from *Block) []*Block {
 	text := ref.Text[1 : len(ref.Text)-1]
 	expr, size, err := glob.Expression(text)
 	if err != nil {
-		r.problem(order.CodeBadValue, ref.Range, "Invalid regular expression", "What is between slashes is a regular expression, and this one cannot be read: %s.", err)
+		r.problem(problem.BadValue, ref.Range, "Invalid regular expression", "What is between slashes is a regular expression, and this one cannot be read: %s.", err)
 		return nil
 	}
 	match, spend := r.counting(ref, size, expr.MatchString)
@@ -107,13 +107,13 @@ func (r *resolver) byExpression(ref Reference, from *Block) []*Block {
 func (r *resolver) byPath(ref Reference, from *Block) []*Block {
 	dir, ok := inside(ref.Text)
 	if !ok {
-		r.problem(order.CodeBadPath, ref.Range, "Path leads out of the repository", "The path %q must lead to a directory of the repository, seen from its root.", ref.Text)
+		r.problem(problem.BadPath, ref.Range, "Path leads out of the repository", "The path %q must lead to a directory of the repository, seen from its root.", ref.Text)
 		return nil
 	}
 	if glob.HasMeta(dir) {
 		pattern, err := glob.Compile(dir)
 		if err != nil {
-			r.problem(order.CodeBadValue, ref.Range, "Invalid pattern", "The %s.", err)
+			r.problem(problem.BadValue, ref.Range, "Invalid pattern", "The %s.", err)
 			return nil
 		}
 		match, spend := r.counting(ref, pattern.Size(), pattern.Match)
@@ -154,11 +154,11 @@ func (r *resolver) meantOf(ref Reference, from *Block, matched []*Leaf) []*Block
 		}
 	}
 	if len(matched) == 0 {
-		code := order.CodeUnknownRef
+		code := problem.UnknownRef
 		if ref.Text[0] == '.' || ref.Text[0] == '/' && ref.Text[len(ref.Text)-1] != '/' {
-			code = order.CodeBadPath
+			code = problem.BadPath
 		}
-		r.diags = r.diags.Append(order.Warning(code, &ref.Range, "Reference to nothing", "No stack or task of this file matches %q, so that it has no effect.", ref.Text))
+		r.diags = r.diags.Append(problem.Warning(code, &ref.Range, "Reference to nothing", "No stack or task of this file matches %q, so that it has no effect.", ref.Text))
 	}
 	return found
 }

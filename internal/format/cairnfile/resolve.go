@@ -12,7 +12,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/format/tagquery"
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // Model is a workspace with all references resolved. It does not change.
@@ -115,7 +117,7 @@ func Resolve(w *Workspace) (*Model, hcl.Diagnostics) {
 type resolver struct {
 	model  *Model
 	lookup *lookup
-	hints  order.Hints
+	hints  nearest.Hints
 	diags  hcl.Diagnostics
 
 	budget      order.Budget
@@ -131,7 +133,7 @@ const (
 // spend tells whether a reference, or what is at a place, costs no more than what is left. That it does is told once.
 func (r *resolver) spend(at hcl.Range, cost int) bool {
 	return r.budget.Spend(cost, func() {
-		r.problem(order.CodeSyntax, at, "References to too much",
+		r.problem(problem.Syntax, at, "References to too much",
 			"What the references up to here mean comes to more than %d blocks, or takes more comparisons than would be done in seconds. "+
 				"Put what is meant into a group, and refer to that.", order.MaxReferenced)
 	})
@@ -183,7 +185,7 @@ func (r *resolver) membership() {
 				break
 			}
 			for _, member := range found {
-				b.Edge(order.Edge{From: numbers[group], To: numbers[member], Place: order.PlaceOf(ref.Range), Reason: "it is to be a member of " + group.Name})
+				b.Edge(order.Edge{From: numbers[group], To: numbers[member], Place: problem.PlaceOf(ref.Range), Reason: "it is to be a member of " + group.Name})
 				if !known[member] {
 					known[member] = true
 					r.model.members[group] = append(r.model.members[group], member)
@@ -193,7 +195,7 @@ func (r *resolver) membership() {
 		}
 	}
 	_, err := b.Build()
-	for _, diag := range order.Diagnostics(err) {
+	for _, diag := range problem.OfCycles(err) {
 		diag.Summary = "Group that holds itself"
 		r.diags = r.diags.Append(diag)
 	}
@@ -300,7 +302,7 @@ func (r *resolver) rulesOf(block *Block) {
 		}
 		for _, t := range targets {
 			if origin.Rel != After && t.block.Type != TaskType {
-				r.problem(order.CodeBadValue, t.ref.Range, "Reaction of something other than a task",
+				r.problem(problem.BadValue, t.ref.Range, "Reaction of something other than a task",
 					"Only tasks react to others; %s is a %s.", t.block.Name, t.block.Type)
 				continue
 			}
@@ -348,9 +350,9 @@ func (r *resolver) conflicts() {
 			p := pair{rule.writer, t.block}
 			if other, conflict := before[p]; conflict {
 				delete(before, p)
-				r.problem(order.CodeConflict, t.ref.Range, "Both before and after",
+				r.problem(problem.Conflict, t.ref.Range, "Both before and after",
 					"%s is to be before %s, by %q at %s, and after it, by %q here. Remove one of the two.",
-					rule.writer.Name, t.block.Name, other.ref.Text, order.PlaceOf(other.ref.Range), t.ref.Text)
+					rule.writer.Name, t.block.Name, other.ref.Text, problem.PlaceOf(other.ref.Range), t.ref.Text)
 			}
 		}
 	}
@@ -364,14 +366,14 @@ func (r *resolver) unusedLimits() {
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.model.Limits)) {
 		if !slices.Contains(used, key) {
-			r.diags = r.diags.Append(order.Warning(order.CodeUnknownRef, &hcl.Range{Filename: r.model.Filename}, "Limit of an unknown key",
+			r.diags = r.diags.Append(problem.Warning(problem.UnknownRef, &hcl.Range{Filename: r.model.Filename}, "Limit of an unknown key",
 				"Nothing has the key %q, which the block \"workspace\" limits.%s", key, r.hints.DidYouMean(key, slices.Values(used))))
 		}
 	}
 }
 
-func (r *resolver) problem(code order.Code, at hcl.Range, summary, detail string, args ...any) {
-	r.diags = r.diags.Append(order.Problem(code, &at, summary, detail, args...))
+func (r *resolver) problem(code problem.Code, at hcl.Range, summary, detail string, args ...any) {
+	r.diags = r.diags.Append(problem.New(code, &at, summary, detail, args...))
 }
 
 // Members returns what a group holds directly, in the order of its references.
@@ -389,7 +391,7 @@ type ResolvedRule struct {
 func (m *Model) Rules(block *Block) []ResolvedRule {
 	var rules []ResolvedRule
 	for r := range m.rulesFor(block) {
-		resolved := ResolvedRule{Rel: r.rel, Policy: r.policy, Place: order.PlaceOf(r.origin.Range)}
+		resolved := ResolvedRule{Rel: r.rel, Policy: r.policy, Place: problem.PlaceOf(r.origin.Range)}
 		for _, t := range r.targets {
 			resolved.Targets = append(resolved.Targets, t.block)
 		}

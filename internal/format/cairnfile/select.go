@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // wants lists for each leaf what is selected along with it. It says nothing about order.
@@ -19,7 +20,7 @@ func (r *resolver) wants() {
 	wants := map[*Leaf][]*effect{}
 	add := func(by, wanted *Block, ref Reference, text string) {
 		e := &effect{on: r.model.LeavesOf(wanted), cause: func(by *Leaf) Cause {
-			return Cause{Text: fmt.Sprintf(text, by.Name), By: by, Place: order.PlaceOf(ref.Range)}
+			return Cause{Text: fmt.Sprintf(text, by.Name), By: by, Place: problem.PlaceOf(ref.Range)}
 		}}
 		for _, leaf := range r.model.LeavesOf(by) {
 			wants[leaf] = append(wants[leaf], e)
@@ -191,7 +192,7 @@ func (m *Model) staged() []joint {
 	for _, leaf := range m.Leaves {
 		if leaf.Task != nil && leaf.Task.Stage != nil {
 			stage := leaf.Task.Stage
-			staged = append(staged, joint{task: leaf, cause: Cause{Text: fmt.Sprintf("it has stage = %q", stage.Text), Place: order.PlaceOf(stage.Range)}})
+			staged = append(staged, joint{task: leaf, cause: Cause{Text: fmt.Sprintf("it has stage = %q", stage.Text), Place: problem.PlaceOf(stage.Range)}})
 		}
 	}
 	return staged
@@ -233,7 +234,7 @@ func (m *Model) joined() map[*Leaf][]joint {
 }
 
 func selects(by *Leaf, r rule, t target) Cause {
-	return Cause{Text: fmt.Sprintf("%s is selected, and %s", by.Name, reason(r, t)), By: by, Place: order.PlaceOf(t.ref.Range)}
+	return Cause{Text: fmt.Sprintf("%s is selected, and %s", by.Name, reason(r, t)), By: by, Place: problem.PlaceOf(t.ref.Range)}
 }
 
 // Rule is how the graph of the model is put into a sequence.

@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // resolve reads a file that must have no problems.
@@ -117,7 +118,7 @@ func describe(diags hcl.Diagnostics) []string {
 		if diag.Severity == hcl.DiagWarning {
 			severity = "warning"
 		}
-		all = append(all, fmt.Sprintf("%s %s %d:%d %s", severity, order.CodeOf(diag), diag.Subject.Start.Line, diag.Subject.Start.Column, diag.Detail))
+		all = append(all, fmt.Sprintf("%s %s %d:%d %s", severity, problem.CodeOf(diag), diag.Subject.Start.Line, diag.Subject.Start.Column, diag.Detail))
 	}
 	return all
 }
@@ -954,7 +955,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		w, diags := Parse(FileName, src)
 		for _, diag := range diags {
-			if order.CodeOf(diag) == "" {
+			if problem.CodeOf(diag) == "" {
 				t.Errorf("a diagnostic without a code: %v", diag)
 			}
 		}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // Result is what was written.
@@ -118,7 +119,7 @@ func (r *Result) Check() hcl.Diagnostics {
 	if !diags.HasErrors() {
 		return nil
 	}
-	return diags.Append(order.Problem(order.CodeConflict, nil, "Conversion failed",
+	return diags.Append(problem.New(problem.Conflict, nil, "Conversion failed",
 		"What was written cannot be read, for the reasons above. This is a bug in cairn; please report it."))
 }
 

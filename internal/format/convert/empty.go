@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // A gated stack without directories has nothing to plan or to apply, so that gates of one kind go on through it to those of the same kind
@@ -45,7 +45,7 @@ func (c *fromGates) findApart() {
 			out.plan, out.apply = out.plan || named[n].plan, out.apply || named[n].apply
 		}
 		if c.apart[i] = in.plan && out.apply || in.apply && out.plan || len(leaves) == 0 && in.any() && out.any(); c.apart[i] {
-			c.lose(order.PlaceAt(s.Range), "What the empty stack %s waits for, and what holds it, once there is something in it: as an empty group it would close a cycle", s.Name)
+			c.lose(problem.PlaceAt(s.Range), "What the empty stack %s waits for, and what holds it, once there is something in it: as an empty group it would close a cycle", s.Name)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/glob"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // FromDirs makes a workspace file of a tree of stack directories, which must have an order.
@@ -42,7 +42,7 @@ type fromDirs struct {
 func (c *fromDirs) nameAll() {
 	taken := names{}
 	for i, s := range c.tree.Stacks {
-		at := order.PlaceOf(s.Range)
+		at := problem.PlaceOf(s.Range)
 		switch {
 		case !writable(s.Path):
 			c.loseOrder(at, "The stack %s: a workspace file cannot name its directory", s.Path)
@@ -60,7 +60,7 @@ func (c *fromDirs) nameAll() {
 
 func (c *fromDirs) stack(i int) {
 	s := c.tree.Stacks[i]
-	at := order.PlaceOf(s.Range)
+	at := problem.PlaceOf(s.Range)
 	b := c.block(cairnfile.StackType, c.names[i], at)
 	b.text("path", dirOf(s))
 	description := s.Description
@@ -85,7 +85,7 @@ func (c *fromDirs) stack(i int) {
 	for _, ref := range s.Watch {
 		file := strings.TrimPrefix(absolute(s.Path, ref.Text), "/")
 		if !writable(file) {
-			c.lose(order.PlaceOf(ref.Range), "That %s watches %q, which a workspace file cannot name", s.Path, file)
+			c.lose(problem.PlaceOf(ref.Range), "That %s watches %q, which a workspace file cannot name", s.Path, file)
 			continue
 		}
 		watch = append(watch, watching(file)...)
@@ -130,7 +130,7 @@ func (c *fromDirs) reference(i int, entry terramate.Resolved) []string {
 	means := slices.DeleteFunc(slices.Clone(entry.Means), func(other int) bool { return other == i })
 	if len(means) == 0 {
 		if len(entry.Means) == 0 {
-			c.lose(order.PlaceOf(entry.Range), "That %s names %q in %s, where there is no stack", s.Path, entry.Text, entry.Attribute)
+			c.lose(problem.PlaceOf(entry.Range), "That %s names %q in %s, where there is no stack", s.Path, entry.Text, entry.Attribute)
 		}
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // FromGates makes a workspace file of gated stacks: each directory with its workspace is a stack, and each of the gated stacks a group,
@@ -72,7 +73,7 @@ func (c *fromGates) requirements() {
 			continue
 		}
 		told = append(told, q)
-		c.lose(order.PlaceAt(q.Range), "The requirements before an apply, for which also what has auto_apply asks: %s", strings.Join(q.Names, ", "))
+		c.lose(problem.PlaceAt(q.Range), "The requirements before an apply, for which also what has auto_apply asks: %s", strings.Join(q.Names, ", "))
 	}
 }
 
@@ -101,7 +102,7 @@ func (c *fromGates) nameAll() {
 		if s.Range == nil { // the implicit one
 			continue
 		}
-		c.stacks[i] = c.name(taken, "stack", s.Name, order.PlaceAt(s.Range))
+		c.stacks[i] = c.name(taken, "stack", s.Name, problem.PlaceAt(s.Range))
 		if d, alone := c.isDirspace(i); alone {
 			c.only[i] = d
 			c.dirspaces[d] = c.stacks[i]
@@ -161,7 +162,7 @@ func queryWord(tag string) string {
 }
 
 func (c *fromGates) place(d int) order.Place {
-	return order.PlaceAt(c.layout.Stacks[c.layout.Owner(d)].Range)
+	return problem.PlaceAt(c.layout.Stacks[c.layout.Owner(d)].Range)
 }
 
 func (c *fromGates) stack(i int) {
@@ -169,7 +170,7 @@ func (c *fromGates) stack(i int) {
 	if c.stacks[i] == "" {
 		return
 	}
-	at := order.PlaceAt(s.Range)
+	at := problem.PlaceAt(s.Range)
 	d, alone := c.only[i]
 	var b block
 	var on dependencies
@@ -200,7 +201,7 @@ func (c *fromGates) stack(i int) {
 func (c *fromGates) implicitEnd(i int) {
 	s := c.layout.Stacks[i]
 	if s.Nested && len(s.Members) == 0 && len(s.Rules.PlanAfter)+len(s.Rules.ApplyAfter) > 0 && !c.isApart(i) {
-		c.loseOrder(order.PlaceAt(s.Range), "That nothing waits for what the empty stack %s waits for", s.Name)
+		c.loseOrder(problem.PlaceAt(s.Range), "That nothing waits for what the empty stack %s waits for", s.Name)
 	}
 }
 
@@ -262,7 +263,7 @@ func (c *fromGates) members(i int) []string {
 	if text := s.Query.String(); c.same(text, owned, c.own) {
 		return []string{"tag:" + text}
 	}
-	c.lose(order.PlaceAt(s.Range), "That the stack %s takes in what matches %q later: the group has the members of today", s.Name, s.Query)
+	c.lose(problem.PlaceAt(s.Range), "That the stack %s takes in what matches %q later: the group has the members of today", s.Name, s.Query)
 	return c.list(owned)
 }
 
@@ -405,7 +406,7 @@ func (c *fromGates) dependsOn(d int) dependencies {
 	list := []string{"tag:" + query.String()}
 	if !c.same(query.String(), means, c.inGroups) {
 		list = c.list(means)
-		c.lose(order.PlaceAt(dirspace.DependsOn.Range), "That %s depends on what matches %q later: it has the stacks of today", dirspace.Name(), query)
+		c.lose(problem.PlaceAt(dirspace.DependsOn.Range), "That %s depends on what matches %q later: it has the stacks of today", dirspace.Name(), query)
 	}
 	if dirspace.DependsOn.PruneOnNoChange {
 		return dependencies{planAfter: list}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
@@ -73,7 +74,7 @@ func waits(call *compile.Call) bool { return call.Function == "wait" }
 func (c *fromStates) choose() {
 	for i, call := range c.low.Calls {
 		if c.kept[i] = isCommand(call); !c.kept[i] {
-			c.lose(order.PlaceAt(call.Range), "%s: only commands can be tasks", call)
+			c.lose(problem.PlaceAt(call.Range), "%s: only commands can be tasks", call)
 		}
 	}
 	for changed := true; changed; {
@@ -84,7 +85,7 @@ func (c *fromStates) choose() {
 			}
 			if kind := c.pointless(i); kind != "" {
 				c.kept[i], changed = false, true
-				c.lose(order.PlaceAt(call.Range), "%s, of which nothing is left in %q", call, kind)
+				c.lose(problem.PlaceAt(call.Range), "%s, of which nothing is left in %q", call, kind)
 			}
 		}
 	}
@@ -153,11 +154,11 @@ func (c *fromStates) throughLost(i int) {
 			}
 			call := c.low.Calls[i]
 			if !slices.Contains(hardKinds, kind) {
-				c.loseOrder(order.PlaceAt(call.Range), "That %s has %s in %q", call, c.low.Calls[target], kind)
+				c.loseOrder(problem.PlaceAt(call.Range), "That %s has %s in %q", call, c.low.Calls[target], kind)
 				continue
 			}
 			c.need(target, map[int]bool{}, func(lost int, kind string) {
-				c.loseOrder(order.PlaceAt(call.Range), "That %s comes after what %s has in %q", call, c.low.Calls[lost], kind)
+				c.loseOrder(problem.PlaceAt(call.Range), "That %s comes after what %s has in %q", call, c.low.Calls[lost], kind)
 			})
 		}
 	}
@@ -194,7 +195,7 @@ func (c *fromStates) nameAll() {
 	for _, i := range c.low.Sequence() {
 		if c.kept[i] {
 			call := c.low.Calls[i]
-			c.names[i] = c.name(taken, "call", call.ID, order.PlaceAt(call.Range))
+			c.names[i] = c.name(taken, "call", call.ID, problem.PlaceAt(call.Range))
 		}
 	}
 	c.lostBefore = c.Lost
@@ -236,7 +237,7 @@ func (c *fromStates) sameSequence(text []byte) bool {
 
 func (c *fromStates) task(i int, weight float64) {
 	call := c.low.Calls[i]
-	at := order.PlaceAt(call.Range)
+	at := problem.PlaceAt(call.Range)
 	b := c.block(cairnfile.TaskType, c.names[i], at)
 	shell := shellOf(call)
 	if script, alone := c.script(call, shell, at); alone && shell != shellOfTasks && !strings.Contains(shell+call.Name, "\x00") {
@@ -371,7 +372,7 @@ func (c *fromStates) beforeTrial(i, target int) []int {
 
 // reaction makes of what a call watches that does nothing else what it runs for.
 func (c *fromStates) reaction(lists map[string][]int, call *compile.Call) {
-	at := order.PlaceAt(call.Range)
+	at := problem.PlaceAt(call.Range)
 	if len(lists["listen"]) > 0 {
 		if len(lists["watch"])+len(lists["watch_any"]) > 0 {
 			c.lose(at, "That %s reacts where it is, too: it does at the end", call)

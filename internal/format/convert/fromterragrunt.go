@@ -10,6 +10,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/terragrunt"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // FromTerragrunt makes a workspace file of units of Terragrunt, which must have an order.
@@ -17,7 +18,7 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 	w := newWriter()
 	taken, named := names{}, map[string]string{}
 	for _, u := range units {
-		at := order.PlaceOf(u.Range)
+		at := problem.PlaceOf(u.Range)
 		if !writable(u.Dir) {
 			w.loseOrder(at, "The unit %s: a workspace file cannot name its directory", u.Dir)
 			named[u.Dir] = ""
@@ -32,7 +33,7 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 	units = slices.DeleteFunc(slices.Clone(units), func(u *terragrunt.Unit) bool { return named[u.Dir] == "" })
 	in := unknownIn(units)
 	for _, u := range units {
-		at := order.PlaceOf(u.Range)
+		at := problem.PlaceOf(u.Range)
 		b := w.block(cairnfile.StackType, named[u.Dir], at)
 		b.text("path", u.Dir)
 		if u.Source != "" {
@@ -44,9 +45,9 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 			name, there := named[d.Dir]
 			switch {
 			case !there:
-				w.lose(order.PlaceOf(d.Range), "That %s depends on %s, where there is no unit", u.Dir, d.Dir)
+				w.lose(problem.PlaceOf(d.Range), "That %s depends on %s, where there is no unit", u.Dir, d.Dir)
 			case name == "":
-				w.loseOrder(order.PlaceOf(d.Range), "That %s depends on %s, which got lost", u.Dir, d.Dir)
+				w.loseOrder(problem.PlaceOf(d.Range), "That %s depends on %s, which got lost", u.Dir, d.Dir)
 			default:
 				after = append(after, name)
 			}
@@ -55,7 +56,7 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 		b.list("after", after)
 		b.texts("variables", u.Inputs)
 		for _, unknown := range u.Unknown {
-			at := order.PlaceOf(unknown.Range)
+			at := problem.PlaceOf(unknown.Range)
 			dirs := in[unknownAt{unknown.What, at}]
 			if dirs[0] != u.Dir {
 				continue // it was told with the first unit
@@ -81,7 +82,7 @@ func unknownIn(units []*terragrunt.Unit) map[unknownAt][]string {
 	in := map[unknownAt][]string{}
 	for _, u := range units {
 		for _, unknown := range u.Unknown {
-			key := unknownAt{unknown.What, order.PlaceOf(unknown.Range)}
+			key := unknownAt{unknown.What, problem.PlaceOf(unknown.Range)}
 			in[key] = append(in[key], u.Dir)
 		}
 	}

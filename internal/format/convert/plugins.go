@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/plugintasks"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // FromPlugins makes a workspace file, in a directory, of tasks of plugins, which are in order.
@@ -110,7 +111,7 @@ func ToPlugins(m *cairnfile.Model) (Result, hcl.Diagnostics) {
 	c := &toPlugins{newWriter(), m, graph}
 	for _, leaf := range m.Leaves {
 		if leaf.Stack != nil {
-			c.lose(order.PlaceOf(leaf.Range), "The stack %s", leaf.Name)
+			c.lose(problem.PlaceOf(leaf.Range), "The stack %s", leaf.Name)
 		}
 	}
 	var b strings.Builder
@@ -198,7 +199,7 @@ func taskLeaves(m *cairnfile.Model, blocks []*cairnfile.Block) []*cairnfile.Leaf
 }
 
 func (c *toPlugins) task(b *strings.Builder, one pluginTask) {
-	leaf, at := one.leaf, order.PlaceOf(one.leaf.Range)
+	leaf, at := one.leaf, problem.PlaceOf(one.leaf.Range)
 	comment(b, "", leaf.Description)
 	fmt.Fprintf(b, "- role: \"*\" # %s\n", leaf.Name)
 	fmt.Fprintf(b, "  stage: %s%s\n  type: shell\n  parameters:\n", one.stage, number(one.number))
@@ -262,7 +263,7 @@ func (w *writer) withEnvironment(leaf *cairnfile.Leaf) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(leaf.Environment)) {
 		if !shellName.MatchString(name) {
-			w.lose(order.PlaceOf(leaf.Range), "The variable %q of %s, which a shell cannot set", name, leaf.Name)
+			w.lose(problem.PlaceOf(leaf.Range), "The variable %q of %s, which a shell cannot set", name, leaf.Name)
 			continue
 		}
 		fmt.Fprintf(&b, "export %s=%s\n", name, shellWord(leaf.Environment[name]))

@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
@@ -420,7 +421,7 @@ func checkCalls(t *testing.T, low *compile.Low, r Result, m *cairnfile.Model) {
 	}
 	var want, last, got []string
 	for _, i := range low.Sequence() {
-		leaf := at[order.PlaceAt(low.Calls[i].Range)]
+		leaf := at[problem.PlaceAt(low.Calls[i].Range)]
 		switch {
 		case leaf == nil || low.Calls[i].Args.Get("names") != nil || slices.Contains(append(want, last...), commandOf(leaf)):
 		case listening(m, leaf):

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // ToDirs makes a file stack.tm.hcl for the directory of each stack of a workspace file.
@@ -72,7 +73,7 @@ var stackTag = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?$`)
 func (c *toDirs) choose() {
 	c.byLeaf = map[*cairnfile.Leaf]int{}
 	for _, leaf := range c.model.Leaves {
-		at := order.PlaceOf(leaf.Range)
+		at := problem.PlaceOf(leaf.Range)
 		if leaf.Task != nil {
 			c.lose(at, "The task %s", leaf.Name)
 			continue
@@ -225,7 +226,7 @@ func (c *toDirs) impliedOrder(nested []order.Edge) {
 	for _, edge := range nested {
 		if !own.leads(edge.From, edge.To) {
 			s := c.stacks[edge.To]
-			c.loseOrder(order.PlaceOf(s.leaf.Range), "That nothing puts %s after %s: a stack comes after those in the directories above", s.leaf.Name, c.stacks[edge.From].leaf.Name)
+			c.loseOrder(problem.PlaceOf(s.leaf.Range), "That nothing puts %s after %s: a stack comes after those in the directories above", s.leaf.Name, c.stacks[edge.From].leaf.Name)
 		}
 	}
 }
@@ -318,7 +319,7 @@ func (c *toDirs) marker(s *dirStack) string {
 
 // file writes the file of a stack, which has all its tags.
 func (c *toDirs) file(s *dirStack) {
-	leaf, at := s.leaf, order.PlaceOf(s.leaf.Range)
+	leaf, at := s.leaf, problem.PlaceOf(s.leaf.Range)
 	if !writable(s.dir) {
 		c.lose(at, "The directory of %s has a name that files there cannot have", leaf.Name)
 	}
@@ -354,7 +355,7 @@ func (c *toDirs) wanted(s *dirStack, i int) {
 		for _, block := range blocks {
 			for _, leaf := range c.model.LeavesOf(block) {
 				if n, there := c.byLeaf[leaf]; !there {
-					c.lose(order.PlaceOf(s.leaf.Range), "That %s %s %s", s.leaf.Name, what, leaf.Name)
+					c.lose(problem.PlaceOf(s.leaf.Range), "That %s %s %s", s.leaf.Name, what, leaf.Name)
 				} else if n != i {
 					*list = append(*list, n)
 				}
@@ -450,7 +451,7 @@ func (w *writer) loseSettings(m *cairnfile.Model) {
 	}
 	for _, block := range m.Blocks {
 		if block.Type == cairnfile.GroupType && block.Group.Parallel > 0 {
-			w.lose(order.PlaceOf(block.Range), "The strategy of the group %s", block.Name)
+			w.lose(problem.PlaceOf(block.Range), "The strategy of the group %s", block.Name)
 		}
 	}
 }

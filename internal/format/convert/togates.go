@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/glob"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // ToGates makes a .terrateam/config.yml of a workspace file: groups become nested stacks.
@@ -63,7 +63,7 @@ type toGates struct {
 // choose finds out what there can be: no tasks, and no second stack in the same workspace of a directory.
 func (c *toGates) choose() {
 	for _, block := range c.model.Blocks {
-		at := order.PlaceOf(block.Range)
+		at := problem.PlaceOf(block.Range)
 		switch block.Type {
 		case cairnfile.TaskType:
 			c.lose(at, "The task %s", block.Name)
@@ -96,7 +96,7 @@ func (c *toGates) through() {
 			switch {
 			case other.Leaf == step.Leaf:
 			case other.Phase == cairnfile.Plan:
-				c.loseOrder(order.PlaceOf(step.Leaf.Range), "That the %s of %s waits for the plan of %s alone", step.Phase, step.Leaf.Name, other.Leaf.Name)
+				c.loseOrder(problem.PlaceOf(step.Leaf.Range), "That the %s of %s waits for the plan of %s alone", step.Phase, step.Leaf.Name, other.Leaf.Name)
 			default:
 				if c.added[step.Leaf.Block] == nil {
 					c.added[step.Leaf.Block] = map[string][]string{}
@@ -137,7 +137,7 @@ func (c *toGates) beyond(n int) []int {
 }
 
 func (c *toGates) stack(b *strings.Builder, block *cairnfile.Block) {
-	at := order.PlaceOf(block.Range)
+	at := problem.PlaceOf(block.Range)
 	comment(b, "    ", block.Description)
 	fmt.Fprintf(b, "    %s:\n", quote(block.Name))
 	var variables, environment map[string]string
@@ -182,7 +182,7 @@ func (c *toGates) stack(b *strings.Builder, block *cairnfile.Block) {
 func (w *writer) today(block *cairnfile.Block, what string, refs []cairnfile.Reference) {
 	for _, ref := range refs {
 		if !validName.MatchString(ref.Text) {
-			w.lose(order.PlaceOf(ref.Range), "What %q matches later in %s of %s: what it matches today is written", ref.Text, what, block.Name)
+			w.lose(problem.PlaceOf(ref.Range), "What %q matches later in %s of %s: what it matches today is written", ref.Text, what, block.Name)
 		}
 	}
 }
@@ -349,7 +349,7 @@ func (c *toGates) files(leaf *cairnfile.Leaf) []string {
 		files = append([]string{dirVariable + "/**"}, c.nested(leaf)...)
 	case !inside:
 		files = append(files, dirVariable+"/*.tf")
-		c.lose(order.PlaceOf(leaf.Range), "That files in the directory of %s do not count: its *.tf do, without which there is no stack", leaf.Name)
+		c.lose(problem.PlaceOf(leaf.Range), "That files in the directory of %s do not count: its *.tf do, without which there is no stack", leaf.Name)
 	}
 	for _, file := range s.VarFiles {
 		files = append(files, literal(glob.Quote(file)))
@@ -386,7 +386,7 @@ func (c *toGates) nested(leaf *cairnfile.Leaf) []string {
 		}
 	}
 	if named {
-		c.lose(order.PlaceOf(leaf.Range), "That of directories of other stacks below that of %s only some files count: all do", leaf.Name)
+		c.lose(problem.PlaceOf(leaf.Range), "That of directories of other stacks below that of %s only some files count: all do", leaf.Name)
 		return nil
 	}
 	slices.Sort(files)
@@ -429,11 +429,11 @@ func (c *toGates) between() hcl.Diagnostics {
 	})
 	name := func(n int) string { return byNumber[n].Name }
 	for _, w := range d.onlyInWorkspace {
-		c.loseOrder(order.PlaceOf(byNumber[w.dirspace].Range), "That the %s of %s waits, also if what lies between is no part of a run, for %s",
+		c.loseOrder(problem.PlaceOf(byNumber[w.dirspace].Range), "That the %s of %s waits, also if what lies between is no part of a run, for %s",
 			w.action, name(w.dirspace), w.names(name))
 	}
 	for _, w := range d.onlyInGates {
-		c.loseOrder(order.PlaceOf(byNumber[w.dirspace].Range), "That the %s of %s does not wait for %s", w.action, name(w.dirspace), w.names(name))
+		c.loseOrder(problem.PlaceOf(byNumber[w.dirspace].Range), "That the %s of %s does not wait for %s", w.action, name(w.dirspace), w.names(name))
 	}
 	return nil
 }

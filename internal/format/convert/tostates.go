@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // StatesFile is the file of states that is written.
@@ -65,7 +66,7 @@ func (c *toStates) choose() {
 	for _, n := range c.graph.Sequence(c.model.Rule(), nil) {
 		leaf := c.graph.Steps[n].Leaf
 		if leaf.Task == nil {
-			c.lose(order.PlaceOf(leaf.Range), "The stack %s", leaf.Name)
+			c.lose(problem.PlaceOf(leaf.Range), "The stack %s", leaf.Name)
 			continue
 		}
 		c.kept[leaf] = true
@@ -82,7 +83,7 @@ func (c *toStates) choose() {
 	}
 	c.sequence = slices.DeleteFunc(c.sequence, func(leaf *cairnfile.Leaf) bool { return !c.kept[leaf] })
 	for _, leaf := range c.sequence {
-		c.ids[leaf] = c.id(leaf.Name, order.PlaceOf(leaf.Range))
+		c.ids[leaf] = c.id(leaf.Name, problem.PlaceOf(leaf.Range))
 	}
 	for _, leaf := range c.sequence {
 		if leaf.Task.Reaction != nil && slices.ContainsFunc(rulesOn(c.model, leaf), func(r cairnfile.ResolvedRule) bool { return r.Rel == cairnfile.Watch && len(c.others(leaf, r)) > 0 }) {
@@ -222,7 +223,7 @@ func (c *toStates) task(b *strings.Builder, leaf *cairnfile.Leaf) {
 		requisites(b, kind, ids)
 	}
 	c.reaction(b, leaf)
-	c.loseOfTask(leaf, order.PlaceOf(leaf.Range), []part{{len(leaf.AllTags) > automaticTags(leaf), "tags"}})
+	c.loseOfTask(leaf, problem.PlaceOf(leaf.Range), []part{{len(leaf.AllTags) > automaticTags(leaf), "tags"}})
 }
 
 // idsFor returns the calls that make up a task for a kind of requisites: the one after it fails, too, if the task itself does.
@@ -245,7 +246,7 @@ func (c *toStates) reaction(b *strings.Builder, leaf *cairnfile.Leaf) {
 	id := c.reactions[leaf]
 	if id == "" {
 		if leaf.Task.Reaction != nil {
-			c.lose(order.PlaceOf(leaf.Range), "The on_change of %s, which watches nothing that is there", leaf.Name)
+			c.lose(problem.PlaceOf(leaf.Range), "The on_change of %s, which watches nothing that is there", leaf.Name)
 		}
 		return
 	}

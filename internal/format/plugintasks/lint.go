@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // Convention says what numbers are for, in ranges of a thousand from 0.
@@ -30,7 +30,7 @@ const (
 )
 
 // CodeReservedRange is a number that the convention has not given to anybody.
-const CodeReservedRange order.Code = "order/reserved-range"
+const CodeReservedRange problem.Code = "order/reserved-range"
 
 // Meaning says what a number is for. Ok is false if the convention says nothing about it; meaning is "" in a reserved range.
 func (c Convention) Meaning(number float64) (meaning string, ok bool) {
@@ -49,7 +49,7 @@ func Lint(tasks []*Task, convention Convention) hcl.Diagnostics {
 			continue
 		}
 		from := int(task.Value) / 1000 * 1000
-		diags = diags.Append(order.Warning(CodeReservedRange, task.at, "Number in a reserved range",
+		diags = diags.Append(problem.Warning(CodeReservedRange, task.at, "Number in a reserved range",
 			"By convention the numbers %d to %d are reserved: other plugins expect nothing there. Choose a number of a range that fits: %s.",
 			from, from+999, convention.ranges()))
 	}

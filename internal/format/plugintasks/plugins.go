@@ -14,7 +14,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/userfile"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
@@ -30,7 +30,7 @@ const graphFileName = "deployment_tasks.yaml"
 func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, hcl.Diagnostics{order.Problem(order.CodeBadPath, &hcl.Range{Filename: dir}, "Folder of plugins not readable",
+		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "Folder of plugins not readable",
 			"The folder of plugins cannot be opened: %s.", userfile.Reason(err))}
 	}
 	defer root.Close() //nolint:errcheck // nothing is written
@@ -67,7 +67,7 @@ func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
 		diags = diags.Extend(moreDiags)
 	}
 	if plugins == 0 {
-		diags = diags.Append(order.Problem(order.CodeBadPath, &hcl.Range{Filename: dir}, "No plugins",
+		diags = diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "No plugins",
 			"No directory in %s holds a file %s. Name the folder that holds the plugins, not one of them.", dir, FileName))
 	}
 	Sort(all)
@@ -85,13 +85,13 @@ func scriptsDir(root *os.Root, dir, plugin string) string {
 }
 
 func notRead(filename string) *hcl.Diagnostic {
-	return order.Warning(order.CodeSyntax, &hcl.Range{Filename: filename}, "Tasks that are not read",
+	return problem.Warning(problem.Syntax, &hcl.Range{Filename: filename}, "Tasks that are not read",
 		"The tasks of this file name what they come before and after (\"requires\", \"required_for\"), and are left out: only the stages of %s are read. "+
 			"Write them into that file, or as tasks of a workspace file with \"after\" and \"before\".", FileName)
 }
 
 func unreadable(filename string, err error) *hcl.Diagnostic {
-	return order.Problem(order.CodeBadPath, &hcl.Range{Filename: filename}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err))
 }
 
 // Sort puts tasks in the order in which they are done.

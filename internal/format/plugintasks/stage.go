@@ -13,7 +13,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // Stage is when a task is done, relative to the deployment.
@@ -54,20 +55,20 @@ func parseStage(text string, at *hcl.Range, mode Mode) (Stage, float64, *hcl.Dia
 		}
 	}
 	if match := slashed.FindStringSubmatch(text); match != nil {
-		problem, effect := order.Problem, ""
+		report, effect := problem.New, ""
 		if mode == Lenient {
-			problem, effect = order.Warning, " The task is taken to have the number 0."
+			report, effect = problem.Warning, " The task is taken to have the number 0."
 		}
-		return Stage(match[1]), 0, problem(order.CodeBadNumber, at, "Invalid number of a stage",
+		return Stage(match[1]), 0, report(problem.BadNumber, at, "Invalid number of a stage",
 			"After the slash of %q there must be a number such as 100, -99.9 or .5, without an exponent.%s", text, effect)
 	}
 	if diag := badSeparator(text, at); diag != nil {
 		return "", 0, diag
 	}
-	return "", 0, order.Problem(order.CodeBadStage, at, "Invalid stage",
+	return "", 0, problem.New(problem.BadStage, at, "Invalid stage",
 		"There is no stage %q: write pre_deployment or post_deployment, with a slash and a number behind it if the place "+
 			"among other tasks matters, such as \"post_deployment/100\".%s",
-		text, order.DidYouMean(text, []string{string(Pre), string(Post)}))
+		text, nearest.DidYouMean(text, []string{string(Pre), string(Post)}))
 }
 
 // badSeparator tells about a number that is not behind a slash; nil if there is none.
@@ -91,6 +92,6 @@ func badSeparator(text string, at *hcl.Range) *hcl.Diagnostic {
 	case separator == "" || separator == "/": // without a separator, or with spaces before the slash
 		not = " and nothing else"
 	}
-	return order.Problem(order.CodeBadStage, at, "Invalid separator of a stage",
+	return problem.New(problem.BadStage, at, "Invalid separator of a stage",
 		"Between the stage and its number there must be a slash%s. Write \"%s/%s\".", not, match[1], cmp.Or(number, "100"))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -138,7 +138,7 @@ func describe(diags hcl.Diagnostics) []string {
 		if diag.Severity == hcl.DiagWarning {
 			severity = "warning"
 		}
-		all = append(all, fmt.Sprintf("%s %s %d:%d %s", severity, order.CodeOf(diag), diag.Subject.Start.Line, diag.Subject.Start.Column, diag.Detail))
+		all = append(all, fmt.Sprintf("%s %s %d:%d %s", severity, problem.CodeOf(diag), diag.Subject.Start.Line, diag.Subject.Start.Column, diag.Detail))
 	}
 	return all
 }
@@ -329,7 +329,7 @@ func TestLoadErrors(t *testing.T) {
 	testenv.Symlink(t, filepath.Join(outside, "secret"), filepath.Join(dir, "linked"))
 	for _, folder := range []string{dir, filepath.Join(dir, "nowhere")} {
 		tasks, diags := Load(folder, Strict)
-		if len(tasks) > 0 || len(diags) != 1 || order.CodeOf(diags[0]) != order.CodeBadPath {
+		if len(tasks) > 0 || len(diags) != 1 || problem.CodeOf(diags[0]) != problem.BadPath {
 			t.Errorf("%s: got %d tasks and %v, want order/bad-path", folder, len(tasks), diags)
 		}
 	}

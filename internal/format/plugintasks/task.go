@@ -14,7 +14,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
@@ -73,8 +75,8 @@ func CheckRoles(dir string, tasks []*Task, roles []string) hcl.Diagnostics {
 		if len(known) > 0 {
 			others = fmt.Sprintf(" Tasks name %s.", strings.Join(known, ", "))
 		}
-		diags = diags.Append(order.Warning(order.CodeUnknownRef, &hcl.Range{Filename: dir}, "Unknown role",
-			"No task is for the role %q, except for those that are for all.%s%s", role, others, order.DidYouMean(role, known)))
+		diags = diags.Append(problem.Warning(problem.UnknownRef, &hcl.Range{Filename: dir}, "Unknown role",
+			"No task is for the role %q, except for those that are for all.%s%s", role, others, nearest.DidYouMean(role, known)))
 	}
 	return diags
 }
@@ -156,9 +158,9 @@ func (r *reader) entries(node *yaml.Node, known []string, what string) map[strin
 	values := map[string]*yaml.Node{}
 	for _, pair := range pairs {
 		if !slices.Contains(known, pair.Name) {
-			r.diags = r.diags.Append(order.Warning(order.CodeUnknownKey, yamldoc.Range(r.filename, pair.Key), "Unknown key",
+			r.diags = r.diags.Append(problem.Warning(problem.UnknownKey, yamldoc.Range(r.filename, pair.Key), "Unknown key",
 				"The key %q of a %s has no effect here; those that have are %s.%s",
-				pair.Name, what, strings.Join(known, ", "), order.DidYouMean(pair.Name, known)))
+				pair.Name, what, strings.Join(known, ", "), nearest.DidYouMean(pair.Name, known)))
 			continue
 		}
 		values[pair.Name] = pair.Value
@@ -215,7 +217,7 @@ func (r *reader) kind(task *Task, node *yaml.Node) {
 	}
 	known := []string{string(Shell), string(Puppet), string(Reboot)}
 	if !slices.Contains(known, text) {
-		r.bad(node, "There is no type of task %q; there are %s.%s", text, strings.Join(known, ", "), order.DidYouMean(text, known))
+		r.bad(node, "There is no type of task %q; there are %s.%s", text, strings.Join(known, ", "), nearest.DidYouMean(text, known))
 		return
 	}
 	task.Type = Type(text)
@@ -280,5 +282,5 @@ func (r *reader) bad(node *yaml.Node, detail string, args ...any) {
 }
 
 func badValue(filename string, node *yaml.Node, detail string, args ...any) *hcl.Diagnostic {
-	return order.Problem(order.CodeBadValue, yamldoc.Range(filename, node), "Invalid task", detail, args...)
+	return problem.New(problem.BadValue, yamldoc.Range(filename, node), "Invalid task", detail, args...)
 }

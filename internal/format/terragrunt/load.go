@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
@@ -55,7 +56,7 @@ func Load(root string) ([]*Unit, hcl.Diagnostics) {
 	l := &loader{root: root, parsed: map[string]parsed{}, budget: evaluationBudget}
 	dir, err := os.OpenRoot(root)
 	if err != nil {
-		return nil, hcl.Diagnostics{order.Problem(order.CodeBadPath, &hcl.Range{Filename: root}, "Directory cannot be read", "The directory cannot be read: %s.", err)}
+		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Directory cannot be read", "The directory cannot be read: %s.", err)}
 	}
 	defer dir.Close() //nolint:errcheck // nothing is written
 	l.files = dir.FS()
@@ -71,7 +72,7 @@ func Load(root string) ([]*Unit, hcl.Diagnostics) {
 		return nil
 	})
 	if err != nil {
-		l.diags = l.diags.Append(order.Problem(order.CodeBadPath, &hcl.Range{Filename: root}, "Directory cannot be read", "The directory cannot be read: %s.", err))
+		l.diags = l.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Directory cannot be read", "The directory cannot be read: %s.", err))
 	}
 	slices.SortFunc(l.units, func(a, b *Unit) int { return strings.Compare(a.Dir, b.Dir) })
 	l.cycles()
@@ -109,11 +110,11 @@ func (l *loader) shown(name string) string { return filepath.Join(l.root, filepa
 func (l *loader) parse(name string) (*hclsyntax.Body, hcl.Diagnostics) {
 	src, err := l.read(name)
 	if err != nil {
-		return nil, hcl.Diagnostics{order.Problem(order.CodeBadPath, &hcl.Range{Filename: l.shown(name)}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err))}
+		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: l.shown(name)}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err))}
 	}
 	file, diags := hclsource.Parse(src, l.shown(name))
 	for _, diag := range diags {
-		diag.Extra = order.CodeSyntax
+		diag.Extra = problem.Syntax
 	}
 	if diags.HasErrors() {
 		return nil, diags
@@ -158,10 +159,10 @@ func (l *loader) cycles() {
 	for _, u := range l.units {
 		for _, d := range u.Dependencies {
 			if from, there := numbers[d.Dir]; there {
-				b.Edge(order.Edge{From: from, To: numbers[u.Dir], Reason: u.Dir + " depends on " + d.Dir, Place: order.PlaceOf(d.Range)})
+				b.Edge(order.Edge{From: from, To: numbers[u.Dir], Reason: u.Dir + " depends on " + d.Dir, Place: problem.PlaceOf(d.Range)})
 			}
 		}
 	}
 	_, err := b.Build()
-	l.diags = l.diags.Extend(order.Diagnostics(err))
+	l.diags = l.diags.Extend(problem.OfCycles(err))
 }

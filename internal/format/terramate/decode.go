@@ -13,7 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // stackBlock decodes the block that there may be once in a directory.
@@ -22,14 +23,14 @@ var arguments = []string{"after", "before", "description", "id", "name", "tags",
 
 func (f *found) stackBlock(block *hcl.Block) {
 	if f.stack != nil {
-		f.diags = f.diags.Append(order.Problem(order.CodeDuplicateID, &block.DefRange, "Second stack block",
+		f.diags = f.diags.Append(problem.New(problem.DuplicateID, &block.DefRange, "Second stack block",
 			"The directory %s has another stack block, at %s:%d. A directory is one stack: put everything into one block.",
 			f.dir, f.stack.Range.Filename, f.stack.Range.Start.Line))
 		return
 	}
 	f.stack = &Stack{Path: f.dir, Range: block.DefRange}
 	attrs, diags := block.Body.JustAttributes()
-	f.diags = f.diags.Extend(coded(diags, order.CodeUnknownKey))
+	f.diags = f.diags.Extend(coded(diags, problem.UnknownKey))
 	lists := map[string]*[]Reference{
 		"before": &f.stack.Before, "after": &f.stack.After, "wants": &f.stack.Wants,
 		"wanted_by": &f.stack.WantedBy, "watch": &f.stack.Watch, "tags": nil,
@@ -52,8 +53,8 @@ func (f *found) stackBlock(block *hcl.Block) {
 		case attr.Name == "description":
 			f.stack.Description, _ = literal(attr) //nolint:errcheck // see above
 		default:
-			f.diags = f.diags.Append(order.Problem(order.CodeUnknownKey, &attr.NameRange, "Unknown argument of a stack",
-				"A stack has no argument %q.%s There are: %s.", attr.Name, order.DidYouMean(attr.Name, arguments), strings.Join(arguments, ", ")))
+			f.diags = f.diags.Append(problem.New(problem.UnknownKey, &attr.NameRange, "Unknown argument of a stack",
+				"A stack has no argument %q.%s There are: %s.", attr.Name, nearest.DidYouMean(attr.Name, arguments), strings.Join(arguments, ", ")))
 		}
 	}
 }
@@ -73,7 +74,7 @@ func (f *found) set(attr *hcl.Attribute) []Reference {
 			}
 			return set
 		}
-		f.diags = f.diags.Append(order.Problem(order.CodeNotASet, attr.Expr.Range().Ptr(), "Not a set of strings",
+		f.diags = f.diags.Append(problem.New(problem.NotASet, attr.Expr.Range().Ptr(), "Not a set of strings",
 			"The argument %q is a set of strings, as in %[1]s = [\"../a\", \"../b\"].", attr.Name))
 		return nil
 	}
@@ -82,7 +83,7 @@ func (f *found) set(attr *hcl.Attribute) []Reference {
 	for _, item := range items {
 		value, diags := constant(item)
 		if diags.HasErrors() || value.IsNull() || !value.IsKnown() || value.Type() != cty.String {
-			f.diags = f.diags.Append(order.Problem(order.CodeNotASet, item.Range().Ptr(), "Not a set of strings",
+			f.diags = f.diags.Append(problem.New(problem.NotASet, item.Range().Ptr(), "Not a set of strings",
 				"Each entry of %q is a string in quotes, written out; this is %s.", attr.Name, describe(value, diags)))
 			continue
 		}
@@ -111,7 +112,7 @@ func describe(value cty.Value, diags hcl.Diagnostics) string {
 func (f *found) tags(attr *hcl.Attribute) {
 	for _, tag := range f.set(attr) {
 		if err := checkTag(tag.Text); err != nil {
-			f.diags = f.diags.Append(order.Problem(order.CodeBadTagQuery, &tag.Range, "Invalid tag", "%s.", upperFirst(err.Error())))
+			f.diags = f.diags.Append(problem.New(problem.BadTagQuery, &tag.Range, "Invalid tag", "%s.", upperFirst(err.Error())))
 			continue
 		}
 		f.stack.Tags = append(f.stack.Tags, tag.Text)
@@ -124,7 +125,7 @@ var idPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 func (f *found) id(attr *hcl.Attribute) {
 	id, diag := literal(attr)
 	if diag == nil && !idPattern.MatchString(id) {
-		diag = order.Problem(order.CodeSyntax, attr.Expr.Range().Ptr(), "Malformed stack ID",
+		diag = problem.New(problem.Syntax, attr.Expr.Range().Ptr(), "Malformed stack ID",
 			"%q cannot be an ID: it has 1 to 64 letters, digits, _ and -.", id)
 	}
 	if diag != nil {
@@ -140,7 +141,7 @@ func (l *loader) checkIDs() {
 	for _, stack := range l.tree.Stacks {
 		key := strings.ToLower(stack.ID)
 		if other, taken := byID[key]; taken && key != "" {
-			l.diags = l.diags.Append(order.Problem(order.CodeDuplicateID, &stack.Range, "ID of two stacks",
+			l.diags = l.diags.Append(problem.New(problem.DuplicateID, &stack.Range, "ID of two stacks",
 				"The stacks %s and %s have the same ID %q. Give one of them another, or none.", other.Path, stack.Path, stack.ID))
 		}
 		byID[key] = stack
@@ -154,7 +155,7 @@ func literal(attr *hcl.Attribute) (string, *hcl.Diagnostic) {
 		return "", nil
 	}
 	if diags.HasErrors() || !value.IsKnown() || value.Type() != cty.String {
-		return "", order.Problem(order.CodeSyntax, attr.Expr.Range().Ptr(), "Not a string", "The argument %q is a string in quotes, written out.", attr.Name)
+		return "", problem.New(problem.Syntax, attr.Expr.Range().Ptr(), "Not a string", "The argument %q is a string in quotes, written out.", attr.Name)
 	}
 	return value.AsString(), nil
 }

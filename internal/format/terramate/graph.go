@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // Graph returns the graph of the stacks: its nodes have the numbers of [Tree.Stacks] and the paths as names.
@@ -17,7 +18,7 @@ import (
 func (t *Tree) Graph() (*order.Graph, hcl.Diagnostics) {
 	var b order.Builder
 	for _, stack := range t.Stacks {
-		b.Add(order.Node{Name: stack.Path, Place: order.PlaceOf(stack.Range)})
+		b.Add(order.Node{Name: stack.Path, Place: problem.PlaceOf(stack.Range)})
 	}
 	diags := t.addEdges(&b)
 	for i, stack := range t.Stacks {
@@ -25,11 +26,11 @@ func (t *Tree) Graph() (*order.Graph, hcl.Diagnostics) {
 			continue
 		}
 		if above, ok := t.Owner(parent(stack.Path)); ok {
-			b.Edge(order.Edge{From: above, To: i, Place: order.PlaceOf(stack.Range), Reason: fmt.Sprintf("%s is in the directory of %s", stack.Path, t.Stacks[above].Path)})
+			b.Edge(order.Edge{From: above, To: i, Place: problem.PlaceOf(stack.Range), Reason: fmt.Sprintf("%s is in the directory of %s", stack.Path, t.Stacks[above].Path)})
 		}
 	}
 	g, err := b.Build()
-	diags = diags.Extend(order.Diagnostics(err))
+	diags = diags.Extend(problem.OfCycles(err))
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -63,16 +64,16 @@ func (t *Tree) addEdges(b *order.Builder) hcl.Diagnostics {
 			return
 		}
 		conflicts[p] = true
-		diags = diags.Append(order.Problem(order.CodeConflict, &r.entry.Range, "Both before and after",
+		diags = diags.Append(problem.New(problem.Conflict, &r.entry.Range, "Both before and after",
 			"The stack %s is to run before %s, by %q at %s, and after it, by %q at %s. Remove one of the two.",
-			t.Stacks[r.from].Path, t.Stacks[to].Path, other.entry.Text, order.PlaceOf(other.entry.Range), r.entry.Text, order.PlaceOf(r.entry.Range)))
+			t.Stacks[r.from].Path, t.Stacks[to].Path, other.entry.Text, problem.PlaceOf(other.entry.Range), r.entry.Text, problem.PlaceOf(r.entry.Range)))
 	})
 	reasons := map[*reference]string{}
 	add := func(r *reference, to int) {
 		if conflicts[pair{r.from, to}] {
 			return
 		}
-		edge := order.Edge{From: r.from, To: to, Place: order.PlaceOf(r.entry.Range)}
+		edge := order.Edge{From: r.from, To: to, Place: problem.PlaceOf(r.entry.Range)}
 		if r.attribute == "after" {
 			edge.From, edge.To = to, r.from
 		}

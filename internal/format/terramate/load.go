@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/localsource"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
@@ -89,7 +90,7 @@ func (l *loader) directory(dir string) {
 }
 
 func unreadable(dir string, err error) *hcl.Diagnostic {
-	return order.Problem(order.CodeBadPath, &hcl.Range{Filename: dir}, "Directory cannot be read", "The directory cannot be read: %s.", userfile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "Directory cannot be read", "The directory cannot be read: %s.", userfile.Reason(err))
 }
 
 func (l *loader) add(f *found) {
@@ -167,7 +168,7 @@ func (f *found) file(name string) {
 	full := filepath.Join(f.onDisk(f.dir), name)
 	src, err := userfile.Read(f.root.FS(), path.Join(".", f.dir, name), hclsource.MaxSize)
 	if err != nil {
-		f.diags = f.diags.Append(order.Problem(order.CodeBadPath, &hcl.Range{Filename: full}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err)))
+		f.diags = f.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: full}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err)))
 		return
 	}
 	f.source(name, full, src)
@@ -182,11 +183,11 @@ func (f *found) source(name, full string, src []byte) {
 		f.tree.Files[full] = file
 	}
 	if diags.HasErrors() {
-		f.diags = f.diags.Extend(coded(diags, order.CodeSyntax))
+		f.diags = f.diags.Extend(coded(diags, problem.Syntax))
 		return
 	}
 	content, _, diags := file.Body.PartialContent(blocks)
-	f.diags = f.diags.Extend(coded(diags, order.CodeSyntax))
+	f.diags = f.diags.Extend(coded(diags, problem.Syntax))
 	for _, block := range content.Blocks {
 		switch {
 		case block.Type == "stack":
@@ -202,7 +203,7 @@ func (f *found) source(name, full string, src []byte) {
 
 func (f *found) version(block *hcl.Block) {
 	content, _, diags := block.Body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "required_version"}}})
-	f.diags = f.diags.Extend(coded(diags, order.CodeSyntax))
+	f.diags = f.diags.Extend(coded(diags, problem.Syntax))
 	attr, ok := content.Attributes["required_version"]
 	if !ok {
 		return
@@ -240,7 +241,7 @@ func Defines(name string, src []byte) bool {
 }
 
 // coded gives diagnostics of the parser a code.
-func coded(diags hcl.Diagnostics, code order.Code) hcl.Diagnostics {
+func coded(diags hcl.Diagnostics, code problem.Code) hcl.Diagnostics {
 	for _, diag := range diags {
 		if diag.Extra == nil {
 			diag.Extra = code

@@ -18,6 +18,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 func loadGraph(t testing.TB, lines ...string) (*Tree, *order.Graph) {
@@ -211,7 +212,7 @@ func FuzzStackFile(f *testing.F) {
 			diags = diags.Extend(moreDiags)
 		}
 		for _, diag := range diags {
-			if order.CodeOf(diag) == "" {
+			if problem.CodeOf(diag) == "" {
 				t.Errorf("no code: %v", diag)
 			}
 			if diag.Subject != nil && diag.Subject.End.Byte > len(src)+32 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -76,7 +77,7 @@ func problems(root string, diags hcl.Diagnostics) []string {
 			}
 			place = fmt.Sprintf(" %s:%d:%d", filepath.ToSlash(rel), diag.Subject.Start.Line, diag.Subject.Start.Column)
 		}
-		list = append(list, string(order.CodeOf(diag))+place)
+		list = append(list, string(problem.CodeOf(diag))+place)
 	}
 	return list
 }
@@ -335,7 +336,7 @@ func TestOrderA21OfANewerVersion(t *testing.T) {
 		root := t.TempDir()
 		writeFile(t, root, "a.tm.hcl", fmt.Sprintf("terramate {\n  required_version = %q\n}\nstack {}\n", text))
 		tree, diags := Load(root)
-		if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || order.CodeOf(diags[0]) != order.CodeVersion ||
+		if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || problem.CodeOf(diags[0]) != problem.Version ||
 			!strings.Contains(diags[0].Detail, text) || !strings.Contains(diags[0].Detail, TerramateVersion) {
 			t.Errorf("%s: got %v, want a warning with both versions", text, diags)
 		}

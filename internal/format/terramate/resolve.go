@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // resolve finds out which stacks the entries of all stacks mean.
@@ -143,7 +144,7 @@ func (l *loader) circularWants() {
 	for _, r := range l.tree.edges {
 		for _, named := range r.named {
 			if r.attribute == "wants" && named != r.from {
-				b.Edge(order.Edge{From: r.from, To: named, Place: order.PlaceOf(r.entry.Range)})
+				b.Edge(order.Edge{From: r.from, To: named, Place: problem.PlaceOf(r.entry.Range)})
 			}
 		}
 	}
@@ -155,7 +156,7 @@ func (l *loader) circularWants() {
 		for i, edge := range cycle.Edges {
 			places[i] = edge.Place.String()
 		}
-		l.diags = l.diags.Append(order.Warning(order.CodeCycle, cycle.Subject(), "Stacks that want each other",
+		l.diags = l.diags.Append(problem.Warning(problem.Cycle, problem.RangeAt(cycle.Place()), "Stacks that want each other",
 			"These are wanted by each other, so that none of them is ever selected without the rest: %s (%s). If that is meant, one of them can name the others.",
 			strings.Join(append(cycle.Nodes, cycle.Nodes[0]), " → "), strings.Join(places, ", ")))
 	}
@@ -166,7 +167,7 @@ const perStack = 20 // steps for each stack that a query is compared with
 // spend tells whether an entry costs no more than what is left. That it does is told once.
 func (l *loader) spend(r *reference, cost int) bool {
 	return l.budget.Spend(cost, func() {
-		l.diags = l.diags.Append(order.Problem(order.CodeSyntax, &r.entry.Range, "Entries for too much",
+		l.diags = l.diags.Append(problem.New(problem.Syntax, &r.entry.Range, "Entries for too much",
 			"What the entries of all stacks mean comes to more than %d stacks, or takes more comparisons than would be done in seconds. "+
 				"Name directories rather than tags, or fewer stacks.", order.MaxReferenced))
 	})
@@ -176,7 +177,7 @@ func (l *loader) spend(r *reference, cost int) bool {
 func (l *loader) resolveQuery(r *reference, text string) (found []int, ok bool) {
 	query, err := ParseQuery(text)
 	if err != nil {
-		l.diags = l.diags.Append(order.Problem(order.CodeBadTagQuery, &r.entry.Range, "Invalid tag query",
+		l.diags = l.diags.Append(problem.New(problem.BadTagQuery, &r.entry.Range, "Invalid tag query",
 			"The entry %q is no query of tags: %s. Join tags that are all needed by \":\", and alternatives by \",\".", r.entry.Text, err))
 		return nil, false
 	}
@@ -216,7 +217,7 @@ func (l *loader) pathOf(r *reference) string {
 		rel = path.Clean(rel)
 	}
 	if rel == ".." || strings.HasPrefix(rel, "../") {
-		l.diags = l.diags.Append(order.Problem(order.CodeBadPath, &r.entry.Range, "Path leads out of the tree",
+		l.diags = l.diags.Append(problem.New(problem.BadPath, &r.entry.Range, "Path leads out of the tree",
 			"Stack %s references a path (%s) in the '%s' attribute that is not below the root of the tree. Name a directory in it.",
 			stack.Path, r.entry.Text, r.attribute))
 		return ""
@@ -227,7 +228,7 @@ func (l *loader) pathOf(r *reference) string {
 	}
 	// What is skipped, or led to by a link, has no stacks, but exists.
 	if info, err := os.Stat(l.onDisk(dir)); err != nil || !info.IsDir() {
-		l.diags = l.diags.Append(order.Warning(order.CodeBadPath, &r.entry.Range, "Path of no directory",
+		l.diags = l.diags.Append(problem.Warning(problem.BadPath, &r.entry.Range, "Path of no directory",
 			"Stack %s references an invalid path (%s) in the '%s' attribute.", stack.Path, r.entry.Text, r.attribute))
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // The versions of the formats that are read here. What a file requires is compared with them, since the version of
@@ -28,18 +28,18 @@ func checkVersion(kind, constraint string, rng hcl.Range) *hcl.Diagnostic {
 	}
 	constraints, err := version.NewConstraint(constraint)
 	if err != nil {
-		return order.Problem(order.CodeVersion, &rng, "Wrong version constraint",
+		return problem.New(problem.Version, &rng, "Wrong version constraint",
 			"%q is not a version constraint. Write it as in \"~> 1.0\" or \">= 0.9, < 1\".", constraint)
 	}
 	if constraints.Check(version.Must(version.NewVersion(running))) {
 		return nil
 	}
 	if kind == "terramate" && requiresNewer(constraints, version.Must(version.NewVersion(running))) {
-		return order.Warning(order.CodeVersion, &rng, "Newer version required",
+		return problem.Warning(problem.Version, &rng, "Newer version required",
 			"%s requires version %s of the %s format, and this program reads version %s. What is new since then may be ignored or refused.",
 			rng.Filename, constraint, kind, running)
 	}
-	return order.Problem(order.CodeVersion, &rng, "Required version not met",
+	return problem.New(problem.Version, &rng, "Required version not met",
 		"%s requires version %s of the %s format, and this program reads version %s. Change required_version, or use a program of that version.",
 		rng.Filename, constraint, kind, running)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // Cause is why a dirspace is part of a change, by itself: a file that changed, or what the user asks for.
@@ -190,7 +191,7 @@ func (s *spreading) dirspace(d int, reason string, place order.Place) {
 		s.matched[q] = true
 		for _, w := range s.waiting[q] {
 			s.later(func() {
-				s.dirspace(w, fmt.Sprintf("depends on %s, which is modified", s.Dirspaces[d].Name()), order.PlaceAt(s.Dirspaces[w].DependsOn.Range))
+				s.dirspace(w, fmt.Sprintf("depends on %s, which is modified", s.Dirspaces[d].Name()), problem.PlaceAt(s.Dirspaces[w].DependsOn.Range))
 			})
 		}
 	}
@@ -204,7 +205,7 @@ func (s *spreading) someOf(stack int) {
 	s.some[stack] = true
 	for _, m := range s.modifies[stack] {
 		s.later(func() {
-			s.byOther(m.stack, fmt.Sprintf("%s is modified by %s", s.Layout.Stacks[m.stack].Name, m.ref.Name), order.PlaceAt(m.ref.Range))
+			s.byOther(m.stack, fmt.Sprintf("%s is modified by %s", s.Layout.Stacks[m.stack].Name, m.ref.Name), problem.PlaceAt(m.ref.Range))
 		})
 	}
 	for _, n := range s.enclosing[stack] {

@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/glob"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // DefaultWorkspace is the name of the only workspace of a directory for which none is configured.
@@ -179,7 +179,7 @@ func (c *Config) dirspace(dir string, rule DirRule, workspace Workspace) (*Dirsp
 		expr = path.Clean(strings.ReplaceAll(expr, dirVariable, glob.Quote(dir)))
 		pattern, err := glob.Compile(expr)
 		if err != nil {
-			diags = diags.Append(order.Problem(order.CodeBadPath, text.Range, "Invalid pattern", "%s.", upperFirst(err.Error())))
+			diags = diags.Append(problem.New(problem.BadPath, text.Range, "Invalid pattern", "%s.", upperFirst(err.Error())))
 			continue
 		}
 		if negated {
@@ -202,7 +202,7 @@ func (c *Config) unusedDirs(content map[string][]string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, rule := range c.Dirs {
 		if text := rule.Pattern.String(); !glob.HasMeta(text) && !exist[text] {
-			diags = diags.Append(order.Warning(order.CodeBadPath, rule.Range, "Directory not found",
+			diags = diags.Append(problem.Warning(problem.BadPath, rule.Range, "Directory not found",
 				"There is no directory %q in the repository, so this entry of dirs has no effect.", text))
 		}
 	}

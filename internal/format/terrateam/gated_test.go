@@ -19,6 +19,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -647,23 +648,23 @@ func TestOrderBCycles(t *testing.T) {
 	for name, test := range map[string]struct {
 		config func() (string, []string)
 		want   string
-		code   order.Code
+		code   problem.Code
 	}{
-		"B-02 of plan_after":          {ruled("b plan_after: c", "c plan_after: a", "a plan_after: b"), "a → c → b → a", order.CodeCycle},
-		"B-02 itself":                 {ruled("a plan_after: a"), "a → a", order.CodeSelf},
-		"B-20 of both rules":          {ruled("a plan_after: b", "b apply_after: a"), "a → b → a", order.CodeCycle},
-		"B-20 of members":             {ruled("a = b", "b = a"), "a → b → a", order.CodeCycle},
-		"B-20 its own member":         {ruled("a = a"), "a → a", order.CodeSelf},
-		"B-20 a member and a rule":    {ruled("g = m x", "m plan_after: g", "x"), "g → m → g", order.CodeCycle},
-		"B-20 a rule for all members": {ruled("g = m; apply_after: x", "m", "x plan_after: m"), "g → m → x → g", order.CodeCycle},
-		"B-20 implied plan_after":     {ruled("a modified_by: b", "b modified_by: a"), "a → b → a", order.CodeCycle},
+		"B-02 of plan_after":          {ruled("b plan_after: c", "c plan_after: a", "a plan_after: b"), "a → c → b → a", problem.Cycle},
+		"B-02 itself":                 {ruled("a plan_after: a"), "a → a", problem.Self},
+		"B-20 of both rules":          {ruled("a plan_after: b", "b apply_after: a"), "a → b → a", problem.Cycle},
+		"B-20 of members":             {ruled("a = b", "b = a"), "a → b → a", problem.Cycle},
+		"B-20 its own member":         {ruled("a = a"), "a → a", problem.Self},
+		"B-20 a member and a rule":    {ruled("g = m x", "m plan_after: g", "x"), "g → m → g", problem.Cycle},
+		"B-20 a rule for all members": {ruled("g = m; apply_after: x", "m", "x plan_after: m"), "g → m → x → g", problem.Cycle},
+		"B-20 implied plan_after":     {ruled("a modified_by: b", "b modified_by: a"), "a → b → a", problem.Cycle},
 		"B-75": {
-			func() (string, []string) { return depending("base: dir:database", "database: dir:base") }, "base → database → base", order.CodeCycle,
+			func() (string, []string) { return depending("base: dir:database", "database: dir:base") }, "base → database → base", problem.Cycle,
 		},
 		"depends_on against a rule": {func() (string, []string) {
 			config, files := rules("base", "dev plan_after: base")
 			return config + "dirs: {base: {when_modified: {depends_on: 'dir:dev'}}}\n", files
-		}, "base → dev → base", order.CodeCycle},
+		}, "base → dev → base", problem.Cycle},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config, files := test.config()
@@ -674,8 +675,8 @@ func TestOrderBCycles(t *testing.T) {
 			if !strings.Contains(diags[0].Detail, ": "+test.want+"\n") {
 				t.Errorf("%s is not in %s", test.want, diags[0].Detail)
 			}
-			if diags[0].Subject == nil || diags[0].Subject.Start.Line == 0 || order.CodeOf(diags[0]) != test.code {
-				t.Errorf("got %s at %v", order.CodeOf(diags[0]), diags[0].Subject)
+			if diags[0].Subject == nil || diags[0].Subject.Start.Line == 0 || problem.CodeOf(diags[0]) != test.code {
+				t.Errorf("got %s at %v", problem.CodeOf(diags[0]), diags[0].Subject)
 			}
 		})
 	}
@@ -685,7 +686,7 @@ func TestOrderB19(t *testing.T) {
 	for _, rule := range []string{"dev plan_after: bse", "dev apply_after: bse", "dev modified_by: bse", "dev = bse"} {
 		config, files := rules("base", rule)
 		_, diags := tryLayout(config, files...)
-		if len(diags) != 1 || order.CodeOf(diags[0]) != order.CodeUnknownRef {
+		if len(diags) != 1 || problem.CodeOf(diags[0]) != problem.UnknownRef {
 			t.Fatalf("%s: got %v", rule, diags)
 		}
 		if text := diags[0].Detail; !strings.Contains(text, `"bse"`) || !strings.Contains(text, `Did you mean "base"?`) {
@@ -852,7 +853,7 @@ func TestLoadRefusesLinks(t *testing.T) {
 	}
 	testenv.Symlink(t, outside, filepath.Join(root, filepath.FromSlash(ConfigFile)))
 	_, diags, err := Load(root)
-	if err != nil || len(diags) != 1 || order.CodeOf(diags[0]) != order.CodeBadPath || !strings.Contains(diags[0].Detail, "escapes") {
+	if err != nil || len(diags) != 1 || problem.CodeOf(diags[0]) != problem.BadPath || !strings.Contains(diags[0].Detail, "escapes") {
 		t.Errorf("got %v, %v, want order/bad-path", err, diags)
 	}
 }
@@ -916,8 +917,8 @@ func TestOrderBRead(t *testing.T) {
 			for i, diag := range diags {
 				place, rest, _ := strings.Cut(test.want[i], " ")
 				code, text, _ := strings.Cut(rest, " ")
-				if got := fmt.Sprintf("%d:%d", diag.Subject.Start.Line, diag.Subject.Start.Column); got != place || string(order.CodeOf(diag)) != code {
-					t.Errorf("got %s %s, want %s %s", got, order.CodeOf(diag), place, code)
+				if got := fmt.Sprintf("%d:%d", diag.Subject.Start.Line, diag.Subject.Start.Column); got != place || string(problem.CodeOf(diag)) != code {
+					t.Errorf("got %s %s, want %s %s", got, problem.CodeOf(diag), place, code)
 				}
 				if !strings.Contains(diag.Detail, text) {
 					t.Errorf("%q is not in %q", text, diag.Detail)

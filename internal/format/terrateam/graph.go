@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // Action is what is done with a dirspace.
@@ -122,13 +123,13 @@ func (b *graphBuilder) addRules() {
 		for _, ref := range s.Rules.PlanAfter {
 			first, second := b.inTurn(b.byName[ref.Name], i)
 			b.Edge(order.Edge{
-				From: b.stack[first].planDone, To: b.stack[second].planGate, Reason: s.because("plan_after", ref.Name), Place: order.PlaceAt(ref.Range),
+				From: b.stack[first].planDone, To: b.stack[second].planGate, Reason: s.because("plan_after", ref.Name), Place: problem.PlaceAt(ref.Range),
 			})
 		}
 		for _, ref := range s.Rules.ApplyAfter {
 			first, second := b.inTurn(b.byName[ref.Name], i)
 			b.Edge(order.Edge{
-				From: b.stack[first].applyDone, To: b.stack[second].applyGate, Reason: s.because("apply_after", ref.Name), Place: order.PlaceAt(ref.Range),
+				From: b.stack[first].applyDone, To: b.stack[second].applyGate, Reason: s.because("apply_after", ref.Name), Place: problem.PlaceAt(ref.Range),
 			})
 		}
 	}
@@ -176,7 +177,7 @@ func (b *graphBuilder) addDirspaces(inChange []bool) {
 		}
 		reason := d.Name() + " has depends_on " + d.DependsOn.Query.String() // one for all edges, as it may be long
 		for _, q := range all {
-			edge := order.Edge{From: queries[q], To: gates[i], Reason: reason, Place: order.PlaceAt(d.DependsOn.Range)}
+			edge := order.Edge{From: queries[q], To: gates[i], Reason: reason, Place: problem.PlaceAt(d.DependsOn.Range)}
 			if b.reversed {
 				edge.From, edge.To = done[i], queries[q]
 			}

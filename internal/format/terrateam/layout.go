@@ -11,7 +11,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/format/tagquery"
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // DefaultStack is the stack of dirspaces that no other claims, unless a stack of this name is configured.
@@ -70,7 +72,7 @@ func New(config *Config, dirspaces []*Dirspace) (*Layout, hcl.Diagnostics) {
 		everything[i] = true
 	}
 	if _, err := l.graph(everything, false); err != nil {
-		return nil, diags.Extend(order.Diagnostics(err))
+		return nil, diags.Extend(problem.OfCycles(err))
 	}
 	return l, diags
 }
@@ -86,7 +88,7 @@ func (s *Stack) refs(yield func(rule string, refs []Ref) bool) {
 // checkRefs checks that every stack that is named exists (B-19), and notes who holds whom.
 func (l *Layout) checkRefs() hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	var hints order.Hints
+	var hints nearest.Hints
 	l.enclosing = make([][]int, len(l.Stacks), len(l.Stacks)+1)
 	for i, s := range l.Stacks {
 		for rule, refs := range s.refs {
@@ -96,7 +98,7 @@ func (l *Layout) checkRefs() hcl.Diagnostics {
 			for _, ref := range refs {
 				n, known := l.byName[ref.Name]
 				if !known {
-					diags = diags.Append(order.Problem(order.CodeUnknownRef, ref.Range, "Undefined stack",
+					diags = diags.Append(problem.New(problem.UnknownRef, ref.Range, "Undefined stack",
 						"The stack %q names %q in %s, but there is no such stack.%s", s.Name, ref.Name, rule, hints.DidYouMean(ref.Name, maps.Keys(l.byName))))
 				} else if rule == "stacks" && !slices.Contains(l.enclosing[n], i) {
 					l.enclosing[n] = append(l.enclosing[n], i)
@@ -124,16 +126,16 @@ func (l *Layout) checkCycles() hcl.Diagnostics {
 				switch rule {
 				case "stacks":
 					reason := ref.Name + " is one of the stacks of " + s.Name
-					b.Edge(order.Edge{From: begin(i), To: begin(n), Reason: reason, Place: order.PlaceAt(ref.Range)})
-					b.Edge(order.Edge{From: end(n), To: end(i), Reason: reason, Place: order.PlaceAt(ref.Range)})
+					b.Edge(order.Edge{From: begin(i), To: begin(n), Reason: reason, Place: problem.PlaceAt(ref.Range)})
+					b.Edge(order.Edge{From: end(n), To: end(i), Reason: reason, Place: problem.PlaceAt(ref.Range)})
 				case "plan_after", "apply_after":
-					b.Edge(order.Edge{From: end(n), To: begin(i), Reason: s.because(rule, ref.Name), Place: order.PlaceAt(ref.Range)})
+					b.Edge(order.Edge{From: end(n), To: begin(i), Reason: s.because(rule, ref.Name), Place: problem.PlaceAt(ref.Range)})
 				}
 			}
 		}
 	}
 	_, err := b.Build()
-	return order.Diagnostics(onlyNames(err, nil))
+	return problem.OfCycles(onlyNames(err, nil))
 }
 
 // because says why a stack is after another.
@@ -155,7 +157,7 @@ func (l *Layout) assignOwners() hcl.Diagnostics {
 		}
 		for _, d := range index.Matches(s.Query) {
 			if other := l.owner[d]; other >= 0 {
-				diags = diags.Append(order.Problem(order.CodeMultipleOwners, s.Range, "Directory in two stacks",
+				diags = diags.Append(problem.New(problem.MultipleOwners, s.Range, "Directory in two stacks",
 					"The directory %q with workspace %q is in the stacks %q and %q. Change their tag queries, so that only one of them matches it.",
 					l.Dirspaces[d].Dir, l.Dirspaces[d].Workspace, l.Stacks[other].Name, s.Name))
 				continue
@@ -181,7 +183,7 @@ func (l *Layout) assignDefault() hcl.Diagnostics {
 	if n, defined := l.byName[DefaultStack]; defined {
 		for d, owner := range l.owner {
 			if owner < 0 {
-				diags = diags.Append(order.Problem(order.CodeNoOwner, l.Stacks[n].Range, "Directory in no stack",
+				diags = diags.Append(problem.New(problem.NoOwner, l.Stacks[n].Range, "Directory in no stack",
 					"The directory %q with workspace %q is in no stack. As a stack named %q is configured, there is no other one for what no tag query matches: "+
 						"change its tag query, or the name of the stack.", l.Dirspaces[d].Dir, l.Dirspaces[d].Workspace, DefaultStack))
 			}
@@ -287,7 +289,7 @@ func (l *Layout) checkVariables() hcl.Diagnostics {
 					continue
 				}
 				if _, own := s.Variables[name]; !own && l.Stacks[other].Variables[name] != l.Stacks[n].Variables[name] {
-					diags = diags.Append(order.Warning(order.CodeConflict, s.Range, "Variable with two values",
+					diags = diags.Append(problem.Warning(problem.Conflict, s.Range, "Variable with two values",
 						"The stacks %q and %q both hold %q and set the variable %q differently. The value of %q counts; set it in %q to say which one you mean.",
 						l.Stacks[other].Name, l.Stacks[n].Name, s.Name, name, l.Stacks[other].Name, s.Name))
 				}
@@ -333,7 +335,7 @@ func (l *Layout) Hidden(environ []string) hcl.Diagnostics {
 	for _, s := range l.Stacks {
 		for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
 			if values[name] {
-				diags = diags.Append(order.Warning(order.CodeConflict, s.Range, "Hidden environment variable",
+				diags = diags.Append(problem.Warning(problem.Conflict, s.Range, "Hidden environment variable",
 					"The variable %q of the stack %q hides an environment variable of that name. Rename it if that is not what you want.", name, s.Name))
 			}
 		}
@@ -365,7 +367,7 @@ func (l *Layout) resolveDependencies() hcl.Diagnostics {
 			}
 			l.dependsOn[i] = append(l.dependsOn[i], at)
 			if matched++; matched > maxDepends {
-				return hcl.Diagnostics{order.Problem(order.CodeSyntax, d.DependsOn.Range, "Dependencies on too much",
+				return hcl.Diagnostics{problem.New(problem.Syntax, d.DependsOn.Range, "Dependencies on too much",
 					"What is written in depends_on matches more than %d directories altogether. Use stacks and plan_after, which hold as many as there are.", maxDepends)}
 			}
 		}

@@ -16,7 +16,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/tagquery"
 	"github.com/cairnstacks/cairn/internal/glob"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
@@ -80,8 +81,8 @@ type reader struct {
 
 func (r *reader) at(n *yaml.Node) *hcl.Range { return yamldoc.Range(r.filename, n) }
 
-func (r *reader) problem(code order.Code, at *hcl.Range, summary, detail string, args ...any) {
-	r.diags = r.diags.Append(order.Problem(code, at, summary, detail, args...))
+func (r *reader) problem(code problem.Code, at *hcl.Range, summary, detail string, args ...any) {
+	r.diags = r.diags.Append(problem.New(code, at, summary, detail, args...))
 }
 
 // entries returns the entries of a mapping, and none for null.
@@ -90,7 +91,7 @@ func (r *reader) entries(n *yaml.Node, what string) []yamldoc.Pair {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		r.problem(order.CodeSyntax, r.at(n), "Invalid value", "This is to be a mapping, %s with keys and values, not %s.", what, describe(n))
+		r.problem(problem.Syntax, r.at(n), "Invalid value", "This is to be a mapping, %s with keys and values, not %s.", what, describe(n))
 		return nil
 	}
 	entries, diags := yamldoc.Pairs(r.filename, n)
@@ -108,13 +109,13 @@ func (r *reader) keys(n *yaml.Node, what string, known []string, former map[stri
 		hint := former[entry.Name]
 		if hint == "" {
 			hint = "The keys are " + strings.Join(known, ", ") + "."
-			if near := order.Nearest(entry.Name, known); near != "" {
+			if near := nearest.Name(entry.Name, known); near != "" {
 				hint = fmt.Sprintf("Did you mean %q? %s", near, hint)
 			}
 		} else {
 			hint = "It was removed when stacks became nested. " + hint
 		}
-		r.problem(order.CodeUnknownKey, r.at(entry.Key), "Unknown key", "There is no key %q in %s. %s", entry.Name, what, hint)
+		r.problem(problem.UnknownKey, r.at(entry.Key), "Unknown key", "There is no key %q in %s. %s", entry.Name, what, hint)
 		return true
 	})
 }
@@ -135,7 +136,7 @@ func (r *reader) text(n *yaml.Node, what string) string {
 		if n.Kind == yaml.ScalarNode && !isNull(n) {
 			hint = " Put it in quotes."
 		}
-		r.problem(order.CodeSyntax, r.at(n), "Invalid value", "%s is to be a text, not %s.%s", upperFirst(what), describe(n), hint)
+		r.problem(problem.Syntax, r.at(n), "Invalid value", "%s is to be a text, not %s.%s", upperFirst(what), describe(n), hint)
 		return ""
 	}
 	return n.Value
@@ -149,7 +150,7 @@ func (r *reader) boolean(n *yaml.Node, what string) *bool {
 	}
 	value, err := strconv.ParseBool(strings.ToLower(n.Value))
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || err != nil {
-		r.problem(order.CodeSyntax, r.at(n), "Invalid value", "%s is to be true or false, not %s.", upperFirst(what), describe(n))
+		r.problem(problem.Syntax, r.at(n), "Invalid value", "%s is to be true or false, not %s.", upperFirst(what), describe(n))
 		return nil
 	}
 	return &value
@@ -161,7 +162,7 @@ func (r *reader) list(n *yaml.Node, what string) []*yaml.Node {
 		return nil
 	}
 	if n.Kind != yaml.SequenceNode {
-		r.problem(order.CodeNotASet, r.at(n), "Invalid value", "%s is to be a list, not %s.", upperFirst(what), describe(n))
+		r.problem(problem.NotASet, r.at(n), "Invalid value", "%s is to be a list, not %s.", upperFirst(what), describe(n))
 		return nil
 	}
 	elements := make([]*yaml.Node, len(n.Content))
@@ -190,10 +191,9 @@ func (r *reader) refs(n *yaml.Node, what string) []Ref {
 func (r *reader) query(n *yaml.Node, what string) tagquery.Query {
 	text := r.text(n, what)
 	q, err := tagquery.Parse(text)
-	var problem *tagquery.Error
-	if errors.As(err, &problem) {
-		r.problem(order.CodeBadTagQuery, yamldoc.Within(r.filename, n, problem.Offset, max(problem.Length, 1)), "Invalid tag query",
-			"In the tag query %q %s.", text, problem.Message)
+	if wrong, ok := errors.AsType[*tagquery.Error](err); ok {
+		r.problem(problem.BadTagQuery, yamldoc.Within(r.filename, n, wrong.Offset, max(wrong.Length, 1)), "Invalid tag query",
+			"In the tag query %q %s.", text, wrong.Message)
 	}
 	return q
 }
@@ -220,15 +220,15 @@ func (r *reader) stack(entry yamldoc.Pair) *Stack {
 		}
 	}
 	if beside != nil {
-		r.diags = r.diags.Append(order.Warning(order.CodeUnknownKey, r.at(beside), "Key in the wrong place",
+		r.diags = r.diags.Append(problem.Warning(problem.UnknownKey, r.at(beside), "Key in the wrong place",
 			"auto_apply belongs inside of rules, as in rules: {auto_apply: true}. It is taken as if it were there."))
 	}
 	switch {
 	case query != nil && s.Nested:
-		r.problem(order.CodeConflict, s.Range, "Stack with tag_query and stacks",
+		r.problem(problem.Conflict, s.Range, "Stack with tag_query and stacks",
 			"The stack %q has tag_query, which makes it one of directories, and stacks, which makes it one of stacks. Remove one of them.", s.Name)
 	case query == nil && !s.Nested:
-		r.problem(order.CodeSyntax, s.Range, "Stack without content",
+		r.problem(problem.Syntax, s.Range, "Stack without content",
 			"The stack %q has neither tag_query nor stacks. Add tag_query to select directories, or stacks to hold other stacks.", s.Name)
 	}
 	return s
@@ -238,13 +238,13 @@ func (r *reader) variables(n *yaml.Node) map[string]string {
 	variables := map[string]string{}
 	for _, entry := range r.entries(n, "variables") {
 		if entry.Name == "" || strings.ContainsAny(entry.Name, "=\x00") {
-			r.problem(order.CodeSyntax, r.at(entry.Key), "Invalid name of a variable",
+			r.problem(problem.Syntax, r.at(entry.Key), "Invalid name of a variable",
 				"The variable %q cannot be an environment variable: a name is not empty and has no equals sign.", entry.Name)
 			continue
 		}
 		variables[entry.Name] = r.text(entry.Value, "the variable "+entry.Name)
 		if strings.Contains(variables[entry.Name], "\x00") {
-			r.problem(order.CodeBadValue, r.at(entry.Value), "Invalid value of a variable",
+			r.problem(problem.BadValue, r.at(entry.Value), "Invalid value of a variable",
 				"The value of %q has a zero byte, which nothing in an environment can have.", entry.Name)
 		}
 	}
@@ -275,13 +275,13 @@ func (r *reader) dir(entry yamldoc.Pair) DirRule {
 	rule := DirRule{Range: r.at(entry.Key)}
 	clean := path.Clean(entry.Name)
 	if path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
-		r.problem(order.CodeBadPath, rule.Range, "Directory outside of the repository",
+		r.problem(problem.BadPath, rule.Range, "Directory outside of the repository",
 			"%q is not below the root of the repository. Write the path from there, without a slash at the beginning.", entry.Name)
 		clean = "."
 	}
 	pattern, err := glob.Compile(clean)
 	if err != nil {
-		r.problem(order.CodeBadPath, rule.Range, "Invalid pattern", "%s.", upperFirst(err.Error()))
+		r.problem(problem.BadPath, rule.Range, "Invalid pattern", "%s.", upperFirst(err.Error()))
 	}
 	rule.Pattern = pattern
 	for _, entry := range r.keys(entry.Value, "an entry of dirs", dirKeys, nil) {
@@ -303,7 +303,7 @@ func (r *reader) dir(entry yamldoc.Pair) DirRule {
 func (r *reader) workspace(entry yamldoc.Pair) Workspace {
 	w := Workspace{Name: entry.Name}
 	if w.Name == "" || w.Name[0] == '-' || w.Name == "." || w.Name == ".." || strings.Contains(w.Name, "\x00") {
-		r.problem(order.CodeBadValue, r.at(entry.Key), "Invalid name of a workspace",
+		r.problem(problem.BadValue, r.at(entry.Key), "Invalid name of a workspace",
 			"There can be no workspace %q: a name is not empty, does not begin with a dash, and is not \".\" or \"..\".", w.Name)
 	}
 	for _, entry := range r.keys(entry.Value, "a workspace", workspaceKeys, nil) {
@@ -341,7 +341,7 @@ func (r *reader) whenModified(n *yaml.Node) WhenModified {
 func (r *reader) filePattern(n *yaml.Node) FilePattern {
 	p := FilePattern{Text: r.text(n, "an element of file_patterns"), Range: r.at(n)}
 	if _, err := glob.Compile(strings.ReplaceAll(strings.TrimPrefix(p.Text, "!"), dirVariable, "dir")); err != nil {
-		r.problem(order.CodeBadPath, p.Range, "Invalid pattern", "%s.", upperFirst(err.Error()))
+		r.problem(problem.BadPath, p.Range, "Invalid pattern", "%s.", upperFirst(err.Error()))
 	}
 	return p
 }
@@ -363,7 +363,7 @@ func (r *reader) dependsOn(n *yaml.Node) *DependsOn {
 			}
 		}
 		if query == nil {
-			r.problem(order.CodeSyntax, d.Range, "Missing tag_query", "depends_on needs tag_query, which says what to wait for.")
+			r.problem(problem.Syntax, d.Range, "Missing tag_query", "depends_on needs tag_query, which says what to wait for.")
 			return nil
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // RolloutOptions say where a change is to be done.
@@ -31,7 +31,7 @@ func (c *Change) Rollout(o RolloutOptions) (*rollout.Work, hcl.Diagnostics) {
 		for _, d := range s.Dirspaces {
 			unit := c.unit(d, o)
 			if unit.Kind == rollout.Components && unit.Workspace != "" {
-				diags = diags.Append(order.Problem(order.CodeBadValue, nil, "Stack with a workspace",
+				diags = diags.Append(problem.New(problem.BadValue, nil, "Stack with a workspace",
 					"The directory %s has the workspace %q in %s, but also files *.tfcomponent.hcl: such stacks have no workspaces. "+
 						"Nothing was run. Remove the workspace, or make a directory for each.", unit.Dir, unit.Workspace, ConfigFile))
 			}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // CompileOptions say how calls are ordered.
@@ -47,7 +49,7 @@ type compiler struct {
 	calls    []*Call
 	excluded []*Call
 	index    *index
-	hints    order.Hints
+	hints    nearest.Hints
 	budget   order.Budget
 	diags    hcl.Diagnostics
 }
@@ -55,7 +57,7 @@ type compiler struct {
 // find returns the calls that a requisite of a call names. Without ok there was too much to find, which is told once.
 func (c *compiler) find(r Requisite, of int) (found []int, ok bool) {
 	tell := func() {
-		c.problem(order.CodeSyntax, r.Range, "Requisites of too much",
+		c.problem(problem.Syntax, r.Range, "Requisites of too much",
 			"What the requisites up to here name comes to more than %d calls, or takes more comparisons than would be done in seconds. "+
 				"Name single calls, or fewer of them.", order.MaxReferenced)
 	}
@@ -66,8 +68,8 @@ func (c *compiler) find(r Requisite, of int) (found []int, ok bool) {
 	return found, c.budget.Spend(len(found)*order.StepsPerReferenced, tell)
 }
 
-func (c *compiler) problem(code order.Code, subject *hcl.Range, summary, detail string, args ...any) {
-	c.diags = c.diags.Append(order.Problem(code, subject, summary, detail, args...))
+func (c *compiler) problem(code problem.Code, subject *hcl.Range, summary, detail string, args ...any) {
+	c.diags = c.diags.Append(problem.New(code, subject, summary, detail, args...))
 }
 
 // expand makes a call of each function and name.
@@ -81,7 +83,7 @@ func (c *compiler) expand() {
 			}
 			list, ok := names.Value.([]any)
 			if !ok || len(list) == 0 {
-				c.problem(order.CodeNotASet, names.Range, "Invalid names", "The argument \"names\" must be a list of names, but this is a %s.", describe(names.Value))
+				c.problem(problem.NotASet, names.Range, "Invalid names", "The argument \"names\" must be a list of names, but this is a %s.", describe(names.Value))
 				continue
 			}
 			for i, name := range list {
@@ -131,18 +133,18 @@ func (c *compiler) setName(call *Call, name any, subject *hcl.Range) {
 	}
 	text, ok := Text(name)
 	if !ok || text == "" {
-		c.problem(order.CodeSyntax, subject, "Invalid name", "An entry of \"names\" must be a name, or a name with a list of arguments; there is a %s.", kindOf(name))
+		c.problem(problem.Syntax, subject, "Invalid name", "An entry of \"names\" must be a name, or a name with a list of arguments; there is a %s.", kindOf(name))
 		return
 	}
 	for _, one := range own {
 		args, ok := one.(*Map)
 		if !ok {
-			c.problem(order.CodeSyntax, subject, "Invalid argument", "The arguments of the name %q must be \"- NAME: VALUE\"; there is a %s.", text, kindOf(one))
+			c.problem(problem.Syntax, subject, "Invalid argument", "The arguments of the name %q must be \"- NAME: VALUE\"; there is a %s.", text, kindOf(one))
 			return
 		}
 		for _, entry := range args.Entries {
 			if isRequisite(entry.Key) {
-				c.problem(order.CodeSyntax, subject, "Requisite of one of several names",
+				c.problem(problem.Syntax, subject, "Requisite of one of several names",
 					"The name %q has the argument %q, but requisites are those of all names. Give %[1]q an id of its own.", text, entry.Key)
 				continue
 			}
@@ -163,7 +165,7 @@ func (c *compiler) setArg(call *Call, arg Arg) {
 	case "name":
 		text, ok := Text(arg.Value)
 		if !ok || text == "" {
-			c.problem(order.CodeSyntax, arg.Range, "Invalid name", "The argument \"name\" must be a string; this is a %s.", kindOf(arg.Value))
+			c.problem(problem.Syntax, arg.Range, "Invalid name", "The argument \"name\" must be a string; this is a %s.", kindOf(arg.Value))
 			return
 		}
 		call.Name = text
@@ -178,11 +180,11 @@ func (c *compiler) setArg(call *Call, arg Arg) {
 		call.Retry = c.retry(arg)
 	}
 	if why := withoutEffect(arg.Name); why != "" {
-		c.diags = c.diags.Append(order.Warning(order.CodeUnknownKey, arg.Range, "Argument without effect",
+		c.diags = c.diags.Append(problem.Warning(problem.UnknownKey, arg.Range, "Argument without effect",
 			"The argument %q has no effect here: %s. Leave it out, unless Salt reads this file, too.", arg.Name, why))
 	}
 	if reserved(arg.Name) {
-		c.problem(order.CodeSyntax, arg.Range, "Reserved argument", "The argument %q is set by the compiler. Leave it out.", arg.Name)
+		c.problem(problem.Syntax, arg.Range, "Reserved argument", "The argument %q is set by the compiler. Leave it out.", arg.Name)
 		return
 	}
 	if isRequisite(arg.Name) {
@@ -194,7 +196,7 @@ func (c *compiler) setArg(call *Call, arg Arg) {
 func (c *compiler) boolean(arg Arg) (value, ok bool) {
 	value, ok = arg.Value.(bool)
 	if !ok {
-		c.problem(order.CodeSyntax, arg.Range, "Invalid "+arg.Name, "The argument %q must be true or false; this is a %s.", arg.Name, kindOf(arg.Value))
+		c.problem(problem.Syntax, arg.Range, "Invalid "+arg.Name, "The argument %q must be true or false; this is a %s.", arg.Name, kindOf(arg.Value))
 	}
 	return value, ok
 }
@@ -251,14 +253,14 @@ func (c *compiler) number() {
 		case string:
 			call.Order = orderWord(n, limit, aMillion)
 		default:
-			c.problem(order.CodeBadNumber, call.ranges["order"], "Invalid order", "The argument \"order\" must be a number, \"first\" or \"last\"; this is a %s.", kindOf(n))
+			c.problem(problem.BadNumber, call.ranges["order"], "Invalid order", "The argument \"order\" must be a number, \"first\" or \"last\"; this is a %s.", kindOf(n))
 		}
 		call.Order += float64(call.nth) / 10_000
 		if call.Order < 0 {
 			call.Order += limit + aMillion
 		}
 		if call.Order-call.Order != 0 {
-			c.problem(order.CodeBadNumber, call.ranges["order"], "Invalid order", "The argument \"order\" must be a finite number.")
+			c.problem(problem.BadNumber, call.ranges["order"], "Invalid order", "The argument \"order\" must be a finite number.")
 		}
 	}
 }
@@ -280,10 +282,10 @@ func (c *compiler) exclude() {
 	for _, exclusion := range c.high.Exclude {
 		switch {
 		case exclusion.ID != "" && c.high.find(exclusion.ID) == nil:
-			c.diags = c.diags.Append(order.Warning(order.CodeUnknownRef, exclusion.Range, "Exclusion of an unknown id",
+			c.diags = c.diags.Append(problem.Warning(problem.UnknownRef, exclusion.Range, "Exclusion of an unknown id",
 				"No loaded SLS declares the id %q, so that nothing is excluded.%s", exclusion.ID, c.hints.DidYouMean(exclusion.ID, slices.Values(c.high.names()))))
 		case exclusion.SLS != "" && !slices.Contains(c.high.Loaded, exclusion.SLS):
-			c.diags = c.diags.Append(order.Warning(order.CodeUnknownRef, exclusion.Range, "Exclusion of an unknown SLS",
+			c.diags = c.diags.Append(problem.Warning(problem.UnknownRef, exclusion.Range, "Exclusion of an unknown SLS",
 				"The SLS %q is not loaded, so that nothing is excluded.%s", exclusion.SLS, c.hints.DidYouMean(exclusion.SLS, slices.Values(c.high.Loaded))))
 		}
 		ids[exclusion.ID], files[exclusion.SLS] = true, true
@@ -333,7 +335,7 @@ func (c *Call) node(tie Tie) order.Node {
 
 // Place returns where the call is declared.
 func (c *Call) Place() order.Place {
-	return order.PlaceAt(c.Range)
+	return problem.PlaceAt(c.Range)
 }
 
 // resolve finds the calls that requisites name.
@@ -373,11 +375,11 @@ func (c *compiler) isEmptyFile(r Requisite) bool {
 // unknown reports a requisite that matches nothing (lines C-16 and C-40).
 func (c *compiler) unknown(call *Call, kind string, r Requisite) {
 	if slices.ContainsFunc(c.excluded, r.matcher()) {
-		c.problem(order.CodeUnknownRef, r.Range, "Requisite is excluded", "The %q requisite %s of %s in %s names what is excluded. Remove the requisite, or do not exclude it.",
+		c.problem(problem.UnknownRef, r.Range, "Requisite is excluded", "The %q requisite %s of %s in %s names what is excluded. Remove the requisite, or do not exclude it.",
 			kind, r, call, call.Range.Filename)
 		return
 	}
-	c.problem(order.CodeUnknownRef, r.Range, "Unknown requisite", "The %q requisite %s of %s in %s matches nothing: no loaded SLS has such a call.%s",
+	c.problem(problem.UnknownRef, r.Range, "Unknown requisite", "The %q requisite %s of %s in %s matches nothing: no loaded SLS has such a call.%s",
 		kind, r, call, call.Range.Filename, c.instead(r))
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // tree makes a file system of an archive; text before its first file is blah.sls.
@@ -73,7 +73,7 @@ func problems(t *testing.T, archive string, names ...string) (short []string, al
 		if diag.Subject != nil {
 			at = fmt.Sprintf(" %s:%d:%d", diag.Subject.Filename, diag.Subject.Start.Line, diag.Subject.Start.Column)
 		}
-		short = append(short, fmt.Sprintf("%s%s %s", order.CodeOf(diag), at, diag.Summary))
+		short = append(short, fmt.Sprintf("%s%s %s", problem.CodeOf(diag), at, diag.Summary))
 	}
 	return short, diags
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
@@ -21,8 +21,8 @@ type decoder struct {
 	diags hcl.Diagnostics
 }
 
-func (d *decoder) problem(code order.Code, node *yaml.Node, summary, detail string, args ...any) {
-	d.diags = d.diags.Append(order.Problem(code, yamldoc.Range(d.file, node), summary, detail, args...))
+func (d *decoder) problem(code problem.Code, node *yaml.Node, summary, detail string, args ...any) {
+	d.diags = d.diags.Append(problem.New(code, yamldoc.Range(d.file, node), summary, detail, args...))
 }
 
 // value returns what a node stands for: one of the types of a [Map].
@@ -80,7 +80,7 @@ func (d *decoder) scalar(node *yaml.Node) any {
 			return number
 		}
 	}
-	d.problem(order.CodeSyntax, node, "Unsupported YAML tag", "Values with the tag %s are not supported. Use a string, number or boolean.", node.Tag)
+	d.problem(problem.Syntax, node, "Unsupported YAML tag", "Values with the tag %s are not supported. Use a string, number or boolean.", node.Tag)
 	return nil
 }
 
@@ -131,6 +131,6 @@ func (d *decoder) merged(node *yaml.Node) []yamldoc.Pair {
 		}
 		return all
 	}
-	d.problem(order.CodeSyntax, node, "Invalid merge", "After \"<<:\" must stand a mapping, or a list of them; this is a %s.", yamldoc.Kind(node))
+	d.problem(problem.Syntax, node, "Invalid merge", "After \"<<:\" must stand a mapping, or a list of them; this is a %s.", yamldoc.Kind(node))
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // extend applies all extensions in the order of loading.
@@ -22,7 +22,7 @@ func (l *loader) extend() {
 			if name := l.declares(extension.id); name != "" {
 				hint = fmt.Sprintf(" The SLS %q does: include it.", name)
 			}
-			l.problem(order.CodeUnknownRef, extension.subject, "Extension of an unknown id", "No loaded SLS declares the id %q.%s", extension.id, hint)
+			l.problem(problem.UnknownRef, extension.subject, "Extension of an unknown id", "No loaded SLS declares the id %q.%s", extension.id, hint)
 			continue
 		}
 		for _, module := range extension.modules {
@@ -35,7 +35,7 @@ func (l *loader) extendModule(id *ID, with *Module) {
 	module := id.module(with.Name)
 	if module == nil {
 		if with.Function == "" {
-			l.problem(order.CodeUnknownRef, with.Range, "Extension of an unknown module",
+			l.problem(problem.UnknownRef, with.Range, "Extension of an unknown module",
 				"The id %q does not have the module %q. To add it, write \"%[2]s.FUNCTION:\".", id.Name, with.Name)
 			return
 		}

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
@@ -28,7 +28,7 @@ func (f *fileReader) read(root *yaml.Node) {
 		return
 	}
 	if root.Kind != yaml.MappingNode {
-		f.problem(order.CodeSyntax, root, "SLS is no mapping", "An SLS file is a mapping from ids to what is to be done; this is a %s.", yamldoc.Kind(root))
+		f.problem(problem.Syntax, root, "SLS is no mapping", "An SLS file is a mapping from ids to what is to be done; this is a %s.", yamldoc.Kind(root))
 		return
 	}
 	for _, pair := range f.pairs(root) {
@@ -40,7 +40,7 @@ func (f *fileReader) read(root *yaml.Node) {
 		case pair.Name == "extend":
 			f.readExtends(pair.Value)
 		case strings.HasPrefix(pair.Name, "__"):
-			f.problem(order.CodeSyntax, pair.Key, "Reserved id", "Ids with two leading underscores are reserved. Choose another id than %q.", pair.Name)
+			f.problem(problem.Syntax, pair.Key, "Reserved id", "Ids with two leading underscores are reserved. Choose another id than %q.", pair.Name)
 		default:
 			if modules := f.modules(pair, false); modules != nil {
 				f.ids = append(f.ids, &ID{Name: pair.Name, SLS: f.sls, Env: f.env, Modules: modules, Range: yamldoc.Range(f.file, pair.Key)})
@@ -59,7 +59,7 @@ func (f *fileReader) list(node *yaml.Node, what string) []*yaml.Node {
 		}
 		return elements
 	case yamldoc.Kind(node) != "null":
-		f.problem(order.CodeNotASet, node, "List expected", "%s must be a list, but this is a %s. Put each entry on a line of its own after a dash.",
+		f.problem(problem.NotASet, node, "List expected", "%s must be a list, but this is a %s. Put each entry on a line of its own after a dash.",
 			what, yamldoc.Kind(node))
 	}
 	return nil
@@ -68,7 +68,7 @@ func (f *fileReader) list(node *yaml.Node, what string) []*yaml.Node {
 func (f *fileReader) readIncludes(node *yaml.Node) {
 	for _, element := range f.list(node, "The argument of \"include\"") {
 		if element.Kind != yaml.ScalarNode {
-			f.problem(order.CodeSyntax, element, "Invalid include", "An include is the name of an SLS; this is a %s.", yamldoc.Kind(element))
+			f.problem(problem.Syntax, element, "Invalid include", "An include is the name of an SLS; this is a %s.", yamldoc.Kind(element))
 			continue
 		}
 		f.includes = append(f.includes, Requisite{Identifier: element.Value, Range: yamldoc.Range(f.file, element)})
@@ -92,7 +92,7 @@ func (f *fileReader) readExcludes(node *yaml.Node) {
 			}
 		}
 		if element.Kind == yaml.MappingNode && len(element.Content) != 2 || (exclusion.SLS == "") == (exclusion.ID == "") {
-			f.problem(order.CodeSyntax, element, "Invalid exclusion", "An entry of \"exclude\" is either \"sls: NAME\" or \"id: ID\".")
+			f.problem(problem.Syntax, element, "Invalid exclusion", "An entry of \"exclude\" is either \"sls: NAME\" or \"id: ID\".")
 			continue
 		}
 		f.excludes = append(f.excludes, exclusion)
@@ -101,7 +101,7 @@ func (f *fileReader) readExcludes(node *yaml.Node) {
 
 func (f *fileReader) readExtends(node *yaml.Node) {
 	if node.Kind != yaml.MappingNode {
-		f.problem(order.CodeSyntax, node, "Invalid extension", "The argument of \"extend\" is a mapping from ids to what is added to them; this is a %s.", yamldoc.Kind(node))
+		f.problem(problem.Syntax, node, "Invalid extension", "The argument of \"extend\" is a mapping from ids to what is added to them; this is a %s.", yamldoc.Kind(node))
 		return
 	}
 	for _, pair := range f.pairs(node) {
@@ -122,7 +122,7 @@ func (f *fileReader) modules(id yamldoc.Pair, extends bool) []*Module {
 		return []*Module{module}
 	}
 	if node.Kind != yaml.MappingNode || len(node.Content) == 0 {
-		f.problem(order.CodeSyntax, node, "Nothing to do", "Under the id %q there must be \"MODULE.FUNCTION:\" with its arguments, but there is a %s.",
+		f.problem(problem.Syntax, node, "Nothing to do", "Under the id %q there must be \"MODULE.FUNCTION:\" with its arguments, but there is a %s.",
 			id.Name, yamldoc.Kind(node))
 		return nil
 	}
@@ -133,7 +133,7 @@ func (f *fileReader) modules(id yamldoc.Pair, extends bool) []*Module {
 			continue
 		}
 		if other := (&ID{Modules: modules}).module(module.Name); other != nil {
-			f.problem(order.CodeDuplicateID, pair.Key, "Module used twice",
+			f.problem(problem.DuplicateID, pair.Key, "Module used twice",
 				"The id %q has the module %q already at %s. An id has each module once; use a second id.", id.Name, module.Name, place(other.Range))
 			continue
 		}
@@ -150,7 +150,7 @@ func (f *fileReader) module(id string, pair yamldoc.Pair, extends bool) *Module 
 		switch element.Kind {
 		case yaml.ScalarNode:
 			if m.Function != "" {
-				f.problem(order.CodeSyntax, element, "Several functions", "The module %q of the id %q has the function %q already. Is %q an argument without its value?",
+				f.problem(problem.Syntax, element, "Several functions", "The module %q of the id %q has the function %q already. Is %q an argument without its value?",
 					name, id, m.Function, element.Value)
 				continue
 			}
@@ -160,15 +160,15 @@ func (f *fileReader) module(id string, pair yamldoc.Pair, extends bool) *Module 
 				f.argument(m, arg)
 			}
 		default:
-			f.problem(order.CodeSyntax, element, "Invalid argument", "An argument is \"- NAME: VALUE\"; this is a %s.", yamldoc.Kind(element))
+			f.problem(problem.Syntax, element, "Invalid argument", "An argument is \"- NAME: VALUE\"; this is a %s.", yamldoc.Kind(element))
 		}
 	}
 	if !isWord(m.Name) || m.Function != "" && !isWord(m.Function) {
-		f.problem(order.CodeSyntax, pair.Key, "Invalid function name", "%q is no \"MODULE.FUNCTION\": these are words of letters, digits and underscores.", pair.Name)
+		f.problem(problem.Syntax, pair.Key, "Invalid function name", "%q is no \"MODULE.FUNCTION\": these are words of letters, digits and underscores.", pair.Name)
 		return nil
 	}
 	if m.Function == "" && !extends && len(f.diags) == before {
-		f.problem(order.CodeSyntax, pair.Key, "Function missing", "It is not said which function of the module %q is to be called for the id %q. Write \"%s.FUNCTION:\".",
+		f.problem(problem.Syntax, pair.Key, "Function missing", "It is not said which function of the module %q is to be called for the id %q. Write \"%s.FUNCTION:\".",
 			name, id, name)
 		return nil
 	}
@@ -188,7 +188,7 @@ func isWord(name string) bool {
 func (f *fileReader) argument(m *Module, pair yamldoc.Pair) {
 	arg := Arg{Name: pair.Name, Range: yamldoc.Range(f.file, pair.Value)}
 	if m.arg(arg.Name) != nil {
-		f.problem(order.CodeDuplicateID, pair.Key, "Repeated argument", "The argument %q is given twice. Keep one of them.", arg.Name)
+		f.problem(problem.DuplicateID, pair.Key, "Repeated argument", "The argument %q is given twice. Keep one of them.", arg.Name)
 		return
 	}
 	switch {
@@ -249,5 +249,5 @@ func (f *fileReader) requisitePair(pair yamldoc.Pair) (Requisite, bool) {
 }
 
 func (f *fileReader) invalidRequisite(node *yaml.Node) {
-	f.problem(order.CodeSyntax, node, "Invalid requisite", "A requisite is \"- MODULE: ID\" or the id alone.")
+	f.problem(problem.Syntax, node, "Invalid requisite", "A requisite is \"- MODULE: ID\" or the id alone.")
 }

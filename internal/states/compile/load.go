@@ -13,7 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/userfile"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
@@ -55,7 +56,7 @@ type loader struct {
 	next    int // order number of the next call without one
 	begun   int // how many files are loaded or being loaded
 	extends []extension
-	hints   order.Hints
+	hints   nearest.Hints
 	diags   hcl.Diagnostics
 
 	names     []string          // of all files in the tree; nil until somebody asks
@@ -74,8 +75,8 @@ type extension struct {
 	modules []*Module
 }
 
-func (l *loader) problem(code order.Code, subject *hcl.Range, summary, detail string, args ...any) {
-	l.diags = l.diags.Append(order.Problem(code, subject, summary, detail, args...))
+func (l *loader) problem(code problem.Code, subject *hcl.Range, summary, detail string, args ...any) {
+	l.diags = l.diags.Append(problem.New(code, subject, summary, detail, args...))
 }
 
 // visit loads a file, after what it includes. One that is being loaded, or was, is passed over (line C-13).
@@ -116,7 +117,7 @@ func (l *loader) visit(sls string, from *hcl.Range) {
 // declare adds an id and numbers its calls.
 func (l *loader) declare(id *ID) {
 	if other := l.high.find(id.Name); other != nil {
-		l.problem(order.CodeDuplicateID, id.Range, "Repeated id",
+		l.problem(problem.DuplicateID, id.Range, "Repeated id",
 			"The id %q is already declared at %s. Each id stands for one thing: rename one of them, or change the first with \"extend\".",
 			id.Name, place(other.Range))
 		return
@@ -137,7 +138,7 @@ func place(r *hcl.Range) string {
 	if r == nil {
 		return "an unknown place"
 	}
-	return order.PlaceOf(*r).String()
+	return problem.PlaceOf(*r).String()
 }
 
 // read returns the content of an SLS file and its path below the root.
@@ -149,7 +150,7 @@ func (l *loader) read(sls string, from *hcl.Range) (file string, src []byte, ok 
 		case err == nil:
 			return file, src, true
 		case !errors.Is(err, fs.ErrNotExist):
-			l.problem(order.CodeBadPath, from, "SLS file cannot be read", "The file of the SLS %q cannot be read: %s.", sls, userfile.Reason(err))
+			l.problem(problem.BadPath, from, "SLS file cannot be read", "The file of the SLS %q cannot be read: %s.", sls, userfile.Reason(err))
 			return "", nil, false
 		}
 	}
@@ -157,7 +158,7 @@ func (l *loader) read(sls string, from *hcl.Range) (file string, src []byte, ok 
 	if name, ok := strings.CutSuffix(sls, ".sls"); ok {
 		hint = " The extension is left out: " + name + "."
 	}
-	l.problem(order.CodeUnknownRef, from, "Unknown SLS", "There is no SLS %q: neither %s nor %s exists.%s",
+	l.problem(problem.UnknownRef, from, "Unknown SLS", "There is no SLS %q: neither %s nor %s exists.%s",
 		sls, path.Join(l.opts.Dir, base+".sls"), path.Join(l.opts.Dir, base, "init.sls"), hint)
 	return "", nil, false
 }
@@ -223,7 +224,7 @@ func (l *loader) known() []string {
 // absolute checks the name of an SLS file. Its words are the elements of a path, so that it cannot lead out of the root.
 func (l *loader) absolute(name string, from *hcl.Range) (string, bool) {
 	if strings.ContainsAny(name, "/\\\x00") || slices.Contains(strings.Split(name, "."), "") {
-		l.problem(order.CodeBadPath, from, "Invalid SLS name",
+		l.problem(problem.BadPath, from, "Invalid SLS name",
 			"%q is no name of an SLS. Write the path below the root with dots and without the extension: \"web.config\" is web/config.sls.", name)
 		return "", false
 	}
@@ -243,7 +244,7 @@ func (l *loader) relative(sls string, isInit bool, include Requisite) (string, b
 	}
 	up := dots - 1
 	if up > len(levels) {
-		l.problem(order.CodeBadPath, include.Range, "Include leads out of the root",
+		l.problem(problem.BadPath, include.Range, "Include leads out of the root",
 			"The leading dots of %q lead above the root of the SLS files. Leave out %d of them.", include.Identifier, up-len(levels))
 		return "", false
 	}
@@ -276,7 +277,7 @@ func parse(file string, src []byte) (*yaml.Node, hcl.Diagnostics) {
 }
 
 func needsRendering(subject *hcl.Range, what string) *hcl.Diagnostic {
-	return order.Problem(order.CodeSyntax, subject, "Rendering is not supported",
+	return problem.New(problem.Syntax, subject, "Rendering is not supported",
 		"%s cairn reads SLS files as plain YAML and renders no templates. Write out what the template makes, or put the text in quotes "+
 			"if it is meant as it stands.", what)
 }

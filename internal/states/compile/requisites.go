@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // turnAround gives the requisites that calls declare for others to these (line C-35).
@@ -64,14 +65,14 @@ func (c *compiler) takeOver() {
 				c.unknown(call, use, requisite)
 			}
 			for _, other := range found {
-				b.Edge(order.Edge{From: other, To: i, Reason: use + " " + requisite.String(), Place: order.PlaceAt(requisite.Range)})
+				b.Edge(order.Edge{From: other, To: i, Reason: use + " " + requisite.String(), Place: problem.PlaceAt(requisite.Range)})
 				call.targets[use] = append(call.targets[use], other)
 			}
 		}
 	}
 	graph, err := b.Build()
 	if err != nil {
-		c.diags = c.diags.Extend(order.Diagnostics(err))
+		c.diags = c.diags.Extend(problem.OfCycles(err))
 		return
 	}
 	for _, n := range graph.Sequence(order.ByDemand, nil) {
@@ -129,7 +130,7 @@ func newLow(calls []*Call) (*Low, hcl.Diagnostics) {
 	}
 	graph, err := g.builder.Build()
 	if err != nil {
-		return nil, order.Diagnostics(l.withoutTrials(err))
+		return nil, problem.OfCycles(l.withoutTrials(err))
 	}
 	l.graph = graph
 	return l, nil
@@ -170,7 +171,7 @@ func (g *grapher) requisites(call int) {
 		}
 		for i, target := range c.targets[kind] {
 			requisite := c.requisites[kind][c.named[kind][i]]
-			edge := order.Edge{Reason: fmt.Sprintf("%s %s of %s", kind, requisite, c), Place: order.PlaceAt(requisite.Range)}
+			edge := order.Edge{Reason: fmt.Sprintf("%s %s of %s", kind, requisite, c), Place: problem.PlaceAt(requisite.Range)}
 			g.edges(call, target, kind, edge)
 		}
 	}

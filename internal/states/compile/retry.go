@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // Retry says how often a call is made until its result is the one that is wanted. The zero value is once.
@@ -35,7 +36,7 @@ func (c *compiler) retry(arg Arg) Retry {
 			c.retryEntry(&r, entry, arg)
 		}
 	default:
-		c.problem(order.CodeSyntax, arg.Range, "Invalid retry",
+		c.problem(problem.Syntax, arg.Range, "Invalid retry",
 			"The argument \"retry\" must be true, or a mapping with attempts, until, interval and splay; this is a %s.", kindOf(value))
 	}
 	return r
@@ -43,7 +44,7 @@ func (c *compiler) retry(arg Arg) Retry {
 
 func (c *compiler) retryEntry(r *Retry, entry Entry, arg Arg) {
 	invalid := func(what string) {
-		c.problem(order.CodeSyntax, arg.Range, "Invalid retry", "The entry %q of \"retry\" must be %s.", entry.Key, what)
+		c.problem(problem.Syntax, arg.Range, "Invalid retry", "The entry %q of \"retry\" must be %s.", entry.Key, what)
 	}
 	switch entry.Key {
 	case "attempts":
@@ -72,8 +73,8 @@ func (c *compiler) retryEntry(r *Retry, entry Entry, arg Arg) {
 			r.Splay = duration
 		}
 	default:
-		c.problem(order.CodeUnknownKey, arg.Range, "Invalid retry", "\"retry\" has no entry %q.%s It has attempts, until, interval and splay.",
-			entry.Key, order.DidYouMean(entry.Key, []string{"attempts", "until", "interval", "splay"}))
+		c.problem(problem.UnknownKey, arg.Range, "Invalid retry", "\"retry\" has no entry %q.%s It has attempts, until, interval and splay.",
+			entry.Key, nearest.DidYouMean(entry.Key, []string{"attempts", "until", "interval", "splay"}))
 	}
 }
 

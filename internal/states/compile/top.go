@@ -13,7 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/userfile"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
@@ -38,7 +39,7 @@ func LoadTop(files fs.FS, id string, opts LoadOptions) (*High, hcl.Diagnostics) 
 		}
 	}
 	if !l.topMatched && !l.diags.HasErrors() {
-		l.problem(order.CodeUnknownRef, l.topSection, "No target matches", "In the environment %q of %s, no target matches the id %q of this machine.%s "+
+		l.problem(problem.UnknownRef, l.topSection, "No target matches", "In the environment %q of %s, no target matches the id %q of this machine.%s "+
 			"Give the right one with -id, or name the SLS files.", l.opts.Env, path.Join(opts.Dir, topName), id, l.topTargets())
 	}
 	l.extend()
@@ -58,11 +59,11 @@ func (l *loader) readTop() []target {
 	shown := path.Join(l.opts.Dir, topName)
 	src, err := yamldoc.ReadFile(l.files, topName)
 	if errors.Is(err, fs.ErrNotExist) {
-		l.problem(order.CodeBadPath, nil, "No top file", "There is no file %s, which would say what this machine gets. Make one, or name the SLS files.", shown)
+		l.problem(problem.BadPath, nil, "No top file", "There is no file %s, which would say what this machine gets. Make one, or name the SLS files.", shown)
 		return nil
 	}
 	if err != nil {
-		l.problem(order.CodeBadPath, nil, "Top file cannot be read", "The file %s cannot be read: %s.", shown, userfile.Reason(err))
+		l.problem(problem.BadPath, nil, "Top file cannot be read", "The file %s cannot be read: %s.", shown, userfile.Reason(err))
 		return nil
 	}
 	root, diags := parse(shown, src)
@@ -111,7 +112,7 @@ type topReader struct {
 
 func (t *topReader) read(root *yaml.Node) {
 	if root == nil || root.Kind != yaml.MappingNode {
-		t.diags = t.diags.Append(order.Problem(order.CodeSyntax, &hcl.Range{Filename: t.file, Start: hcl.InitialPos, End: hcl.InitialPos}, "Top file is no mapping",
+		t.diags = t.diags.Append(problem.New(problem.Syntax, &hcl.Range{Filename: t.file, Start: hcl.InitialPos, End: hcl.InitialPos}, "Top file is no mapping",
 			"A top file is a mapping from environments to targets, and from these to lists of SLS files: \"base: {'web*': [nginx]}\"."))
 		return
 	}
@@ -123,7 +124,7 @@ func (t *topReader) read(root *yaml.Node) {
 		}
 		t.section = yamldoc.Range(t.file, pair.Key)
 		if pair.Value.Kind != yaml.MappingNode {
-			t.problem(order.CodeSyntax, pair.Value, "Invalid environment", "The environment %q must be a mapping from targets to lists of SLS files; this is a %s.",
+			t.problem(problem.Syntax, pair.Value, "Invalid environment", "The environment %q must be a mapping from targets to lists of SLS files; this is a %s.",
 				pair.Name, yamldoc.Kind(pair.Value))
 			continue
 		}
@@ -132,7 +133,7 @@ func (t *topReader) read(root *yaml.Node) {
 		}
 	}
 	if t.section == nil {
-		t.problem(order.CodeUnknownRef, root, "Unknown environment", "The top file has no environment %q.%s Choose one with -env.", t.env, order.DidYouMean(t.env, names))
+		t.problem(problem.UnknownRef, root, "Unknown environment", "The top file has no environment %q.%s Choose one with -env.", t.env, nearest.DidYouMean(t.env, names))
 	}
 }
 
@@ -156,17 +157,17 @@ func (t *topReader) target(pair yamldoc.Pair) {
 				case "ignore_missing":
 					one.ignoreMissing = t.value(option.Value) == true
 				default:
-					t.problem(order.CodeUnknownKey, option.Key, "Unknown option of a target", "Targets have no option %q.%s They have match and ignore_missing.",
-						option.Name, order.DidYouMean(option.Name, []string{"match", "ignore_missing"}))
+					t.problem(problem.UnknownKey, option.Key, "Unknown option of a target", "Targets have no option %q.%s They have match and ignore_missing.",
+						option.Name, nearest.DidYouMean(option.Name, []string{"match", "ignore_missing"}))
 				}
 			}
 		default:
-			t.problem(order.CodeSyntax, element, "Invalid SLS name", "Under a target stand names of SLS files; this is a %s.", yamldoc.Kind(element))
+			t.problem(problem.Syntax, element, "Invalid SLS name", "Under a target stand names of SLS files; this is a %s.", yamldoc.Kind(element))
 		}
 	}
 	var err error
 	if one.matches, err = matcher(match, pair.Name); err != nil {
-		t.problem(order.CodeSyntax, matchNode, "Target cannot be matched", "Whether the target %q is this machine cannot be said: %s.", pair.Name, err)
+		t.problem(problem.Syntax, matchNode, "Target cannot be matched", "Whether the target %q is this machine cannot be said: %s.", pair.Name, err)
 		return
 	}
 	t.targets = append(t.targets, one)

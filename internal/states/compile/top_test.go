@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 func loadTop(id, archive string) (*High, string) {
@@ -20,7 +20,7 @@ func loadTop(id, archive string) (*High, string) {
 		if diag.Subject != nil {
 			at = fmt.Sprintf(" %s:%d:%d", diag.Subject.Filename, diag.Subject.Start.Line, diag.Subject.Start.Column)
 		}
-		found = append(found, fmt.Sprintf("%s%s %s", order.CodeOf(diag), at, diag.Summary))
+		found = append(found, fmt.Sprintf("%s%s %s", problem.CodeOf(diag), at, diag.Summary))
 	}
 	return high, strings.Join(found, "; ")
 }

@@ -20,7 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/states/compile"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
@@ -371,7 +371,7 @@ func (c *call) nearSource(name string) string {
 	for i, entry := range entries {
 		names[i] = path.Join(path.Dir(name), entry.Name())
 	}
-	near := order.Nearest(name, names)
+	near := nearest.Name(name, names)
 	if near == "" || len(path.Base(name)) <= 2 { // near to any short name
 		return ""
 	}

@@ -15,7 +15,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
@@ -155,14 +156,14 @@ func (h *Host) check(one *compile.Call, known map[string]*function) hcl.Diagnost
 		switch {
 		case !listed && (isProgram || f.any):
 		case !listed && unsupported[entry.Key] != "":
-			diags = diags.Append(order.Problem(order.CodeUnknownKey, one.ArgRange(entry.Key), "Unsupported argument",
+			diags = diags.Append(problem.New(problem.UnknownKey, one.ArgRange(entry.Key), "Unsupported argument",
 				"The argument %q of %s.%s is not supported: %s.", entry.Key, c.Module, c.Function, unsupported[entry.Key]))
 		case !listed:
-			diags = diags.Append(order.Problem(order.CodeUnknownKey, one.ArgRange(entry.Key), "Unknown argument",
+			diags = diags.Append(problem.New(problem.UnknownKey, one.ArgRange(entry.Key), "Unknown argument",
 				"The function %s.%s has no argument %q.%s It has: %s.", c.Module, c.Function, entry.Key,
-				order.DidYouMean(entry.Key, argNames(f)), strings.Join(argNames(f), ", ")))
+				nearest.DidYouMean(entry.Key, argNames(f)), strings.Join(argNames(f), ", ")))
 		case !expected.accepts(entry.Value):
-			diags = diags.Append(order.Problem(order.CodeSyntax, one.ArgRange(entry.Key), "Wrong type of argument",
+			diags = diags.Append(problem.New(problem.Syntax, one.ArgRange(entry.Key), "Wrong type of argument",
 				"The argument %q of %s.%s must be %s.", entry.Key, c.Module, c.Function, expected.words()))
 		}
 	}
@@ -172,7 +173,7 @@ func (h *Host) check(one *compile.Call, known map[string]*function) hcl.Diagnost
 			if wrong, ok := errors.AsType[*argumentError](err); ok {
 				subject = one.ArgRange(wrong.name)
 			}
-			diags = diags.Append(order.Problem(order.CodeSyntax, subject, "Call that cannot be made", "%s: %s.", one, err))
+			diags = diags.Append(problem.New(problem.Syntax, subject, "Call that cannot be made", "%s: %s.", one, err))
 		}
 	}
 	return diags
@@ -212,13 +213,13 @@ func argNames(f *function) []string {
 func (h *Host) unknown(one *compile.Call) *hcl.Diagnostic {
 	name := one.Module + "." + one.Function
 	if why := h.notProgram(name); why != "" {
-		return order.Problem(order.CodeUnknownRef, one.Range, "Unknown function", "cairn has no function %q, and the file of that name in the folder %s %s.",
+		return problem.New(problem.UnknownRef, one.Range, "Unknown function", "cairn has no function %q, and the file of that name in the folder %s %s.",
 			name, h.Folder, why)
 	}
 	where := "name a folder that has a program of this name with -functions=DIR"
 	if h.Folder != "" {
 		where = "put a program of this name into the folder " + h.Folder
 	}
-	return order.Problem(order.CodeUnknownRef, one.Range, "Unknown function", "cairn has no function %q.%s To run it, %s.",
-		name, order.DidYouMean(name, h.allNames()), where)
+	return problem.New(problem.UnknownRef, one.Range, "Unknown function", "cairn has no function %q.%s To run it, %s.",
+		name, nearest.DidYouMean(name, h.allNames()), where)
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
@@ -587,7 +587,7 @@ func TestChecks(t *testing.T) {
 			if len(diags) != 1 {
 				t.Fatalf("%d problems, want 1: %v", len(diags), diags)
 			}
-			got := fmt.Sprintf("%s %s %s", order.CodeOf(diags[0]), start(diags[0].Subject), diags[0].Summary)
+			got := fmt.Sprintf("%s %s %s", problem.CodeOf(diags[0]), start(diags[0].Subject), diags[0].Summary)
 			if got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
