@@ -97,15 +97,20 @@ func (p *page) cell(r componentRow, c countColumn, width int) string {
 
 // byComponent writes the table of what is planned.
 func (v *planView) byComponent() {
+	v.page.byComponent(plannedRows(v.plan), v.plan.Mode == engine.Destroy, func(c countColumn) string { return c.planned })
+}
+
+// plannedRows has the components in which there is something to count.
+func plannedRows(plan *stackplan.Plan) []componentRow {
 	var rows []componentRow
-	for _, c := range v.plan.Components {
+	for _, c := range plan.Components {
 		row := componentRow{address: c.Addr.String(), counts: c.Counts()}
-		row.deferred = row.counts.Total() == 0 && deferral.IsDeferred(v.plan, c)
+		row.deferred = row.counts.Total() == 0 && deferral.IsDeferred(plan, c)
 		if row.deferred || row.counts.Total() > 0 {
 			rows = append(rows, row)
 		}
 	}
-	v.page.byComponent(rows, v.plan.Mode == engine.Destroy, func(c countColumn) string { return c.planned })
+	return rows
 }
 
 // doneByComponent writes the table of what was done. Of an apply that did not do all, the lists of outcomes say it.

@@ -369,9 +369,14 @@ func noChanges(plan *stackplan.Plan) string {
 	return "Your infrastructure matches the configuration."
 }
 
-// planCounts is the text of the total line, without its first word.
+// planCounts is the text of the total line, without its first word. It counts the components that the table has; those
+// of which only outputs or records change count where no resource does.
 func planCounts(plan *stackplan.Plan) string {
-	return eventtext.PlanCounts(plan.Counts()) + " in " + count(changedComponents(plan), "component") + "." + movedCount(plan)
+	components := len(plannedRows(plan))
+	if components == 0 {
+		components = changedComponents(plan)
+	}
+	return eventtext.PlanCounts(plan.Counts()) + " in " + count(components, "component") + "." + movedCount(plan)
 }
 
 // changedComponents is the number of components of which something changes or is deferred.

@@ -111,6 +111,28 @@ func TestOutputsThatWereNotKnown(t *testing.T) {
 	}
 }
 
+// The total counts the components that the table lists, not those without resources.
+func TestTotalCountsRowsOfTable(t *testing.T) {
+	plan := &stackplan.Plan{Mode: engine.Destroy, Applyable: true, Complete: true}
+	for _, name := range []string{"a", "b", "c"} {
+		c := &stackplan.Component{Addr: viewtest.Instance(t, "component."+name), Action: stackplan.Delete, Complete: true}
+		if name != "c" {
+			c.Changes = []*tfjson.ResourceChange{{Address: "thing.x", Type: "thing", Name: "x", Change: &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionDelete}}}}
+		}
+		plan.Components = append(plan.Components, c)
+	}
+	want := `
+               destroy
+  component.a        1
+  component.b        1
+
+Plan: 0 to add, 0 to change, 2 to destroy in 2 components.
+`
+	if got := planText(t, plan, Options{}); !strings.HasSuffix(got, want) {
+		t.Errorf("the text does not end with%s\nbut is\n%s", want, got)
+	}
+}
+
 func TestWritePlanInColor(t *testing.T) {
 	plain := planText(t, viewtest.Plan(t), Options{})
 	colored := planText(t, viewtest.Plan(t), Options{Color: true})
