@@ -124,8 +124,8 @@ output "out" { value = "${terraform_data.this.output}!" }
 	}
 	w.Inputs["v"] = cty.StringVal("good")
 	plan := w.Plan(engine.Normal)
-	if got := plan.Outputs["o"].Action; got != stackplan.Update {
-		t.Errorf("the next plan has the action %s for the output, want update", got)
+	if got := plan.Outputs["o"].Action; got != stackplan.Create {
+		t.Errorf("the next plan has the action %s for the output, want create", got)
 	}
 	w.Apply(plan)
 	if got, want := w.State.Outputs["o"], cty.StringVal("good!"); !got.RawEquals(want) {

@@ -186,7 +186,8 @@ func (o *OutputValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Dia
 	value = withoutFailed(value)
 	change := &stackplan.OutputChange{After: value}
 	before, existed := main.planning.Prior.Outputs[name]
-	change.Action, change.Before = rootAction(before, existed, value)
+	made := existed && before.IsKnown() // else the last apply did not get to it
+	change.Action, change.Before = rootAction(before, made, value)
 	if change.Action == stackplan.NoOp && !value.IsWhollyKnown() {
 		change.Action = stackplan.Update // from what the last apply could not find out
 	}
