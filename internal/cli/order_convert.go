@@ -18,10 +18,10 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/convert"
-	"github.com/cairnstacks/cairn/internal/format/localsource"
 	"github.com/cairnstacks/cairn/internal/format/terragrunt"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
+	"github.com/cairnstacks/cairn/internal/localsource"
 )
 
 // convertOptions say what is converted.

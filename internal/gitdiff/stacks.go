@@ -13,9 +13,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/format/localsource"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/hclsource"
+	"github.com/cairnstacks/cairn/internal/localsource"
 )
 
 // Kind says how a change concerns a stack.

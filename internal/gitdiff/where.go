@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/cairnstacks/cairn/internal/format/localsource"
+	"github.com/cairnstacks/cairn/internal/localsource"
 )
 
 // DiffOf is a diff of files that are known to have changed without asking git, by their paths from a directory. Nothing is known

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/format/localsource"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
+	"github.com/cairnstacks/cairn/internal/localsource"
 )
 
 // Changed returns a cause for each dirspace that a diff concerns: a file that belongs to it has changed, or a file of a local module that it
