@@ -33,7 +33,7 @@ type stackTree struct {
 
 // changedStacks are what has changed in a tree.
 type changedStacks struct {
-	*gitdiff.Stacks
+	*terramate.Changes
 	diff       *gitdiff.Diff
 	repository *gitdiff.Repository
 }
@@ -70,7 +70,7 @@ func (t *stackTree) choose(ctx context.Context, o treeOptions) error {
 		if err != nil {
 			return err
 		}
-		changed, err := diff.Stacks(ctx, t.Tree)
+		changed, err := t.Changes(ctx, diff)
 		if err != nil {
 			return changeProblem(err)
 		}

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package gitdiff
+package gitdiff_test
 
 import (
 	"errors"
@@ -9,13 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairnstacks/cairn/internal/format/terramate"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
@@ -94,13 +94,13 @@ func (w work) changed(dir, base string) []string {
 	return list
 }
 
-func (w work) stacks(dir, base string) (*terramate.Tree, *Stacks) {
+func (w work) stacks(dir, base string) (*terramate.Tree, *terramate.Changes) {
 	w.Helper()
 	tree, diags := terramate.Load(filepath.Join(w.dir, dir))
 	if diags.HasErrors() {
 		w.Fatal(diags)
 	}
-	repository, err := Open(w.Context(), tree.Root)
+	repository, err := gitdiff.Open(w.Context(), tree.Root)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func (w work) stacks(dir, base string) (*terramate.Tree, *Stacks) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	stacks, err := diff.Stacks(w.Context(), tree)
+	stacks, err := tree.Changes(w.Context(), diff)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -178,8 +178,8 @@ func TestOrderA58(t *testing.T) {
 	w.want("", "", "/deep module m/two/templates/t.txt", "/json module m/two/templates/t.txt", "/own module m/two/templates/t.txt")
 	tree, stacks := w.stacks("", "")
 	i, _ := tree.Index("/own")
-	want := []Reason{{
-		Kind: InModule, File: "m/two/templates/t.txt", Modules: []string{"parts/p", "m/one", "m/two"},
+	want := []gitdiff.Reason{{
+		Kind: gitdiff.InModule, File: "m/two/templates/t.txt", Modules: []string{"parts/p", "m/one", "m/two"},
 		Text: "module parts/p → m/one → m/two changed: m/two/templates/t.txt changed",
 	}}
 	if diff := cmp.Diff(want, stacks.Reasons[i]); diff != "" {
@@ -206,7 +206,7 @@ func TestUncommitted(t *testing.T) {
 	w.git("add", "a/staged")
 	w.write("a/x.log", "1", "a/new\nline ü\"", "1", "a/s.tm", stack+"\n")
 	w.want("", "", "/a directory a/new\nline ü\"", "/a directory a/s.tm", "/a directory a/staged")
-	repository, err := Open(t.Context(), w.dir)
+	repository, err := gitdiff.Open(t.Context(), w.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestUncommitted(t *testing.T) {
 	}
 	var got []string
 	for _, f := range dirty {
-		got = append(got, fmt.Sprintf("%s: %s", f.Path, f.what()))
+		got = append(got, fmt.Sprintf("%s: %s", f.Path, f.What()))
 	}
 	want := []string{
 		"a/new\nline ü\": is new and not known to git", "a/s.tm: changed, not committed", "a/staged: changed, not committed",
@@ -264,11 +264,11 @@ func TestBases(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	problemOf := func(dir, base string) string {
-		repository, err := Open(t.Context(), dir)
+		repository, err := gitdiff.Open(t.Context(), dir)
 		if err == nil {
 			_, err = repository.Diff(t.Context(), base)
 		}
-		if p, ok := errors.AsType[*Problem](err); ok {
+		if p, ok := errors.AsType[*gitdiff.Problem](err); ok {
 			return p.Summary
 		}
 		return fmt.Sprint(err)
@@ -319,14 +319,6 @@ func TestConfiguredProgramsAreNotRun(t *testing.T) {
 	w.want("", "", "/a directory a/s.tm")
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("a configured program was run")
-	}
-}
-
-func TestParseNameStatus(t *testing.T) {
-	got := parseNameStatus("M\x00a\x00R087\x00b\x00c\x00A\x00d\x00C100\x00a\x00e\x00D\x00f\x00")
-	want := []File{{Path: "a"}, {Path: "c", From: "b"}, {Path: "d", Added: true}, {Path: "e"}, {Path: "f", Deleted: true}}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

@@ -21,8 +21,8 @@ type File struct {
 	Untracked      bool
 }
 
-// what says what has happened to the file.
-func (f File) what() string {
+// What says what has happened to the file.
+func (f File) What() string {
 	text := "changed"
 	switch {
 	case f.Untracked:
@@ -90,7 +90,7 @@ func (d *Diff) File(path string) *File {
 
 // Before returns the content that a file had at the base, of at most limit bytes. The path is from the top of the repository.
 func (d *Diff) Before(ctx context.Context, file string, limit int) ([]byte, error) {
-	contents, err := d.repository.contents(ctx, d.Commit, []string{file}, limit)
+	contents, err := d.ContentsBefore(ctx, []string{file}, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +99,12 @@ func (d *Diff) Before(ctx context.Context, file string, limit int) ([]byte, erro
 		return nil, fmt.Errorf("%s has no file %s of at most %d bytes", d.Base, file, limit)
 	}
 	return content, nil
+}
+
+// ContentsBefore returns the contents that files had at the base, those of at most limit bytes, by their paths from the top of the repository. One
+// process reads them all.
+func (d *Diff) ContentsBefore(ctx context.Context, files []string, limit int) (map[string][]byte, error) {
+	return d.repository.contents(ctx, d.Commit, files, limit)
 }
 
 // parseNameStatus reads status, path and, for renamed files, another path, each ended by a zero byte.

@@ -1,16 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package gitdiff finds out with git what has changed, as a [Diff], and which stacks of a tree that concerns, and why. The packages of other
-// formats find out the latter for their own stacks.
-//
-// A stack of a tree has changed if, since the base, something has changed
-//
-//   - in its directory, unless it is in that of a stack further inside,
-//   - in a local module or embedded stack that it uses, at any depth, also by the source in its terragrunt.hcl, or
-//   - of the files that it watches, or that its terragrunt.hcl includes.
-//
-// A file .tmtriggers/STACK/FILE that is new or has changed says that a stack counts as changed all the same, or that it does not.
+// Package gitdiff finds out with git what has changed, as a [Diff], and what that means for [Units]: directories that use modules, and watch files. It
+// knows no format; the packages of formats map what they have to units.
 //
 // Rules:
 //

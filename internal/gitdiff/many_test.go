@@ -1,11 +1,10 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package gitdiff
+package gitdiff_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/cairnstacks/cairn/internal/format/terramate"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -40,7 +39,7 @@ func TestProcessesDoNotGrowWithChanges(t *testing.T) {
 		if got := len(found.Gone); got != 2*stacks {
 			t.Errorf("%d stacks are gone, want %d", got, 2*stacks)
 		}
-		if renamed := slices.DeleteFunc(found.Gone, func(g Gone) bool { return g.RenamedTo == "" }); len(renamed) != stacks {
+		if renamed := slices.DeleteFunc(found.Gone, func(g gitdiff.Gone) bool { return g.RenamedTo == "" }); len(renamed) != stacks {
 			t.Errorf("%d stacks are renamed, want %d", len(renamed), stacks)
 		}
 		trace, err := os.ReadFile(log)
@@ -58,11 +57,15 @@ func TestProcessesDoNotGrowWithChanges(t *testing.T) {
 func TestContents(t *testing.T) {
 	large := strings.Repeat("x", 100)
 	w := begin(t, "empty", "", "lines", "1 blob 2\n\n3", "with space", "a", "large", large, "dir/file", "b")
-	repository, err := Open(t.Context(), w.dir)
+	repository, err := gitdiff.Open(t.Context(), w.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := repository.contents(t.Context(), "HEAD", []string{"lines", "missing", "large", "dir", "empty", "new\nline", "with space", "dir/file"}, 99)
+	diff, err := repository.Diff(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := diff.ContentsBefore(t.Context(), []string{"lines", "missing", "large", "dir", "empty", "new\nline", "with space", "dir/file"}, 99)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,38 +79,6 @@ func TestContents(t *testing.T) {
 	}
 }
 
-func TestPathIndex(t *testing.T) {
-	for seed := range uint64(100) {
-		random := rand.New(rand.NewPCG(seed, 1))
-		path := func() string {
-			return strings.Join([]string{"a", "ab", "b", "a-", "a.b"}[:1+random.IntN(2)], "/") + "/" + []string{"a", "ab", "b/c", "b"}[random.IntN(4)]
-		}
-		var files []File
-		for range random.IntN(20) {
-			file := File{Path: path()}
-			if random.IntN(3) == 0 {
-				file.From = path()
-			}
-			files = append(files, file)
-		}
-		index := newPathIndex(files)
-		for _, dir := range []string{".", "a", "a/ab", "a/b", "ab", "c"} {
-			var want []place
-			for i, file := range files {
-				below := func(path string) bool { return dir == "." || strings.HasPrefix(path, dir+"/") }
-				if below(file.Path) {
-					want = append(want, place{path: file.Path, file: i})
-				} else if file.From != "" && below(file.From) {
-					want = append(want, place{path: file.From, file: i, from: true})
-				}
-			}
-			if diff := cmp.Diff(want, inOrder(index.below(dir)), cmp.AllowUnexported(place{}), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("seed %d: below %s (-want +got):\n%s", seed, dir, diff)
-			}
-		}
-	}
-}
-
 // BenchmarkStacks finds the stacks that have changed if a file in each of them has. Each uses one of a hundred modules.
 func BenchmarkStacks(b *testing.B) {
 	for _, stacks := range []int{100, 1_000, 10_000} {
@@ -116,7 +87,7 @@ func BenchmarkStacks(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			diff := &Diff{repository: &Repository{Dir: root}}
+			var files []gitdiff.File
 			write := func(name, text string) {
 				name = filepath.Join(root, filepath.FromSlash(name))
 				if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -130,18 +101,22 @@ func BenchmarkStacks(b *testing.B) {
 				dir := fmt.Sprintf("d%03d/s%02d", i/100, i%100)
 				write(dir+"/stack.tm.hcl", "stack {\n  watch = [\"/modules/m0/README.md\"]\n}\n")
 				write(dir+"/main.tf", fmt.Sprintf("module \"m\" {\n  source = \"../../modules/m%d\"\n}\n", i%100))
-				diff.Files = append(diff.Files, File{Path: dir + "/main.tf"})
+				files = append(files, gitdiff.File{Path: dir + "/main.tf"})
 			}
 			for i := range 100 {
 				write(fmt.Sprintf("modules/m%d/main.tf", i), "")
 			}
-			diff.Files = append(diff.Files, File{Path: "modules/m0/main.tf"})
+			files = append(files, gitdiff.File{Path: "modules/m0/main.tf"})
+			diff, err := gitdiff.DiffOf(root, files...)
+			if err != nil {
+				b.Fatal(err)
+			}
 			tree, diags := terramate.Load(root)
 			if diags.HasErrors() {
 				b.Fatal(diags)
 			}
 			testenv.Measure(b, stacks, func() {
-				found, err := diff.Stacks(b.Context(), tree)
+				found, err := tree.Changes(b.Context(), diff)
 				if err != nil {
 					b.Fatal(err)
 				}

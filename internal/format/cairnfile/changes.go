@@ -73,7 +73,7 @@ func (c *Changes) addDirectories(ctx context.Context, m *Model, root string, dif
 	}
 	slices.SortFunc(tree.Stacks, func(a, b *terramate.Stack) int { return cmp.Compare(a.Path, b.Path) })
 	tree.Stacks = slices.CompactFunc(tree.Stacks, func(a, b *terramate.Stack) bool { return a.Path == b.Path })
-	found, err := diff.Stacks(ctx, tree)
+	found, err := tree.Changes(ctx, diff)
 	if err != nil {
 		return err
 	}

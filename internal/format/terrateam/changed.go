@@ -28,52 +28,27 @@ func (l *Layout) Changed(root string, diff *gitdiff.Diff) ([]Cause, error) {
 	for _, cause := range causes {
 		own[cause.Dirspace] = true
 	}
-	m := &modules{root: root, files: slices.Sorted(slices.Values(files)), calls: map[string][]localsource.Call{}}
+	sorted := slices.Sorted(slices.Values(files))
+	calls := localsource.NewCalls(root)
 	for i, d := range l.Dirspaces {
 		if own[i] {
 			continue
 		}
-		if reason := m.changedIn(d.Dir); reason != "" {
-			causes = append(causes, Cause{Dirspace: i, Reason: reason})
+		for module := range calls.Uses(filepath.Join(root, filepath.FromSlash(d.Dir))) {
+			if file := firstBelow(sorted, module.Rel); file != "" {
+				causes = append(causes, Cause{Dirspace: i, Reason: fmt.Sprintf("module %s has changed: %s", module.Rel, file)})
+				break
+			}
 		}
 	}
 	return causes, nil
 }
 
-// modules finds local modules that have changed.
-type modules struct {
-	root  string                        // absolute, without links
-	files []string                      // that have changed, from the root, sorted
-	calls map[string][]localsource.Call // by directory
-}
-
-// changedIn says which module that a directory uses has changed, "" if none has.
-func (m *modules) changedIn(dir string) string {
-	own := filepath.Join(m.root, filepath.FromSlash(dir))
-	seen := map[string]bool{own: true}
-	for queue := []string{own}; len(queue) > 0; queue = queue[1:] {
-		for _, call := range m.callsIn(queue[0]) {
-			rel, err := filepath.Rel(m.root, call.Dir)
-			if seen[call.Dir] || err != nil || !filepath.IsLocal(rel) {
-				continue
-			}
-			seen[call.Dir] = true
-			queue = append(queue, call.Dir)
-			module := filepath.ToSlash(rel)
-			at, _ := slices.BinarySearch(m.files, module+"/")
-			if at < len(m.files) && strings.HasPrefix(m.files[at], module+"/") {
-				return fmt.Sprintf("module %s has changed: %s", module, m.files[at])
-			}
-		}
+// firstBelow returns the first of sorted files that is in a directory or below it, "" if none is.
+func firstBelow(files []string, dir string) string {
+	at, _ := slices.BinarySearch(files, dir+"/")
+	if at < len(files) && strings.HasPrefix(files[at], dir+"/") {
+		return files[at]
 	}
 	return ""
-}
-
-func (m *modules) callsIn(dir string) []localsource.Call {
-	calls, known := m.calls[dir]
-	if !known {
-		calls, _ = localsource.In(dir) //nolint:errcheck // what is not there calls nothing; the engine says so
-		m.calls[dir] = calls
-	}
-	return calls
 }

@@ -1,21 +1,20 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package gitdiff
+package terramate
 
 import (
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/hclsource"
-	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
@@ -23,43 +22,38 @@ import (
 // are the paths of stacks. What counts is that such a file was added or changed; what is in those that were there before has had its effect.
 const triggersDir = "/.tmtriggers"
 
-// trigger returns the path of the stack that a file is a trigger of.
-func (f *finder) trigger(file string) (stackPath string, ok bool) {
-	inTree, ok := f.inTree(file)
-	if !ok || !strings.HasPrefix(inTree, triggersDir+"/") {
-		return "", false
-	}
-	return path.Dir(strings.TrimPrefix(inTree, triggersDir)), true
-}
+// isTrigger reports whether a file says something of a stack in whose directory it is not, by its path from the root.
+func isTrigger(file string) bool { return strings.HasPrefix(file, triggersDir+"/") }
 
 // triggers adds the stacks that files say are to count as changed, and takes away those that are not to.
 func (f *finder) triggers() {
-	ignored, changed := map[int]bool{}, map[int]Reason{}
+	ignored, changed := map[int]bool{}, map[int]gitdiff.Reason{}
 	for _, file := range f.diff.Files {
-		stackPath, ok := f.trigger(file.Path)
-		if !ok || file.Deleted || !strings.HasSuffix(file.Path, ".tm.hcl") && !strings.HasSuffix(file.Path, ".tm") {
+		inTree, ok := f.inTree(file.Path)
+		if !ok || !isTrigger(inTree) || file.Deleted || !strings.HasSuffix(file.Path, ".tm.hcl") && !strings.HasSuffix(file.Path, ".tm") {
 			continue
 		}
+		stackPath := path.Dir(strings.TrimPrefix(inTree, triggersDir))
 		i, ok := f.tree.Index(stackPath)
 		if !ok {
-			f.note(file.Path, "Trigger of no stack", "The file is a trigger of %s, where there is no stack, and has no effect. Remove it.", stackPath)
+			f.note(inTree, "Trigger of no stack", "The file is a trigger of %s, where there is no stack, and has no effect. Remove it.", stackPath)
 			continue
 		}
-		kind, reason, err := readTrigger(f.diff.repository.Dir, file.Path)
+		kind, reason, err := readTrigger(f.tree.Root, strings.TrimPrefix(inTree, "/"))
 		switch {
 		case err != nil:
-			f.note(file.Path, "Trigger not readable", "The file cannot be read as a trigger: %s. %s counts as changed.", err, stackPath)
+			f.note(inTree, "Trigger not readable", "The file cannot be read as a trigger: %s. %s counts as changed.", err, stackPath)
 		case kind == "ignore-change":
 			ignored[i] = true
 			continue
 		case kind != "changed":
-			f.note(file.Path, "Unknown kind of trigger", "The trigger is of the type %q; there are \"changed\" and \"ignore-change\". %s counts as changed.", kind, stackPath)
+			f.note(inTree, "Unknown kind of trigger", "The trigger is of the type %q; there are \"changed\" and \"ignore-change\". %s counts as changed.", kind, stackPath)
 		}
 		text := "it was triggered by " + file.Path
 		if reason != "" {
 			text += ": " + reason
 		}
-		changed[i] = Reason{Kind: Triggered, File: file.Path, Text: text}
+		changed[i] = gitdiff.Reason{Kind: gitdiff.Triggered, File: file.Path, Text: text}
 	}
 	for i := range ignored {
 		delete(f.result.Reasons, i)
@@ -67,13 +61,6 @@ func (f *finder) triggers() {
 	for i, reason := range changed {
 		f.add(i, reason)
 	}
-}
-
-// note adds a warning about a file of the tree, by its path from the top of the repository.
-func (f *finder) note(file, summary, detail string, args ...any) {
-	inTree, _ := f.inTree(file)
-	at := &hcl.Range{Filename: filepath.Join(f.tree.Root, filepath.FromSlash(inTree))}
-	f.result.Notes = f.result.Notes.Append(problem.Warning(problem.BadValue, at, summary, detail, args...))
 }
 
 // readTrigger reads the block "trigger" of a file.
