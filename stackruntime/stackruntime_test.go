@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/stacktest"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
@@ -125,5 +126,30 @@ func TestCanceledPlanSaysSo(t *testing.T) {
 	plan, diags := stackruntime.Plan(ctx, stackruntime.PlanRequest{Options: opts})
 	if !diags.HasErrors() || plan.Applyable {
 		t.Errorf("plan with an ended context: applyable %v, diagnostics %v; want an error", plan.Applyable, diags)
+	}
+}
+
+// An interrupt that comes when the last component is done finds nothing that it could keep from being done.
+func TestInterruptAfterTheLastComponent(t *testing.T) {
+	for last, complete := range map[string]bool{"component.c": true, "component.b": false} {
+		t.Run(last, func(t *testing.T) {
+			w := newWorld(t, chain)
+			plan := w.Plan(engine.Normal)
+			opts, _ := w.Options()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			opts.Hooks.ComponentApplied = func(addr stackaddrs.AbsComponentInstance, _ stackplan.Counts) {
+				if addr.String() == last {
+					cancel()
+				}
+			}
+			result, diags := stackruntime.Apply(ctx, stackruntime.ApplyRequest{Options: opts, Plan: plan, Prior: w.State})
+			if diags.HasErrors() == complete {
+				t.Errorf("complete: %v, but diagnostics: %s", complete, describe(diags))
+			}
+			if got, want := result.State.Outputs["last"], cty.StringVal("<<<start>>!>"); complete && !got.RawEquals(want) {
+				t.Errorf("output last = %#v, want %#v", got, want)
+			}
+		})
 	}
 }

@@ -342,7 +342,7 @@ func (o *operation) apply(ctx context.Context, plan *stackplan.Plan, inputs give
 	diags = diags.Extend(saver.DiskFull())
 	moreDiags := o.view.applied(plan, result, outcome{
 		failed:      diags.HasErrors(),
-		interrupted: wasInterrupted(ctx),
+		interrupted: wasInterrupted(ctx) && diags.HasErrors(), // else it came too late to keep anything from being done
 		unsaved:     o.unsaved,
 	})
 	return diags.Extend(moreDiags)

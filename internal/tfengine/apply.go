@@ -242,6 +242,15 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	return process, nil, err
 }
 
+// withoutHalt drops the error in which terraform and tofu only repeat that they were interrupted, where others say more.
+func withoutHalt(diags hcl.Diagnostics) hcl.Diagnostics {
+	rest := slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return diag.Summary == "execution halted" })
+	if !rest.HasErrors() {
+		return diags
+	}
+	return rest
+}
+
 // finish waits for the process and gathers what it leaves behind.
 func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine.ApplyResult, hcl.Diagnostics, error) {
 	outputs := provisionerOutputs{}
@@ -255,6 +264,9 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	diags := a.copy.Diagnostics(outcome.Diagnostics)
 	if a.stored.meta.Partial {
 		diags = withoutTargeting(diags)
+	}
+	if ctx.Err() != nil {
+		diags = withoutHalt(diags)
 	}
 	outputs.hide(diags)
 	explainCrashes(diags, outcome)

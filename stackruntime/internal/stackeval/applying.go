@@ -61,10 +61,18 @@ func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInsta
 		}}
 	}
 	results, diags := inMainTask(ctx, m, m.applyAll)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && (diags.HasErrors() || !m.isAllDone(results)) {
 		diags = diags.Append(interrupted(ctx, "applied"))
 	}
 	return results, diags
+}
+
+// isAllDone reports whether nothing of the plan is left: an interrupt may come when the last component is nearly done.
+func (m *Main) isAllDone(results map[stackaddrs.AbsComponentInstance]*ComponentResult) bool {
+	return !slices.ContainsFunc(m.applying.Plan.Components, func(plan *stackplan.Component) bool {
+		result := results[plan.Addr]
+		return result == nil || !result.Complete && !result.Deferred
+	})
 }
 
 func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstance]*ComponentResult, hcl.Diagnostics) {
