@@ -58,7 +58,7 @@ func (c *command) checkArgs(args []string) error {
 	case len(args) < c.minArgs:
 		return fail("Argument missing", "The command needs: %s %s. Run \"%s -h\" for an example.", c.path(), c.args, c.path())
 	case len(args) > c.maxArgs && c.maxArgs == 0:
-		return fail("Too many arguments", "The command takes no arguments beside options, but there is %q. Run \"%s -h\" for help.",
+		return fail("Too many arguments", "The command takes no arguments besides options, but there is %q. Run \"%s -h\" for help.",
 			args[0], c.path())
 	case len(args) > c.maxArgs:
 		return fail("Too many arguments", "The argument %q is one too many: %s %s.", args[c.maxArgs], c.path(), c.args)

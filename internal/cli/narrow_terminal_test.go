@@ -28,6 +28,10 @@ variable "name" {
   description = "The name under which all that this stack makes can be found again."
 }
 
+variable "zones" {
+  type = set(string)
+}
+
 component "a" {
   source = "./m"
   inputs = { name = var.name }
@@ -54,6 +58,8 @@ resource "terraform_data" "x" {
 	term := startOnTerminal(t, size, nil, "-chdir="+dir, "apply")
 	term.waitFor("  The name under which all that this stack makes\n  can be found again.\n\n  Enter a value:")
 	term.typeText("x\r")
+	term.waitFor("var.zones\n  Write it as in a variables file: its type is\n  set(string).\n\n  Enter a value:")
+	term.typeText("[]\r")
 	term.waitFor("✓ component.a: Planned: 1 to add\n", "0 to destroy in 1\ncomponent.",
 		"as described above.\n  Only \"yes\" will be accepted to approve.\n\n  Enter a value:")
 	term.typeText("no\r")
@@ -61,13 +67,13 @@ resource "terraform_data" "x" {
 		t.Errorf("exit code %d, want %d", code, exitError)
 	}
 
-	term = startOnTerminal(t, size, nil, "-chdir="+dir, "plan", "-var=name=x")
+	term = startOnTerminal(t, size, nil, "-chdir="+dir, "plan", "-var=name=x", "-var=zones=[]")
 	if code := term.end(); code != exitOK {
 		t.Errorf("exit code %d, want %d", code, exitOK)
 	}
 	term.waitFor("The plan was not saved. To apply exactly this plan\nlater, save it with -out=FILE.")
 
-	term = startOnTerminal(t, size, nil, "-chdir="+dir, "plan", "-var=name=x", "-out=a-long-name.plan")
+	term = startOnTerminal(t, size, nil, "-chdir="+dir, "plan", "-var=name=x", "-var=zones=[]", "-out=a-long-name.plan")
 	if code := term.end(); code != exitOK {
 		t.Errorf("exit code %d, want %d", code, exitOK)
 	}

@@ -115,7 +115,7 @@ func (o *operation) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	if plan != nil && plan.Mode == engine.Destroy && isEmptyState(o.stored.State) {
 		plan.Components = nil // they are to be destroyed, but nothing of them exists
 	}
-	if len(targets)+len(excludes) > 0 {
+	if len(targets)+len(excludes) > 0 && !diags.HasErrors() {
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagWarning,
 			Summary:  "Only part of the stack is planned",

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
 	"golang.org/x/term"
 
@@ -31,6 +32,9 @@ func (s *session) askVariables(ctx context.Context, needed []*stackconfig.InputV
 		s.note("var.%s\n", declared.Name)
 		if declared.Description != "" {
 			s.note("  %s\n", strings.ReplaceAll(strings.TrimSpace(declared.Description), "\n", "\n  "))
+		}
+		if constraint := declared.Type.Constraint; !constraint.IsPrimitiveType() {
+			s.note("  Write it as in a variables file: its type is %s.\n", typeexpr.TypeString(constraint))
 		}
 		text, err := s.ask(ctx, "\n  Enter a value: ", isSecret(declared))
 		if err != nil {

@@ -108,8 +108,12 @@ func (t Target) Objects() ([]stackstate.Object, error) {
 func ParseAddress(address string) (addr stackaddrs.AbsComponentInstance, resource string, err error) {
 	addr, rest, err := stackaddrs.ParseAbsComponentInstancePrefix(address)
 	if err != nil {
+		hint := ""
+		if strings.Contains(address, "[") && !strings.Contains(address, `"`) {
+			hint = " Shells take away quotes: put the whole address into single ones."
+		}
 		return addr, "", failure.Error("Wrong address", "The address must be that of a component instance, like component.x or stack.a.component.x[\"y\"], "+
-			"or of a resource instance in one, like component.x.aws_instance.y[0]; %q is neither.", address)
+			"or of a resource instance in one, like component.x.aws_instance.y[0]; %q is neither.%s", address, hint)
 	}
 	if rest == "" {
 		return addr, "", nil
