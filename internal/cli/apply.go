@@ -59,7 +59,7 @@ one fails, those that depend on it are skipped, and all others are still applied
 			if o.destroy {
 				name = "destroy"
 			}
-			op := s.newOperation(name, &o.planFlags)
+			op := s.newExecution(name, &o.planFlags)
 			if len(args) == 1 {
 				return op.applySaved(ctx, args[0])
 			}
@@ -79,13 +79,13 @@ func destroyCommand() *command {
 		interruptible: true,
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			o.destroy = true
-			return s.newOperation("destroy", &o.planFlags).applyNew(ctx, o.autoApprove)
+			return s.newExecution("destroy", &o.planFlags).applyNew(ctx, o.autoApprove)
 		},
 	}
 }
 
 // applyNew makes a plan, asks, and applies it.
-func (o *operation) applyNew(ctx context.Context, autoApprove bool) (int, error) {
+func (o *execution) applyNew(ctx context.Context, autoApprove bool) (int, error) {
 	if _, err := o.flags.mode(); err != nil {
 		return 0, err
 	}
@@ -115,7 +115,7 @@ func (o *operation) applyNew(ctx context.Context, autoApprove bool) (int, error)
 
 // completeValues asks for the values that an apply without a saved plan needs. Those that are not known must be before
 // anything is planned, since what is planned is applied at once.
-func (o *operation) completeValues(ctx context.Context) hcl.Diagnostics {
+func (o *execution) completeValues(ctx context.Context) hcl.Diagnostics {
 	declared := o.config.Root.Variables
 	needed := slices.Concat(missingVariables(declared, o.given), unknownVariables(declared, o.given))
 	diags := o.askMissing(ctx, needed, o.given)
@@ -131,7 +131,7 @@ func (o *operation) completeValues(ctx context.Context) hcl.Diagnostics {
 
 // applyRounds plans and applies until nothing is deferred any more: what could not be planned in one round may
 // be known after it.
-func (o *operation) applyRounds(ctx context.Context, autoApprove bool, running *progressTracker) hcl.Diagnostics {
+func (o *execution) applyRounds(ctx context.Context, autoApprove bool, running *progressTracker) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for round := 1; ; round++ {
 		o.round = round
@@ -161,7 +161,7 @@ func stillDeferred() *hcl.Diagnostic {
 }
 
 // applyRound makes a plan, asks, and applies it. The plan is nil only with error diagnostics.
-func (o *operation) applyRound(ctx context.Context, autoApprove bool, running *progressTracker) (*stackplan.Plan, hcl.Diagnostics) {
+func (o *execution) applyRound(ctx context.Context, autoApprove bool, running *progressTracker) (*stackplan.Plan, hcl.Diagnostics) {
 	plan, diags := o.plan(ctx)
 	if plan == nil || wasInterrupted(ctx) {
 		return plan, o.interrupted(ctx, diags)
@@ -189,7 +189,7 @@ func (o *operation) applyRound(ctx context.Context, autoApprove bool, running *p
 }
 
 // applySaved applies a plan file.
-func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
+func (o *execution) applySaved(ctx context.Context, path string) (int, error) {
 	if !o.flags.isDefault() {
 		return 0, fail("Options contradict", "What a saved plan does was decided when it was made: "+
 			"-destroy, -refresh-only, -refresh, -replace, -target and -exclude belong to \"cairn plan\".")
@@ -208,7 +208,7 @@ func (o *operation) applySaved(ctx context.Context, path string) (int, error) {
 	if diags.HasErrors() {
 		return o.finish(o.interrupted(ctx, diags))
 	}
-	stored, err := o.readState(ctx)
+	stored, err := o.stack().ReadState(ctx)
 	if err == nil {
 		err = o.target(stored).Check(plan, made)
 	}
@@ -268,8 +268,8 @@ func neededOnApply(plan *stackplan.Plan, config *stackconfig.Config, inputs give
 }
 
 // withLock does something with the state locked, and reports everything.
-func (o *operation) withLock(ctx context.Context, diags hcl.Diagnostics, do func() hcl.Diagnostics) (int, error) {
-	stored, err := o.lockState(ctx, statestore.LockRequest{Operation: o.name, Reserve: true})
+func (o *execution) withLock(ctx context.Context, diags hcl.Diagnostics, do func() hcl.Diagnostics) (int, error) {
+	stored, err := o.stack().LockState(ctx, statestore.LockRequest{Operation: o.name, Reserve: true})
 	if err != nil {
 		return o.finish(diags.Extend(asDiagnostics(err)))
 	}
@@ -282,7 +282,7 @@ func (o *operation) withLock(ctx context.Context, diags hcl.Diagnostics, do func
 }
 
 // approve asks whether the plan is to be applied.
-func (o *operation) approve(ctx context.Context, plan *stackplan.Plan) error {
+func (o *execution) approve(ctx context.Context, plan *stackplan.Plan) error {
 	o.say("%s", approvalQuestion(modeName(plan.Mode)))
 	answer, err := o.ask(ctx, "  Enter a value: ", false)
 	switch {
@@ -298,7 +298,7 @@ func (o *operation) approve(ctx context.Context, plan *stackplan.Plan) error {
 }
 
 // untouched says what has happened when the plan of a round is not carried out.
-func (o *operation) untouched() string {
+func (o *execution) untouched() string {
 	if o.round > 1 {
 		return "What was applied before it is done and saved, and the rest can be planned again at any time."
 	}
@@ -315,7 +315,7 @@ func approvalQuestion(operation string) string {
 }
 
 // apply carries out a plan that was approved.
-func (o *operation) apply(ctx context.Context, plan *stackplan.Plan, inputs givenValues, running *progressTracker) hcl.Diagnostics {
+func (o *execution) apply(ctx context.Context, plan *stackplan.Plan, inputs givenValues, running *progressTracker) hcl.Diagnostics {
 	saver := deployment.NewSaver(o.stored, o.name)
 	var result *stackruntime.ApplyResult
 	var diags hcl.Diagnostics

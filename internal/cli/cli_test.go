@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.uber.org/goleak"
 
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
@@ -55,7 +56,7 @@ func newStack(t *testing.T, archive string) *stack {
 		}
 	}
 	t.Chdir(dir)
-	for _, name := range []string{stateVariable, engineVariable} {
+	for _, name := range []string{operation.StateVariable, operation.EngineVariable} {
 		t.Setenv(name, "")
 	}
 	return &stack{t: t}
@@ -68,7 +69,7 @@ type result struct {
 }
 
 func (s *stack) dependencies() dependencies {
-	return dependencies{openEngine: func(stackDir, _ string) (preparedEngine, error) {
+	return dependencies{openEngine: func(stackDir, _ string) (operation.Engine, error) {
 		return memoryEngine{memengine.New(memengine.Options{StackDir: stackDir, Before: s.before})}, nil
 	}}
 }
@@ -137,7 +138,7 @@ output "value" {
 func TestApplyAndDestroyInMemory(t *testing.T) {
 	s := newStack(t, chainArchive)
 	s.mustRun("plan", "-out=p")
-	if _, err := os.Stat(defaultState); err == nil {
+	if _, err := os.Stat(operation.DefaultState); err == nil {
 		t.Error("planning has made a state")
 	}
 	s.mustRun("apply", "p")

@@ -77,7 +77,7 @@ Reads expressions from standard input, one a line; brackets that are open contin
 }
 
 func (s *session) openConsole(ctx context.Context, arguments []variableArgument, stack, planFile string) (*console, hcl.Diagnostics) {
-	opts, diags := s.checkedOptions(ctx)
+	opts, diags := s.stack().Load(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -114,7 +114,7 @@ func (s *session) openConsole(ctx context.Context, arguments []variableArgument,
 // consoleState is the stored state, or what a plan file says the state will be.
 func (s *session) consoleState(ctx context.Context, planFile string) (*stackstate.State, error) {
 	if planFile == "" {
-		stored, err := s.readState(ctx)
+		stored, err := s.stack().ReadState(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -79,10 +78,7 @@ func (v *display) begin() {
 		return
 	}
 	v.begun = true
-	var info engine.Info
-	if v.session.engine != nil {
-		info = v.session.engine.Info()
-	}
+	info, _ := v.session.stack().EngineInfo()
 	v.events.Version(version(), info)
 }
 

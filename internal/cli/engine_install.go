@@ -15,8 +15,12 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/engines/release"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
+
+// mirrorVariable is the environment variable that names where releases are fetched from.
+const mirrorVariable = "CAIRN_ENGINE_MIRROR"
 
 func engineCommand() *command {
 	return group(&command{
@@ -87,11 +91,14 @@ func (s *session) installEngine(ctx context.Context, args []string, flags instal
 // installRequest combines arguments, options and settings.
 func (s *session) installRequest(args []string, flags installFlags) (engines.InstallRequest, error) {
 	var req engines.InstallRequest
-	read, err := s.readSettings()
+	read, err := s.stack().Settings()
 	if err != nil {
 		return req, err
 	}
-	required := s.engineRequirements(read)
+	required, err := s.stack().EngineRequirements()
+	if err != nil {
+		return req, err
+	}
 	given := ""
 	if len(args) > 0 && settings.Program(args[0]) != "" {
 		req.Program, args = args[0], args[1:]
@@ -103,7 +110,7 @@ func (s *session) installRequest(args []string, flags installFlags) (engines.Ins
 		given = args[0]
 	}
 	if req.Program == "" {
-		req.Program = s.wantedProgram(read, required)
+		req.Program = s.wantedProgram(required)
 	}
 	if req.Constraints, err = installConstraints(req.Program, given, required); err != nil {
 		return req, err
@@ -118,8 +125,8 @@ func (s *session) installRequest(args []string, flags installFlags) (engines.Ins
 }
 
 // wantedProgram returns the program that the stack asks for.
-func (s *session) wantedProgram(read settings.Settings, required []engines.Requirement) string {
-	setting, _ := s.engineSetting(read)
+func (s *session) wantedProgram(required []engines.Requirement) string {
+	setting, _ := s.stack().EngineSetting()
 	if program := settings.Program(setting); program != "" {
 		return program
 	}
@@ -207,7 +214,7 @@ func installProblem(ctx context.Context, req engines.InstallRequest, err error) 
 
 // noteOtherEngine says so if what was just installed is not what commands here will use.
 func (s *session) noteOtherEngine(ctx context.Context, installed *engines.Candidate) {
-	search, err := s.engineSearch()
+	search, err := s.stack().EngineSearch()
 	if err != nil {
 		return // the next command reports it
 	}
@@ -216,5 +223,5 @@ func (s *session) noteOtherEngine(ctx context.Context, installed *engines.Candid
 		return
 	}
 	s.note("Commands in this directory use %s %s, which comes first: %s\n", used.Info.Name, used.Info.Version, used.Path)
-	s.note("To use what was installed, write engine { binary = %q } into %s, or set %s.\n", installed.Path, settings.File, engineVariable)
+	s.note("To use what was installed, write engine { binary = %q } into %s, or set %s.\n", installed.Path, settings.File, operation.EngineVariable)
 }

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
@@ -67,7 +68,7 @@ new enough and has a version that cairn.hcl and .terraform-version accept is use
 }
 
 func (s *session) listEngines(ctx context.Context) (*engineList, error) {
-	search, err := s.engineSearch()
+	search, err := s.stack().EngineSearch()
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +90,14 @@ func (s *session) listEngines(ctx context.Context) (*engineList, error) {
 	if chosen != nil {
 		list.Reason = s.whyChosen(search, chosen)
 	} else if _, err := search.Find(ctx); err != nil {
-		list.Reason = asDiagnostics(s.engineProblem(err))[0].Detail
+		list.Reason = asDiagnostics(operation.EngineError(err))[0].Detail
 	}
 	return list, nil
 }
 
 // whyChosen says why a binary is used.
 func (s *session) whyChosen(search engines.Search, chosen *engines.Candidate) string {
-	_, place := s.engineSetting(*s.settings)
+	_, place := s.stack().EngineSetting()
 	first := "the first one that can be used"
 	switch {
 	case chosen.Origin == engines.FromSetting:
@@ -136,7 +137,7 @@ func (s *session) showEngines(list *engineList) error {
 		return nil
 	}
 	s.stdout("Used: %s, %s.\n", selected, list.Reason)
-	if text := versionFileIgnored(program); text != "" {
+	if text := s.stack().VersionFileIgnored(program); text != "" {
 		s.stdout("%s\n", text)
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -133,15 +134,15 @@ func (g *gates) programs(ctx context.Context) (rollout.Options, error) {
 	if !slices.ContainsFunc(g.work.Chosen(), g.needsEngine) {
 		return o, nil
 	}
-	search, err := g.session.engineSearch()
+	search, err := g.session.stack().EngineSearch()
 	if err != nil {
 		return o, err
 	}
 	found, err := search.Find(ctx)
 	if err != nil {
-		return o, g.session.engineProblem(err)
+		return o, operation.EngineError(err)
 	}
-	if err := g.session.report(g.session.unmetRequirements(found)); err != nil {
+	if err := g.session.report(g.session.stack().UnmetRequirements(found)); err != nil {
 		return o, err
 	}
 	o.Engine, err = filepath.Abs(found.Path)

@@ -98,7 +98,7 @@ func (s *session) componentGraph(ctx context.Context, planPath string) (*compone
 		}
 		return planGraph(plan), nil
 	}
-	opts, diags := s.checkedOptions(ctx)
+	opts, diags := s.stack().Load(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -3,7 +3,11 @@
 
 package cli
 
-import "context"
+import (
+	"context"
+
+	"github.com/cairnstacks/cairn/internal/bundle"
+)
 
 func initCommand() *command {
 	var upgrade bool
@@ -28,21 +32,24 @@ lock files belong into version control.`,
 			}
 			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
-			config, diags := s.fetchConfig(ctx, upgrade)
+			config, packages, diags := s.stack().Fetch(ctx, upgrade)
+			for _, pkg := range packages {
+				s.stdout("Source: %s\n", describePackage(pkg))
+			}
 			if diags.HasErrors() || config == nil {
 				return s.finish(diags)
 			}
-			opts, moreDiags := s.prepare(ctx, config, upgrade)
+			opts, moreDiags := s.stack().Prepare(ctx, config, upgrade)
 			diags = diags.Extend(moreDiags)
 			if diags.HasErrors() {
 				return s.finish(diags)
 			}
-			if state, err := s.stateFile(); err == nil {
-				s.keepStateFromGit(ctx, state)
+			if state, err := s.stack().StateFile(); err == nil {
+				s.stack().KeepStateFromGit(ctx, state)
 			}
 			info := opts.Engine.Info()
 			s.stdout("Engine: %s %s\n", info.Name, info.Version)
-			if text := versionFileIgnored(info.Name); text != "" {
+			if text := s.stack().VersionFileIgnored(info.Name); text != "" {
 				s.note("%s\n", text)
 			}
 			for _, provider := range sortedProviders(opts.Locks) {
@@ -54,4 +61,15 @@ lock files belong into version control.`,
 			return s.finish(diags)
 		},
 	}
+}
+
+func describePackage(pkg bundle.Package) string {
+	text := pkg.Address
+	if pkg.Version != "" {
+		text += " " + pkg.Version
+	}
+	if pkg.Commit != "" {
+		text += " (commit " + pkg.Commit[:min(len(pkg.Commit), 12)] + ")"
+	}
+	return text
 }

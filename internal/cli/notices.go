@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // notify shows what an operation says while it goes on.
@@ -17,6 +19,22 @@ func (s *session) notify(n notice.Notice) {
 	switch n := n.(type) {
 	case notice.NewDeployment:
 		s.note("%s\n", newDeploymentText(n))
+	case notice.Working:
+		s.noteWork(n.What)
+	case notice.EngineLog:
+		s.noteWork("The log of the engine (TF_LOG) goes to " + n.File)
+	case notice.Fetching:
+		s.note("Fetching %s\n", n.Name)
+	case notice.ProvidersLocked:
+		s.noteLocked(n)
+	case notice.IgnoreFileExtended:
+		s.note("Added to %s, since these files hold secrets in clear: %s\n", n.File, textstyle.Name(strings.Join(n.Added, ", ")))
+	case notice.IgnoreFileUnwritable:
+		s.note("%s cannot be written (%s), so that git may take %s, which holds secrets in clear. Keep it out of commits.\n",
+			n.File, n.Reason, textstyle.Name(n.Secret))
+	case notice.CachesRemoved:
+		s.note("The directory %s was not made here by this user's cairn: providers and what else is kept there between commands were removed from it, "+
+			"and are made anew.\n", n.Dir)
 	case notice.WaitingForLock:
 		s.note("Waiting at most %s for the lock: %s.\n", n.AtMost, deployment.DescribeHolder(&n.Holder))
 	case notice.LockTakenOver:
@@ -33,4 +51,34 @@ func newDeploymentText(n notice.NewDeployment) string {
 	}
 	return fmt.Sprintf("The deployment %q is new: there is no state of it, but there are those of %s%s.%s",
 		n.Name, strings.Join(names, ", "), more, nearest.DidYouMean(n.Name, n.Others))
+}
+
+// noteWork says what takes long, so that a person sees that something is done.
+func (s *session) noteWork(what string) {
+	if !s.options.json {
+		s.note("%s...\n", what)
+	}
+}
+
+// noteLocked says which versions of providers were chosen.
+func (s *session) noteLocked(n notice.ProvidersLocked) {
+	var texts []string
+	for _, c := range n.Changes {
+		switch {
+		case c.Before == "":
+			texts = append(texts, fmt.Sprintf("Locked provider %s %s in %s.", c.Provider, c.After, n.File))
+		case c.After == "":
+			texts = append(texts, fmt.Sprintf("Removed provider %s %s from %s: nothing requires it.", c.Provider, c.Before, n.File))
+		default:
+			texts = append(texts, fmt.Sprintf("Locked provider %s %s in %s, in place of %s.", c.Provider, c.After, n.File, c.Before))
+		}
+	}
+	texts = append(texts, "Commit that file, so that everybody uses the same versions; with -lockfile=readonly, it is never changed.")
+	if s.options.json {
+		s.pending = s.pending.Append(failure.Warning("Provider lock file changed", "%s", strings.Join(texts, " ")))
+		return
+	}
+	for _, text := range texts {
+		s.note("%s\n", text)
+	}
 }

@@ -37,7 +37,7 @@ func outputCommand() *command {
 			case raw && len(args) == 0:
 				return 0, fail("Argument missing", "The option -raw is for one output: cairn output -raw NAME.")
 			}
-			stored, err := s.readState(ctx)
+			stored, err := s.stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}

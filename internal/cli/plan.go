@@ -33,13 +33,13 @@ Variables take their values from -var and -var-file, from CAIRN_VAR_name, and fr
 		},
 		interruptible: true,
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			op := s.newOperation("plan", &o)
+			op := s.newExecution("plan", &o)
 			return op.runPlan(ctx, string(out), detailed)
 		},
 	}
 }
 
-func (o *operation) runPlan(ctx context.Context, out string, detailed bool) (int, error) {
+func (o *execution) runPlan(ctx context.Context, out string, detailed bool) (int, error) {
 	if _, err := o.flags.mode(); err != nil {
 		return 0, err
 	}
@@ -59,7 +59,7 @@ func (o *operation) runPlan(ctx context.Context, out string, detailed bool) (int
 	if diags.HasErrors() {
 		return o.finish(o.interrupted(ctx, diags))
 	}
-	stored, err := o.lockToPlan(ctx)
+	stored, err := o.stack().LockToPlan(ctx)
 	if err == nil && out != "" {
 		err = stored.MaySavePlan()
 	}
@@ -79,7 +79,7 @@ func (o *operation) runPlan(ctx context.Context, out string, detailed bool) (int
 	return status, nil
 }
 
-func (o *operation) planAndShow(ctx context.Context, out string, detailed bool) (int, hcl.Diagnostics) {
+func (o *execution) planAndShow(ctx context.Context, out string, detailed bool) (int, hcl.Diagnostics) {
 	diags := o.recover(ctx)
 	if diags.HasErrors() {
 		return exitError, diags

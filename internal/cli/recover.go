@@ -31,7 +31,7 @@ import (
 // being in the state would be made once more, so that nothing is changed before the user has looked.
 //
 // What is said is kept until the operation is finished.
-func (o *operation) recover(ctx context.Context) hcl.Diagnostics {
+func (o *execution) recover(ctx context.Context) hcl.Diagnostics {
 	if err := o.bindRuns(ctx); err != nil {
 		return asDiagnostics(err)
 	}
@@ -50,7 +50,7 @@ func (o *operation) recover(ctx context.Context) hcl.Diagnostics {
 }
 
 // checkDoubts fails if something is in doubt that the user has not accepted: planned once more, it may be made twice.
-func (o *operation) checkDoubts() hcl.Diagnostics {
+func (o *execution) checkDoubts() hcl.Diagnostics {
 	var doubts []string
 	for _, recovered := range o.recovered {
 		if o.accepts(recovered) {
@@ -74,15 +74,19 @@ func (o *operation) checkDoubts() hcl.Diagnostics {
 }
 
 // accepts reports whether the user has seen what is in doubt, and goes on.
-func (o *operation) accepts(recovered *tfengine.Recovered) bool {
+func (o *execution) accepts(recovered *tfengine.Recovered) bool {
 	return o.flags.acceptRecovery && recovered.Seen
 }
 
 // bindRuns has the engine believe only those applies that were begun with this state, and not what came with a checkout.
-func (o *operation) bindRuns(ctx context.Context) error {
+func (o *execution) bindRuns(ctx context.Context) error {
 	read := o.stored.Secret
 	if o.stored.Locked() && o.name != "plan" { // something may be begun
 		read = o.stored.MakeSecret
+	}
+	var err error
+	if o.runs, err = o.stack().RunsDir(); err != nil {
+		return err
 	}
 	secret, err := read(ctx)
 	if err != nil {
@@ -91,7 +95,11 @@ func (o *operation) bindRuns(ctx context.Context) error {
 	if secret == nil {
 		secret = []byte(rand.Text()) // by which nothing was signed
 	}
-	o.engine.BindRuns(secret)
+	opened, err := o.stack().Engine()
+	if err != nil {
+		return err
+	}
+	opened.BindRuns(secret)
 	o.secret = secret
 	return nil
 }
@@ -123,7 +131,7 @@ func unknownRuns(err error) (hcl.Diagnostics, error) {
 }
 
 // saveRecovered saves the states of applies that were not saved before. What is saved is then in o.recovered.
-func (o *operation) saveRecovered(ctx context.Context, found []*tfengine.Recovered) (diags hcl.Diagnostics) {
+func (o *execution) saveRecovered(ctx context.Context, found []*tfengine.Recovered) (diags hcl.Diagnostics) {
 	var unsaved []*tfengine.Recovered
 	for _, recovered := range found {
 		if recovered.Saved {
@@ -136,7 +144,7 @@ func (o *operation) saveRecovered(ctx context.Context, found []*tfengine.Recover
 		return nil
 	}
 	if !o.stored.Locked() { // nothing was to be changed until now
-		locked, err := o.lockState(ctx, statestore.LockRequest{Operation: "recover"})
+		locked, err := o.stack().LockState(ctx, statestore.LockRequest{Operation: "recover"})
 		if err != nil {
 			return keep(unsaved).Extend(asDiagnostics(err))
 		}
@@ -148,7 +156,7 @@ func (o *operation) saveRecovered(ctx context.Context, found []*tfengine.Recover
 			if err := o.recoverComponent(ctx, state, recovered); err != nil {
 				diags = diags.Append(problem("State of an interrupted apply cannot be read",
 					"An earlier apply of %s was cut off, and the state that it left behind in %s cannot be read: %s. It is kept there.",
-					recovered.Component, o.runsDir(), err))
+					recovered.Component, o.runs, err))
 				diags = diags.Extend(keep([]*tfengine.Recovered{recovered}))
 				continue
 			}
@@ -170,7 +178,7 @@ func (o *operation) saveRecovered(ctx context.Context, found []*tfengine.Recover
 }
 
 // finish shows the diagnostics of the whole command and returns its exit code. What was recovered has been said to its end then.
-func (o *operation) finish(diags hcl.Diagnostics) (int, error) {
+func (o *execution) finish(diags hcl.Diagnostics) (int, error) {
 	status, err := o.session.finish(diags)
 	for _, recovered := range o.recovered {
 		end := recovered.Done
@@ -190,15 +198,19 @@ func (o *operation) finish(diags hcl.Diagnostics) (int, error) {
 const waitNoticeDelay = 250 * time.Millisecond
 
 // findInterrupted asks the engine for applies that were cut off. If that takes time, the user is told what for.
-func (o *operation) findInterrupted(ctx context.Context) ([]*tfengine.Recovered, hcl.Diagnostics) {
+func (o *execution) findInterrupted(ctx context.Context) ([]*tfengine.Recovered, hcl.Diagnostics) {
 	told := make(chan struct{})
 	timer := time.AfterFunc(waitNoticeDelay, func() {
 		defer close(told)
-		for _, running := range runningApplies(o.runsDir()) {
+		for _, running := range runningApplies(o.runs) {
 			o.note("Waiting for an apply that is still running (%s).\n", running)
 		}
 	})
-	found, err := o.engine.Recover(ctx)
+	opened, err := o.stack().Engine()
+	if err != nil {
+		return nil, asDiagnostics(err)
+	}
+	found, err := opened.Recover(ctx)
 	if !timer.Stop() {
 		<-told
 	}
@@ -276,7 +288,7 @@ func keep(found []*tfengine.Recovered) hcl.Diagnostics {
 }
 
 // recoverComponent puts the state of a module into the state of the stack. After an error nothing has changed.
-func (o *operation) recoverComponent(ctx context.Context, state *stackstate.State, recovered *tfengine.Recovered) error {
+func (o *execution) recoverComponent(ctx context.Context, state *stackstate.State, recovered *tfengine.Recovered) error {
 	addr, err := stackaddrs.ParseAbsComponentInstance(recovered.Component)
 	if err != nil {
 		return err
@@ -302,7 +314,7 @@ func (o *operation) recoverComponent(ctx context.Context, state *stackstate.Stat
 }
 
 // neighbours returns what a component requires, and what requires it, by the configuration.
-func (o *operation) neighbours(ctx context.Context, of stackaddrs.AbsComponent) (dependencies, dependents []stackaddrs.AbsComponent) {
+func (o *execution) neighbours(ctx context.Context, of stackaddrs.AbsComponent) (dependencies, dependents []stackaddrs.AbsComponent) {
 	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: o.opts, State: o.stored.State})
 	graph := inspector.ComponentGraph(ctx)
 	for component, requires := range graph {

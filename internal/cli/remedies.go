@@ -4,32 +4,90 @@
 package cli
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engines"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
 // remedies are what a user of the command line can do about failures, beside what their details say: libraries know no options.
 var remedies = map[failure.Code]string{
+	operation.CodeNoStack:        "The option -chdir=DIR goes to one first.",
+	operation.CodeWorkDir:        "The option -chdir=DIR names the directory of a copy.",
+	operation.CodeUntrusted:      "So does the option -engine.",
+	operation.CodeDeploymentName: "It is given by -deployment or " + operation.DeploymentVariable + ".",
+	operation.CodeInterrupted:    `Run "cairn plan", and then this command again.`,
 	deployment.CodeLocked:        "With -lock-timeout=5m the command waits for the lock.",
 	deployment.CodeNotInState:    `"cairn state list" shows what it has.`,
 	planfile.CodeNotFound:        `Make one with: cairn plan -out=FILE`,
 	planfile.CodeNotPlan:         `Give a file that "cairn plan -out=FILE" has written.`,
-	planfile.CodeOtherDeployment: "It is named with -deployment or " + deploymentVariable + ".",
+	planfile.CodeOtherDeployment: "It is named with -deployment or " + operation.DeploymentVariable + ".",
 }
 
 // withRemedies adds the remedies to diagnostics of which there are some.
 func withRemedies(diags hcl.Diagnostics) hcl.Diagnostics {
 	for i, diag := range diags {
-		code, _ := hcl.DiagnosticExtra[failure.Code](diag)
-		if remedies[code] == "" {
-			continue
+		if remedy := remedyOf(diag); remedy != "" {
+			remedied := *diag
+			remedied.Detail += " " + remedy
+			diags[i] = &remedied
 		}
-		remedied := *diag
-		remedied.Detail += " " + remedies[code]
-		diags[i] = &remedied
 	}
 	return diags
+}
+
+func remedyOf(diag *hcl.Diagnostic) string {
+	if code, ok := hcl.DiagnosticExtra[failure.Code](diag); ok {
+		return remedies[code]
+	}
+	cause, ok := hcl.DiagnosticExtra[failure.Cause](diag)
+	if !ok {
+		return ""
+	}
+	var tooOld *engines.TooOldError
+	var unaccepted *engines.UnacceptedError
+	switch {
+	case errors.As(cause.Err, &tooOld):
+		return fmt.Sprintf("Install a newer one, for example with \"cairn engine install %s\", or name another binary with -engine, %s or in %s.",
+			tooOld.Info.Name, operation.EngineVariable, settings.File)
+	case !errors.As(cause.Err, &unaccepted):
+		return ""
+	case unaccepted.Requirement.Place != settings.VersionFile:
+		return installRemedy(unaccepted)
+	}
+	return installRemedy(unaccepted) + " " + overrideRemedy(unaccepted)
+}
+
+// installRemedy says how to get a version that is accepted.
+func installRemedy(unaccepted *engines.UnacceptedError) string {
+	required := unaccepted.Requirement
+	if required.Invalid != "" {
+		return "Correct the file."
+	}
+	program := cmp.Or(required.Program, unaccepted.Info.Name)
+	return fmt.Sprintf("Install such a version with \"cairn engine install %s %s\", or change what is required there.",
+		program, quoteArgument(required.Constraint.String()))
+}
+
+// overrideRemedy says how to use a binary that the version file does not accept.
+func overrideRemedy(unaccepted *engines.UnacceptedError) string {
+	return fmt.Sprintf("To use %s %s all the same, name it: -engine=%[1]s, %[3]s=%[1]s in the environment, or engine { binary = %[1]q } in %[4]s.",
+		unaccepted.Info.Name, unaccepted.Info.Version, operation.EngineVariable, settings.File)
+}
+
+// quoteArgument quotes an argument for a shell where it has to be.
+func quoteArgument(text string) string {
+	if strings.ContainsAny(text, " <>~!=") {
+		return "'" + text + "'"
+	}
+	return text
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -24,14 +25,14 @@ import (
 // rescue keeps what could not be saved, in the first of these places that works: a file beside the stack, one among the user's own files, a
 // temporary one, one in memory, where a person says, and at last on the terminal.
 type rescue struct {
-	*operation
+	*execution
 	saver    *deployment.Saver
 	state    *stackstate.State
 	document []byte
 }
 
 // rescueState does so after saving has failed. It reports whether the state is saved after all.
-func (o *operation) rescueState(ctx context.Context, cause error, saver *deployment.Saver, state *stackstate.State) (saved bool, diags hcl.Diagnostics) {
+func (o *execution) rescueState(ctx context.Context, cause error, saver *deployment.Saver, state *stackstate.State) (saved bool, diags hcl.Diagnostics) {
 	diags = hcl.Diagnostics{problem("State was not saved", "%s", asDiagnostics(cause)[0].Detail)}
 	document, err := saver.Document(state, o.secret)
 	if err != nil {
@@ -47,7 +48,7 @@ func (o *operation) rescueState(ctx context.Context, cause error, saver *deploym
 		return true, hcl.Diagnostics{problem("State was saved late", "%s\n\nIt is saved now, with everything that was done, and nothing more was begun. "+
 			"Run the command again.", diags[0].Detail)}
 	case path != "":
-		o.keepFromGit(ctx, path, rescuePattern)
+		o.stack().KeepFromGit(ctx, path, operation.RescuePattern)
 		diags[0].Detail += savedIn(path)
 	case err == nil:
 		diags[0].Detail += "\n\nThe newest state, with everything that was done, is printed above, between the lines with BEGIN and END. Copy them with all that is " +
@@ -106,7 +107,7 @@ func (r *rescue) ask(ctx context.Context, cause error) (saved bool, path string,
 
 // lost says that the state is in no place of its own, and where else it is.
 func (r *rescue) lost(cause error) *hcl.Diagnostic {
-	kept := tfengine.Interrupted(r.runsDir(), r.secret)
+	kept := tfengine.Interrupted(r.runs, r.secret)
 	var only, nowhere []string
 	for _, component := range r.saver.Unsaved() {
 		switch {
@@ -120,7 +121,7 @@ func (r *rescue) lost(cause error) *hcl.Diagnostic {
 	if len(nowhere) == 0 && !r.saver.Lost() && len(only) > 0 {
 		return problem("State is only in the working directory", "The state could not be written to another file either: %s.\n\n"+
 			"Nothing is lost: what was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
-			"Do not delete that directory before.", reason(cause), strings.Join(only, ", "), r.runsDir())
+			"Do not delete that directory before.", reason(cause), strings.Join(only, ", "), r.runs)
 	}
 	detail := fmt.Sprintf("The state could not be written to a file either: %s.", reason(cause))
 	if len(nowhere) > 0 {
@@ -128,7 +129,7 @@ func (r *rescue) lost(cause error) *hcl.Diagnostic {
 	}
 	if len(only) > 0 {
 		detail += fmt.Sprintf("\n\nWhat was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
-			"Do not delete that directory before.", strings.Join(only, ", "), r.runsDir())
+			"Do not delete that directory before.", strings.Join(only, ", "), r.runs)
 	}
 	return problem("State is lost", "%s", detail)
 }

@@ -34,7 +34,7 @@ func showCommand() *command {
 			if len(args) == 1 {
 				return exitOK, s.showPlan(ctx, args[0], concise)
 			}
-			stored, err := s.readState(ctx)
+			stored, err := s.stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -58,7 +58,7 @@ func (s *session) showPlan(ctx context.Context, path string, concise bool) error
 	}
 	options := jsonview.PlanOptions{CairnVersion: made.CairnVersion}
 	// The state that the plan was made with tells what the outputs of components were. It may have moved on.
-	if stored, err := s.readState(ctx); err == nil && stored.Lineage == made.StateLineage && uint64(stored.Serial) == made.StateSerial {
+	if stored, err := s.stack().ReadState(ctx); err == nil && stored.Lineage == made.StateLineage && uint64(stored.Serial) == made.StateSerial {
 		options.Prior = stored.State
 	}
 	return jsonview.WriteDocument(s.streams.Out, jsonview.NewPlan(plan, options), true)

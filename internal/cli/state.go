@@ -35,7 +35,7 @@ func stateListCommand() *command {
 		maxArgs: 1,
 		flags:   (*flagSet).stateFlags,
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
-			stored, err := s.readState(ctx)
+			stored, err := s.stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}

@@ -135,7 +135,7 @@ func stateHistoryCommand() *command {
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.reportDocuments()
-			opened, err := s.openDeployment(ctx)
+			opened, err := s.stack().Deployment(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -191,7 +191,7 @@ more: two at a time would damage the state.`,
 		minArgs: 1, maxArgs: 1,
 		flags: (*flagSet).stateFlags,
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
-			opened, err := s.openDeployment(ctx)
+			opened, err := s.stack().Deployment(ctx)
 			if err != nil {
 				return 0, err
 			}

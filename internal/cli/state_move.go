@@ -42,7 +42,7 @@ configuration, or review what is planned, a moved block does the same with the n
 				return 0, err
 			}
 			if dryRun {
-				stored, err := s.readState(ctx)
+				stored, err := s.stack().ReadState(ctx)
 				if err != nil {
 					return 0, err
 				}

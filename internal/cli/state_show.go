@@ -26,7 +26,7 @@ func stateShowCommand() *command {
 		},
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
 			s.reportDocuments()
-			stored, err := s.readState(ctx)
+			stored, err := s.stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}

@@ -31,7 +31,7 @@ The document holds sensitive values. "cairn state push" reads it; to look into a
 		example: "cairn state pull > backup.json",
 		flags:   (*flagSet).stateFlags,
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			stored, err := s.readState(ctx)
+			stored, err := s.stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -135,7 +135,7 @@ func stateExportCommand() *command {
 		minArgs: 1, maxArgs: 1,
 		flags: (*flagSet).stateFlags,
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
-			stored, err := s.readState(ctx)
+			stored, err := s.stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -213,7 +213,7 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 // checkDeclared fails if no block of the configuration declares a component instance, or removes it, so that its state would be left over. Whether
 // for_each has a key takes values, and is not looked at.
 func (s *session) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
-	config, diags := s.loadConfig()
+	config, diags := s.stack().Config()
 	if config == nil {
 		return diags
 	}

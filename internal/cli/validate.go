@@ -53,15 +53,15 @@ func validMessage(diags hcl.Diagnostics) string {
 
 // validateInSteps reports what shows at once before it goes on with what takes time.
 func (s *session) validateInSteps(ctx context.Context) (int, error) {
-	config, diags := s.loadConfig()
+	config, diags := s.stack().Config()
 	if config == nil || len(config.Files) == 0 {
 		return s.finish(diags)
 	}
-	_, engineErr := s.openEngine()
-	if unsupported := s.unsupportedModules(config); unsupported.HasErrors() {
+	_, engineErr := s.stack().Engine()
+	if unsupported := s.stack().UnsupportedModules(config); unsupported.HasErrors() {
 		return s.finish(unsupported)
 	}
-	diags = diags.Extend(s.checkSources(ctx, config))
+	diags = diags.Extend(s.stack().CheckSources(ctx, config))
 	if err := s.report(diags); err != nil {
 		return 0, err
 	}
@@ -84,7 +84,7 @@ func (s *session) validateInSteps(ctx context.Context) (int, error) {
 
 // checkWithEngine finds the mistakes of a configuration with the engine and providers, if those can be installed.
 func (s *session) checkWithEngine(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
-	opts, diags := s.prepare(ctx, config, false)
+	opts, diags := s.stack().Prepare(ctx, config, false)
 	if diags.HasErrors() {
 		return diags
 	}
@@ -114,7 +114,7 @@ func withoutReported(diags, reported hcl.Diagnostics) hcl.Diagnostics {
 
 // validate finds the mistakes of the configuration.
 func (s *session) validate(ctx context.Context) hcl.Diagnostics {
-	opts, diags := s.checkedOptions(ctx)
+	opts, diags := s.stack().Load(ctx)
 	if diags.HasErrors() {
 		return diags
 	}

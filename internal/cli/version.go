@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -70,7 +71,7 @@ func versionCommand() *command {
 			if s.options.json {
 				return exitOK, jsonview.WriteDocument(s.streams.Out, document, true)
 			}
-			if err := s.report(s.engineWarnings); err != nil {
+			if err := s.report(s.stack().EngineWarnings()); err != nil {
 				return 0, err
 			}
 			s.stdout("cairn %s on %s\n", document.Cairn, document.Platform)
@@ -89,19 +90,20 @@ func versionCommand() *command {
 
 // openForVersion opens the engine without leaving a working directory where there is none yet. The caller must call
 // forget after use.
-func (s *session) openForVersion() (_ preparedEngine, forget func(), err error) {
+func (s *session) openForVersion() (_ operation.Engine, forget func(), err error) {
 	forget = func() {}
-	if checkWritable(dataDir()) != nil {
+	if !s.stack().HasWorkDir() {
 		temporary, err := os.MkdirTemp("", "cairn-version-")
 		if err != nil {
 			return nil, nil, err
 		}
 		s.workDir = temporary
+		s.opened = nil
 		forget = func() {
 			_ = os.RemoveAll(temporary) //nolint:errcheck // it is among temporary files, which the system removes
 		}
 	}
-	opened, err := s.openEngine()
+	opened, err := s.stack().Engine()
 	if err != nil {
 		forget()
 	}

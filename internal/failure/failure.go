@@ -90,3 +90,6 @@ func Sentences(text string) string {
 	}
 	return b.String()
 }
+
+// Cause is the Extra of a diagnostic that was made of an error, for callers that know the type of the error.
+type Cause struct{ Err error }

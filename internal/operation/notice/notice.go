@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/tfengine"
 )
 
 // Notice is one of the types of this package.
@@ -39,6 +40,40 @@ type WaitingForLock struct {
 // LockTakenOver says that the lock was left behind by a process that is gone.
 type LockTakenOver struct{ From statestore.LockInfo }
 
-func (NewDeployment) notice()  {}
-func (WaitingForLock) notice() {}
-func (LockTakenOver) notice()  {}
+// Working says what is done that may take long, such as "Installing providers".
+type Working struct{ What string }
+
+// EngineLog says where the log of the engine goes that the environment asks for.
+type EngineLog struct{ File string }
+
+// Fetching says that a source package is fetched.
+type Fetching struct{ Name string }
+
+// ProvidersLocked says which versions of providers were chosen: others must learn of them.
+type ProvidersLocked struct {
+	Changes []tfengine.LockChange
+	File    string // the lock file
+}
+
+// IgnoreFileExtended says that rules were added to a file of git's that was there.
+type IgnoreFileExtended struct {
+	File  string
+	Added []string
+}
+
+// IgnoreFileUnwritable says that git may take a file that holds secrets.
+type IgnoreFileUnwritable struct{ File, Secret, Reason string }
+
+// CachesRemoved says that what was kept in a working directory was removed, since this user's cairn has not made it there.
+type CachesRemoved struct{ Dir string }
+
+func (NewDeployment) notice()        {}
+func (WaitingForLock) notice()       {}
+func (LockTakenOver) notice()        {}
+func (Working) notice()              {}
+func (EngineLog) notice()            {}
+func (Fetching) notice()             {}
+func (ProvidersLocked) notice()      {}
+func (IgnoreFileExtended) notice()   {}
+func (IgnoreFileUnwritable) notice() {}
+func (CachesRemoved) notice()        {}

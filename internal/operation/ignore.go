@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package operation
 
 import (
 	"context"
@@ -13,16 +13,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
 )
 
 const ignoreFile = ".gitignore"
 
-// keepFromGit makes git ignore a file that holds secrets, which "git add -A" would take, and what these patterns say with it. A file of rules
+// KeepFromGit makes git ignore a file that holds secrets, which "git add -A" would take, and what these patterns say with it. A file of rules
 // that the user has gets lines at its end only where its rules, or those of directories above, do not do it already.
-func (s *session) keepFromGit(ctx context.Context, path string, patterns ...string) {
+func (s *Stack) KeepFromGit(ctx context.Context, path string, patterns ...string) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return
@@ -32,27 +33,26 @@ func (s *session) keepFromGit(ctx context.Context, path string, patterns ...stri
 	switch {
 	case err == nil && len(repository.Ignored(ctx, path)) > 0:
 		return
-	case err != nil && dir != currentDir():
+	case err != nil && dir != absolute(s.dir):
 		return // it is not even where a repository may be made later
 	}
 	added, err := addLines(filepath.Join(dir, ignoreFile), "# Written by cairn: these files hold secrets in clear.", patterns)
 	switch {
 	case err != nil:
-		s.note("%s cannot be written (%s), so that git may take %s, which holds secrets in clear. Keep it out of commits.\n",
-			ignoreFile, reason(err), textstyle.Name(filepath.Base(path)))
+		s.opts.Notify.Tell(notice.IgnoreFileUnwritable{File: ignoreFile, Secret: filepath.Base(path), Reason: failure.Reason(err)})
 	case len(added) > 0:
-		s.note("Added to %s, since these files hold secrets in clear: %s\n", ignoreFile, textstyle.Name(strings.Join(added, ", ")))
+		s.opts.Notify.Tell(notice.IgnoreFileExtended{File: ignoreFile, Added: added})
 	}
 }
 
-// keepStateFromGit is keepFromGit for a state, with what is beside it at times, and the last copy of one.
-func (s *session) keepStateFromGit(ctx context.Context, path string) {
+// KeepStateFromGit is [Stack.KeepFromGit] for a state, with what is beside it at times, and the last copy of one.
+func (s *Stack) KeepStateFromGit(ctx context.Context, path string) {
 	base := filepath.Base(path)
-	s.keepFromGit(ctx, path, "/"+base+"*", "/."+base+".*", rescuePattern)
+	s.KeepFromGit(ctx, path, "/"+base+"*", "/."+base+".*", RescuePattern)
 }
 
-// rescuePattern is for the last copies of a state.
-const rescuePattern = "/" + deployment.RescueFile + "*"
+// RescuePattern is for the last copies of a state.
+const RescuePattern = "/" + deployment.RescueFile + "*"
 
 // addLines adds lines to a file that does not have them yet. It returns what it has added to a file that was there before.
 func addLines(path, comment string, lines []string) ([]string, error) {

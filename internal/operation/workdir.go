@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package operation
 
 import (
 	"crypto/hmac"
@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/tfengine/filelock"
 )
 
@@ -28,9 +30,9 @@ var workCaches = []string{"data", "engine.json", "engine.log", "init", "schemas"
 // ownWorkDir removes what is believed in a working directory unless this user's cairn has made the directory there: else whoever has written a
 // repository could commit one, and so have a program run in place of a provider. What is removed is made anew.
 //
-// The directory that dataVariable names is the user's. So is, where there is no place for a key of the user's, any.
-func (s *session) ownWorkDir(dir string) error {
-	if os.Getenv(dataVariable) != "" {
+// The directory that DataVariable names is the user's. So is, where there is no place for a key of the user's, any.
+func (s *Stack) ownWorkDir(dir string) error {
+	if os.Getenv(DataVariable) != "" {
 		return nil
 	}
 	name, key, err := readOwnerKey()
@@ -52,7 +54,7 @@ func (s *session) ownWorkDir(dir string) error {
 	}
 	removed, err := removeCaches(dir)
 	if removed {
-		s.note("The directory %s was not made here by this user's cairn: providers and what else is kept there between commands were removed from it, and are made anew.\n", dir)
+		s.opts.Notify.Tell(notice.CachesRemoved{Dir: dir})
 	}
 	return errors.Join(err, writeMark(dir, mark))
 }
@@ -70,8 +72,8 @@ func removeCaches(dir string) (removed bool, err error) {
 		return false, nil
 	}
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return false, fail("Working directory is a link", "%s is a symbolic link, which cairn has not made, and what is kept where it leads could come from anybody. "+
-			"Nothing was removed there. Remove the link, or name that directory with %s=DIR.", dir, dataVariable)
+		return false, failure.Error("Working directory is a link", "%s is a symbolic link, which cairn has not made, and what is kept where it leads could come from anybody. "+
+			"Nothing was removed there. Remove the link, or name that directory with %s=DIR.", dir, DataVariable)
 	}
 	for _, path := range paths {
 		err = errors.Join(err, os.RemoveAll(path)) // of links only the link
@@ -166,4 +168,29 @@ func lockFile(name string) (*os.File, error) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// makeWorkDir makes the working directory, which version control is to ignore. Errors: also that it is not writable.
+func makeWorkDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Lstat(ignore); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, checkWritable(dir))
+	}
+	return os.WriteFile(ignore, []byte("*\n"), 0o600)
+}
+
+// checkWritable fails if no file can be made in a directory. The file always has the same name, so that programs that are killed leave one at most.
+func checkWritable(dir string) error {
+	file, err := os.OpenFile(filepath.Join(dir, ".writable"), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	err = os.Remove(file.Name())
+	if errors.Is(err, fs.ErrNotExist) { // by another program that asks the same
+		err = nil
+	}
+	return errors.Join(file.Close(), err)
 }

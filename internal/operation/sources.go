@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package operation
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -17,77 +19,65 @@ import (
 )
 
 // bundleOptions say where the source packages of the stack are.
-func bundleOptions() bundle.Options {
-	return bundle.Options{StackDir: ".", Dir: filepath.Join(dataDir(), "sources")}
+func (s *Stack) bundleOptions() bundle.Options {
+	return bundle.Options{StackDir: s.dir, Dir: filepath.Join(s.work, "sources")}
 }
 
 // packages returns the prepared source packages.
-func (s *session) packages() *bundle.Bundle {
+func (s *Stack) packages() *bundle.Bundle {
 	if s.bundle == nil {
-		s.bundle = bundle.Open(bundleOptions())
+		s.bundle = bundle.Open(s.bundleOptions())
 	}
 	return s.bundle
 }
 
 // packagePath returns the file that a source address in a diagnostic names.
-func (s *session) packagePath(address string) (string, bool) {
+func (s *Stack) packagePath(address string) (string, bool) {
 	if s.fetcher != nil {
 		return s.fetcher.Path(address)
 	}
 	return s.packages().Path(address)
 }
 
-// fetchConfig is loadConfig after all source packages have been fetched.
-func (s *session) fetchConfig(ctx context.Context, upgrade bool) (*stackconfig.Config, hcl.Diagnostics) {
-	if err := makeWorkDir(dataDir()); err != nil {
-		return nil, asDiagnostics(fail("Working directory cannot be used", "The directory for source packages cannot be used: %s.", reason(err)))
+// Fetch is [Stack.Config] after all source packages have been fetched. It returns those, too.
+func (s *Stack) Fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, []bundle.Package, hcl.Diagnostics) {
+	if err := makeWorkDir(s.work); err != nil {
+		return nil, nil, failure.Diagnostics(failure.Error("Working directory cannot be used", "The directory for source packages cannot be used: %s.", failure.Reason(err)))
 	}
-	var info engine.Info                                   // which modules are called depends on it
-	if found, err := s.findBinary(dataDir()); err == nil { // otherwise prepare reports the error
+	var info engine.Info                          // which modules are called depends on it
+	if found, err := s.findBinary(); err == nil { // otherwise prepare reports the error
 		info = found.Info
 	}
 	fetcher, err := bundle.NewFetcher(bundle.FetcherOptions{
-		Options: bundleOptions(),
+		Options: s.bundleOptions(),
 		Upgrade: upgrade,
-		Started: func(name string) { s.note("Fetching %s\n", name) },
+		Started: func(name string) { s.opts.Notify.Tell(notice.Fetching{Name: name}) },
 	})
 	if err != nil {
-		return nil, asDiagnostics(fail("Source packages cannot be fetched", "%s.", upperFirst(reason(err))))
+		return nil, nil, failure.Diagnostics(failure.Error("Source packages cannot be fetched", "%s.", failure.Capitalize(failure.Reason(err))))
 	}
 	s.fetcher = fetcher
 	fetcher.Prefetch(ctx)
 	for {
 		resolver := fetcher.Resolver(ctx)
-		config, diags := s.loadConfigWith(resolver)
+		config, diags := s.loadWith(resolver)
 		if config != nil {
 			diags = diags.Extend(resolveModules(config, resolver, info))
 		}
 		if diags.HasErrors() {
-			return config, diags
+			return config, nil, diags
 		}
 		if !fetcher.Again() {
 			break
 		}
 	}
 	if err := fetcher.Save(); err != nil {
-		return nil, asDiagnostics(fail("Source packages cannot be saved", "%s.", upperFirst(reason(err))))
+		return nil, nil, failure.Diagnostics(failure.Error("Source packages cannot be saved", "%s.", failure.Capitalize(failure.Reason(err))))
 	}
-	for _, pkg := range fetcher.Packages() {
-		s.stdout("Source: %s\n", describePackage(pkg))
-	}
+	packages := fetcher.Packages()
 	s.fetcher, s.bundle, s.loaded = nil, nil, nil // they have what was prepared before
-	return s.loadConfig()
-}
-
-func describePackage(pkg bundle.Package) string {
-	text := pkg.Address
-	if pkg.Version != "" {
-		text += " " + pkg.Version
-	}
-	if pkg.Commit != "" {
-		text += " (commit " + pkg.Commit[:min(len(pkg.Commit), 12)] + ")"
-	}
-	return text
+	config, diags := s.Config()
+	return config, packages, diags
 }
 
 // resolveModules follows the module calls of all components, and returns which sources cannot be used. Other mistakes

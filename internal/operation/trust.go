@@ -1,26 +1,33 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package operation
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
+// CodeUntrusted is of a program that the user has not named.
+const CodeUntrusted failure.Code = "operation/untrusted-program"
+
 // checkTrust fails if the settings file names a program that whoever has written the file may have brought along. Every command that needs an
 // engine runs it, "validate" too; a file that came with a checkout is not a decision of the user's.
-func checkTrust(binary string) error {
-	root, from := foreignRoot()
+func (s *Stack) checkTrust(binary string) error {
+	root, from := s.foreignRoot()
 	if root == "" || binary == "" || isEngineElsewhere(binary, root) {
 		return nil
 	}
-	return fail("Program of a checkout", "The file %s names the program %q as the engine, and the file %s: whoever has written it could have any program run. "+
-		"Nothing was run. If you trust it, name it yourself: -engine=%[2]s, or %[4]s=%[2]s in the environment.", settings.File, binary, from, engineVariable)
+	return hcl.Diagnostics{failure.WithCode(CodeUntrusted, failure.New("Program of a checkout",
+		"The file %s names the program %q as the engine, and the file %s: whoever has written it could have any program run. "+
+			"Nothing was run. If you trust it, name it yourself: %[4]s=%[2]s in the environment.", settings.File, binary, from, EngineVariable))}
 }
 
 // isEngineElsewhere reports whether a setting names an engine that is not in a directory: one from PATH, or a file elsewhere that is called like one.
@@ -41,8 +48,8 @@ func isEngineElsewhere(binary, dir string) bool {
 }
 
 // foreignRoot returns the directory that the settings file came with, and in words why, if that may not have been the user's decision.
-func foreignRoot() (root, from string) {
-	dir, err := os.Getwd()
+func (s *Stack) foreignRoot() (root, from string) {
+	dir, err := filepath.Abs(s.dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
@@ -57,7 +64,7 @@ func foreignRoot() (root, from string) {
 			break
 		}
 	}
-	if isOthers(settings.File) {
+	if isOthers(s.join(settings.File)) {
 		return dir, "belongs to another user"
 	}
 	return "", ""

@@ -24,8 +24,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// operation is a plan or an apply while it is carried out.
-type operation struct {
+// execution is a plan or an apply while it is carried out.
+type execution struct {
 	*session
 	flags *planFlags
 	name  string // plan, apply, destroy
@@ -41,17 +41,18 @@ type operation struct {
 
 	recovered []*tfengine.Recovered // saved, to be said until the operation is finished
 	secret    []byte                // of the state, by which it knows applies
+	runs      string                // directory in which applies are recorded until they are saved
 }
 
-func (s *session) newOperation(name string, flags *planFlags) *operation {
+func (s *session) newExecution(name string, flags *planFlags) *execution {
 	view := s.newDisplay(name)
 	view.concise = flags.concise
-	return &operation{session: s, flags: flags, name: name, view: view}
+	return &execution{session: s, flags: flags, name: name, view: view}
 }
 
 // load reads the configuration and gets the engine ready. All mistakes are reported together.
-func (o *operation) load(ctx context.Context) hcl.Diagnostics {
-	opts, diags := o.checkedOptions(ctx)
+func (o *execution) load(ctx context.Context) hcl.Diagnostics {
+	opts, diags := o.stack().Load(ctx)
 	o.config = opts.Config
 	if o.config != nil {
 		given, moreDiags := o.readVariables(o.config.Root.Variables, o.flags.arguments)
@@ -61,17 +62,20 @@ func (o *operation) load(ctx context.Context) hcl.Diagnostics {
 	if diags.HasErrors() {
 		return diags
 	}
-	parallelism, err := o.parallelism(o.flags.parallelism)
-	if err != nil {
-		return diags.Extend(asDiagnostics(err))
+	opts.Parallelism = int(o.flags.parallelism)
+	if opts.Parallelism == 0 {
+		read, err := o.stack().Settings()
+		if err != nil {
+			return diags.Extend(asDiagnostics(err))
+		}
+		opts.Parallelism = read.Parallelism
 	}
-	opts.Parallelism = parallelism
 	o.opts = opts
 	return diags
 }
 
 // askMissing asks for variables that have no value yet, where there is someone to ask.
-func (o *operation) askMissing(ctx context.Context, needed []*stackconfig.InputVariable, given givenValues) hcl.Diagnostics {
+func (o *execution) askMissing(ctx context.Context, needed []*stackconfig.InputVariable, given givenValues) hcl.Diagnostics {
 	if !o.flags.input || o.options.json || !o.inputIsTerminal() {
 		return nil // the evaluator reports all of them
 	}
@@ -79,7 +83,7 @@ func (o *operation) askMissing(ctx context.Context, needed []*stackconfig.InputV
 }
 
 // plan makes a plan on the stored state.
-func (o *operation) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
+func (o *execution) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	mode, err := o.flags.mode()
 	if err != nil {
 		return nil, asDiagnostics(err)
@@ -159,7 +163,7 @@ func nothingToReplace(replace map[stackaddrs.AbsComponentInstance][]string, stat
 }
 
 // target is what a plan is made for, and applied to.
-func (o *operation) target(stored *deployment.Stored) planfile.Target {
+func (o *execution) target(stored *deployment.Stored) planfile.Target {
 	return planfile.Target{Config: o.config, Engine: o.opts.Engine.Info(), Deployment: stored.Deployment, Lineage: stored.Lineage, Serial: stored.Serial}
 }
 
@@ -168,7 +172,7 @@ func isEmptyState(state *stackstate.State) bool {
 }
 
 // interrupted tells of an operation that was interrupted before anything was changed.
-func (o *operation) interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
+func (o *execution) interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
 	if !wasInterrupted(ctx) {
 		return diags
 	}
@@ -208,7 +212,7 @@ func dropsObjects(plan *stackplan.Plan, state *stackstate.State) bool {
 
 // applyInputs are the values to apply a plan file with: of ephemeral variables, of those that were not known while
 // planning, and what was given by an option.
-func (o *operation) applyInputs(plan *stackplan.Plan) givenValues {
+func (o *execution) applyInputs(plan *stackplan.Plan) givenValues {
 	inputs := givenValues{maps.Clone(o.given.values), o.given.explicit, o.given.unknown}
 	for name := range o.given.values {
 		declared, planned := o.config.Root.Variables[name], plan.Inputs[name]

@@ -1,0 +1,227 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Engine is what operations need of an engine, beside what the runtime needs.
+type Engine interface {
+	engine.Engine
+	Unsupported(moduleDirs []string) hcl.Diagnostics
+	Prepare(ctx context.Context, req tfengine.PrepareRequest) hcl.Diagnostics
+	Locks() (map[stackaddrs.Provider]string, error)
+	Recover(ctx context.Context) ([]*tfengine.Recovered, error)
+	BindRuns(secret []byte)
+}
+
+// CodeWorkDir is of a working directory that cannot be used.
+const CodeWorkDir failure.Code = "operation/work-dir"
+
+// Engine returns the engine, without having prepared anything for it.
+func (s *Stack) Engine() (Engine, error) {
+	if s.engine != nil {
+		return s.engine, nil
+	}
+	open := s.opts.OpenEngine
+	if open == nil {
+		open = s.openBinary
+	}
+	opened, err := open(s.dir, s.work)
+	if err != nil {
+		return nil, err
+	}
+	s.engine = opened
+	return opened, nil
+}
+
+func (s *Stack) openBinary(stackDir, workDir string) (Engine, error) {
+	runs, err := s.RunsDir()
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.findBinary()
+	if err != nil {
+		return nil, err
+	}
+	if os.Getenv("TF_LOG") != "" && os.Getenv("TF_LOG_PATH") == "" {
+		s.opts.Notify.Tell(notice.EngineLog{File: filepath.Join(workDir, tfengine.EngineLog)})
+	}
+	opened, err := tfengine.New(tfengine.Options{
+		Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: runs, SchemaDir: schemaDir(), Resolver: s.packages(),
+		Working: func(what string) { s.opts.Notify.Tell(notice.Working{What: what}) },
+		Log:     s.log,
+	})
+	if err != nil {
+		return nil, EngineError(err)
+	}
+	return opened, nil
+}
+
+// schemaDir is where schemas of providers are kept for all stacks of the user, empty if the system has no place for that.
+func schemaDir() string {
+	caches, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(caches, "cairn", "schemas")
+}
+
+// findBinary returns the binary to use.
+func (s *Stack) findBinary() (*engines.Candidate, error) {
+	if s.binary != nil {
+		return s.binary, nil
+	}
+	search, err := s.EngineSearch()
+	if err != nil {
+		return nil, err
+	}
+	if err := makeWorkDir(s.work); err != nil {
+		return nil, hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Working directory cannot be used",
+			"cairn keeps the engine's files in the directory %s, and nothing can be written there: %s. "+
+				"Name another directory for them with %s=DIR, make the directory of the stack writable for this user, or copy the stack to one that is.",
+			absolute(s.work), failure.Reason(err), DataVariable))}
+	}
+	if err := s.ownWorkDir(s.work); err != nil {
+		return nil, err
+	}
+	search.Identifier.RecordFile = tfengine.RecordFile(s.work)
+	found, err := search.Find(context.Background())
+	if err != nil {
+		return nil, EngineError(err)
+	}
+	s.log.Info("engine", "path", found.Path, "origin", string(found.Origin), "name", found.Info.Name, "version", found.Info.Version)
+	s.binary, s.warnings = found, s.UnmetRequirements(found)
+	return found, nil
+}
+
+// EngineWarnings are about the choice of the engine. They are returned once, here or with what was prepared.
+func (s *Stack) EngineWarnings() hcl.Diagnostics {
+	warnings := s.warnings
+	s.warnings = nil
+	return warnings
+}
+
+// EngineSetting returns the path or name of the binary that was asked for, and who has named it; empty if nobody has.
+func (s *Stack) EngineSetting() (setting, from string) {
+	switch {
+	case s.opts.Engine != "":
+		return s.opts.Engine, s.opts.EngineFrom
+	case os.Getenv(EngineVariable) != "":
+		return os.Getenv(EngineVariable), EngineVariable
+	case s.settings != nil && s.settings.Engine.Binary != "":
+		return s.settings.Engine.Binary, settings.File
+	}
+	return "", ""
+}
+
+// engineChosenBy says what names an engine or its version, empty for nothing but the version file.
+func (s *Stack) engineChosenBy() string {
+	if _, from := s.EngineSetting(); from != "" {
+		return from + " names it"
+	}
+	if s.settings != nil && s.settings.Engine.Requirement != nil {
+		return s.settings.Engine.Requirement.Place + " says which version is used"
+	}
+	return ""
+}
+
+// EngineRequirements returns what the stack requires of the engine.
+//
+// The version file was written for other programs. It is advice to those who choose the engine for cairn, and for operations that change nothing.
+func (s *Stack) EngineRequirements() ([]engines.Requirement, error) {
+	read, err := s.Settings()
+	if err != nil {
+		return nil, err
+	}
+	var all []engines.Requirement
+	if required := read.Engine.Requirement; required != nil {
+		all = append(all, *required)
+	}
+	if required := settings.ReadVersionFile(s.dir); required != nil {
+		required.Advisory = s.opts.ChangesNothing || s.engineChosenBy() != ""
+		all = append(all, *required)
+	}
+	return all, nil
+}
+
+// EngineSearch says which binary is wanted.
+func (s *Stack) EngineSearch() (engines.Search, error) {
+	required, err := s.EngineRequirements()
+	if err != nil {
+		return engines.Search{}, err
+	}
+	search := engines.Search{Requirements: required, Identifier: engines.Identifier{Environ: os.Environ()}}
+	setting, from := s.EngineSetting()
+	if from == settings.File {
+		if err := s.checkTrust(setting); err != nil {
+			return engines.Search{}, err
+		}
+	}
+	search.Setting = setting
+	if home, err := engines.Home(); err == nil { // without one nothing is installed
+		search.Home = home
+	}
+	return search, nil
+}
+
+// UnmetRequirements warns of what the engine in use does not meet.
+func (s *Stack) UnmetRequirements(found *engines.Candidate) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, unmet := range found.Unmet {
+		by := s.engineChosenBy()
+		warning := failure.Warning("Version file not followed", "%s It is used all the same, since %s.",
+			failure.Sentences(unmet.Error()), cmp.Or(by, "this command changes nothing; those that do stop here"))
+		if by == "" {
+			warning.Extra = failure.Cause{Err: unmet}
+		}
+		diags = diags.Append(warning)
+	}
+	return diags
+}
+
+// EngineError makes a diagnostic of the reason why there is no engine to use. The reason is its [failure.Cause].
+func EngineError(err error) error {
+	var tooOld *engines.TooOldError
+	var unaccepted *engines.UnacceptedError
+	diag := failure.New("Engine cannot be used", "%s.", failure.Capitalize(failure.Reason(err)))
+	switch {
+	case errors.As(err, &unaccepted):
+		diag = failure.New("Engine version not accepted", "%s", failure.Sentences(err.Error()))
+		if unaccepted.Requirement.Invalid != "" {
+			diag.Summary = "Wrong version file"
+		}
+		diag.Subject = unaccepted.Requirement.Range
+	case errors.As(err, &tooOld):
+		diag = failure.New("Engine too old", "%s", failure.Sentences(err.Error()))
+	case errors.Is(err, engines.ErrNone), errors.As(err, new(*engines.NotFoundError)):
+		diag = failure.New("Engine not found", "%s", failure.Sentences(err.Error()))
+	}
+	diag.Extra = failure.Cause{Err: err}
+	return hcl.Diagnostics{diag}
+}
+
+// VersionFileIgnored says so if there is a version file that is not about the program in use.
+func (s *Stack) VersionFileIgnored(program string) string {
+	if _, err := os.Stat(s.join(settings.VersionFile)); err != nil || program != engines.Tofu {
+		return ""
+	}
+	return fmt.Sprintf("The file %s is about terraform and does not count for tofu; say in %s what is required of tofu.", settings.VersionFile, settings.File)
+}

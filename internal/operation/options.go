@@ -1,0 +1,81 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/operation/notice"
+)
+
+// The environment variables that beat the settings file, where an option does not.
+const (
+	StateVariable      = "CAIRN_STATE"
+	EngineVariable     = "CAIRN_ENGINE"
+	DeploymentVariable = "CAIRN_DEPLOYMENT"
+
+	// DataVariable names a directory for what is kept in [WorkDir] otherwise. No setting of a checkout does: where files go, and from where
+	// runs are recovered, is for the user to say.
+	DataVariable = "CAIRN_DATA_DIR"
+)
+
+// WorkDir holds what is kept between operations, beside the stack unless [DataVariable] names another place.
+const WorkDir = ".cairn"
+
+// DefaultState is where the state is kept, beside the stack.
+const DefaultState = "cairn.state.db"
+
+// Options say which stack is operated on, and how. What has the zero value is taken from the environment, from the settings file of the stack, or
+// is what is usual.
+type Options struct {
+	Dir        string // of the stack; the current directory if empty
+	WorkDir    string // for this stack alone
+	State      string // location: a path, or a URL
+	Deployment string
+
+	Engine     string // path or name of a binary
+	EngineFrom string // who has named it, in words for messages
+
+	ReadOnlyLocks  bool          // no version of a provider is chosen that is not locked
+	LockTimeout    time.Duration // how long to wait for somebody else's lock of the state
+	ChangesNothing bool          // the operation does not even plan, so that what is required of the engine is advice
+
+	Notify notice.Func
+	Log    *slog.Logger // names, addresses and processes; never values
+
+	// Files receives the sources that diagnostics are about, by their names. Nil makes a new map.
+	Files map[string]*hcl.File
+
+	// OpenEngine stands for the binary. Nil opens that.
+	OpenEngine func(stackDir, workDir string) (Engine, error)
+}
+
+// dataDir is the working directory of a stack. Below the one that the user names, each stack has its own, whatever else is run with that variable.
+func dataDir(stackDir string) string {
+	dir := os.Getenv(DataVariable)
+	if dir == "" {
+		return filepath.Join(stackDir, WorkDir)
+	}
+	stack := absolute(stackDir)
+	if resolved, err := filepath.EvalSymlinks(stack); err == nil {
+		stack = resolved
+	}
+	sum := sha256.Sum256([]byte(stack))
+	return filepath.Join(dir, fmt.Sprintf("%s-%x", filepath.Base(stack), sum[:6]))
+}
+
+// absolute makes a path absolute, if it can be known to what it is relative.
+func absolute(path string) string {
+	if made, err := filepath.Abs(path); err == nil {
+		return made
+	}
+	return path
+}

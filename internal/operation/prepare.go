@@ -1,0 +1,98 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// LockFile is where the versions of providers are kept, beside the stack.
+const LockFile = ".terraform.lock.hcl"
+
+// Prepare installs what the configuration needs and returns what the runtime is to be run with. With errors, that is
+// only the configuration.
+func (s *Stack) Prepare(ctx context.Context, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
+	opts := stackruntime.Options{Config: config}
+	opened, err := s.Engine()
+	if err != nil {
+		return opts, failure.Diagnostics(err)
+	}
+	diags := s.EngineWarnings()
+	var locked []tfengine.LockChange
+	diags = diags.Extend(opened.Prepare(ctx, tfengine.PrepareRequest{
+		Modules:      tfengine.ModuleDirs(config),
+		Requirements: tfengine.Requirements(config),
+		Ranges:       tfengine.RequirementRanges(config),
+		Upgrade:      upgrade,
+		ReadOnlyLock: s.opts.ReadOnlyLocks,
+		Locked:       func(changes []tfengine.LockChange) { locked = changes },
+	}))
+	if len(locked) > 0 {
+		s.opts.Notify.Tell(notice.ProvidersLocked{Changes: locked, File: LockFile})
+	}
+	if diags.HasErrors() {
+		return opts, diags
+	}
+	locks, err := opened.Locks()
+	if err != nil {
+		return opts, diags.Append(failure.New("Unreadable provider lock file",
+			"%s. Correct the file, or delete it and run \"cairn init\".", failure.Capitalize(failure.Reason(err))))
+	}
+	opts.Engine, opts.Locks = opened, locks
+	return opts, diags
+}
+
+// Load is [Stack.Prepare] for a configuration that is used only if it is good. Where it is not, all its mistakes
+// are found, as far as that is possible with what could be installed.
+func (s *Stack) Load(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
+	config, diags := s.Config()
+	if config == nil || len(config.Files) == 0 {
+		return stackruntime.Options{}, diags
+	}
+	if unsupported := s.UnsupportedModules(config); unsupported.HasErrors() {
+		return stackruntime.Options{}, unsupported
+	}
+	opts, moreDiags := s.Prepare(ctx, config, false)
+	switch {
+	case moreDiags.HasErrors():
+		return opts, diags.Extend(moreDiags).Extend(s.CheckSources(ctx, config))
+	case diags.HasErrors():
+		return opts, diags.Extend(moreDiags).Extend(stackruntime.Validate(ctx, opts))
+	}
+	return opts, diags.Extend(moreDiags)
+}
+
+// UnsupportedModules returns the errors about modules that are for other versions of the engine. Nothing else is said
+// then, nor anything installed.
+func (s *Stack) UnsupportedModules(config *stackconfig.Config) hcl.Diagnostics {
+	opened, err := s.Engine()
+	if err != nil {
+		return nil //nolint:nilerr // prepare reports it
+	}
+	return opened.Unsupported(tfengine.ModuleDirs(config))
+}
+
+// CheckSources returns the mistakes that show without a process of an engine, and without providers.
+func (s *Stack) CheckSources(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
+	if s.opts.OpenEngine != nil {
+		return nil // it starts no processes
+	}
+	var info engine.Info // which files modules have depends on it
+	if s.binary != nil {
+		info = s.binary.Info
+	}
+	return stackruntime.Validate(ctx, stackruntime.Options{
+		Config: config,
+		Engine: tfengine.NewSourceEngine(info, s.dir, config.Resolver),
+	})
+}

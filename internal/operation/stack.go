@@ -1,0 +1,142 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// Stack is a stack as one operation uses it, with what was opened so far.
+type Stack struct {
+	opts Options
+	dir  string // of the stack
+	work string // working directory
+	log  *slog.Logger
+
+	settings *settings.Settings
+	loaded   *loadedConfig
+	bundle   *bundle.Bundle  // nil until source packages are needed
+	fetcher  *bundle.Fetcher // set while they are fetched
+
+	engine   Engine
+	binary   *engines.Candidate // nil until it is looked for
+	warnings hcl.Diagnostics    // about the choice of the engine, until they are returned
+
+	deployment *deployment.Deployment // nil until the store is open
+}
+
+// loadedConfig is the configuration with what was found wrong with it.
+type loadedConfig struct {
+	config *stackconfig.Config
+	diags  hcl.Diagnostics
+}
+
+// Open returns a stack of which nothing was read yet. The caller closes it.
+func Open(opts Options) *Stack {
+	dir := cmp.Or(opts.Dir, ".")
+	if opts.Files == nil {
+		opts.Files = map[string]*hcl.File{}
+	}
+	return &Stack{
+		opts: opts,
+		dir:  dir,
+		work: cmp.Or(opts.WorkDir, dataDir(dir)),
+		log:  cmp.Or(opts.Log, slog.New(slog.DiscardHandler)),
+	}
+}
+
+// Close releases what was opened. All that matters was saved before.
+func (s *Stack) Close() error {
+	var errs []error
+	if s.deployment != nil {
+		errs = append(errs, s.deployment.Store.Close())
+	}
+	if closer, ok := s.engine.(io.Closer); ok {
+		errs = append(errs, closer.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// HasWorkDir reports whether there is a directory for what is kept between operations, to which something can be written.
+func (s *Stack) HasWorkDir() bool { return checkWritable(s.work) == nil }
+
+// EngineInfo names the engine if it was opened.
+func (s *Stack) EngineInfo() (info engine.Info, opened bool) {
+	if s.engine == nil {
+		return engine.Info{}, false
+	}
+	return s.engine.Info(), true
+}
+
+// Files are the sources of diagnostics, by the names in their ranges.
+func (s *Stack) Files() map[string]*hcl.File { return s.opts.Files }
+
+// Path returns the file that a name in a diagnostic means.
+func (s *Stack) Path(name string) string {
+	if path, ok := s.packagePath(name); ok {
+		return path
+	}
+	return s.join(filepath.FromSlash(name))
+}
+
+// join makes a path of one that is relative to the stack.
+func (s *Stack) join(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.dir, path)
+}
+
+// Settings returns the settings of the stack.
+func (s *Stack) Settings() (settings.Settings, error) {
+	if s.settings == nil {
+		read, diags := settings.Read(s.dir, s.opts.Files)
+		if diags.HasErrors() {
+			return settings.Settings{}, diags
+		}
+		s.settings = &read
+	}
+	return *s.settings, nil
+}
+
+// Config returns the configuration. With errors it may be nil, or hold what could be understood.
+func (s *Stack) Config() (*stackconfig.Config, hcl.Diagnostics) {
+	if s.loaded == nil {
+		return s.loadWith(s.packages())
+	}
+	return s.loaded.config, s.loaded.diags
+}
+
+// loadWith loads the configuration, also if it was loaded before.
+func (s *Stack) loadWith(resolver stackconfig.Resolver) (*stackconfig.Config, hcl.Diagnostics) {
+	config, diags := stackconfig.LoadWith(s.dir, stackconfig.LoadOptions{Resolver: resolver})
+	if config != nil {
+		for name, file := range config.Files {
+			s.opts.Files[name] = file
+		}
+		if len(config.Files) == 0 && !diags.HasErrors() {
+			diags = diags.Append(failure.WithCode(CodeNoStack, failure.New("No configuration files",
+				"There are no .tfcomponent.hcl or .tfcomponent.json files in %s. Go to the directory of a stack.", absolute(s.dir))))
+		}
+	}
+	s.loaded = &loadedConfig{config, diags}
+	return s.loaded.config, s.loaded.diags
+}
+
+// CodeNoStack is of a directory that is none of a stack.
+const CodeNoStack failure.Code = "operation/no-stack"

@@ -1,0 +1,153 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/tfengine"
+)
+
+// The codes of failures about states for which a caller may know a remedy of its own.
+const (
+	CodeDeploymentName failure.Code = "operation/deployment-name"
+	CodeInterrupted    failure.Code = "operation/interrupted-apply"
+)
+
+// DeploymentName returns which deployment is meant.
+func (s *Stack) DeploymentName() (string, error) {
+	name := cmp.Or(s.opts.Deployment, os.Getenv(DeploymentVariable), deployment.Default)
+	if !cairnfile.IsDeployment(name) {
+		return "", hcl.Diagnostics{failure.WithCode(CodeDeploymentName, failure.New("Invalid name of a deployment",
+			"The name %q must be of letters, digits, \"_\" and \"-\", 63 at most, and not begin with \"-\".", name))}
+	}
+	return name, nil
+}
+
+// RunsDir is where the engine keeps what applies of the deployment have done until it is in the state.
+func (s *Stack) RunsDir() (string, error) {
+	name, err := s.DeploymentName()
+	switch {
+	case err != nil:
+		return "", err
+	case name == deployment.Default:
+		return filepath.Join(s.work, "runs"), nil
+	}
+	return filepath.Join(s.work, "deployments", name, "runs"), nil
+}
+
+// Deployment returns where the state is.
+func (s *Stack) Deployment(ctx context.Context) (*deployment.Deployment, error) {
+	if s.deployment != nil {
+		return s.deployment, nil
+	}
+	name, err := s.DeploymentName()
+	if err != nil {
+		return nil, err
+	}
+	location, err := s.StateLocation()
+	if err != nil {
+		return nil, err
+	}
+	store, err := statestore.Open(ctx, location)
+	if err != nil {
+		return nil, err
+	}
+	s.deployment = &deployment.Deployment{Name: name, Store: store, LockTimeout: s.opts.LockTimeout, Notify: s.opts.Notify}
+	return s.deployment, nil
+}
+
+// sqliteScheme begins the location of a state that is in a file.
+const sqliteScheme = "sqlite://"
+
+// StateLocation is where the state is, as a path or URL.
+func (s *Stack) StateLocation() (string, error) {
+	read, err := s.Settings()
+	if err != nil {
+		return "", err
+	}
+	if named := cmp.Or(s.opts.State, os.Getenv(StateVariable)); named != "" {
+		return named, nil // by someone in the current directory
+	}
+	path, isFile := strings.CutPrefix(cmp.Or(read.State, DefaultState), sqliteScheme)
+	if !isFile && strings.Contains(path, "://") {
+		return path, nil
+	}
+	return s.join(path), nil
+}
+
+// StateFile is the path of the state, whether it exists or not.
+func (s *Stack) StateFile() (string, error) {
+	location, err := s.StateLocation()
+	return strings.TrimPrefix(location, sqliteScheme), err
+}
+
+// ReadState reads the state without locking it.
+func (s *Stack) ReadState(ctx context.Context) (*deployment.Stored, error) {
+	opened, err := s.Deployment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return opened.Read(ctx)
+}
+
+// LockState locks and reads the state, for an operation that changes it. The caller unlocks it.
+func (s *Stack) LockState(ctx context.Context, request statestore.LockRequest) (*deployment.Stored, error) {
+	opened, err := s.Deployment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	path, err := s.StateFile()
+	if err != nil {
+		return nil, err
+	}
+	_, err = os.Stat(path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	stored, err := opened.Lock(ctx, request)
+	if err == nil && isNew {
+		s.KeepStateFromGit(ctx, path)
+	}
+	return stored, err
+}
+
+// LockToPlan is [Stack.LockState] for an operation that changes nothing, which does without the lock if it must.
+func (s *Stack) LockToPlan(ctx context.Context) (*deployment.Stored, error) {
+	opened, err := s.Deployment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return opened.LockToPlan(ctx)
+}
+
+// CheckNothingInterrupted fails if an apply was cut off of which the result is not in the state yet, and whose secret is not the given one. It
+// would be recovered into whatever the state has become: for the address that its component had then, and over what was put there. To be called
+// with the state locked.
+func (s *Stack) CheckNothingInterrupted(ctx context.Context, stored *deployment.Stored, except []byte) error {
+	secret, err := stored.Secret(ctx)
+	if err != nil || secret != nil && string(secret) == string(except) {
+		return err
+	}
+	runs, err := s.RunsDir()
+	if err != nil {
+		return err
+	}
+	components := tfengine.Interrupted(runs, secret)
+	if len(components) == 0 {
+		return nil
+	}
+	return hcl.Diagnostics{failure.WithCode(CodeInterrupted, failure.New("Interrupted apply not recovered",
+		"An earlier apply was cut off, and what it did with %s is not in the state yet. Planning recovers that.", strings.Join(components, ", ")))}
+}
