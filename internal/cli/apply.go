@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
@@ -97,7 +98,7 @@ func (o *execution) applyNew(ctx context.Context, autoApprove bool) (int, error)
 	defer stop()
 
 	diags := o.load(ctx)
-	diags = diags.Extend(unreadVariableFiles(o.flags.arguments))
+	diags = diags.Extend(variables.WarnUnread(".", o.flags.arguments))
 	if !diags.HasErrors() {
 		diags = diags.Extend(o.completeValues(ctx))
 	}
@@ -117,7 +118,7 @@ func (o *execution) applyNew(ctx context.Context, autoApprove bool) (int, error)
 // anything is planned, since what is planned is applied at once.
 func (o *execution) completeValues(ctx context.Context) hcl.Diagnostics {
 	declared := o.config.Root.Variables
-	needed := slices.Concat(missingVariables(declared, o.given), unknownVariables(declared, o.given))
+	needed := slices.Concat(variables.Missing(declared, o.given), variables.Unknown(declared, o.given))
 	diags := o.askMissing(ctx, needed, o.given)
 	if diags.HasErrors() {
 		return diags
@@ -126,7 +127,7 @@ func (o *execution) completeValues(ctx context.Context) hcl.Diagnostics {
 	if o.flags.destroy {
 		planCommand = "\"cairn plan -destroy -out=FILE\""
 	}
-	return diags.Extend(notKnownYet(declared, o.given, planCommand))
+	return diags.Extend(variables.RequireKnown(declared, o.given, planCommand))
 }
 
 // applyRounds plans and applies until nothing is deferred any more: what could not be planned in one round may
@@ -219,7 +220,7 @@ func (o *execution) applySaved(ctx context.Context, path string) (int, error) {
 	diags = diags.Extend(o.askMissing(ctx, neededOnApply(plan, o.config, inputs), inputs))
 	if !diags.HasErrors() {
 		diags = diags.Extend(stackruntime.CheckInputs(ctx, stackruntime.ApplyRequest{
-			Options: o.opts, Plan: plan, Prior: stored.State, Inputs: inputs.values,
+			Options: o.opts, Plan: plan, Prior: stored.State, Inputs: inputs.Values,
 		}))
 	}
 	if diags.HasErrors() {
@@ -255,11 +256,11 @@ func (o *execution) applySaved(ctx context.Context, path string) (int, error) {
 }
 
 // neededOnApply returns the variables whose values a plan file needs but does not hold, sorted by name.
-func neededOnApply(plan *stackplan.Plan, config *stackconfig.Config, inputs givenValues) []*stackconfig.InputVariable {
+func neededOnApply(plan *stackplan.Plan, config *stackconfig.Config, inputs variables.Given) []*stackconfig.InputVariable {
 	var needed []*stackconfig.InputVariable
 	for _, name := range slices.Sorted(maps.Keys(plan.Inputs)) {
 		declared := config.Root.Variables[name]
-		value, given := inputs.values[name]
+		value, given := inputs.Values[name]
 		if plan.Inputs[name].NeededOnApply() && (!given || !value.IsWhollyKnown()) && declared != nil {
 			needed = append(needed, declared)
 		}
@@ -315,7 +316,7 @@ func approvalQuestion(operation string) string {
 }
 
 // apply carries out a plan that was approved.
-func (o *execution) apply(ctx context.Context, plan *stackplan.Plan, inputs givenValues, running *progressTracker) hcl.Diagnostics {
+func (o *execution) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.Given, running *progressTracker) hcl.Diagnostics {
 	saver := deployment.NewSaver(o.stored, o.name)
 	var result *stackruntime.ApplyResult
 	var diags hcl.Diagnostics
@@ -326,7 +327,7 @@ func (o *execution) apply(ctx context.Context, plan *stackplan.Plan, inputs give
 			Options: opts,
 			Plan:    plan,
 			Prior:   o.stored.State,
-			Inputs:  inputs.values,
+			Inputs:  inputs.Values,
 			Save:    saver.Save,
 		})
 	})

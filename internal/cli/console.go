@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -35,7 +36,7 @@ type console struct {
 const consoleSource = "<console>"
 
 func consoleCommand() *command {
-	var variables variableFlags
+	var values variableFlags
 	var expression, stack, planFile string
 	return &command{
 		name:    "console",
@@ -48,7 +49,7 @@ With -plan, values are as planned, where those known after apply are unknown.
 Reads expressions from standard input, one a line; brackets that are open continue it on the next line.`,
 		example: "cairn console\ncairn console -e 'component.network.subnet_ids'\ncairn console -plan=FILE\necho 'keys(component.service)' | cairn console",
 		flags: func(f *flagSet) {
-			variables.register(f)
+			values.register(f)
 			f.StringVar(&expression, "e", "", "evaluate this `EXPRESSION` and end")
 			f.StringVar(&planFile, "plan", "", "evaluate against the values planned in this `FILE`")
 			f.StringVar(&stack, "stack", "", "evaluate in the embedded stack with this `ADDRESS`")
@@ -57,7 +58,7 @@ Reads expressions from standard input, one a line; brackets that are open contin
 		},
 		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.changesNothing = true
-			c, diags := s.openConsole(ctx, variables.arguments, stack, planFile)
+			c, diags := s.openConsole(ctx, values.arguments, stack, planFile)
 			if diags.HasErrors() {
 				return s.finish(diags)
 			}
@@ -76,7 +77,7 @@ Reads expressions from standard input, one a line; brackets that are open contin
 	}
 }
 
-func (s *session) openConsole(ctx context.Context, arguments []variableArgument, stack, planFile string) (*console, hcl.Diagnostics) {
+func (s *session) openConsole(ctx context.Context, arguments []variables.Argument, stack, planFile string) (*console, hcl.Diagnostics) {
 	opts, diags := s.stack().Load(ctx)
 	if diags.HasErrors() {
 		return nil, diags
@@ -90,7 +91,7 @@ func (s *session) openConsole(ctx context.Context, arguments []variableArgument,
 	if declared == nil {
 		return nil, diags.Append(problem("No such stack", "The configuration has no %s.", at))
 	}
-	given, moreDiags := s.readVariables(opts.Config.Root.Variables, arguments)
+	given, moreDiags := variables.Read(opts.Config.Root.Variables, arguments, s.files)
 	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return nil, diags
@@ -142,13 +143,13 @@ func plannedState(plan *stackplan.Plan) *stackstate.State {
 }
 
 // consoleInputs are the values that were given, and for other variables those of the last apply.
-func consoleInputs(root *stackconfig.Stack, given givenValues, state *stackstate.State) map[string]cty.Value {
+func consoleInputs(root *stackconfig.Stack, given variables.Given, state *stackstate.State) map[string]cty.Value {
 	inputs := map[string]cty.Value{}
 	for name := range root.Variables {
 		if stored, ok := state.Inputs[name]; ok && !stored.IsNull() {
 			inputs[name], _ = stored.UnmarkDeep() // the declaration says whether it is sensitive
 		}
-		if value, ok := given.values[name]; ok {
+		if value, ok := given.Values[name]; ok {
 			inputs[name] = value
 		}
 	}

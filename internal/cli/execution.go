@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -33,7 +34,7 @@ type execution struct {
 
 	config *stackconfig.Config
 	opts   stackruntime.Options
-	given  givenValues
+	given  variables.Given
 	stored *deployment.Stored
 	round  int // of apply, from 1; 0 with a saved plan
 
@@ -55,7 +56,7 @@ func (o *execution) load(ctx context.Context) hcl.Diagnostics {
 	opts, diags := o.stack().Load(ctx)
 	o.config = opts.Config
 	if o.config != nil {
-		given, moreDiags := o.readVariables(o.config.Root.Variables, o.flags.arguments)
+		given, moreDiags := variables.Read(o.config.Root.Variables, o.flags.arguments, o.files)
 		o.given = given
 		diags = diags.Extend(moreDiags)
 	}
@@ -75,7 +76,7 @@ func (o *execution) load(ctx context.Context) hcl.Diagnostics {
 }
 
 // askMissing asks for variables that have no value yet, where there is someone to ask.
-func (o *execution) askMissing(ctx context.Context, needed []*stackconfig.InputVariable, given givenValues) hcl.Diagnostics {
+func (o *execution) askMissing(ctx context.Context, needed []*stackconfig.InputVariable, given variables.Given) hcl.Diagnostics {
 	if !o.flags.input || o.options.json || !o.inputIsTerminal() {
 		return nil // the evaluator reports all of them
 	}
@@ -108,7 +109,7 @@ func (o *execution) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		plan, diags = stackruntime.Plan(ctx, stackruntime.PlanRequest{
 			Options:     opts,
 			Mode:        mode,
-			Inputs:      o.given.values,
+			Inputs:      o.given.Values,
 			Prior:       o.stored.State,
 			SkipRefresh: !o.flags.refresh,
 			Replace:     replace,
@@ -212,12 +213,12 @@ func dropsObjects(plan *stackplan.Plan, state *stackstate.State) bool {
 
 // applyInputs are the values to apply a plan file with: of ephemeral variables, of those that were not known while
 // planning, and what was given by an option.
-func (o *execution) applyInputs(plan *stackplan.Plan) givenValues {
-	inputs := givenValues{maps.Clone(o.given.values), o.given.explicit, o.given.unknown}
-	for name := range o.given.values {
+func (o *execution) applyInputs(plan *stackplan.Plan) variables.Given {
+	inputs := variables.Given{Values: maps.Clone(o.given.Values), Explicit: o.given.Explicit, Unknown: o.given.Unknown}
+	for name := range o.given.Values {
 		declared, planned := o.config.Root.Variables[name], plan.Inputs[name]
-		if !declared.Ephemeral && !o.given.explicit[name] && (planned == nil || !planned.IsUnknown()) {
-			delete(inputs.values, name)
+		if !declared.Ephemeral && !o.given.Explicit[name] && (planned == nil || !planned.IsUnknown()) {
+			delete(inputs.Values, name)
 		}
 	}
 	return inputs

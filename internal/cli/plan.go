@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
 )
 
 func planCommand() *command {
@@ -52,9 +53,9 @@ func (o *execution) runPlan(ctx context.Context, out string, detailed bool) (int
 	defer stop()
 
 	diags := o.load(ctx)
-	diags = diags.Extend(unreadVariableFiles(o.flags.arguments))
+	diags = diags.Extend(variables.WarnUnread(".", o.flags.arguments))
 	if !diags.HasErrors() {
-		diags = diags.Extend(o.askMissing(ctx, missingVariables(o.config.Root.Variables, o.given), o.given))
+		diags = diags.Extend(o.askMissing(ctx, variables.Missing(o.config.Root.Variables, o.given), o.given))
 	}
 	if diags.HasErrors() {
 		return o.finish(o.interrupted(ctx, diags))

@@ -9,16 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
-	"github.com/zclconf/go-cty/cty"
 	"golang.org/x/term"
 
+	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -26,7 +24,7 @@ import (
 var errNoAnswer = errors.New("there was no answer")
 
 // askVariables asks for the values of variables that must have one and don't.
-func (s *session) askVariables(ctx context.Context, needed []*stackconfig.InputVariable, given givenValues) hcl.Diagnostics {
+func (s *session) askVariables(ctx context.Context, needed []*stackconfig.InputVariable, given variables.Given) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, declared := range needed {
 		s.note("var.%s\n", declared.Name)
@@ -36,29 +34,18 @@ func (s *session) askVariables(ctx context.Context, needed []*stackconfig.InputV
 		if constraint := declared.Type.Constraint; !constraint.IsPrimitiveType() {
 			s.note("  Write it as in a variables file: its type is %s.\n", typeexpr.TypeString(constraint))
 		}
-		text, err := s.ask(ctx, "\n  Enter a value: ", isSecret(declared))
+		text, err := s.ask(ctx, "\n  Enter a value: ", variables.IsSecret(declared))
 		if err != nil {
 			return diags.Append(problem("Value needed for variable", "Variable var.%s has no value: %s.", declared.Name, err))
 		}
 		s.note("\n")
-		value, moreDiags := s.parseVariable(declared, text, "value entered for var."+declared.Name)
+		value, moreDiags := variables.Parse(declared, text, "value entered for var."+declared.Name, s.files)
 		diags = diags.Extend(moreDiags)
 		if !moreDiags.HasErrors() {
-			given.set(declared.Name, value)
+			given.Set(declared.Name, value)
 		}
 	}
 	return diags
-}
-
-// missingVariables returns the variables without a value and without a default, sorted by name.
-func missingVariables(declared map[string]*stackconfig.InputVariable, given givenValues) []*stackconfig.InputVariable {
-	var missing []*stackconfig.InputVariable
-	for _, name := range slices.Sorted(maps.Keys(declared)) {
-		if _, ok := given.values[name]; !ok && declared[name].Default == cty.NilVal {
-			missing = append(missing, declared[name])
-		}
-	}
-	return missing
 }
 
 // ask reads one line. What is secret does not appear on a terminal. What is drawn there is gone for the time of the question.

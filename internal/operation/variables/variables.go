@@ -1,7 +1,10 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+// Package variables reads the values that are given to the root variables of a stack: in the environment, in files, and as text.
+//
+// Files and texts are those of terraform's options -var-file and -var, and messages call them so.
+package variables
 
 import (
 	"errors"
@@ -17,65 +20,48 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// variableArgument is one -var or -var-file, in the order in which they were given: later ones win.
-type variableArgument struct {
-	file string // of -var-file, else ""
-	text string // NAME=VALUE of -var
-}
-
-// variableFlags are the options that give values to root variables.
-type variableFlags struct {
-	arguments []variableArgument
-	input     bool
-}
-
-func (v *variableFlags) register(f *flagSet) {
-	f.Func("var", "give the variable NAME a value: `NAME=VALUE`; may be repeated", func(text string) error {
-		v.arguments = append(v.arguments, variableArgument{text: text})
-		return nil
-	})
-	f.Func("var-file", "take values of variables from this `FILE`, in HCL, or in JSON if its name ends in .json; may be repeated",
-		func(path string) error {
-			v.arguments = append(v.arguments, variableArgument{file: path})
-			return nil
-		})
-	f.BoolVar(&v.input, "input", true, "`false` never asks for values or approval")
+// Argument gives values to variables. Later ones win.
+type Argument struct {
+	File string // a variables file, else ""
+	Text string // NAME=VALUE
 }
 
 // The prefixes of environment variables; the later ones win.
 var variablePrefixes = []string{"TF_VAR_", "CAIRN_VAR_"}
 
-// givenValues are values of root variables, of their declared types.
-type givenValues struct {
-	values   map[string]cty.Value
-	explicit map[string]bool      // given by an option, not by the environment
-	unknown  map[string]hcl.Range // where the values stand that are not known in whole
+// Given are values of root variables, of their declared types.
+type Given struct {
+	Values   map[string]cty.Value
+	Explicit map[string]bool      // given by an option, not by the environment
+	Unknown  map[string]hcl.Range // where the values stand that are not known in whole
 }
 
-// set takes a value that is known for one of an option.
-func (g givenValues) set(name string, value cty.Value) {
-	g.values[name], g.explicit[name] = value, true
-	delete(g.unknown, name)
+// Set takes a value that is known for one of an option.
+func (g Given) Set(name string, value cty.Value) {
+	g.Values[name], g.Explicit[name] = value, true
+	delete(g.Unknown, name)
 }
 
-// readVariables collects the values that were given for root variables.
-func (s *session) readVariables(declared map[string]*stackconfig.InputVariable, arguments []variableArgument) (givenValues, hcl.Diagnostics) {
-	r := &variableReader{
-		session:  s,
+// Read collects the values that were given for root variables.
+func Read(declared map[string]*stackconfig.InputVariable, arguments []Argument, files map[string]*hcl.File) (Given, hcl.Diagnostics) {
+	r := &reader{
+		files:    files,
 		declared: declared,
-		given:    givenValues{map[string]cty.Value{}, map[string]bool{}, map[string]hcl.Range{}},
+		given:    Given{map[string]cty.Value{}, map[string]bool{}, map[string]hcl.Range{}},
 		fromEnv:  map[string]hcl.Diagnostics{},
 	}
 	r.environment()
-	for _, argument := range append(variableFilesFromEnv(), arguments...) {
-		if argument.file != "" {
-			r.file(argument.file)
+	for _, argument := range append(filesFromEnv(), arguments...) {
+		if argument.File != "" {
+			r.file(argument.File)
 		} else {
-			r.argument(argument.text)
+			r.argument(argument.Text)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.fromEnv)) {
@@ -84,32 +70,32 @@ func (s *session) readVariables(declared map[string]*stackconfig.InputVariable, 
 	return r.given, r.diags
 }
 
-type variableReader struct {
-	session  *session
+type reader struct {
+	files    map[string]*hcl.File
 	declared map[string]*stackconfig.InputVariable
-	given    givenValues
+	given    Given
 	diags    hcl.Diagnostics
 
 	// fromEnv are the problems with values from the environment. They don't matter where an option gives another.
 	fromEnv map[string]hcl.Diagnostics
 }
 
-// variableFilesVariable is the environment variable with a list of files with values, as PATH is one of directories.
-const variableFilesVariable = "CAIRN_VAR_FILES"
+// FilesVariable is the environment variable with a list of files with values, as PATH is one of directories.
+const FilesVariable = "CAIRN_VAR_FILES"
 
-func variableFilesFromEnv() []variableArgument {
-	var files []variableArgument
-	for _, file := range filepath.SplitList(os.Getenv(variableFilesVariable)) {
+func filesFromEnv() []Argument {
+	var files []Argument
+	for _, file := range filepath.SplitList(os.Getenv(FilesVariable)) {
 		if file != "" {
-			files = append(files, variableArgument{file: file})
+			files = append(files, Argument{File: file})
 		}
 	}
 	return files
 }
 
-// unreadVariableFiles warns of files beside the stack that terraform would read by itself, and nobody has named here.
-func unreadVariableFiles(arguments []variableArgument) hcl.Diagnostics {
-	entries, err := os.ReadDir(".")
+// WarnUnread warns of files beside the stack that terraform would read by itself, and nobody has named here.
+func WarnUnread(dir string, arguments []Argument) hcl.Diagnostics {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil //nolint:nilerr // whoever needs the directory reports it
 	}
@@ -119,7 +105,7 @@ func unreadVariableFiles(arguments []variableArgument) hcl.Diagnostics {
 		if name != "terraform.tfvars" && !strings.HasSuffix(name, ".auto.tfvars") || entry.IsDir() {
 			continue
 		}
-		if !slices.ContainsFunc(append(variableFilesFromEnv(), arguments...), func(a variableArgument) bool { return isSameFile(a.file, entry.Name()) }) {
+		if !slices.ContainsFunc(append(filesFromEnv(), arguments...), func(a Argument) bool { return isSameFile(a.File, filepath.Join(dir, entry.Name())) }) {
 			unread = append(unread, entry.Name())
 		}
 	}
@@ -131,7 +117,7 @@ func unreadVariableFiles(arguments []variableArgument) hcl.Diagnostics {
 		Severity: hcl.DiagWarning,
 		Summary:  "Variables file not read",
 		Detail: fmt.Sprintf("Stacks take no values from files by themselves, whatever their name. Not read: %s. If the values are meant, give %s, or set %s.",
-			strings.Join(unread, ", "), options, variableFilesVariable),
+			strings.Join(unread, ", "), options, FilesVariable),
 	}}
 }
 
@@ -144,54 +130,54 @@ func isSameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(first, second)
 }
 
-func (r *variableReader) environment() {
+func (r *reader) environment() {
 	for _, prefix := range variablePrefixes {
 		for name, declared := range r.declared {
 			text, ok := os.LookupEnv(prefix + name)
 			if !ok {
 				continue
 			}
-			value, diags := r.session.parseVariable(declared, text, "environment variable "+prefix+name)
-			delete(r.given.values, name)
+			value, diags := Parse(declared, text, "environment variable "+prefix+name, r.files)
+			delete(r.given.Values, name)
 			delete(r.fromEnv, name)
 			if len(diags) > 0 {
 				r.fromEnv[name] = diags
 			}
 			if !diags.HasErrors() {
-				r.given.values[name] = value
+				r.given.Values[name] = value
 			}
 		}
 	}
 }
 
-func (r *variableReader) argument(text string) {
+func (r *reader) argument(text string) {
 	name, value, ok := strings.Cut(text, "=")
 	name = strings.TrimSpace(name)
 	if !ok || name == "" {
-		r.diags = r.diags.Append(problem("Wrong -var option", "The option -var=%s gives no value. Write -var=NAME=VALUE.", text))
+		r.diags = r.diags.Append(failure.New("Wrong -var option", "The option -var=%s gives no value. Write -var=NAME=VALUE.", text))
 		return
 	}
 	declared := r.declared[name]
 	if declared == nil {
-		r.diags = r.diags.Append(problem("Value for undeclared variable",
+		r.diags = r.diags.Append(failure.New("Value for undeclared variable",
 			"The option -var gives a value for %q, but the configuration declares no variable of that name.%s To declare it, add a block: "+
-				"variable %[1]q { type = string }.", name, didYouMean(name, slices.Collect(maps.Keys(r.declared)), "")))
+				"variable %[1]q { type = string }.", name, nearest.DidYouMean(name, slices.Collect(maps.Keys(r.declared)))))
 		return
 	}
-	parsed, diags := r.session.parseVariable(declared, value, "option -var="+name)
+	parsed, diags := Parse(declared, value, "option -var="+name, r.files)
 	r.set(name, parsed, diags)
 }
 
-func (r *variableReader) set(name string, value cty.Value, diags hcl.Diagnostics) {
+func (r *reader) set(name string, value cty.Value, diags hcl.Diagnostics) {
 	delete(r.fromEnv, name)
 	r.diags = r.diags.Extend(diags)
 	if !diags.HasErrors() {
-		r.given.set(name, value)
+		r.given.Set(name, value)
 	}
 }
 
-func (r *variableReader) file(path string) {
-	attrs, diags := r.session.readVariablesFile(path)
+func (r *reader) file(path string) {
+	attrs, diags := readFile(path, r.files)
 	if anySecret(r.declared) {
 		diags = inSecret(diags)
 	}
@@ -208,12 +194,12 @@ func (r *variableReader) file(path string) {
 		if !diags.HasErrors() {
 			value, diags = convertVariable(declared, value, attr.Expr.Range(), diags)
 		}
-		if isSecret(declared) || strings.HasSuffix(path, ".json") && anySecret(r.declared) { // JSON may have it all on one line
+		if IsSecret(declared) || strings.HasSuffix(path, ".json") && anySecret(r.declared) { // JSON may have it all on one line
 			diags = inSecret(diags)
 		}
 		r.set(name, value, diags)
 		if !diags.HasErrors() && !value.IsWhollyKnown() {
-			r.given.unknown[name] = attr.Expr.Range()
+			r.given.Unknown[name] = attr.Expr.Range()
 		}
 	}
 	for _, attr := range undeclared {
@@ -221,7 +207,7 @@ func (r *variableReader) file(path string) {
 			Severity: hcl.DiagWarning,
 			Summary:  "Value for undeclared variable",
 			Detail: fmt.Sprintf("The configuration declares no variable %q, so this value is not used.%s", attr.Name,
-				didYouMean(attr.Name, slices.Collect(maps.Keys(r.declared)), "")),
+				nearest.DidYouMean(attr.Name, slices.Collect(maps.Keys(r.declared)))),
 			Subject: attr.NameRange.Ptr(),
 		}}
 		if anySecret(r.declared) { // it may be one whose name is misspelt
@@ -231,14 +217,14 @@ func (r *variableReader) file(path string) {
 	}
 }
 
-// readVariablesFile returns the arguments of a file with values of variables.
-func (s *session) readVariablesFile(path string) (hcl.Attributes, hcl.Diagnostics) {
+// readFile returns the arguments of a file with values of variables.
+func readFile(path string, files map[string]*hcl.File) (hcl.Attributes, hcl.Diagnostics) {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hcl.Diagnostics{problem("Variables file not found", "There is no file %s, which -var-file names.", path)}
+		return nil, hcl.Diagnostics{failure.New("Variables file not found", "There is no file %s, which -var-file names.", path)}
 	}
 	if err != nil {
-		return nil, hcl.Diagnostics{problem("Variables file cannot be read", "The file that -var-file names cannot be read: %s.", reason(err))}
+		return nil, hcl.Diagnostics{failure.New("Variables file cannot be read", "The file that -var-file names cannot be read: %s.", failure.Reason(err))}
 	}
 	name := filepath.ToSlash(path)
 	var file *hcl.File
@@ -251,27 +237,27 @@ func (s *session) readVariablesFile(path string) (hcl.Attributes, hcl.Diagnostic
 	if file == nil {
 		return nil, diags
 	}
-	s.files[name] = file
+	files[name] = file
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	return file.Body.JustAttributes()
 }
 
-// parseVariable reads a value written as text: as it stands for variables of a primitive type, as an expression for
+// Parse reads a value written as text: as it stands for variables of a primitive type, as an expression for
 // others. The origin stands for a file name in diagnostics.
-func (s *session) parseVariable(declared *stackconfig.InputVariable, text, origin string) (cty.Value, hcl.Diagnostics) {
-	value, diags := s.parseOpenVariable(declared, text, origin)
-	if isSecret(declared) {
+func Parse(declared *stackconfig.InputVariable, text, origin string, files map[string]*hcl.File) (cty.Value, hcl.Diagnostics) {
+	value, diags := parseOpen(declared, text, origin, files)
+	if IsSecret(declared) {
 		diags = inSecret(diags)
 	}
 	return value, diags
 }
 
-// parseOpenVariable is parseVariable for values that may be shown.
-func (s *session) parseOpenVariable(declared *stackconfig.InputVariable, text, origin string) (cty.Value, hcl.Diagnostics) {
+// parseOpen is [Parse] for values that may be shown.
+func parseOpen(declared *stackconfig.InputVariable, text, origin string, files map[string]*hcl.File) (cty.Value, hcl.Diagnostics) {
 	src := []byte(text)
-	s.files[origin] = &hcl.File{Bytes: src}
+	files[origin] = &hcl.File{Bytes: src}
 	whole := hcl.Range{Filename: origin, Start: hcl.InitialPos, End: hcl.Pos{Line: 1, Column: len(src) + 1, Byte: len(src)}}
 	if declared.Type.Constraint.IsPrimitiveType() {
 		return convertVariable(declared, cty.StringVal(text), whole, unknownAsText(declared, text, whole))
@@ -308,13 +294,14 @@ func inSecret(diags hcl.Diagnostics) hcl.Diagnostics {
 	return diags
 }
 
-func isSecret(declared *stackconfig.InputVariable) bool {
+// IsSecret reports whether values of a variable are never shown.
+func IsSecret(declared *stackconfig.InputVariable) bool {
 	return declared.Sensitive || declared.Ephemeral
 }
 
 func anySecret(declared map[string]*stackconfig.InputVariable) bool {
 	for _, variable := range declared {
-		if isSecret(variable) {
+		if IsSecret(variable) {
 			return true
 		}
 	}
@@ -335,7 +322,7 @@ func convertVariable(declared *stackconfig.InputVariable, value cty.Value, rng h
 			Severity: hcl.DiagError,
 			Summary:  "Value does not fit the variable",
 			Detail: fmt.Sprintf("This value is not suitable for var.%s, declared at %s: %s.",
-				declared.Name, declared.Range, describeConversion(err, isSecret(declared))),
+				declared.Name, declared.Range, describeConversion(err, IsSecret(declared))),
 			Subject: rng.Ptr(),
 		})
 	}
@@ -367,4 +354,15 @@ func describeConversion(err error, secret bool) string {
 		}
 	}
 	return "at " + b.String() + ": " + err.Error()
+}
+
+// Missing returns the variables without a value and without a default, sorted by name.
+func Missing(declared map[string]*stackconfig.InputVariable, given Given) []*stackconfig.InputVariable {
+	var missing []*stackconfig.InputVariable
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		if _, ok := given.Values[name]; !ok && declared[name].Default == cty.NilVal {
+			missing = append(missing, declared[name])
+		}
+	}
+	return missing
 }

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package variables
 
 import (
 	"fmt"
@@ -16,6 +16,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -73,7 +74,7 @@ func valueInFile(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 			name := call.CalledFunctionNamespace() + call.CalledFunctionName()
 			diag.Summary = "Function calls not possible here"
 			diag.Detail = fmt.Sprintf("Values in variables files are written out, so %s can't be called. The only call is unknown(TYPE), for a value that is not known yet.%s",
-				name, didYouMean(name, []string{unknownName}, ""))
+				name, nearest.DidYouMean(name, []string{unknownName}))
 		}
 	}
 	return value, diags
@@ -168,25 +169,25 @@ func unknownAsText(declared *stackconfig.InputVariable, text string, rng hcl.Ran
 	}}
 }
 
-// unknownVariables returns the variables with a value that is not known in whole, sorted by name.
-func unknownVariables(declared map[string]*stackconfig.InputVariable, given givenValues) []*stackconfig.InputVariable {
+// Unknown returns the variables with a value that is not known in whole, sorted by name.
+func Unknown(declared map[string]*stackconfig.InputVariable, given Given) []*stackconfig.InputVariable {
 	var unknown []*stackconfig.InputVariable
-	for _, name := range slices.Sorted(maps.Keys(given.unknown)) {
+	for _, name := range slices.Sorted(maps.Keys(given.Unknown)) {
 		unknown = append(unknown, declared[name])
 	}
 	return unknown
 }
 
-// notKnownYet reports the variables whose values are not known, for a command that plans and applies at once.
-func notKnownYet(declared map[string]*stackconfig.InputVariable, given givenValues, planCommand string) hcl.Diagnostics {
+// RequireKnown reports the variables whose values are not known, for a command that plans and applies at once.
+func RequireKnown(declared map[string]*stackconfig.InputVariable, given Given, planCommand string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for _, variable := range unknownVariables(declared, given) {
+	for _, variable := range Unknown(declared, given) {
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Value needed for variable",
 			Detail: fmt.Sprintf("In %[2]s, the value of var.%[1]s is not known yet. Give it, with -var=%[1]s=... or a file that -var-file names after that one. "+
 				"Or save a plan now, with %[3]s, and apply it when the value is known. Nothing was done.",
-				variable.Name, given.unknown[variable.Name], planCommand),
+				variable.Name, given.Unknown[variable.Name], planCommand),
 			Subject: variable.Range.Ptr(),
 		})
 	}
