@@ -21,9 +21,9 @@ import (
 
 // remedies are what a user of the command line can do about failures, beside what their details say: libraries know no options.
 var remedies = map[failure.Code]string{
-	operation.CodeNoStack:        "The option -chdir=DIR goes to one first.",
+	operation.CodeNoStack:        "Or name it with -chdir=DIR.",
 	operation.CodeWorkDir:        "The option -chdir=DIR names the directory of a copy.",
-	operation.CodeUntrusted:      "So does the option -engine.",
+	operation.CodeUntrusted:      "Or give the option -engine.",
 	operation.CodeDeploymentName: "It is given by -deployment or " + operation.DeploymentVariable + ".",
 	operation.CodeInterrupted:    `Run "cairn plan", and then this command again.`,
 	deployment.CodeLocked:        "With -lock-timeout=5m the command waits for the lock.",
