@@ -45,7 +45,7 @@ func newComponent(stack *Stack, config *ComponentConfig) *Component {
 // ExprReferenceValue implements [expr.Referenceable]: the outputs of the
 // component, or an object with those of each instance. Not a map, because
 // instances may have different types.
-func (c *Component) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+func (c *Component) ExprReferenceValue(ctx context.Context) cty.Value {
 	instances := c.Instances(ctx)
 	switch instances.Kind {
 	case foreach.Single:

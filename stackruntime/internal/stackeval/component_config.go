@@ -45,7 +45,7 @@ func newComponentConfig(stack *StackConfig, decl *stackconfig.Component) *Compon
 //
 // Results of components are not known before planning. Asking for one checks
 // the component all the same, to find circles.
-func (c *ComponentConfig) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+func (c *ComponentConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 	c.checks.Value(ctx, c.checksAspect)
 	return cty.DynamicVal
 }
@@ -108,7 +108,7 @@ func (c *ComponentConfig) evalInputs(ctx context.Context, module *engine.Module,
 func (c *ComponentConfig) visitDependsOn(ctx context.Context) {
 	for _, ref := range expr.References(c.decl.DependsOn) {
 		if object := c.stack.lookUp(ref.Target); object != nil && c.stack.canDependOn(ref.Target) {
-			object.ExprReferenceValue(ctx, expr.ValidatePhase)
+			object.ExprReferenceValue(ctx)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func newInputVariable(stack *Stack, config *InputVariableConfig) *InputVariable 
 }
 
 // ExprReferenceValue implements [expr.Referenceable].
-func (v *InputVariable) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+func (v *InputVariable) ExprReferenceValue(ctx context.Context) cty.Value {
 	return v.Value(ctx)
 }
 

@@ -34,7 +34,7 @@ func newInputVariableConfig(stack *StackConfig, decl *stackconfig.InputVariable)
 //
 // The value is what the call of the stack assigns, as far as it can be seen
 // without knowing instances; for the root stack it is unknown.
-func (v *InputVariableConfig) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+func (v *InputVariableConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 	if v.stack.call != nil {
 		return v.marked(v.stack.call.InputValues(ctx)[v.decl.Name])
 	}

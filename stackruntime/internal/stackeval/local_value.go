@@ -33,7 +33,7 @@ func newLocalValue(stack *Stack, config *LocalValueConfig) *LocalValue {
 }
 
 // ExprReferenceValue implements [expr.Referenceable].
-func (l *LocalValue) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+func (l *LocalValue) ExprReferenceValue(ctx context.Context) cty.Value {
 	return l.value.Value(ctx, l.valueAspect)
 }
 

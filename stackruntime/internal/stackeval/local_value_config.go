@@ -33,7 +33,7 @@ func newLocalValueConfig(stack *StackConfig, decl *stackconfig.LocalValue) *Loca
 }
 
 // ExprReferenceValue implements [expr.Referenceable].
-func (l *LocalValueConfig) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+func (l *LocalValueConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 	return l.value.Value(ctx, l.valueAspect)
 }
 

@@ -43,7 +43,7 @@ func newProvider(stack *Stack, config *ProviderConfig) *Provider {
 
 // ExprReferenceValue implements [expr.Referenceable]: a reference to the
 // configuration, or a map of references.
-func (p *Provider) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+func (p *Provider) ExprReferenceValue(ctx context.Context) cty.Value {
 	return instancesValue(p.Instances(ctx), stackconfig.ProviderRefType(p.addr.Item.Provider), (*ProviderInstance).reference)
 }
 

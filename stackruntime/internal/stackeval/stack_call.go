@@ -42,7 +42,7 @@ func newStackCall(stack *Stack, config *StackCallConfig) *StackCall {
 
 // ExprReferenceValue implements [expr.Referenceable]: the outputs of the
 // embedded stack, or a map of them.
-func (c *StackCall) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+func (c *StackCall) ExprReferenceValue(ctx context.Context) cty.Value {
 	if !c.config.hasAllOutputs() {
 		return expr.Placeholder(cty.DynamicPseudoType)
 	}

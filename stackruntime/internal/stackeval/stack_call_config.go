@@ -40,7 +40,7 @@ func newStackCallConfig(stack *StackConfig, decl *stackconfig.StackCall) *StackC
 }
 
 // ExprReferenceValue implements [expr.Referenceable].
-func (c *StackCallConfig) ExprReferenceValue(ctx context.Context, _ expr.EvalPhase) cty.Value {
+func (c *StackCallConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 	outputs := c.outputs.Value(ctx, c.outputsAspect)
 	if c.decl.ForEach == nil || !c.hasAllOutputs() {
 		return outputs

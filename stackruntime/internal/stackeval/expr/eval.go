@@ -126,7 +126,7 @@ func evalContextFor(ctx context.Context, from source, phase EvalPhase, scope Eva
 	}
 	symbols := make(symbolTable)
 	for target, object := range objects.inOrder() {
-		symbols.set(target, object.ExprReferenceValue(ctx, phase))
+		symbols.set(target, object.ExprReferenceValue(ctx))
 	}
 	evalCtx.Variables = symbols.variables()
 	if phase == ValidatePhase {

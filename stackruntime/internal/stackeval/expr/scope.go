@@ -65,14 +65,14 @@ const BaseDir = "."
 type Referenceable interface {
 	// ExprReferenceValue returns what an expression sees. It is a placeholder if
 	// the value cannot be computed; the object itself reports why.
-	ExprReferenceValue(ctx context.Context, phase EvalPhase) cty.Value
+	ExprReferenceValue(ctx context.Context) cty.Value
 }
 
 // JustValue is a [Referenceable] with a value known beforehand.
 type JustValue struct{ cty.Value }
 
 // ExprReferenceValue implements [Referenceable].
-func (v JustValue) ExprReferenceValue(context.Context, EvalPhase) cty.Value { return v.Value }
+func (v JustValue) ExprReferenceValue(context.Context) cty.Value { return v.Value }
 
 // failedMark marks placeholders. See [Failed].
 type failedMark struct{}
