@@ -116,7 +116,7 @@ func TestCorpusHasEveryFunction(t *testing.T) {
 		counts[entry.section]++
 	}
 	for name := range Functions(Options{}) {
-		if strings.HasPrefix(name, CorePrefix) || name == "plantimestamp" {
+		if strings.HasPrefix(name, corePrefix) || name == "plantimestamp" {
 			continue // plantimestamp does not exist in a console: see TestPlanTimestamp
 		}
 		if counts[name] < 3 {

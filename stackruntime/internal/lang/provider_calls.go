@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
-// ProviderPrefix stands before the names of functions of providers.
-const ProviderPrefix = "provider::"
+// providerPrefix stands before the names of functions of providers.
+const providerPrefix = "provider::"
 
 // ProviderCall is a call of a function of a provider, as it is written: provider::LOCALNAME::FUNCTION(...).
 type ProviderCall struct {
@@ -28,18 +28,18 @@ type ProviderCall struct {
 // Parts returns the local name of the provider and the name of the function. ok is false for a name
 // with another number of parts.
 func (c ProviderCall) Parts() (localName, name string, ok bool) {
-	localName, name, ok = strings.Cut(strings.TrimPrefix(c.Name, ProviderPrefix), "::")
+	localName, name, ok = strings.Cut(strings.TrimPrefix(c.Name, providerPrefix), "::")
 	return localName, name, ok && localName != "" && name != "" && !strings.Contains(name, "::")
 }
 
-// FindProviderFunction returns the function that is called, or says why there is none.
-type FindProviderFunction func(call ProviderCall) (function.Function, hcl.Diagnostics)
+// findProviderFunction returns the function that is called, or says why there is none.
+type findProviderFunction func(call ProviderCall) (function.Function, hcl.Diagnostics)
 
-// ProviderCalls returns the calls of functions of providers in an expression, in the order of the text.
-func ProviderCalls(e hcl.Expression) []ProviderCall {
+// providerCalls returns the calls of functions of providers in an expression, in the order of the text.
+func providerCalls(e hcl.Expression) []ProviderCall {
 	var calls []ProviderCall
 	for _, call := range functionCalls(e) {
-		if strings.HasPrefix(call.Name, ProviderPrefix) {
+		if strings.HasPrefix(call.Name, providerPrefix) {
 			calls = append(calls, call)
 		}
 	}
@@ -110,15 +110,15 @@ func lastStep(path cty.Path) cty.PathStep {
 // providers, themselves and in the templates that they render. Empty if they do not call any.
 //
 // The table is one that [Functions] made for the same base directory.
-func ProviderFunctions(expressions []hcl.Expression, baseDir string, table map[string]function.Function, find FindProviderFunction) (map[string]function.Function, hcl.Diagnostics) {
+func ProviderFunctions(expressions []hcl.Expression, baseDir string, table map[string]function.Function, find findProviderFunction) (map[string]function.Function, hcl.Diagnostics) {
 	var calls []ProviderCall
 	rendering := false
 	for _, e := range expressions {
 		for _, call := range functionCalls(e) {
 			switch {
-			case strings.HasPrefix(call.Name, ProviderPrefix):
+			case strings.HasPrefix(call.Name, providerPrefix):
 				calls = append(calls, call)
-			case slices.Contains(templateNames, strings.TrimPrefix(call.Name, CorePrefix)):
+			case slices.Contains(templateNames, strings.TrimPrefix(call.Name, corePrefix)):
 				rendering = true
 			}
 		}
@@ -131,11 +131,11 @@ func ProviderFunctions(expressions []hcl.Expression, baseDir string, table map[s
 }
 
 // providerRenderers returns the template functions for templates that can call what find returns.
-func providerRenderers(baseDir string, table map[string]function.Function, find FindProviderFunction) map[string]function.Function {
+func providerRenderers(baseDir string, table map[string]function.Function, find findProviderFunction) map[string]function.Function {
 	inTemplates := maps.Clone(table)
 	for _, name := range templateNames {
 		inTemplates[name] = recursiveTemplateFunction(name)
-		inTemplates[CorePrefix+name] = inTemplates[name]
+		inTemplates[corePrefix+name] = inTemplates[name]
 	}
 	functions := renderers(baseDir, templateFunctions{inTemplates, find})
 	addCoreNames(functions)
@@ -143,7 +143,7 @@ func providerRenderers(baseDir string, table map[string]function.Function, find 
 }
 
 // findAll finds each function once and reports every call that has none.
-func findAll(calls []ProviderCall, find FindProviderFunction) (map[string]function.Function, hcl.Diagnostics) {
+func findAll(calls []ProviderCall, find findProviderFunction) (map[string]function.Function, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	functions := make(map[string]function.Function, len(calls))
 	for _, call := range calls {

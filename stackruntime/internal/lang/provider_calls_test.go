@@ -36,8 +36,8 @@ func TestProviderCalls(t *testing.T) {
 		`"${provider::a::b(1)} %{ if true }y%{endif}"`: {"provider::a::b"},
 		`provider::broken(1)`:                          {"provider::broken"},
 	} {
-		if diff := cmp.Diff(want, callNames(ProviderCalls(parseExpression(t, source)))); diff != "" {
-			t.Errorf("ProviderCalls(%s) (-want +got):\n%s", source, diff)
+		if diff := cmp.Diff(want, callNames(providerCalls(parseExpression(t, source)))); diff != "" {
+			t.Errorf("providerCalls(%s) (-want +got):\n%s", source, diff)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestProviderCallsInJSON(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	calls := ProviderCalls(attrs["x"].Expr)
+	calls := providerCalls(attrs["x"].Expr)
 	got := callNames(calls)
 	slices.Sort(got)
 	if diff := cmp.Diff([]string{"provider::p::one", "provider::p::two"}, got); diff != "" {

@@ -5,7 +5,6 @@ package lang
 
 import (
 	"maps"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,8 +19,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// CorePrefix stands before the name of a built-in function in its longer form.
-const CorePrefix = "core::"
+// corePrefix stands before the name of a built-in function in its longer form.
+const corePrefix = "core::"
 
 // Options is what the functions of one scope depend on.
 type Options struct {
@@ -77,17 +76,11 @@ func renderers(baseDir string, functions templateFunctions) map[string]function.
 
 func addCoreNames(table map[string]function.Function) {
 	for name, f := range maps.Clone(table) {
-		table[CorePrefix+name] = f
+		table[corePrefix+name] = f
 	}
 }
 
-// IsImpure reports whether the named function gives another result at each call. The name may have
-// the "core::" prefix.
-func IsImpure(name string) bool {
-	_, impure := impureFunctions[strings.TrimPrefix(name, CorePrefix)]
-	return impure
-}
-
+// impureFunctions give another result at each call.
 var impureFunctions = map[string]function.Function{
 	"bcrypt":    crypto.BcryptFunc,
 	"timestamp": timestampFunction,

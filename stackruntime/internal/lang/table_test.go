@@ -57,24 +57,6 @@ func TestImpureFunctionsByPhase(t *testing.T) {
 	}
 }
 
-func TestIsImpure(t *testing.T) {
-	table := Functions(Options{PureOnly: true})
-	var impure []string
-	for name := range table {
-		if IsImpure(name) {
-			impure = append(impure, name)
-		}
-	}
-	if len(impure) != 6 {
-		t.Errorf("impure functions: got %v, want bcrypt, timestamp and uuid by both names", impure)
-	}
-	for _, name := range []string{"plantimestamp", "core::", "provider::x::uuid", "nosuch"} {
-		if IsImpure(name) {
-			t.Errorf("IsImpure(%q) = true, want false", name)
-		}
-	}
-}
-
 func TestPlanTimestamp(t *testing.T) {
 	inOslo := time.Date(2024, 5, 6, 1, 2, 3, 456, time.FixedZone("Oslo", 2*60*60))
 	for _, pure := range []bool{true, false} {
@@ -142,11 +124,11 @@ func TestTablesAreSeparate(t *testing.T) {
 func TestCoreNamesAreAliases(t *testing.T) {
 	table := Functions(Options{})
 	for name := range table {
-		if plain, isCore := strings.CutPrefix(name, CorePrefix); isCore {
+		if plain, isCore := strings.CutPrefix(name, corePrefix); isCore {
 			if _, exists := table[plain]; !exists {
 				t.Errorf("%s has no plain name", name)
 			}
-		} else if _, exists := table[CorePrefix+name]; !exists {
+		} else if _, exists := table[corePrefix+name]; !exists {
 			t.Errorf("%s has no name with the prefix", name)
 		}
 	}
@@ -165,7 +147,7 @@ func TestDocumentationListsEveryFunction(t *testing.T) {
 		}
 	}
 	for name := range Functions(Options{}) {
-		if !strings.HasPrefix(name, CorePrefix) && documented[name] != 1 {
+		if !strings.HasPrefix(name, corePrefix) && documented[name] != 1 {
 			t.Errorf("docs/functions.md has %d rows for %s, want 1", documented[name], name)
 		}
 		delete(documented, name)

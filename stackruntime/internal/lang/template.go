@@ -25,7 +25,7 @@ const (
 // templateFunctions are what templates can call.
 type templateFunctions struct {
 	table map[string]function.Function
-	find  FindProviderFunction // nil if there are no providers
+	find  findProviderFunction // nil if there are no providers
 }
 
 // evalContext returns the context for the template, yet without variables.
@@ -34,7 +34,7 @@ func (f templateFunctions) evalContext(template hclsyntax.Expression) (*hcl.Eval
 	if f.find == nil {
 		return evalContext, nil
 	}
-	functions, diags := findAll(ProviderCalls(template), f.find)
+	functions, diags := findAll(providerCalls(template), f.find)
 	if diags.HasErrors() {
 		return nil, function.NewArgErrorf(templateArg, "%w", diags)
 	}

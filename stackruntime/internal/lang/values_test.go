@@ -111,7 +111,7 @@ func TestMessagesHideMarkedArguments(t *testing.T) {
 	table := Functions(Options{BaseDir: t.TempDir()})
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		f := table[name]
-		if strings.HasPrefix(name, CorePrefix) || name == "try" || name == "can" || name == "templatestring" || name == "bcrypt" {
+		if strings.HasPrefix(name, corePrefix) || name == "try" || name == "can" || name == "templatestring" || name == "bcrypt" {
 			continue // the same again; not to be called with values; slow
 		}
 		count := len(f.Params())

@@ -14,7 +14,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/nearest"
-	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
@@ -25,7 +24,7 @@ var _ expr.StepChecker = (*ComponentConfig)(nil)
 
 // CheckSteps implements [expr.StepChecker]: results have a value before planning no more than instances do, but the
 // names of outputs and, if for_each says so, of instances are known.
-func (c *ComponentConfig) CheckSteps(ctx context.Context, _ stackaddrs.Reference, steps hcl.Traversal) hcl.Diagnostics {
+func (c *ComponentConfig) CheckSteps(ctx context.Context, steps hcl.Traversal) hcl.Diagnostics {
 	module := c.Module(ctx)
 	if len(steps) == 0 || module == nil || !c.isSound(ctx) {
 		return nil

@@ -16,7 +16,7 @@ import (
 // StepChecker is implemented by objects whose values are not known in static checks, although the names in them are.
 type StepChecker interface {
 	// CheckSteps reports what is wrong with the steps that follow a reference to the object.
-	CheckSteps(ctx context.Context, ref stackaddrs.Reference, steps hcl.Traversal) hcl.Diagnostics
+	CheckSteps(ctx context.Context, steps hcl.Traversal) hcl.Diagnostics
 }
 
 // OptionalScope is implemented by scopes of expressions that may be evaluated for no instance at all.
@@ -41,7 +41,7 @@ func checkSteps(ctx context.Context, expressions []hcl.Expression, objects resol
 				continue // reported already
 			}
 			if checker, ok := objects.objects[ref.Target].(StepChecker); ok {
-				diags = diags.Extend(checker.CheckSteps(ctx, ref, steps))
+				diags = diags.Extend(checker.CheckSteps(ctx, steps))
 			}
 		}
 	}
