@@ -1,0 +1,96 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package internal_test checks how the packages of this module import each other.
+package internal_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/cairnstacks/cairn/"
+
+// imports returns what each package of the module imports without its tests, by its path in the module. Packages of the module are given
+// by these paths, too, with "./" before them; all others as they are.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		for i, name := range fields[1:] {
+			if own, ok := strings.CutPrefix(name, module); ok {
+				fields[i+1] = "./" + own
+			}
+		}
+		packages[strings.TrimPrefix(fields[0], module)] = fields[1:]
+	}
+	if len(packages) < 50 {
+		t.Fatalf("there are %d packages: these are not all", len(packages))
+	}
+	return packages
+}
+
+// under reports whether a package, as imports gives it, is one of the module or below it.
+func under(name string, parents ...string) bool {
+	return slices.ContainsFunc(parents, func(parent string) bool {
+		return name == "./"+parent || strings.HasPrefix(name, "./"+parent+"/")
+	})
+}
+
+// A format is read by a package that knows no other one. What several share is named here, with the reason.
+var sharedFormats = map[string][]string{
+	"internal/format/tagquery":   nil,                                                        // the language of -query and of tag queries in files
+	"internal/format/terramate":  {"internal/format/cairnfile", "internal/format/terrateam"}, // -tags and -no-tags; what changes stack directories
+	"internal/format/terragrunt": {"internal/format/terramate"},                              // modules and includes of stack directories
+}
+
+func TestImports(t *testing.T) {
+	packages := imports(t)
+	order := packages["internal/order"]
+	if len(order) == 0 {
+		t.Fatal("there is no package internal/order")
+	}
+	for _, name := range order {
+		if strings.Contains(name, ".") && !under(name, "promising") {
+			t.Errorf("internal/order imports %s: it is for the standard library and promises only", name)
+		}
+	}
+	for pkg, names := range packages {
+		for _, name := range names {
+			switch {
+			case under(name, "internal/cli") && pkg != "cmd/cairn" && !under("./"+pkg, "internal/cli"):
+				t.Errorf("%s imports %s, which is for cmd/cairn", pkg, name)
+			case under("./"+pkg, "stackruntime", "stackaddrs", "promising") &&
+				under(name, "internal/cli", "internal/views", "internal/show", "internal/fleet", "internal/format", "internal/order", "internal/states"):
+				t.Errorf("%s imports %s: the runtime is below all that is shown, and below what knows many stacks", pkg, name)
+			case under("./"+pkg, "internal/order", "internal/gitdiff", "internal/problem", "internal/localsource") && under(name, "internal/format", "internal/fleet"):
+				t.Errorf("%s imports %s: it is for all formats", pkg, name)
+			case under("./"+pkg, "internal/format", "internal/fleet", "internal/states") && under(name, "internal/cli", "internal/views", "stackruntime"):
+				t.Errorf("%s imports %s: what there is to run is known without it", pkg, name)
+			}
+		}
+	}
+}
+
+func TestFormatsDoNotImportEachOther(t *testing.T) {
+	for pkg, names := range imports(t) {
+		if !under("./"+pkg, "internal/format") || pkg == "internal/format" || pkg == "internal/format/convert" {
+			continue // convert is from one format to another
+		}
+		for _, name := range names {
+			users, shared := sharedFormats[strings.TrimPrefix(name, "./")]
+			if under(name, "internal/format") && (!shared || users != nil && !slices.Contains(users, pkg)) {
+				t.Errorf("%s imports %s, which is another format", pkg, name)
+			}
+		}
+	}
+}
