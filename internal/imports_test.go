@@ -48,9 +48,8 @@ func under(name string, parents ...string) bool {
 
 // A format is read by a package that knows no other one. What several share is named here, with the reason.
 var sharedFormats = map[string][]string{
-	"internal/format/tagquery":   nil,                                                        // the language of -query and of tag queries in files
-	"internal/format/terramate":  {"internal/format/cairnfile", "internal/format/terrateam"}, // -tags and -no-tags; what changes stack directories
-	"internal/format/terragrunt": {"internal/format/terramate"},                              // modules and includes of stack directories
+	"internal/format/terramate":  {"internal/format/cairnfile"}, // what changes stack directories
+	"internal/format/terragrunt": {"internal/format/terramate"}, // modules and includes of stack directories
 }
 
 func TestImports(t *testing.T) {

@@ -14,11 +14,10 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
-	"github.com/cairnstacks/cairn/internal/format/tagquery"
-	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	orderproblem "github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
 // stacks are what there is to list, to put in order and to run commands in, with what is selected of it: the stacks and tasks of a
@@ -160,7 +159,7 @@ func tagQuery(text string) (tagquery.Query, error) {
 }
 
 // tagFilter is what the options -tags and -no-tags let pass.
-func (o *treeOptions) tagFilter() (filter terramate.TagFilter, err error) {
+func (o *treeOptions) tagFilter() (filter tagquery.TagFilter, err error) {
 	if filter.Tags, err = tagQueries("-tags", o.tags); err != nil {
 		return filter, err
 	}
@@ -168,10 +167,10 @@ func (o *treeOptions) tagFilter() (filter terramate.TagFilter, err error) {
 	return filter, err
 }
 
-func tagQueries(option string, texts []string) ([]terramate.Query, error) {
-	var queries []terramate.Query
+func tagQueries(option string, texts []string) ([]tagquery.Terms, error) {
+	var queries []tagquery.Terms
 	for _, text := range texts {
-		query, err := terramate.ParseQuery(text)
+		query, err := tagquery.ParseTerms(text)
 		if err != nil {
 			return nil, hcl.Diagnostics{orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option %s=%s is no query of tags: %s.", option, text, err)}
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/format/tagquery"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
 // lookup finds leaves without asking each of them. It knows the tags that they had when it was made.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/format/tagquery"
 	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
 // find returns the blocks that a reference in a block means, as written.

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
 // wants lists for each leaf what is selected along with it. It says nothing about order.
@@ -56,7 +56,7 @@ func (m *Model) Wants(block *Block) (wants, wantedBy []*Block) {
 // Filter narrows a selection. The zero value lets everything pass.
 type Filter struct {
 	Below string // path of a directory, with a slash at its beginning; "" stands for the root
-	terramate.TagFilter
+	tagquery.TagFilter
 	Only    func(*Leaf) bool // nil: any
 	Changes *Changes         // nil: whether something has changed does not matter
 }
@@ -100,7 +100,7 @@ func (m *Model) Select(filter Filter) Selected {
 			s.Leaves[leaf] = true
 		}
 	}
-	without := terramate.TagFilter{NoTags: filter.NoTags}
+	without := tagquery.TagFilter{NoTags: filter.NoTags}
 	wanted, going := m.along(s.Leaves, func(leaf *Leaf) bool { return without.Passes(leaf.tags()) })
 	s.Wanted = wanted
 	if filter.Changes != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
 // stackBlock decodes the block that there may be once in a directory.
@@ -111,7 +112,7 @@ func describe(value cty.Value, diags hcl.Diagnostics) string {
 
 func (f *found) tags(attr *hcl.Attribute) {
 	for _, tag := range f.set(attr) {
-		if err := checkTag(tag.Text); err != nil {
+		if err := tagquery.CheckTag(tag.Text); err != nil {
 			f.diags = f.diags.Append(problem.New(problem.BadTagQuery, &tag.Range, "Invalid tag", "%s.", upperFirst(err.Error())))
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
 // Graph returns the graph of the stacks: its nodes have the numbers of [Tree.Stacks] and the paths as names.
@@ -93,7 +94,7 @@ func (t *Tree) addEdges(b *order.Builder) hcl.Diagnostics {
 // Filter narrows a selection. The zero value lets everything pass.
 type Filter struct {
 	Below string // path of a directory; "" stands for the root
-	TagFilter
+	tagquery.TagFilter
 	Only    func(*Stack) bool // nil: any
 	Changed order.Selection   // nil: whether a stack has changed does not matter
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -82,11 +83,11 @@ func problems(root string, diags hcl.Diagnostics) []string {
 	return list
 }
 
-func query(t testing.TB, texts ...string) []Query {
+func query(t testing.TB, texts ...string) []tagquery.Terms {
 	t.Helper()
-	var queries []Query
+	var queries []tagquery.Terms
 	for _, text := range texts {
-		q, err := ParseQuery(text)
+		q, err := tagquery.ParseTerms(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +231,7 @@ func TestOrderA(t *testing.T) {
 				if len(diags) > 0 {
 					t.Fatal(diags)
 				}
-				filter := Filter{Below: test.below, TagFilter: TagFilter{Tags: query(t, test.tags...), NoTags: query(t, test.noTags...)}}
+				filter := Filter{Below: test.below, TagFilter: tagquery.TagFilter{Tags: query(t, test.tags...), NoTags: query(t, test.noTags...)}}
 				if test.changed != "" {
 					filter.Changed = selectionOf(t, tree, test.changed)
 				}

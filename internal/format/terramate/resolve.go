@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
 // resolve finds out which stacks the entries of all stacks mean.
@@ -175,7 +176,7 @@ func (l *loader) spend(r *reference, cost int) bool {
 
 // resolveQuery returns the stacks that a query selects. It is not ok if it is no query.
 func (l *loader) resolveQuery(r *reference, text string) (found []int, ok bool) {
-	query, err := ParseQuery(text)
+	query, err := tagquery.ParseTerms(text)
 	if err != nil {
 		l.diags = l.diags.Append(problem.New(problem.BadTagQuery, &r.entry.Range, "Invalid tag query",
 			"The entry %q is no query of tags: %s. Join tags that are all needed by \":\", and alternatives by \",\".", r.entry.Text, err))
@@ -185,7 +186,7 @@ func (l *loader) resolveQuery(r *reference, text string) (found []int, ok bool) 
 }
 
 // matching returns the stacks that a query selects. It asks only those that have the rarest of the tags of an alternative.
-func (l *loader) matching(query Query) []int {
+func (l *loader) matching(query tagquery.Terms) []int {
 	if l.tagged == nil {
 		l.tagged = map[string][]int{}
 		for i, stack := range l.tree.Stacks {
@@ -198,7 +199,7 @@ func (l *loader) matching(query Query) []int {
 	for _, all := range query {
 		rarest := slices.MinFunc(all, func(a, b string) int { return cmp.Compare(len(l.tagged[a]), len(l.tagged[b])) })
 		for _, i := range l.tagged[rarest] {
-			if (Query{all}).Matches(l.tree.Stacks[i].Tags) {
+			if (tagquery.Terms{all}).Matches(l.tree.Stacks[i].Tags) {
 				found = append(found, i)
 			}
 		}

@@ -6,8 +6,8 @@ package terrateam
 import (
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/format/tagquery"
 	"github.com/cairnstacks/cairn/internal/glob"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
 // ConfigFile is where a repository has its configuration, unless it is in [OtherConfigFile].

@@ -7,14 +7,13 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
-	"github.com/cairnstacks/cairn/internal/format/tagquery"
-	"github.com/cairnstacks/cairn/internal/format/terramate"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
 // Filter narrows a change. The zero value lets everything pass.
 type Filter struct {
 	Below string // path of a directory, with a slash at its beginning; "" stands for the root
-	terramate.TagFilter
+	tagquery.TagFilter
 	Query tagquery.Query
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/cairnstacks/cairn/internal/format/tagquery"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 

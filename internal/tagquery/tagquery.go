@@ -7,6 +7,8 @@
 // same as and, which binds tighter than or. A quoted word is always a tag. "x in dir", or "dir~x", asks for whole elements of the
 // path of a directory, "dir:x" for the whole path, and "relative_dir:x" for a path seen from where the query is
 // declared.
+//
+// [Terms] are simpler: tags joined by ":" and ",".
 package tagquery
 
 import (

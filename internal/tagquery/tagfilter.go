@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package terramate
+package tagquery
 
 import (
 	"fmt"
@@ -10,27 +10,28 @@ import (
 	"strings"
 )
 
-// Query selects stacks by their tags: alternatives, of each of which a stack has all tags.
-type Query [][]string
+// Terms select by tags, as -tags does: alternatives, of each of which what is selected has all tags.
+type Terms [][]string
 
 var tagPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?$`)
 
-// ParseQuery reads a query: tags joined by ":", all of which are needed, and such groups joined by ",".
-func ParseQuery(text string) (Query, error) {
-	var query Query
+// ParseTerms reads terms: tags joined by ":", all of which are needed, and such groups joined by ",".
+func ParseTerms(text string) (Terms, error) {
+	var terms Terms
 	for alternative := range strings.SplitSeq(text, ",") {
 		tags := strings.Split(alternative, ":")
 		for _, tag := range tags {
-			if err := checkTag(tag); err != nil {
+			if err := CheckTag(tag); err != nil {
 				return nil, err
 			}
 		}
-		query = append(query, tags)
+		terms = append(terms, tags)
 	}
-	return query, nil
+	return terms, nil
 }
 
-func checkTag(tag string) error {
+// CheckTag returns what is wrong with a tag, nil if nothing is.
+func CheckTag(tag string) error {
 	if tag == "" {
 		return fmt.Errorf("a tag is missing")
 	}
@@ -41,17 +42,17 @@ func checkTag(tag string) error {
 }
 
 // TagFilter lets pass what matches one of Tags, if there are any, and none of NoTags.
-type TagFilter struct{ Tags, NoTags []Query }
+type TagFilter struct{ Tags, NoTags []Terms }
 
-// Passes tells whether something with these tags passes.
+// Passes reports whether something with these tags passes.
 func (f TagFilter) Passes(tags []string) bool {
-	matches := func(q Query) bool { return q.Matches(tags) }
+	matches := func(t Terms) bool { return t.Matches(tags) }
 	return (len(f.Tags) == 0 || slices.ContainsFunc(f.Tags, matches)) && !slices.ContainsFunc(f.NoTags, matches)
 }
 
-// Matches tells whether tags satisfy the query.
-func (q Query) Matches(tags []string) bool {
-	return slices.ContainsFunc(q, func(all []string) bool {
+// Matches reports whether tags satisfy the terms.
+func (t Terms) Matches(tags []string) bool {
+	return slices.ContainsFunc(t, func(all []string) bool {
 		return !slices.ContainsFunc(all, func(tag string) bool { return !slices.Contains(tags, tag) })
 	})
 }
