@@ -33,20 +33,21 @@ func TestParseAddress(t *testing.T) {
 		"a.b[*]":                   {"", "a", "b", "managed", nil},
 		"check.c":                  {"", "check", "c", "managed", nil},
 		"module.m.output.o":        {"module.m", "output", "o", "managed", nil},
-		"data.x":                   {"", "data", "x", "managed", nil},
 	} {
 		addr, err := parseAddress(text)
 		if err != nil {
 			t.Errorf("parseAddress(%q): %s", text, err)
 			continue
 		}
-		got := parts{addr.moduleText, addr.typ, addr.name, addr.mode, addr.index()}
+		var rc tfjson.ResourceChange
+		describe(&rc, addr)
+		got := parts{rc.ModuleAddress, rc.Type, rc.Name, rc.Mode, rc.Index}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("parseAddress(%q) (-want +got):\n%s", text, diff)
 		}
 	}
 	for _, text := range []string{
-		"", "a", "a.", ".a", "a..b", "a.b.c", "a.b[", "a.b[]", "a.b[x]", `a.b["x]`, `a.b["x"`, "a[0].b", "module.m", "a.b[0]c",
+		"", "a", "a.", ".a", "a..b", "a.b.c", "a.b[", "a.b[]", "a.b[x]", `a.b["x]`, `a.b["x"`, "a[0].b", "data.x", "module.m", "a.b[0]c",
 	} {
 		if addr, err := parseAddress(text); err == nil {
 			t.Errorf("parseAddress(%q) = %v, want an error", text, addr)
@@ -67,7 +68,7 @@ func TestAddressOrder(t *testing.T) {
 			if errX != nil || errY != nil {
 				t.Fatal(errX, errY)
 			}
-			if got, want := x.compare(y), slices.Index(sorted, a)-slices.Index(sorted, b); sign(got) != sign(want) {
+			if got, want := compareAddresses(x, y), slices.Index(sorted, a)-slices.Index(sorted, b); sign(got) != sign(want) {
 				t.Errorf("compare(%s, %s) = %d, want the sign of %d", sorted[i], sorted[j], got, want)
 			}
 		}

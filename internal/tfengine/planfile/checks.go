@@ -68,9 +68,9 @@ func parseCheckResults(msg []byte) (tfjson.CheckResultStatic, error) {
 	if out.Address.Kind == "" {
 		return out, fmt.Errorf("unknown kind %d of checked object", kind)
 	}
-	out.Address.Module, out.Address.Name = addr.moduleText, addr.name
+	out.Address.Module, out.Address.Name = addr.Module.String(), addr.Resource.Name
 	if out.Address.Kind == tfjson.CheckKindResource {
-		out.Address.Mode, out.Address.Type = addr.mode, addr.typ
+		out.Address.Mode, out.Address.Type = tfjson.ResourceMode(addr.Resource.Mode.String()), addr.Resource.Type
 	}
 	out.Status = checkStatus(status)
 	slices.SortStableFunc(out.Instances, func(a, b tfjson.CheckResultDynamic) int {
@@ -101,7 +101,7 @@ func parseCheckObject(msg []byte) (tfjson.CheckResultDynamic, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Address.Module, out.Address.InstanceKey = addr.moduleText, addr.index()
+	out.Address.Module, out.Address.InstanceKey = addr.Module.String(), addr.Key.Index()
 	out.Status = checkStatus(status)
 	slices.Sort(messages)
 	for _, message := range messages {

@@ -11,11 +11,13 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // resourceChange is a decoded resource change with what is needed to sort and filter it.
 type resourceChange struct {
-	addr   address
+	addr   stackaddrs.ResourceInstance
 	change *tfjson.ResourceChange
 }
 
@@ -66,7 +68,7 @@ func (r *resourceReader) parse(f field) (resourceChange, error) {
 		rc.ProviderName, err = providerName(provider)
 	}
 	if err == nil {
-		out.addr.describe(rc)
+		describe(rc, out.addr)
 		rc.ActionReason = actionReasons[reason] // for display only, so an unknown one does no harm
 		rc.Change, err = r.render(rc, c)
 	}
@@ -78,14 +80,6 @@ func (r *resourceReader) parse(f field) (resourceChange, error) {
 	}
 	out.change = rc
 	return out, nil
-}
-
-// describe fills what follows from the address.
-func (a address) describe(rc *tfjson.ResourceChange) {
-	if rc.PreviousAddress == rc.Address {
-		rc.PreviousAddress = ""
-	}
-	rc.ModuleAddress, rc.Mode, rc.Type, rc.Name, rc.Index = a.moduleText, a.mode, a.typ, a.name, a.index()
 }
 
 // render decodes the values of a change.
@@ -194,7 +188,7 @@ func (r *resourceReader) parseDeferred(f field) (resourceChange, string, error) 
 // sortChanges sorts in place, as `show -json` does, and returns its argument.
 func sortChanges(changes []resourceChange) []resourceChange {
 	slices.SortStableFunc(changes, func(a, b resourceChange) int {
-		return cmp.Or(a.addr.compare(b.addr), cmp.Compare(a.change.DeposedKey, b.change.DeposedKey))
+		return cmp.Or(compareAddresses(a.addr, b.addr), cmp.Compare(a.change.DeposedKey, b.change.DeposedKey))
 	})
 	return changes
 }
