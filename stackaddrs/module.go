@@ -66,6 +66,18 @@ func (m ModuleInstance) Child(name string, key InstanceKey) ModuleInstance {
 // IsRoot tells whether m is the component's root module.
 func (m ModuleInstance) IsRoot() bool { return m.path.isRoot() }
 
+// Parent returns the calling module instance and the instance of the call in it. The root
+// module has no caller: ok is false.
+func (m ModuleInstance) Parent() (caller ModuleInstance, call ModuleCallInstance, ok bool) {
+	parent, call, ok := m.path.split()
+	return ModuleInstance{parent}, call, ok
+}
+
+// HasWildcard reports whether a step of m stands for instances not known yet.
+func (m ModuleInstance) HasWildcard() bool {
+	return slices.ContainsFunc(m.Path(), func(call ModuleCallInstance) bool { return call.Key.IsWildcard() })
+}
+
 // Path returns the call instances from the root down to m.
 func (m ModuleInstance) Path() []ModuleCallInstance { return m.path.steps() }
 

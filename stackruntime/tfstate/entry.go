@@ -1,0 +1,298 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tfstate
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Entry is a resource instance object as JSON. Made by [Parse] or an [EntryReader].
+//
+// Its own JSON form is an object with two members: "resource", which is the entry of the list of resources without its instances, and "instance", which is one of these.
+type Entry struct {
+	Addr    stackaddrs.ResourceInstance
+	Deposed stackaddrs.DeposedKey
+
+	resource, instance json.RawMessage
+}
+
+// Object is what an entry says.
+type Object struct {
+	Addr    stackaddrs.ResourceInstance
+	Deposed stackaddrs.DeposedKey
+
+	Provider      string // provider configuration address as in the document
+	SchemaVersion uint64
+	Tainted       bool
+
+	// Attributes is a JSON object in the form of the provider's schema.
+	Attributes json.RawMessage
+
+	// SensitiveAttributes is the list of paths as in the document.
+	SensitiveAttributes json.RawMessage
+
+	Dependencies []string // resource addresses, in the order of the document
+}
+
+// ProviderName returns the source address of the object's provider.
+func (o Object) ProviderName() string {
+	config, ok := ParseProviderConfig(o.Provider)
+	if !ok {
+		return o.Provider
+	}
+	return config.Provider
+}
+
+// Object decodes the entry.
+func (e Entry) Object() (Object, error) {
+	o := Object{Addr: e.Addr, Deposed: e.Deposed}
+	var status string
+	for name, value := range members(e.resource) {
+		if name == "provider" {
+			if err := stringMember(&o.Provider, name, value); err != nil {
+				return Object{}, fmt.Errorf("%s: %w", e.Addr, err)
+			}
+		}
+	}
+	for name, value := range members(e.instance) {
+		var err error
+		switch name {
+		case "provider": // OpenTofu, where it differs between instances
+			err = stringMember(&o.Provider, name, value)
+		case "schema_version":
+			err = json.Unmarshal(value, &o.SchemaVersion)
+		case "status":
+			err = stringMember(&status, name, value)
+		case "attributes":
+			o.Attributes = value
+		case "sensitive_attributes":
+			o.SensitiveAttributes = value
+		case "dependencies":
+			err = json.Unmarshal(value, &o.Dependencies)
+		}
+		if err != nil {
+			return Object{}, fmt.Errorf("%s: %s: %w", e.Addr, name, err)
+		}
+	}
+	o.Tainted = status == "tainted"
+	return o, nil
+}
+
+// WithAddr returns the object at another address.
+func (e Entry) WithAddr(addr stackaddrs.ResourceInstance) Entry {
+	values := map[string]any{
+		"module": nil, "mode": addr.Resource.Mode.String(), "type": addr.Resource.Type, "name": addr.Resource.Name,
+	}
+	if !addr.Module.IsRoot() {
+		values["module"] = addr.Module.String()
+	}
+	e.Addr = addr
+	e.resource = setMembers(e.resource, values)
+	e.instance = setMembers(e.instance, map[string]any{"index_key": addr.Key.Index()})
+	return e
+}
+
+// WithoutDependencies returns the entry without the dependencies that drop accepts.
+func (e Entry) WithoutDependencies(drop func(address string) bool) (Entry, error) {
+	o, err := e.Object()
+	if err != nil || !slices.ContainsFunc(o.Dependencies, drop) {
+		return e, err
+	}
+	values := map[string]any{"dependencies": nil}
+	if kept := slices.DeleteFunc(o.Dependencies, drop); len(kept) > 0 {
+		values["dependencies"] = kept
+	}
+	e.instance = setMembers(e.instance, values)
+	return e, nil
+}
+
+// Equal reports whether two entries are the same object with the same content.
+func (e Entry) Equal(other Entry) bool {
+	return bytes.Equal(e.resource, other.resource) && bytes.Equal(e.instance, other.instance)
+}
+
+// AppendJSON appends the JSON form of the entry.
+func (e Entry) AppendJSON(out []byte) []byte {
+	out = append(append(out, `{"resource":`...), e.resource...)
+	out = append(append(out, `,"instance":`...), e.instance...)
+	return append(out, '}')
+}
+
+// compare gives the order of a document: that of the members which name a resource, as text.
+func (e Entry) compare(other Entry) int {
+	return cmp.Or(
+		compareModules(e.Addr.Module, other.Addr.Module),
+		cmp.Compare(e.Addr.Resource.Mode.String(), other.Addr.Resource.Mode.String()),
+		cmp.Compare(e.Addr.Resource.Type, other.Addr.Resource.Type),
+		cmp.Compare(e.Addr.Resource.Name, other.Addr.Resource.Name),
+		bytes.Compare(e.resource, other.resource), // keeps apart what cannot share one entry of the list
+		e.Addr.Key.Compare(other.Addr.Key),
+		cmp.Compare(e.Deposed, other.Deposed),
+	)
+}
+
+func compareModules(a, b stackaddrs.ModuleInstance) int {
+	if a == b {
+		return 0
+	}
+	return cmp.Compare(a.String(), b.String())
+}
+
+// appendEntries appends the list of resources. The entries must be sorted.
+func appendEntries(out []byte, entries []Entry) json.RawMessage {
+	out = append(out, '[')
+	for i, e := range entries {
+		switch {
+		case i > 0 && bytes.Equal(entries[i-1].resource, e.resource):
+			out = append(out, ',')
+		case i > 0:
+			out = append(out, "]},"...)
+			fallthrough
+		default:
+			out = append(out, e.resource[:len(e.resource)-1]...) // without the closing brace
+			out = append(out, `,"instances":[`...)
+		}
+		out = append(out, e.instance...)
+	}
+	if len(entries) > 0 {
+		out = append(out, "]}"...)
+	}
+	return append(out, ']')
+}
+
+// EntryReader reads the JSON forms of entries, one after the other; what it has found out about a resource it knows for the next of its instances.
+// The zero value is ready for use. Not safe for concurrent use.
+type EntryReader struct {
+	addrs map[string]stackaddrs.ResourceInstance // by resource
+}
+
+// Read reads the JSON form of an entry.
+func (r *EntryReader) Read(text []byte) (Entry, error) {
+	text, err := compact(text)
+	if err != nil {
+		return Entry{}, err
+	}
+	if !isObject(text) {
+		return Entry{}, errors.New("not an object")
+	}
+	var resource, instance json.RawMessage
+	for name, value := range members(text) {
+		switch name {
+		case "resource":
+			resource = value
+		case "instance":
+			instance = value
+		}
+	}
+	if isNull(resource) || isNull(instance) {
+		return Entry{}, errors.New("there is no resource or no instance")
+	}
+	addr, ok := r.addrs[string(resource)]
+	if !ok {
+		if addr, err = resourceAddr(resource); err != nil {
+			return Entry{}, err
+		}
+		if r.addrs == nil {
+			r.addrs = make(map[string]stackaddrs.ResourceInstance)
+		}
+		r.addrs[string(resource)] = addr
+	}
+	return newEntry(addr, resource, instance)
+}
+
+// newEntry makes an entry of an instance of a resource.
+func newEntry(addr stackaddrs.ResourceInstance, resource, instance json.RawMessage) (Entry, error) {
+	e := Entry{Addr: addr, resource: resource, instance: instance}
+	if !isObject(instance) {
+		return e, fmt.Errorf("an instance of %s: not an object", addr)
+	}
+	for name, value := range members(instance) {
+		var err error
+		switch name {
+		case "index_key":
+			e.Addr.Key, err = instanceKey(value)
+		case "deposed":
+			e.Deposed, err = deposedKey(value)
+		}
+		if err != nil {
+			return e, fmt.Errorf("an instance of %s: %w", addr, err)
+		}
+	}
+	return e, nil
+}
+
+func instanceKey(value json.RawMessage) (stackaddrs.InstanceKey, error) {
+	var key any
+	if err := json.Unmarshal(value, &key); err != nil {
+		return stackaddrs.NoKey, err
+	}
+	switch key := key.(type) {
+	case nil:
+		return stackaddrs.NoKey, nil
+	case string:
+		return stackaddrs.StringKey(key), nil
+	case float64:
+		if key == float64(int64(key)) {
+			return stackaddrs.IntKey(int64(key)), nil
+		}
+	}
+	return stackaddrs.NoKey, fmt.Errorf("invalid index key %s", value)
+}
+
+func deposedKey(value json.RawMessage) (stackaddrs.DeposedKey, error) {
+	var text string
+	if err := stringMember(&text, "deposed", value); err != nil || text == "" {
+		return "", err
+	}
+	return stackaddrs.ParseDeposedKey(text)
+}
+
+// resourceAddr returns the address of a resource, without a key, from its entry.
+func resourceAddr(resource json.RawMessage) (addr stackaddrs.ResourceInstance, err error) {
+	if !isObject(resource) {
+		return addr, errors.New("a resource: not an object")
+	}
+	var module, mode string
+	for name, value := range members(resource) {
+		switch name {
+		case "module":
+			err = stringMember(&module, name, value)
+		case "mode":
+			err = stringMember(&mode, name, value)
+		case "type":
+			err = stringMember(&addr.Resource.Type, name, value)
+		case "name":
+			err = stringMember(&addr.Resource.Name, name, value)
+		case "instances":
+			err = errors.New("instances are not expected here")
+		}
+		if err != nil {
+			return addr, fmt.Errorf("a resource: %w", err)
+		}
+	}
+	switch mode {
+	case stackaddrs.ManagedResource.String():
+	case stackaddrs.DataResource.String():
+		addr.Resource.Mode = stackaddrs.DataResource
+	default:
+		return addr, fmt.Errorf("a resource: unknown mode %q", mode)
+	}
+	if addr.Module, err = stackaddrs.ParseModuleInstance(module); err != nil {
+		return addr, err
+	}
+	if addr.Module.String() != module {
+		return addr, fmt.Errorf("%q is not the canonical form of the address %s", module, addr.Module)
+	}
+	if parsed, err := stackaddrs.ParseResourceInstance(addr.Resource.String()); err != nil || parsed.Resource != addr.Resource {
+		return addr, errors.Join(fmt.Errorf("a resource: %q and %q are not a type and a name", addr.Resource.Type, addr.Resource.Name), err)
+	}
+	return addr, nil
+}
