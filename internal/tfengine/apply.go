@@ -11,7 +11,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -25,7 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Apply implements [engine.Engine].
@@ -38,7 +37,14 @@ func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.A
 	if err != nil {
 		return nil, diags.Append(failed("Plan cannot be applied", err))
 	}
-	a := &applying{engine: e, tree: tree, req: req, stored: stored, hidden: newSecrets(tree, req.Inputs, req.Providers, req.PriorState)}
+	prior, err := tfstate.Parse(req.PriorState)
+	if err != nil {
+		return nil, diags.Append(failed("Plan cannot be applied", err))
+	}
+	a := &applying{
+		engine: e, tree: tree, req: req, prior: prior, stored: stored,
+		hidden: newSecrets(tree, req.Inputs, req.Providers, prior),
+	}
 	if diags := a.check(); diags.HasErrors() {
 		return nil, diags
 	}
@@ -73,6 +79,7 @@ type applying struct {
 	engine *Engine
 	tree   *module.Tree
 	req    *engine.ApplyRequest
+	prior  *tfstate.Document
 	stored *storedPlan
 	layout *workcopy.Layout
 	dir    *runDir
@@ -110,11 +117,7 @@ func (a *applying) check() hcl.Diagnostics {
 			path.Dir(a.tree.Root.Files[0].Display))
 	}
 	a.layout = layout
-	prior, err := identify(a.req.PriorState)
-	if err != nil {
-		return refuse("%s", sentence(err.Error()))
-	}
-	if prior.Resources != meta.Prior.Resources {
+	if a.prior.Identity().Resources != meta.Prior.Resources {
 		return refuse("The state of %s has changed since the plan was made. Plan again.", meta.Component)
 	}
 	if a.req.Mode == engine.Destroy {
@@ -185,16 +188,13 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
-	state, err := withIdentity(a.req.PriorState, meta.Prior)
-	if err != nil {
-		return nil, nil, err
-	}
+	var err error
 	a.copy, err = workcopy.Build(&workcopy.Spec{
 		Dir:       a.dir.file(treeDir),
 		Tree:      a.tree,
 		Layout:    a.layout,
 		Timestamp: meta.Timestamp,
-		State:     state,
+		State:     withIdentity(a.prior, meta.Prior).Bytes(),
 		Lock:      lock,
 		Providers: a.req.Providers,
 		Shape:     meta.Shape,
@@ -311,25 +311,21 @@ func (a *applying) outputs(result *engine.ApplyResult, errored bool) error {
 	if errored {
 		missing = cty.DynamicVal
 	}
-	doc, err := parseState(result.State)
-	if errors.Is(err, errNoState) {
-		doc, err = &stateDocument{}, nil
-	}
+	state, err := tfstate.Parse(result.State)
 	if err != nil {
 		return err
 	}
-	if result.Outputs, err = finalOutputs(a.tree.Module, doc, missing); err != nil {
+	if result.Outputs, err = finalOutputs(a.tree.Module, state, missing); err != nil {
 		return err
 	}
-	if result.Checks, err = stackstate.Checks(result.State); err != nil {
+	if result.Checks, err = state.Checks(); err != nil {
 		return err
 	}
-	if hidden := a.hidden.checks(result.Checks); !reflect.DeepEqual(hidden, result.Checks) {
-		result.Checks = hidden
-		if result.State, err = stackstate.WithChecks(result.State, hidden); err != nil {
-			return err
-		}
+	result.Checks = a.hidden.checks(result.Checks)
+	if state, err = state.WithChecks(result.Checks); err != nil {
+		return err
 	}
+	result.State = state.Bytes()
 	if errored {
 		a.dropStale(result)
 	} else if a.stored.meta.Partial {

@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // A stored plan is a zip with the engine's plan file and what we have to know to apply it.
@@ -34,14 +35,14 @@ type storedPlan struct {
 }
 
 type planMeta struct {
-	Version    int             `json:"version"`
-	Engine     engine.Info     `json:"engine"`
-	Component  string          `json:"component"`
-	Mode       string          `json:"mode"`
-	ModuleHash string          `json:"module_hash"`
-	Timestamp  time.Time       `json:"timestamp"`
-	Prior      stateIdentity   `json:"prior_state"`
-	Shape      *workcopy.Shape `json:"shape"`
+	Version    int              `json:"version"`
+	Engine     engine.Info      `json:"engine"`
+	Component  string           `json:"component"`
+	Mode       string           `json:"mode"`
+	ModuleHash string           `json:"module_hash"`
+	Timestamp  time.Time        `json:"timestamp"`
+	Prior      tfstate.Identity `json:"prior_state"`
+	Shape      *workcopy.Shape  `json:"shape"`
 
 	// Inputs are the planned values of the variables that are not ephemeral, as MessagePack with type.
 	Inputs map[string][]byte `json:"inputs,omitempty"`

@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tfengine/planfile"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Why changes are deferred: because of what they depend on, because the number of instances or what to import is not
@@ -55,29 +56,24 @@ func isWhollyKnown(value cty.Value) bool {
 
 // deferredPlan is the plan of a component of which nothing can be planned yet, because a provider
 // configuration is not known.
-func deferredPlan(tree *module.Tree, req *engine.PlanRequest) (*engine.PlanResult, error) {
+func deferredPlan(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Document) *engine.PlanResult {
 	result := &engine.PlanResult{
 		Outputs:        make(map[string]cty.Value, len(tree.Module.Outputs)),
 		RefreshedState: req.PriorState,
+		Deferred:       unplanned(tree, req, prior),
 	}
 	for name, output := range tree.Module.Outputs {
 		result.Outputs[name] = markOutput(cty.DynamicVal, output.Sensitive)
 	}
-	var err error
-	result.Deferred, err = unplanned(tree, req)
-	return result, err
+	return result
 }
 
 // unplanned describes all resources of a component as deferred, as well as their blocks and the state tell.
-func unplanned(tree *module.Tree, req *engine.PlanRequest) ([]engine.DeferredChange, error) {
+func unplanned(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Document) []engine.DeferredChange {
 	if req.Mode == engine.RefreshOnly {
-		return nil, nil
+		return nil
 	}
-	stored, err := readStateResources(req.PriorState)
-	if err != nil {
-		return nil, err
-	}
-	p := &partial{links: module.NewLinks(tree), tree: tree, stored: stored}
+	p := &partial{links: module.NewLinks(tree), tree: tree, stored: prior.Resources()}
 	p.links.Block(p.links.Places())
 	unknown := map[string]bool{}
 	for _, config := range req.Providers {
@@ -95,7 +91,7 @@ func unplanned(tree *module.Tree, req *engine.PlanRequest) ([]engine.DeferredCha
 			change.Change.Change.Actions = tfjson.Actions{tfjson.ActionDelete}
 		}
 	}
-	return changes, nil
+	return changes
 }
 
 // deferChanges makes what was planned something to plan later, since it rests on what is itself
@@ -197,7 +193,7 @@ func (p *planning) planTargets(ctx context.Context, part *partial, result *engin
 	for _, target := range part.targets() {
 		args = append(args, "-target="+target)
 	}
-	if !p.prior.Absent {
+	if !p.prior.IsEmpty() {
 		// The state that the first plan has found needs no refreshing, and its objects no moving, which
 		// the engine refuses unless all that moves is a target.
 		if err := os.WriteFile(filepath.Join(p.copy.Root, workcopy.StateFile), part.plan.PriorState, 0o600); err != nil {

@@ -5,25 +5,27 @@ package tfengine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // destroyInstances makes a destroy plan where numbers of instances are not known: first a process
 // refreshes all objects without the module's configuration, then another one plans without refreshing.
 func (p *planning) destroyInstances(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
 	var drift []*tfjson.ResourceChange
-	if !p.skipsRefresh() && !p.prior.Absent {
+	if !p.skipsRefresh() && !p.prior.IsEmpty() {
 		var diags hcl.Diagnostics
 		var err error
 		if drift, diags, err = p.refreshBare(ctx); err != nil || diags.HasErrors() {
@@ -67,9 +69,13 @@ func (p *planning) refreshBare(ctx context.Context) ([]*tfjson.ResourceChange, h
 	if plan == nil {
 		return nil, nil, errors.New("reading the refreshed state: there is none")
 	}
-	state, err := withManaged(p.spec.State, plan.PriorState)
+	refreshed, err := tfstate.Parse(plan.PriorState)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the refreshed state: %w", err)
+	}
+	state, err := withManaged(p.prior, refreshed)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(p.copy.Root, workcopy.StateFile), state, 0o600)
+		err = os.WriteFile(filepath.Join(p.copy.Root, workcopy.StateFile), state.Bytes(), 0o600)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("replacing the state: %w", err)
@@ -78,38 +84,15 @@ func (p *planning) refreshBare(ctx context.Context) ([]*tfjson.ResourceChange, h
 }
 
 // withManaged returns a state with the managed resources of another one.
-func withManaged(state, other engine.State) (engine.State, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(state, &members); err != nil {
-		return nil, fmt.Errorf("reading the state: %w", err)
-	}
-	resources := []json.RawMessage{}
-	add := func(doc []byte, managed bool) error {
-		var content struct {
-			Resources []json.RawMessage `json:"resources"`
+func withManaged(state, other *tfstate.Document) (*tfstate.Document, error) {
+	isManaged := func(entry tfstate.Entry) bool { return entry.Addr.Resource.Mode == stackaddrs.ManagedResource }
+	entries := slices.DeleteFunc(slices.Clone(state.Entries()), isManaged)
+	for _, entry := range other.Entries() {
+		if isManaged(entry) {
+			entries = append(entries, entry)
 		}
-		if err := json.Unmarshal(doc, &content); err != nil {
-			return fmt.Errorf("reading the state: %w", err)
-		}
-		for _, resource := range content.Resources {
-			var head stateResource
-			if err := json.Unmarshal(resource, &head); err != nil {
-				return fmt.Errorf("reading the state: %w", err)
-			}
-			if (head.Mode == string(tfjson.ManagedResourceMode)) == managed {
-				resources = append(resources, resource)
-			}
-		}
-		return nil
 	}
-	if err := errors.Join(add(state, false), add(other, true)); err != nil {
-		return nil, err
-	}
-	var err error
-	if members["resources"], err = json.Marshal(resources); err != nil {
-		return nil, fmt.Errorf("encoding the state: %w", err)
-	}
-	return json.Marshal(members)
+	return state.WithEntries(entries)
 }
 
 // unrepeated passes on events about reading objects only the first time: the process that could not plan has read some

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // A destroy plan refreshes all objects, also where the number of instances is not known any more: of a block, of a module,
@@ -78,7 +79,7 @@ resource "fake_resource" "inner" { id = "inner-${var.name}" }
 		t.Errorf("complete %v, drift of %d objects; want a complete plan, and drift of 4", result.Complete, len(result.Drift))
 	}
 	destroyed := b.applyQuietly(applyRequest(req, result.Plan, req.Inputs))
-	if left, err := readStateResources(destroyed.State); err != nil || len(left) > 0 {
+	if left, err := tfstate.ParseObjects(destroyed.State); err != nil || len(left) > 0 {
 		t.Errorf("left after the destroy: %v, %v", left, err)
 	}
 	if left, err := os.ReadDir(store); err != nil || len(left) > 0 {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // doubt is a change to an object of which the state may not show what came of it.
@@ -116,8 +116,8 @@ func (l *changeLog) doubts(before, now engine.State) []doubt {
 }
 
 // objectsOf returns the objects in a state. One that can't be read shows none.
-func objectsOf(state engine.State) []stackstate.Object {
-	objects, err := stackstate.Objects(state)
+func objectsOf(state engine.State) []tfstate.Object {
+	objects, err := tfstate.ParseObjects(state)
 	if err != nil {
 		return nil
 	}
@@ -125,7 +125,7 @@ func objectsOf(state engine.State) []stackstate.Object {
 }
 
 // comparison is of the objects before an apply with those in the newest state.
-type comparison struct{ before, now []stackstate.Object }
+type comparison struct{ before, now []tfstate.Object }
 
 // show reports whether the newest state shows that a change was made.
 func (c comparison) show(change runner.Hook) bool {
@@ -144,8 +144,8 @@ func (c comparison) show(change runner.Hook) bool {
 }
 
 // current returns the object of a resource instance that is not about to be replaced; nil if there is none.
-func current(objects []stackstate.Object, addr string) *stackstate.Object {
-	i := slices.IndexFunc(objects, func(object stackstate.Object) bool {
+func current(objects []tfstate.Object, addr string) *tfstate.Object {
+	i := slices.IndexFunc(objects, func(object tfstate.Object) bool {
 		return object.Addr.String() == addr && object.Deposed == ""
 	})
 	if i < 0 {
@@ -154,7 +154,7 @@ func current(objects []stackstate.Object, addr string) *stackstate.Object {
 	return &objects[i]
 }
 
-func attribute(object *stackstate.Object, name string) string {
+func attribute(object *tfstate.Object, name string) string {
 	var attributes map[string]any
 	if json.Unmarshal(object.Attributes, &attributes) != nil {
 		return ""

@@ -27,6 +27,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // feature is a stack to try a feature of modules with: component.c has the module
@@ -238,7 +239,7 @@ func change(t *testing.T, plan *stackplan.Plan, address string) *tfjson.Resource
 // objects returns the addresses of the objects in the state of component.c.
 func (f *feature) objects() []string {
 	f.t.Helper()
-	objects, err := stackstate.Objects(f.component().Module)
+	objects, err := tfstate.ParseObjects(f.component().Module)
 	if err != nil {
 		f.t.Fatal(err)
 	}

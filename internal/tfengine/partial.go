@@ -5,19 +5,18 @@ package tfengine
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/internal/tfengine/planfile"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // partial is what could be planned of a module in which the number of instances of some blocks is not
@@ -30,53 +29,31 @@ type partial struct {
 	imports map[module.Place]bool // those of them of which only is unknown what to import
 
 	planned map[instanceGroup]bool
-	stored  []stateResource
-	modules []string // module instances, sorted
+	stored  []stackaddrs.ResourceInstance // resources in the state, without keys
+	modules []stackaddrs.ModuleInstance   // sorted
 }
 
-// instanceGroup is all instances of a resource in one instance of its module.
-type instanceGroup struct{ module, resource string }
-
-func (g instanceGroup) String() string { return joinAddress(g.module, g.resource) }
-
-// stateResource is a resource in a state.
-type stateResource struct {
-	Module string `json:"module"`
-	Mode   string `json:"mode"`
-	Type   string `json:"type"`
-	Name   string `json:"name"`
+// instanceGroup is all instances of a resource, or of a called module, in one instance of its module.
+type instanceGroup struct {
+	module stackaddrs.ModuleInstance
+	block  string // address in the module
 }
 
-func (r stateResource) group() instanceGroup {
-	return instanceGroup{r.Module, resourceAddress(tfjson.ResourceMode(r.Mode), r.Type, r.Name)}
+func (g instanceGroup) String() string {
+	if g.module.IsRoot() {
+		return g.block
+	}
+	return g.module.String() + "." + g.block
 }
 
-// readStateResources returns the resources in a state document, which may be empty.
-func readStateResources(doc []byte) ([]stateResource, error) {
-	if len(doc) == 0 {
-		return nil, nil
-	}
-	var state struct {
-		Resources []stateResource `json:"resources"`
-	}
-	if err := json.Unmarshal(doc, &state); err != nil {
-		return nil, fmt.Errorf("reading the state: %w", err)
-	}
-	return state.Resources, nil
+func groupOf(resource stackaddrs.ResourceInstance) instanceGroup {
+	return instanceGroup{resource.Module, resource.Resource.String()}
 }
 
-func resourceAddress(mode tfjson.ResourceMode, typeName, name string) string {
-	if mode == tfjson.ManagedResourceMode {
-		return typeName + "." + name
-	}
-	return string(mode) + "." + typeName + "." + name
-}
-
-func joinAddress(module, rest string) string {
-	if module == "" {
-		return rest
-	}
-	return module + "." + rest
+// groupOfChange is groupOf for the address of a change.
+func groupOfChange(change *tfjson.ResourceChange) (instanceGroup, error) {
+	resource, err := stackaddrs.ParsePartialResourceInstance(change.Address)
+	return groupOf(resource), err
 }
 
 // newPartial reads a plan that ended with these errors. Returns nil if one is about something else than blocks of the module.
@@ -85,18 +62,23 @@ func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (
 		plan: plan, tree: tree, links: module.NewLinks(tree),
 		unknown: map[module.Place]bool{}, imports: map[module.Place]bool{}, planned: map[instanceGroup]bool{},
 	}
-	var err error
-	if p.stored, err = readStateResources(plan.PriorState); err != nil {
+	prior, err := tfstate.Parse(plan.PriorState)
+	if err != nil {
 		return nil, fmt.Errorf("in a plan: %w", err)
 	}
-	seen := map[string]bool{}
+	p.stored = prior.Resources()
+	seen := map[stackaddrs.ModuleInstance]bool{}
 	for _, change := range visibleChanges(plan.ResourceChanges) {
-		p.planned[groupOf(change)] = true
-		for _, instance := range enclosing(change.ModuleAddress) {
-			seen[instance] = true
+		group, err := groupOfChange(change)
+		if err != nil {
+			return nil, fmt.Errorf("in a plan: %w", err)
+		}
+		p.planned[group] = true
+		for module := group.module; !module.IsRoot(); module, _, _ = module.Parent() {
+			seen[module] = true
 		}
 	}
-	p.modules = slices.Sorted(maps.Keys(seen))
+	p.modules = slices.SortedFunc(maps.Keys(seen), stackaddrs.ModuleInstance.Compare)
 	for _, diag := range diags {
 		if diag.Severity != hcl.DiagError {
 			continue
@@ -116,10 +98,6 @@ func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (
 	return p, nil
 }
 
-func groupOf(change *tfjson.ResourceChange) instanceGroup {
-	return instanceGroup{change.ModuleAddress, resourceAddress(change.Mode, change.Type, change.Name)}
-}
-
 // candidates returns the blocks that an error can be about. If several module calls lead to the file with
 // it, those are ruled out where all instances were planned.
 func (p *partial) candidates(at *hcl.Range) []module.Place {
@@ -131,7 +109,7 @@ func (p *partial) candidates(at *hcl.Range) []module.Place {
 		if place.Block.Kind != "resource" {
 			return false
 		}
-		return !slices.ContainsFunc(p.moduleInstances(place.Node), func(instance string) bool {
+		return !slices.ContainsFunc(p.moduleInstances(place.Node), func(instance stackaddrs.ModuleInstance) bool {
 			return !p.planned[instanceGroup{instance, place.Block.Address()}]
 		})
 	})
@@ -153,56 +131,36 @@ func (p *partial) imported(at *hcl.Range) []module.Place {
 	return places
 }
 
-// moduleInstances returns the addresses of the known instances of a called module. One with [*] in it stands
+// moduleInstances returns the known instances of a called module. One with [*] in it stands
 // for those not known.
-func (p *partial) moduleInstances(node *module.Node) []string {
+func (p *partial) moduleInstances(node *module.Node) []stackaddrs.ModuleInstance {
 	if node == nil {
-		return []string{""}
+		return []stackaddrs.ModuleInstance{stackaddrs.RootModuleInstance}
 	}
 	call := p.links.Call(node)
-	var instances []string
+	var instances []stackaddrs.ModuleInstance
 	for _, parent := range p.moduleInstances(node.Parent()) {
-		address := joinAddress(parent, "module."+node.Name())
 		if call.Block != nil && call.Block.Repeated() {
-			instances = append(instances, p.repeated(call, address)...)
+			instances = append(instances, p.repeated(call, parent, node.Name())...)
 		} else {
-			instances = append(instances, address)
+			instances = append(instances, parent.Child(node.Name(), stackaddrs.NoKey))
 		}
 	}
 	return instances
 }
 
-func (p *partial) repeated(call module.Place, address string) []string {
-	known := slices.DeleteFunc(slices.Clone(p.modules), func(instance string) bool {
-		key, ok := strings.CutPrefix(instance, address)
-		return !ok || !strings.HasPrefix(key, "[") || len(enclosing(instance)) != len(enclosing(address))
-	})
-	if len(known) == 0 || p.links.Blocked(call) {
-		return []string{address + "[*]"}
+func (p *partial) repeated(at module.Place, parent stackaddrs.ModuleInstance, name string) []stackaddrs.ModuleInstance {
+	var known []stackaddrs.ModuleInstance
+	for _, instance := range p.modules {
+		caller, call, _ := instance.Parent()
+		if caller == parent && call.Name == name && call.Key != stackaddrs.NoKey {
+			known = append(known, instance)
+		}
+	}
+	if len(known) == 0 || p.links.Blocked(at) {
+		return []stackaddrs.ModuleInstance{parent.Child(name, stackaddrs.WildcardKey)}
 	}
 	return known
-}
-
-// enclosing returns the address of a module instance and those of the ones that it is in, outermost first.
-func enclosing(address string) []string {
-	traversal, diags := hclsyntax.ParseTraversalAbs([]byte(address), "", hcl.InitialPos)
-	if diags.HasErrors() {
-		return nil
-	}
-	var instances []string
-	names := 0
-	for _, step := range traversal {
-		upTo := address[:step.SourceRange().End.Byte]
-		if _, indexed := step.(hcl.TraverseIndex); indexed {
-			instances[len(instances)-1] = upTo
-			continue
-		}
-		names++ // the word "module" and the name of a call take turns
-		if names%2 == 0 {
-			instances = append(instances, upTo)
-		}
-	}
-	return instances
 }
 
 // deferred returns what could not be planned, sorted by address.
@@ -247,7 +205,7 @@ func (p *partial) reason(place module.Place) string {
 // describe says what little is known of a change that could not be planned.
 func (p *partial) describe(place module.Place, group instanceGroup) *tfjson.ResourceChange {
 	block := place.Block
-	change := &tfjson.ResourceChange{Address: group.String(), ModuleAddress: group.module}
+	change := &tfjson.ResourceChange{Address: group.String(), ModuleAddress: group.module.String()}
 	if block.Repeated() {
 		change.Address += "[*]"
 	}
@@ -268,7 +226,7 @@ func (p *partial) describe(place module.Place, group instanceGroup) *tfjson.Reso
 		change.Mode, action = tfjson.DataResourceMode, tfjson.ActionRead
 	case block.Kind == "ephemeral":
 		change.Mode, action = tfjson.ResourceMode("ephemeral"), tfjson.ActionRead
-	case !block.Repeated() && slices.ContainsFunc(p.stored, func(r stateResource) bool { return r.group() == group }):
+	case !block.Repeated() && slices.ContainsFunc(p.stored, func(r stackaddrs.ResourceInstance) bool { return groupOf(r) == group }):
 		action = tfjson.ActionUpdate
 	}
 	change.Change = &tfjson.Change{
@@ -282,8 +240,8 @@ func (p *partial) describe(place module.Place, group instanceGroup) *tfjson.Reso
 
 // isStored tells whether there is something of a managed resource in the state.
 func (p *partial) isStored(change *tfjson.ResourceChange) bool {
-	return change.Mode == tfjson.ManagedResourceMode && slices.ContainsFunc(p.stored, func(r stateResource) bool {
-		return r.Mode == "managed" && r.Type == change.Type && r.Name == change.Name
+	return change.Mode == tfjson.ManagedResourceMode && slices.ContainsFunc(p.stored, func(r stackaddrs.ResourceInstance) bool {
+		return r.Resource == stackaddrs.Resource{Mode: stackaddrs.ManagedResource, Type: change.Type, Name: change.Name}
 	})
 }
 
@@ -299,14 +257,16 @@ func (p *partial) hasChanges() bool {
 func (p *partial) targets() []string {
 	targets := map[string]bool{}
 	for _, change := range p.plan.ResourceChanges {
-		targets[groupOf(change).String()] = true
+		if group, err := groupOfChange(change); err == nil { // as newPartial has seen
+			targets[group.String()] = true
+		}
 	}
 	// Targets bring along what they depend on, but not outputs that depend on nothing else than what
 	// has no changes: data sources that were read, and resources without instances.
 	read := map[instanceGroup]bool{}
 	for _, resource := range p.stored {
-		if resource.Mode == string(tfjson.DataResourceMode) {
-			read[resource.group()] = true
+		if resource.Resource.Mode == stackaddrs.DataResource {
+			read[groupOf(resource)] = true
 		}
 	}
 	for _, place := range p.links.Places() {
@@ -315,7 +275,7 @@ func (p *partial) targets() []string {
 		}
 		for _, instance := range p.moduleInstances(place.Node) {
 			group := instanceGroup{instance, place.Block.Address()}
-			if !strings.Contains(instance, "[*]") && (read[group] || place.Block.Repeated()) {
+			if !instance.HasWildcard() && (read[group] || place.Block.Repeated()) {
 				targets[group.String()] = true
 			}
 		}

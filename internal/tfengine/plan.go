@@ -22,7 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Plan implements [engine.Engine].
@@ -31,22 +31,25 @@ func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.Pla
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	if mustDefer(tree, req) {
-		result, err := deferredPlan(tree, req)
-		if err != nil {
-			return nil, diags.Append(failed("Component cannot be planned", err))
-		}
-		return result, diags
+	prior, err := tfstate.Parse(req.PriorState)
+	if err != nil {
+		return nil, diags.Append(failed("Component cannot be planned", err))
 	}
-	hidden := newSecrets(tree, req.Inputs, req.Providers, req.PriorState)
-	result, moreDiags, err := e.plan(ctx, tree, req, hidden)
+	if mustDefer(tree, req) {
+		return deferredPlan(tree, req, prior), diags
+	}
+	p := &planning{
+		engine: e, tree: tree, req: req, prior: numbered(prior), report: unrepeated(req.Progress),
+		hidden: newSecrets(tree, req.Inputs, req.Providers, prior),
+	}
+	result, moreDiags, err := p.plan(ctx)
 	if err != nil {
 		moreDiags = moreDiags.Append(failed("Component cannot be planned", err))
 	}
 	if result != nil {
-		moreDiags = hidden.diagnostics(moreDiags, nil, result.Changes, result.Drift)
+		moreDiags = p.hidden.diagnostics(moreDiags, nil, result.Changes, result.Drift)
 	} else {
-		moreDiags = hidden.diagnostics(moreDiags, nil)
+		moreDiags = p.hidden.diagnostics(moreDiags, nil)
 	}
 	if req.DeferAll {
 		result = deferChanges(result, moreDiags)
@@ -62,7 +65,7 @@ type planning struct {
 	req    *engine.PlanRequest
 	layout *workcopy.Layout
 	hash   string
-	prior  stateIdentity
+	prior  *tfstate.Document // numbered
 	dir    *runDir
 	spec   *workcopy.Spec // of the copy
 	copy   *workcopy.Copy
@@ -70,18 +73,11 @@ type planning struct {
 	report func(engine.Event)
 }
 
-func (e *Engine) plan(
-	ctx context.Context, tree *module.Tree, req *engine.PlanRequest, hidden *secrets,
-) (_ *engine.PlanResult, _ hcl.Diagnostics, err error) {
-	p := &planning{engine: e, tree: tree, req: req, hidden: hidden, report: unrepeated(req.Progress)}
+func (p *planning) plan(ctx context.Context) (_ *engine.PlanResult, _ hcl.Diagnostics, err error) {
+	e, tree, req := p.engine, p.tree, p.req
 	if p.layout, p.hash, err = e.layOut(tree, req.Inputs); err != nil {
 		return nil, nil, err
 	}
-	state, prior, err := numbered(req.PriorState)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.prior = prior
 	if p.dir, err = e.newRunDir(req.Component.String()); err != nil {
 		return nil, nil, err
 	}
@@ -100,7 +96,7 @@ func (e *Engine) plan(
 		Tree:       tree,
 		Layout:     p.layout,
 		Timestamp:  req.Timestamp,
-		State:      state,
+		State:      p.prior.Bytes(),
 		Lock:       lock,
 		Inputs:     req.Inputs,
 		Providers:  req.Providers,
@@ -109,8 +105,7 @@ func (e *Engine) plan(
 	p.copy, err = workcopy.Build(p.spec)
 	var unknownBlocks *workcopy.UnknownBlocksError
 	if errors.As(err, &unknownBlocks) {
-		result, err := deferredPlan(tree, req)
-		return result, nil, err
+		return deferredPlan(tree, req, p.prior), nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -272,13 +267,16 @@ func (p *planning) read(ctx context.Context) ([]byte, *planfile.Plan, error) {
 
 // describe returns what a plan says.
 func (p *planning) describe(plan *planfile.Plan) (*engine.PlanResult, error) {
-	refreshed, err := cleanState(plan.PriorState)
+	refreshed, err := tfstate.Parse(plan.PriorState)
+	if err == nil {
+		refreshed, err = cleanState(refreshed)
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading the refreshed state: %w", err)
 	}
 	checks := p.hidden.checks(plannedChecks(plan.Checks))
 	if p.req.Mode != engine.Destroy { // such a plan checks nothing
-		if refreshed, err = stackstate.WithChecks(refreshed, checks); err != nil {
+		if refreshed, err = refreshed.WithChecks(checks); err != nil {
 			return nil, err
 		}
 	}
@@ -287,7 +285,7 @@ func (p *planning) describe(plan *planfile.Plan) (*engine.PlanResult, error) {
 		Changes:        visibleChanges(plan.ResourceChanges),
 		Drift:          visibleChanges(plan.ResourceDrift),
 		Checks:         checks,
-		RefreshedState: refreshed,
+		RefreshedState: refreshed.Bytes(),
 	}, nil
 }
 
@@ -328,7 +326,7 @@ func (p *planning) store(file []byte, known map[string]cty.Value) ([]byte, error
 		Mode:       p.req.Mode.String(),
 		ModuleHash: p.hash,
 		Timestamp:  p.req.Timestamp,
-		Prior:      p.prior,
+		Prior:      p.prior.Identity(),
 		Shape:      p.copy.Shape,
 		Inputs:     map[string][]byte{},
 		Partial:    known != nil,

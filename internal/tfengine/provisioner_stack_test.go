@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // provisioned reads the lines that provisioners wrote into the file "out" of the stack's directory.
@@ -108,7 +108,7 @@ resource "fake_resource" "a" {
 	if got := strings.Join(types, " "); got != "provision_start provision_progress provision_errored" {
 		t.Errorf("events: %s", got)
 	}
-	objects, err := stackstate.Objects(f.component().Module)
+	objects, err := tfstate.ParseObjects(f.component().Module)
 	if err != nil || len(objects) != 1 || !objects[0].Tainted {
 		t.Errorf("objects %+v, %v, want a tainted one", objects, err)
 	}

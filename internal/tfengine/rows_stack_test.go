@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func (s *stack) validate() hcl.Diagnostics {
@@ -309,7 +309,7 @@ func TestRefreshOnlyWithoutFindings(t *testing.T) {
 
 func stateWithoutSerial(t *testing.T, state string) string {
 	t.Helper()
-	objects, err := stackstate.Objects(engine.State(state))
+	objects, err := tfstate.ParseObjects(engine.State(state))
 	if err != nil {
 		t.Fatal(err)
 	}

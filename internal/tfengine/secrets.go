@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // What is said of a value that is not shown, in place of what it is.
@@ -44,7 +44,7 @@ type secrets struct {
 	stored func() *redact.Set
 }
 
-func newSecrets(tree *module.Tree, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior engine.State) *secrets {
+func newSecrets(tree *module.Tree, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior *tfstate.Document) *secrets {
 	s := &secrets{inputs: inputs, statements: map[string]string{}}
 	for _, dir := range tree.Directories() {
 		for name, variable := range dir.Variables {
@@ -82,7 +82,7 @@ func newSecrets(tree *module.Tree, inputs map[string]cty.Value, providers map[en
 func recoveredSecrets(prior engine.State) *secrets {
 	return &secrets{stored: sync.OnceValue(func() *redact.Set {
 		set := &redact.Set{}
-		addState(set, prior)
+		addStoredState(set, prior)
 		return set
 	})}
 }
@@ -147,7 +147,7 @@ func (s *secrets) diagnostics(diags hcl.Diagnostics, states []engine.State, chan
 	}
 	set := s.stored()
 	for _, state := range states {
-		addState(set, state)
+		addStoredState(set, state)
 	}
 	for _, list := range changes {
 		addChanges(set, list)
@@ -240,11 +240,18 @@ func (s *secrets) checks(checks []tfjson.CheckResultStatic) []tfjson.CheckResult
 	return hidden
 }
 
+// addStoredState is addState for a state that was not parsed.
+func addStoredState(set *redact.Set, state engine.State) {
+	if doc, err := tfstate.Parse(state); err == nil { // else who reads it for its content says so
+		addState(set, doc)
+	}
+}
+
 // addState adds what a state calls sensitive.
-func addState(set *redact.Set, state engine.State) {
-	objects, err := stackstate.Objects(state)
+func addState(set *redact.Set, state *tfstate.Document) {
+	objects, err := state.Objects()
 	if err != nil {
-		return // who reads it for its content says so
+		return
 	}
 	for _, object := range objects {
 		var paths [][]struct {

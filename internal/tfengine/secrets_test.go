@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // testSecrets are those of a module with the sensitive variable "declared" and the ephemeral variable "token".
@@ -40,7 +41,11 @@ func testSecrets(prior engine.State) *secrets {
 		})},
 		{LocalName: "none"}: {},
 	}
-	return newSecrets(&module.Tree{Root: &module.Directory{Variables: variables}}, inputs, providers, prior)
+	state, err := tfstate.Parse(prior)
+	if err != nil {
+		panic(err)
+	}
+	return newSecrets(&module.Tree{Root: &module.Directory{Variables: variables}}, inputs, providers, state)
 }
 
 const stateWithSecrets = `{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"x","outputs":{},"resources":[

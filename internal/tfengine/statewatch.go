@@ -18,6 +18,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // stateWatch keeps the newest state that could be read while a process writes it: a process that is
@@ -95,18 +96,31 @@ func (w *stateWatch) look() {
 	w.cost = time.Since(start)
 }
 
-func readState(file string) (engine.State, error) {
+// errNoState is the error for a file without anything in it.
+var errNoState = errors.New("there is no state")
+
+// readState reads a state that an engine has written, and cleans it.
+func readState(file string) (*tfstate.Document, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := parseState(data); err != nil {
-		return nil, err
-	}
-	return cleanState(data)
+	return parseState(data)
 }
 
-func (w *stateWatch) accept(state engine.State) {
+func parseState(data []byte) (*tfstate.Document, error) {
+	state, err := tfstate.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if state.IsEmpty() {
+		return nil, errNoState
+	}
+	return cleanState(state)
+}
+
+func (w *stateWatch) accept(doc *tfstate.Document) {
+	state := doc.Bytes()
 	if string(state) == string(w.good) {
 		return
 	}
@@ -153,17 +167,14 @@ var stateStart = regexp.MustCompile(`(?m)^\s*\{\s*"version"\s*:`)
 const printedStates = 16
 
 // printedState finds a state among lines of output: the engine prints it if it can't write it, as the last that it does.
-func printedState(text string) engine.State {
+func printedState(text string) *tfstate.Document {
 	starts := stateStart.FindAllStringIndex(text, -1)
 	for _, at := range slices.Backward(starts[max(0, len(starts)-printedStates):]) {
 		var document json.RawMessage
 		if json.NewDecoder(strings.NewReader(text[at[0]:])).Decode(&document) != nil {
 			continue
 		}
-		if _, err := parseState(document); err != nil {
-			continue
-		}
-		if state, err := cleanState(document); err == nil {
+		if state, err := parseState(document); err == nil {
 			return state
 		}
 	}

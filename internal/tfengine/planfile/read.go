@@ -7,16 +7,17 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"time"
 
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // formatVersion is the only version of the format that terraform and tofu have written since 2018.
@@ -282,12 +283,17 @@ func (p *planParser) changesAnything() bool {
 
 // sameManagedResources compares two states; those that don't parse are not the same.
 func sameManagedResources(a, b []byte) bool {
-	managed := func(state []byte) ([]map[string]any, error) {
-		var doc struct{ Resources []map[string]any }
-		err := json.Unmarshal(state, &doc)
-		return slices.DeleteFunc(doc.Resources, func(r map[string]any) bool { return r["mode"] != "managed" }), err
+	x, errX := managedEntries(a)
+	y, errY := managedEntries(b)
+	return errX == nil && errY == nil && slices.EqualFunc(x, y, tfstate.Entry.Equal)
+}
+
+func managedEntries(state []byte) ([]tfstate.Entry, error) {
+	doc, err := tfstate.Parse(state)
+	if err != nil {
+		return nil, err
 	}
-	x, errX := managed(a)
-	y, errY := managed(b)
-	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+	return slices.DeleteFunc(slices.Clone(doc.Entries()), func(e tfstate.Entry) bool {
+		return e.Addr.Resource.Mode != stackaddrs.ManagedResource
+	}), nil
 }

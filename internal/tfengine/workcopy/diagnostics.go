@@ -18,7 +18,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Diagnostics maps what the engine reported in a working copy back to the module, sorted by place: the
@@ -98,7 +98,7 @@ var generatedLeaf = regexp.MustCompile(`\bvar\.(` + prefix + `p[0-9]+)\b`)
 
 // providerArgument returns the part of a provider configuration that a message is about; nil if it is about something else.
 func (c *Copy) providerArgument(reported *runner.Diagnostic) *engine.ProviderArgument {
-	config, ok := stackstate.ParseProviderConfig(reported.Address)
+	config, ok := tfstate.ParseProviderConfig(reported.Address)
 	if !ok {
 		return nil
 	}
