@@ -28,6 +28,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 const echoModule = `
@@ -133,11 +134,11 @@ output "out" { value = terraform_data.second.output }
 	if got, want := result.Counts(), (stackplan.Counts{Add: 4}); got != want {
 		t.Errorf("counts = %+v, want %+v: what a failing component made counts too", got, want)
 	}
-	objects, err := stackstate.Objects(w.State.Components[component(t, "component.flaky")].Module)
+	objects, err := tfstate.ParseObjects(w.State.Components[component(t, "component.flaky")].Module)
 	if err != nil || len(objects) == 0 {
 		t.Errorf("objects of component.flaky = %v, %v; want those that were created", objects, err)
 	}
-	if has, _ := stackstate.HasObjects(w.State.Components[component(t, "component.after")].Module); has {
+	if left, err := tfstate.ParseObjects(w.State.Components[component(t, "component.after")].Module); err != nil || len(left) > 0 {
 		t.Error("component.after was skipped but has objects")
 	}
 
@@ -608,7 +609,7 @@ resource "terraform_data" "b" { input = terraform_data.a.id }
 				_, diags = stackruntime.Apply(t.Context(), stackruntime.ApplyRequest{
 					Options: opts, Plan: plan,
 					Save: func(_ context.Context, change stackruntime.StateChange) error {
-						list, err := stackstate.Objects(change.After.Module)
+						list, err := tfstate.ParseObjects(change.After.Module)
 						objects = append(objects, len(list))
 						return err
 					},

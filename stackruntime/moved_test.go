@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // moveable is what the tests below move: a component, one that requires it, one with instances, and a stack with instances.
@@ -93,7 +94,7 @@ func objectsByAddress(t *testing.T, state *stackstate.State) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
 	for addr, c := range state.Components {
-		objects, err := stackstate.Objects(c.Module)
+		objects, err := tfstate.ParseObjects(c.Module)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func TestParseAll(t *testing.T) {
@@ -134,7 +134,7 @@ func TestNameStart(t *testing.T) {
 
 func objectAddresses(t *testing.T, state engine.State) string {
 	t.Helper()
-	objects, err := stackstate.Objects(state)
+	objects, err := tfstate.ParseObjects(state)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // execution is a plan or an apply while it is carried out.
@@ -145,7 +146,7 @@ func nothingToReplace(replace map[stackaddrs.AbsComponentInstance][]string, stat
 			warn("The option -replace names a resource of %s, which the state does not have.", addr)
 			continue
 		}
-		objects, err := stackstate.Objects(component.Module)
+		objects, err := tfstate.ParseObjects(component.Module)
 		if err != nil {
 			continue // planning says what is wrong with it
 		}
@@ -191,11 +192,11 @@ func dropsObjects(plan *stackplan.Plan, state *stackstate.State) bool {
 		if prior == nil || len(c.EnginePlan) > 0 || len(c.RefreshedState) == 0 {
 			return false
 		}
-		before, err := stackstate.Objects(prior.Module)
+		before, err := tfstate.ParseObjects(prior.Module)
 		if err != nil {
 			return false // the plan could not have been made
 		}
-		after, err := stackstate.Objects(c.RefreshedState)
+		after, err := tfstate.ParseObjects(c.RefreshedState)
 		if err != nil {
 			return false
 		}
@@ -207,7 +208,7 @@ func dropsObjects(plan *stackplan.Plan, state *stackstate.State) bool {
 		for _, o := range after {
 			kept[object{o.Addr, o.Deposed}] = true
 		}
-		return slices.ContainsFunc(before, func(o stackstate.Object) bool { return !kept[object{o.Addr, o.Deposed}] })
+		return slices.ContainsFunc(before, func(o tfstate.Object) bool { return !kept[object{o.Addr, o.Deposed}] })
 	})
 }
 

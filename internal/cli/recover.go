@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // recover saves what applies have done whose program was killed, and says so at once: this program may be killed, too. What such an
@@ -293,11 +294,11 @@ func (o *execution) recoverComponent(ctx context.Context, state *stackstate.Stat
 	if err != nil {
 		return err
 	}
-	hasObjects, err := stackstate.HasObjects(recovered.State)
+	module, err := tfstate.Parse(recovered.State)
 	if err != nil {
 		return err
 	}
-	if !hasObjects && recovered.Mode == engine.Destroy {
+	if !module.HasObjects() && recovered.Mode == engine.Destroy {
 		delete(state.Components, addr)
 		return nil
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // rescue keeps what could not be saved, in the first of these places that works: a file beside the stack, one among the user's own files, a
@@ -147,8 +148,8 @@ func (r *rescue) changed(component string) bool {
 	if c := r.state.Components[addr]; c != nil {
 		after = c.Module
 	}
-	hasObjects, err := stackstate.HasObjects(after)
-	return !bytes.Equal(before, after) && (len(before) > 0 || hasObjects || err != nil)
+	doc, err := tfstate.Parse(after)
+	return !bytes.Equal(before, after) && (len(before) > 0 || err != nil || doc.HasObjects())
 }
 
 // print writes the packed state to standard error.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func stateCommand() *command {
@@ -60,7 +60,7 @@ func (s *session) listState(stored *deployment.Stored, within func(stackaddrs.Ab
 			continue
 		}
 		b.WriteString(component.Addr.String() + "\n")
-		objects, err := stackstate.Objects(component.Module)
+		objects, err := tfstate.ParseObjects(component.Module)
 		if err != nil {
 			return err
 		}

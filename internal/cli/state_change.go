@@ -5,8 +5,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func stateRemoveCommand() *command {
@@ -50,61 +51,16 @@ configuration still has it.`,
 
 // withoutResource removes all objects of a resource instance from the state of a module.
 func withoutResource(state engine.State, address string) (engine.State, error) {
-	var document map[string]json.RawMessage
-	if err := json.Unmarshal(state, &document); err != nil {
+	document, err := tfstate.Parse(state)
+	if err == nil {
+		document, err = document.WithEntries(slices.DeleteFunc(slices.Clone(document.Entries()), func(entry tfstate.Entry) bool {
+			return entry.Addr.String() == address
+		}))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("reading the state of a module: %w", err)
 	}
-	var resources []map[string]json.RawMessage
-	if err := json.Unmarshal(document["resources"], &resources); err != nil {
-		return nil, fmt.Errorf("reading the state of a module: %w", err)
-	}
-	kept := []map[string]json.RawMessage{}
-	for _, resource := range resources {
-		instances, err := withoutInstance(resource, address)
-		if err != nil {
-			return nil, err
-		}
-		if len(instances) == 0 {
-			continue
-		}
-		if resource["instances"], err = json.Marshal(instances); err != nil {
-			return nil, err
-		}
-		kept = append(kept, resource)
-	}
-	var err error
-	if document["resources"], err = json.Marshal(kept); err != nil {
-		return nil, err
-	}
-	return json.Marshal(document)
-}
-
-// withoutInstance returns the objects of a resource, but not those of one instance.
-func withoutInstance(resource map[string]json.RawMessage, address string) ([]json.RawMessage, error) {
-	var instances, kept []json.RawMessage
-	if err := json.Unmarshal(resource["instances"], &instances); err != nil {
-		return nil, fmt.Errorf("reading the state of a module: %w", err)
-	}
-	for _, instance := range instances {
-		// The address of one object is known when it stands alone in a state.
-		alone := map[string]json.RawMessage{}
-		for name, value := range resource {
-			alone[name] = value
-		}
-		alone["instances"] = json.RawMessage("[" + string(instance) + "]")
-		document, err := json.Marshal(map[string]any{"version": 4, "resources": []any{alone}})
-		if err != nil {
-			return nil, err
-		}
-		objects, err := stackstate.Objects(document)
-		if err != nil {
-			return nil, err
-		}
-		if len(objects) != 1 || objects[0].Addr.String() != address {
-			kept = append(kept, instance)
-		}
-	}
-	return kept, nil
+	return document.Bytes(), nil
 }
 
 // historyDocument is what "state history -json" writes.

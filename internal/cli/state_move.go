@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func stateMoveCommand() *command {
@@ -200,7 +201,7 @@ func (m resourceMove) address(component stackaddrs.AbsComponentInstance, resourc
 }
 
 func (m resourceMove) nothing(component *stackstate.Component) error {
-	objects, err := stackstate.Objects(component.Module)
+	objects, err := tfstate.ParseObjects(component.Module)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func stateRollbackCommand() *command {
@@ -141,7 +142,7 @@ func (l objectList) without(other objectList) []string {
 func managedObjects(state *stackstate.State) (objectList, error) {
 	var list objectList
 	for _, component := range state.SortedComponents() {
-		objects, err := stackstate.Objects(component.Module)
+		objects, err := tfstate.ParseObjects(component.Module)
 		if err != nil {
 			return list, fail("State cannot be read", "The state of %s cannot be understood: %s.", component.Addr, err)
 		}
@@ -160,7 +161,7 @@ func managedObjects(state *stackstate.State) (objectList, error) {
 	return list, nil
 }
 
-func identityOf(object stackstate.Object, address string) string {
+func identityOf(object tfstate.Object, address string) string {
 	var attributes struct {
 		ID any `json:"id"`
 	}

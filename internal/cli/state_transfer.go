@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func statePullCommand() *command {
@@ -185,14 +187,11 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 			if err := s.checkDeclared(addr); err != nil {
 				return 0, err
 			}
-			src, err := s.readInput(args[1])
+			document, err := s.readTerraformState(args[1])
 			if err != nil {
 				return 0, err
 			}
-			if err := checkTerraformState(src, args[1]); err != nil {
-				return 0, err
-			}
-			imported, err := stackstate.ImportModule(addr, bytes.TrimSpace(src))
+			imported, err := stackstate.ImportModule(addr, document)
 			if err != nil {
 				return 0, fail("Not a Terraform state", "%s cannot be read: %s.", describeInput(args[1]), err)
 			}
@@ -272,19 +271,27 @@ func isRemoved(config *stackconfig.Config, addr stackaddrs.AbsComponentInstance)
 	return removed
 }
 
-func checkTerraformState(src []byte, path string) error {
-	var document struct {
-		Version int `json:"version"`
+// readTerraformState reads the state of a Terraform configuration.
+func (s *session) readTerraformState(path string) (*tfstate.Document, error) {
+	src, err := s.readInput(path)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(src, &document); err != nil || document.Version == 0 {
-		return fail("Not a Terraform state", "%s is not the state of a Terraform configuration.", describeInput(path))
+	document, err := tfstate.Parse(src)
+	if other, ok := errors.AsType[*tfstate.VersionError](err); ok {
+		if version, err := strconv.Atoi(other.Version); err == nil && version != 0 {
+			return nil, fail("Unsupported Terraform state", "%s has format version %d; only version %d can be imported. "+
+				"A current Terraform rewrites it with: terraform refresh", describeInput(path), version, tfstate.Version)
+		}
 	}
-	if document.Version != 4 {
-		return fail("Unsupported Terraform state", "%s has format version %d; only version 4 can be imported. "+
-			"A current Terraform rewrites it with: terraform refresh", describeInput(path), document.Version)
+	switch {
+	case errors.Is(err, tfstate.ErrNotDocument), errors.As(err, new(*tfstate.VersionError)), err == nil && document.IsEmpty():
+		return nil, fail("Not a Terraform state", "%s is not the state of a Terraform configuration.", describeInput(path))
+	case err != nil:
+		return nil, fail("Not a Terraform state", "%s cannot be read: %s.", describeInput(path), err)
 	}
-	if _, err := stackstate.Objects(src); err != nil {
-		return fail("Not a Terraform state", "%s cannot be read: %s.", describeInput(path), err)
+	if _, err := document.Objects(); err != nil {
+		return nil, fail("Not a Terraform state", "%s cannot be read: %s.", describeInput(path), err)
 	}
-	return nil
+	return document, nil
 }

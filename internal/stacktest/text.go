@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Explain prints diagnostics in full, a line each.
@@ -146,7 +147,7 @@ func StateText(state *stackstate.State) string {
 			b.WriteString(", required by " + join(c.Dependents))
 		}
 		b.WriteString("\n")
-		objects, err := stackstate.Objects(c.Module)
+		objects, err := tfstate.ParseObjects(c.Module)
 		if err != nil {
 			fmt.Fprintf(&b, "  unreadable: %s\n", err)
 		}

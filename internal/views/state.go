@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // WriteState writes a whole state for a person. It fails if the state of a
@@ -43,7 +44,7 @@ func WriteComponentState(w io.Writer, c *stackstate.Component, options Options) 
 }
 
 // WriteResourceState writes one resource instance object of a state.
-func WriteResourceState(w io.Writer, object stackstate.Object, options Options) error {
+func WriteResourceState(w io.Writer, object tfstate.Object, options Options) error {
 	p := newPage(options)
 	if err := p.object(object); err != nil {
 		return err
@@ -52,7 +53,11 @@ func WriteResourceState(w io.Writer, object stackstate.Object, options Options) 
 }
 
 func (p *page) component(c *stackstate.Component) error {
-	objects, err := stackstate.Objects(c.Module)
+	module, err := tfstate.Parse(c.Module)
+	if err != nil {
+		return err
+	}
+	objects, err := module.Objects()
 	if err != nil {
 		return err
 	}
@@ -66,7 +71,7 @@ func (p *page) component(c *stackstate.Component) error {
 		}
 	}
 	p.stateOutputs("Outputs:", c.Outputs)
-	checks, err := stackstate.Checks(c.Module)
+	checks, err := module.Checks()
 	if err != nil {
 		return err
 	}
@@ -74,7 +79,7 @@ func (p *page) component(c *stackstate.Component) error {
 	return nil
 }
 
-func (p *page) object(object stackstate.Object) error {
+func (p *page) object(object tfstate.Object) error {
 	attributes, err := stateobject.Decode(object)
 	if err != nil {
 		return err

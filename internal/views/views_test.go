@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -41,7 +42,7 @@ func TestWritePartsOfState(t *testing.T) {
 	if !strings.Contains(whole.String(), part.String()) {
 		t.Errorf("the text of the component is no part of that of the state:\n%s", part.String())
 	}
-	objects, err := stackstate.Objects(component.Module)
+	objects, err := tfstate.ParseObjects(component.Module)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ package stackstate
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -13,6 +14,7 @@ import (
 	statev1 "github.com/cairnstacks/cairn/proto/cairn/state/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // FromRecords makes a state of its records. A record with a nil value is
@@ -23,9 +25,8 @@ import (
 //   - [*RecordError]: the record is damaged.
 func FromRecords(records map[string][]byte) (*State, error) {
 	l := loader{
-		state:   New(),
-		parts:   map[stackaddrs.AbsComponentInstance]*moduleParts{},
-		headers: map[string]stackaddrs.ResourceInstance{},
+		state: New(),
+		parts: map[stackaddrs.AbsComponentInstance]*moduleParts{},
 	}
 	var errs []error
 	for key, value := range records {
@@ -37,7 +38,7 @@ func FromRecords(records map[string][]byte) (*State, error) {
 		}
 	}
 	for addr, parts := range l.parts {
-		module, err := joinModule(addr, parts.rest, parts.objects)
+		module, err := joinModule(addr, parts.rest, parts.entries)
 		if err != nil {
 			errs = append(errs, &RecordError{string(ComponentKind) + addr.String(), err})
 		}
@@ -53,13 +54,13 @@ func FromRecords(records map[string][]byte) (*State, error) {
 // moduleParts are what [joinModule] puts together.
 type moduleParts struct {
 	rest    json.RawMessage
-	objects []object
+	entries []tfstate.Entry
 }
 
 type loader struct {
 	state     *State
 	parts     map[stackaddrs.AbsComponentInstance]*moduleParts
-	headers   map[string]stackaddrs.ResourceInstance
+	entries   tfstate.EntryReader
 	addresses addressCache
 }
 
@@ -75,13 +76,16 @@ func (l *loader) load(text string, value []byte) error {
 	case ComponentKind:
 		return l.loadComponent(key, value)
 	case ResourceKind:
-		o, err := decodeObjectRecord(key, value, l.headers)
+		entry, err := l.entries.Read(value)
 		if err != nil {
 			return err
 		}
+		if entry.Addr != key.Resource || entry.Deposed != key.Deposed {
+			return fmt.Errorf("the record is of another object: %s", entry.Addr)
+		}
 		l.component(key.Component)
 		parts := l.partsOf(key.Component)
-		parts.objects = append(parts.objects, o)
+		parts.entries = append(parts.entries, entry)
 		return nil
 	case InputKind:
 		l.state.Inputs[key.Name], err = decodeRootValue(value)

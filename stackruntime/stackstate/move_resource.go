@@ -4,11 +4,12 @@
 package stackstate
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // ResourceMove gives a resource another address, in its component or in another one. As with [stackaddrs.Move], addresses
@@ -51,87 +52,45 @@ func (m ResourceMove) rename(addr stackaddrs.ResourceInstance) (renamed stackadd
 //   - [ErrNoResource]: there is nothing to move.
 //   - [*ResourceOccupiedError]: there is something at a new address already.
 func MoveResource(from, to *Component, move ResourceMove) (fromAfter, toAfter *Component, renames []ResourceRename, err error) {
-	rest, objects, err := splitModule(from.Module)
+	source, err := tfstate.Parse(from.Module)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	var kept, moved []object
-	for _, o := range objects {
-		renamed, ok := move.rename(o.addr)
+	var kept, moved []tfstate.Entry
+	for _, entry := range source.Entries() {
+		renamed, ok := move.rename(entry.Addr)
 		if !ok {
-			kept = append(kept, o)
+			kept = append(kept, entry)
 			continue
 		}
-		if o.deposed == "" || len(renames) == 0 || renames[len(renames)-1].From != o.addr {
-			renames = append(renames, ResourceRename{o.addr, renamed})
+		if entry.Deposed == "" || len(renames) == 0 || renames[len(renames)-1].From != entry.Addr {
+			renames = append(renames, ResourceRename{entry.Addr, renamed})
 		}
-		if o, err = o.at(renamed); err != nil {
-			return nil, nil, nil, err
-		}
-		moved = append(moved, o)
+		moved = append(moved, entry.WithAddr(renamed))
 	}
 	if len(moved) == 0 {
 		return nil, nil, nil, ErrNoResource
 	}
+	target, there := source, kept
 	within := from == to
-	toRest, there := rest, kept
 	if !within {
-		if toRest, there, err = splitModule(to.Module); err != nil {
+		if target, err = tfstate.Parse(to.Module); err != nil {
 			return nil, nil, nil, err
 		}
+		there = target.Entries()
 	}
-	for _, o := range there {
+	for _, entry := range there {
 		for _, rename := range renames {
-			if rename.To == o.addr {
+			if rename.To == entry.Addr {
 				return nil, nil, nil, &ResourceOccupiedError{rename}
 			}
 		}
 	}
 	toCopy := *to
-	if toCopy.Module, err = joinModule(to.Addr, toRest, append(there, moved...)); err != nil || within {
+	if toCopy.Module, err = joinModule(to.Addr, target.Rest(), slices.Concat(there, moved)); err != nil || within {
 		return &toCopy, &toCopy, renames, err
 	}
 	fromCopy := *from
-	fromCopy.Module, err = joinModule(from.Addr, rest, kept)
+	fromCopy.Module, err = joinModule(from.Addr, source.Rest(), kept)
 	return &fromCopy, &toCopy, renames, err
-}
-
-// at returns the object with another address.
-func (o object) at(addr stackaddrs.ResourceInstance) (object, error) {
-	resource, err := withMembers(o.resource, map[string]any{
-		"module": optional(addr.Module.String()), "mode": addr.Resource.Mode.String(), "type": addr.Resource.Type, "name": addr.Resource.Name,
-	})
-	if err != nil {
-		return o, err
-	}
-	instance, err := withMembers(o.instance, map[string]any{"index_key": addr.Key.Index()})
-	return object{addr: addr, deposed: o.deposed, resource: resource, instance: instance}, err
-}
-
-// optional is nil for a member that is left out where it is empty.
-func optional(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
-}
-
-// withMembers sets members of a JSON object. Nil removes one.
-func withMembers(object json.RawMessage, values map[string]any) (json.RawMessage, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(object, &members); err != nil {
-		return nil, err
-	}
-	for name, value := range values {
-		if value == nil {
-			delete(members, name)
-			continue
-		}
-		encoded, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		members[name] = encoded
-	}
-	return encodeObject(members)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func resourceMove(t *testing.T, text string) ResourceMove {
@@ -30,7 +31,7 @@ func resourceMove(t *testing.T, text string) ResourceMove {
 // objectsOf lists the objects of a component, with their attributes and providers.
 func objectsOf(t *testing.T, c *Component) []string {
 	t.Helper()
-	objects, err := Objects(c.Module)
+	objects, err := tfstate.ParseObjects(c.Module)
 	if err != nil {
 		t.Fatal(err)
 	}

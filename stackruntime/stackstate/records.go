@@ -17,6 +17,7 @@ import (
 	statev1 "github.com/cairnstacks/cairn/proto/cairn/state/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // RecordError is the error for a record that cannot be read or made.
@@ -180,11 +181,11 @@ func encodeComponent(c *Component, withoutObjects bool) (map[string][]byte, erro
 	}
 	addr := c.Addr.String()
 	key := string(ComponentKind) + addr
-	rest, objects, err := splitModule(c.Module)
+	module, err := tfstate.Parse(c.Module)
 	if err != nil {
 		return nil, &RecordError{key, err}
 	}
-	value, err := encodeComponentRecord(c, rest)
+	value, err := encodeComponentRecord(c, module.Rest())
 	if err != nil {
 		return nil, &RecordError{key, err}
 	}
@@ -192,12 +193,12 @@ func encodeComponent(c *Component, withoutObjects bool) (map[string][]byte, erro
 	if withoutObjects {
 		return records, nil
 	}
-	for _, o := range objects {
-		key := resourceKey(addr, o.addr.String(), o.deposed)
+	for _, entry := range module.Entries() {
+		key := resourceKey(addr, entry.Addr.String(), entry.Deposed)
 		if _, ok := records[key]; ok {
 			return nil, &RecordError{key, errors.New("the object occurs twice in the state of the module")}
 		}
-		records[key] = o.record()
+		records[key] = entry.AppendJSON(nil)
 	}
 	return records, nil
 }

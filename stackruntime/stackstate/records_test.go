@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 const moduleDocument = `{
@@ -189,7 +190,7 @@ func TestResourceImpliesComponent(t *testing.T) {
 	if got == nil {
 		t.Fatal("the component is missing")
 	}
-	objects, err := Objects(got.Module)
+	objects, err := tfstate.ParseObjects(got.Module)
 	if err != nil || len(objects) != 4 {
 		t.Errorf("Objects: got %d and %v, want 4 objects", len(objects), err)
 	}
@@ -382,33 +383,6 @@ func TestModuleStateMustBeADocument(t *testing.T) {
 	}
 }
 
-func TestObjects(t *testing.T) {
-	objects, err := Objects(engine.State(moduleDocument))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, o := range objects {
-		got = append(got, fmt.Sprintf("%s %s %t %s %v", o.Addr, o.Deposed, o.Tainted, o.Attributes, o.Dependencies))
-	}
-	want := []string{
-		"fake_thing.b[2]  true {} []",
-		"fake_thing.b[2] 0123abcd false {} []",
-		`fake_thing.b[10]  false {"n":1.50,"html":"<&>\u003c"} []`,
-		`module.m["a,b"].data.fake_thing.a["k,\"1\""]  false {} [fake_thing.b]`,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
-	}
-	for doc, want := range map[string]bool{
-		moduleDocument: true, "": false, `{"version":4,"resources":[]}`: false, `{"version":4,"resources":[{"instances":[]}]}`: false,
-	} {
-		if got, err := HasObjects(engine.State(doc)); err != nil || got != want {
-			t.Errorf("HasObjects(%.40s…) = %t, %v, want %t", doc, got, err, want)
-		}
-	}
-}
-
 func FuzzRecords(f *testing.F) {
 	for key, value := range records(f, exampleState(f)) {
 		f.Add(key, value)
@@ -438,31 +412,6 @@ func FuzzRecords(f *testing.F) {
 			if value != nil || !slices.Contains(s.Discarded, key) {
 				t.Errorf("a round trip changes %q", key)
 			}
-		}
-	})
-}
-
-func FuzzModuleDocument(f *testing.F) {
-	f.Add([]byte(moduleDocument))
-	f.Add([]byte(joinedDocument))
-	f.Add([]byte(`{"version":4}`))
-	f.Fuzz(func(t *testing.T, doc []byte) {
-		addr := componentAddr(t, "component.a")
-		rest, objects, err := splitModule(doc)
-		if err != nil {
-			return
-		}
-		joined, err := joinModule(addr, rest, objects)
-		if err != nil {
-			return // an object occurs twice
-		}
-		rest, objects, err = splitModule(joined)
-		if err != nil {
-			t.Fatalf("the joined document cannot be split: %v\n%s", err, joined)
-		}
-		again, err := joinModule(addr, rest, objects)
-		if err != nil || string(again) != string(joined) {
-			t.Errorf("joining is not stable: %v\n%s\n%s", err, joined, again)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func TestExportAndImport(t *testing.T) {
@@ -34,7 +35,11 @@ func TestExportAndImport(t *testing.T) {
 	if diff := cmp.Diff(want, string(doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
-	got, err := ImportModule(c.Addr, doc)
+	parsed, err := tfstate.Parse(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ImportModule(c.Addr, parsed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,16 +75,18 @@ func TestExportWithoutModuleState(t *testing.T) {
 
 func TestImportErrors(t *testing.T) {
 	for name, doc := range map[string]string{
-		"empty":         "",
-		"no document":   "{",
-		"other version": `{"version":3}`,
-		"outputs":       `{"version":4,"outputs":[]}`,
-		"output type":   `{"version":4,"outputs":{"a":{"value":1,"type":"odd"}}}`,
-		"output value":  `{"version":4,"outputs":{"a":{"value":{},"type":"bool"}}}`,
-		"object twice":  `{"version":4,"resources":[{"mode":"managed","type":"a","name":"b","instances":[{},{}]}]}`,
+		"empty":        "",
+		"outputs":      `{"version":4,"outputs":[]}`,
+		"output type":  `{"version":4,"outputs":{"a":{"value":1,"type":"odd"}}}`,
+		"output value": `{"version":4,"outputs":{"a":{"value":{},"type":"bool"}}}`,
+		"object twice": `{"version":4,"resources":[{"mode":"managed","type":"a","name":"b","instances":[{},{}]}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c, err := ImportModule(componentAddr(t, "component.a"), engine.State(doc)); err == nil {
+			parsed, err := tfstate.Parse([]byte(doc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, err := ImportModule(componentAddr(t, "component.a"), parsed); err == nil {
 				t.Errorf("ImportModule = %+v, want an error", c)
 			}
 		})

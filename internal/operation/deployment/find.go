@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Target is what an address in the state refers to: a component instance, or a resource instance in it.
@@ -45,7 +46,7 @@ func (t *Stored) Find(address string) (Target, error) {
 	if resource == "" {
 		return target, nil
 	}
-	all, err := stackstate.Objects(component.Module)
+	all, err := tfstate.ParseObjects(component.Module)
 	if err != nil {
 		return target, err
 	}
@@ -90,12 +91,12 @@ func (t *Stored) instances(of stackaddrs.AbsComponent) []string {
 }
 
 // Objects returns the objects of a resource instance: the current one, and those deposed.
-func (t Target) Objects() ([]stackstate.Object, error) {
-	all, err := stackstate.Objects(t.Component.Module)
+func (t Target) Objects() ([]tfstate.Object, error) {
+	all, err := tfstate.ParseObjects(t.Component.Module)
 	if err != nil {
 		return nil, err
 	}
-	var objects []stackstate.Object
+	var objects []tfstate.Object
 	for _, object := range all {
 		if object.Addr.String() == t.Resource {
 			objects = append(objects, object)

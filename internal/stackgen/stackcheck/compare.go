@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 var errHang = errors.New("planning does not come to an end")
@@ -85,13 +86,13 @@ func (c *check) lasting(s *stackstate.State) map[string]string {
 	return selectKeys(all, func(name string) bool { return there[name] })
 }
 
-func objects(t testing.TB, c *stackstate.Component) map[string]stackstate.Object {
+func objects(t testing.TB, c *stackstate.Component) map[string]tfstate.Object {
 	t.Helper()
-	list, err := stackstate.Objects(c.Module)
+	list, err := tfstate.ParseObjects(c.Module)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]stackstate.Object{}
+	all := map[string]tfstate.Object{}
 	for _, object := range list {
 		all[object.Addr.String()+string(object.Deposed)] = object
 	}

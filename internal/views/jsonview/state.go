@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/stateobject"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // State is the document of a state.
@@ -105,7 +106,11 @@ func outputs(values map[string]cty.Value) map[string]Output {
 }
 
 func newStateComponent(c *stackstate.Component) (StateComponent, error) {
-	objects, err := stackstate.Objects(c.Module)
+	module, err := tfstate.Parse(c.Module)
+	if err != nil {
+		return StateComponent{}, err
+	}
+	objects, err := module.Objects()
 	if err != nil {
 		return StateComponent{}, err
 	}
@@ -120,7 +125,7 @@ func newStateComponent(c *stackstate.Component) (StateComponent, error) {
 		}
 		result.Resources = append(result.Resources, resource)
 	}
-	checks, err := stackstate.Checks(c.Module)
+	checks, err := module.Checks()
 	if err != nil {
 		return StateComponent{}, err
 	}
@@ -129,7 +134,7 @@ func newStateComponent(c *stackstate.Component) (StateComponent, error) {
 	return result, nil
 }
 
-func newStateResource(object stackstate.Object) (StateResource, error) {
+func newStateResource(object tfstate.Object) (StateResource, error) {
 	attributes, err := stateobject.Decode(object)
 	if err != nil {
 		return StateResource{}, err

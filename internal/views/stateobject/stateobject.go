@@ -12,7 +12,7 @@ import (
 
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Attributes are the attributes of one object.
@@ -24,7 +24,7 @@ type Attributes struct {
 // Decode reads the attributes of an object. It knows no schema: attributes that
 // can hold any type, which a state document keeps together with their type, are
 // recognized by their form.
-func Decode(object stackstate.Object) (Attributes, error) {
+func Decode(object tfstate.Object) (Attributes, error) {
 	result := Attributes{Values: map[string]any{}, Sensitive: map[string]any{}}
 	if len(object.Attributes) > 0 {
 		decoder := json.NewDecoder(bytes.NewReader(object.Attributes))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func TestDecode(t *testing.T) {
@@ -51,7 +51,7 @@ func TestDecode(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := Decode(stackstate.Object{
+			got, err := Decode(tfstate.Object{
 				Attributes: json.RawMessage(test.attributes), SensitiveAttributes: json.RawMessage(test.sensitive),
 			})
 			if err != nil {
@@ -80,7 +80,7 @@ func normal(t *testing.T, text string) any {
 }
 
 func TestDecodeErrors(t *testing.T) {
-	for name, object := range map[string]stackstate.Object{
+	for name, object := range map[string]tfstate.Object{
 		"attributes":   {Attributes: json.RawMessage(`[]`)},
 		"no list":      {SensitiveAttributes: json.RawMessage(`{}`)},
 		"key of a set": {SensitiveAttributes: json.RawMessage(`[[{"type":"index","value":{"value":true,"type":"bool"}}]]`)},

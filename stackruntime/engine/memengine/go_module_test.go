@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // chain is a module with two resources, of which the second uses the first.
@@ -156,7 +156,7 @@ func TestLifeOfAComponent(t *testing.T) {
 	w.e.Forget()
 	_, diags = w.apply(t, engine.Destroy, plan, nil)
 	noErrors(t, diags)
-	if has, err := stackstate.HasObjects(w.state); has || err != nil {
+	if left, err := tfstate.ParseObjects(w.state); len(left) > 0 || err != nil {
 		t.Errorf("state after destroying: %s, %v", w.state, err)
 	}
 	var deleted []string
@@ -205,7 +205,7 @@ func TestFailureKeepsTheNewestState(t *testing.T) {
 	if len(diags) != 1 || diags[0].Detail != "No more space." {
 		t.Errorf("got diagnostics %v, want the injected failure", diags)
 	}
-	objects, err := stackstate.Objects(result.State)
+	objects, err := tfstate.ParseObjects(result.State)
 	if err != nil || len(objects) != 1 || objects[0].Addr.Resource.Name != "a" {
 		t.Errorf("state after the failure: %v, %v, want the first resource", objects, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // managedInstance is what the engine works on: a component instance in the
@@ -101,7 +102,11 @@ func (i *managedInstance) providersAspect() memo.Aspect[map[engine.ProviderSlot]
 // checkStateProviders checks that all that the state's objects need to be read
 // and destroyed is assigned, even if the module has no use for it any more.
 func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]engine.ProviderConfig) hcl.Diagnostics {
-	needed, err := stackstate.ProviderConfigs(i.priorModule())
+	var needed []tfstate.ProviderConfig
+	prior, err := tfstate.Parse(i.priorModule())
+	if err == nil {
+		needed, err = prior.ProviderConfigs()
+	}
 	if err != nil {
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
@@ -130,7 +135,7 @@ func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]en
 	return diags
 }
 
-func isAssigned(need stackstate.ProviderConfig, configs map[engine.ProviderSlot]engine.ProviderConfig) bool {
+func isAssigned(need tfstate.ProviderConfig, configs map[engine.ProviderSlot]engine.ProviderConfig) bool {
 	for slot, config := range configs {
 		mayBe := config.Unknown && config.Provider == stackaddrs.Provider{} // not even the provider is known
 		if slot.Alias == need.Alias && (mayBe || need.IsOf(config.Provider)) {
@@ -284,7 +289,7 @@ func (i *managedInstance) finishPlan(plan *stackplan.Component) {
 
 // planForget plans to drop the instance from the state, which needs no engine.
 func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanRequest, requires []stackaddrs.AbsComponent) (*stackplan.Component, hcl.Diagnostics) {
-	objects, err := stackstate.Objects(req.PriorState)
+	objects, err := tfstate.ParseObjects(req.PriorState)
 	if len(req.PriorState) > 0 && err != nil {
 		i.setStatus(hooks.Failed)
 		return nil, hcl.Diagnostics{{

@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Plannable is implemented by objects with something to say while planning.
@@ -239,8 +239,8 @@ func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagno
 // hasResources tells whether a module state has any objects. One that cannot be
 // read counts as having some: nothing may be lost for that.
 func hasResources(state engine.State) bool {
-	has, err := stackstate.HasObjects(state)
-	return has || err != nil
+	doc, err := tfstate.Parse(state)
+	return err != nil || doc.HasObjects()
 }
 
 // certainty is how far something can be told.
