@@ -20,18 +20,10 @@ import (
 // inputSet is what an inputs argument must supply: the variables of a module
 // or of an embedded stack.
 type inputSet struct {
-	variables []inputVariable // sorted by name
+	variables []*engine.Variable // sorted by name
 	messages  inputMessages
 	nullable  bool // null is a value for variables without a default
 	partial   bool // further variables may be declared where it could not be read
-}
-
-type inputVariable struct {
-	name          string
-	constraint    cty.Type
-	applyDefaults func(cty.Value) cty.Value // nil when there are none
-	def           cty.Value                 // cty.NilVal when required
-	ephemeral     bool
 }
 
 type inputMessages struct {
@@ -60,8 +52,7 @@ var (
 func moduleInputs(module *engine.Module) inputSet {
 	set := inputSet{messages: moduleInputMessages, nullable: true}
 	for _, name := range slices.Sorted(maps.Keys(module.Variables)) {
-		v := module.Variables[name]
-		set.variables = append(set.variables, inputVariable{name, v.Type, v.ApplyDefaults, v.Default, v.Ephemeral})
+		set.variables = append(set.variables, module.Variables[name])
 	}
 	return set
 }
@@ -71,24 +62,24 @@ func stackInputs(stack *stackconfig.Stack) inputSet {
 	set := inputSet{messages: stackInputMessages, partial: stack.Incomplete}
 	for _, name := range sortedKeys(stack.Variables) {
 		v := stack.Variables[name]
-		in := inputVariable{name: name, constraint: v.Type.Constraint, def: v.Default, ephemeral: v.Ephemeral}
+		as := &engine.Variable{Name: name, Type: v.Type.Constraint, Default: v.Default, Sensitive: v.Sensitive, Ephemeral: v.Ephemeral, Range: v.Range}
 		if v.Type.Defaults != nil {
-			in.applyDefaults = v.Type.Defaults.Apply
+			as.ApplyDefaults = v.Type.Defaults.Apply
 		}
-		set.variables = append(set.variables, in)
+		set.variables = append(set.variables, as)
 	}
 	return set
 }
 
 // placeholders are values for all variables when nothing better is known.
 func (s inputSet) placeholders() map[string]cty.Value {
-	return s.each(func(v inputVariable) cty.Value { return expr.Placeholder(v.constraint.WithoutOptionalAttributesDeep()) })
+	return s.each(func(v *engine.Variable) cty.Value { return expr.Placeholder(v.Type.WithoutOptionalAttributesDeep()) })
 }
 
-func (s inputSet) each(value func(inputVariable) cty.Value) map[string]cty.Value {
+func (s inputSet) each(value func(*engine.Variable) cty.Value) map[string]cty.Value {
 	values := make(map[string]cty.Value, len(s.variables))
 	for _, v := range s.variables {
-		values[v.name] = value(v)
+		values[v.Name] = value(v)
 	}
 	return values
 }
@@ -96,16 +87,16 @@ func (s inputSet) each(value func(inputVariable) cty.Value) map[string]cty.Value
 // withoutArgument is for a block that has no inputs argument.
 func (s inputSet) withoutArgument(block hcl.Range) (map[string]cty.Value, hcl.Diagnostics) {
 	for _, v := range s.variables {
-		if v.def == cty.NilVal {
+		if v.Required() {
 			return s.placeholders(), hcl.Diagnostics{{
 				Severity: hcl.DiagError,
 				Summary:  s.messages.needed,
-				Detail:   fmt.Sprintf("The %s has required variables, %q for one. Set them in an inputs argument.", s.messages.owner, v.name),
+				Detail:   fmt.Sprintf("The %s has required variables, %q for one. Set them in an inputs argument.", s.messages.owner, v.Name),
 				Subject:  &block,
 			}}
 		}
 	}
-	return s.each(func(v inputVariable) cty.Value { return v.def }), nil
+	return s.each(func(v *engine.Variable) cty.Value { return v.Default }), nil
 }
 
 // fromArgument takes the values for the variables out of an evaluated inputs argument.
@@ -117,8 +108,8 @@ func (s inputSet) fromArgument(result expr.Result) (map[string]cty.Value, hcl.Di
 	ty := value.Type()
 	switch {
 	case !value.IsKnown() && (ty == cty.DynamicPseudoType || ty.IsMapType() || expr.IsFailed(result.Value)):
-		values := s.each(func(v inputVariable) cty.Value {
-			return cty.UnknownVal(v.constraint.WithoutOptionalAttributesDeep()).WithMarks(outer)
+		values := s.each(func(v *engine.Variable) cty.Value {
+			return cty.UnknownVal(v.Type.WithoutOptionalAttributesDeep()).WithMarks(outer)
 		})
 		return s.checkEphemeral(values, result)
 	case value.IsNull() || (!ty.IsObjectType() && !ty.IsMapType()):
@@ -130,11 +121,11 @@ func (s inputSet) fromArgument(result expr.Result) (map[string]cty.Value, hcl.Di
 
 	var diags hcl.Diagnostics
 	given := value.AsValueMap()
-	values := s.each(func(v inputVariable) cty.Value {
-		converted, diag := s.convertOne(v, given[v.name], result)
+	values := s.each(func(v *engine.Variable) cty.Value {
+		converted, diag := s.convertOne(v, given[v.Name], result)
 		if diag != nil {
 			diags = diags.Append(diag)
-			return expr.Placeholder(v.constraint.WithoutOptionalAttributesDeep())
+			return expr.Placeholder(v.Type.WithoutOptionalAttributesDeep())
 		}
 		return converted.WithMarks(outer)
 	})
@@ -156,12 +147,12 @@ func unknownAttributes(value cty.Value) cty.Value {
 func (s inputSet) checkEphemeral(values map[string]cty.Value, result expr.Result) (map[string]cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	for _, v := range s.variables {
-		if v.ephemeral || !marks.Contains(values[v.name], marks.Ephemeral) {
+		if v.Ephemeral || !marks.Contains(values[v.Name], marks.Ephemeral) {
 			continue
 		}
-		values[v.name] = expr.Placeholder(v.constraint.WithoutOptionalAttributesDeep())
-		diags = diags.Append(problemWith(v.name, result, "Variable does not take ephemeral values",
-			fmt.Sprintf("The value for %q exists only during one operation. Declare the variable of the %s with ephemeral = true, or use another value.", v.name, s.messages.owner)))
+		values[v.Name] = expr.Placeholder(v.Type.WithoutOptionalAttributesDeep())
+		diags = diags.Append(problemWith(v.Name, result, "Variable does not take ephemeral values",
+			fmt.Sprintf("The value for %q exists only during one operation. Declare the variable of the %s with ephemeral = true, or use another value.", v.Name, s.messages.owner)))
 	}
 	return values, diags
 }
@@ -177,31 +168,31 @@ func problemWith(name string, result expr.Result, summary, detail string) *hcl.D
 
 // convertOne returns the value of one variable. given is cty.NilVal when the
 // argument has no such attribute.
-func (s inputSet) convertOne(v inputVariable, given cty.Value, result expr.Result) (cty.Value, *hcl.Diagnostic) {
+func (s inputSet) convertOne(v *engine.Variable, given cty.Value, result expr.Result) (cty.Value, *hcl.Diagnostic) {
 	absent := given == cty.NilVal
 	if absent || isNull(given) {
 		switch {
-		case v.def != cty.NilVal && absent:
-			return v.def, nil
-		case v.def != cty.NilVal:
+		case !v.Required() && absent:
+			return v.Default, nil
+		case !v.Required():
 			_, own := given.Unmark() // that it is null may be a secret
-			return v.def.WithMarks(own), nil
+			return v.Default.WithMarks(own), nil
 		case absent || !s.nullable:
 			return cty.NilVal, result.Diagnostic(s.messages.missing,
-				fmt.Sprintf("The %s requires a value for its variable %q.", s.messages.owner, v.name))
+				fmt.Sprintf("The %s requires a value for its variable %q.", s.messages.owner, v.Name))
 		}
 	}
-	if v.applyDefaults != nil {
-		given = v.applyDefaults(given)
+	if v.ApplyDefaults != nil {
+		given = v.ApplyDefaults(given)
 	}
-	converted, err := convertFinite(given, v.constraint)
+	converted, err := convertFinite(given, v.Type)
 	if err != nil {
-		return cty.NilVal, problemWith(v.name, result, s.messages.doNotFit,
-			fmt.Sprintf("The value for variable %q of the %s is not suitable: %s.", v.name, s.messages.owner, describeErrorOf(given, err)))
+		return cty.NilVal, problemWith(v.Name, result, s.messages.doNotFit,
+			fmt.Sprintf("The value for variable %q of the %s is not suitable: %s.", v.Name, s.messages.owner, describeErrorOf(given, err)))
 	}
 	if stackconfig.HasProviderRef(converted.Type()) {
-		return cty.NilVal, problemWith(v.name, result, "Provider configurations cannot be inputs",
-			fmt.Sprintf("The value for %q refers to a provider configuration. Assign it in the providers argument of a component.", v.name))
+		return cty.NilVal, problemWith(v.Name, result, "Provider configurations cannot be inputs",
+			fmt.Sprintf("The value for %q refers to a provider configuration. Assign it in the providers argument of a component.", v.Name))
 	}
 	return converted, nil
 }
@@ -248,7 +239,7 @@ func (s inputSet) undeclaredInputs(e hcl.Expression) hcl.Diagnostics {
 	}
 	declared := make(map[string]bool, len(s.variables))
 	for _, v := range s.variables {
-		declared[v.name] = true
+		declared[v.Name] = true
 	}
 	var diags hcl.Diagnostics
 	for _, pair := range pairs {
