@@ -7,11 +7,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-svchost"
 
 	"github.com/cairnstacks/cairn/internal/bundle/sourcetest"
 )
@@ -25,57 +22,6 @@ func writeFile(t *testing.T, path, content string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func TestCLIConfig(t *testing.T) {
-	home := t.TempDir()
-	variable := "HOME="
-	main, dir := ".terraformrc", ".terraform.d"
-	if runtime.GOOS == "windows" {
-		variable, main, dir = "APPDATA=", "terraform.rc", "terraform.d"
-	}
-	writeFile(t, filepath.Join(home, main), `
-plugin_cache_dir = "/x"
-provider_installation {
-  direct {}
-}
-credentials "one.example.com" { token = "main" }
-credentials "two.example.com" { token = "main" }
-host "three.example.com" {
-  services = { "modules.v1" = "https://elsewhere.example.com/m" }
-}`)
-	writeFile(t, filepath.Join(home, dir, "credentials.tfrc.json"), `{"credentials": {"two.example.com": {"token": "login"}}}`)
-	override := writeFile(t, filepath.Join(home, "other.tfrc"), `credentials "one.example.com" { token = "other" }`)
-	for name, test := range map[string]struct {
-		environ []string
-		want    map[string]string
-	}{
-		"files": {nil, map[string]string{"one.example.com": "main", "two.example.com": "login"}},
-		"override": {
-			[]string{"TF_CLI_CONFIG_FILE=" + override},
-			map[string]string{"one.example.com": "other", "two.example.com": ""},
-		},
-		"older name": {[]string{"TERRAFORM_CONFIG=" + override}, map[string]string{"one.example.com": "other"}},
-		"environment": {
-			[]string{"TF_TOKEN_one_example_com=env", "TF_TOKEN_my__host_example_com=dash", "TF_TOKEN_two_example_com="},
-			map[string]string{"one.example.com": "env", "my-host.example.com": "dash", "two.example.com": "login"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			config, err := readCLIConfig(append([]string{variable + home}, test.environ...))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for host, want := range test.want {
-				if got := config.tokens[svchost.Hostname(host)]; got != want {
-					t.Errorf("%s: got token %q, want %q", host, got, want)
-				}
-			}
-			if test.environ == nil && config.services["three.example.com"]["modules.v1"] != "https://elsewhere.example.com/m" {
-				t.Errorf("got services %v", config.services)
-			}
-		})
-	}
 }
 
 func TestDamagedCLIConfig(t *testing.T) {
@@ -116,12 +62,6 @@ func TestRegistryToken(t *testing.T) {
 
 func TestNestedFiles(t *testing.T) {
 	nested := strings.Repeat("[", 100_000)
-	for name, content := range map[string]string{"x.tfrc": "\nx = " + nested, "x.tfrc.json": "{\n\"x\": " + nested} {
-		path := writeFile(t, filepath.Join(t.TempDir(), name), content)
-		if err := new(cliConfig).addFile(path); err == nil || !strings.Contains(err.Error(), name+":2") {
-			t.Errorf("%s: got %v, want an error at line 2", name, err)
-		}
-	}
 	path := writeFile(t, filepath.Join(t.TempDir(), LockFileName), "\nx = "+nested)
 	if _, err := readLockFile(path); err == nil || !strings.Contains(err.Error(), LockFileName+":2") {
 		t.Errorf("lock file: got %v, want an error at line 2", err)

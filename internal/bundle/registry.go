@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-slug/sourceaddrs"
 	"github.com/hashicorp/terraform-svchost"
 
+	"github.com/cairnstacks/cairn/internal/engines/cliconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -26,7 +27,7 @@ import (
 // components.v1, with two parts in the address instead of three.
 type registryClient struct {
 	client *http.Client
-	config func() (*cliConfig, error)
+	config func() (*cliconfig.Hosts, error)
 
 	mu struct {
 		sync.Mutex
@@ -50,7 +51,7 @@ type listed struct {
 
 func newRegistryClient(client *http.Client, environ []string) *registryClient {
 	r := &registryClient{client: client}
-	r.config = sync.OnceValues(func() (*cliConfig, error) { return readCLIConfig(environ) })
+	r.config = sync.OnceValues(func() (*cliconfig.Hosts, error) { return cliconfig.ReadHosts(environ) })
 	r.mu.services = map[svchost.Hostname]*discovered{}
 	r.mu.versions = map[packageID]*listed{}
 	return r
@@ -166,7 +167,7 @@ func (r *registryClient) request(ctx context.Context, id packageID, below string
 	if err != nil {
 		return nil, err
 	}
-	resp, err := get(ctx, r.client, location, config.tokens[host])
+	resp, err := get(ctx, r.client, location, config.Tokens[host])
 	if err != nil {
 		return nil, err
 	}
@@ -186,14 +187,14 @@ func (r *registryClient) request(ctx context.Context, id packageID, below string
 
 // tokenVariable returns the name of the variable for the token of a host.
 func tokenVariable(host svchost.Hostname) string {
-	return tokenPrefix + strings.NewReplacer(".", "_", "-", "__").Replace(host.String())
+	return cliconfig.TokenPrefix + strings.NewReplacer(".", "_", "-", "__").Replace(host.String())
 }
 
 // service returns the address of a service, which ends in a slash.
-func (r *registryClient) service(ctx context.Context, host svchost.Hostname, service string, config *cliConfig) (*url.URL, error) {
-	services, base, err := config.services[host], &url.URL{Scheme: "https", Host: host.String(), Path: "/"}, error(nil)
+func (r *registryClient) service(ctx context.Context, host svchost.Hostname, service string, config *cliconfig.Hosts) (*url.URL, error) {
+	services, base, err := config.Services[host], &url.URL{Scheme: "https", Host: host.String(), Path: "/"}, error(nil)
 	if services == nil {
-		services, base, err = r.discover(ctx, host, config.tokens[host])
+		services, base, err = r.discover(ctx, host, config.Tokens[host])
 	}
 	if err != nil {
 		return nil, err

@@ -10,11 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/engines/cliconfig"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
@@ -127,7 +126,7 @@ func (g *gates) programs(ctx context.Context) (rollout.Options, error) {
 		}
 		o.CairnOptions = []string{"-engine=" + engine}
 	}
-	o.SharedCache = sharesProviders(os.Environ())
+	o.SharedCache = cliconfig.SharesProviders(os.Environ())
 	if !g.session.viewOptions(g.session.streams.Out).Color {
 		o.EngineOptions = []string{"-no-color"}
 	}
@@ -148,16 +147,6 @@ func (g *gates) programs(ctx context.Context) (rollout.Options, error) {
 	o.Engine, err = filepath.Abs(found.Path)
 	return o, err
 }
-
-// sharesProviders tells whether the configuration of the engine names a cache of providers.
-func sharesProviders(environ []string) bool {
-	return slices.ContainsFunc(bundle.CLIConfigFiles(environ), func(name string) bool {
-		content, err := os.ReadFile(name)
-		return err == nil && cacheSetting.Match(content) // if there is an error, the engine says so
-	})
-}
-
-var cacheSetting = regexp.MustCompile(`(?m)^\s*plugin_cache_dir\s*=|"plugin_cache_dir"\s*[:=]`)
 
 // needsEngine tells whether a unit is worked on with the engine that is found from here. A stack may have settings of its own, which name another.
 func (g *gates) needsEngine(unit int) bool {

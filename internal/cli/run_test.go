@@ -6,7 +6,6 @@ package cli
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -72,38 +71,5 @@ func TestRolloutPlanUnreadable(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "its plan cannot be read: ") || strings.Contains(err.Error(), "<nil>") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", file, err)
 		}
-	}
-}
-
-// A cache of providers in the configuration of the engine is seen, wherever that is, unless it is commented out.
-func TestSharesProviders(t *testing.T) {
-	home := t.TempDir()
-	environ := []string{"HOME=" + home, "APPDATA=" + home}
-	if sharesProviders(environ) {
-		t.Error("a cache is seen without any configuration")
-	}
-	file := filepath.Join(home, "other.tfrc")
-	for content, want := range map[string]bool{
-		"disable_checkpoint = true\n":                       false,
-		"# plugin_cache_dir = \"x\"\n":                      false,
-		"a = 1\n  plugin_cache_dir   = \"$HOME/plugins\"\n": true,
-		"{\"a\": 1, \"plugin_cache_dir\": \"x\"}\n":         true,
-	} {
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := sharesProviders(append(environ, "TF_CLI_CONFIG_FILE="+file)); got != want {
-			t.Errorf("%q: %t, want %t", content, got, want)
-		}
-	}
-	usual := ".terraformrc"
-	if runtime.GOOS == "windows" {
-		usual = "terraform.rc"
-	}
-	if err := os.WriteFile(filepath.Join(home, usual), []byte("plugin_cache_dir = \"x\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if !sharesProviders(environ) {
-		t.Errorf("the cache in %s is not seen", usual)
 	}
 }

@@ -11,13 +11,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/engines/cliconfig"
 	"github.com/cairnstacks/cairn/internal/providers"
 	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/internal/tfengine/runner"
@@ -124,7 +123,7 @@ func New(opts Options) (*Engine, error) {
 	if environ == nil {
 		environ = os.Environ()
 	}
-	if environ, err = absolutePaths(environ); err != nil {
+	if environ, err = cliconfig.AbsolutePaths(environ); err != nil {
 		return nil, fmt.Errorf("environment: %w", err)
 	}
 	info, err := engines.Identifier{Environ: environ, RecordFile: RecordFile(workDir)}.Identify(context.Background(), binary)
@@ -172,26 +171,6 @@ func LoaderOptions(stackDir string, info engine.Info, resolver stackconfig.Resol
 		options.Terraform = info.Version
 	}
 	return options
-}
-
-// pathVariables are variables of the user's environment with paths that the binary reads.
-var pathVariables = []string{"TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG", "TF_PLUGIN_CACHE_DIR"}
-
-// absolutePaths makes paths in an environment absolute: the binary runs in another directory.
-func absolutePaths(environ []string) ([]string, error) {
-	environ = slices.Clone(environ)
-	for i, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		if value == "" || !slices.Contains(pathVariables, name) {
-			continue
-		}
-		path, err := filepath.Abs(value)
-		if err != nil {
-			return nil, err
-		}
-		environ[i] = name + "=" + path
-	}
-	return environ, nil
 }
 
 // RecordFile returns where it is remembered in a working directory what binaries are.

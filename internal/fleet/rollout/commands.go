@@ -7,9 +7,9 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/engines/cliconfig"
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
@@ -131,7 +131,7 @@ func (e *lostOutput) Unwrap() error { return e.err }
 
 // command runs a command. In a cache of providers that several share, terraform can install for one at a time only.
 func (r *run) command(u *Unit, name string, command process.Command) error {
-	if name == "init" && (r.options.SharedCache || variable(u, "TF_PLUGIN_CACHE_DIR") != "") {
+	if name == "init" && (r.options.SharedCache || variable(u, cliconfig.CacheVariable) != "") {
 		r.installing.Lock()
 		defer r.installing.Unlock()
 	}
@@ -155,12 +155,11 @@ func (r *run) withOptions(u *Unit, args []string) []string {
 
 // environment is that of this program with what the unit adds. Paths for engines mean what they mean here, not in the directory of the unit.
 func environment(u *Unit) []string {
-	env := append(os.Environ(), "TF_IN_AUTOMATION=1")
-	for _, name := range []string{"TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG", "TF_PLUGIN_CACHE_DIR"} {
-		if path, err := filepath.Abs(os.Getenv(name)); err == nil && os.Getenv(name) != "" {
-			env = append(env, name+"="+path)
-		}
+	env, err := cliconfig.AbsolutePaths(os.Environ())
+	if err != nil { // without a working directory, which the command then says itself
+		env = os.Environ()
 	}
+	env = append(env, "TF_IN_AUTOMATION=1")
 	env = append(env, u.Env...)
 	if u.Workspace != "" {
 		env = append(env, "TF_WORKSPACE=") // which would forbid to select one

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package bundle
+package cliconfig
 
 import (
 	"errors"
@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -20,73 +18,44 @@ import (
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
-// cliConfig is what the user's CLI configuration says of hosts.
-type cliConfig struct {
-	tokens   map[svchost.Hostname]string
-	services map[svchost.Hostname]map[string]string // addresses, by service
+// Hosts is what the configuration, and the environment, say of the hosts of registries.
+type Hosts struct {
+	Tokens   map[svchost.Hostname]string
+	Services map[svchost.Hostname]map[string]string // addresses, by service
 }
 
-// tokenPrefix starts the names of variables with tokens: TF_TOKEN_app_example_com.
-const tokenPrefix = "TF_TOKEN_"
+// TokenPrefix starts the names of variables with tokens: TF_TOKEN_app_example_com.
+const TokenPrefix = "TF_TOKEN_"
 
-// readCLIConfig reads the configuration that the engine would read, and the tokens in the environment, which beat it.
-func readCLIConfig(environ []string) (*cliConfig, error) {
-	config := &cliConfig{tokens: map[svchost.Hostname]string{}, services: map[svchost.Hostname]map[string]string{}}
+// ReadHosts reads the configuration that the engine would read, and the tokens in the environment, which beat it.
+func ReadHosts(environ []string) (*Hosts, error) {
+	config := &Hosts{Tokens: map[svchost.Hostname]string{}, Services: map[svchost.Hostname]map[string]string{}}
 	var problems error
-	for _, path := range CLIConfigFiles(environ) {
+	for _, path := range Files(environ) {
 		if err := config.addFile(path); err != nil {
 			problems = errors.Join(problems, fmt.Errorf("the CLI configuration %s cannot be used: %w", path, err))
 		}
 	}
 	for _, entry := range environ {
 		name, token, _ := strings.Cut(entry, "=")
-		encoded, ok := strings.CutPrefix(name, tokenPrefix)
+		encoded, ok := strings.CutPrefix(name, TokenPrefix)
 		if !ok || token == "" {
 			continue
 		}
 		host := strings.ReplaceAll(strings.ReplaceAll(encoded, "__", "-"), "_", ".")
 		if hostname, err := svchost.ForComparison(host); err == nil {
-			config.tokens[hostname] = token
+			config.Tokens[hostname] = token
 		}
 	}
 	return config, problems
 }
 
-// CLIConfigFiles returns the files of the configuration of terraform, as far as they can exist; later ones beat earlier ones.
-func CLIConfigFiles(environ []string) []string {
-	lookUp := func(name string) string {
-		for _, entry := range slices.Backward(environ) {
-			if value, ok := strings.CutPrefix(entry, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
-	if path := firstSet(lookUp("TF_CLI_CONFIG_FILE"), lookUp("TERRAFORM_CONFIG")); path != "" {
-		return []string{path}
-	}
-	home, main, dir := lookUp("HOME"), ".terraformrc", ".terraform.d"
-	if runtime.GOOS == "windows" {
-		home, main, dir = lookUp("APPDATA"), "terraform.rc", "terraform.d"
-	}
-	if home == "" {
-		return nil
-	}
-	files := []string{filepath.Join(home, main)}
-	for _, pattern := range []string{"*.tfrc", "*.tfrc.json"} {
-		if found, err := filepath.Glob(filepath.Join(home, dir, pattern)); err == nil {
-			files = append(files, found...)
-		}
-	}
-	return files
-}
-
-var cliConfigSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+var hostsSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "credentials", LabelNames: []string{"host"}},
 	{Type: "host", LabelNames: []string{"host"}},
 }}
 
-func (c *cliConfig) addFile(path string) error {
+func (c *Hosts) addFile(path string) error {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -104,7 +73,7 @@ func (c *cliConfig) addFile(path string) error {
 	if diags.HasErrors() {
 		return diags
 	}
-	content, _, diags := file.Body.PartialContent(cliConfigSchema)
+	content, _, diags := file.Body.PartialContent(hostsSchema)
 	if diags.HasErrors() {
 		return diags
 	}
@@ -120,7 +89,7 @@ func (c *cliConfig) addFile(path string) error {
 	return nil
 }
 
-func (c *cliConfig) addBlock(host svchost.Hostname, block *hcl.Block) error {
+func (c *Hosts) addBlock(host svchost.Hostname, block *hcl.Block) error {
 	attrs, diags := block.Body.JustAttributes()
 	if diags.HasErrors() {
 		return diags
@@ -136,13 +105,13 @@ func (c *cliConfig) addBlock(host svchost.Hostname, block *hcl.Block) error {
 	}
 	if block.Type == "credentials" {
 		if token := value("token"); isText(token) {
-			c.tokens[host] = token.AsString()
+			c.Tokens[host] = token.AsString()
 		}
 	} else if services := value("services"); services != cty.NilVal && services.CanIterateElements() {
-		c.services[host] = map[string]string{}
+		c.Services[host] = map[string]string{}
 		for name, address := range services.AsValueMap() {
 			if isText(address) {
-				c.services[host][name] = address.AsString()
+				c.Services[host][name] = address.AsString()
 			}
 		}
 	}
