@@ -104,7 +104,7 @@ func prepare(ctx context.Context, binary, stack string) (stackruntime.Options, e
 	if err := asError(diags); err != nil {
 		return stackruntime.Options{}, err
 	}
-	engine, err := tfengine.New(tfengine.Options{Binary: binary, StackDir: stack, WorkDir: filepath.Join(stack, ".cairn")})
+	engine, err := tfengine.New(ctx, tfengine.Options{Binary: binary, StackDir: stack, WorkDir: filepath.Join(stack, ".cairn")})
 	if err != nil {
 		return stackruntime.Options{}, err
 	}

@@ -21,7 +21,7 @@ const busyLoad = 1
 
 // describeMachine says what the results depend on, as a paragraph.
 func describeMachine(ctx context.Context, binary, workDir string) (string, error) {
-	engine, err := tfengine.New(tfengine.Options{Binary: binary, StackDir: workDir, WorkDir: filepath.Join(workDir, "version")})
+	engine, err := tfengine.New(ctx, tfengine.Options{Binary: binary, StackDir: workDir, WorkDir: filepath.Join(workDir, "version")})
 	if err != nil {
 		return "", err
 	}

@@ -96,7 +96,7 @@ func (o *execution) bindRuns(ctx context.Context) error {
 	if secret == nil {
 		secret = []byte(rand.Text()) // by which nothing was signed
 	}
-	opened, err := o.stack().Engine()
+	opened, err := o.stack().Engine(ctx)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (o *execution) findInterrupted(ctx context.Context) ([]*tfengine.Recovered,
 			o.note("Waiting for an apply that is still running (%s).\n", running)
 		}
 	})
-	opened, err := o.stack().Engine()
+	opened, err := o.stack().Engine(ctx)
 	if err != nil {
 		return nil, asDiagnostics(err)
 	}

@@ -57,8 +57,8 @@ func (s *session) validateInSteps(ctx context.Context) (int, error) {
 	if config == nil || len(config.Files) == 0 {
 		return s.finish(diags)
 	}
-	_, engineErr := s.stack().Engine()
-	if unsupported := s.stack().UnsupportedModules(config); unsupported.HasErrors() {
+	_, engineErr := s.stack().Engine(ctx)
+	if unsupported := s.stack().UnsupportedModules(ctx, config); unsupported.HasErrors() {
 		return s.finish(unsupported)
 	}
 	diags = diags.Extend(s.stack().CheckSources(ctx, config))

@@ -45,7 +45,7 @@ func versionCommand() *command {
 			f.engineFlags()
 			f.jsonFlag("write a JSON document")
 		},
-		run: func(_ context.Context, s *session, _ []string) (int, error) {
+		run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.reportDocuments()
 			document := versionDocument{
 				FormatVersion: jsonview.FormatVersion,
@@ -53,7 +53,7 @@ func versionCommand() *command {
 				Platform:      runtime.GOOS + "_" + runtime.GOARCH,
 				Providers:     map[string]string{},
 			}
-			opened, forget, engineErr := s.openForVersion()
+			opened, forget, engineErr := s.openForVersion(ctx)
 			if engineErr != nil {
 				document.EngineError = cmp.Or(asDiagnostics(engineErr)[0].Detail, engineErr.Error())
 			} else {
@@ -90,7 +90,7 @@ func versionCommand() *command {
 
 // openForVersion opens the engine without leaving a working directory where there is none yet. The caller must call
 // forget after use.
-func (s *session) openForVersion() (_ operation.Engine, forget func(), err error) {
+func (s *session) openForVersion(ctx context.Context) (_ operation.Engine, forget func(), err error) {
 	forget = func() {}
 	if !s.stack().HasWorkDir() {
 		temporary, err := os.MkdirTemp("", "cairn-version-")
@@ -103,7 +103,7 @@ func (s *session) openForVersion() (_ operation.Engine, forget func(), err error
 			_ = os.RemoveAll(temporary) //nolint:errcheck // it is among temporary files, which the system removes
 		}
 	}
-	opened, err := s.stack().Engine()
+	opened, err := s.stack().Engine(ctx)
 	if err != nil {
 		forget()
 	}

@@ -133,15 +133,30 @@ func (i Identifier) remember(records []binaryRecord) {
 
 var versionLine = regexp.MustCompile(`(?m)^(Terraform|OpenTofu) v(\S+)`)
 
+// versionSilence is how long the version command may print nothing: it takes long only where the disk or the machine is very slow.
+const versionSilence = time.Minute
+
 // askVersion runs the version command. Its JSON form doesn't tell which of the two programs it is.
 func askVersion(ctx context.Context, path string, environ []string) (engine.Info, error) {
+	limit, err := runner.SilenceLimit(environ, versionSilence)
+	if err != nil {
+		return engine.Info{}, err
+	}
+	ctx, silence, stop := runner.EndAfterSilence(ctx, path+" version", limit)
+	defer stop()
+	printed := runner.Capture{Head: 1 << 16, Tail: 1 << 16, OnWrite: func(bool) { silence.Heard() }}
 	cmd := exec.CommandContext(ctx, path, "version")
 	cmd.Env = runner.Environ(environ, nil)
 	cmd.Dir = filepath.Dir(path) // where no configuration is expected
 	cmd.WaitDelay = time.Second
-	output, err := cmd.CombinedOutput()
+	cmd.Stdout, cmd.Stderr = &printed, &printed
+	err = cmd.Run()
+	output := printed.Bytes()
 	match := versionLine.FindSubmatch(output)
+	hung, isHung := errors.AsType[*runner.HungError](context.Cause(ctx))
 	switch {
+	case isHung:
+		return engine.Info{}, hung
 	case match != nil && string(match[1]) == "OpenTofu":
 		return engine.Info{Name: Tofu, Version: string(match[2])}, nil
 	case match != nil:

@@ -36,13 +36,13 @@ type Engine interface {
 const CodeWorkDir failure.Code = "operation/work-dir"
 
 // Engine returns the engine, without having prepared anything for it.
-func (s *Stack) Engine() (Engine, error) {
+func (s *Stack) Engine(ctx context.Context) (Engine, error) {
 	if s.engine != nil {
 		return s.engine, nil
 	}
 	open := s.opts.OpenEngine
 	if open == nil {
-		open = s.openBinary
+		open = func(stackDir, workDir string) (Engine, error) { return s.openBinary(ctx, stackDir, workDir) }
 	}
 	opened, err := open(s.dir, s.work)
 	if err != nil {
@@ -52,19 +52,19 @@ func (s *Stack) Engine() (Engine, error) {
 	return opened, nil
 }
 
-func (s *Stack) openBinary(stackDir, workDir string) (Engine, error) {
+func (s *Stack) openBinary(ctx context.Context, stackDir, workDir string) (Engine, error) {
 	runs, err := s.RunsDir()
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.findBinary()
+	found, err := s.findBinary(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if os.Getenv("TF_LOG") != "" && os.Getenv("TF_LOG_PATH") == "" {
 		s.opts.Notify.Tell(notice.EngineLog{File: filepath.Join(workDir, tfengine.EngineLog)})
 	}
-	opened, err := tfengine.New(tfengine.Options{
+	opened, err := tfengine.New(ctx, tfengine.Options{
 		Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: runs, SchemaDir: schemaDir(), Resolver: s.packages(),
 		Working: func(what string) { s.opts.Notify.Tell(notice.Working{What: what}) },
 		Log:     s.log,
@@ -85,7 +85,7 @@ func schemaDir() string {
 }
 
 // findBinary returns the binary to use.
-func (s *Stack) findBinary() (*engines.Candidate, error) {
+func (s *Stack) findBinary(ctx context.Context) (*engines.Candidate, error) {
 	if s.binary != nil {
 		return s.binary, nil
 	}
@@ -103,7 +103,7 @@ func (s *Stack) findBinary() (*engines.Candidate, error) {
 		return nil, err
 	}
 	search.Identifier.RecordFile = tfengine.RecordFile(s.work)
-	found, err := search.Find(context.Background())
+	found, err := search.Find(ctx)
 	if err != nil {
 		return nil, EngineError(err)
 	}

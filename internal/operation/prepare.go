@@ -23,7 +23,7 @@ const LockFile = ".terraform.lock.hcl"
 // only the configuration.
 func (s *Stack) Prepare(ctx context.Context, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
 	opts := stackruntime.Options{Config: config}
-	opened, err := s.Engine()
+	opened, err := s.Engine(ctx)
 	if err != nil {
 		return opts, failure.Diagnostics(err)
 	}
@@ -59,7 +59,7 @@ func (s *Stack) Load(ctx context.Context) (stackruntime.Options, hcl.Diagnostics
 	if config == nil || len(config.Files) == 0 {
 		return stackruntime.Options{}, diags
 	}
-	if unsupported := s.UnsupportedModules(config); unsupported.HasErrors() {
+	if unsupported := s.UnsupportedModules(ctx, config); unsupported.HasErrors() {
 		return stackruntime.Options{}, unsupported
 	}
 	opts, moreDiags := s.Prepare(ctx, config, false)
@@ -74,8 +74,8 @@ func (s *Stack) Load(ctx context.Context) (stackruntime.Options, hcl.Diagnostics
 
 // UnsupportedModules returns the errors about modules that are for other versions of the engine. Nothing else is said
 // then, nor anything installed.
-func (s *Stack) UnsupportedModules(config *stackconfig.Config) hcl.Diagnostics {
-	opened, err := s.Engine()
+func (s *Stack) UnsupportedModules(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
+	opened, err := s.Engine(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // prepare reports it
 	}

@@ -45,7 +45,7 @@ func (s *Stack) Fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 		return nil, nil, failure.Diagnostics(failure.Error("Working directory cannot be used", "The directory for source packages cannot be used: %s.", failure.Reason(err)))
 	}
 	var info engine.Info                          // which modules are called depends on it
-	if found, err := s.findBinary(); err == nil { // otherwise prepare reports the error
+	if found, err := s.findBinary(ctx); err == nil { // otherwise prepare reports the error
 		info = found.Info
 	}
 	fetcher, err := bundle.NewFetcher(bundle.FetcherOptions{

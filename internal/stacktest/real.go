@@ -30,7 +30,7 @@ func Real(t *testing.T, archive string, extra ...string) *Stack {
 		"CHECKPOINT_DISABLE=1",
 		"CAIRN_FAKE_STORE="+s.Store.Dir,
 		"CAIRN_FAKE_CALLS="+s.Calls)
-	e, err := tfengine.New(tfengine.Options{
+	e, err := tfengine.New(t.Context(), tfengine.Options{
 		Binary: testenv.Engine(t), StackDir: s.Dir, WorkDir: filepath.Join(s.Dir, ".cairn"),
 		Environ: append(environ, extra...),
 	})

@@ -51,7 +51,7 @@ func BenchmarkPlanAndApply(b *testing.B) {
 		planned cty.Value
 	}{{"engine", cty.StringVal("x")}, {"engine with unknown input", cty.UnknownVal(cty.String)}} {
 		b.Run(test.name, func(b *testing.B) {
-			eng, err := New(Options{Binary: binary, StackDir: stack, WorkDir: filepath.Join(stack, ".cairn")})
+			eng, err := New(b.Context(), Options{Binary: binary, StackDir: stack, WorkDir: filepath.Join(stack, ".cairn")})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -51,7 +51,7 @@ func TestNewAsksForVersionOnce(t *testing.T) {
 			dir := t.TempDir()
 			binary, runs := fakeBinary(t, dir, "engine", test.output)
 			opts := Options{Binary: binary, StackDir: dir, WorkDir: filepath.Join(dir, ".cairn")}
-			eng, err := New(opts)
+			eng, err := New(t.Context(), opts)
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) {
 					t.Errorf("New: got %v, want %q", err, test.err)
@@ -61,11 +61,11 @@ func TestNewAsksForVersionOnce(t *testing.T) {
 			if err != nil || eng.Info() != test.want {
 				t.Fatalf("New: got %v, %v, want %v", eng, err, test.want)
 			}
-			if _, err := New(opts); err != nil || runs() != 1 {
+			if _, err := New(t.Context(), opts); err != nil || runs() != 1 {
 				t.Errorf("New, again: %v after %d runs of the binary, want 1", err, runs())
 			}
 			fakeBinary(t, dir, "engine", test.output+"\nanother build")
-			if _, err := New(opts); err != nil || runs() != 2 {
+			if _, err := New(t.Context(), opts); err != nil || runs() != 2 {
 				t.Errorf("New with a changed binary: %v after %d runs, want 2", err, runs())
 			}
 		})

@@ -94,10 +94,10 @@ func (o *onceValue[T]) get(compute func() (T, error)) (T, error) {
 }
 
 // New returns an engine for one stack. The binary is started only if it was not used before. The caller
-// should close the engine after use.
+// should close the engine after use. Ending ctx ends only the question for the version.
 //
 // Errors: an [*engines.TooOldError], or that the binary or the working directory can't be used.
-func New(opts Options) (*Engine, error) {
+func New(ctx context.Context, opts Options) (*Engine, error) {
 	stackDir, err := filepath.Abs(opts.StackDir)
 	if err != nil {
 		return nil, fmt.Errorf("stack directory: %w", err)
@@ -126,7 +126,7 @@ func New(opts Options) (*Engine, error) {
 	if environ, err = cliconfig.AbsolutePaths(environ); err != nil {
 		return nil, fmt.Errorf("environment: %w", err)
 	}
-	info, err := engines.Identifier{Environ: environ, RecordFile: RecordFile(workDir)}.Identify(context.Background(), binary)
+	info, err := engines.Identifier{Environ: environ, RecordFile: RecordFile(workDir)}.Identify(ctx, binary)
 	if err == nil {
 		err = engines.CheckVersion(binary, info)
 	}

@@ -49,7 +49,7 @@ func newBenchAt(t *testing.T, stack string, files map[string]string) *bench {
 // reopen makes a new engine, as a later command would.
 func (b *bench) reopen() {
 	b.t.Helper()
-	eng, err := New(Options{
+	eng, err := New(b.t.Context(), Options{
 		Binary:   testenv.Engine(b.t),
 		StackDir: b.stack,
 		WorkDir:  filepath.Join(b.stack, ".cairn"),

@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/tfengine/filelock"
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -241,6 +242,9 @@ func (e *Engine) runInit(ctx context.Context, root, lock []byte, req PrepareRequ
 		args = append(args, "-upgrade")
 	}
 	stdout, stderr, err := e.command(ctx, e.stackDir, e.installEnv(), args...)
+	if hung, ok := errors.AsType[*runner.HungError](err); ok {
+		return nil, hcl.Diagnostics{failed("Providers cannot be installed", hung)}
+	}
 	if err != nil {
 		return nil, e.initFailed(stdout, stderr, err, req)
 	}

@@ -43,7 +43,7 @@ func (p onePackage) Locate(name string) (stackconfig.Place, bool) {
 // withPackage makes a new engine that finds all sources in a directory of the stack.
 func (b *bench) withPackage(dir string) {
 	b.t.Helper()
-	eng, err := New(Options{
+	eng, err := New(b.t.Context(), Options{
 		Binary:   testenv.Engine(b.t),
 		StackDir: b.stack,
 		WorkDir:  filepath.Join(b.stack, ".cairn"),

@@ -55,7 +55,7 @@ func loadStack(t *testing.T, dir string) stackruntime.Options {
 	if diags.HasErrors() {
 		t.Fatal(explain(diags))
 	}
-	e, err := tfengine.New(tfengine.Options{Binary: testenv.Engine(t), StackDir: config.Root.Dir, WorkDir: filepath.Join(dir, ".cairn")})
+	e, err := tfengine.New(t.Context(), tfengine.Options{Binary: testenv.Engine(t), StackDir: config.Root.Dir, WorkDir: filepath.Join(dir, ".cairn")})
 	if err != nil {
 		t.Fatal(err)
 	}

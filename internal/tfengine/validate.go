@@ -86,11 +86,11 @@ func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Dia
 	var out struct {
 		Diagnostics []runner.Diagnostic `json:"diagnostics"`
 	}
-	if jsonErr := json.Unmarshal(stdout, &out); jsonErr != nil {
-		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, unframe(string(stderr))))
-	}
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		return nil, err
+	}
+	if jsonErr := json.Unmarshal(stdout, &out); jsonErr != nil {
+		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, unframe(string(stderr))))
 	}
 	diags = copied.Diagnostics(out.Diagnostics)
 	explainLacks(diags, e.info)

@@ -113,7 +113,7 @@ func inMemory(_ testing.TB, config *stackconfig.Config, fail func(stackcheck.Wor
 // realEngine makes engines that run terraform or tofu.
 func realEngine(t testing.TB, config *stackconfig.Config, _ func(stackcheck.Work) error) engine.Engine {
 	t.Helper()
-	e, err := tfengine.New(tfengine.Options{
+	e, err := tfengine.New(t.Context(), tfengine.Options{
 		Binary: testenv.Engine(t), StackDir: config.Root.Dir, WorkDir: t.TempDir(),
 		Environ: append(os.Environ(), "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, "")),
 	})
