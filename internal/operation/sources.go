@@ -44,7 +44,7 @@ func (s *Stack) Fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 	if err := makeWorkDir(s.work); err != nil {
 		return nil, nil, failure.Diagnostics(failure.Error("Working directory cannot be used", "The directory for source packages cannot be used: %s.", failure.Reason(err)))
 	}
-	var info engine.Info                          // which modules are called depends on it
+	var info engine.Info                             // which modules are called depends on it
 	if found, err := s.findBinary(ctx); err == nil { // otherwise prepare reports the error
 		info = found.Info
 	}
