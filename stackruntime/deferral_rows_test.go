@@ -95,7 +95,7 @@ output late = (unknown)
   terraform_data.late: create
 component.other: no-op
   terraform_data.this: no-op
-output late: update (unknown)
+output late: create (unknown)
 `)
 	s.Converge()
 	sameState(t, s, `component.late

@@ -94,19 +94,20 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	slices.SortFunc(plan.Components, func(a, b *stackplan.Component) int { return a.Addr.Compare(b.Addr) })
 	plan.Applyable = !diags.HasErrors()
 	plan.Complete = plan.Applyable && !slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool { return !c.Complete })
-	keepUnknownOutputs(plan)
+	m.keepUnknownOutputs(plan)
 	return plan, diags
 }
 
 // keepUnknownOutputs plans no change of outputs that are not known because of what was left out. Without it, a part of a
 // stack of which nothing changes would have something to apply for ever.
-func keepUnknownOutputs(plan *stackplan.Plan) {
+func (m *Main) keepUnknownOutputs(plan *stackplan.Plan) {
 	if !plan.Partial || !plan.Complete || slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool { return c.Action != stackplan.NoOp }) {
 		return
 	}
-	for _, output := range plan.Outputs {
-		if output.Action == stackplan.Update && output.Before.RawEquals(output.After) {
-			output.Action = stackplan.NoOp
+	for name, output := range plan.Outputs {
+		before, existed := m.planning.Prior.Outputs[name]
+		if existed && before.RawEquals(output.After) { // also one that no apply has got to yet, which is planned as new
+			output.Action, output.Before = stackplan.NoOp, before
 		}
 	}
 }
