@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // remedies are what a user of the command line can do about failures, beside what their details say: libraries know no options.
@@ -31,6 +32,19 @@ var remedies = map[failure.Code]string{
 	planfile.CodeNotFound:        `Make one with: cairn plan -out=FILE`,
 	planfile.CodeNotPlan:         `Give a file that "cairn plan -out=FILE" has written.`,
 	planfile.CodeOtherDeployment: "It is named with -deployment or " + operation.DeploymentVariable + ".",
+}
+
+// runtimeRemedies are the same for faults that the runtime finds.
+var runtimeRemedies = map[fault.Code]string{
+	fault.ProviderNotLocked:     `"cairn init" does that.`,
+	fault.LockedVersionRejected: `"cairn init -upgrade" does the latter.`,
+	fault.TargetUnknown:         "It is given by -target.",
+	fault.ExcludeUnknown:        "It is given by -exclude.",
+	fault.MoveBlocked:           `"cairn state mv" and "cairn state rm" do that.`,
+	fault.LeftOver:              `Without a block, "cairn state mv" gives it another address at once.`,
+	fault.ImportMisplaced:       `"cairn state import component.NAME FILE" does that.`,
+	fault.StorageMisplaced:      "That is in " + settings.File + `, in blocks like state "sqlite" { path = "FILE" }.`,
+	fault.DeploymentMisplaced:   "Give values with -var-file=FILE, and name an environment with -deployment=NAME.",
 }
 
 // withRemedies adds the remedies to diagnostics of which there are some.
@@ -48,6 +62,9 @@ func withRemedies(diags hcl.Diagnostics) hcl.Diagnostics {
 func remedyOf(diag *hcl.Diagnostic) string {
 	if code, ok := hcl.DiagnosticExtra[failure.Code](diag); ok {
 		return remedies[code]
+	}
+	if code, ok := hcl.DiagnosticExtra[fault.Code](diag); ok {
+		return runtimeRemedies[code]
 	}
 	cause, ok := hcl.DiagnosticExtra[failure.Cause](diag)
 	if !ok {

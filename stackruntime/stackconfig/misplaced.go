@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // What belongs elsewhere, though those who know terraform modules or the files of deployments look for it here. The keys are names of
@@ -21,11 +23,11 @@ var (
 		"ephemeral":   inModule("Ephemeral resources belong"),
 		"action":      inModule("Actions belong"),
 		"check":       inModule("Checks belong") + " A variable of the stack is checked by a validation block in it.",
-		"import":      inModule("Import blocks belong") + ` A state of plain terraform as a whole is taken over by "cairn state import component.NAME FILE".`,
+		"import":      inModule("Import blocks belong") + " A state of plain terraform as a whole can be made that of a component.",
 		"lifecycle":   "It belongs in a resource, in the .tf files of a module.",
 		"provisioner": "It belongs in a resource, in the .tf files of a module.",
 		"terraform": `A stack requires its providers by a required_providers block at the top level. ` +
-			`Where its state is kept, and which engine runs it, is said in cairn.hcl.`,
+			`Where its state is kept, and which engine runs it, is said outside of it.`,
 		"backend": keptState,
 		"cloud":   keptState,
 
@@ -65,11 +67,19 @@ var (
 )
 
 const (
-	keptState = `The state of all components is kept in one place, which cairn.hcl says: state "sqlite" { path = "FILE" }.`
+	keptState = "The state of all components is kept in one place, which is said outside of the stack."
 
-	ofDeployments = "It belongs in a file named *.tfdeploy.hcl, which is not read here: give values with -var-file=FILE, " +
-		"and each environment a state of its own with -deployment=NAME."
+	ofDeployments = "It belongs in a file named *.tfdeploy.hcl, which is not read here: variables get their values from outside, " +
+		"and each environment has a state of its own."
 )
+
+// misplacedFaults are those of the sentences above for which there is a remedy outside of the configuration.
+var misplacedFaults = map[string]fault.Code{
+	keptState:                     fault.StorageMisplaced,
+	ofDeployments:                 fault.DeploymentMisplaced,
+	misplacedInStack["import"]:    fault.ImportMisplaced,
+	misplacedInStack["terraform"]: fault.StorageMisplaced,
+}
 
 func inModule(subject string) string {
 	return subject + " in the .tf files of a module, which a component block calls."
@@ -101,6 +111,9 @@ func explainMisplaced(body hcl.Body, diags hcl.Diagnostics, elsewhere map[string
 		if where != "" {
 			detail, _, _ := strings.Cut(diag.Detail, guess)
 			diag.Detail = detail + " " + where
+			if code, ok := misplacedFaults[where]; ok {
+				diag.Extra = code
+			}
 		}
 	}
 }

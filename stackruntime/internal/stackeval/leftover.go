@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // leftOver is what nothing claims for one reason: a component instance, or several that a lost stack or a move has in common.
@@ -84,11 +85,12 @@ func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diag
 		diag.Summary = "Removal target lies in a missing stack"
 		diag.Detail = fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Remove that instead, as a whole.", addr, left.missing[0])
 	case left.missing == nil:
+		diag.Extra = DiagnosticAddress{Component: addr, Inner: fault.LeftOver}
 		diag.Detail = fmt.Sprintf("%[1]s exists in the state, but no component block creates it and no removed block removes it. Add one of them. %[2]s"+
 			"A removed block with from = %[1]s and the source of its module destroys it, or forgets it with lifecycle { destroy = false }.",
 			addr, m.suggestComponentMove(ctx, addr))
 	default:
-		diag.Summary, diag.Extra = "Embedded stack left over", nil
+		diag.Summary, diag.Extra = "Embedded stack left over", fault.LeftOver
 		first, verb, pronoun := left.missing[0], "exists", "it"
 		if len(left.missing) > 1 {
 			verb, pronoun = "exist", "them"

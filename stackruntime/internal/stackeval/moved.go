@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -55,12 +56,13 @@ func (m *Main) impossibleMoves(occupied []*stackstate.OccupiedError) hcl.Diagnos
 			Severity: hcl.DiagError,
 			Summary:  "Address of a move is taken",
 			Detail: fmt.Sprintf("%[1]s cannot become %[2]s, since the state has something at both addresses. If it has moved already and "+
-				"%[1]s was made anew, remove this block. Otherwise move away what is at %[2]s with \"cairn state mv\", or forget it with: cairn state rm '%[2]s'",
+				"%[1]s was made anew, remove this block. Otherwise give what is at %[2]s another address in the state, or forget it.",
 				one.From, one.To),
 			Subject: block.ToRange.Ptr(),
-			Extra:   DiagnosticAddress{Component: one.From},
+			Extra:   DiagnosticAddress{Component: one.From, Inner: fault.MoveBlocked},
 		}
 		if one.Cycle {
+			diag.Extra = DiagnosticAddress{Component: one.From}
 			diag.Summary = "Moves in a cycle"
 			diag.Detail = fmt.Sprintf("The moved blocks lead %s back to %s. Remove those that are out of date.", one.From, one.To)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 )
 
@@ -54,7 +55,7 @@ func contains(given map[stackaddrs.AbsComponentInstance]bool, addr stackaddrs.Ab
 // checkSelection reports addresses that name nothing.
 func (m *Main) checkSelection(ctx context.Context) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	check := func(option string, addrs []stackaddrs.AbsComponentInstance) {
+	check := func(code fault.Code, verb string, addrs []stackaddrs.AbsComponentInstance) {
 		for _, addr := range addrs {
 			if m.isThere(ctx, addr) {
 				continue
@@ -62,12 +63,13 @@ func (m *Main) checkSelection(ctx context.Context) hcl.Diagnostics {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "No such component",
-				Detail:   fmt.Sprintf("The option %s names %s, which neither the configuration nor the state has.%s", option, addr, m.meantComponent(ctx, addr)),
+				Detail:   fmt.Sprintf("The plan is to %s %s, which neither the configuration nor the state has.%s", verb, addr, m.meantComponent(ctx, addr)),
+				Extra:    code,
 			})
 		}
 	}
-	check("-target", m.planning.Targets)
-	check("-exclude", m.planning.Excludes)
+	check(fault.TargetUnknown, "be limited to", m.planning.Targets)
+	check(fault.ExcludeUnknown, "leave out", m.planning.Excludes)
 	return diags
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -121,16 +122,18 @@ func (s *StackConfig) checkLock(provider stackaddrs.Provider, subject *hcl.Range
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Provider not locked",
-			Detail:   fmt.Sprintf("The lock file has no entry for %s. Run \"cairn init\" and try again.", provider),
+			Detail:   fmt.Sprintf("The lock file has no entry for %s. Select a version of it, and try again.", provider),
 			Subject:  subject,
+			Extra:    fault.ProviderNotLocked,
 		}}
 	}
 	if req := s.decl.RequiredProviders.Of(provider); req != nil && !versionAllowed(locked, req.Version) {
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Locked provider version not acceptable",
-			Detail:   fmt.Sprintf("%s is locked at %s but the configuration asks for %q. Run \"cairn init -upgrade\" to select another version.", provider, locked, req.Version),
+			Detail:   fmt.Sprintf("%s is locked at %s but the configuration asks for %q. Change that, or select another version.", provider, locked, req.Version),
 			Subject:  subject,
+			Extra:    fault.LockedVersionRejected,
 		}}
 	}
 	return nil

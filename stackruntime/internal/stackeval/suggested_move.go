@@ -117,7 +117,7 @@ func (s moveSuggestion) text(blocks map[string]blockInstances) string {
 		place = " in the files of " + s.stack.Config().String()
 	}
 	lines := []string{"", "", "  moved {", "    from = " + from, "    to   = " + to, "  }", "", ""}
-	return fmt.Sprintf("If it has another address now, this block%s says so, and \"cairn state mv\" does it at once:%s", place, strings.Join(lines, "\n"))
+	return fmt.Sprintf("If it has another address now, this block%s says so:%s", place, strings.Join(lines, "\n"))
 }
 
 // mostEnumerated is how many addresses a message has at most.
