@@ -23,9 +23,17 @@ import (
 // ownerFile is in a working directory what shows that this user's cairn has made it there.
 const ownerFile = "owner"
 
-// workCaches are what is believed in a working directory: programs of providers, what modules have written, and what was found out about both and about
-// the engine. What applies have left behind is none of these: that is known by the secret of the state.
-var workCaches = []string{"data", "engine.json", "engine.log", "init", "schemas", "valid", "written"}
+// workCaches are what is believed in a working directory, and what would be believed of one that somebody else has made:
+//   - data, init: programs of providers, and what the engine notes beside them;
+//   - engine.json, schemas, valid: what was found out about the engine, providers and modules, in place of asking them;
+//   - engine.log: believed by nobody, but written to, with values; it could be a link to any file, or be readable by everybody.
+//
+// What modules have written is none of these: nothing is run or found out from it, it cannot be made anew without an apply, and who brings files there
+// could as well bring them in the directories of the modules. Nor is what applies have left behind: that is known by the secret of the state.
+var workCaches = []string{"data", "engine.json", "engine.log", "init", "schemas", "valid"}
+
+// writtenDir is where modules' files are kept. It is removed only if it is a link, through which files elsewhere would be replaced.
+const writtenDir = "written"
 
 // ownWorkDir removes what is believed in a working directory unless this user's cairn has made the directory there: else whoever has written a
 // repository could commit one, and so have a program run in place of a provider. What is removed is made anew.
@@ -67,6 +75,9 @@ func removeCaches(dir string) (removed bool, err error) {
 		if _, err := os.Lstat(path); err == nil {
 			paths = append(paths, path)
 		}
+	}
+	if info, err := os.Lstat(filepath.Join(dir, writtenDir)); err == nil && !info.IsDir() {
+		paths = append(paths, filepath.Join(dir, writtenDir))
 	}
 	if len(paths) == 0 {
 		return false, nil

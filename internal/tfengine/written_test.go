@@ -90,3 +90,33 @@ output "found" { value = fileexists("${path.module}/inner.txt") }
 		t.Errorf("given.txt is %q, %v", content, err)
 	}
 }
+
+// A directory of files that came with a checkout brings nothing that the directory of the module could not: neither a state nor configuration.
+func TestRestoresOnlyWhatIsKept(t *testing.T) {
+	b := newBench(t, map[string]string{
+		"mod/main.tf": `output "found" { value = fileexists("${path.module}/text.txt") }`,
+	})
+	req := b.request(nil)
+	kept := b.engine.writtenDir(req.Component.String())
+	for name, text := range map[string]string{
+		"text.txt": "x",
+		"more.tf":  `resource "terraform_data" "more" {}`,
+		"terraform.tfstate": `{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "x", "outputs": {}, "resources": [{"mode": "managed", "type": "terraform_data",
+			"name": "old", "provider": "provider[\"terraform.io/builtin/terraform\"]", "instances": [{"schema_version": 0, "attributes": {"id": "x"}}]}]}`,
+	} {
+		path := filepath.Join(kept, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result := b.plan(req)
+	if !result.Outputs["found"].RawEquals(cty.True) {
+		t.Errorf("the text was not restored: found %#v", result.Outputs["found"])
+	}
+	if len(result.Changes) != 0 {
+		t.Errorf("changes of what was forged: %v", result.Changes)
+	}
+}

@@ -14,21 +14,15 @@ import (
 )
 
 // RestoreFiles puts files that [Copy.KeepFiles] has kept in dir back where the module has written them. What
-// the module's sources have at the same place wins.
+// the module's sources have at the same place wins. What is never kept is not put back either, so that a directory that
+// somebody else has made can hold nothing but what a module's own directory could: no state, no configuration.
 func (c *Copy) RestoreFiles(dir string) error {
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
+	err := c.walkWritten(dir, func(rel string) error {
 		target := filepath.Join(c.top, rel)
 		if _, err := os.Lstat(target); err == nil {
 			return nil
 		}
-		return moveOrCopy(os.Link, path, target)
+		return moveOrCopy(os.Link, filepath.Join(dir, rel), target)
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("restoring files that the module has written: %w", err)
@@ -39,7 +33,11 @@ func (c *Copy) RestoreFiles(dir string) error {
 // KeepFiles moves the files that the module has written into the copy to dir, in place of what is there: the next
 // run then finds them as it would beside the module's sources. Files of configuration are not kept.
 func (c *Copy) KeepFiles(dir string) error {
-	written, err := c.written()
+	var written []string
+	err := c.walkWritten(c.top, func(rel string) error {
+		written = append(written, rel)
+		return nil
+	})
 	if err == nil {
 		err = os.RemoveAll(dir)
 	}
@@ -54,8 +52,9 @@ func (c *Copy) KeepFiles(dir string) error {
 	return nil
 }
 
-// written returns the files that were not there when the copy was made, relative to its top.
-func (c *Copy) written() ([]string, error) {
+// walkWritten visits the files below a directory that were not there when the copy was made and are neither of the engine nor configuration. It gives
+// their places relative to that directory, which is the top of the copy or has files at the same places.
+func (c *Copy) walkWritten(top string, visit func(rel string) error) error {
 	made := map[string]bool{}
 	for _, link := range c.layout.links {
 		made[link.target] = true
@@ -63,12 +62,11 @@ func (c *Copy) written() ([]string, error) {
 	for name := range c.files {
 		made[filepath.Join(c.layout.Root, filepath.FromSlash(name))] = true
 	}
-	var written []string
-	err := filepath.WalkDir(c.top, func(path string, entry fs.DirEntry, err error) error {
+	return filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(c.top, path)
+		rel, err := filepath.Rel(top, path)
 		if err != nil {
 			return err
 		}
@@ -79,11 +77,10 @@ func (c *Copy) written() ([]string, error) {
 				return filepath.SkipDir
 			}
 		case entry.Type().IsRegular() && !isConfiguration(entry.Name()):
-			written = append(written, rel)
+			return visit(rel)
 		}
 		return nil
 	})
-	return written, err
 }
 
 // ofEngine reports whether a file or directory of the root was made by Build or the engine.
