@@ -9,36 +9,6 @@ import (
 	"strings"
 )
 
-// Module is the configuration address of a module inside a component: the names
-// of the module calls that lead to it. The zero value is the component's root module.
-type Module struct{ path path[string] }
-
-// RootModule is the module that a component has as its source.
-var RootModule = Module{}
-
-// Child returns the address of the module which the call named name includes.
-func (m Module) Child(name string) Module { return Module{m.path.child(name)} }
-
-// IsRoot tells whether m is the component's root module.
-func (m Module) IsRoot() bool { return m.path.isRoot() }
-
-// Path returns the names of the calls from the root down to m.
-func (m Module) Path() []string { return m.path.steps() }
-
-// Compare orders by path, rule A4.
-func (m Module) Compare(other Module) int { return slices.Compare(m.Path(), other.Path()) }
-
-// String returns the address as terraform writes it, "" for the root module.
-func (m Module) String() string { return strings.TrimSuffix(m.prefix(), ".") }
-
-func (m Module) prefix() string {
-	var b strings.Builder
-	for _, name := range m.Path() {
-		b.WriteString("module." + name + ".")
-	}
-	return b.String()
-}
-
 // ModuleInstance is the address of one instance of a module inside a component.
 // The zero value is the component's root module.
 type ModuleInstance struct{ path path[ModuleCallInstance] }
@@ -80,18 +50,6 @@ func (m ModuleInstance) HasWildcard() bool {
 
 // Path returns the call instances from the root down to m.
 func (m ModuleInstance) Path() []ModuleCallInstance { return m.path.steps() }
-
-// Config returns the configuration address: m without its keys.
-func (m ModuleInstance) Config() Module {
-	config := RootModule
-	for _, call := range m.Path() {
-		config = config.Child(call.Name)
-	}
-	return config
-}
-
-// Contains tells whether other is m or is reached through m.
-func (m ModuleInstance) Contains(other ModuleInstance) bool { return m.path.contains(other.path) }
 
 // Compare orders as rule A4 says.
 func (m ModuleInstance) Compare(other ModuleInstance) int {

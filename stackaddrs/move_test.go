@@ -185,11 +185,11 @@ func TestMovesFollow(t *testing.T) {
 			for _, text := range test.moves {
 				declared := DeclaredMove{}
 				if in, rest, ok := strings.Cut(text, ": "); ok {
-					stack, err := ParseStack(in)
+					stack, err := ParseStackInstance(in)
 					if err != nil {
 						t.Fatal(err)
 					}
-					declared.Stack, text = stack, rest
+					declared.Stack, text = stack.Config(), rest
 				}
 				from, to, _ := strings.Cut(text, " to ")
 				declared.Move = mustMove(t, from, to)

@@ -37,15 +37,6 @@ func ParseStackInstance(s string) (StackInstance, error) {
 	return parseWhole(s, "stack instance", (*parser).stackInstance)
 }
 
-// ParsePartialStackInstance is like [ParseStackInstance] and also accepts [*]
-// as a key.
-func ParsePartialStackInstance(s string) (StackInstance, error) {
-	if s == "" || s == "<main>" {
-		return RootStackInstance, nil
-	}
-	return parsePartial(s, "stack instance", (*parser).stackInstance)
-}
-
 // ParseAbsInputVariable parses an address like stack.a.var.name.
 func ParseAbsInputVariable(s string) (AbsInputVariable, error) {
 	return parseWhole(s, "input variable", func(p *parser) (AbsInputVariable, error) {
@@ -60,24 +51,6 @@ func ParseAbsOutputValue(s string) (AbsOutputValue, error) {
 		stack, name, err := p.named("output")
 		return AbsOutputValue{stack, OutputValue{name}}, err
 	})
-}
-
-// ParseAbsLocalValue parses an address like stack.a.local.name.
-func ParseAbsLocalValue(s string) (AbsLocalValue, error) {
-	return parseWhole(s, "local value", func(p *parser) (AbsLocalValue, error) {
-		stack, name, err := p.named("local")
-		return AbsLocalValue{stack, LocalValue{name}}, err
-	})
-}
-
-// ParseStack parses an address like stack.a.stack.b, without any key. The empty
-// string is the root stack.
-func ParseStack(s string) (Stack, error) {
-	inst, err := ParseStackInstance(s)
-	if err == nil && inst.hasKeys() {
-		err = fmt.Errorf("not a stack address: %q: %w", s, errKeys)
-	}
-	return inst.Config(), err
 }
 
 func parseWhole[T any](s, kind string, parse func(*parser) (T, error)) (T, error) {

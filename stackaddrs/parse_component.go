@@ -25,11 +25,6 @@ func ParseAbsComponentInstancePrefix(s string) (addr AbsComponentInstance, rest 
 	return addr, strings.TrimPrefix(strings.TrimSpace(s[p.end:]), "."), nil
 }
 
-// ParseConfigComponent parses an address like stack.a.component.x, without any key.
-func ParseConfigComponent(s string) (ConfigComponent, error) {
-	return parseWhole(s, "component", (*parser).configComponent)
-}
-
 // ParseResourceInstance parses the address of a resource instance as plain
 // terraform has it, like module.m.aws_thing.z[0].
 func ParseResourceInstance(s string) (ResourceInstance, error) {
@@ -57,92 +52,6 @@ func ParseAbsResourceInstance(s string) (AbsResourceInstance, error) {
 	})
 }
 
-// ParseAbsResourceInstanceObject is like [ParseAbsResourceInstance] and also
-// accepts the suffix of deposed objects, like " (deposed object 1a2b3c4d)".
-func ParseAbsResourceInstanceObject(s string) (AbsResourceInstanceObject, error) {
-	text, deposed := s, DeposedKey("")
-	if head, ok := strings.CutSuffix(s, deposedSuffix); ok {
-		i := strings.LastIndex(head, deposedPrefix)
-		if i < 0 {
-			return AbsResourceInstanceObject{}, fmt.Errorf("not a resource instance object address: %q", s)
-		}
-		key, err := ParseDeposedKey(head[i+len(deposedPrefix):])
-		if err != nil {
-			return AbsResourceInstanceObject{}, fmt.Errorf("not a resource instance object address: %q: %w", s, err)
-		}
-		text, deposed = head[:i], key
-	}
-	instance, err := ParseAbsResourceInstance(text)
-	return AbsResourceInstanceObject{instance.Component, ResourceInstanceObject{instance.Item, deposed}}, err
-}
-
-// ParseAbsActionInstance parses an address like component.x.module.m.action.type.name[0].
-func ParseAbsActionInstance(s string) (AbsActionInstance, error) {
-	return parseWhole(s, "action", func(p *parser) (AbsActionInstance, error) {
-		return inComponentInstance(p, p.actionInstance)
-	})
-}
-
-// ParseAbsComponentModuleInstance parses an address like component.x["y"].module.m[0].
-// A component instance alone is its root module.
-func ParseAbsComponentModuleInstance(s string) (AbsComponentModuleInstance, error) {
-	return parseWhole(s, "module instance", func(p *parser) (AbsComponentModuleInstance, error) {
-		return inComponentInstance(p, p.modulePath)
-	})
-}
-
-// ParseConfigComponentResource parses an address like stack.a.component.x.module.m.aws_thing.z,
-// without any key.
-func ParseConfigComponentResource(s string) (ConfigComponentResource, error) {
-	return parseWhole(s, "resource", func(p *parser) (ConfigComponentResource, error) {
-		component, err := p.configComponent()
-		if err != nil {
-			return ConfigComponentResource{}, err
-		}
-		instance, err := p.resourceInstance()
-		if err == nil && (instance.Key != NoKey || instance.Module.hasKeys()) {
-			err = errKeys
-		}
-		return ConfigComponentResource{component, instance.Config()}, err
-	})
-}
-
-// ParseConfigComponentModule parses an address like stack.a.component.x.module.m,
-// without any key. A component alone is its root module.
-func ParseConfigComponentModule(s string) (ConfigComponentModule, error) {
-	return parseWhole(s, "module", func(p *parser) (ConfigComponentModule, error) {
-		component, err := p.configComponent()
-		if err != nil {
-			return ConfigComponentModule{}, err
-		}
-		module, err := p.modulePath()
-		if err == nil && module.hasKeys() {
-			err = errKeys
-		}
-		return ConfigComponentModule{component, module.Config()}, err
-	})
-}
-
-var errKeys = errors.New("instance keys are not expected")
-
-func (m ModuleInstance) hasKeys() bool {
-	for _, call := range m.Path() {
-		if call.Key != NoKey {
-			return true
-		}
-	}
-	return false
-}
-
-func (s StackInstance) hasKeys() bool {
-	for _, call := range s.Path() {
-		if call.Key != NoKey {
-			return true
-		}
-	}
-	return false
-}
-
 func inComponentInstance[T item[T]](p *parser, parse func() (T, error)) (InComponentInstance[T], error) {
 	component, err := p.componentInstance()
 	if err != nil {
@@ -150,14 +59,6 @@ func inComponentInstance[T item[T]](p *parser, parse func() (T, error)) (InCompo
 	}
 	inner, err := parse()
 	return InComponentInstance[T]{component, inner}, err
-}
-
-func (p *parser) configComponent() (ConfigComponent, error) {
-	inst, err := p.componentInstance()
-	if err == nil && (inst.Item.Key != NoKey || inst.Stack.hasKeys()) {
-		err = errKeys
-	}
-	return ConfigComponentOf(inst), err
 }
 
 // modulePath consumes as many module steps as there are.
@@ -206,19 +107,6 @@ func (p *parser) resourceInstance() (ResourceInstance, error) {
 	}
 	typeName, name, key, err := p.typeNameKey()
 	return ResourceInstance{module, Resource{mode, typeName, name}, key}, err
-}
-
-func (p *parser) actionInstance() (ActionInstance, error) {
-	module, err := p.modulePath()
-	if err != nil {
-		return ActionInstance{}, err
-	}
-	if p.keyword() != "action" {
-		return ActionInstance{}, fmt.Errorf("the keyword %q was expected", "action")
-	}
-	p.next()
-	typeName, name, key, err := p.typeNameKey()
-	return ActionInstance{module, Action{typeName, name}, key}, err
 }
 
 // typeNameKey consumes two names and an index step if there is one.

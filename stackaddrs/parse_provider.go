@@ -19,48 +19,10 @@ func ParseProvider(s string) (Provider, error) {
 	return Provider{parts[0], parts[1], parts[2]}, nil
 }
 
-// ParseAbsProviderConfig parses an address like
-// stack.a["k"].provider["registry.terraform.io/hashicorp/aws"].main.
-func ParseAbsProviderConfig(s string) (AbsProviderConfig, error) {
-	inst, err := ParseAbsProviderConfigInstance(s)
-	if err == nil && inst.Item.Key != NoKey {
-		err = fmt.Errorf("not a provider configuration address: %s has an instance key", s)
-	}
-	return AbsProviderConfig{inst.Stack, inst.Item.Config}, err
-}
-
-// ParseAbsProviderConfigInstance is like [ParseAbsProviderConfig] and takes the
-// key of an instance at the end.
+// ParseAbsProviderConfigInstance parses an address like
+// stack.a["k"].provider["registry.terraform.io/hashicorp/aws"].main["eu"].
 func ParseAbsProviderConfigInstance(s string) (AbsProviderConfigInstance, error) {
 	return parseWhole(s, "provider configuration", (*parser).providerConfigInstance)
-}
-
-// ParsePartialProviderConfigInstance is like [ParseAbsProviderConfigInstance]
-// and also accepts [*] as a key.
-func ParsePartialProviderConfigInstance(s string) (AbsProviderConfigInstance, error) {
-	return parsePartial(s, "provider configuration", (*parser).providerConfigInstance)
-}
-
-// ParseConfigProviderConfig parses the address of a provider configuration
-// without any key of an instance.
-func ParseConfigProviderConfig(s string) (ConfigProviderConfig, error) {
-	abs, err := ParseAbsProviderConfig(s)
-	if err == nil && abs.Stack.hasKeys() {
-		err = fmt.Errorf("not a provider configuration address: %q: %w", s, errKeys)
-	}
-	return ConfigOf(abs), err
-}
-
-// ParseProviderConfigRef parses a reference as it is written, like provider.aws.main.
-func ParseProviderConfigRef(s string) (ProviderConfigRef, error) {
-	return parseWhole(s, "provider configuration reference", func(p *parser) (ProviderConfigRef, error) {
-		localName, err := p.keywordAndName("provider")
-		if err != nil {
-			return ProviderConfigRef{}, err
-		}
-		name, err := p.name("the local name of the provider")
-		return ProviderConfigRef{localName, name}, err
-	})
 }
 
 func (p *parser) providerConfigInstance() (AbsProviderConfigInstance, error) {

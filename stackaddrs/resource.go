@@ -42,12 +42,6 @@ type ResourceInstance struct {
 	Key      InstanceKey
 }
 
-// ConfigResource is the configuration address of a resource inside a component.
-type ConfigResource struct {
-	Module   Module
-	Resource Resource
-}
-
 // DeposedKey tells apart the objects which a replacement left behind: eight
 // hexadecimal digits. The zero value stands for the current object.
 type DeposedKey string
@@ -67,29 +61,10 @@ type ResourceInstanceObject struct {
 	Deposed  DeposedKey
 }
 
-// Action is an action block in its module.
-type Action struct{ Type, Name string }
-
-// ActionInstance is the address of one action instance inside a component.
-type ActionInstance struct {
-	Module ModuleInstance
-	Action Action
-	Key    InstanceKey
-}
-
-// Config drops the instance keys.
-func (a ResourceInstance) Config() ConfigResource {
-	return ConfigResource{a.Module.Config(), a.Resource}
-}
-
 func (a Resource) String() string { return a.Mode.prefix() + a.Type + "." + a.Name }
+
 func (a ResourceInstance) String() string {
 	return a.Module.prefix() + a.Resource.String() + a.Key.String()
-}
-func (a ConfigResource) String() string { return a.Module.prefix() + a.Resource.String() }
-func (a Action) String() string         { return "action." + a.Type + "." + a.Name }
-func (a ActionInstance) String() string {
-	return a.Module.prefix() + a.Action.String() + a.Key.String()
 }
 
 // String returns the address of the instance; for deposed objects it goes on as
@@ -114,18 +89,6 @@ func (a ResourceInstance) Compare(b ResourceInstance) int {
 	return cmp.Or(a.Module.Compare(b.Module), a.Resource.Compare(b.Resource), a.Key.Compare(b.Key))
 }
 
-func (a ConfigResource) Compare(b ConfigResource) int {
-	return cmp.Or(a.Module.Compare(b.Module), a.Resource.Compare(b.Resource))
-}
-
 func (a ResourceInstanceObject) Compare(b ResourceInstanceObject) int {
 	return cmp.Or(a.Instance.Compare(b.Instance), cmp.Compare(a.Deposed, b.Deposed))
-}
-
-func (a Action) Compare(b Action) int {
-	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name))
-}
-
-func (a ActionInstance) Compare(b ActionInstance) int {
-	return cmp.Or(a.Module.Compare(b.Module), a.Action.Compare(b.Action), a.Key.Compare(b.Key))
 }

@@ -65,11 +65,7 @@ func (s *session) listState(stored *deployment.Stored, within func(stackaddrs.Ab
 			return err
 		}
 		for _, object := range objects {
-			line := component.Addr.String() + "." + object.Addr.String()
-			if object.Deposed != "" {
-				line += " (deposed object " + string(object.Deposed) + ")"
-			}
-			b.WriteString(line + "\n")
+			b.WriteString(object.In(component.Addr).String() + "\n")
 		}
 	}
 	s.stdout("%s", b.String())

@@ -150,10 +150,7 @@ func managedObjects(state *stackstate.State) (objectList, error) {
 			if object.Addr.Resource.Mode != stackaddrs.ManagedResource {
 				continue
 			}
-			address := component.Addr.String() + "." + object.Addr.String()
-			if object.Deposed != "" {
-				address += " (deposed object " + string(object.Deposed) + ")"
-			}
+			address := object.In(component.Addr).String()
 			list.addresses = append(list.addresses, address)
 			list.objects = append(list.objects, managedObject{object.ProviderName() + " " + object.Addr.Resource.Type, identityOf(object, address)})
 		}

@@ -42,6 +42,11 @@ type Object struct {
 	Dependencies []string // resource addresses, in the order of the document
 }
 
+// In returns the address of the object in the state of a component.
+func (o Object) In(component stackaddrs.AbsComponentInstance) stackaddrs.AbsResourceInstanceObject {
+	return stackaddrs.AbsResourceInstanceObject{Component: component, Item: stackaddrs.ResourceInstanceObject{Instance: o.Addr, Deposed: o.Deposed}}
+}
+
 // ProviderName returns the source address of the object's provider.
 func (o Object) ProviderName() string {
 	config, ok := ParseProviderConfig(o.Provider)
