@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	. "github.com/cairnstacks/cairn/promising"
 )
@@ -317,8 +318,10 @@ func TestPanicWithoutHandlerCrashes(t *testing.T) {
 	}
 	for how := range waits {
 		t.Run(how, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
 			for range 20 { // of those who could go ahead, not each does each time
-				cmd := exec.Command(os.Args[0], "-test.run=^TestPanicWithoutHandlerCrashes$")
+				cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestPanicWithoutHandlerCrashes$")
 				cmd.Env = append(os.Environ(), marker+"="+how)
 				out, err := cmd.CombinedOutput()
 				if _, ok := errors.AsType[*exec.ExitError](err); !ok {

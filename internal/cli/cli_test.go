@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
@@ -197,23 +198,23 @@ func TestInterrupts(t *testing.T) {
 	})}, dependencies{exit: func(status int) { exited <- status }})
 
 	ctx, cancel := context.WithCancelCause(t.Context())
-	signals := make(chan os.Signal)
+	signals := make(chan os.Signal, 2)
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
 		s.handleInterrupts(signals, make(chan struct{}), cancel, func() string { return "This will be lost." })
 	}()
 	signals <- os.Interrupt
-	<-ctx.Done()
+	testenv.Receive(t, "the first interrupt cancels", ctx.Done())
 	if cause := context.Cause(ctx); cause != errInterrupted {
 		t.Errorf("cause: %v", cause)
 	}
 	signals <- os.Interrupt
 	signals <- os.Interrupt
-	if status := <-exited; status != exitError {
+	if status := testenv.Receive(t, "the third interrupt ends the process", exited); status != exitError {
 		t.Errorf("exit code %d, want %d", status, exitError)
 	}
-	<-finished
+	testenv.Receive(t, "interrupts are no longer handled", finished)
 	mu.Lock()
 	defer mu.Unlock()
 	first, rest, ok := strings.Cut(stderr.String(), "This will be lost.")
@@ -228,7 +229,7 @@ func TestSignalGuard(t *testing.T) {
 	exits := make(chan guardPhase, 10)
 	guard := guardSignals(func(phase guardPhase) { exits <- phase })
 	guard.signals <- os.Interrupt
-	if phase := <-exits; phase != starting {
+	if phase := testenv.Receive(t, "the first signal ends the process", exits); phase != starting {
 		t.Errorf("exit in phase %d, want %d", phase, starting)
 	}
 	for _, phase := range []guardPhase{operating, ending} {
@@ -236,11 +237,13 @@ func TestSignalGuard(t *testing.T) {
 		for range 4 {
 			guard.signals <- os.Interrupt
 		}
-		for len(guard.signals) > 0 {
-			runtime.Gosched()
-		}
+		testenv.Within(t, "the guard has taken all signals", func() {
+			for len(guard.signals) > 0 {
+				runtime.Gosched()
+			}
+		})
 	}
-	if phase := <-exits; phase != ending {
+	if phase := testenv.Receive(t, "the third signal ends the process", exits); phase != ending {
 		t.Errorf("exit in phase %d, want %d", phase, ending)
 	}
 	guard.release()

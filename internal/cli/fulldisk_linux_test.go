@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -139,7 +138,7 @@ func (d *fullDisk) arguments(args ...string) []string {
 }
 
 func (d *fullDisk) run(args ...string) (output string, err error) {
-	cmd := exec.Command("unshare", d.arguments(args...)...)
+	cmd := testenv.Command(d.t, "unshare", d.arguments(args...)...)
 	cmd.Env = append(os.Environ(), d.env...)
 	var b bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &b, &b

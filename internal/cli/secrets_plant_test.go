@@ -103,7 +103,7 @@ func (p *planted) command(args []string) *exec.Cmd {
 	if slices.Contains([]string{"plan", "apply", "destroy"}, args[0]) && !slices.Contains(args, "p") {
 		args = append(args, "-var-file=secret.tfvars")
 	}
-	cmd := exec.Command("cairn", args...)
+	cmd := testenv.Command(p.t, "cairn", args...)
 	cmd.Dir, cmd.Env = p.dir, p.env
 	return cmd
 }

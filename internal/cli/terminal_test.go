@@ -20,6 +20,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // terminal is a pseudo-terminal in which cairn runs, with what is on its screen.
@@ -46,7 +48,7 @@ func startOnTerminal(t *testing.T, size pty.Winsize, environ []string, args ...s
 func startProgramOnTerminal(t *testing.T, size pty.Winsize, environ []string, program string, args ...string) *terminal {
 	t.Helper()
 	term := &terminal{t: t, changed: make(chan struct{}, 1), screen: vt10x.New(vt10x.WithSize(int(size.Cols), int(size.Rows)))}
-	term.cmd = exec.Command(program, args...)
+	term.cmd = testenv.Command(t, program, args...)
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); name != "CI" && name != "NO_COLOR" {
 			term.cmd.Env = append(term.cmd.Env, variable)
@@ -62,6 +64,7 @@ func startProgramOnTerminal(t *testing.T, size pty.Winsize, environ []string, pr
 	reading.Go(term.read)
 	t.Cleanup(func() {
 		_ = term.cmd.Process.Kill()
+		_ = term.cmd.Wait() // an error if the test has waited for it, too
 		_ = file.Close()
 		reading.Wait()
 	})

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,7 +40,7 @@ func newWork(t *testing.T) work {
 
 func (w work) git(args ...string) {
 	w.Helper()
-	cmd := exec.Command("git", append([]string{"-C", w.dir}, args...)...)
+	cmd := testenv.Command(w.T, "git", append([]string{"-C", w.dir}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.Fatalf("git %v: %v\n%s", args, err, out)
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // start runs a shell script in a set, and returns the lines that it prints and how it ended.
@@ -22,7 +24,7 @@ func start(t *testing.T, set *Set, script string) (lines *bufio.Scanner, ended <
 	out, in := io.Pipe()
 	done := make(chan error, 1)
 	go func() { // ends with the command
-		err := set.Run(Command{Program: "/bin/sh", Args: []string{"-c", script}, Stdout: in, Stderr: in, Dir: t.TempDir()})
+		err := set.Run(Command{Program: "/bin/sh", Args: []string{"-c", script}, Stdout: in, Stderr: in, Dir: t.TempDir(), Timeout: testenv.Patience})
 		done <- err
 		_ = in.Close()
 	}()
@@ -112,7 +114,7 @@ func TestForeground(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { // ends with the command
 		done <- set.Run(Command{
-			Program: "/bin/sh", Stdout: in, Foreground: true,
+			Program: "/bin/sh", Stdout: in, Foreground: true, Timeout: testenv.Patience,
 			Args: []string{"-c", `trap 'echo interrupted' INT; trap 'exit 4' TERM; echo ready; while :; do :; done`},
 		})
 		_ = in.Close()

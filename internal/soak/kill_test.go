@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // kinds of kills, by name.
@@ -22,8 +24,11 @@ var kinds = []struct {
 	{name: "cairn", kill: func(_ *life, run *running) bool { return run.signal(syscall.SIGKILL) }},
 	{name: "tree", kill: func(l *life, run *running) bool {
 		killed := run.signal(syscall.SIGKILL)
+		limit := time.Now().Add(testenv.Patience)
 		for len(processes(l.dir, "")) > 0 {
-			l.killAll()
+			if l.killAll(); time.Now().After(limit) {
+				l.fatalf("killed processes are still there after %s", testenv.Patience)
+			}
 		}
 		return killed
 	}},

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // childRoles are what the test binary does instead of testing when it is
@@ -128,7 +130,7 @@ func startChild(t *testing.T, role, location string, adjust ...func(*exec.Cmd)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(binary, location)
+	cmd := testenv.Command(t, binary, location)
 	cmd.Env = append(os.Environ(), childVariable+"="+role)
 	cmd.Stderr = os.Stderr
 	for _, f := range adjust {

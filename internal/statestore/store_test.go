@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // testStore is the contract of [Store]. Every kind of store passes it.
@@ -520,7 +522,7 @@ func testLockRace(t *testing.T, location string) {
 			})
 		}
 		close(start)
-		wg.Wait()
+		testenv.Within(t, "everybody has tried to lock", wg.Wait)
 		if len(won) != 1 {
 			t.Fatalf("round %d: %d goroutines have the lock, want 1", round, len(won))
 		}
@@ -684,7 +686,7 @@ func testConcurrentWrites(t *testing.T, location string) {
 			}
 		})
 	}
-	wg.Wait()
+	testenv.Within(t, "everybody has written", wg.Wait)
 	got := mustRead(t, s, "default")
 	if len(got.Records["shared"]) == 0 {
 		t.Error("shared record is missing")

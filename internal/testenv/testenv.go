@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package testenv gives tests what they need from outside: an engine, providers, a CLI configuration that keeps
-// Terraform off the network, git, symbolic links, the rights of root, and for benchmarks the processor time.
+// Terraform off the network, git, symbolic links, the rights of root, and for benchmarks the processor time. It also limits how
+// long they wait for processes and goroutines.
 //
 // Where something is missing that a developer may well do without, a test is skipped and says why. Where the variable
 // CI is set, it fails instead, so that nothing is skipped unseen there.

@@ -5,7 +5,6 @@ package testenv_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -32,7 +31,7 @@ terraform {
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(module), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(engine, "init", "-no-color")
+	cmd := testenv.Command(t, engine, "init", "-no-color")
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {

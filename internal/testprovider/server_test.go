@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // configured returns a provider with the given arguments, and with objects in a directory of the test.
@@ -252,7 +254,7 @@ func TestCalls(t *testing.T) {
 			record(Call{RPC: "ApplyResourceChange", Finished: true})
 		})
 	}
-	wg.Wait()
+	testenv.Within(t, "all calls are recorded", wg.Wait)
 	calls, err := ReadCalls(path)
 	if err != nil {
 		t.Fatal(err)

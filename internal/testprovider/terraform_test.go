@@ -69,8 +69,9 @@ func (w *workspace) write(t *testing.T, module string) {
 	}
 }
 
-func (w *workspace) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(w.engine, args...)
+func (w *workspace) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := testenv.Command(t, w.engine, args...)
 	cmd.Dir = w.dir
 	cmd.Env = w.env
 	return cmd
@@ -79,7 +80,7 @@ func (w *workspace) command(args ...string) *exec.Cmd {
 // must runs the engine, terraform or tofu, which has to succeed, and returns what it prints.
 func (w *workspace) must(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := w.command(args...).CombinedOutput()
+	out, err := w.command(t, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %s\n%s", strings.Join(args, " "), err, out)
 	}
@@ -89,7 +90,7 @@ func (w *workspace) must(t *testing.T, args ...string) string {
 // mustFail runs the engine, which has to fail with all of the wanted texts in its output, line breaks aside.
 func (w *workspace) mustFail(t *testing.T, args []string, want ...string) {
 	t.Helper()
-	out, err := w.command(args...).CombinedOutput()
+	out, err := w.command(t, args...).CombinedOutput()
 	if exit := new(exec.ExitError); !errors.As(err, &exit) {
 		t.Fatalf("%s: got error %v, want a failure\n%s", strings.Join(args, " "), err, out)
 	}
@@ -113,7 +114,7 @@ var (
 // output returns the root module's outputs as JSON by name, also after a plan that is in the file "tfplan".
 func (w *workspace) output(t *testing.T) map[string]any {
 	t.Helper()
-	cmd := w.command("output", "-json")
+	cmd := w.command(t, "output", "-json")
 	cmd.Stderr = os.Stderr
 	raw, err := cmd.Output()
 	if err != nil {
@@ -537,7 +538,7 @@ resource "fake_slow" "a" {
 }
 `)
 	gate := filepath.Join(w.dir, "gate")
-	cmd := w.command(append(slices.Clone(apply), "-var=gate="+gate)...)
+	cmd := w.command(t, append(slices.Clone(apply), "-var=gate="+gate)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {

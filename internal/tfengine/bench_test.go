@@ -38,7 +38,7 @@ func BenchmarkPlanAndApply(b *testing.B) {
 			for _, args := range [][]string{
 				{"plan", "-json", "-input=false", "-out=p", "-var-file=v.tfvars"}, {"apply", "-json", "-input=false", "p"},
 			} {
-				cmd := exec.Command(binary, args...)
+				cmd := testenv.Command(b, binary, args...)
 				cmd.Dir, cmd.Env = dir, env
 				if out, err := cmd.CombinedOutput(); err != nil {
 					b.Fatalf("%v: %s", err, out)

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,7 +69,7 @@ func exists(path string) bool {
 // waitFor waits until a file exists.
 func waitFor(t *testing.T, path string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), testenv.Patience)
 	defer cancel()
 	if !eventually(ctx, func() bool { return exists(path) }) {
 		t.Fatalf("%s did not appear", path)
@@ -136,7 +135,7 @@ func TestInterruptedApply(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	req := b.slowRequest(gate)
 	plan := b.plan(req)
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), testenv.Patience)
 	var waiter sync.WaitGroup
 	waiter.Go(func() {
 		eventually(ctx, func() bool { return exists(gate + ".reached") })
@@ -175,7 +174,7 @@ func killedApply(t *testing.T, b *bench, gate string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(executable, "-test.run=^TestMainApply$")
+	cmd := testenv.Command(t, executable, "-test.run=^TestMainApply$")
 	cmd.Env = append(os.Environ(), "CAIRN_TEST_APPLY="+b.stack, "CAIRN_TEST_GATE="+gate)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -437,7 +436,7 @@ func TestKilledEngineLeavesDoubts(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	req := b.slowRequest(gate)
 	plan := b.plan(req)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), testenv.Patience)
 	defer cancel()
 	var killer sync.WaitGroup
 	killer.Go(func() {
@@ -445,7 +444,7 @@ func TestKilledEngineLeavesDoubts(t *testing.T) {
 			killProcess(t, b)
 		}
 	})
-	result, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, req.Inputs))
+	result, diags := b.engine.Apply(ctx, applyRequest(req, plan.Plan, req.Inputs))
 	killer.Wait()
 	if !slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool { return strings.Contains(diag.Detail, "create fake_slow.second") }) {
 		t.Errorf("Apply: got %v, want that the object is named", diags)
@@ -472,7 +471,7 @@ func TestRecoverStateThatWasNotSaved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(executable, "-test.run=^TestMainApply$")
+	cmd := testenv.Command(t, executable, "-test.run=^TestMainApply$")
 	cmd.Env = append(os.Environ(), "CAIRN_TEST_APPLY="+b.stack, "CAIRN_TEST_GATE="+gate)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("other program: %v: %s", err, out)
@@ -515,7 +514,7 @@ func endOfProcess(t *testing.T, b *bench) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), testenv.Patience)
 	defer cancel()
 	if !eventually(ctx, func() bool { return !run.Running() }) {
 		t.Fatal("the process doesn't end")

@@ -5,6 +5,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,11 +14,13 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // script answers commands: the first entry whose key begins the command line counts.
@@ -346,7 +349,11 @@ func (w waiting) Run(ctx context.Context, command Command) (Output, error) {
 	if command.Args[0] != "apt-get" {
 		return Output{}, ctx.Err()
 	}
-	<-ctx.Done()
+	select {
+	case <-ctx.Done():
+	case <-time.After(testenv.Patience):
+		return Output{}, errors.New("the command is not ended")
+	}
 	if w.ended {
 		return Output{}, nil
 	}

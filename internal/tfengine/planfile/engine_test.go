@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,7 +77,7 @@ func (m *module) write(files map[string]string) {
 // run runs the engine and returns its standard output. Failing is allowed if mayFail.
 func (m *module) run(mayFail bool, args ...string) []byte {
 	m.t.Helper()
-	cmd := exec.Command(m.engine, args...)
+	cmd := testenv.Command(m.t, m.engine, args...)
 	cmd.Dir, cmd.Env = m.dir, m.env
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -9,13 +9,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // parentEnv makes the test binary the program that starts a process in the directory named by it, and is then killed.
@@ -49,7 +51,7 @@ func orphan(t *testing.T) Command {
 			t.Fatal(err)
 		}
 	}
-	parent := exec.Command(self)
+	parent := testenv.Command(t, self)
 	parent.Env = append(os.Environ(), parentEnv+"="+dir)
 	out, err := parent.StdoutPipe()
 	if err != nil {
@@ -201,11 +203,15 @@ func testOrphans(t *testing.T, before func(Command)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := os.Open(fifo)
+	var r *os.File
+	testenv.Within(t, "the process opens the pipe", func() { r, err = os.Open(fifo) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()                                    //nolint:errcheck // only read
+	defer r.Close() //nolint:errcheck // only read
+	if err := r.SetReadDeadline(time.Now().Add(testenv.Patience)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := r.Read(make([]byte, 1)); err != nil { // the child is there
 		t.Fatal(err)
 	}
@@ -213,7 +219,8 @@ func testOrphans(t *testing.T, before func(Command)) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := started.cmd.Wait(); err == nil {
+	testenv.Within(t, "the killed process has ended", func() { err = started.cmd.Wait() })
+	if err == nil {
 		t.Error("the process was not killed")
 	}
 	before(c)
@@ -227,7 +234,7 @@ func testOrphans(t *testing.T, before func(Command)) {
 	if p.Run().Running() {
 		t.Error("the process is running after it was killed")
 	}
-	if n, err := r.Read(make([]byte, 1)); n != 0 || err == nil {
+	if n, err := r.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("Read = %d, %v; want the end of the file", n, err)
 	}
 }

@@ -48,6 +48,11 @@ func run(t *testing.T, c Command, onEvent func(Event)) *Result {
 
 func wait(t *testing.T, ctx context.Context, p *Process, onEvent func(Event)) *Result {
 	t.Helper()
+	limit := time.AfterFunc(testenv.Patience, func() {
+		t.Errorf("the process has not ended after %s, and is killed", testenv.Patience)
+		_ = p.Kill() // Wait says what comes of it
+	})
+	defer limit.Stop()
 	result, err := p.Wait(ctx, onEvent)
 	if err != nil {
 		t.Fatal(err)

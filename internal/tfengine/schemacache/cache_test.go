@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 func someSchemas(size int) Schemas {
@@ -145,7 +147,7 @@ func TestConcurrentWriters(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	testenv.Within(t, "everybody has written and read", all.Wait)
 	check(t, cache.Load("k"), want)
 	left, err := filepath.Glob(filepath.Join(cache.dir, temporaryPrefix+"*"))
 	if err != nil || len(left) > 0 {
