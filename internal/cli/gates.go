@@ -7,15 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
-	"github.com/cairnstacks/cairn/internal/format/cairnfile"
-	"github.com/cairnstacks/cairn/internal/format/terramate"
-	"github.com/cairnstacks/cairn/internal/format/terrateam"
-	"github.com/cairnstacks/cairn/internal/gitdiff"
+	"github.com/cairnstacks/cairn/internal/format"
 	"github.com/cairnstacks/cairn/internal/show"
 )
 
@@ -101,60 +98,65 @@ func (o *gateOptions) check(s *session) error {
 	return nil
 }
 
-// gates are what goes through gates, from a workspace file or a configuration of gates.
+// gates are what goes through gates.
 type gates struct {
-	place
+	fleet.Place
 	session    *session
 	mode       rollout.Mode
 	options    gateOptions
 	parallel   int
 	work       *rollout.Work
-	repository *gitdiff.Repository // nil if it does not matter what has changed
-	diff       *gitdiff.Diff       // the same; of a workspace file, which has its own reasons, nil
+	changes    *fleet.Changes // nil if it does not matter what has changed
 	diags      hcl.Diagnostics
 	output     *show.Output // while it runs
 	unanswered bool         // the input has ended: who is asked cannot answer any more
 	consents                // what was asked and answered
 }
 
+// openGates reads what there is to do of the file that says what stacks wait for.
 func (s *session) openGates(ctx context.Context, mode rollout.Mode, o gateOptions) (*gates, error) {
-	at, err := o.tree.place()
+	request, err := o.tree.request()
 	if err != nil {
 		return nil, err
 	}
-	g := &gates{place: at, session: s, mode: mode, options: o, parallel: max(int(o.parallelOption), 1)}
-	if cairnfile.Exists(g.root) {
-		if terrateam.Exists(g.root) {
-			s.note("There are both %s and %s: the former is used.\n", cairnfile.FileName, terrateam.ConfigFile)
-		}
-		return g, g.fromWorkspace(ctx)
+	if format.Both(request.Root) {
+		s.note("There are both %s and %s: the former is used.\n", format.File, format.GateFile)
 	}
-	err = g.fromConfig(ctx)
-	if errors.Is(err, terrateam.ErrNoConfig) {
-		from, what := "roots", "all directories with a stack or a root module"
-		if hasStackBlocks(g.root) {
-			from, what = "dirs", "the stack directories that there are"
-		}
-		return nil, fail("No gates", "There is neither a file %s nor %s in %s, which say what stacks there are and what they wait for. "+
-			"Add one, or name the repository with -root=DIR; \"cairn order convert -from=%s > %s\" writes one for %s.",
-			cairnfile.FileName, terrateam.ConfigFile, shownDir(g.root), from, cairnfile.FileName, what)
+	work, err := format.OpenWork(ctx, request, mode)
+	if errors.Is(err, format.ErrNoGates) {
+		return nil, noGates(request.Root)
 	}
-	return g, err
+	if err != nil {
+		return nil, changeProblem(err)
+	}
+	g := &gates{
+		Place: request.Place, session: s, mode: mode, options: o, work: work.Work, changes: work.Changes, diags: work.Diags,
+		parallel: int(o.parallelOption),
+	}
+	if g.parallel == 0 {
+		g.parallel = max(work.Parallel, 1)
+	}
+	return g, nil
 }
 
-// hasStackBlocks tells whether a tree has stack directories of which a file says that they are.
-func hasStackBlocks(root string) bool {
-	tree, _ := terramate.Load(root) //nolint:errcheck // whoever uses the tree reports what is wrong with it
-	return tree != nil && slices.ContainsFunc(tree.Stacks, func(s *terramate.Stack) bool { return s.Range.Start.Line > 0 })
+// noGates says how to get a file that says what stacks wait for.
+func noGates(root string) error {
+	from, what := "roots", "all directories with a stack or a root module"
+	if format.HasStackBlocks(root) {
+		from, what = "dirs", "the stack directories that there are"
+	}
+	return fail("No gates", "There is neither a file %s nor %s in %s, which say what stacks there are and what they wait for. "+
+		"Add one, or name the repository with -root=DIR; \"cairn order convert -from=%s > %s\" writes one for %s.",
+		format.File, format.GateFile, shownDir(root), from, format.File, what)
 }
 
 // checkStates refuses stacks that share a state, as what one of them plans, the other one changes, and those in a state that is not theirs.
-func (g *gates) checkStates() error {
-	if one, other := g.work.SharingState(); one != nil {
+func checkStates(work *rollout.Work) error {
+	if one, other := work.SharingState(); one != nil {
 		return fail("Two stacks with one state", "The stacks %q and %q are both in %s, with the same state: what one of them plans, the other one would change. "+
 			"Nothing was run. Give each a deployment (a stack of the Terraform Stacks language) or a workspace (a plain root module) of its own.", one.Name, other.Name, other.Path)
 	}
-	if u, selected := g.work.OtherWorkspace(); u != nil {
+	if u, selected := work.OtherWorkspace(); u != nil {
 		return fail("Another workspace is selected", "In %s the workspace %q is selected, but nothing says that %q is meant to be in it. Nothing was run. "+
 			"Name it as the workspace of that in the configuration, or go back to the default one: \"terraform workspace select default\" in this directory, or the same with tofu.",
 			u.Path, selected, u.Name)
@@ -165,7 +167,7 @@ func (g *gates) checkStates() error {
 // command does what was asked for.
 func (g *gates) command(ctx context.Context) (int, error) {
 	s := g.session
-	if err := g.checkStates(); err != nil {
+	if err := checkStates(g.work); err != nil {
 		return 0, err
 	}
 	if g.options.dryRun && s.options.json {
@@ -193,8 +195,8 @@ func (g *gates) command(ctx context.Context) (int, error) {
 
 // checkDirty refuses to act on changes that only this working copy has.
 func (g *gates) checkDirty(ctx context.Context) error {
-	if g.repository == nil || g.options.allowDirty || g.mode == rollout.PlanOnly {
+	if g.changes == nil || g.options.allowDirty || g.mode == rollout.PlanOnly {
 		return nil
 	}
-	return refuseDirty(ctx, g.repository)
+	return refuseDirty(ctx, g.changes.Repository)
 }

@@ -39,7 +39,7 @@ func (g *gates) writeSteps() {
 			u := g.work.Units[unit]
 			name := u.Name
 			if u.Stack == "" && u.Kind != rollout.Command {
-				name = g.shown(u.Path)
+				name = g.Shown(u.Path)
 			}
 			switch {
 			case g.options.tree.changed:

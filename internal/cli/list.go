@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -37,11 +40,11 @@ Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the 
 			if why && !options.changed {
 				return 0, fail("Option without another", "The option -why says why stacks have changed: add -changed.")
 			}
-			opened, err := s.openStacks(ctx, options)
+			src, err := s.openStacks(ctx, options)
 			if err != nil {
 				return 0, err
 			}
-			l, err := opened.listed(runOrder)
+			l, err := listingOf(src, runOrder)
 			if err != nil {
 				return 0, err
 			}
@@ -56,6 +59,39 @@ Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the 
 			return exitOK, nil
 		},
 	}
+}
+
+// listing is what cairn list shows.
+type listing struct {
+	stacks []listedStack
+	base   *listBase      // nil if it does not matter what has changed
+	gone   []gitdiff.Gone // the same
+	diags  hcl.Diagnostics
+}
+
+// listingOf lists what is selected, by name or as it is run.
+func listingOf(src *fleet.Source, inOrder bool) (listing, error) {
+	l := listing{diags: src.Diags}
+	units := src.Listed()
+	if inOrder {
+		o, err := orderingOf(src)
+		if err != nil {
+			return l, err
+		}
+		l.diags, units = o.diags, src.Order.Sequence()
+	}
+	for _, unit := range units {
+		l.stacks = append(l.stacks, listedStack{
+			shown: unit.Name,
+			Path:  unit.Path, Directory: unit.Directory, ID: unit.ID, Name: unit.Title, Description: unit.Description, Tags: append([]string{}, unit.Tags...),
+			Reasons: unit.Reasons, Wanted: unit.Wanted,
+			Type: string(unit.Kind), Deployment: unit.Deployment, Workspace: unit.Workspace, Groups: unit.Groups,
+		})
+	}
+	if c := src.Changes; c != nil {
+		l.base, l.gone = &listBase{c.Base, c.Commit}, c.Gone
+	}
+	return l, nil
 }
 
 func (s *session) writeList(l listing, why bool) {
@@ -160,5 +196,3 @@ func (s *session) listDocument(l listing) stackList {
 		Diagnostics: diagnostic.All(l.diags, s.sources()),
 	}
 }
-
-func baseOf(diff *gitdiff.Diff) *listBase { return &listBase{diff.Base, diff.Commit} }

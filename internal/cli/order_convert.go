@@ -130,17 +130,17 @@ func (s *session) convert(o convertOptions, args []string) (convert.Result, hcl.
 		return convert.Result{}, nil, err
 	}
 	if o.from == "workspace" {
-		if !cairnfile.Exists(at.root) {
-			return convert.Result{}, nil, fail("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", cairnfile.FileName, shownDir(at.root))
+		if !cairnfile.Exists(at.Root) {
+			return convert.Result{}, nil, fail("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", cairnfile.FileName, shownDir(at.Root))
 		}
-		model, diags := cairnfile.Load(at.root)
+		model, diags := cairnfile.Load(at.Root)
 		if diags.HasErrors() {
 			return convert.Result{}, diags, nil
 		}
 		result, moreDiags := targets[o.to](model)
 		return result, diags.Extend(moreDiags), nil
 	}
-	result, diags, err := sources[o.from](s, at.root, o, args)
+	result, diags, err := sources[o.from](s, at.Root, o, args)
 	if err != nil || diags.HasErrors() {
 		return result, diags, err
 	}

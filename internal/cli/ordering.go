@@ -12,7 +12,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/format/cairnfile"
+	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/format"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
 	orderproblem "github.com/cairnstacks/cairn/internal/problem"
@@ -49,15 +50,83 @@ func (s *session) openOrdering(ctx context.Context, options treeOptions) (*order
 	if err := options.plugins.alone(); err != nil {
 		return nil, err
 	}
-	opened, err := s.openStacks(ctx, options)
+	src, err := s.openStacks(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	return opened.ordered()
+	if options.phases && (src.Order == nil || !src.Order.Phased) {
+		return nil, noPhases()
+	}
+	return orderingOf(src)
+}
+
+// orderingOf puts what there is in order.
+//
+// Errors: what is wrong with the order.
+func orderingOf(src *fleet.Source) (*ordering, error) {
+	diags := append(src.Diags[:len(src.Diags):len(src.Diags)], src.OrderDiags...)
+	of := src.Order
+	if of == nil {
+		return nil, diags
+	}
+	o := &ordering{
+		graph: of.Graph, rule: of.Rule, selected: of.Selected, name: func(n int) string { return of.Steps[n].Name },
+		find: findUnit(src), diags: diags,
+	}
+	if src.Changes != nil {
+		o.repository = src.Changes.Repository
+	}
+	for _, group := range of.Groups {
+		o.groups = append(o.groups, show.Group(group))
+	}
+	if of.Kinds {
+		o.kind = func(n int) show.Kind { return kindOf(of.Steps[n]) }
+	}
+	return o, nil
+}
+
+// kindOf is the kind of a step in pictures.
+func kindOf(step fleet.Step) show.Kind {
+	switch {
+	case step.Unit == nil:
+		return ""
+	case step.Unit.Task != nil:
+		return show.TaskKind
+	case step.Phase != "":
+		return show.Kind(step.Phase)
+	}
+	return show.StackKind
+}
+
+// findUnit finds the nodes of units by their names, by their directories from here or from the root, and by their ids.
+func findUnit(src *fleet.Source) func(name string) (int, error) {
+	steps := src.Order.Steps
+	f := finder{what: src.What, names: make([]string, len(steps)), dirs: make([]string, len(steps)), below: src.Below}
+	for n, step := range steps {
+		if step.Unit == nil {
+			continue
+		}
+		f.names[n] = step.Unit.Name
+		if step.Unit.ID != "" {
+			if f.ids == nil {
+				f.ids = make([]string, len(steps))
+			}
+			f.ids[n] = step.Unit.ID
+		}
+		if step.Unit.Task == nil {
+			f.dirs[n] = step.Unit.Path
+		}
+	}
+	return func(name string) (int, error) {
+		if slices.Contains(src.GroupNames, name) {
+			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Group instead of a stack", "%q is a group. Name a stack or task in it, or that waits for it.", name)}
+		}
+		return f.find(name)
+	}
 }
 
 func noPhases() error {
-	return fail("No phases", "The option -phases is about stacks of a file %s, which are planned and applied; here is none. Leave it out.", cairnfile.FileName)
+	return fail("No phases", "The option -phases is about stacks of a file %s, which are planned and applied; here is none. Leave it out.", format.File)
 }
 
 // finder finds nodes by what users call them. The positions in its slices are numbers of nodes.

@@ -59,11 +59,11 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			if err := o.check(); err != nil {
 				return 0, err
 			}
-			opened, err := s.openStacks(ctx, o.tree)
+			src, err := s.openStacks(ctx, o.tree)
 			if err != nil {
 				return 0, err
 			}
-			return opened.runIn(ctx, o)
+			return s.runIn(ctx, src, o)
 		},
 	}, runPlanCommand(), runApplyCommand(), runDestroyCommand(), runStatesCommand())
 }

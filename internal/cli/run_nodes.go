@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/show"
@@ -30,6 +31,54 @@ type nodesRun struct {
 	display   *runDisplay
 	terminal  bool
 	times     []show.Times // by node
+}
+
+// runIn runs a command in the selected units, and the tasks among them.
+func (s *session) runIn(ctx context.Context, src *fleet.Source, options runOptions) (int, error) {
+	if src.Work != nil {
+		if err := checkStates(src.Work); err != nil {
+			return 0, err
+		}
+	}
+	o, err := orderingOf(src)
+	if err != nil {
+		return 0, err
+	}
+	of := src.Order
+	if options.parallelOption == 0 && of.Parallel > 0 {
+		options.parallel = of.Parallel
+	}
+	done := make([]bool, of.Graph.Len()) // what has run counts as changed
+	changed := func(n int) bool { return done[n] }
+	graphOptions := order.RunOptions{Parallel: options.parallel, Limits: of.Limits}
+	switch {
+	case options.reverse:
+		// What tasks do is not undone by doing it once more.
+		o.graph, o.selected = of.Graph.Reverse(), make(order.Selection, len(of.Steps))
+		for n, step := range of.Steps {
+			o.selected[n] = of.Selected.Has(n) && step.Unit != nil && step.Unit.Task == nil
+		}
+	case of.Decide != nil:
+		graphOptions.Decide = of.Decide(changed)
+	}
+	return s.runNodes(ctx, o, options, graphOptions, func(n int) nodeWork {
+		unit := of.Steps[n].Unit
+		done[n] = true // read only by what waits for it, and then only if it has succeeded
+		return unitWork(unit, options, unit.Task != nil && of.Reacts(n, changed))
+	})
+}
+
+// unitWork is what is run in a unit: the command of a task, in everything else that of the user.
+func unitWork(unit *fleet.Unit, options runOptions, reacts bool) nodeWork {
+	env := append(os.Environ(), unit.Env...)
+	if unit.Task != nil {
+		return nodeWork{unit.Task.Job(unit.Dir, env, reacts), unit.Task.Command}
+	}
+	command := process.Command{Program: options.program, Args: options.command[1:], Dir: unit.Dir}
+	if len(unit.Env) > 0 {
+		command.Env = env
+	}
+	return nodeWork{shown: options.command, Job: process.Job{Command: command}}
 }
 
 // runNodes runs nodes in their order and sums up.

@@ -12,54 +12,37 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/fleet/rollout"
-	"github.com/cairnstacks/cairn/internal/format/cairnfile"
-	"github.com/cairnstacks/cairn/internal/format/terrateam"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/format"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	orderproblem "github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// stacks are what there is to list, to put in order and to run commands in, with what is selected of it: the stacks and tasks of a
-// workspace file, those of a tree of directories, or the directories of a configuration of gates.
-type stacks interface {
-	// ordered puts them in order.
-	ordered() (*ordering, error)
-
-	// listed lists what is selected, by name or as it is run.
-	listed(inOrder bool) (listing, error)
-
-	// runIn runs a command in what is selected, and returns the exit code.
-	runIn(ctx context.Context, o runOptions) (int, error)
-}
-
-var _, _, _ stacks = (*openedWorkspace)(nil), (*stackTree)(nil), (*gates)(nil)
-
-// listing is what cairn list shows.
-type listing struct {
-	stacks []listedStack
-	base   *listBase      // nil if it does not matter what has changed
-	gone   []gitdiff.Gone // the same
-	diags  hcl.Diagnostics
-}
-
-// openStacks reads the workspace file if there is one, else the tree of stacks, else the configuration of gates.
-func (s *session) openStacks(ctx context.Context, o treeOptions) (stacks, error) {
-	at, err := o.place()
+// openStacks reads what there is to list, to put in order and to run commands in, whatever the format, with what is selected of it.
+func (s *session) openStacks(ctx context.Context, o treeOptions) (*fleet.Source, error) {
+	request, err := o.request()
 	if err != nil {
 		return nil, err
 	}
-	if cairnfile.Exists(at.root) {
-		return s.openWorkspace(ctx, at, o, func(m *cairnfile.Model) (*cairnfile.Graph, hcl.Diagnostics) { return m.Graph(o.phases) })
+	src, err := format.Open(ctx, request)
+	for name, file := range src.Files {
+		s.files[name] = file
 	}
-	tree, err := s.loadTree(at, o)
 	if err != nil {
-		return nil, err
+		return nil, changeProblem(err)
 	}
-	if len(tree.Stacks) == 0 && terrateam.Exists(at.root) {
-		return s.openGates(ctx, rollout.ApplyAll, gateOptions{tree: o})
+	if src.Empty {
+		src.Diags = src.Diags.Append(noStacks(request.Root))
 	}
-	return tree, tree.choose(ctx, o)
+	return src, nil
+}
+
+// noStacks says what a tree without stacks lacks.
+func noStacks(root string) *hcl.Diagnostic {
+	return failure.Warning("No stacks", "There is no stack in %s: no directory with files *.tfcomponent.hcl, or with a stack block in *.tm.hcl or *.tsk.hcl. "+
+		"Plain root modules are named in a file %s; \"cairn order convert -from=roots > %[2]s\" writes one.", shownDir(root), format.File)
 }
 
 // treeOptions choose stacks of a tree.
@@ -96,36 +79,44 @@ func shownDir(dir string) string {
 	return dir
 }
 
-// place is where stacks are, and where the user is.
-type place struct {
-	root  string // directory of the tree, relative to the current one where it can be
-	below string // the current directory, from the root; "" if it is not in it
+// request asks a format for what the options mean.
+func (o *treeOptions) request() (fleet.Request, error) {
+	r := fleet.Request{Changed: o.changed, Base: o.base, Phases: o.phases}
+	var err error
+	if r.Place, err = o.place(); err != nil {
+		return r, err
+	}
+	if r.TagFilter, err = o.tagFilter(); err != nil {
+		return r, err
+	}
+	r.Query, err = tagQuery(o.query)
+	return r, err
 }
 
 // place finds the root that the options mean.
-func (o *treeOptions) place() (place, error) {
+func (o *treeOptions) place() (fleet.Place, error) {
 	if o.base != "" && !o.changed {
-		return place{}, fail("Option without another", "The option -base is about what has changed: add -changed.")
+		return fleet.Place{}, fail("Option without another", "The option -base is about what has changed: add -changed.")
 	}
 	current, err := os.Getwd()
 	if err != nil {
-		return place{}, err
+		return fleet.Place{}, err
 	}
-	at := place{root: o.root}
-	if at.root == "" {
+	at := fleet.Place{Root: o.root}
+	if at.Root == "" {
 		top := repositoryTop(current)
-		if at.root, err = filepath.Rel(current, top); err != nil {
-			return place{}, err
+		if at.Root, err = filepath.Rel(current, top); err != nil {
+			return fleet.Place{}, err
 		}
-	} else if info, err := os.Stat(at.root); err != nil || !info.IsDir() {
-		return place{}, fail("Directory cannot be used", "The option -root names no directory: %s.", at.root)
+	} else if info, err := os.Stat(at.Root); err != nil || !info.IsDir() {
+		return fleet.Place{}, fail("Directory cannot be used", "The option -root names no directory: %s.", at.Root)
 	}
-	abs, err := filepath.Abs(at.root)
+	abs, err := filepath.Abs(at.Root)
 	if err != nil {
-		return place{}, err
+		return fleet.Place{}, err
 	}
 	if rel, err := filepath.Rel(abs, current); err == nil && filepath.IsLocal(rel) {
-		at.below = path.Join("/", filepath.ToSlash(rel))
+		at.Below = path.Join("/", filepath.ToSlash(rel))
 	}
 	return at, nil
 }
@@ -177,16 +168,6 @@ func tagQueries(option string, texts []string) ([]tagquery.Terms, error) {
 		queries = append(queries, query)
 	}
 	return queries, nil
-}
-
-// diffOf asks git what has changed in a tree since the base of the options.
-func (o *treeOptions) diffOf(ctx context.Context, root string) (*gitdiff.Repository, *gitdiff.Diff, error) {
-	repository, err := gitdiff.Open(ctx, root)
-	if err != nil {
-		return nil, nil, changeProblem(err)
-	}
-	diff, err := repository.Diff(ctx, o.base)
-	return repository, diff, changeProblem(err)
 }
 
 // changeProblem makes a diagnostic of an error of change detection.

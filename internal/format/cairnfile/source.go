@@ -1,0 +1,160 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cairnfile
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+// opened is what a workspace file says, and what a request selects of it.
+type opened struct {
+	*Graph
+	root     string // absolute path
+	selected Selected
+	modified *Changes       // nil if it does not matter what has changed
+	changes  *fleet.Changes // the same
+	diags    hcl.Diagnostics
+}
+
+// openSelected reads the workspace file in the root of a request and selects of the graph that is made of it.
+func openSelected(ctx context.Context, r fleet.Request, graphOf func(*Model) (*Graph, hcl.Diagnostics)) (*opened, error) {
+	model, diags := Load(r.Root)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	graph, moreDiags := graphOf(model)
+	diags = diags.Extend(moreDiags)
+	if moreDiags.HasErrors() {
+		return nil, diags
+	}
+	root, err := filepath.Abs(r.Root)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := r.Diff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := &opened{Graph: graph, root: root, changes: changes, diags: diags}
+	if changes != nil {
+		if o.modified, err = model.Changes(ctx, r.Root, changes.Diff); err != nil {
+			return nil, err
+		}
+		changes.Gone, o.diags = o.modified.Gone, o.diags.Extend(o.modified.Notes)
+	}
+	o.selected = model.Select(Filter{
+		Below: r.Below, TagFilter: r.TagFilter, Changes: o.modified,
+		Only: func(leaf *Leaf) bool { return r.Query.Match(leaf.Subject()) },
+	})
+	return o, nil
+}
+
+// Open reads the workspace file in the root of a request, and returns its stacks and tasks with what the request selects.
+func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
+	o, err := openSelected(ctx, r, func(m *Model) (*Graph, hcl.Diagnostics) { return m.Graph(r.Phases) })
+	if err != nil {
+		return nil, err
+	}
+	src := &fleet.Source{Place: r.Place, What: "stack or task", Selected: map[*fleet.Unit]bool{}, Changes: o.changes, Diags: o.diags}
+	units := map[*Leaf]*fleet.Unit{}
+	for _, leaf := range o.Model.Leaves {
+		unit := o.fleetUnit(leaf, r.Root)
+		units[leaf] = unit
+		src.Units, src.Selected[unit] = append(src.Units, unit), o.selected.Leaves[leaf]
+	}
+	slices.SortFunc(src.Units, func(a, b *fleet.Unit) int { return cmp.Compare(a.Name, b.Name) })
+	src.Order = &fleet.Order{
+		Graph: o.Graph.Graph, Rule: o.Model.Rule(), Steps: make([]fleet.Step, o.Len()), Selected: make(order.Selection, o.Len()),
+		Groups: o.groups(), Phased: r.Phases, Kinds: true, Parallel: o.Model.Parallel, Limits: o.Limits(), Decide: o.Decide, Reacts: o.Reacts,
+	}
+	for n, step := range o.Steps {
+		src.Order.Steps[n] = fleet.Step{Unit: units[step.Leaf], Name: o.Node(n).Name}
+		if step.Phase != Whole {
+			src.Order.Steps[n].Phase = phaseOf[step.Phase]
+		}
+		src.Order.Selected[n] = o.selected.Leaves[step.Leaf]
+	}
+	for _, group := range src.Order.Groups {
+		src.GroupNames = append(src.GroupNames, group.Name)
+	}
+	return src, nil
+}
+
+// OpenWork reads the workspace file in the root of a request, and returns what is to be done of what it selects.
+func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
+	o, err := openSelected(ctx, r, func(m *Model) (*Graph, hcl.Diagnostics) {
+		if mode == rollout.Destroy {
+			return m.DestroyGraph()
+		}
+		return m.Graph(true)
+	})
+	if err != nil {
+		return nil, err
+	}
+	options := RolloutOptions{
+		Root: o.root, Selected: o.selected.Leaves, Tasks: mode == rollout.ApplyAll,
+		Reasons: func(leaf *Leaf) []string {
+			if o.modified == nil {
+				return []string{"everything is asked for"}
+			}
+			return o.selected.Why(leaf)
+		},
+	}
+	if o.modified != nil {
+		options.ByOutputs = o.modified.ByOutputs
+	}
+	return &fleet.Work{Work: o.Rollout(options), Parallel: max(o.Model.Parallel, 1), Changes: o.changes, Diags: o.diags}, nil
+}
+
+// groups returns the groups as they are written, with the nodes of what they hold.
+func (g *Graph) groups() []fleet.Group {
+	var groups []fleet.Group
+	for _, block := range g.Model.Blocks {
+		if block.Type != GroupType {
+			continue
+		}
+		group := fleet.Group{Name: block.Name}
+		for n, step := range g.Steps {
+			if step.Leaf != nil && slices.Contains(step.Leaf.Groups, block) {
+				group.Nodes = append(group.Nodes, n)
+			}
+		}
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// fleetUnit returns a leaf as a unit, with what programs that run in it need.
+func (o *opened) fleetUnit(leaf *Leaf, root string) *fleet.Unit {
+	dir := filepath.Join(root, filepath.FromSlash(leaf.Dir()))
+	unit := &fleet.Unit{
+		Name: leaf.Name, Title: leaf.Name, Kind: rollout.Command, Path: path.Join("/", leaf.Dir()), Directory: filepath.ToSlash(dir), Dir: dir,
+		Description: leaf.Description, Tags: leaf.Tags, Env: leaf.Environ(),
+		Reasons: o.selected.Reasons[leaf], Wanted: o.selected.Wanted[leaf].Text,
+	}
+	for _, group := range leaf.Groups {
+		unit.Groups = append(unit.Groups, group.Name)
+	}
+	if leaf.Task != nil {
+		unit.Task = &leaf.Task.Task
+		return unit
+	}
+	unit.Kind, unit.Deployment, unit.Workspace = rollout.Kind(leaf.Stack.Kind), leaf.Stack.Deployment, leaf.Stack.Workspace
+	unit.Env = append(unit.Env, VarFilesEnviron(leaf.VarFiles(o.root), os.Getenv)...)
+	if unit.Workspace != "" {
+		unit.Env = append(unit.Env, "TF_WORKSPACE="+unit.Workspace)
+	}
+	return unit
+}

@@ -1,0 +1,123 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package terrateam
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+// OpenWork reads the configuration in the root of a request, and returns what is to be done of what it selects.
+//
+// Errors: [ErrNoConfig].
+func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
+	layout, diags, err := Load(r.Root)
+	if err == nil && diags.HasErrors() {
+		err = diags
+	}
+	if err != nil {
+		return nil, err
+	}
+	causes := layout.All("everything is asked for")
+	changes, err := r.Diff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if changes != nil {
+		if causes, err = layout.Changed(r.Root, changes.Diff); err != nil {
+			return nil, err
+		}
+	}
+	only := layout.Only(Filter{Below: r.Below, TagFilter: r.TagFilter, Query: r.Query})
+	change := layout.Change(causes, ChangeOptions{Destroy: mode == rollout.Destroy, Only: only})
+	work, moreDiags := change.Rollout(RolloutOptions{Root: r.Root, Name: r.Shown})
+	if moreDiags.HasErrors() {
+		return nil, moreDiags
+	}
+	diags = diags.Extend(layout.Hidden(os.Environ()))
+	if mode == rollout.ApplyAll {
+		diags = diags.Extend(change.Unchecked())
+	}
+	return &fleet.Work{Work: work, Changes: changes, Diags: diags}, nil
+}
+
+// Open reads the configuration in the root of a request, and returns its directories with what the request selects.
+//
+// Errors: [ErrNoConfig].
+func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
+	w, err := OpenWork(ctx, r, rollout.ApplyAll)
+	if err != nil {
+		return nil, err
+	}
+	src := &fleet.Source{Place: r.Place, What: "directory", Selected: map[*fleet.Unit]bool{}, Changes: w.Changes, Diags: w.Diags, Work: w.Work}
+	units := make([]*fleet.Unit, len(w.Units))
+	for i := range w.Units {
+		units[i] = unitOf(&w.Units[i], r, w.Changes != nil)
+	}
+	for _, i := range w.Chosen() {
+		src.Units = append(src.Units, units[i])
+		src.Selected[units[i]] = true
+	}
+	slices.SortFunc(src.Units, func(a, b *fleet.Unit) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Workspace, b.Workspace))
+	})
+	src.Order = orderOf(w, units, r.Phases)
+	return src, nil
+}
+
+// orderOf is the order of directories, or with phases of their plans and applies.
+func orderOf(w *fleet.Work, units []*fleet.Unit, phases bool) *fleet.Order {
+	o := &fleet.Order{
+		Graph: w.Graph, Rule: w.Rule, Steps: make([]fleet.Step, w.Graph.Len()), Selected: make(order.Selection, w.Graph.Len()),
+		Phased: phases, Kinds: phases, Limits: w.AllLimits(),
+	}
+	groups := map[string]int{}
+	for n, step := range w.Steps {
+		if step.Phase == "" {
+			o.Steps[n].Name = w.Graph.Node(n).Name
+			continue
+		}
+		if !phases && step.Phase == rollout.Plan {
+			continue
+		}
+		unit := units[step.Unit]
+		o.Selected[n] = w.Selected.Has(n)
+		o.Steps[n] = fleet.Step{Unit: unit, Name: unit.Name}
+		if phases {
+			o.Steps[n] = fleet.Step{Unit: unit, Name: string(step.Phase) + " " + unit.Name, Phase: step.Phase}
+		}
+		at, known := groups[unit.Title]
+		if !known {
+			at = len(o.Groups)
+			groups[unit.Title] = at
+			o.Groups = append(o.Groups, fleet.Group{Name: unit.Title})
+		}
+		o.Groups[at].Nodes = append(o.Groups[at].Nodes, n)
+	}
+	return o
+}
+
+func unitOf(u *rollout.Unit, r fleet.Request, changed bool) *fleet.Unit {
+	unit := &fleet.Unit{
+		Name: u.Name, Title: u.Stack, Kind: u.Kind, Path: path.Join("/", u.Path), Directory: r.Shown(u.Path), Dir: u.Dir,
+		Tags: u.Tags, Workspace: u.Workspace, Env: append(slices.Clone(u.Env), "CAIRN_STACK="+u.Stack),
+	}
+	if u.Workspace != "" {
+		unit.Env = append(unit.Env, "TF_WORKSPACE="+u.Workspace)
+	}
+	if changed {
+		for _, reason := range u.Reasons {
+			unit.Reasons = append(unit.Reasons, gitdiff.Reason{Kind: gitdiff.Gate, Text: reason})
+		}
+	}
+	return unit
+}
