@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/nearest"
-	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
@@ -221,7 +220,7 @@ func lowFormat(format string) (func(*session, *compile.Low) error, error) {
 
 func lowView(low *compile.Low) show.View {
 	graph := low.Graph()
-	return show.View{Graph: graph, Rule: order.ByDemand, Name: func(n int) string { return graph.Node(n).Name }}
+	return show.View{Graph: graph, Rule: compile.Rule, Name: func(n int) string { return graph.Node(n).Name }}
 }
 
 // explainCalls says which of two calls is made first.

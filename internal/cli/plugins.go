@@ -75,7 +75,7 @@ func (s *session) openPlugins(options pluginOptions) (*ordering, error) {
 	}
 	graph := plugintasks.Graph(tasks)
 	return &ordering{
-		graph: graph, rule: order.ByQueue, selected: selected, name: func(i int) string { return names[i] }, find: finder{what: "task", names: names}.find, diags: diags,
+		graph: graph, rule: plugintasks.Rule, selected: selected, name: func(i int) string { return names[i] }, find: finder{what: "task", names: names}.find, diags: diags,
 	}, nil
 }
 
@@ -97,7 +97,7 @@ func (s *session) runPlugins(ctx context.Context, options runOptions) (int, erro
 		return 0, err
 	}
 	graph := plugintasks.Graph(tasks)
-	o := &ordering{graph: graph, rule: order.ByQueue, selected: selected, name: func(n int) string { return tasks[n].Name() }, diags: diags}
+	o := &ordering{graph: graph, rule: plugintasks.Rule, selected: selected, name: func(n int) string { return tasks[n].Name() }, diags: diags}
 	decide := func(n int, _ func(int) order.Result) order.Result {
 		if tasks[n].Type == plugintasks.Shell {
 			return order.Result{}

@@ -33,7 +33,7 @@ func (l *Low) Explain(a, b int) order.Explanation {
 			made[at.call] = n
 		}
 	}
-	e := l.graph.Explain(order.ByDemand, made[a], made[b])
+	e := l.graph.Explain(Rule, made[a], made[b])
 	if len(e.Chain) == 0 {
 		e.Rule = l.numberRule(l.nodes[e.First].call, l.nodes[e.Second].call)
 	}

@@ -11,6 +11,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
+// Rule is how calls are ordered: by their numbers, each after what it demands.
+const Rule = order.ByDemand
+
 // Tie is what orders calls of equal order numbers.
 type Tie int
 
@@ -125,7 +128,7 @@ func (l *Low) Graph() *order.Graph { return l.graph }
 // Sequence returns the numbers of the calls in the order in which they are made, if nothing fails (lines C-30 to C-33).
 func (l *Low) Sequence() []int {
 	var calls []int
-	for _, n := range l.graph.Sequence(order.ByDemand, nil) {
+	for _, n := range l.graph.Sequence(Rule, nil) {
 		if !l.nodes[n].trial {
 			calls = append(calls, l.nodes[n].call)
 		}

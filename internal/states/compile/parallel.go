@@ -15,7 +15,7 @@ import (
 // after the node before it, unless that is for a call that is made alongside. So nothing is started ahead of its turn, as one
 // who goes through the calls from first to last would start them.
 func (l *Low) alongside() *order.Graph {
-	sequence := l.graph.Sequence(order.ByDemand, nil)
+	sequence := l.graph.Sequence(Rule, nil)
 	nodes := make([]order.Node, len(sequence))
 	for position, n := range sequence {
 		nodes[n] = l.graph.Node(n)

@@ -75,7 +75,7 @@ func (c *compiler) takeOver() {
 		c.diags = c.diags.Extend(problem.OfCycles(err))
 		return
 	}
-	for _, n := range graph.Sequence(order.ByDemand, nil) {
+	for _, n := range graph.Sequence(Rule, nil) {
 		for _, other := range c.calls[n].targets[use] {
 			c.calls[n].takeOver(c.calls[other])
 		}

@@ -42,8 +42,8 @@ func (l *Low) Run(ctx context.Context, opts RunOptions) []Result {
 	if opts.Ended != nil {
 		ended = func(call int) { opts.Ended(r.states[call].result) }
 	}
-	r.log = newEventLog(graph.Sequence(order.ByDemand, nil), ended)
-	graph.Run(ctx, order.RunOptions{Rule: order.ByDemand, Parallel: parallel, KeepGoing: true, FailFast: true}, r.visit)
+	r.log = newEventLog(graph.Sequence(Rule, nil), ended)
+	graph.Run(ctx, order.RunOptions{Rule: Rule, Parallel: parallel, KeepGoing: true, FailFast: true}, r.visit)
 	calls := r.log.close()
 	if ctx.Err() == nil && !r.stopped.Load() {
 		r.listeners(ctx)
