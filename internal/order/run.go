@@ -75,7 +75,7 @@ type Limit struct {
 func (g *Graph) Run(ctx context.Context, opts RunOptions, work func(ctx context.Context, node int) error) []Result {
 	r := &run{
 		graph: g, opts: opts, work: work, results: make([]Result, g.Len()),
-		slots: newSlots(g, opts),
+		limiter: newLimiter(g, opts),
 	}
 	ctx, r.stop = context.WithCancel(ctx)
 	defer r.stop()
@@ -99,7 +99,7 @@ type run struct {
 	opts    RunOptions
 	work    func(ctx context.Context, node int) error
 	results []Result // each written by the task of its node alone
-	slots   *slots
+	limiter *limiter
 	stop    context.CancelFunc
 }
 
@@ -176,7 +176,7 @@ func (r *run) node(ctx context.Context, n int, before end) end {
 			r.results[n] = Result{State: Failed}
 			r.stop()
 		}
-		r.slots.end(n) // the result is there
+		r.limiter.end(n) // the result is there
 	}()
 	r.results[n] = r.result(ctx, n, before)
 	returned = true
@@ -206,7 +206,7 @@ func (r *run) result(ctx context.Context, n int, before end) Result {
 			return decided
 		}
 	}
-	r.slots.take(n)
+	r.limiter.take(n)
 	if ctx.Err() != nil {
 		return Result{}
 	}

@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// slots limit how many nodes run at the same time, and decide which one starts next.
+// limiter limits how many nodes run at the same time, and decides which one starts next.
 //
-// They know by themselves when a node has lost its last predecessor: from then on it is expected to ask for a slot, or to
+// It knows by itself when a node has lost its last predecessor: from then on it is expected to ask for a slot, or to
 // end without. A slot goes to the first in the sequence of those that are expected, as soon as that one asks. How long
 // goroutines take to ask therefore does not matter: what starts next follows from what has ended, and in which order.
 //
 // As a node comes after its predecessors in the sequence, none that becomes expected later would have come first. With one
 // slot, the nodes start exactly in the order of the sequence.
-type slots struct {
+type limiter struct {
 	graph    *Graph
 	selected Selection
 	sequence []int
@@ -28,25 +28,25 @@ type slots struct {
 		sync.Mutex
 		free    int
 		limits  []limit
-		nodes   []slotState
+		nodes   []turn
 		waiting []int     // of each node, how many predecessors have not ended
 		ready   positions // those that are expected, and those that ask unless a limit holds them back
 	}
 }
 
-// slotState is what the slots know of a node.
-type slotState struct {
-	phase   slotPhase
+// turn is what the limiter knows of a node.
+type turn struct {
+	phase   turnPhase
 	granted chan struct{} // closed when the node gets a slot; nil before it asks
 }
 
-type slotPhase uint8
+type turnPhase uint8
 
 const (
-	slotWaiting  slotPhase = iota // for predecessors
-	slotExpected                  // to ask for a slot, or to end
-	slotTaken
-	slotEnded
+	turnWaiting  turnPhase = iota // for predecessors
+	turnExpected                  // to ask for a slot, or to end
+	turnTaken
+	turnEnded
 )
 
 // limit is what is left of a [Limit].
@@ -55,102 +55,102 @@ type limit struct {
 	parked positions // those that ask and are held back
 }
 
-func newSlots(g *Graph, opts RunOptions) *slots {
-	s := &slots{
+func newLimiter(g *Graph, opts RunOptions) *limiter {
+	lim := &limiter{
 		graph: g, selected: opts.Selected, sequence: g.Sequence(opts.Rule, opts.Selected),
 		position: make([]int, g.Len()), limitsOf: make([][]int, g.Len()),
 	}
-	for i, n := range s.sequence {
-		s.position[n] = i
+	for i, n := range lim.sequence {
+		lim.position[n] = i
 	}
 	for i, l := range opts.Limits {
-		s.mu.limits = append(s.mu.limits, limit{free: max(l.Parallel, 1)})
+		lim.mu.limits = append(lim.mu.limits, limit{free: max(l.Parallel, 1)})
 		for _, n := range l.Nodes {
-			if of := s.limitsOf[n]; len(of) == 0 || of[len(of)-1] != i { // a node may be named twice
-				s.limitsOf[n] = append(of, i)
+			if of := lim.limitsOf[n]; len(of) == 0 || of[len(of)-1] != i { // a node may be named twice
+				lim.limitsOf[n] = append(of, i)
 			}
 		}
 	}
-	s.mu.free = max(opts.Parallel, 1)
-	s.mu.nodes = make([]slotState, g.Len())
+	lim.mu.free = max(opts.Parallel, 1)
+	lim.mu.nodes = make([]turn, g.Len())
 	waiting, first := g.waiting()
-	s.mu.waiting = waiting
-	s.expect(first)
-	return s
+	lim.mu.waiting = waiting
+	lim.expect(first)
+	return lim
 }
 
 // take waits for a slot. A node asks when all its predecessors have ended.
-func (s *slots) take(n int) {
+func (lim *limiter) take(n int) {
 	granted := make(chan struct{})
-	s.mu.Lock()
-	s.mu.nodes[n].granted = granted
-	s.grant()
-	s.mu.Unlock()
+	lim.mu.Lock()
+	lim.mu.nodes[n].granted = granted
+	lim.grant()
+	lim.mu.Unlock()
 	<-granted
 }
 
 // end says that a node has ended. Its slot, if it has taken one, is free.
-func (s *slots) end(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.mu.nodes[n].phase == slotTaken {
-		s.mu.free++
-		for _, l := range s.limitsOf[n] {
-			s.mu.limits[l].free++
-			s.unpark(l)
+func (lim *limiter) end(n int) {
+	lim.mu.Lock()
+	defer lim.mu.Unlock()
+	if lim.mu.nodes[n].phase == turnTaken {
+		lim.mu.free++
+		for _, l := range lim.limitsOf[n] {
+			lim.mu.limits[l].free++
+			lim.unpark(l)
 		}
 	}
-	s.mu.nodes[n].phase = slotEnded
-	s.expect(s.graph.release(n, s.mu.waiting))
-	s.grant()
+	lim.mu.nodes[n].phase = turnEnded
+	lim.expect(lim.graph.release(n, lim.mu.waiting))
+	lim.grant()
 }
 
 // expect takes note of nodes that have lost their last predecessor. Those without work end by this.
-func (s *slots) expect(nodes []int) {
+func (lim *limiter) expect(nodes []int) {
 	for len(nodes) > 0 {
 		n := nodes[len(nodes)-1]
 		nodes = nodes[:len(nodes)-1]
-		if !s.graph.works(n, s.selected) {
-			nodes = append(nodes, s.graph.release(n, s.mu.waiting)...)
+		if !lim.graph.works(n, lim.selected) {
+			nodes = append(nodes, lim.graph.release(n, lim.mu.waiting)...)
 			continue
 		}
-		s.mu.nodes[n].phase = slotExpected
-		heap.Push(&s.mu.ready, s.position[n])
+		lim.mu.nodes[n].phase = turnExpected
+		heap.Push(&lim.mu.ready, lim.position[n])
 	}
 }
 
 // grant gives slots as long as there are some and it is known who is next.
-func (s *slots) grant() {
-	for s.mu.free > 0 && len(s.mu.ready) > 0 {
-		n := s.sequence[s.mu.ready[0]]
-		node := &s.mu.nodes[n]
-		full := slices.IndexFunc(s.limitsOf[n], func(l int) bool { return s.mu.limits[l].free == 0 })
+func (lim *limiter) grant() {
+	for lim.mu.free > 0 && len(lim.mu.ready) > 0 {
+		n := lim.sequence[lim.mu.ready[0]]
+		node := &lim.mu.nodes[n]
+		full := slices.IndexFunc(lim.limitsOf[n], func(l int) bool { return lim.mu.limits[l].free == 0 })
 		switch {
-		case node.phase == slotEnded: // without a slot
-			heap.Pop(&s.mu.ready)
+		case node.phase == turnEnded: // without a slot
+			heap.Pop(&lim.mu.ready)
 		case node.granted == nil:
 			return // n has yet to ask; if it ends instead, that may make room for one that comes before all others
 		case full >= 0:
-			heap.Push(&s.mu.limits[s.limitsOf[n][full]].parked, heap.Pop(&s.mu.ready))
-			for _, l := range s.limitsOf[n] { // what they let pass in its place
-				s.unpark(l)
+			heap.Push(&lim.mu.limits[lim.limitsOf[n][full]].parked, heap.Pop(&lim.mu.ready))
+			for _, l := range lim.limitsOf[n] { // what they let pass in its place
+				lim.unpark(l)
 			}
 		default:
-			heap.Pop(&s.mu.ready)
-			s.mu.free--
-			for _, l := range s.limitsOf[n] {
-				s.mu.limits[l].free--
+			heap.Pop(&lim.mu.ready)
+			lim.mu.free--
+			for _, l := range lim.limitsOf[n] {
+				lim.mu.limits[l].free--
 			}
-			node.phase = slotTaken
+			node.phase = turnTaken
 			close(node.granted)
 		}
 	}
 }
 
 // unpark takes up the first of those that a limit holds back, if it has room.
-func (s *slots) unpark(l int) {
-	if limit := &s.mu.limits[l]; limit.free > 0 && len(limit.parked) > 0 {
-		heap.Push(&s.mu.ready, heap.Pop(&limit.parked))
+func (lim *limiter) unpark(l int) {
+	if limit := &lim.mu.limits[l]; limit.free > 0 && len(limit.parked) > 0 {
+		heap.Push(&lim.mu.ready, heap.Pop(&limit.parked))
 	}
 }
 
