@@ -29,6 +29,10 @@ type Applyable interface {
 	// CheckApply waits for what concerns the object and returns what is wrong. To
 	// be called by the walk only (rule V1).
 	CheckApply(ctx context.Context) hcl.Diagnostics
+
+	// RequiredComponents are all components whose results the object depends on, however indirectly. An apply has to have
+	// changed them before. The caller must not change the set.
+	RequiredComponents(ctx context.Context) componentSet
 }
 
 // ComponentResult is what applying left of one component instance.
@@ -149,21 +153,16 @@ type changeGraph struct {
 }
 
 func newChangeGraph(plan *stackplan.Plan) *changeGraph {
-	g := &changeGraph{
-		instances:  make(map[stackaddrs.AbsComponent][]*stackplan.Component),
-		dependents: make(map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent),
-	}
+	instances := make(map[stackaddrs.AbsComponent][]*stackplan.Component)
+	requires := make(componentGraph)
 	for _, c := range plan.Components {
 		component := stackaddrs.ComponentOf(c.Addr)
-		g.instances[component] = append(g.instances[component], c)
+		instances[component] = append(instances[component], c)
 		for _, required := range c.Requires {
-			// Instances of one component come one after the other.
-			if known := g.dependents[required]; len(known) == 0 || known[len(known)-1] != component {
-				g.dependents[required] = append(known, component)
-			}
+			requires.add(component, required)
 		}
 	}
-	return g
+	return &changeGraph{instances, requires.reversed().sorted()}
 }
 
 // predecessors are the instances that have to be done before one can be applied: those of what it requires, or if

@@ -109,18 +109,13 @@ func (c *Component) announce(ctx context.Context, instances foreach.Expansion[*C
 
 // RequiredComponents are the components that this one depends on: those whose
 // results its arguments refer to, however indirectly, and those in depends_on.
+// It implements [Applyable].
 func (c *Component) RequiredComponents(ctx context.Context) componentSet {
 	return c.required.Value(ctx, func() memo.Aspect[componentSet] {
 		return memo.Aspect[componentSet]{
 			Name: c.addr.String() + " requirements",
 			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
-				decl := c.config.decl
-				required := c.stack.requiredBy(ctx, decl.ForEach, decl.Inputs)
-				for _, assignment := range decl.Providers {
-					required.addAll(c.stack.requiredBy(ctx, assignment.Value))
-				}
-				required.addAll(c.stack.requiredByTraversals(ctx, decl.DependsOn))
-				return required, nil
+				return c.stack.requiredBy(ctx, c.config.decl), nil
 			},
 		}
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/reference"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
@@ -106,8 +107,8 @@ func (c *ComponentConfig) evalInputs(ctx context.Context, module *engine.Module,
 
 // visitDependsOn evaluates what depends_on names, to find circles.
 func (c *ComponentConfig) visitDependsOn(ctx context.Context) {
-	for _, ref := range expr.References(c.decl.DependsOn) {
-		if object := c.stack.lookUp(ref.Target); object != nil && c.stack.canDependOn(ref.Target) {
+	for _, target := range reference.Targets(c.decl.DependsOn) {
+		if object := c.stack.lookUp(target); object != nil && c.stack.canDependOn(target) {
 			object.ExprReferenceValue(ctx)
 		}
 	}

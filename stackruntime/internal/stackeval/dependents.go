@@ -5,9 +5,10 @@ package stackeval
 
 import (
 	"context"
-	"slices"
+	"maps"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/reference"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 )
 
@@ -19,9 +20,9 @@ func (i *managedInstance) dependentsState(ctx context.Context) planState {
 		return planComplete
 	}
 	worst := planComplete
-	circles := i.main.recordedCircles()
+	cycles := i.main.recordedCycles()
 	for _, dependent := range prior.Dependents {
-		if circles[dependent] != circles[stackaddrs.ComponentOf(i.addr)] {
+		if cycles[dependent] != cycles[stackaddrs.ComponentOf(i.addr)] {
 			worst = max(worst, i.main.dependentState(ctx, dependent))
 		}
 	}
@@ -68,53 +69,21 @@ func (c *Component) stateOfExisting(ctx context.Context) planState {
 	return worst
 }
 
-// findRecordedCircles numbers the components in the prior state, such that two have the same number if each depends on
-// the other, however indirectly. One apply never leaves such a circle; but what it records may contradict what an earlier
-// one did, of components that it did not touch. In a circle nobody waits for another.
-func (m *Main) findRecordedCircles() map[stackaddrs.AbsComponent]int {
+// findRecordedCycles numbers the components in the prior state, such that two have the same number if each depends on
+// the other, however indirectly. One apply never leaves such a cycle; but what it records may contradict what an earlier
+// one did, of components that it did not touch. In a cycle nobody waits for another.
+func (m *Main) findRecordedCycles() map[stackaddrs.AbsComponent]int {
 	dependents := make(map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent)
 	for addr, prior := range m.prior().Components {
 		component := stackaddrs.ComponentOf(addr)
 		dependents[component] = append(dependents[component], prior.Dependents...)
 	}
-	s := circleSearch{dependents: dependents, index: make(map[stackaddrs.AbsComponent]int), circles: make(map[stackaddrs.AbsComponent]int)}
-	for component := range dependents {
-		if s.index[component] == 0 {
-			s.visit(component)
+	cycles := make(map[stackaddrs.AbsComponent]int)
+	groups := reference.Groups(maps.Keys(dependents), func(c stackaddrs.AbsComponent) []stackaddrs.AbsComponent { return dependents[c] })
+	for number, group := range groups {
+		for _, member := range group {
+			cycles[member] = number
 		}
 	}
-	return s.circles
-}
-
-// circleSearch finds strongly connected components.
-//
-// Source: Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1 (1972).
-type circleSearch struct {
-	dependents map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent
-	index      map[stackaddrs.AbsComponent]int // in the order of visits, from 1
-	circles    map[stackaddrs.AbsComponent]int
-	open       []stackaddrs.AbsComponent // visited, without a circle yet
-}
-
-// visit returns the lowest index that can be reached from a component through those without a circle.
-func (s *circleSearch) visit(component stackaddrs.AbsComponent) int {
-	index := len(s.index) + 1
-	s.index[component] = index
-	s.open = append(s.open, component)
-	lowest := index
-	for _, dependent := range s.dependents[component] {
-		if s.index[dependent] == 0 {
-			lowest = min(lowest, s.visit(dependent))
-		} else if _, done := s.circles[dependent]; !done {
-			lowest = min(lowest, s.index[dependent])
-		}
-	}
-	if lowest == index {
-		start := slices.Index(s.open, component)
-		for _, member := range s.open[start:] {
-			s.circles[member] = index
-		}
-		s.open = s.open[:start]
-	}
-	return lowest
+	return cycles
 }

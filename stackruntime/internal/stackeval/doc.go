@@ -12,7 +12,9 @@
 //
 // Nothing is computed before it is asked for. Objects ask each other by method
 // calls, which block on promises (package promising), so a usable order comes
-// about by itself and circles are errors.
+// about by itself and cycles are errors. What refers to what is also known
+// beforehand (package reference): for reports of cycles that do not depend on who
+// asked first, and for the components that each object requires.
 //
 // Rules:
 //
@@ -26,6 +28,5 @@
 //   - V4. No lock and no slot for running the engine is held while waiting for a promise.
 //   - V5. Results do not depend on which task ran first.
 //
-// Source: the architecture notes this project was created from; the language
-// reference for the behaviour of each object.
+// What each object does is said in docs/language.md, whose sections comments cite.
 package stackeval

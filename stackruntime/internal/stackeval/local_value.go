@@ -20,8 +20,7 @@ type LocalValue struct {
 	addr   stackaddrs.AbsLocalValue
 	config *LocalValueConfig
 
-	value    memo.Memo[cty.Value]
-	required memo.Memo[componentSet]
+	value memo.Memo[cty.Value]
 }
 
 func newLocalValue(stack *Stack, config *LocalValueConfig) *LocalValue {
@@ -51,16 +50,4 @@ func (l *LocalValue) valueAspect() memo.Aspect[cty.Value] {
 			return expr.EvalExpr(ctx, l.config.decl.Value, l.stack.main.phase, l.stack)
 		},
 	}
-}
-
-// requiredComponents are the components that the value depends on.
-func (l *LocalValue) requiredComponents(ctx context.Context) componentSet {
-	return l.required.Value(ctx, func() memo.Aspect[componentSet] {
-		return memo.Aspect[componentSet]{
-			Name: l.addr.String() + " requirements",
-			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
-				return l.stack.requiredBy(ctx, l.config.decl.Value), nil
-			},
-		}
-	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
+	"github.com/cairnstacks/cairn/stackruntime/internal/reference"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -53,9 +54,10 @@ type Main struct {
 	hasDependents memo.Memo[map[stackaddrs.AbsComponent]bool]
 
 	// Made when first asked for.
-	existing        func() *existingInstances
-	recordedCircles func() map[stackaddrs.AbsComponent]int
-	selected        memo.Memo[*selection]
+	references     func() *reference.Graph
+	existing       func() *existingInstances
+	recordedCycles func() map[stackaddrs.AbsComponent]int
+	selected       memo.Memo[*selection]
 }
 
 // Options are what all operations are bound to.
@@ -161,8 +163,9 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 	}
 	m.movedBlocks = opts.Config.Moved
 	m.config = newStackConfig(m, opts.Config.Root, nil)
+	m.references = sync.OnceValue(func() *reference.Graph { return reference.New(opts.Config.Root) })
 	m.existing = sync.OnceValue(m.findExisting)
-	m.recordedCircles = sync.OnceValue(m.findRecordedCircles)
+	m.recordedCycles = sync.OnceValue(m.findRecordedCycles)
 	return m
 }
 

@@ -350,7 +350,7 @@ func (m *Main) dependents(ctx context.Context) map[stackaddrs.AbsComponent]bool 
 			Name: "dependents",
 			Compute: func(ctx context.Context) (map[stackaddrs.AbsComponent]bool, hcl.Diagnostics) {
 				found := make(map[stackaddrs.AbsComponent]bool)
-				requires, _ := m.requirements(ctx)
+				requires := m.requirements(ctx)
 				for _, prior := range m.prior().Components {
 					if !hasResources(prior.Module) {
 						continue

@@ -7,7 +7,6 @@ import (
 	"context"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -25,7 +24,6 @@ type Provider struct {
 	config *ProviderConfig
 
 	instances[*ProviderInstance]
-	required memo.Memo[componentSet]
 }
 
 func newProvider(stack *Stack, config *ProviderConfig) *Provider {
@@ -45,22 +43,6 @@ func newProvider(stack *Stack, config *ProviderConfig) *Provider {
 // configuration, or a map of references.
 func (p *Provider) ExprReferenceValue(ctx context.Context) cty.Value {
 	return instancesValue(p.Instances(ctx), stackconfig.ProviderRefType(p.addr.Item.Provider), (*ProviderInstance).reference)
-}
-
-// requiredComponents are the components that the configuration depends on.
-func (p *Provider) requiredComponents(ctx context.Context) componentSet {
-	return p.required.Value(ctx, func() memo.Aspect[componentSet] {
-		return memo.Aspect[componentSet]{
-			Name: p.addr.String() + " requirements",
-			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
-				required := p.stack.requiredBy(ctx, p.config.decl.ForEach)
-				if spec := p.config.Spec(ctx); spec != nil {
-					required.addAll(p.stack.requiredByTraversals(ctx, hcldec.Variables(p.config.decl.Config, spec)))
-				}
-				return required, nil
-			},
-		}
-	})
 }
 
 // ProviderInstance is one instance of a provider configuration.

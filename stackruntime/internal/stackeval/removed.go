@@ -214,11 +214,6 @@ func (r *RemovedInstance) InputValues(ctx context.Context) map[string]cty.Value 
 	return r.inputs.Value(ctx, r.inputsAspect)
 }
 
-// requiredComponents implements [embedder].
-func (r *RemovedInstance) requiredComponents(ctx context.Context) componentSet {
-	return r.removed.stack.requiredBy(ctx, r.removed.config.decl.ForEach, r.removed.config.decl.Inputs)
-}
-
 func (r *RemovedInstance) inputsAspect() memo.Aspect[map[string]cty.Value] {
 	config := r.removed.config
 	set := stackInputs(config.child().decl)

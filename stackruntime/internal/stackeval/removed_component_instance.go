@@ -95,7 +95,7 @@ func (r *RemovedComponentInstance) planAspect() memo.Aspect[*stackplan.Component
 				req.DeferAll = true
 			}
 			if !r.removed.removed.config.decl.Destroy && req.Mode == engine.Destroy {
-				return r.planForget(ctx, req, r.prior().Dependencies)
+				return r.planForget(ctx, req, r.RequiredComponents(ctx).sorted())
 			}
 			return r.planRemoval(ctx, req)
 		},
@@ -142,7 +142,7 @@ func (r *RemovedComponentInstance) planRemoval(ctx context.Context, req *engine.
 
 func (r *RemovedComponentInstance) finish(ctx context.Context, req *engine.PlanRequest, action stackplan.Action, result *engine.PlanResult) *stackplan.Component {
 	prior := r.prior()
-	plan := r.newPlan(ctx, req, prior.Dependencies, result)
+	plan := r.newPlan(ctx, req, r.RequiredComponents(ctx).sorted(), result)
 	plan.Action = action
 	plan.Outputs = prior.Outputs
 	r.finishPlan(plan)

@@ -109,55 +109,17 @@ func (m *Main) selectionAspect() memo.Aspect[*selection] {
 		Name:        "selection of components",
 		Placeholder: &selection{},
 		Compute: func(ctx context.Context) (*selection, hcl.Diagnostics) {
-			requires, requiredBy := m.requirements(ctx)
+			requires := m.requirements(ctx)
+			requiredBy := requires.reversed()
 			if m.destroying() {
 				requires, requiredBy = requiredBy, requires
 			}
 			s := &selection{targets: set(m.planning.Targets), excluded: set(m.planning.Excludes)}
-			s.along = closure(m.planning.Targets, requires)
-			s.excludes = closure(m.planning.Excludes, requiredBy)
+			s.along = requires.reach(m.planning.Targets)
+			s.excludes = requiredBy.reach(m.planning.Excludes)
 			return s, nil
 		},
 	}
-}
-
-// requirements are what each component requires, and the reverse.
-func (m *Main) requirements(ctx context.Context) (requires, requiredBy map[stackaddrs.AbsComponent]componentSet) {
-	requires = make(map[stackaddrs.AbsComponent]componentSet)
-	requiredBy = make(map[stackaddrs.AbsComponent]componentSet)
-	for addr := range m.stack.allComponents(ctx) {
-		component := m.component(ctx, addr)
-		if component == nil {
-			continue
-		}
-		requires[addr] = component.RequiredComponents(ctx)
-		for required := range requires[addr] {
-			if requiredBy[required] == nil {
-				requiredBy[required] = make(componentSet)
-			}
-			requiredBy[required][addr] = struct{}{}
-		}
-	}
-	return requires, requiredBy
-}
-
-// closure is all that is reached from some components, without these themselves
-// unless they are reached from others.
-func closure(from []stackaddrs.AbsComponentInstance, edges map[stackaddrs.AbsComponent]componentSet) componentSet {
-	reached := make(componentSet)
-	var visit func(stackaddrs.AbsComponent)
-	visit = func(component stackaddrs.AbsComponent) {
-		for next := range edges[component] {
-			if !reached.has(next) {
-				reached[next] = struct{}{}
-				visit(next)
-			}
-		}
-	}
-	for _, addr := range from {
-		visit(stackaddrs.ComponentOf(addr))
-	}
-	return reached
 }
 
 func set[T comparable](elements []T) map[T]bool {

@@ -47,8 +47,8 @@ type embedder interface {
 	// without the marks of their declarations.
 	InputValues(ctx context.Context) map[string]cty.Value
 
-	// requiredComponents are the components that those values depend on.
-	requiredComponents(ctx context.Context) componentSet
+	// RequiredComponents are the components that those values depend on.
+	RequiredComponents(ctx context.Context) componentSet
 }
 
 // fate is what becomes of the components of a stack instance.

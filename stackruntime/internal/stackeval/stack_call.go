@@ -67,16 +67,13 @@ func (c *StackCall) Present(ctx context.Context) iter.Seq2[stackaddrs.InstanceKe
 	return instances.StandInsExcept(func(key stackaddrs.InstanceKey) bool { return claims.instances[key] != nil })
 }
 
-// requiredComponents are the components that the block itself depends on.
-func (c *StackCall) requiredComponents(ctx context.Context) componentSet {
+// RequiredComponents are the components that the block itself depends on. It implements [Applyable].
+func (c *StackCall) RequiredComponents(ctx context.Context) componentSet {
 	return c.required.Value(ctx, func() memo.Aspect[componentSet] {
 		return memo.Aspect[componentSet]{
 			Name: c.addr.String() + " requirements",
 			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
-				decl := c.config.decl
-				required := c.stack.requiredBy(ctx, decl.ForEach, decl.Inputs)
-				required.addAll(c.stack.requiredByTraversals(ctx, decl.DependsOn))
-				return required, nil
+				return c.stack.requiredBy(ctx, c.config.decl), nil
 			},
 		}
 	})
@@ -104,7 +101,7 @@ func (c *StackCall) componentsInside(ctx context.Context) componentSet {
 func (c *StackCall) requiredByResult(ctx context.Context) componentSet {
 	required := make(componentSet)
 	required.addAll(c.componentsInside(ctx))
-	required.addAll(c.requiredComponents(ctx))
+	required.addAll(c.RequiredComponents(ctx))
 	return required
 }
 
@@ -141,11 +138,6 @@ func newStackCallInstance(call *StackCall, key stackaddrs.InstanceKey, repetitio
 // types but without the marks of their declarations.
 func (c *StackCallInstance) InputValues(ctx context.Context) map[string]cty.Value {
 	return c.inputs.Value(ctx, c.inputsAspect)
-}
-
-// requiredComponents implements [embedder].
-func (c *StackCallInstance) requiredComponents(ctx context.Context) componentSet {
-	return c.call.requiredComponents(ctx)
 }
 
 // CheckInputs reports what is wrong with the inputs.

@@ -38,7 +38,7 @@ func (m *Main) ValidateStack(ctx context.Context) hcl.Diagnostics {
 
 // walkStatic validates all Config objects.
 func (m *Main) walkStatic(ctx context.Context) hcl.Diagnostics {
-	cycles := m.config.checkCycles()
+	cycles := m.references().CheckCycles()
 	var w walker
 	w.visitStackConfig(ctx, m.config)
 	w.tasks.Wait()

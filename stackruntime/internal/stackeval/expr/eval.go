@@ -77,19 +77,6 @@ func EvalBody(ctx context.Context, body hcl.Body, spec hcldec.Spec, phase EvalPh
 	return value, diags
 }
 
-// References finds the references in the expressions. Those that are malformed
-// are left out: evaluating reports them.
-func References(traversals []hcl.Traversal) []stackaddrs.Reference {
-	refs := make([]stackaddrs.Reference, 0, len(traversals))
-	for _, traversal := range traversals {
-		ref, _, diags := stackaddrs.ParseReference(traversal)
-		if !diags.HasErrors() {
-			refs = append(refs, ref)
-		}
-	}
-	return refs
-}
-
 // CheckReferences reports references in an expression that lead nowhere, and
 // functions of providers that there are not, without evaluating it.
 func CheckReferences(ctx context.Context, e hcl.Expression, scope EvaluationScope) hcl.Diagnostics {
