@@ -96,8 +96,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Rule A3 for the keys that state and plan files hold: rows 253 and 255 of the
-// language reference.
+// Rule A3 for the keys that state and plan files hold: rows 253 and 255 of
+// docs/language.md.
 func TestStateKeyAddresses(t *testing.T) {
 	for _, text := range []string{
 		`component.a`,

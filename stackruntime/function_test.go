@@ -116,7 +116,7 @@ func (w *world) evaluate(source string) (cty.Value, hcl.Diagnostics) {
 	return inspector.EvalExpr(w.t.Context(), e)
 }
 
-// Row 91 of the language reference.
+// Row 91 of docs/language.md.
 func TestRow091ProviderFunctionInCondition(t *testing.T) {
 	w := newFunctionWorld(t, `
 -- main.tfcomponent.hcl --`+requireFake+`

@@ -19,7 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Section 3.10 of the language reference: where marked values may go, and where not. The stacks have what
+// docs/language.md, section 3.10: where marked values may go, and where not. The stacks have what
 // [ephemeralHead] declares.
 func TestWhereSecretsMayGo(t *testing.T) {
 	const (

@@ -21,6 +21,31 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
+// The reference of the language says where each of its numbered behaviours belongs.
+func TestLanguageReferenceHasAllRows(t *testing.T) {
+	text, err := os.ReadFile("../../docs/language.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := make(map[string]bool)
+	for _, bold := range regexp.MustCompile(`\*\*([0-9][0-9, –]*)\*\*`).FindAllSubmatch(text, -1) {
+		for numbers := range strings.SplitSeq(string(bold[1]), ", ") {
+			first, last, isRange := strings.Cut(numbers, "–")
+			if !isRange {
+				last = first
+			}
+			for _, row := range rowsMeantBy(language.rows(), first+"-"+last) {
+				said[row.id] = true
+			}
+		}
+	}
+	for _, row := range language.rows() {
+		if !said[row.id] {
+			t.Errorf("docs/language.md has no row %s: %s", row.id, row.title)
+		}
+	}
+}
+
 func TestRowsOf(t *testing.T) {
 	for test, want := range map[string]string{
 		"TestRow055BuiltInData":                     "055",

@@ -57,7 +57,7 @@ func closeEngine(t *testing.T, s *stack) {
 	})
 }
 
-// Row 192 of the language reference. Results of calls in a module are in the engine's own plan, those of calls in the
+// Row 192 of docs/language.md. Results of calls in a module are in the engine's own plan, those of calls in the
 // stack in ours; both are checked when applying.
 func TestRow192ProviderFunctionsAtPlanAndApply(t *testing.T) {
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))

@@ -226,7 +226,7 @@ type PlanResult struct {
 
 // DeferredChange is a change that cannot be planned yet.
 type DeferredChange struct {
-	Reason string // as in section 4.8 of the language reference
+	Reason string // as in docs/language.md, section 4.8
 	Change *tfjson.ResourceChange
 }
 

@@ -149,7 +149,7 @@ func (p *Plan) PreviousAddress(addr stackaddrs.AbsComponentInstance) (previous s
 	return addr, false
 }
 
-// Counts are the numbers of a summary line, as in section 7.4 of the language reference.
+// Counts are the numbers of a summary line, as in docs/language.md, section 7.
 type Counts struct {
 	Add, Change, Remove, Import, Move, Forget, Defer int
 }

@@ -158,7 +158,7 @@ func (l *loader) loadComponent(key Key, value []byte) error {
 }
 
 // componentAddrs parses the addresses of components. Keys of their own are
-// dropped: section 5.3 of the language reference. So are components in stacks that stand for those not known yet:
+// dropped: docs/language.md, section 5. So are components in stacks that stand for those not known yet:
 // nothing in a state is in them.
 func (l *loader) componentAddrs(names []string) ([]stackaddrs.AbsComponent, error) {
 	var addrs []stackaddrs.AbsComponent

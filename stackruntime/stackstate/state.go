@@ -6,7 +6,7 @@
 //
 // A state is kept as a flat map from keys to values, one entry for each
 // component instance, resource instance object, root variable and root output,
-// so that an apply writes only what changed (section 6.6 of the language reference).
+// so that an apply writes only what changed (docs/language.md, section 6).
 package stackstate
 
 import (

@@ -12,7 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// The reasons, as in section 4.8 of the language reference.
+// The reasons, as in docs/language.md, section 4.8.
 const (
 	InstanceCountUnknown  = "instance_count_unknown"
 	ResourceConfigUnknown = "resource_config_unknown"

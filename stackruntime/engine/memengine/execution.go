@@ -40,7 +40,7 @@ type execution struct {
 	deferred map[string]bool
 }
 
-// Why instances are deferred, as in section 4.8 of the language reference.
+// Why instances are deferred, as in docs/language.md, section 4.8.
 const (
 	reasonInstanceCount = "instance_count_unknown"
 	reasonPrerequisite  = "deferred_prereq"

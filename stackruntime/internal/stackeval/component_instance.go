@@ -83,7 +83,7 @@ func (c *ComponentInstance) outputs(ctx context.Context) (outputs map[string]cty
 	case main.planning != nil && !main.isSelected(ctx, c.addr):
 		return c.priorOutputs(), true
 	case main.planning != nil && c.goesAway():
-		// Not the plan's: it depends on those who ask here (rule V4 of destroy order).
+		// Not the plan's: it depends on those who ask here (docs/language.md, section 3.4).
 		return c.refreshedOutputs(ctx)
 	case main.planning != nil:
 		plan := c.Plan(ctx)

@@ -136,7 +136,7 @@ func describeCycle(diag *hcl.Diagnostic, names []string, places map[string]hcl.R
 }
 
 // placeOf finds the declaration that a promise belongs to: names of aspects are
-// an address with words behind it (section 8.6 of the language reference).
+// an address with words behind it (docs/language.md, section 4.1).
 func placeOf(name string, places map[string]hcl.Range) (hcl.Range, bool) {
 	for {
 		if place, ok := places[name]; ok {

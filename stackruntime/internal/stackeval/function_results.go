@@ -18,7 +18,7 @@ import (
 
 // functionResults remember what functions of providers returned, to see that
 // they return the same for the same arguments whenever they are called: what is
-// applied would not be what was planned otherwise (section 3.7 of the language reference).
+// applied would not be what was planned otherwise (docs/language.md, section 3.7).
 //
 // Only hashes are kept. The zero value is ready to use.
 type functionResults struct {

@@ -27,7 +27,7 @@ func (v *InputVariable) checkRules(ctx context.Context, value cty.Value) hcl.Dia
 	return diags
 }
 
-// checkRule takes the steps of section 2.3 of the language reference. The
+// checkRule takes the steps of docs/language.md, section 2.3. The
 // message is looked at even if the condition holds, so that a bad one is found
 // before it is needed.
 func (v *InputVariable) checkRule(ctx context.Context, rule *stackconfig.CheckRule, scope expr.EvaluationScope) hcl.Diagnostics {

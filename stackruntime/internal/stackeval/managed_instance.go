@@ -213,7 +213,7 @@ func (i *managedInstance) runPlan(ctx context.Context, req *engine.PlanRequest) 
 	return result, i.engineDiagnostics(ctx, diags)
 }
 
-// Reasons for deferring something, as in section 4.8 of the language reference.
+// Reasons for deferring something, as in docs/language.md, section 4.8.
 const (
 	providerConfigUnknown = "provider_config_unknown"
 	deferredPrerequisite  = "deferred_prereq"

@@ -18,7 +18,7 @@ import (
 // removals are the removed blocks that name one component, or one embedded
 // stack, of a stack instance. For embedding.
 //
-// Which block gets an existing instance is decided here, by section 4.4 of the language reference: blocks
+// Which block gets an existing instance is decided here, by docs/language.md, section 4.4: blocks
 // that declare it come first, then removed blocks that name it, then blocks that may declare it, then
 // removed blocks that may name it. Two blocks that name an instance that exists are a mistake of the configuration.
 type removals[I any] struct {

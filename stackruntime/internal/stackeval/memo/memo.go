@@ -35,7 +35,7 @@ type result[T any] struct {
 
 // Aspect says how a result is computed.
 type Aspect[T any] struct {
-	// Name is what cycle messages call the aspect, see section 8.6 of the language reference.
+	// Name is what cycle messages call the aspect, see docs/language.md, section 4.1.
 	Name string
 
 	// Compute finds the value. It runs in a task of its own.
