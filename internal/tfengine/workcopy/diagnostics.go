@@ -67,7 +67,7 @@ func (c *Copy) diagnostic(reported *runner.Diagnostic) *hcl.Diagnostic {
 	diag := &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  RestoreReferences(reported.Summary),
-		Detail:   RestoreReferences(reported.Detail),
+		Detail:   c.restorePlaces(RestoreReferences(reported.Detail)),
 		Extra:    restoreExtra(reported),
 	}
 	if reported.Severity == runner.SeverityWarning {
@@ -177,26 +177,23 @@ func (c *Copy) locateVariable(diag *hcl.Diagnostic, variable *engine.Variable) {
 	}
 }
 
-// validationRule is how the engine names the place of the rule that a root variable's value breaks: relative to the module.
+// validationRule is how the engine names the place of the rule that a root variable's value breaks.
 var validationRule = regexp.MustCompile(`validation rule at (.+):(\d+),\d+-`)
 
 // locateRule places a message about the value of a variable at the variable with the rule.
 func (c *Copy) locateRule(diag *hcl.Diagnostic) bool {
-	match := validationRule.FindStringSubmatchIndex(diag.Detail)
+	match := validationRule.FindStringSubmatch(diag.Detail)
 	if match == nil || c.tree == nil {
 		return false
 	}
-	name := diag.Detail[match[2]:match[3]]
-	line, err := strconv.Atoi(diag.Detail[match[4]:match[5]])
-	display, known := c.display(cleanName(name))
-	if err != nil || !known {
+	line, err := strconv.Atoi(match[2])
+	if err != nil {
 		return false
 	}
-	diag.Detail = diag.Detail[:match[2]] + display + diag.Detail[match[3]:]
 	var found *engine.Variable
 	for _, variable := range c.tree.Root.Variables {
 		at := variable.Range
-		if at.Filename == display && at.Start.Line <= line && (found == nil || found.Range.Start.Line < at.Start.Line) {
+		if at.Filename == match[1] && at.Start.Line <= line && (found == nil || found.Range.Start.Line < at.Start.Line) {
 			found = variable
 		}
 	}
@@ -213,6 +210,20 @@ func (c *Copy) display(name string) (string, bool) {
 	}
 	display, known := c.displays[name]
 	return display, known
+}
+
+// placeInText is how the engine names a place in a text: relative to the module.
+var placeInText = regexp.MustCompile(`([^\s"'()]+\.(?:tf|tofu)(?:\.json)?):(\d+)`)
+
+// restorePlaces names files in a text as users know them.
+func (c *Copy) restorePlaces(text string) string {
+	return placeInText.ReplaceAllStringFunc(text, func(found string) string {
+		name, line, _ := strings.Cut(found, ":")
+		if display, known := c.display(cleanName(name)); known {
+			return display + ":" + line
+		}
+		return found
+	})
 }
 
 var generatedArgument = regexp.MustCompile(`^\s*"([^"]+)":`)
