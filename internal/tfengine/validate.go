@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -21,13 +22,23 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// ValidateModule implements [engine.Engine]. What [Engine.Module] reports is not repeated, and
-// keeps the rest from being checked.
+// ValidateModule implements [engine.Engine]. What [Engine.Module] reports is not repeated. All else is checked that the modules it is
+// about leave to be checked.
 func (e *Engine) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
-	tree, diags := e.modules.Load(dir)
-	if diags.HasErrors() {
+	tree, _ := e.modules.Load(dir) //nolint:errcheck // Module reports the diagnostics
+	if tree == nil || tree.Circular || tree.Unsupported.HasErrors() {
 		return nil
 	}
+	diags, err := e.validateOnce(ctx, tree)
+	diags = diags[:len(diags):len(diags)]
+	if err != nil {
+		diags = diags.Append(failed("Module cannot be validated", err))
+	}
+	return diags
+}
+
+// validateOnce is validateAll, once for each module.
+func (e *Engine) validateOnce(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
 	e.mu.Lock()
 	once := e.mu.valid[tree.Root.Path]
 	if once == nil {
@@ -35,12 +46,42 @@ func (e *Engine) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics
 		e.mu.valid[tree.Root.Path] = once
 	}
 	e.mu.Unlock()
-	diags, err := once.get(func() (hcl.Diagnostics, error) { return e.validate(ctx, tree) })
-	diags = diags[:len(diags):len(diags)]
-	if err != nil {
-		diags = diags.Append(failed("Module cannot be validated", err))
+	return once.get(func() (hcl.Diagnostics, error) { return e.validateAll(ctx, tree) })
+}
+
+// validateAll finds all mistakes in a tree. A tree without any takes one process.
+//
+// The engine itself stops at modules that it cannot load, and leaves out what depends on other mistakes. So the modules that a
+// faulty tree calls are validated on their own, and their caller with stand-ins for those that are faulty.
+func (e *Engine) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
+	found := newMistakes(tree)
+	if len(tree.Faulty)+len(tree.Missing) == 0 {
+		diags, err := e.validate(ctx, tree)
+		if err != nil || !diags.HasErrors() {
+			return diags, err
+		}
+		found.addWhole(diags)
 	}
-	return diags
+	for _, dir := range tree.Called() {
+		called, _ := e.modules.Load(dir.Path) //nolint:errcheck // they are those of the caller, or rules for roots
+		if called == nil {
+			continue // an empty directory
+		}
+		diags, err := e.validateOnce(ctx, called)
+		if err != nil {
+			return nil, err
+		}
+		found.add(asCalled(diags))
+	}
+	for replaced := 0; !tree.Faulty[tree.Root] && found.toReplace() > replaced; {
+		replaced = found.toReplace()
+		diags, err := e.validate(ctx, tree.StandIn(found.faulty))
+		if err != nil {
+			return nil, err
+		}
+		found.add(besideStandIns(diags))
+	}
+	return found.diags, nil
 }
 
 func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Diagnostics, err error) {
@@ -56,7 +97,7 @@ func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Dia
 	if err != nil {
 		return nil, err
 	}
-	if fileExists(record) {
+	if fileExists(record) && len(tree.StandIns) == 0 {
 		e.log.DebugContext(ctx, "module is known to be valid", "dir", tree.Root.Path)
 		return nil, nil
 	}
@@ -69,6 +110,9 @@ func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Dia
 	// Slots need configurations, or resources in them would be at fault.
 	providers := map[engine.ProviderSlot]engine.ProviderConfig{}
 	for slot, needed := range tree.Module.Slots {
+		if slices.ContainsFunc(tree.Root.Providers, func(block module.ProviderBlock) bool { return block.Slot == slot }) {
+			continue // a called module may have such a block
+		}
 		providers[slot] = engine.ProviderConfig{Provider: needed.Provider}
 	}
 	copied, err := workcopy.Build(&workcopy.Spec{
@@ -92,9 +136,9 @@ func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Dia
 	if jsonErr := json.Unmarshal(stdout, &out); jsonErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, unframe(string(stderr))))
 	}
-	diags = copied.Diagnostics(out.Diagnostics)
+	diags = slices.DeleteFunc(copied.Diagnostics(out.Diagnostics), func(diag *hcl.Diagnostic) bool { return isEphemeralOutput(tree.Root, diag) })
 	explainLacks(diags, e.info)
-	if len(diags) == 0 && err == nil {
+	if len(diags) == 0 && err == nil && len(tree.StandIns) == 0 {
 		e.rememberValid(record)
 	}
 	return diags, nil

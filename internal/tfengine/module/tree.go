@@ -31,6 +31,19 @@ type Tree struct {
 
 	// DataProviders are the slots through which data sources of the tree are read.
 	DataProviders map[engine.ProviderSlot]bool
+
+	// Faulty are the directories that no engine can load, as their files could not be read whole or they call a module whose
+	// source cannot be used.
+	Faulty map[*Directory]bool
+
+	// Missing are the calls of local directories that are not there.
+	Missing []*Node
+
+	// Circular is set if a module calls itself. The tree ends there.
+	Circular bool
+
+	// StandIns take the place of modules; see [Tree.StandIn].
+	StandIns []StandIn
 }
 
 // Node is a module call of a tree.
@@ -68,6 +81,17 @@ func (t *Tree) Bare() *Tree {
 	return &Tree{Root: newDirectory(t.Root.Path), Module: &module}
 }
 
+// Called returns each directory that the root calls once.
+func (t *Tree) Called() []*Directory {
+	var dirs []*Directory
+	for _, node := range t.Nodes {
+		if node.parent == nil && !slices.Contains(dirs, node.Directory) {
+			dirs = append(dirs, node.Directory)
+		}
+	}
+	return dirs
+}
+
 // Directories returns each directory of the tree once, the root's first.
 func (t *Tree) Directories() []*Directory {
 	dirs := []*Directory{t.Root}
@@ -88,7 +112,10 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 	if len(root.Files) == 0 && !diags.HasErrors() { // a module that is called may be empty
 		return nil, hcl.Diagnostics{noModule(l.display(path), "The directory holds no .tf or .tf.json files.")}
 	}
-	tree := &Tree{Root: root}
+	tree := &Tree{Root: root, Faulty: map[*Directory]bool{}}
+	if diags.HasErrors() {
+		tree.Faulty[root] = true
+	}
 	if l.resolver != nil {
 		if place, ok := l.resolver.Locate(path); ok {
 			tree.Package = place.Package
@@ -114,10 +141,12 @@ func (l *Loader) follow(tree *Tree, caller *Directory, parent *Node) hcl.Diagnos
 		node, diag := l.target(caller, parent, call)
 		if diag != nil {
 			diags = diags.Append(diag)
+			tree.Faulty[caller] = true
 			continue
 		}
 		path := node.Directory.Path
 		if reachedFrom(tree, parent, path) {
+			tree.Circular = true
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "Module calls itself",
@@ -133,7 +162,11 @@ func (l *Loader) follow(tree *Tree, caller *Directory, parent *Node) hcl.Diagnos
 				diag.Subject = call.SourceRange.Ptr()
 				diags = diags.Append(&diag)
 			}
+			tree.Missing = append(tree.Missing, node)
 			continue
+		}
+		if moreDiags.HasErrors() {
+			tree.Faulty[dir] = true
 		}
 		if !slices.Contains(tree.Directories(), dir) {
 			diags = diags.Extend(moreDiags)

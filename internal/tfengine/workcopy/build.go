@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -29,6 +30,7 @@ const (
 	generatedFile = "zz_stack.tf.json"
 	overrideFile  = "zz_stack_override.tf.json"
 	latchFile     = ".stack-inputs.tfstate"
+	standInDir    = "zz_stack_stand_ins"
 )
 
 // Spec says what a working copy is for.
@@ -173,6 +175,14 @@ func (c *Copy) write(spec *Spec, gen *generated, providers *providerBlocks) erro
 	}
 	for name, file := range c.files {
 		if err := c.writeFile(name, file.content); err != nil {
+			return err
+		}
+	}
+	for _, standIn := range spec.Tree.StandIns {
+		if err := os.MkdirAll(filepath.Join(c.Root, filepath.FromSlash(standInPath(standIn))), 0o700); err != nil {
+			return err
+		}
+		if err := c.writeFile(path.Join(standInPath(standIn), "main.tf.json"), standIn.Content); err != nil {
 			return err
 		}
 	}
@@ -386,12 +396,18 @@ func Manifest(tree *module.Tree) []byte {
 	for _, node := range tree.Nodes {
 		entries = append(entries, entry{node.Key, node.Source, node.Version, node.Path})
 	}
+	for _, standIn := range tree.StandIns {
+		entries = append(entries, entry{standIn.Key, standIn.Source, standIn.Version, standInPath(standIn)})
+	}
 	return mustMarshal(map[string]any{"Modules": entries})
 }
 
+// standInPath is the directory of a stand-in in a working copy.
+func standInPath(standIn module.StandIn) string { return path.Join(standInDir, standIn.Key) }
+
 // isGenerated tells whether a file was made by Build.
 func isGenerated(name string) bool {
-	return slices.Contains([]string{generatedFile, overrideFile, VariablesFile, latchFile, path.Join(latchDir, "zz_outputs.tf.json")}, name)
+	return strings.HasPrefix(name, standInDir+"/") || slices.Contains([]string{generatedFile, overrideFile, VariablesFile, latchFile, path.Join(latchDir, "zz_outputs.tf.json")}, name)
 }
 
 // checkName is the name of the generated output that enforces a validation.
