@@ -9,6 +9,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // reportOf returns the ends of units as results of nodes: each unit is one.
@@ -17,7 +18,7 @@ func (g *gates) reportOf(ends []rollout.End) show.Summary {
 	summary := show.Summary{
 		View:    show.View{Name: func(unit int) string { return g.work.Units[unit].Name }},
 		Command: []string{string(g.mode)}, Results: make([]order.Result, units), Times: make([]show.Times, units), Outcomes: make([]string, units),
-		Changes: make([]*show.Counts, units),
+		Changes: make([]*stackplan.Counts, units),
 	}
 	for _, end := range ends {
 		summary.Sequence = append(summary.Sequence, end.Unit)

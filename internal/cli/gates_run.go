@@ -19,7 +19,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
-	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -76,7 +75,7 @@ func rolloutPlan(file string) (rollout.PlanFile, error) {
 	if err != nil {
 		return rollout.PlanFile{}, fmt.Errorf("its plan cannot be read: %s", reason(err))
 	}
-	counts := show.Counts(plan.Counts())
+	counts := plan.Counts()
 	return rollout.PlanFile{Complete: plan.Complete, State: fmt.Sprintf("%s %d", made.StateLineage, made.StateSerial), Counts: &counts}, nil
 }
 
@@ -104,11 +103,11 @@ func (g *gates) endDetail(end rollout.End) string {
 }
 
 // countsText says how much a plan would change, or has changed.
-func (g *gates) countsText(counts show.Counts, done bool) string {
+func (g *gates) countsText(counts stackplan.Counts, done bool) string {
 	if done {
-		return eventtext.AppliedCounts(string(g.mode), stackplan.Counts(counts))
+		return eventtext.AppliedCounts(string(g.mode), counts)
 	}
-	return eventtext.PlanCounts(stackplan.Counts(counts))
+	return eventtext.PlanCounts(counts)
 }
 
 // programs finds the programs that are needed.

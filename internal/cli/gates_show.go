@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // stacks returns the units that are selected, those of a stack together.
@@ -282,10 +283,10 @@ func (g *gates) total(ends []rollout.End) string {
 	if g.mode == rollout.PlanOnly {
 		title, states = " Plan: ", []rollout.State{rollout.Planned}
 	}
-	total, some := &show.Counts{}, false
+	total, some := &stackplan.Counts{}, false
 	for _, end := range ends {
 		if slices.Contains(states, end.State) {
-			total, some = total.Plus(end.Changes), true
+			total, some = show.AddCounts(total, end.Changes), true
 		}
 	}
 	if total == nil || !some {

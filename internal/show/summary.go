@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // Times are when the work of a node began and ended.
@@ -33,29 +34,16 @@ type Summary struct {
 	Outcomes []string
 
 	// Changes are what plans of nodes would do or have done, nil where that is not known; nil as a whole if there are no plans.
-	Changes []*Counts
+	Changes []*stackplan.Counts
 }
 
-// Counts are how many resources a plan would do something with. Names are those of terraform's change_summary.
-type Counts struct {
-	Add    int `json:"add"`
-	Change int `json:"change"`
-	Remove int `json:"remove"`
-	Import int `json:"import"`
-	Move   int `json:"move"`
-	Forget int `json:"forget"`
-	Defer  int `json:"defer"` // left to a later plan
-}
-
-// Plus returns the sum, nil if one of them is.
-func (c *Counts) Plus(o *Counts) *Counts {
-	if c == nil || o == nil {
+// AddCounts returns the sum, nil if one of them is not known.
+func AddCounts(a, b *stackplan.Counts) *stackplan.Counts {
+	if a == nil || b == nil {
 		return nil
 	}
-	return &Counts{
-		Add: c.Add + o.Add, Change: c.Change + o.Change, Remove: c.Remove + o.Remove,
-		Import: c.Import + o.Import, Move: c.Move + o.Move, Forget: c.Forget + o.Forget, Defer: c.Defer + o.Defer,
-	}
+	sum := a.Plus(*b)
+	return &sum
 }
 
 // OK tells whether everything that was selected has succeeded.
@@ -122,16 +110,16 @@ type report struct {
 }
 
 type reportResult struct {
-	Name     string     `json:"name"`
-	State    string     `json:"state"`             // "ok", "passed", "failed", "skipped" or "not_started"
-	Outcome  string     `json:"outcome,omitempty"` // of plans and applies, as "no changes"
-	Changes  *Counts    `json:"changes,omitempty"` // the same
-	Error    string     `json:"error,omitempty"`
-	ExitCode *int       `json:"exit_code,omitempty"`
-	Because  string     `json:"because,omitempty"` // the node that failed
-	Reason   string     `json:"reason,omitempty"`  // why it was not run
-	Started  *time.Time `json:"started,omitempty"`
-	Seconds  float64    `json:"seconds"`
+	Name     string            `json:"name"`
+	State    string            `json:"state"`             // "ok", "passed", "failed", "skipped" or "not_started"
+	Outcome  string            `json:"outcome,omitempty"` // of plans and applies, as "no changes"
+	Changes  *stackplan.Counts `json:"changes,omitempty"` // the same
+	Error    string            `json:"error,omitempty"`
+	ExitCode *int              `json:"exit_code,omitempty"`
+	Because  string            `json:"because,omitempty"` // the node that failed
+	Reason   string            `json:"reason,omitempty"`  // why it was not run
+	Started  *time.Time        `json:"started,omitempty"`
+	Seconds  float64           `json:"seconds"`
 }
 
 func (s Summary) result(n int) reportResult {

@@ -149,9 +149,16 @@ func (p *Plan) PreviousAddress(addr stackaddrs.AbsComponentInstance) (previous s
 	return addr, false
 }
 
-// Counts are the numbers of a summary line, as in docs/language.md, section 7.
+// Counts are the numbers of a summary line, as in docs/language.md, section 7. As JSON they have the names of
+// terraform's change_summary.
 type Counts struct {
-	Add, Change, Remove, Import, Move, Forget, Defer int
+	Add    int `json:"add"`
+	Change int `json:"change"`
+	Remove int `json:"remove"`
+	Import int `json:"import"`
+	Move   int `json:"move"`
+	Forget int `json:"forget"`
+	Defer  int `json:"defer"` // left to a later plan
 }
 
 // Plus adds up two counts.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // State is how a unit ended.
@@ -46,7 +46,7 @@ type End struct {
 
 	// Changes are what its plan would do, or those plans that were applied. Nil if there are none, if that is not known, and of a unit that
 	// failed, as nobody knows how much of it was done.
-	Changes *show.Counts
+	Changes *stackplan.Counts
 
 	// When work on it began and ended, questions included. Zero if it did not begin.
 	Started, Ended time.Time

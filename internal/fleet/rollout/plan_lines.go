@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // planLines passes on what an engine prints that makes a plan, and takes notice of the line that sums it up: a plan file can be read by
@@ -64,14 +64,14 @@ const outputsLine = "Changes to Outputs:"
 
 // counts returns what a plan with changes would do. It is nil if that is not known: options in the environment may ask for another form,
 // and a warning may have a line that looks like this one.
-func (p *planLines) counts() *show.Counts {
+func (p *planLines) counts() *stackplan.Counts {
 	if len(p.totals) == 0 && p.outputs {
-		return &show.Counts{}
+		return &stackplan.Counts{}
 	}
 	if len(p.totals) != 1 {
 		return nil
 	}
-	var c show.Counts
+	var c stackplan.Counts
 	fields := map[string]*int{
 		"import": &c.Import, "add": &c.Add, "change": &c.Change, "destroy": &c.Remove, "move": &c.Move, "forget": &c.Forget,
 	}

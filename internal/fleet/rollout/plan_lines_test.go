@@ -10,23 +10,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // What a plan would do is taken from the line that says so, and from nothing that only looks like it.
 func TestPlanLines(t *testing.T) {
 	tests := map[string]struct {
 		text string
-		want *show.Counts
+		want *stackplan.Counts
 	}{
-		"plain":      {"  + add\n\nPlan: 1 to add, 20 to change, 3 to destroy.\n\nSaved\n", &show.Counts{Add: 1, Change: 20, Remove: 3}},
-		"colours":    {"\x1b[0m\x1b[1mPlan:\x1b[0m 1 to add, 0 to change, 0 to destroy.\x1b[0m\r\n", &show.Counts{Add: 1}},
-		"rarer ones": {"Plan: 4 to import, 0 to add, 1 to change, 0 to destroy, 2 to forget.\n", &show.Counts{Import: 4, Change: 1, Forget: 2}},
-		"actions":    {"Plan: 0 to add, 1 to change, 0 to destroy. Actions: 1 to invoke.\n", &show.Counts{Change: 1}},
-		"twice":      {strings.Repeat("Plan: 1 to add, 0 to change, 0 to destroy.\n", 2), &show.Counts{Add: 1}},
+		"plain":      {"  + add\n\nPlan: 1 to add, 20 to change, 3 to destroy.\n\nSaved\n", &stackplan.Counts{Add: 1, Change: 20, Remove: 3}},
+		"colours":    {"\x1b[0m\x1b[1mPlan:\x1b[0m 1 to add, 0 to change, 0 to destroy.\x1b[0m\r\n", &stackplan.Counts{Add: 1}},
+		"rarer ones": {"Plan: 4 to import, 0 to add, 1 to change, 0 to destroy, 2 to forget.\n", &stackplan.Counts{Import: 4, Change: 1, Forget: 2}},
+		"actions":    {"Plan: 0 to add, 1 to change, 0 to destroy. Actions: 1 to invoke.\n", &stackplan.Counts{Change: 1}},
+		"twice":      {strings.Repeat("Plan: 1 to add, 0 to change, 0 to destroy.\n", 2), &stackplan.Counts{Add: 1}},
 
-		"outputs":     {"\nChanges to Outputs:\n  + a = 1\n\nYou can apply this plan\n", &show.Counts{}},
-		"and outputs": {"Plan: 1 to add, 0 to change, 0 to destroy.\n\nChanges to Outputs:\n  + a = 1\n", &show.Counts{Add: 1}},
+		"outputs":     {"\nChanges to Outputs:\n  + a = 1\n\nYou can apply this plan\n", &stackplan.Counts{}},
+		"and outputs": {"Plan: 1 to add, 0 to change, 0 to destroy.\n\nChanges to Outputs:\n  + a = 1\n", &stackplan.Counts{Add: 1}},
 
 		"none":            {"Planning...\n", nil},
 		"inside a value":  {"      + text = <<-EOT\n            Plan: 1 to add, 0 to change, 0 to destroy.\n        EOT\n", nil},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // rounds applies the plan of a unit, and plans and applies again until nothing is left (rule R6).
@@ -18,7 +19,7 @@ import (
 // programs.
 func (r *run) rounds(ctx context.Context, unit int) error {
 	u, now := &r.Units[unit], &r.outcome[unit]
-	now.applied = &show.Counts{}
+	now.applied = &stackplan.Counts{}
 	for round := 1; ; round++ {
 		if err := r.consent.to(question{unit, round}); err != nil {
 			return err
@@ -29,7 +30,7 @@ func (r *run) rounds(ctx context.Context, unit int) error {
 			return err
 		}
 		now.done, now.rounds = true, round
-		if now.applied = now.applied.Plus(now.plan.Counts); now.applied != nil {
+		if now.applied = show.AddCounts(now.applied, now.plan.Counts); now.applied != nil {
 			now.applied.Defer = 0 // it is not done
 		}
 		if isLost {

@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // Mode says what is done with units.
@@ -72,7 +73,7 @@ type PlanFile struct {
 	State    string // which version of the state it was made of
 
 	// Counts are what it would do; nil if that is not known.
-	Counts *show.Counts
+	Counts *stackplan.Counts
 }
 
 // run is a work that is being done.
@@ -94,9 +95,9 @@ type outcome struct {
 	rounds  int  // that were applied
 	outputs bool // they have changed
 
-	plan    PlanFile     // the latest one
-	says    planLines    // of a root module, what its plan says of itself
-	applied *show.Counts // what the plans would do that were applied; nil if that is not known
+	plan    PlanFile          // the latest one
+	says    planLines         // of a root module, what its plan says of itself
+	applied *stackplan.Counts // what the plans would do that were applied; nil if that is not known
 
 	started, ended time.Time
 }
