@@ -230,7 +230,7 @@ func (g *gates) stackDocument(units []int) gateStack {
 // workspaceOf is the name of the workspace of a root module, "" of something else.
 func workspaceOf(u *rollout.Unit) string {
 	if u.Kind == rollout.Root && u.Workspace == "" {
-		return "default"
+		return rollout.DefaultWorkspace
 	}
 	return u.Workspace
 }

@@ -80,7 +80,7 @@ func (r *run) selectWorkspace(u *Unit) [][]string {
 		if u.Kind == Components || !r.selectsIn(u.Dir) {
 			return nil
 		}
-		workspace = defaultWorkspace
+		workspace = DefaultWorkspace
 	}
 	return [][]string{{"workspace", "select", "-or-create=true", workspace}}
 }

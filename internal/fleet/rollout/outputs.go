@@ -41,7 +41,7 @@ func (r *run) outputs(u *Unit) (digest [sha256.Size]byte, known bool) {
 	case u.Kind == Components:
 		command.Program, command.Args = r.options.Cairn, r.withOptions(u, command.Args)
 	case u.Workspace != "" || r.selectsIn(u.Dir): // another one may be selected, as by another unit in the directory
-		command.Env = append(command.Env, "TF_WORKSPACE="+cmp.Or(u.Workspace, defaultWorkspace))
+		command.Env = append(command.Env, "TF_WORKSPACE="+cmp.Or(u.Workspace, DefaultWorkspace))
 	}
 	known = r.options.Processes.Run(command) == nil
 	return [sha256.Size]byte(hash.Sum(nil)), known

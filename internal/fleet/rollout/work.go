@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
@@ -117,9 +118,6 @@ func (w *Work) Chosen() []int {
 	return slices.Sorted(maps.Keys(chosen))
 }
 
-// defaultDeployment is the one of stacks that name none.
-const defaultDeployment = "default"
-
 // SharingState returns two chosen units that have one state: what one of them plans, the other one changes. They are nil if there are none.
 func (w *Work) SharingState() (one, other *Unit) {
 	type place struct{ dir, workspace, deployment string }
@@ -129,7 +127,7 @@ func (w *Work) SharingState() (one, other *Unit) {
 		if u.Kind == Command {
 			continue
 		}
-		at := place{u.Dir, u.Workspace, cmp.Or(u.Deployment, defaultDeployment)}
+		at := place{u.Dir, u.Workspace, cmp.Or(u.Deployment, deployment.Default)}
 		if first := units[at]; first != nil {
 			return first, u
 		}

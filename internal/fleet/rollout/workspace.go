@@ -21,14 +21,15 @@ func (w *Work) OtherWorkspace() (u *Unit, selected string) {
 		if u.Kind != Root || u.Workspace != "" || w.selectsIn(u.Dir) || variable(u, "TF_WORKSPACE") != "" {
 			continue
 		}
-		if selected := selectedIn(u); selected != "" && selected != defaultWorkspace {
+		if selected := selectedIn(u); selected != "" && selected != DefaultWorkspace {
 			return u, selected
 		}
 	}
 	return nil, ""
 }
 
-const defaultWorkspace = "default"
+// DefaultWorkspace is the name of the workspace that every root module has.
+const DefaultWorkspace = "default"
 
 // selectsIn tells whether a unit selects its workspace in a directory, so that all others must.
 func (w *Work) selectsIn(dir string) bool {

@@ -123,7 +123,7 @@ func (a *arguments) checkWorkspace(s *Stack) {
 		a.bad("workspace", "A stack of the Terraform Stacks language has no workspaces. Use \"deployment\".")
 	case !ValidWorkspace(s.Workspace):
 		a.bad("workspace", "%q cannot be a workspace: their names consist of letters, digits, _, ., ~ and -, do not begin with -, and are not \".\" or \"..\".", s.Workspace)
-	case s.Workspace == DefaultWorkspace:
+	case s.Workspace == rollout.DefaultWorkspace:
 		s.Workspace = ""
 	}
 }

@@ -73,9 +73,6 @@ const (
 	Last  = 1e9
 )
 
-// DefaultWorkspace is the name of the workspace that every root module has.
-const DefaultWorkspace = "default"
-
 // Kind says what is in the directory of a stack.
 type Kind = terramate.Kind
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
@@ -150,7 +151,7 @@ func (r *resolver) ownTags(leaf *Leaf) {
 		return
 	}
 	leaf.AllTags["kind:"+string(leaf.Stack.Kind)] = true
-	leaf.AllTags["workspace:"+cmp.Or(leaf.Stack.Workspace, DefaultWorkspace)] = true
+	leaf.AllTags["workspace:"+cmp.Or(leaf.Stack.Workspace, rollout.DefaultWorkspace)] = true
 }
 
 // Dir is the directory of a leaf, with slashes, from the root of the repository.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/glob"
@@ -120,7 +121,7 @@ func (c *fromGates) nameAll() {
 		if wish == "" {
 			wish = "root"
 		}
-		if dirspace.Workspace != terrateam.DefaultWorkspace {
+		if dirspace.Workspace != rollout.DefaultWorkspace {
 			wish += "-" + dirspace.Workspace
 		}
 		c.dirspaces[d] = taken.add(wish)
@@ -337,7 +338,7 @@ func (c *fromGates) describe(b block, d int) {
 
 // workspaceOf is the workspace that is written, "" for the default one.
 func workspaceOf(d *terrateam.Dirspace) string {
-	if d.Workspace == terrateam.DefaultWorkspace || !cairnfile.ValidWorkspace(d.Workspace) {
+	if d.Workspace == rollout.DefaultWorkspace || !cairnfile.ValidWorkspace(d.Workspace) {
 		return ""
 	}
 	return d.Workspace

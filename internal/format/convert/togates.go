@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/glob"
@@ -202,7 +203,7 @@ func (c *toGates) query(block *cairnfile.Block) string {
 
 func orDefault(name string) string {
 	if name == "" {
-		return cairnfile.DefaultWorkspace
+		return rollout.DefaultWorkspace
 	}
 	return name
 }

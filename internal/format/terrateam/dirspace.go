@@ -12,12 +12,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/problem"
 )
-
-// DefaultWorkspace is the name of the only workspace of a directory for which none is configured.
-const DefaultWorkspace = "default"
 
 const dirVariable = "${DIR}"
 
@@ -46,7 +44,7 @@ type Dirspace struct {
 
 // Name is the directory, with the workspace if it is not the default one.
 func (d *Dirspace) Name() string {
-	if d.Workspace == DefaultWorkspace {
+	if d.Workspace == rollout.DefaultWorkspace {
 		return d.Dir
 	}
 	return d.Dir + " (" + d.Workspace + ")"
@@ -103,7 +101,7 @@ func (c *Config) Dirspaces(files []string, used func(dir string) bool) ([]*Dirsp
 		}
 		workspaces := rule.Workspaces
 		if len(workspaces) == 0 {
-			workspaces = []Workspace{{Name: DefaultWorkspace}}
+			workspaces = []Workspace{{Name: rollout.DefaultWorkspace}}
 		}
 		for _, workspace := range workspaces {
 			d, moreDiags := c.dirspace(dir, rule, workspace)

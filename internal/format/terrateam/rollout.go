@@ -65,7 +65,7 @@ func (c *Change) unit(d ModifiedDirspace, o RolloutOptions) rollout.Unit {
 	if q := c.Requirements(d.Dirspace); q != nil {
 		unit.Requirements = q.Names
 	}
-	if in.Workspace != DefaultWorkspace {
+	if in.Workspace != rollout.DefaultWorkspace {
 		unit.Workspace = in.Workspace
 		unit.Name += " (" + in.Workspace + ")"
 	}
