@@ -118,6 +118,9 @@ func (o *execution) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 			Excludes:    excludes,
 		})
 	})
+	if !wasInterrupted(ctx) {
+		diags = diags.Extend(o.stack().OtherMistakes(ctx, o.opts, diags))
+	}
 	if plan != nil && plan.Mode == engine.Destroy && isEmptyState(o.stored.State) {
 		plan.Components = nil // they are to be destroyed, but nothing of them exists
 	}

@@ -5,6 +5,7 @@ package operation
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -66,10 +67,18 @@ func (s *Stack) Load(ctx context.Context) (stackruntime.Options, hcl.Diagnostics
 	switch {
 	case moreDiags.HasErrors():
 		return opts, diags.Extend(moreDiags).Extend(s.CheckSources(ctx, config))
-	case diags.HasErrors():
+	case diags.HasErrors() || unreadModules(ctx, opts):
 		return opts, diags.Extend(moreDiags).Extend(stackruntime.Validate(ctx, opts))
 	}
 	return opts, diags.Extend(moreDiags)
+}
+
+// unreadModules reports whether there are errors in reading the modules of the components.
+func unreadModules(ctx context.Context, opts stackruntime.Options) bool {
+	return slices.ContainsFunc(tfengine.ModuleDirs(opts.Config), func(dir string) bool {
+		_, diags := opts.Engine.Module(ctx, dir)
+		return diags.HasErrors()
+	})
 }
 
 // UnsupportedModules returns the errors about modules that are for other versions of the engine. Nothing else is said
