@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 )
 
 // Streams are what a command reads from and writes to.
@@ -39,6 +40,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		if phase == starting {
 			fmt.Fprint(streams.Err, "\nInterrupted. Nothing was begun.\n")
 		}
+		runner.KillShort()
 		os.Exit(exitError) // as the signal would have done
 	})
 	return run(ctx, args, streams, dependencies{guard: guard})

@@ -150,7 +150,7 @@ func askVersion(ctx context.Context, path string, environ []string) (engine.Info
 	cmd.Dir = filepath.Dir(path) // where no configuration is expected
 	cmd.WaitDelay = time.Second
 	cmd.Stdout, cmd.Stderr = &printed, &printed
-	err = cmd.Run()
+	err = runner.RunShort(ctx, cmd)
 	output := printed.Bytes()
 	match := versionLine.FindSubmatch(output)
 	hung, isHung := errors.AsType[*runner.HungError](context.Cause(ctx))

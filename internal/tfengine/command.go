@@ -6,7 +6,6 @@ package tfengine
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ func commandName(args []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") }), " ")
 }
 
-// command runs the binary for something short that touches no state. Ending ctx interrupts it.
+// command runs the binary for something short that touches no state. Ending ctx interrupts it, and ends what it has started.
 //
 // Errors: beside those of the process a [*runner.HungError], and that it has printed more JSON than anybody could mean.
 func (e *Engine) command(ctx context.Context, dir string, extra map[string]string, args ...string) (stdout, stderr []byte, err error) {
@@ -56,13 +55,12 @@ func (e *Engine) command(ctx context.Context, dir string, extra map[string]strin
 	cmd := exec.CommandContext(ctx, e.binary, args...)
 	cmd.Dir, cmd.Env = dir, e.env(extra)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	if limit > 0 {
 		cmd.WaitDelay = min(cmd.WaitDelay, limit)
 	}
 	began := time.Now()
-	err = cmd.Run()
+	err = runner.RunShort(ctx, cmd)
 	e.log.InfoContext(ctx, "engine process ended", "command", commandName(args), "duration", time.Since(began), "exit_code", cmd.ProcessState.ExitCode())
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
