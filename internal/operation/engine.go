@@ -86,8 +86,8 @@ func schemaDir() string {
 
 // findBinary returns the binary to use.
 func (s *Stack) findBinary(ctx context.Context) (*engines.Candidate, error) {
-	if s.binary != nil {
-		return s.binary, nil
+	if s.binary != nil || s.binaryErr != nil {
+		return s.binary, s.binaryErr
 	}
 	search, err := s.EngineSearch()
 	if err != nil {
@@ -105,7 +105,8 @@ func (s *Stack) findBinary(ctx context.Context) (*engines.Candidate, error) {
 	search.Identifier.RecordFile = tfengine.RecordFile(s.work)
 	found, err := search.Find(ctx)
 	if err != nil {
-		return nil, EngineError(err)
+		s.binaryErr = EngineError(err) // whoever asks again would wait for an engine that hangs once more
+		return nil, s.binaryErr
 	}
 	s.log.Info("engine", "path", found.Path, "origin", string(found.Origin), "name", found.Info.Name, "version", found.Info.Version)
 	s.binary, s.warnings = found, s.UnmetRequirements(found)

@@ -33,9 +33,10 @@ type Stack struct {
 	bundle   *bundle.Bundle  // nil until source packages are needed
 	fetcher  *bundle.Fetcher // set while they are fetched
 
-	engine   Engine
-	binary   *engines.Candidate // nil until it is looked for
-	warnings hcl.Diagnostics    // about the choice of the engine, until they are returned
+	engine    Engine
+	binary    *engines.Candidate // nil until it is looked for
+	binaryErr error              // why there is none that can be used, once it was looked for
+	warnings  hcl.Diagnostics    // about the choice of the engine, until they are returned
 
 	deployment *deployment.Deployment // nil until the store is open
 }
