@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -246,7 +247,7 @@ func (m *Main) saveRootValues(ctx context.Context) hcl.Diagnostics {
 		if diags.HasErrors() {
 			continue // what it would be cannot be told
 		}
-		change.Outputs[name] = withoutFailed(value)
+		change.Outputs[name] = expr.WithoutFailed(value)
 	}
 	dropUnchanged(change.Inputs, prior.Inputs)
 	dropUnchanged(change.Outputs, prior.Outputs)

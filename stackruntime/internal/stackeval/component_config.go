@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/reference"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -76,7 +77,7 @@ func (c *ComponentConfig) checkInputs(ctx context.Context, scope expr.Evaluation
 	module := c.Module(ctx)
 	_, diags := c.evalInputs(ctx, module, expr.ValidatePhase, scope)
 	if module != nil && c.decl.Inputs != nil && c.isSound(ctx) {
-		diags = diags.Extend(moduleInputs(module).undeclaredInputs(c.decl.Inputs))
+		diags = diags.Extend(inputs.OfModule(module).Undeclared(c.decl.Inputs))
 	}
 	return diags
 }
@@ -93,15 +94,15 @@ func (c *ComponentConfig) evalInputs(ctx context.Context, module *engine.Module,
 		_, diags := expr.EvalExpr(ctx, c.decl.Inputs, phase, scope)
 		return nil, diags
 	}
-	set := moduleInputs(module)
+	set := inputs.OfModule(module)
 	if c.decl.Inputs == nil {
-		return set.withoutArgument(c.decl.Range)
+		return set.WithoutArgument(c.decl.Range)
 	}
 	result, diags := expr.EvalExprAndEvalContext(ctx, c.decl.Inputs, phase, scope)
 	if diags.HasErrors() {
-		return set.placeholders(), diags
+		return set.Placeholders(), diags
 	}
-	values, moreDiags := set.fromArgument(result)
+	values, moreDiags := set.FromArgument(result)
 	return values, diags.Extend(moreDiags)
 }
 

@@ -12,7 +12,9 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -95,7 +97,7 @@ func (v *InputVariable) givenValue(ctx context.Context) (cty.Value, hcl.Diagnost
 // rootValue converts a value from outside. cty.NilVal and null select the default.
 func (v *InputVariable) rootValue(given cty.Value) (cty.Value, hcl.Diagnostics) {
 	decl := v.config.decl
-	if given == cty.NilVal || isNull(given) {
+	if given == cty.NilVal || inputs.IsNull(given) {
 		if decl.Default != cty.NilVal {
 			return decl.Default, nil
 		}
@@ -109,12 +111,12 @@ func (v *InputVariable) rootValue(given cty.Value) (cty.Value, hcl.Diagnostics) 
 	if decl.Type.Defaults != nil {
 		given = decl.Type.Defaults.Apply(given)
 	}
-	value, err := convertFinite(given, decl.Type.Constraint)
+	value, err := conversion.Convert(given, decl.Type.Constraint)
 	if err != nil {
 		return cty.NilVal, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Value does not fit the variable",
-			Detail:   fmt.Sprintf("The value given for variable %q does not fit its type: %s.", decl.Name, describeErrorOf(v.config.marked(given), err)),
+			Detail:   fmt.Sprintf("The value given for variable %q does not fit its type: %s.", decl.Name, conversion.Describe(v.config.marked(given), err)),
 			Subject:  decl.Range.Ptr(),
 		}}
 	}
@@ -182,7 +184,7 @@ func (v *InputVariable) contradiction(planned *stackplan.InputChange, value cty.
 		Subject:  v.config.decl.Range.Ptr(),
 	}
 	if planned.IsUnknown() {
-		reason := describeError(err)
+		reason := conversion.DescribeError(err)
 		if secret := v.config.marked(planned.After); marks.Contains(secret, marks.Sensitive) || marks.Contains(value, marks.Sensitive) {
 			reason = err.Error() // the path may have keys of maps
 		}
@@ -196,7 +198,7 @@ func (v *InputVariable) contradiction(planned *stackplan.InputChange, value cty.
 // other value it must not do so by itself.
 func (v *InputVariable) isDefault() bool {
 	given := v.stack.main.planning.Inputs[v.addr.Item.Name]
-	return v.config.decl.Default != cty.NilVal && (given == cty.NilVal || isNull(given))
+	return v.config.decl.Default != cty.NilVal && (given == cty.NilVal || inputs.IsNull(given))
 }
 
 // inPlan is the value to be stored: nothing of an ephemeral variable is.
@@ -204,5 +206,5 @@ func (v *InputVariable) inPlan(value cty.Value) cty.Value {
 	if v.config.decl.Ephemeral {
 		return cty.NullVal(v.config.decl.Type.WithoutOptional())
 	}
-	return withoutFailed(marks.Remove(value, marks.Ephemeral))
+	return expr.WithoutFailed(marks.Remove(value, marks.Ephemeral))
 }

@@ -243,6 +243,6 @@ func (m *Main) EvalExpr(ctx context.Context, e hcl.Expression, stack stackaddrs.
 			}}
 		}
 		value, diags := expr.EvalExpr(ctx, e, m.phase, scope)
-		return withoutFailed(value), diags
+		return expr.WithoutFailed(value), diags
 	})
 }

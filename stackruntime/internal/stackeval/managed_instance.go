@@ -74,7 +74,7 @@ func (i *managedInstance) storedInputs(ctx context.Context, inputs map[string]ct
 		if v := module.Variables[name]; v != nil && v.Ephemeral {
 			value = cty.NullVal(v.Type.WithoutOptionalAttributesDeep())
 		}
-		stored[name] = withoutFailed(value)
+		stored[name] = expr.WithoutFailed(value)
 	}
 	return stored
 }

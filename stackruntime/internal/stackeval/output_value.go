@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -107,7 +108,7 @@ func (o *OutputValue) checkEphemeral(result expr.Result, value cty.Value) *hcl.D
 	case !decl.Ephemeral && len(ephemeral) > 0:
 		part := "the value"
 		if len(ephemeral[0]) > 0 {
-			part = describePath(ephemeral[0])
+			part = conversion.DescribePath(ephemeral[0])
 		}
 		return result.Diagnostic("Ephemeral value in a lasting output",
 			fmt.Sprintf("In output %q, %s is ephemeral. Declare the output with ephemeral = true, which embedded stacks can do, or use another value.", decl.Name, part))

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -65,11 +66,11 @@ func convertOutput(decl *stackconfig.OutputValue, result expr.Result) (cty.Value
 	if decl.Type.Defaults != nil {
 		value = decl.Type.Defaults.Apply(value)
 	}
-	converted, err := convertFinite(value, decl.Type.Constraint)
+	converted, err := conversion.Convert(value, decl.Type.Constraint)
 	if err != nil {
 		return expr.Placeholder(decl.Type.WithoutOptional()), hcl.Diagnostics{result.Diagnostic(
 			"Output value has the wrong type",
-			fmt.Sprintf("The value of output %q does not fit its type: %s. Change the expression or the type argument.", decl.Name, describeErrorOf(value, err)),
+			fmt.Sprintf("The value of output %q does not fit its type: %s. Change the expression or the type argument.", decl.Name, conversion.Describe(value, err)),
 		)}
 	}
 	return converted, nil

@@ -14,7 +14,9 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -131,7 +133,7 @@ func (v *InputVariable) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.D
 	stored := v.inPlan(value)
 	change := &stackplan.InputChange{
 		After:           stored,
-		RequiredOnApply: v.config.decl.Ephemeral && !isNull(value) && !v.isDefault(),
+		RequiredOnApply: v.config.decl.Ephemeral && !inputs.IsNull(value) && !v.isDefault(),
 		DeleteOnApply:   main.destroying() && !main.isPartial(),
 	}
 	before, existed := main.planning.Prior.Inputs[name]
@@ -184,7 +186,7 @@ func (o *OutputValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Dia
 	if !o.stack.addr.IsRoot() || diags.HasErrors() {
 		return nil, diags
 	}
-	value = withoutFailed(value)
+	value = expr.WithoutFailed(value)
 	change := &stackplan.OutputChange{After: value}
 	before, existed := main.planning.Prior.Outputs[name]
 	made := existed && before.IsKnown() // else the last apply did not get to it

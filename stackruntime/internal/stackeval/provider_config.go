@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
@@ -100,11 +101,11 @@ func (p *ProviderConfig) evalArgs(ctx context.Context, phase expr.EvalPhase, sco
 		return expr.Placeholder(cty.DynamicPseudoType), nil
 	}
 	value, diags := expr.EvalBody(ctx, p.decl.Config, spec, phase, scopeWithoutProviders{scope, "The arguments of a provider"})
-	if err := checkFinite(value); err != nil && !diags.HasErrors() {
+	if err := conversion.CheckFinite(value); err != nil && !diags.HasErrors() {
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Unsuitable provider argument",
-			Detail:   fmt.Sprintf("The configuration of %s cannot be used: %s.", p.addr, describeErrorOf(value, err)),
+			Detail:   fmt.Sprintf("The configuration of %s cannot be used: %s.", p.addr, conversion.Describe(value, err)),
 			Subject:  p.decl.Range.Ptr(),
 		})
 	}

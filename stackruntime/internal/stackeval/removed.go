@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -216,10 +217,10 @@ func (r *RemovedInstance) InputValues(ctx context.Context) map[string]cty.Value 
 
 func (r *RemovedInstance) inputsAspect() memo.Aspect[map[string]cty.Value] {
 	config := r.removed.config
-	set := stackInputs(config.child().decl)
+	set := inputs.OfStack(config.child().decl)
 	return memo.Aspect[map[string]cty.Value]{
 		Name:        r.removed.stack.addr.String() + " " + config.addr + " inputs",
-		Placeholder: set.placeholders(),
+		Placeholder: set.Placeholders(),
 		Compute: func(ctx context.Context) (map[string]cty.Value, hcl.Diagnostics) {
 			block := r.removed.stack
 			return evalStackInputs(ctx, config.decl.Inputs, config.decl.Range, set, block.main.phase, repetitionScope{block, r.repetition})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -87,10 +88,10 @@ func (r *RemovedConfig) checkStackInputs(ctx context.Context, scope expr.Evaluat
 	if child == nil {
 		return nil // the loader has reported why
 	}
-	set := stackInputs(child.decl)
+	set := inputs.OfStack(child.decl)
 	_, diags := evalStackInputs(ctx, r.decl.Inputs, r.decl.Range, set, expr.ValidatePhase, scope)
 	if r.decl.Inputs != nil {
-		diags = diags.Extend(set.undeclaredInputs(r.decl.Inputs))
+		diags = diags.Extend(set.Undeclared(r.decl.Inputs))
 	}
 	return diags
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 )
 
@@ -150,10 +151,10 @@ func (c *StackCallInstance) CheckInputs(ctx context.Context) hcl.Diagnostics {
 }
 
 func (c *StackCallInstance) inputsAspect() memo.Aspect[map[string]cty.Value] {
-	set := stackInputs(c.stack.decl())
+	set := inputs.OfStack(c.stack.decl())
 	return memo.Aspect[map[string]cty.Value]{
 		Name:        c.addr.String() + " inputs",
-		Placeholder: set.placeholders(),
+		Placeholder: set.Placeholders(),
 		Compute: func(ctx context.Context) (map[string]cty.Value, hcl.Diagnostics) {
 			caller := c.call.stack
 			return evalStackInputs(ctx, c.call.config.decl.Inputs, c.call.config.decl.Range, set, caller.main.phase, repetitionScope{caller, c.repetition})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -69,16 +70,16 @@ func (c *StackCallConfig) Validate(ctx context.Context) hcl.Diagnostics {
 	_, moreDiags = c.outputs.Check(ctx, c.outputsAspect)
 	diags = diags.Extend(moreDiags)
 	if c.decl.Inputs != nil {
-		diags = diags.Extend(stackInputs(c.child.decl).undeclaredInputs(c.decl.Inputs))
+		diags = diags.Extend(inputs.OfStack(c.child.decl).Undeclared(c.decl.Inputs))
 	}
 	return diags
 }
 
 func (c *StackCallConfig) inputsAspect() memo.Aspect[map[string]cty.Value] {
-	set := stackInputs(c.child.decl)
+	set := inputs.OfStack(c.child.decl)
 	return memo.Aspect[map[string]cty.Value]{
 		Name:        c.addr.String() + " inputs",
-		Placeholder: set.placeholders(),
+		Placeholder: set.Placeholders(),
 		Compute: func(ctx context.Context) (map[string]cty.Value, hcl.Diagnostics) {
 			scope, diags := staticInstanceScope(ctx, c.stack, c.decl.ForEach, "stack")
 			values, moreDiags := evalStackInputs(ctx, c.decl.Inputs, c.decl.Range, set, expr.ValidatePhase, scope)
@@ -88,17 +89,17 @@ func (c *StackCallConfig) inputsAspect() memo.Aspect[map[string]cty.Value] {
 }
 
 // evalStackInputs evaluates the inputs argument of a block in the scope of an
-// instance. inputs is nil when there is none.
-func evalStackInputs(ctx context.Context, inputs hcl.Expression, block hcl.Range, set inputSet, phase expr.EvalPhase, scope expr.EvaluationScope) (map[string]cty.Value, hcl.Diagnostics) {
-	if inputs == nil {
-		return set.withoutArgument(block)
+// instance. argument is nil when there is none.
+func evalStackInputs(ctx context.Context, argument hcl.Expression, block hcl.Range, set inputs.Set, phase expr.EvalPhase, scope expr.EvaluationScope) (map[string]cty.Value, hcl.Diagnostics) {
+	if argument == nil {
+		return set.WithoutArgument(block)
 	}
 	scope = scopeWithoutProviders{scope, "The inputs of an embedded stack"}
-	result, diags := expr.EvalExprAndEvalContext(ctx, inputs, phase, scope)
+	result, diags := expr.EvalExprAndEvalContext(ctx, argument, phase, scope)
 	if diags.HasErrors() {
-		return set.placeholders(), diags
+		return set.Placeholders(), diags
 	}
-	values, moreDiags := set.fromArgument(result)
+	values, moreDiags := set.FromArgument(result)
 	return values, diags.Extend(moreDiags)
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/ctymarks"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -88,3 +89,20 @@ func Placeholder(ty cty.Type) cty.Value { return cty.UnknownVal(ty).Mark(Failed)
 
 // IsFailed tells whether any part of v is a placeholder.
 func IsFailed(v cty.Value) bool { return v.HasMarkDeep(Failed) }
+
+// WithoutFailed takes the mark of placeholders off, for values that leave the evaluator.
+func WithoutFailed(v cty.Value) cty.Value {
+	if !IsFailed(v) {
+		return v
+	}
+	bare, err := v.WrangleMarksDeep(func(mark any, _ cty.Path) (ctymarks.WrangleAction, error) {
+		if mark == Failed {
+			return ctymarks.WrangleDrop, nil
+		}
+		return nil, nil
+	})
+	if err != nil {
+		panic(err) // the function above never returns one
+	}
+	return bare
+}

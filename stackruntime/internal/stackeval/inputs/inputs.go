@@ -1,7 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package stackeval
+// Package inputs takes the values for variables out of inputs arguments: those of components, for the variables of their modules, and
+// those of embedded stacks.
+//
+// A [Set] knows the variables. Values are converted to their types, null and absent ones selected from defaults, and what cannot be a value is
+// reported at the attribute that has it (docs/language.md, sections 2.7 and 2.8).
+package inputs
 
 import (
 	"fmt"
@@ -12,21 +17,22 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// inputSet is what an inputs argument must supply: the variables of a module
+// Set is what an inputs argument must supply: the variables of a module
 // or of an embedded stack.
-type inputSet struct {
+type Set struct {
 	variables []*engine.Variable // sorted by name
-	messages  inputMessages
+	messages  messages
 	nullable  bool // null is a value for variables without a default
 	partial   bool // further variables may be declared where it could not be read
 }
 
-type inputMessages struct {
+type messages struct {
 	doNotFit string // summary for values of the wrong type
 	missing  string // summary for one variable without value
 	needed   string // summary for no inputs argument at all
@@ -34,13 +40,13 @@ type inputMessages struct {
 }
 
 var (
-	moduleInputMessages = inputMessages{
+	moduleMessages = messages{
 		doNotFit: "Component inputs do not fit",
 		missing:  "Component inputs do not fit",
 		needed:   "Component needs inputs",
 		owner:    "module",
 	}
-	stackInputMessages = inputMessages{
+	stackMessages = messages{
 		doNotFit: "Embedded stack inputs do not fit",
 		missing:  "Required variable of the embedded stack not set",
 		needed:   "Embedded stack needs inputs",
@@ -48,19 +54,19 @@ var (
 	}
 )
 
-// moduleInputs are the variables of a component's module.
-func moduleInputs(module *engine.Module) inputSet {
-	set := inputSet{messages: moduleInputMessages, nullable: true}
+// OfModule are the variables of a component's module.
+func OfModule(module *engine.Module) Set {
+	set := Set{messages: moduleMessages, nullable: true}
 	for _, name := range slices.Sorted(maps.Keys(module.Variables)) {
 		set.variables = append(set.variables, module.Variables[name])
 	}
 	return set
 }
 
-// stackInputs are the variables of an embedded stack.
-func stackInputs(stack *stackconfig.Stack) inputSet {
-	set := inputSet{messages: stackInputMessages, partial: stack.Incomplete}
-	for _, name := range sortedKeys(stack.Variables) {
+// OfStack are the variables of an embedded stack.
+func OfStack(stack *stackconfig.Stack) Set {
+	set := Set{messages: stackMessages, partial: stack.Incomplete}
+	for _, name := range slices.Sorted(maps.Keys(stack.Variables)) {
 		v := stack.Variables[name]
 		as := &engine.Variable{Name: name, Type: v.Type.Constraint, Default: v.Default, Sensitive: v.Sensitive, Ephemeral: v.Ephemeral, Range: v.Range}
 		if v.Type.Defaults != nil {
@@ -71,12 +77,12 @@ func stackInputs(stack *stackconfig.Stack) inputSet {
 	return set
 }
 
-// placeholders are values for all variables when nothing better is known.
-func (s inputSet) placeholders() map[string]cty.Value {
+// Placeholders are values for all variables when nothing better is known.
+func (s Set) Placeholders() map[string]cty.Value {
 	return s.each(func(v *engine.Variable) cty.Value { return expr.Placeholder(v.Type.WithoutOptionalAttributesDeep()) })
 }
 
-func (s inputSet) each(value func(*engine.Variable) cty.Value) map[string]cty.Value {
+func (s Set) each(value func(*engine.Variable) cty.Value) map[string]cty.Value {
 	values := make(map[string]cty.Value, len(s.variables))
 	for _, v := range s.variables {
 		values[v.Name] = value(v)
@@ -84,11 +90,11 @@ func (s inputSet) each(value func(*engine.Variable) cty.Value) map[string]cty.Va
 	return values
 }
 
-// withoutArgument is for a block that has no inputs argument.
-func (s inputSet) withoutArgument(block hcl.Range) (map[string]cty.Value, hcl.Diagnostics) {
+// WithoutArgument is for a block that has no inputs argument.
+func (s Set) WithoutArgument(block hcl.Range) (map[string]cty.Value, hcl.Diagnostics) {
 	for _, v := range s.variables {
 		if v.Required() {
-			return s.placeholders(), hcl.Diagnostics{{
+			return s.Placeholders(), hcl.Diagnostics{{
 				Severity: hcl.DiagError,
 				Summary:  s.messages.needed,
 				Detail:   fmt.Sprintf("The %s has required variables, %q for one. Set them in an inputs argument.", s.messages.owner, v.Name),
@@ -99,10 +105,10 @@ func (s inputSet) withoutArgument(block hcl.Range) (map[string]cty.Value, hcl.Di
 	return s.each(func(v *engine.Variable) cty.Value { return v.Default }), nil
 }
 
-// fromArgument takes the values for the variables out of an evaluated inputs argument.
+// FromArgument takes the values for the variables out of an evaluated inputs argument.
 //
 // Attributes without a variable are dropped. Null selects the default.
-func (s inputSet) fromArgument(result expr.Result) (map[string]cty.Value, hcl.Diagnostics) {
+func (s Set) FromArgument(result expr.Result) (map[string]cty.Value, hcl.Diagnostics) {
 	value := marks.PushDown(unknownAttributes(result.Value))
 	value, outer := value.Unmark()
 	ty := value.Type()
@@ -113,7 +119,7 @@ func (s inputSet) fromArgument(result expr.Result) (map[string]cty.Value, hcl.Di
 		})
 		return s.checkEphemeral(values, result)
 	case value.IsNull() || (!ty.IsObjectType() && !ty.IsMapType()):
-		return s.placeholders(), hcl.Diagnostics{result.Diagnostic(
+		return s.Placeholders(), hcl.Diagnostics{result.Diagnostic(
 			s.messages.doNotFit,
 			fmt.Sprintf("The inputs argument must be an object with the variables of the %s as attributes.", s.messages.owner),
 		)}
@@ -140,11 +146,15 @@ func unknownAttributes(value cty.Value) cty.Value {
 		return value
 	}
 	_, outer := value.Unmark()
-	return cty.ObjectVal(mapValues(ty.AttributeTypes(), cty.UnknownVal)).WithMarks(outer)
+	attrs := make(map[string]cty.Value)
+	for name, attr := range ty.AttributeTypes() {
+		attrs[name] = cty.UnknownVal(attr)
+	}
+	return cty.ObjectVal(attrs).WithMarks(outer)
 }
 
-// checkEphemeral puts placeholders in the place of ephemeral values for variables that do not take them.
-func (s inputSet) checkEphemeral(values map[string]cty.Value, result expr.Result) (map[string]cty.Value, hcl.Diagnostics) {
+// checkEphemeral puts Placeholders in the place of ephemeral values for variables that do not take them.
+func (s Set) checkEphemeral(values map[string]cty.Value, result expr.Result) (map[string]cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	for _, v := range s.variables {
 		if v.Ephemeral || !marks.Contains(values[v.Name], marks.Ephemeral) {
@@ -168,9 +178,9 @@ func problemWith(name string, result expr.Result, summary, detail string) *hcl.D
 
 // convertOne returns the value of one variable. given is cty.NilVal when the
 // argument has no such attribute.
-func (s inputSet) convertOne(v *engine.Variable, given cty.Value, result expr.Result) (cty.Value, *hcl.Diagnostic) {
+func (s Set) convertOne(v *engine.Variable, given cty.Value, result expr.Result) (cty.Value, *hcl.Diagnostic) {
 	absent := given == cty.NilVal
-	if absent || isNull(given) {
+	if absent || IsNull(given) {
 		switch {
 		case !v.Required() && absent:
 			return v.Default, nil
@@ -185,10 +195,10 @@ func (s inputSet) convertOne(v *engine.Variable, given cty.Value, result expr.Re
 	if v.ApplyDefaults != nil {
 		given = v.ApplyDefaults(given)
 	}
-	converted, err := convertFinite(given, v.Type)
+	converted, err := conversion.Convert(given, v.Type)
 	if err != nil {
 		return cty.NilVal, problemWith(v.Name, result, s.messages.doNotFit,
-			fmt.Sprintf("The value for variable %q of the %s is not suitable: %s.", v.Name, s.messages.owner, describeErrorOf(given, err)))
+			fmt.Sprintf("The value for variable %q of the %s is not suitable: %s.", v.Name, s.messages.owner, conversion.Describe(given, err)))
 	}
 	if stackconfig.HasProviderRef(converted.Type()) {
 		return cty.NilVal, problemWith(v.Name, result, "Provider configurations cannot be inputs",
@@ -197,7 +207,8 @@ func (s inputSet) convertOne(v *engine.Variable, given cty.Value, result expr.Re
 	return converted, nil
 }
 
-func isNull(v cty.Value) bool {
+// IsNull reports whether a value is null, whatever its marks.
+func IsNull(v cty.Value) bool {
 	v, _ = v.Unmark()
 	return v.IsNull()
 }
@@ -230,9 +241,9 @@ func attributeKey(e hcl.Expression) string {
 	return v.AsString()
 }
 
-// undeclaredInputs warns of attributes that no variable takes: they would be
+// Undeclared warns of attributes that no variable takes: they would be
 // dropped silently, which hides misspelt names.
-func (s inputSet) undeclaredInputs(e hcl.Expression) hcl.Diagnostics {
+func (s Set) Undeclared(e hcl.Expression) hcl.Diagnostics {
 	pairs, moreDiags := hcl.ExprMap(e)
 	if moreDiags.HasErrors() || s.partial {
 		return nil // not an object constructor: nothing to look through

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package stackeval
+// Package conversion converts values that leave the evaluator: to variables of modules and stacks, to outputs, to providers.
+package conversion
 
 import (
 	"errors"
@@ -12,26 +13,24 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
-	"github.com/zclconf/go-cty/cty/ctymarks"
 
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// convertFinite converts a value that leaves the evaluator. Infinite numbers, which division by zero
+// Convert converts a value to a type. Infinite numbers, which division by zero
 // gives, have no place in engines, plans and states.
-func convertFinite(value cty.Value, ty cty.Type) (cty.Value, error) {
+func Convert(value cty.Value, ty cty.Type) (cty.Value, error) {
 	converted, err := convert.Convert(value, ty)
 	if err != nil {
 		return cty.NilVal, err
 	}
-	return converted, checkFinite(converted)
+	return converted, CheckFinite(converted)
 }
 
-// checkFinite fails for a value with an infinite number in it.
+// CheckFinite fails for a value with an infinite number in it.
 //
 // Errors: [cty.PathError].
-func checkFinite(value cty.Value) error {
+func CheckFinite(value cty.Value) error {
 	if !holdsNumbers(value.Type()) {
 		return nil
 	}
@@ -59,19 +58,19 @@ func holdsNumbers(ty cty.Type) bool {
 	}
 }
 
-// describeError returns the message of a conversion error with the path it is
+// DescribeError returns the message of a conversion error with the path it is
 // about, as in "attribute tags[0]: string required".
-func describeError(err error) string {
+func DescribeError(err error) string {
 	pathErr, ok := errors.AsType[cty.PathError](err)
 	if !ok || len(pathErr.Path) == 0 {
 		return err.Error()
 	}
-	return describePath(pathErr.Path) + ": " + err.Error()
+	return DescribePath(pathErr.Path) + ": " + err.Error()
 }
 
-// describeErrorOf is like describeError for the conversion of a value, of which it tells no keys if they may be secret.
-func describeErrorOf(value cty.Value, err error) string {
-	text := describeError(err)
+// Describe returns the message of an error about a value, with the path that it is about. It names no keys of the value if they may be secret.
+func Describe(value cty.Value, err error) string {
+	text := DescribeError(err)
 	secret := marks.Contains(value, marks.Sensitive) || marks.Contains(value, marks.Ephemeral)
 	if secret && strings.Contains(text, `"`) {
 		return "a part of it has the wrong type; which one is not shown, because the value is sensitive or ephemeral"
@@ -79,8 +78,8 @@ func describeErrorOf(value cty.Value, err error) string {
 	return text
 }
 
-// describePath writes a path as users would: attr.list[0]["key"].
-func describePath(path cty.Path) string {
+// DescribePath writes a path as users would: attr.list[0]["key"].
+func DescribePath(path cty.Path) string {
 	var b strings.Builder
 	for i, step := range path {
 		switch step := step.(type) {
@@ -104,21 +103,4 @@ func describePath(path cty.Path) string {
 		}
 	}
 	return b.String()
-}
-
-// withoutFailed takes the mark of placeholders off, for values that leave the evaluator.
-func withoutFailed(v cty.Value) cty.Value {
-	if !expr.IsFailed(v) {
-		return v
-	}
-	bare, err := v.WrangleMarksDeep(func(mark any, _ cty.Path) (ctymarks.WrangleAction, error) {
-		if mark == expr.Failed {
-			return ctymarks.WrangleDrop, nil
-		}
-		return nil, nil
-	})
-	if err != nil {
-		panic(err) // the function above never returns one
-	}
-	return bare
 }
