@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -87,11 +88,11 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 	if diags := m.recordMoves(ctx); diags.HasErrors() {
 		return nil, diags
 	}
-	graph := newChangeGraph(m.applying.Plan)
+	order := applying.NewOrder(m.applying.Plan)
 	changeexec.ChangeExec(ctx, func(results *changeResults, add func(change)) {
 		m.changes = results // before any change begins and asks
 		for _, plan := range m.applying.Plan.Components {
-			applier := &componentApplier{main: m, plan: plan, graph: graph, results: results}
+			applier := &componentApplier{main: m, plan: plan, order: order, results: results}
 			add(change{Addr: plan.Addr, Run: applier.run})
 		}
 	})
@@ -145,59 +146,6 @@ func (m *Main) brokenOff(addr stackaddrs.AbsComponentInstance, err error) hcl.Di
 		hook(addr, hooks.Failed)
 	}
 	return hcl.Diagnostics{diag}
-}
-
-// changeGraph knows which instances of the plan have to wait for which.
-type changeGraph struct {
-	instances  map[stackaddrs.AbsComponent][]*stackplan.Component
-	dependents map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent // sorted
-}
-
-func newChangeGraph(plan *stackplan.Plan) *changeGraph {
-	instances := make(map[stackaddrs.AbsComponent][]*stackplan.Component)
-	requires := make(componentGraph)
-	for _, c := range plan.Components {
-		component := stackaddrs.ComponentOf(c.Addr)
-		instances[component] = append(instances[component], c)
-		for _, required := range c.Requires {
-			requires.add(component, required)
-		}
-	}
-	return &changeGraph{instances, requires.reversed().sorted()}
-}
-
-// predecessors are the instances that have to be done before one can be applied: those of what it requires, or if
-// it goes away, those that require it.
-//
-// What stays does not wait for what goes: that has to wait for it. Of two that go and require each other, as
-// they did at different times, only one waits.
-func (g *changeGraph) predecessors(plan *stackplan.Component) []stackaddrs.AbsComponentInstance {
-	var found []stackaddrs.AbsComponentInstance
-	if !goes(plan) {
-		for _, required := range plan.Requires {
-			for _, other := range g.instances[required] {
-				if !goes(other) {
-					found = append(found, other.Addr)
-				}
-			}
-		}
-		return found
-	}
-	component := stackaddrs.ComponentOf(plan.Addr)
-	for _, dependent := range g.dependents[component] {
-		mutual := slices.Contains(plan.Requires, dependent) && component.Compare(dependent) < 0
-		for _, other := range g.instances[dependent] {
-			if slices.Contains(other.Requires, component) && (!mutual || !goes(other)) {
-				found = append(found, other.Addr)
-			}
-		}
-	}
-	return found
-}
-
-// goes tells whether a plan is the end of an instance.
-func goes(plan *stackplan.Component) bool {
-	return plan.Action == stackplan.Delete || plan.Action == stackplan.Forget
 }
 
 // NotSaved is the Extra of diagnostics that say that a change was not saved. Who saves may know more about the reason.
@@ -364,7 +312,7 @@ func (m *Main) planFor(addr stackaddrs.AbsComponentInstance) *stackplan.Componen
 type componentApplier struct {
 	main    *Main
 	plan    *stackplan.Component
-	graph   *changeGraph
+	order   *applying.Order
 	results *changeResults
 
 	saved *stackstate.Component // the record as it is in the state now; nil for none
@@ -428,7 +376,7 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 // endsNothing reports whether there is no more to do than dropping a record without objects. No block need produce
 // the instance for that: in a stack that goes away, it may have come from a set that was not known while planning.
 func (a *componentApplier) endsNothing() bool {
-	return goes(a.plan) && a.plan.Complete && len(a.plan.EnginePlan) == 0 && !hasResources(a.baseState())
+	return applying.Ends(a.plan) && a.plan.Complete && len(a.plan.EnginePlan) == 0 && !hasResources(a.baseState())
 }
 
 // withoutSubject is the result where no block is known to produce the instance.
@@ -446,7 +394,7 @@ func (a *componentApplier) withoutSubject(diags hcl.Diagnostics) *ComponentResul
 // awaitPredecessors tells whether everything that has to be done before was done.
 func (a *componentApplier) awaitPredecessors(ctx context.Context) bool {
 	ready := true
-	for _, addr := range a.graph.predecessors(a.plan) {
+	for _, addr := range a.order.Predecessors(a.plan) {
 		result, err := a.results.Await(ctx, addr)
 		if err != nil || !result.Complete {
 			ready = false
@@ -578,7 +526,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	}
 	var applied *engine.ApplyResult
 	var diags hcl.Diagnostics
-	var done tally
+	var done applying.Tally
 	began := a.main.slots.run(ctx, func(ctx context.Context) {
 		a.setStatus(hooks.Applying)
 		applied, diags = a.main.engine.Apply(ctx, &engine.ApplyRequest{
@@ -589,7 +537,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 			Inputs:     inputs,
 			Providers:  providers,
 			PriorState: a.baseState(),
-			Progress:   done.count(inst.progress()),
+			Progress:   done.Count(inst.progress()),
 			Checkpoint: a.checkpoint(ctx),
 		})
 	})
@@ -605,7 +553,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 		if a.plan.Action == stackplan.Delete {
 			result.Outputs = a.plan.Outputs // nobody sees others while it goes, nor if some of it could not
 		}
-		result.Counts = done.of(a.plan)
+		result.Counts = done.Of(a.plan)
 		if hook := a.main.hooks.ComponentChecks; hook != nil {
 			hook(a.plan.Addr, applied.Checks)
 		}
@@ -626,50 +574,6 @@ func (a *componentApplier) baseState() engine.State {
 		return prior.Module
 	}
 	return nil
-}
-
-// tally counts what is done while it is, for applies that do not get to the end.
-type tally struct {
-	stackplan.Counts
-	done map[string]bool // addresses of resource instances with a finished change
-}
-
-// count returns a progress function that counts events before it passes them on.
-func (t *tally) count(next func(engine.Event)) func(engine.Event) {
-	t.done = make(map[string]bool)
-	return func(event engine.Event) {
-		if event.Type == engine.ApplyComplete {
-			t.done[event.Resource] = true
-			switch event.Action {
-			case "create":
-				t.Add++
-			case "update":
-				t.Change++
-			case "delete":
-				t.Remove++
-			}
-		}
-		if next != nil {
-			next(event)
-		}
-	}
-}
-
-// of returns what of a plan was done. What is moved, imported or forgotten
-// without another change has no events: it takes no more than writing the state.
-func (t *tally) of(plan *stackplan.Component) stackplan.Counts {
-	n := t.Counts
-	for _, rc := range plan.Changes {
-		if rc.Change == nil || !t.done[rc.Address] && !rc.Change.Actions.NoOp() && !rc.Change.Actions.Forget() {
-			continue
-		}
-		planned := stackplan.CountChange(rc)
-		n.Import += planned.Import
-		n.Move += planned.Move
-		n.Forget += planned.Forget
-	}
-	n.Defer = len(plan.Deferred)
-	return n
 }
 
 // checkpointInterval is how often the state of a component is saved while it is
@@ -699,8 +603,8 @@ func (a *componentApplier) checkpoint(ctx context.Context) func(engine.State) {
 // record saves the result. The subject is needed only where the instance stays.
 func (a *componentApplier) record(ctx context.Context, subject changeSubject, result *ComponentResult) {
 	change := StateChange{Before: a.saved}
-	gone := a.plan.Complete && goes(a.plan) && !hasResources(result.Module) && !result.diags.HasErrors()
-	if change.Before == nil && (goes(a.plan) || a.plan.Mode == engine.RefreshOnly) {
+	gone := a.plan.Complete && applying.Ends(a.plan) && !hasResources(result.Module) && !result.diags.HasErrors()
+	if change.Before == nil && (applying.Ends(a.plan) || a.plan.Mode == engine.RefreshOnly) {
 		return // neither looking at what was never made nor removing it leaves a trace
 	}
 	if !gone {
@@ -755,7 +659,7 @@ func (a *componentApplier) newRecord(result *ComponentResult) *stackstate.Compon
 	record := &stackstate.Component{
 		Addr:         a.plan.Addr,
 		Dependencies: recordable(a.plan.Requires),
-		Dependents:   recordable(a.graph.dependents[stackaddrs.ComponentOf(a.plan.Addr)]),
+		Dependents:   recordable(a.order.Dependents(stackaddrs.ComponentOf(a.plan.Addr))),
 		Outputs:      result.Outputs,
 		Module:       result.Module,
 	}

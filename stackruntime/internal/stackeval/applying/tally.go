@@ -1,0 +1,53 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package applying
+
+import (
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// Tally counts what is done while it is, for applies that do not get to the end.
+type Tally struct {
+	stackplan.Counts
+	done map[string]bool // addresses of resource instances with a finished change
+}
+
+// Count returns a progress function that counts events before it passes them on.
+func (t *Tally) Count(next func(engine.Event)) func(engine.Event) {
+	t.done = make(map[string]bool)
+	return func(event engine.Event) {
+		if event.Type == engine.ApplyComplete {
+			t.done[event.Resource] = true
+			switch event.Action {
+			case "create":
+				t.Add++
+			case "update":
+				t.Change++
+			case "delete":
+				t.Remove++
+			}
+		}
+		if next != nil {
+			next(event)
+		}
+	}
+}
+
+// Of returns what of a plan was done. What is moved, imported or forgotten
+// without another change has no events: it takes no more than writing the state.
+func (t *Tally) Of(plan *stackplan.Component) stackplan.Counts {
+	n := t.Counts
+	for _, rc := range plan.Changes {
+		if rc.Change == nil || !t.done[rc.Address] && !rc.Change.Actions.NoOp() && !rc.Change.Actions.Forget() {
+			continue
+		}
+		planned := stackplan.CountChange(rc)
+		n.Import += planned.Import
+		n.Move += planned.Move
+		n.Forget += planned.Forget
+	}
+	n.Defer = len(plan.Deferred)
+	return n
+}
