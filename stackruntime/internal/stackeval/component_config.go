@@ -46,7 +46,7 @@ func newComponentConfig(stack *StackConfig, decl *stackconfig.Component) *Compon
 // ExprReferenceValue implements [expr.Referenceable].
 //
 // Results of components are not known before planning. Asking for one checks
-// the component all the same, to find circles.
+// the component all the same, to find cycles.
 func (c *ComponentConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 	c.checks.Value(ctx, c.checksAspect)
 	return cty.DynamicVal
@@ -106,7 +106,7 @@ func (c *ComponentConfig) evalInputs(ctx context.Context, module *engine.Module,
 	return values, diags.Extend(moreDiags)
 }
 
-// visitDependsOn evaluates what depends_on names, to find circles.
+// visitDependsOn evaluates what depends_on names, to find cycles.
 func (c *ComponentConfig) visitDependsOn(ctx context.Context) {
 	for _, target := range reference.Targets(c.decl.DependsOn) {
 		if object := c.stack.lookUp(target); object != nil && c.stack.canDependOn(target) {

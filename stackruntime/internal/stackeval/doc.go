@@ -18,9 +18,10 @@
 //
 // Rules:
 //
-//   - V1. A method called Check… returns diagnostics and is called by a walk,
-//     once. The method without the prefix returns the same value, a placeholder if
-//     there were errors.
+//   - V1. A method called Check… returns diagnostics, and the diagnostics of an
+//     object reach the user through one caller: the walk, or what comes before or
+//     after it. Others ask only whether there were errors. The method without the
+//     prefix returns the same value, a placeholder if there were errors.
 //   - V2. An object reports its own mistakes only. What it gets from others may be
 //     a placeholder (package expr), which never leads to another diagnostic.
 //   - V3. Static walks visit the Config objects and see what is true of every

@@ -43,7 +43,7 @@ func newProviderConfig(stack *StackConfig, decl *stackconfig.ProviderConfig) *Pr
 // ExprReferenceValue implements [expr.Referenceable].
 //
 // The reference itself is not known before there are instances. Asking for it
-// evaluates the arguments all the same, to find circles through them.
+// evaluates the arguments all the same, to find cycles through them.
 func (p *ProviderConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 	p.args.Value(ctx, p.argsAspect)
 	ty := stackconfig.ProviderRefType(p.decl.Provider)

@@ -44,7 +44,7 @@ func (m *Main) walkStatic(ctx context.Context) hcl.Diagnostics {
 	w.tasks.Wait()
 	diags := w.all()
 	if len(cycles) > 0 {
-		diags = cycles.Extend(slices.DeleteFunc(diags, isCycle)) // the same circles, as the promises met them
+		diags = cycles.Extend(slices.DeleteFunc(diags, isCycle)) // the same cycles, as the promises met them
 	}
 	return m.explainCycles(diags)
 }
