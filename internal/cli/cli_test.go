@@ -164,7 +164,7 @@ func TestApplyInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	s.before = func(_ context.Context, call memengine.Call) error {
 		if call.Operation == memengine.Apply && call.Component.String() == "component.b" {
-			cancel(errInterrupted)
+			cancel(operation.ErrInterrupted)
 			return errors.New("stopped on request")
 		}
 		return nil
@@ -206,7 +206,7 @@ func TestInterrupts(t *testing.T) {
 	}()
 	signals <- os.Interrupt
 	testenv.Receive(t, "the first interrupt cancels", ctx.Done())
-	if cause := context.Cause(ctx); cause != errInterrupted {
+	if cause := context.Cause(ctx); cause != operation.ErrInterrupted {
 		t.Errorf("cause: %v", cause)
 	}
 	signals <- os.Interrupt

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -108,7 +109,7 @@ func (v *display) next(plan *stackplan.Plan, file string) {
 	case v.events != nil, inAutomation():
 	case file != "":
 		v.session.say("\n%s\n", v.howToApply(plan, file))
-	case !planEmpty(plan):
+	case !plan.IsEmpty():
 		v.session.say("\nThe plan was not saved. To apply exactly this plan later, save it with -out=FILE.\n")
 	}
 }
@@ -151,25 +152,23 @@ func (v *display) nothingDone(state *stackstate.State) hcl.Diagnostics {
 	return v.outputs(state.Outputs)
 }
 
-// outcome is how an apply ended as a whole.
-type outcome struct{ failed, interrupted, unsaved bool }
-
 // applied shows what an apply has done.
-func (v *display) applied(plan *stackplan.Plan, result *stackruntime.ApplyResult, how outcome) hcl.Diagnostics {
+func (v *display) applied(applied operation.Applied) hcl.Diagnostics {
+	result := applied.Result
 	if v.events != nil {
-		if how.failed || how.interrupted || how.unsaved {
-			v.events.IncompleteSummary(v.operation, how.interrupted, result.Counts())
+		if applied.Failed || applied.Interrupted || applied.Unsaved {
+			v.events.IncompleteSummary(v.operation, applied.Interrupted, result.Counts())
 		} else {
 			v.events.ChangeSummary(v.operation, result.Counts())
 		}
 		v.events.Outputs(result.State.Outputs)
 		return errorDiagnostics(v.events.Err())
 	}
-	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: how.failed, Interrupted: how.interrupted, Unsaved: how.unsaved}
+	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: applied.Failed, Interrupted: applied.Interrupted, Unsaved: applied.Unsaved}
 	for addr, done := range result.Components {
 		component := views.ComponentResult{Addr: addr, Status: done.Status, Counts: done.Counts}
 		if done.Status == hooks.Skipped {
-			component.Because = missed(plan, result, addr)
+			component.Because = missed(applied.Plan, result, addr)
 		}
 		summary.Components = append(summary.Components, component)
 	}

@@ -5,233 +5,155 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/internal/operation/planfile"
-	"github.com/cairnstacks/cairn/internal/operation/variables"
-	"github.com/cairnstacks/cairn/internal/tfengine"
-	"github.com/cairnstacks/cairn/internal/views"
-	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
-	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
-	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// execution is a plan or an apply while it is carried out.
+// execution is a plan or an apply as a command carries it out and shows it.
 type execution struct {
 	*session
-	flags *planFlags
-	name  string // plan, apply, destroy
-	view  *display
+	flags   *planFlags
+	view    *display
+	running *progressTracker
 
-	config *stackconfig.Config
-	opts   stackruntime.Options
-	given  variables.Given
-	stored *deployment.Stored
-	round  int // of apply, from 1; 0 with a saved plan
-
-	unsaved bool // what was done is not in the state
-
-	recovered []*tfengine.Recovered // saved, to be said until the operation is finished
-	secret    []byte                // of the state, by which it knows applies
-	runs      string                // directory in which applies are recorded until they are saved
+	autoApprove bool
 }
 
 func (s *session) newExecution(name string, flags *planFlags) *execution {
 	view := s.newDisplay(name)
 	view.concise = flags.concise
-	return &execution{session: s, flags: flags, name: name, view: view}
+	return &execution{session: s, flags: flags, view: view, running: newProgressTracker()}
 }
 
-// load reads the configuration and gets the engine ready. All mistakes are reported together.
-func (o *execution) load(ctx context.Context) hcl.Diagnostics {
-	opts, diags := o.stack().Load(ctx)
-	o.config = opts.Config
-	if o.config != nil {
-		given, moreDiags := variables.Read(o.config.Root.Variables, o.flags.arguments, o.files)
-		o.given = given
-		diags = diags.Extend(moreDiags)
+// request is what the options ask for.
+func (o *execution) request() (operation.Request, error) {
+	req := operation.Request{
+		Variables:      o.flags.arguments,
+		SkipRefresh:    !o.flags.refresh,
+		Parallelism:    int(o.flags.parallelism),
+		Rounds:         int(o.flags.maxRounds),
+		AcceptRecovery: o.flags.acceptRecovery,
+		Version:        version(),
 	}
-	if diags.HasErrors() {
-		return diags
+	var err error
+	if req.Mode, err = o.flags.mode(); err != nil {
+		return req, err
 	}
-	opts.Parallelism = int(o.flags.parallelism)
-	if opts.Parallelism == 0 {
-		read, err := o.stack().Settings()
-		if err != nil {
-			return diags.Extend(asDiagnostics(err))
-		}
-		opts.Parallelism = read.Parallelism
+	if req.Replace, err = o.flags.replacements(); err != nil {
+		return req, err
 	}
-	o.opts = opts
-	return diags
+	if req.Targets, err = o.flags.components("-target", o.flags.target); err != nil {
+		return req, err
+	}
+	req.Excludes, err = o.flags.components("-exclude", o.flags.exclude)
+	return req, err
 }
 
-// askMissing asks for variables that have no value yet, where there is someone to ask.
-func (o *execution) askMissing(ctx context.Context, needed []*stackconfig.InputVariable, given variables.Given) hcl.Diagnostics {
-	if !o.flags.input || o.options.json || !o.inputIsTerminal() {
-		return nil // the evaluator reports all of them
+// caller shows what is done, and asks where there is someone to ask.
+func (o *execution) caller() operation.Caller {
+	caller := operation.Caller{
+		During: func(phase string, work func(hooks.Hooks)) {
+			o.view.during(phase, func(watch hooks.Hooks) { work(o.running.track(watch)) })
+		},
+		Report:    o.report,
+		Planned:   o.view.plan,
+		Approve:   o.approve,
+		Applying:  o.view.paragraph,
+		NextRound: o.view.nextRound,
+		Unchanged: func(state *stackstate.State) error { return asError(o.view.nothingDone(state)) },
+		Applied:   func(applied operation.Applied) error { return asError(o.view.applied(applied)) },
+		Rescue:    o.rescue,
 	}
-	return o.askVariables(ctx, needed, given)
+	if o.flags.input && !o.options.json && o.inputIsTerminal() {
+		caller.Value = o.askValue
+	}
+	return caller
 }
 
-// plan makes a plan on the stored state.
-func (o *execution) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
-	mode, err := o.flags.mode()
-	if err != nil {
-		return nil, asDiagnostics(err)
+// finish shows the diagnostics of the whole command and returns its exit code. What was recovered has been said to its end then.
+func (o *execution) finish(diags hcl.Diagnostics) (int, error) {
+	status, err := o.session.finish(diags)
+	if endErr := o.stack().Acknowledge(err == nil); endErr != nil {
+		o.fail(endErr)
+		status = exitError
 	}
-	replace, err := o.flags.replacements()
-	if err != nil {
-		return nil, asDiagnostics(err)
-	}
-	targets, err := o.flags.components("-target", o.flags.target)
-	if err != nil {
-		return nil, asDiagnostics(err)
-	}
-	excludes, err := o.flags.components("-exclude", o.flags.exclude)
-	if err != nil {
-		return nil, asDiagnostics(err)
-	}
-	var plan *stackplan.Plan
-	var diags hcl.Diagnostics
-	o.view.during("plan", func(watch hooks.Hooks) {
-		opts := o.opts
-		opts.Hooks = o.logged(watch)
-		plan, diags = stackruntime.Plan(ctx, stackruntime.PlanRequest{
-			Options:     opts,
-			Mode:        mode,
-			Inputs:      o.given.Values,
-			Prior:       o.stored.State,
-			SkipRefresh: !o.flags.refresh,
-			Replace:     replace,
-			Targets:     targets,
-			Excludes:    excludes,
-		})
-	})
-	if !wasInterrupted(ctx) {
-		diags = diags.Extend(o.stack().OtherMistakes(ctx, o.opts, diags))
-	}
-	if plan != nil && plan.Mode == engine.Destroy && isEmptyState(o.stored.State) {
-		plan.Components = nil // they are to be destroyed, but nothing of them exists
-	}
-	if len(targets)+len(excludes) > 0 && !diags.HasErrors() {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagWarning,
-			Summary:  "Only part of the stack is planned",
-			Detail:   "With -target or -exclude, what is left out stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan without these options after it.",
-		})
-	}
-	if plan == nil {
-		return nil, diags
-	}
-	return plan, diags.Extend(nothingToReplace(replace, o.stored.State.Renamed(plan.Moved)))
+	return status, err
 }
 
-// nothingToReplace warns of resource instances to replace that the state does not have.
-func nothingToReplace(replace map[stackaddrs.AbsComponentInstance][]string, state *stackstate.State) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	warn := func(detail string, args ...any) {
-		diags = diags.Append(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Nothing to replace", Detail: fmt.Sprintf(detail, args...)})
+// approve asks whether a plan is to be applied.
+func (o *execution) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics, untouched string) (shown bool, err error) {
+	if o.autoApprove {
+		return false, nil
 	}
-	for _, addr := range slices.SortedFunc(maps.Keys(replace), stackaddrs.AbsComponentInstance.Compare) {
-		component := state.Components[addr]
-		if component == nil {
-			warn("The option -replace names a resource of %s, which the state does not have.", addr)
-			continue
-		}
-		objects, err := tfstate.ParseObjects(component.Module)
-		if err != nil {
-			continue // planning says what is wrong with it
-		}
-		known := make([]string, len(objects))
-		for i, object := range objects {
-			known[i] = object.Addr.String()
-		}
-		for _, resource := range replace[addr] {
-			if !slices.Contains(known, resource) {
-				warn("The option -replace names %s.%s, which the state does not have.%s",
-					addr, resource, didYouMean(resource, known, addr.String()+"."))
-			}
-		}
+	if err := o.report(warnings); err != nil {
+		return true, err
 	}
-	return diags
-}
-
-// target is what a plan is made for, and applied to.
-func (o *execution) target(stored *deployment.Stored) planfile.Target {
-	return planfile.Target{Config: o.config, Engine: o.opts.Engine.Info(), Deployment: stored.Deployment, Lineage: stored.Lineage, Serial: stored.Serial}
-}
-
-func isEmptyState(state *stackstate.State) bool {
-	return len(state.Components) == 0 && len(state.Inputs) == 0 && len(state.Outputs) == 0
-}
-
-// interrupted tells of an operation that was interrupted before anything was changed.
-func (o *execution) interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
-	if !wasInterrupted(ctx) {
-		return diags
+	o.say("%s", approvalQuestion(plan.Mode))
+	answer, err := o.ask(ctx, "  Enter a value: ", false)
+	switch {
+	case operation.WasInterrupted(ctx):
+		return true, fail("Interrupted", "The question was not answered. %s", untouched)
+	case err != nil:
+		return true, fail("Approval needed", "The plan was not approved: %s. Answer \"yes\", or give -auto-approve. %s", err, untouched)
+	case strings.TrimSpace(answer) != "yes":
+		return true, fail("Not approved", "The plan was not approved. %s", untouched)
 	}
-	return hcl.Diagnostics{problem("Interrupted", "Planning was interrupted. %s", o.untouched())}
+	return true, nil
 }
 
-// planEmpty tells whether there is nothing to apply.
-func planEmpty(plan *stackplan.Plan) bool { return views.PlanIsEmpty(plan) }
-
-// dropsObjects reports whether a plan, though it may change nothing, takes objects out of the state: data sources that a
-// module no longer has, and resources that both the module and the world have lost.
-func dropsObjects(plan *stackplan.Plan, state *stackstate.State) bool {
-	return slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool {
-		prior := state.Components[c.Addr]
-		if prior == nil || len(c.EnginePlan) > 0 || len(c.RefreshedState) == 0 {
-			return false
-		}
-		before, err := tfstate.ParseObjects(prior.Module)
-		if err != nil {
-			return false // the plan could not have been made
-		}
-		after, err := tfstate.ParseObjects(c.RefreshedState)
-		if err != nil {
-			return false
-		}
-		type object struct {
-			addr    stackaddrs.ResourceInstance
-			deposed stackaddrs.DeposedKey
-		}
-		kept := make(map[object]bool, len(after))
-		for _, o := range after {
-			kept[object{o.Addr, o.Deposed}] = true
-		}
-		return slices.ContainsFunc(before, func(o tfstate.Object) bool { return !kept[object{o.Addr, o.Deposed}] })
-	})
-}
-
-// applyInputs are the values to apply a plan file with: of ephemeral variables, of those that were not known while
-// planning, and what was given by an option.
-func (o *execution) applyInputs(plan *stackplan.Plan) variables.Given {
-	inputs := variables.Given{Values: maps.Clone(o.given.Values), Explicit: o.given.Explicit, Unknown: o.given.Unknown}
-	for name := range o.given.Values {
-		declared, planned := o.config.Root.Variables[name], plan.Inputs[name]
-		if !declared.Ephemeral && !o.given.Explicit[name] && (planned == nil || !planned.IsUnknown()) {
-			delete(inputs.Values, name)
-		}
-	}
-	return inputs
-}
-
-// modeName says what a plan does.
-func modeName(mode engine.Mode) string {
+func approvalQuestion(mode engine.Mode) string {
 	if mode == engine.Destroy {
-		return "destroy"
+		return "\nDo you really want to destroy everything that is shown above?\n" +
+			"  There is no undo. Only \"yes\" will be accepted to confirm.\n\n"
 	}
-	return "apply"
+	return "\nDo you want to perform these actions?\n" +
+		"  They will be carried out as described above. Only \"yes\" will be accepted to approve.\n\n"
+}
+
+// rescue lets a person decide what becomes of a state that could be written nowhere.
+//
+// What is printed holds sensitive values, which are printed nowhere else. It is for a person alone: never where standard error is no terminal,
+// since logs are kept and read by many; packed, so that nobody reads it in passing; and, where someone can be asked, only if they want it. They
+// stand before the choice between a secret on their own screen and resources that nobody knows of any more.
+func (o *execution) rescue(ctx context.Context, cause error, document []byte) (operation.Rescue, error) {
+	if !isTerminal(o.streams.Err) || o.options.json {
+		return operation.Rescue{}, cause
+	}
+	if !o.flags.input || !o.inputIsTerminal() {
+		return operation.Rescue{Printed: true}, o.printPacked(document)
+	}
+	o.note("\nThe state could not be saved, and no file could be written: %s.\n\n"+
+		"  Free some space and press Enter to try again, or enter a directory on another disk.\n"+
+		"  \"print\" prints the state here, packed. It holds all values, also sensitive ones.\n\n", reason(cause))
+	answer, err := o.ask(ctx, "  Enter a value: ", false)
+	if err != nil {
+		return operation.Rescue{}, errors.Join(cause, err)
+	}
+	switch answer = strings.TrimSpace(answer); answer {
+	case "print":
+		return operation.Rescue{Printed: true}, o.printPacked(document)
+	case "":
+		return operation.Rescue{Retry: true}, nil
+	}
+	return operation.Rescue{Dir: answer}, nil
+}
+
+// printPacked writes a packed state to standard error.
+func (o *execution) printPacked(document []byte) error {
+	packed, err := deployment.Pack(document)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(o.streams.Err, "\n%s\n", packed)
+	return err
 }

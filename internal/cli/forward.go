@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
@@ -44,7 +45,7 @@ func (s *session) forwardInterrupts(ctx context.Context, processes *process.Set,
 	ctx, cancel := context.WithCancelCause(ctx)
 	unwatch := s.watchInterrupts(interruptActions{
 		first: func(got os.Signal) {
-			cancel(errInterrupted)
+			cancel(operation.ErrInterrupted)
 			processes.Stop(passedOn(got), terminal && got == os.Interrupt)
 		},
 		second: processes.Kill,

@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/show"
 )
 
@@ -62,8 +63,8 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *command {
 			} else {
 				f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
 				f.BoolVar(&o.ask, "ask", false, "ask also where a stack has auto_apply")
-				o.maxRounds = defaultRounds
-				f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply a stack at most `N` times while changes are deferred (default: %d)", defaultRounds))
+				o.maxRounds = operation.DefaultRounds
+				f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply a stack at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
 			}
 			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed: also if files are not committed")
 			f.Var(&o.report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")

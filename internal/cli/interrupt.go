@@ -5,20 +5,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"sync"
 	"syscall"
 
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/providers"
 )
-
-// errInterrupted is the cause of the end of an operation's context.
-var errInterrupted = errors.New("interrupted")
-
-// wasInterrupted tells whether the user has ended an operation.
-func wasInterrupted(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errInterrupted) }
 
 // interruptSignals are the signals that are to end what is going on. That the terminal is gone is one, but not below nohup.
 func interruptSignals() []os.Signal {
@@ -119,7 +113,7 @@ func (s *session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{
 		}
 		switch count {
 		case 1:
-			cancel(errInterrupted)
+			cancel(operation.ErrInterrupted)
 			s.note("\nInterrupted. Nothing more is begun; waiting for what is running to stop.\n" +
 				"Everything that was done is saved.\n\n")
 		case 2:

@@ -4,13 +4,9 @@
 package cli
 
 import (
-	"fmt"
 	"log/slog"
 	"os"
 	"strings"
-
-	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/hooks"
 )
 
 // The environment variables that ask for a log of cairn itself: its level, and a file instead of standard error.
@@ -55,16 +51,4 @@ type noteWriter struct{ session *session }
 func (w noteWriter) Write(line []byte) (int, error) {
 	w.session.note("%s", line)
 	return len(line), nil
-}
-
-// logged makes hooks also log what becomes of components.
-func (s *session) logged(watch hooks.Hooks) hooks.Hooks {
-	show := watch.ComponentStatus
-	watch.ComponentStatus = func(component stackaddrs.AbsComponentInstance, status hooks.Status) {
-		s.log.Info("component", "address", component.String(), "status", fmt.Sprint(status))
-		if show != nil {
-			show(component, status)
-		}
-	}
-	return watch
 }

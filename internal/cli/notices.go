@@ -35,6 +35,12 @@ func (s *session) notify(n notice.Notice) {
 	case notice.CachesRemoved:
 		s.note("The directory %s was not made here by this user's cairn: providers and what else is kept there between commands were removed from it, "+
 			"and are made anew.\n", n.Dir)
+	case notice.WaitingForApply:
+		text := n.Component
+		if n.PID > 0 {
+			text += fmt.Sprintf(", process %d", n.PID)
+		}
+		s.note("Waiting for an apply that is still running (%s).\n", text)
 	case notice.WaitingForLock:
 		s.note("Waiting at most %s for the lock: %s.\n", n.AtMost, deployment.DescribeHolder(&n.Holder))
 	case notice.LockTakenOver:

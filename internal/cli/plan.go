@@ -5,11 +5,6 @@ package cli
 
 import (
 	"context"
-
-	"github.com/hashicorp/hcl/v2"
-
-	"github.com/cairnstacks/cairn/internal/operation/planfile"
-	"github.com/cairnstacks/cairn/internal/operation/variables"
 )
 
 func planCommand() *command {
@@ -41,69 +36,19 @@ Variables take their values from -var and -var-file, from CAIRN_VAR_name, and fr
 }
 
 func (o *execution) runPlan(ctx context.Context, out string, detailed bool) (int, error) {
-	if _, err := o.flags.mode(); err != nil {
+	req, err := o.request()
+	if err != nil {
 		return 0, err
-	}
-	if out != "" {
-		if err := planfile.CheckPath(out); err != nil {
-			return 0, err
-		}
 	}
 	ctx, stop := o.interruptible(ctx, func() string { return "Nothing will be lost: planning changes nothing." })
 	defer stop()
-
-	diags := o.load(ctx)
-	diags = diags.Extend(variables.WarnUnread(".", o.flags.arguments))
+	plan, diags := o.stack().Plan(ctx, req, o.caller(), out)
 	if !diags.HasErrors() {
-		diags = diags.Extend(o.askMissing(ctx, variables.Missing(o.config.Root.Variables, o.given), o.given))
+		o.view.next(plan, out)
 	}
-	if diags.HasErrors() {
-		return o.finish(o.interrupted(ctx, diags))
+	status, err := o.finish(diags)
+	if err == nil && status == exitOK && detailed && !plan.IsEmpty() {
+		return exitChanges, nil
 	}
-	stored, err := o.stack().LockToPlan(ctx)
-	if err == nil && out != "" {
-		err = stored.MaySavePlan()
-	}
-	if err != nil {
-		return o.finish(diags.Extend(asDiagnostics(err)))
-	}
-	o.stored = stored
-	diags = diags.Extend(stored.MayBeStale())
-	status, moreDiags := o.planAndShow(ctx, out, detailed)
-	diags = diags.Extend(moreDiags)
-	if err := o.stored.Unlock(ctx); err != nil {
-		diags = diags.Extend(asDiagnostics(err))
-	}
-	if code, err := o.finish(diags); err != nil || code != exitOK {
-		return code, err
-	}
-	return status, nil
-}
-
-func (o *execution) planAndShow(ctx context.Context, out string, detailed bool) (int, hcl.Diagnostics) {
-	diags := o.recover(ctx)
-	if diags.HasErrors() {
-		return exitError, diags
-	}
-	plan, moreDiags := o.plan(ctx)
-	diags = diags.Extend(moreDiags)
-	if plan == nil || wasInterrupted(ctx) {
-		return exitError, o.interrupted(ctx, diags)
-	}
-	if err := o.view.plan(plan); err != nil {
-		return exitError, diags.Extend(asDiagnostics(err))
-	}
-	if diags.HasErrors() {
-		return exitError, diags
-	}
-	if out != "" {
-		if err := planfile.Write(out, plan, o.target(o.stored), version()); err != nil {
-			return exitError, diags.Extend(asDiagnostics(err))
-		}
-	}
-	o.view.next(plan, out)
-	if detailed && !planEmpty(plan) {
-		return exitChanges, diags
-	}
-	return exitOK, diags
+	return status, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/zclconf/go-cty/cty"
 	"golang.org/x/term"
 
 	"github.com/cairnstacks/cairn/internal/operation/variables"
@@ -23,29 +24,21 @@ import (
 // errNoAnswer says that the input ended instead of giving an answer.
 var errNoAnswer = errors.New("there was no answer")
 
-// askVariables asks for the values of variables that must have one and don't.
-func (s *session) askVariables(ctx context.Context, needed []*stackconfig.InputVariable, given variables.Given) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	for _, declared := range needed {
-		s.note("var.%s\n", declared.Name)
-		if declared.Description != "" {
-			s.note("  %s\n", strings.ReplaceAll(strings.TrimSpace(declared.Description), "\n", "\n  "))
-		}
-		if constraint := declared.Type.Constraint; !constraint.IsPrimitiveType() {
-			s.note("  Write it as in a variables file: its type is %s.\n", typeexpr.TypeString(constraint))
-		}
-		text, err := s.ask(ctx, "\n  Enter a value: ", variables.IsSecret(declared))
-		if err != nil {
-			return diags.Append(problem("Value needed for variable", "Variable var.%s has no value: %s.", declared.Name, err))
-		}
-		s.note("\n")
-		value, moreDiags := variables.Parse(declared, text, "value entered for var."+declared.Name, s.files)
-		diags = diags.Extend(moreDiags)
-		if !moreDiags.HasErrors() {
-			given.Set(declared.Name, value)
-		}
+// askValue asks for the value of a variable that must have one and has none.
+func (s *session) askValue(ctx context.Context, declared *stackconfig.InputVariable) (cty.Value, hcl.Diagnostics) {
+	s.note("var.%s\n", declared.Name)
+	if declared.Description != "" {
+		s.note("  %s\n", strings.ReplaceAll(strings.TrimSpace(declared.Description), "\n", "\n  "))
 	}
-	return diags
+	if constraint := declared.Type.Constraint; !constraint.IsPrimitiveType() {
+		s.note("  Write it as in a variables file: its type is %s.\n", typeexpr.TypeString(constraint))
+	}
+	text, err := s.ask(ctx, "\n  Enter a value: ", variables.IsSecret(declared))
+	if err != nil {
+		return cty.NilVal, hcl.Diagnostics{problem("Value needed for variable", "Variable var.%s has no value: %s.", declared.Name, err)}
+	}
+	s.note("\n")
+	return variables.Parse(declared, text, "value entered for var."+declared.Name, s.files)
 }
 
 // ask reads one line. What is secret does not appear on a terminal. What is drawn there is gone for the time of the question.

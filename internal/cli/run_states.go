@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/states/compile"
@@ -248,14 +249,14 @@ func (s *session) interruptibleCalls(ctx context.Context) (starting, making cont
 	making, end := context.WithCancelCause(ctx)
 	starting, begin := context.WithCancelCause(making)
 	unwatch := s.watchInterrupts(interruptActions{
-		first:  func(os.Signal) { begin(errInterrupted) },
-		second: func() { end(errInterrupted) },
+		first:  func(os.Signal) { begin(operation.ErrInterrupted) },
+		second: func() { end(operation.ErrInterrupted) },
 
 		writesPipes: true, // functions that are programs get their arguments by one
 	})
 	unread = sync.OnceFunc(func() {
 		s.note(noteUnread)
-		begin(errInterrupted)
+		begin(operation.ErrInterrupted)
 	})
 	return starting, making, unread, func() {
 		unwatch()

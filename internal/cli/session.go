@@ -5,7 +5,6 @@ package cli
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,10 +16,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"golang.org/x/term"
 
-	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/userfile"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
@@ -226,12 +223,5 @@ func currentDir() string {
 
 // asDiagnostics makes diagnostics of any error.
 func asDiagnostics(err error) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	if errors.As(err, &diags) {
-		return diags
-	}
-	if diag := deployment.StoreProblem(err); diag != nil {
-		return hcl.Diagnostics{diag}
-	}
-	return failure.Diagnostics(err)
+	return operation.Diagnostics(err)
 }

@@ -5,11 +5,6 @@ package cli
 
 import (
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/hcl/v2"
-
-	"github.com/cairnstacks/cairn/internal/tfengine"
 )
 
 func TestUpperFirst(t *testing.T) {
@@ -25,27 +20,5 @@ func TestUpperFirst(t *testing.T) {
 		if got := upperFirst(test.text); got != test.want {
 			t.Errorf("upperFirst(%q): got %q, want %q", test.text, got, test.want)
 		}
-	}
-}
-
-// All that an apply has failed with is one warning; what was a warning then is one now.
-func TestRecoveredWarnings(t *testing.T) {
-	old := &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Deprecated"}
-	recovered := &tfengine.Recovered{Component: "component.a", Diagnostics: hcl.Diagnostics{
-		{
-			Severity: hcl.DiagError, Summary: "Creation failed", Detail: "No space is left.\n",
-			Subject: &hcl.Range{Filename: "m/main.tf", Start: hcl.Pos{Line: 3}},
-		},
-		old,
-		{Severity: hcl.DiagError, Summary: "Execution halted"},
-	}}
-	want := hcl.Diagnostics{{
-		Severity: hcl.DiagWarning,
-		Summary:  "Interrupted apply recovered",
-		Detail: "An earlier apply of component.a was cut off. What it had done until then is now saved in the state. It ended with:\n\n" +
-			"Creation failed (m/main.tf:3): No space is left.\n\nExecution halted",
-	}, old}
-	if diff := cmp.Diff(want, recoveredWarnings(recovered)); diff != "" {
-		t.Errorf("recoveredWarnings (-want +got):\n%s", diff)
 	}
 }

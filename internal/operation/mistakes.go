@@ -14,9 +14,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime"
 )
 
-// OtherMistakes returns the mistakes in the configuration that a plan has not come to, if it ended with some. Where it ended with
+// otherMistakes returns the mistakes in the configuration that a plan has not come to, if it ended with some. Where it ended with
 // errors that are none, such as those of providers, there is nothing to say.
-func (s *Stack) OtherMistakes(ctx context.Context, opts stackruntime.Options, planned hcl.Diagnostics) hcl.Diagnostics {
+func (s *Stack) otherMistakes(ctx context.Context, opts stackruntime.Options, planned hcl.Diagnostics) hcl.Diagnostics {
 	if !slices.ContainsFunc(planned, func(diag *hcl.Diagnostic) bool { return s.isMistake(ctx, opts, diag) }) {
 		return nil
 	}

@@ -26,7 +26,7 @@ func (s *Stack) Prepare(ctx context.Context, config *stackconfig.Config, upgrade
 	opts := stackruntime.Options{Config: config}
 	opened, err := s.Engine(ctx)
 	if err != nil {
-		return opts, failure.Diagnostics(err)
+		return opts, Diagnostics(err)
 	}
 	diags := s.EngineWarnings()
 	var locked []tfengine.LockChange

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -39,6 +40,10 @@ type Stack struct {
 	warnings  hcl.Diagnostics    // about the choice of the engine, until they are returned
 
 	deployment *deployment.Deployment // nil until the store is open
+
+	recovered      []*tfengine.Recovered // saved, until it is acknowledged
+	acceptRecovery bool                  // of what is in doubt
+	runs           string                // directory in which applies are recorded until they are saved
 }
 
 // loadedConfig is the configuration with what was found wrong with it.

@@ -151,3 +151,15 @@ func (s *Stack) CheckNothingInterrupted(ctx context.Context, stored *deployment.
 	return hcl.Diagnostics{failure.WithCode(CodeInterrupted, failure.New("Interrupted apply not recovered",
 		"An earlier apply was cut off, and what it did with %s is not in the state yet. Planning recovers that.", strings.Join(components, ", ")))}
 }
+
+// Diagnostics returns what an error of this package says, errors of the state store explained.
+func Diagnostics(err error) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	if errors.As(err, &diags) {
+		return diags
+	}
+	if diag := deployment.StoreProblem(err); diag != nil {
+		return hcl.Diagnostics{diag}
+	}
+	return failure.Diagnostics(err)
+}

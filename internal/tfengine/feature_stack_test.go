@@ -187,7 +187,7 @@ func (f *feature) run() *stackruntime.ApplyResult {
 // settled fails unless a plan finds nothing to do.
 func (f *feature) settled() {
 	f.t.Helper()
-	if plan := f.plan(engine.Normal); !views.PlanIsEmpty(plan) {
+	if plan := f.plan(engine.Normal); !plan.IsEmpty() {
 		f.t.Errorf("another plan is not empty:\n%s", f.text(plan))
 	}
 }

@@ -233,3 +233,30 @@ func (e *Engine) removeRemains(dir *runDir) error {
 	}
 	return dir.remove()
 }
+
+// RunningApply is an apply of which the engine's process is running.
+type RunningApply struct {
+	Component string
+	PID       int // 0 if it is not known
+}
+
+// RunningApplies returns those below a directory for runs, in the order of their directories. What cannot be read is for [Engine.Recover] to report.
+func RunningApplies(runsDir string) []RunningApply {
+	paths, err := filepath.Glob(filepath.Join(runsDir, "*", applyFile))
+	if err != nil {
+		return nil
+	}
+	var running []RunningApply
+	for _, path := range paths {
+		process, err := runner.ReadRun(filepath.Dir(path))
+		if err != nil || !process.Running() {
+			continue
+		}
+		var record applyRecord
+		data, err := os.ReadFile(path)
+		if err == nil && json.Unmarshal(data, &record) == nil {
+			running = append(running, RunningApply{record.Component, process.PID})
+		}
+	}
+	return running
+}

@@ -40,24 +40,6 @@ func WritePlan(w io.Writer, plan *stackplan.Plan, options Options) error {
 	return p.writeTo(w)
 }
 
-// PlanIsEmpty tells whether applying the plan would change nothing at all.
-func PlanIsEmpty(plan *stackplan.Plan) bool {
-	if !plan.Applyable || !plan.Complete || len(plan.Removed)+len(plan.Moved) > 0 || plan.Counts().Total() > 0 {
-		return false
-	}
-	for _, output := range plan.Outputs {
-		if output.Action != stackplan.NoOp {
-			return false
-		}
-	}
-	if plan.Mode == engine.RefreshOnly && slices.ContainsFunc(plan.Components, hasDrift) {
-		return false
-	}
-	return !slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool {
-		return c.Action != stackplan.NoOp || len(visibleChanges(c)) > 0
-	})
-}
-
 type planView struct {
 	*page
 	plan *stackplan.Plan
@@ -341,7 +323,7 @@ func (v *planView) neededValues() {
 func (v *planView) total() {
 	plan := v.plan
 	switch {
-	case PlanIsEmpty(plan):
+	case plan.IsEmpty():
 		v.paragraph(v.Bold(v.Green("No changes.")) + " " + noChanges(plan))
 	case plan.Mode == engine.RefreshOnly:
 		v.paragraph("This is a refresh-only plan: applying it updates the state and changes no infrastructure.")

@@ -48,7 +48,7 @@ func TestWritePlanWithMoves(t *testing.T) {
 			{Addr: viewtest.Instance(t, `component.c`), Action: stackplan.NoOp, Complete: true},
 		},
 	}
-	if PlanIsEmpty(plan) {
+	if plan.IsEmpty() {
 		t.Error("the plan is empty")
 	}
 	viewtest.Golden(t, "plan/moved.txt", planText(t, plan, Options{}))
@@ -223,7 +223,7 @@ func TestWritePlanThatOnlyRefreshes(t *testing.T) {
 	drifted := viewtest.Unchanged(t)
 	drifted.Drift = viewtest.Updated(t).Drift
 	plan := &stackplan.Plan{Mode: engine.RefreshOnly, Applyable: true, Complete: true, Components: []*stackplan.Component{drifted}}
-	if PlanIsEmpty(plan) {
+	if plan.IsEmpty() {
 		t.Error("a refresh-only plan that found changes counts as empty")
 	}
 	got := planText(t, plan, Options{})
@@ -281,7 +281,7 @@ func TestWritePlanThatOnlyRefreshesListsWhatDiffers(t *testing.T) {
 	drifted.Addr, drifted.Action, drifted.Drift = viewtest.Instance(t, "component.drifted"), stackplan.Read, viewtest.Updated(t).Drift
 	outputs := &stackplan.Component{Addr: viewtest.Instance(t, "component.outputs"), Action: stackplan.Read, Complete: true}
 	plan := &stackplan.Plan{Mode: engine.RefreshOnly, Applyable: true, Complete: true, Components: []*stackplan.Component{drifted, same, outputs}}
-	if PlanIsEmpty(plan) {
+	if plan.IsEmpty() {
 		t.Error("a plan that records outputs counts as empty")
 	}
 	got := planText(t, plan, Options{})

@@ -67,6 +67,13 @@ type IgnoreFileUnwritable struct{ File, Secret, Reason string }
 // CachesRemoved says that what was kept in a working directory was removed, since this user's cairn has not made it there.
 type CachesRemoved struct{ Dir string }
 
+// WaitingForApply says that the engine of an apply that was cut off is still running, and is waited for.
+type WaitingForApply struct {
+	Component string
+	PID       int // 0 if it is not known
+}
+
+func (WaitingForApply) notice()      {}
 func (NewDeployment) notice()        {}
 func (WaitingForLock) notice()       {}
 func (LockTakenOver) notice()        {}

@@ -1,25 +1,23 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package operation
 
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/tfengine"
-	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -27,34 +25,34 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// recover saves what applies have done whose program was killed, and says so at once: this program may be killed, too. What such an
-// apply has failed with does not keep the next one from going on, so errors are said as warnings; but what may be there without
+// recover saves what applies have done whose program was killed, and reports it at once: this program may be killed, too. What such an
+// apply has failed with does not keep the next one from going on, so errors are reported as warnings; but what may be there without
 // being in the state would be made once more, so that nothing is changed before the user has looked.
 //
-// What is said is kept until the operation is finished.
-func (o *execution) recover(ctx context.Context) hcl.Diagnostics {
-	if err := o.bindRuns(ctx); err != nil {
-		return asDiagnostics(err)
+// What is reported is kept until [Stack.Acknowledge].
+func (r *run) recover(ctx context.Context) hcl.Diagnostics {
+	if err := r.bindRuns(ctx); err != nil {
+		return Diagnostics(err)
 	}
-	found, diags := o.findInterrupted(ctx)
-	diags = diags.Extend(o.saveRecovered(ctx, found))
-	for _, recovered := range o.recovered {
-		if err := o.report(recoveredWarnings(recovered)); err != nil {
-			return diags.Extend(asDiagnostics(err))
+	found, diags := r.findInterrupted(ctx)
+	diags = diags.Extend(r.saveRecovered(ctx, found))
+	for _, recovered := range r.recovered {
+		if err := r.caller.report(recoveredWarnings(recovered)); err != nil {
+			return diags.Extend(Diagnostics(err))
 		}
-		diags = diags.Extend(errorDiagnostics(recovered.MarkSeen()))
+		diags = diags.Extend(Diagnostics(recovered.MarkSeen()))
 	}
-	if o.name != "plan" && !o.flags.refreshOnly {
-		diags = diags.Extend(o.checkDoubts())
+	if r.name != planName && r.req.Mode != engine.RefreshOnly {
+		diags = diags.Extend(r.checkDoubts())
 	}
 	return diags
 }
 
 // checkDoubts fails if something is in doubt that the user has not accepted: planned once more, it may be made twice.
-func (o *execution) checkDoubts() hcl.Diagnostics {
+func (r *run) checkDoubts() hcl.Diagnostics {
 	var doubts []string
-	for _, recovered := range o.recovered {
-		if o.accepts(recovered) {
+	for _, recovered := range r.recovered {
+		if r.accepts(recovered) {
 			continue
 		}
 		for _, resource := range recovered.Doubts {
@@ -64,29 +62,38 @@ func (o *execution) checkDoubts() hcl.Diagnostics {
 	if len(doubts) == 0 {
 		return nil
 	}
-	again := "Then run this command again with -accept-recovery."
-	if o.flags.acceptRecovery {
-		again = "Then run this command again: -accept-recovery accepts only what an earlier command has shown, and this was found just now."
+	code, again := CodeDoubt, "Then do this again, accepting what was recovered"
+	if r.req.AcceptRecovery {
+		code, again = CodeNewDoubt, "Then do this again: only what was reported before can be accepted, and this was found just now"
 	}
-	return hcl.Diagnostics{problem("Recovered state is in doubt",
+	return hcl.Diagnostics{failure.WithCode(code, failure.New("Recovered state is in doubt",
 		"An apply that was cut off may have made changes which the state does not show:\n\n  %s\n\nNothing was planned or applied now, since "+
 			"that could make them once more. Look at what really exists, and bring the state in line with it: by an import block, by \"cairn state import\", "+
-			"or by deleting what nobody manages. %s", strings.Join(doubts, "\n  "), again)}
+			"or by deleting what nobody manages. %s.", strings.Join(doubts, "\n  "), again))}
 }
 
+// The codes of doubts: those that were reported before, and those that were found just now.
+const (
+	CodeDoubt    failure.Code = "operation/doubt"
+	CodeNewDoubt failure.Code = "operation/new-doubt"
+
+	// CodeRecoveredDoubt is of a report about what was recovered with doubts.
+	CodeRecoveredDoubt failure.Code = "operation/recovered-doubt"
+)
+
 // accepts reports whether the user has seen what is in doubt, and goes on.
-func (o *execution) accepts(recovered *tfengine.Recovered) bool {
-	return o.flags.acceptRecovery && recovered.Seen
+func (s *Stack) accepts(recovered *tfengine.Recovered) bool {
+	return s.acceptRecovery && recovered.Seen
 }
 
 // bindRuns has the engine believe only those applies that were begun with this state, and not what came with a checkout.
-func (o *execution) bindRuns(ctx context.Context) error {
-	read := o.stored.Secret
-	if o.stored.Locked() && o.name != "plan" { // something may be begun
-		read = o.stored.MakeSecret
+func (r *run) bindRuns(ctx context.Context) error {
+	read := r.stored.Secret
+	if r.stored.Locked() && r.name != planName { // something may be begun
+		read = r.stored.MakeSecret
 	}
 	var err error
-	if o.runs, err = o.stack().RunsDir(); err != nil {
+	if r.runs, err = r.RunsDir(); err != nil {
 		return err
 	}
 	secret, err := read(ctx)
@@ -96,12 +103,12 @@ func (o *execution) bindRuns(ctx context.Context) error {
 	if secret == nil {
 		secret = []byte(rand.Text()) // by which nothing was signed
 	}
-	opened, err := o.stack().Engine(ctx)
+	opened, err := r.Engine(ctx)
 	if err != nil {
 		return err
 	}
 	opened.BindRuns(secret)
-	o.secret = secret
+	r.secret = secret
 	return nil
 }
 
@@ -124,19 +131,19 @@ func unknownRuns(err error) (hcl.Diagnostics, error) {
 			remedy = fmt.Sprintf("If it is not yours, delete it. If an apply of yours has left it behind, see what is in its state, and put that into this one before: "+
 				"cairn state import '%s' %s", addr, unknown.StateFile)
 		}
-		diags = diags.Append(problem("Unknown apply in working directory",
+		diags = diags.Append(failure.New("Unknown apply in working directory",
 			"By the directory %s, an apply was cut off, but this state knows of none: the directory came with a checkout or a copy of the stack, belongs to "+
 				"another state, or is of an earlier version of cairn. Nothing was taken from it. %s", unknown.Dir, remedy))
 	}
 	return diags, errors.Join(others...)
 }
 
-// saveRecovered saves the states of applies that were not saved before. What is saved is then in o.recovered.
-func (o *execution) saveRecovered(ctx context.Context, found []*tfengine.Recovered) (diags hcl.Diagnostics) {
+// saveRecovered saves the states of applies that were not saved before. What is saved is then in r.recovered.
+func (r *run) saveRecovered(ctx context.Context, found []*tfengine.Recovered) (diags hcl.Diagnostics) {
 	var unsaved []*tfengine.Recovered
 	for _, recovered := range found {
 		if recovered.Saved {
-			o.recovered = append(o.recovered, recovered)
+			r.recovered = append(r.recovered, recovered)
 		} else {
 			unsaved = append(unsaved, recovered)
 		}
@@ -144,20 +151,20 @@ func (o *execution) saveRecovered(ctx context.Context, found []*tfengine.Recover
 	if len(unsaved) == 0 {
 		return nil
 	}
-	if !o.stored.Locked() { // nothing was to be changed until now
-		locked, err := o.stack().LockState(ctx, statestore.LockRequest{Operation: "recover"})
+	if !r.stored.Locked() { // nothing was to be changed until now
+		locked, err := r.LockState(ctx, statestore.LockRequest{Operation: "recover"})
 		if err != nil {
-			return keep(unsaved).Extend(asDiagnostics(err))
+			return keep(unsaved).Extend(Diagnostics(err))
 		}
-		o.stored = locked
+		r.stored = locked
 	}
 	var usable []*tfengine.Recovered
-	state := o.stored.State.With(func(state *stackstate.State) {
+	state := r.stored.State.With(func(state *stackstate.State) {
 		for _, recovered := range unsaved {
-			if err := o.recoverComponent(ctx, state, recovered); err != nil {
-				diags = diags.Append(problem("State of an interrupted apply cannot be read",
+			if err := r.recoverComponent(ctx, state, recovered); err != nil {
+				diags = diags.Append(failure.New("State of an interrupted apply cannot be read",
 					"An earlier apply of %s was cut off, and the state that it left behind in %s cannot be read: %s. It is kept there.",
-					recovered.Component, o.runs, err))
+					recovered.Component, r.runs, err))
 				diags = diags.Extend(keep([]*tfengine.Recovered{recovered}))
 				continue
 			}
@@ -167,88 +174,56 @@ func (o *execution) saveRecovered(ctx context.Context, found []*tfengine.Recover
 	if len(usable) == 0 {
 		return diags
 	}
-	if err := o.stored.Change(ctx, "recover", state); err != nil {
-		return diags.Extend(keep(usable)).Extend(asDiagnostics(err))
+	if err := r.stored.Change(ctx, "recover", state); err != nil {
+		return diags.Extend(keep(usable)).Extend(Diagnostics(err))
 	}
-	o.stored.State = state
+	r.stored.State = state
 	for _, recovered := range usable {
-		diags = diags.Extend(errorDiagnostics(recovered.MarkSaved()))
+		diags = diags.Extend(Diagnostics(recovered.MarkSaved()))
 	}
-	o.recovered = append(o.recovered, usable...)
+	r.recovered = append(r.recovered, usable...)
 	return diags
 }
 
-// finish shows the diagnostics of the whole command and returns its exit code. What was recovered has been said to its end then.
-func (o *execution) finish(diags hcl.Diagnostics) (int, error) {
-	status, err := o.session.finish(diags)
-	for _, recovered := range o.recovered {
+// Acknowledge ends what was recovered. Until then it would be reported again by the next operation, which it also is if it was not all shown.
+func (s *Stack) Acknowledge(shown bool) error {
+	var errs []error
+	for _, recovered := range s.recovered {
 		end := recovered.Done
-		if err != nil || len(recovered.Doubts) > 0 && !o.accepts(recovered) {
+		if !shown || len(recovered.Doubts) > 0 && !s.accepts(recovered) {
 			end = recovered.Keep
 		}
-		if endErr := end(); endErr != nil {
-			o.fail(endErr)
-			status = exitError
-		}
+		errs = append(errs, end())
 	}
-	o.recovered = nil
-	return status, err
+	s.recovered = nil
+	return errors.Join(errs...)
 }
 
 // waitNoticeDelay is how long a running engine is waited for in silence.
 const waitNoticeDelay = 250 * time.Millisecond
 
 // findInterrupted asks the engine for applies that were cut off. If that takes time, the user is told what for.
-func (o *execution) findInterrupted(ctx context.Context) ([]*tfengine.Recovered, hcl.Diagnostics) {
+func (r *run) findInterrupted(ctx context.Context) ([]*tfengine.Recovered, hcl.Diagnostics) {
+	opened, err := r.Engine(ctx)
+	if err != nil {
+		return nil, Diagnostics(err)
+	}
 	told := make(chan struct{})
 	timer := time.AfterFunc(waitNoticeDelay, func() {
 		defer close(told)
-		for _, running := range runningApplies(o.runs) {
-			o.note("Waiting for an apply that is still running (%s).\n", running)
+		for _, running := range tfengine.RunningApplies(r.runs) {
+			r.opts.Notify.Tell(notice.WaitingForApply{Component: running.Component, PID: running.PID})
 		}
 	})
-	opened, err := o.stack().Engine(ctx)
-	if err != nil {
-		return nil, asDiagnostics(err)
-	}
 	found, err := opened.Recover(ctx)
 	if !timer.Stop() {
 		<-told
 	}
 	diags, err := unknownRuns(err)
-	return found, diags.Extend(errorDiagnostics(err))
+	return found, diags.Extend(Diagnostics(err))
 }
 
-// runningApplies describes the applies of which the engine's process is running, in the order of their directories.
-func runningApplies(dir string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil // whoever needs the directory reports that
-	}
-	var running []string
-	for _, entry := range entries {
-		path := filepath.Join(dir, entry.Name())
-		process, err := runner.ReadRun(path)
-		if err != nil || !process.Running() {
-			continue
-		}
-		var record struct {
-			Component string `json:"component"`
-		}
-		src, err := os.ReadFile(filepath.Join(path, "apply.json"))
-		if err != nil || json.Unmarshal(src, &record) != nil {
-			continue // a plan, or not begun yet
-		}
-		text := record.Component
-		if process.PID > 0 {
-			text += fmt.Sprintf(", process %d", process.PID)
-		}
-		running = append(running, text)
-	}
-	return running
-}
-
-// recoveredWarnings tell of one recovered apply, with all that it has failed with in one warning.
+// recoveredWarnings report one recovered apply, with all that it has failed with in one warning.
 func recoveredWarnings(recovered *tfengine.Recovered) hcl.Diagnostics {
 	warning := &hcl.Diagnostic{
 		Severity: hcl.DiagWarning,
@@ -262,20 +237,20 @@ func recoveredWarnings(recovered *tfengine.Recovered) hcl.Diagnostics {
 			diags = diags.Append(diag)
 			continue
 		}
-		failure := diag.Summary
+		text := diag.Summary
 		if diag.Subject != nil {
-			failure += fmt.Sprintf(" (%s:%d)", diag.Subject.Filename, diag.Subject.Start.Line)
+			text += fmt.Sprintf(" (%s:%d)", diag.Subject.Filename, diag.Subject.Start.Line)
 		}
 		if detail := strings.TrimSpace(diag.Detail); detail != "" {
-			failure += ": " + detail
+			text += ": " + detail
 		}
-		failures = append(failures, failure)
+		failures = append(failures, text)
 	}
 	if len(failures) > 0 {
 		warning.Detail += " It ended with:\n\n" + strings.Join(failures, "\n\n")
 	}
 	if len(recovered.Doubts) > 0 {
-		warning.Detail += " When you have, give -accept-recovery: nothing else is applied before that."
+		warning.Extra = CodeRecoveredDoubt
 	}
 	return diags
 }
@@ -285,11 +260,11 @@ func keep(found []*tfengine.Recovered) hcl.Diagnostics {
 	for _, recovered := range found {
 		errs = append(errs, recovered.Keep())
 	}
-	return errorDiagnostics(errors.Join(errs...))
+	return Diagnostics(errors.Join(errs...))
 }
 
 // recoverComponent puts the state of a module into the state of the stack. After an error nothing has changed.
-func (o *execution) recoverComponent(ctx context.Context, state *stackstate.State, recovered *tfengine.Recovered) error {
+func (r *run) recoverComponent(ctx context.Context, state *stackstate.State, recovered *tfengine.Recovered) error {
 	addr, err := stackaddrs.ParseAbsComponentInstance(recovered.Component)
 	if err != nil {
 		return err
@@ -307,7 +282,7 @@ func (o *execution) recoverComponent(ctx context.Context, state *stackstate.Stat
 		component = *known
 	} else {
 		component = stackstate.Component{Addr: addr}
-		component.Dependencies, component.Dependents = o.neighbours(ctx, stackaddrs.ComponentOf(addr))
+		component.Dependencies, component.Dependents = r.neighbours(ctx, stackaddrs.ComponentOf(addr))
 	}
 	component.Module = recovered.State
 	state.Components[addr] = &component
@@ -315,8 +290,8 @@ func (o *execution) recoverComponent(ctx context.Context, state *stackstate.Stat
 }
 
 // neighbours returns what a component requires, and what requires it, by the configuration.
-func (o *execution) neighbours(ctx context.Context, of stackaddrs.AbsComponent) (dependencies, dependents []stackaddrs.AbsComponent) {
-	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: o.opts, State: o.stored.State})
+func (r *run) neighbours(ctx context.Context, of stackaddrs.AbsComponent) (dependencies, dependents []stackaddrs.AbsComponent) {
+	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: r.runtime, State: r.stored.State})
 	graph := inspector.ComponentGraph(ctx)
 	for component, requires := range graph {
 		if slices.Contains(requires, of) {

@@ -1,0 +1,303 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// Apply plans, has the plan approved and applies it, in rounds until nothing is deferred any more: what could not be planned in one round may be
+// known after it.
+func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
+	name := applyName
+	if req.Mode == engine.Destroy {
+		name = destroyName
+	}
+	r := s.newRun(name, req, caller)
+	diags := r.load(ctx)
+	diags = diags.Extend(variables.WarnUnread(s.dir, req.Variables))
+	if !diags.HasErrors() {
+		diags = diags.Extend(r.completeValues(ctx))
+	}
+	if diags.HasErrors() {
+		return r.interrupted(ctx, diags)
+	}
+	return diags.Extend(r.withLock(ctx, func() hcl.Diagnostics {
+		diags := r.recover(ctx)
+		if diags.HasErrors() {
+			return diags
+		}
+		return diags.Extend(r.applyRounds(ctx))
+	}))
+}
+
+// completeValues asks for the values that an apply without a saved plan needs. Those that are not known must be before
+// anything is planned, since what is planned is applied at once.
+func (r *run) completeValues(ctx context.Context) hcl.Diagnostics {
+	declared := r.runtime.Config.Root.Variables
+	needed := slices.Concat(variables.Missing(declared, r.given), variables.Unknown(declared, r.given))
+	diags := r.ask(ctx, needed, r.given)
+	if diags.HasErrors() {
+		return diags
+	}
+	planCommand := "\"cairn plan -out=FILE\""
+	if r.req.Mode == engine.Destroy {
+		planCommand = "\"cairn plan -destroy -out=FILE\""
+	}
+	return diags.Extend(variables.RequireKnown(declared, r.given, planCommand))
+}
+
+func (r *run) applyRounds(ctx context.Context) hcl.Diagnostics {
+	rounds := r.req.Rounds
+	if rounds == 0 {
+		rounds = DefaultRounds
+	}
+	var diags hcl.Diagnostics
+	for round := 1; ; round++ {
+		r.round = round
+		before := r.stored.Serial
+		plan, moreDiags := r.applyRound(ctx)
+		diags = diags.Extend(moreDiags)
+		if diags.HasErrors() || plan.Complete {
+			return diags
+		}
+		if err := r.stored.Reload(ctx); err != nil {
+			return diags.Extend(Diagnostics(err))
+		}
+		if r.stored.Serial == before || round == rounds {
+			return diags.Append(stillDeferred())
+		}
+		if r.caller.NextRound != nil {
+			r.caller.NextRound()
+		}
+	}
+}
+
+func stillDeferred() *hcl.Diagnostic {
+	return failure.Warning("Changes are still deferred", "The stack is not as the configuration says yet: what the last plan lists as deferred could not be planned. "+
+		"Plan again when what it waits for is there.")
+}
+
+// applyRound makes a plan, has it approved, and applies it. The plan is nil only with error diagnostics.
+func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
+	plan, diags := r.plan(ctx)
+	if plan == nil || WasInterrupted(ctx) {
+		return plan, r.interrupted(ctx, diags)
+	}
+	if err := r.caller.planned(plan); err != nil {
+		return plan, diags.Extend(Diagnostics(err))
+	}
+	if diags.HasErrors() {
+		return plan, diags
+	}
+	if !changesState(plan, r.stored.State) {
+		return plan, diags.Extend(r.unchanged())
+	}
+	if !plan.IsEmpty() {
+		shown, err := r.caller.approve(ctx, plan, diags, r.untouched())
+		if shown {
+			diags = nil
+		}
+		if err != nil {
+			return plan, diags.Extend(Diagnostics(err))
+		}
+	}
+	if r.caller.Applying != nil {
+		r.caller.Applying()
+	}
+	return plan, diags.Extend(r.apply(ctx, plan, r.given))
+}
+
+func (r *run) unchanged() hcl.Diagnostics {
+	if r.caller.Unchanged == nil {
+		return nil
+	}
+	return Diagnostics(r.caller.Unchanged(r.stored.State))
+}
+
+// ApplySaved applies a plan that was read from a file, and for what it was made. Of the request, only values of variables, the number of components at
+// a time and what is accepted count.
+func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request, caller Caller) hcl.Diagnostics {
+	name := applyName
+	if plan.Mode == engine.Destroy {
+		name = destroyName
+	}
+	r := s.newRun(name, req, caller)
+	diags := r.load(ctx)
+	if diags.HasErrors() {
+		return r.interrupted(ctx, diags)
+	}
+	stored, err := s.ReadState(ctx)
+	if err == nil {
+		err = r.target(stored).Check(plan, made)
+	}
+	if err != nil {
+		return diags.Extend(Diagnostics(err))
+	}
+	inputs := r.applyInputs(plan)
+	diags = diags.Extend(r.ask(ctx, neededOnApply(plan, r.runtime.Config, inputs), inputs))
+	if !diags.HasErrors() {
+		diags = diags.Extend(stackruntime.CheckInputs(ctx, stackruntime.ApplyRequest{
+			Options: r.runtime, Plan: plan, Prior: stored.State, Inputs: inputs.Values,
+		}))
+	}
+	if diags.HasErrors() {
+		return r.interrupted(ctx, diags)
+	}
+	return diags.Extend(r.withLock(ctx, func() hcl.Diagnostics { return r.applyFitting(ctx, plan, made, inputs) }))
+}
+
+// applyFitting applies a saved plan, with the state locked. That may have changed before it was.
+func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, inputs variables.Given) hcl.Diagnostics {
+	if err := r.target(r.stored).Check(plan, made); err != nil {
+		return Diagnostics(err)
+	}
+	before := r.stored.Serial
+	diags := r.recover(ctx)
+	if r.stored.Serial != before {
+		diags = diags.Append(failure.New("Plan is stale", "What an earlier apply had done was recovered into the state, so this plan does not fit any more. "+
+			"Make a new plan."))
+	}
+	if diags.HasErrors() {
+		return diags
+	}
+	if changesState(plan, r.stored.State) {
+		diags = diags.Extend(r.apply(ctx, plan, inputs))
+	} else {
+		diags = diags.Extend(r.unchanged())
+	}
+	if !diags.HasErrors() && !plan.Complete {
+		diags = diags.Append(stillDeferred())
+	}
+	return diags
+}
+
+// neededOnApply returns the variables whose values a plan file needs but does not hold, sorted by name.
+func neededOnApply(plan *stackplan.Plan, config *stackconfig.Config, inputs variables.Given) []*stackconfig.InputVariable {
+	var needed []*stackconfig.InputVariable
+	for _, name := range slices.Sorted(maps.Keys(plan.Inputs)) {
+		declared := config.Root.Variables[name]
+		value, given := inputs.Values[name]
+		if plan.Inputs[name].NeededOnApply() && (!given || !value.IsWhollyKnown()) && declared != nil {
+			needed = append(needed, declared)
+		}
+	}
+	return needed
+}
+
+// applyInputs are the values to apply a plan file with: of ephemeral variables, of those that were not known while
+// planning, and what was given by an option.
+func (r *run) applyInputs(plan *stackplan.Plan) variables.Given {
+	inputs := variables.Given{Values: maps.Clone(r.given.Values), Explicit: r.given.Explicit, Unknown: r.given.Unknown}
+	for name := range r.given.Values {
+		declared, planned := r.runtime.Config.Root.Variables[name], plan.Inputs[name]
+		if !declared.Ephemeral && !r.given.Explicit[name] && (planned == nil || !planned.IsUnknown()) {
+			delete(inputs.Values, name)
+		}
+	}
+	return inputs
+}
+
+// withLock does something with the state locked.
+func (r *run) withLock(ctx context.Context, do func() hcl.Diagnostics) hcl.Diagnostics {
+	stored, err := r.LockState(ctx, statestore.LockRequest{Operation: r.name, Reserve: true})
+	if err != nil {
+		return Diagnostics(err)
+	}
+	r.stored = stored
+	diags := do()
+	if err := r.stored.Unlock(ctx); err != nil && !r.unsaved { // of which the reason was said
+		diags = diags.Extend(Diagnostics(err))
+	}
+	return diags
+}
+
+// apply carries out a plan that was approved.
+func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.Given) hcl.Diagnostics {
+	saver := deployment.NewSaver(r.stored, r.name)
+	var result *stackruntime.ApplyResult
+	var diags hcl.Diagnostics
+	r.caller.during(r.name, func(watch hooks.Hooks) {
+		runtime := r.runtime
+		runtime.Hooks = r.logged(watch)
+		result, diags = stackruntime.Apply(ctx, stackruntime.ApplyRequest{
+			Options: runtime,
+			Plan:    plan,
+			Prior:   r.stored.State,
+			Inputs:  inputs.Values,
+			Save:    saver.Save,
+		})
+	})
+	if err := saver.Finish(ctx); err != nil {
+		saved, moreDiags := r.rescueState(ctx, err, saver, result.State)
+		r.unsaved = !saved
+		diags = withoutNotSaved(diags).Extend(moreDiags)
+	}
+	diags = diags.Extend(saver.DiskFull())
+	if r.caller.Applied == nil {
+		return diags
+	}
+	return diags.Extend(Diagnostics(r.caller.Applied(Applied{
+		Plan: plan, Result: result,
+		Failed: diags.HasErrors(), Interrupted: WasInterrupted(ctx), Unsaved: r.unsaved,
+	})))
+}
+
+// withoutNotSaved leaves out what the evaluator says of changes that were not saved: who has tried to save knows more of the reason.
+func withoutNotSaved(diags hcl.Diagnostics) hcl.Diagnostics {
+	return slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool {
+		_, notSaved := hcl.DiagnosticExtra[stackruntime.NotSaved](diag)
+		return notSaved
+	})
+}
+
+// changesState reports whether applying a plan changes anything, if only the state.
+func changesState(plan *stackplan.Plan, state *stackstate.State) bool {
+	return !plan.IsEmpty() || dropsObjects(plan, state)
+}
+
+// dropsObjects reports whether a plan, though it may change nothing, takes objects out of the state: data sources that a
+// module no longer has, and resources that both the module and the world have lost.
+func dropsObjects(plan *stackplan.Plan, state *stackstate.State) bool {
+	return slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool {
+		prior := state.Components[c.Addr]
+		if prior == nil || len(c.EnginePlan) > 0 || len(c.RefreshedState) == 0 {
+			return false
+		}
+		before, err := tfstate.ParseObjects(prior.Module)
+		if err != nil {
+			return false // the plan could not have been made
+		}
+		after, err := tfstate.ParseObjects(c.RefreshedState)
+		if err != nil {
+			return false
+		}
+		type object struct {
+			addr    stackaddrs.ResourceInstance
+			deposed stackaddrs.DeposedKey
+		}
+		kept := make(map[object]bool, len(after))
+		for _, o := range after {
+			kept[object{o.Addr, o.Deposed}] = true
+		}
+		return slices.ContainsFunc(before, func(o tfstate.Object) bool { return !kept[object{o.Addr, o.Deposed}] })
+	})
+}

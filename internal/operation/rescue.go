@@ -1,0 +1,142 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// rescue keeps what could not be saved, in the first of these places that works: a file beside the stack, one among the user's own files, a
+// temporary one, one in memory, and what the caller decides.
+type rescue struct {
+	*run
+	saver    *deployment.Saver
+	state    *stackstate.State
+	document []byte
+}
+
+// rescueState does so after saving has failed. It reports whether the state is saved after all.
+func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Saver, state *stackstate.State) (saved bool, diags hcl.Diagnostics) {
+	diags = hcl.Diagnostics{failure.New("State was not saved", "%s", Diagnostics(cause)[0].Detail)}
+	document, err := saver.Document(state, r.secret)
+	if err != nil {
+		return false, diags.Append(failure.New("State cannot be encoded", "%s. This is a bug in cairn; please report it.", failure.Capitalize(err.Error())))
+	}
+	s := &rescue{r, saver, state, document}
+	path, err := deployment.WriteRescue(deployment.RescueDirs(), document)
+	if err != nil {
+		saved, path, err = s.ask(ctx, err)
+	}
+	switch {
+	case saved:
+		return true, hcl.Diagnostics{failure.New("State was saved late", "%s\n\nIt is saved now, with everything that was done, and nothing more was begun. "+
+			"Run the command again.", diags[0].Detail)}
+	case path != "":
+		r.KeepFromGit(ctx, path, RescuePattern)
+		diags[0].Detail += savedIn(path)
+	case err == nil:
+		diags[0].Detail += "\n\nThe newest state, with everything that was done, is printed above, between the lines with BEGIN and END. Copy them with all that is " +
+			"between them into a file that only you can read. When the cause is remedied, save it with: cairn state push FILE"
+	default:
+		diags = diags.Append(s.lost(err))
+	}
+	return false, diags
+}
+
+func savedIn(path string) string {
+	fleeting := ""
+	if slices.Contains(deployment.MemoryDirs(), filepath.Dir(path)) {
+		fleeting = "That file is in memory, and gone when you log out or the machine is restarted. "
+	}
+	return fmt.Sprintf("\n\nThe newest state, with everything that was done, is in the file %s. %s"+
+		"When the cause is remedied, save it with: cairn state push %[1]s", path, fleeting)
+}
+
+// ask lets the caller decide what becomes of the state. It returns whether it is saved, or the file that it is in, or neither and no error when it
+// was printed.
+func (s *rescue) ask(ctx context.Context, cause error) (saved bool, path string, err error) {
+	if s.caller.Rescue == nil {
+		return false, "", cause
+	}
+	for {
+		choice, err := s.caller.Rescue(ctx, cause, s.document)
+		if err != nil {
+			return false, "", err
+		}
+		dirs := []string{choice.Dir}
+		switch {
+		case choice.Printed:
+			return false, "", nil
+		case choice.Retry:
+			if err := s.saver.Finish(ctx); err == nil {
+				return true, "", nil
+			}
+			dirs = deployment.RescueDirs()
+		}
+		if path, cause = deployment.WriteRescue(dirs, s.document); cause == nil {
+			return false, path, nil
+		}
+	}
+}
+
+// lost says that the state is in no place of its own, and where else it is.
+func (s *rescue) lost(cause error) *hcl.Diagnostic {
+	kept := tfengine.Interrupted(s.runs, s.secret)
+	var only, nowhere []string
+	for _, component := range s.saver.Unsaved() {
+		switch {
+		case !s.changed(component): // nor are values of the root, which the next apply finds out again
+		case slices.Contains(kept, component):
+			only = append(only, component)
+		default:
+			nowhere = append(nowhere, component)
+		}
+	}
+	if len(nowhere) == 0 && !s.saver.Lost() && len(only) > 0 {
+		return failure.New("State is only in the working directory", "The state could not be written to another file either: %s.\n\n"+
+			"Nothing is lost: what was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
+			"Do not delete that directory before.", failure.Reason(cause), strings.Join(only, ", "), s.runs)
+	}
+	detail := fmt.Sprintf("The state could not be written to a file either: %s.", failure.Reason(cause))
+	if len(nowhere) > 0 {
+		detail += fmt.Sprintf("\n\nWhat was done to %s is recorded nowhere: look at what really exists before you plan again.", strings.Join(nowhere, ", "))
+	}
+	if len(only) > 0 {
+		detail += fmt.Sprintf("\n\nWhat was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
+			"Do not delete that directory before.", strings.Join(only, ", "), s.runs)
+	}
+	return failure.New("State is lost", "%s", detail)
+}
+
+// changed reports whether something was done to the objects of a component.
+func (s *rescue) changed(component string) bool {
+	addr, err := stackaddrs.ParseAbsComponentInstance(component)
+	if err != nil {
+		return false
+	}
+	var before, after engine.State
+	if c := s.stored.State.Components[addr]; c != nil {
+		before = c.Module
+	}
+	if c := s.state.Components[addr]; c != nil {
+		after = c.Module
+	}
+	doc, err := tfstate.Parse(after)
+	return !bytes.Equal(before, after) && (len(before) > 0 || err != nil || doc.HasObjects())
+}

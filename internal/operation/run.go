@@ -1,0 +1,201 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// The names of operations, as locks and the history have them.
+const (
+	planName    = deployment.Plan
+	applyName   = "apply"
+	destroyName = "destroy"
+)
+
+// run is an operation that plans or applies, while it is carried out.
+type run struct {
+	*Stack
+	req    Request
+	caller Caller
+	name   string // planName, applyName or destroyName
+
+	runtime stackruntime.Options
+	given   variables.Given
+	stored  *deployment.Stored
+	round   int // of an apply, from 1; 0 with a saved plan
+
+	unsaved bool   // what was done is not in the state
+	secret  []byte // of the state, by which it knows applies
+}
+
+func (s *Stack) newRun(name string, req Request, caller Caller) *run {
+	s.acceptRecovery = req.AcceptRecovery
+	return &run{Stack: s, name: name, req: req, caller: caller}
+}
+
+// load reads the configuration and gets the engine ready. All mistakes are reported together.
+func (r *run) load(ctx context.Context) hcl.Diagnostics {
+	runtime, diags := r.Load(ctx)
+	r.runtime = runtime
+	if runtime.Config != nil {
+		given, moreDiags := variables.Read(runtime.Config.Root.Variables, r.req.Variables, r.opts.Files)
+		r.given = given
+		diags = diags.Extend(moreDiags)
+	}
+	if diags.HasErrors() {
+		return diags
+	}
+	if r.runtime.Parallelism = r.req.Parallelism; r.runtime.Parallelism == 0 {
+		read, err := r.Settings()
+		if err != nil {
+			return diags.Extend(Diagnostics(err))
+		}
+		r.runtime.Parallelism = read.Parallelism
+	}
+	return diags
+}
+
+// ask asks for values, where there is someone to ask. Where there is nobody, the evaluator reports all that are missing.
+func (r *run) ask(ctx context.Context, needed []*stackconfig.InputVariable, given variables.Given) hcl.Diagnostics {
+	if r.caller.Value == nil {
+		return nil
+	}
+	var diags hcl.Diagnostics
+	for _, declared := range needed {
+		value, moreDiags := r.caller.Value(ctx, declared)
+		diags = diags.Extend(moreDiags)
+		if moreDiags.HasErrors() {
+			return diags
+		}
+		given.Set(declared.Name, value)
+	}
+	return diags
+}
+
+// plan makes a plan on the stored state.
+func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
+	var plan *stackplan.Plan
+	var diags hcl.Diagnostics
+	r.caller.during(planName, func(watch hooks.Hooks) {
+		runtime := r.runtime
+		runtime.Hooks = r.logged(watch)
+		plan, diags = stackruntime.Plan(ctx, stackruntime.PlanRequest{
+			Options:     runtime,
+			Mode:        r.req.Mode,
+			Inputs:      r.given.Values,
+			Prior:       r.stored.State,
+			SkipRefresh: r.req.SkipRefresh,
+			Replace:     r.req.Replace,
+			Targets:     r.req.Targets,
+			Excludes:    r.req.Excludes,
+		})
+	})
+	if !WasInterrupted(ctx) {
+		diags = diags.Extend(r.otherMistakes(ctx, r.runtime, diags))
+	}
+	if plan != nil && plan.Mode == engine.Destroy && isEmpty(r.stored.State) {
+		plan.Components = nil // they are to be destroyed, but nothing of them exists
+	}
+	if len(r.req.Targets)+len(r.req.Excludes) > 0 && !diags.HasErrors() {
+		diags = diags.Append(failure.WithCode(CodePartial, failure.Warning("Only part of the stack is planned",
+			"What is left out stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan the whole stack after it.")))
+	}
+	if plan == nil {
+		return nil, diags
+	}
+	return plan, diags.Extend(r.nothingToReplace(r.stored.State.Renamed(plan.Moved)))
+}
+
+// CodePartial is of a plan that leaves components out, as the caller has asked.
+const CodePartial failure.Code = "operation/partial-plan"
+
+// nothingToReplace warns of resource instances to replace that the state does not have.
+func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	warn := func(detail string, args ...any) {
+		diags = diags.Append(failure.Warning("Nothing to replace", detail, args...))
+	}
+	for _, addr := range slices.SortedFunc(maps.Keys(r.req.Replace), stackaddrs.AbsComponentInstance.Compare) {
+		component := state.Components[addr]
+		if component == nil {
+			warn("A resource of %s is to be replaced, which the state does not have.", addr)
+			continue
+		}
+		objects, err := tfstate.ParseObjects(component.Module)
+		if err != nil {
+			continue // planning says what is wrong with it
+		}
+		known := make([]string, len(objects))
+		for i, object := range objects {
+			known[i] = object.Addr.String()
+		}
+		for _, resource := range r.req.Replace[addr] {
+			if !slices.Contains(known, resource) {
+				warn("%s.%s is to be replaced, which the state does not have.%s",
+					addr, resource, nearest.DidYouMeanBelow(addr.String()+".", resource, known))
+			}
+		}
+	}
+	return diags
+}
+
+// target is what a plan is made for, and applied to.
+func (r *run) target(stored *deployment.Stored) planfile.Target {
+	return planfile.Target{
+		Config: r.runtime.Config, Engine: r.runtime.Engine.Info(),
+		Deployment: stored.Deployment, Lineage: stored.Lineage, Serial: stored.Serial,
+	}
+}
+
+func isEmpty(state *stackstate.State) bool {
+	return len(state.Components) == 0 && len(state.Inputs) == 0 && len(state.Outputs) == 0
+}
+
+// interrupted says so of an operation that was interrupted before anything was changed.
+func (r *run) interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
+	if !WasInterrupted(ctx) {
+		return diags
+	}
+	return hcl.Diagnostics{failure.New("Interrupted", "Planning was interrupted. %s", r.untouched())}
+}
+
+// untouched says what has happened when the plan of a round is not carried out.
+func (r *run) untouched() string {
+	if r.round > 1 {
+		return "What was applied before it is done and saved, and the rest can be planned again at any time."
+	}
+	return "Nothing was changed."
+}
+
+// logged makes hooks also log what becomes of components.
+func (r *run) logged(watch hooks.Hooks) hooks.Hooks {
+	show := watch.ComponentStatus
+	watch.ComponentStatus = func(component stackaddrs.AbsComponentInstance, status hooks.Status) {
+		r.log.Info("component", "address", component.String(), "status", fmt.Sprint(status))
+		if show != nil {
+			show(component, status)
+		}
+	}
+	return watch
+}

@@ -1,0 +1,36 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackplan
+
+import (
+	"slices"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// IsEmpty reports whether applying the plan would change nothing that a user sees: no object, no address, no output.
+func (p *Plan) IsEmpty() bool {
+	if !p.Applyable || !p.Complete || len(p.Removed)+len(p.Moved) > 0 || p.Counts().Total() > 0 {
+		return false
+	}
+	for _, output := range p.Outputs {
+		if output.Action != NoOp {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.Components, func(c *Component) bool {
+		return c.Action != NoOp || slices.ContainsFunc(c.Changes, isChange) ||
+			p.Mode == engine.RefreshOnly && slices.ContainsFunc(c.Drift, isDrift)
+	})
+}
+
+func isDrift(rc *tfjson.ResourceChange) bool { return rc.Change != nil && !rc.Change.Actions.NoOp() }
+
+// isChange reports whether something about a resource instance changes: itself, its address, or that it is managed.
+func isChange(rc *tfjson.ResourceChange) bool {
+	moved := rc.PreviousAddress != "" && rc.PreviousAddress != rc.Address
+	return rc.Change != nil && (!rc.Change.Actions.NoOp() || moved || rc.Change.Importing != nil)
+}
