@@ -20,7 +20,7 @@ const defaultSilence = 30 * time.Minute
 
 // How many bytes are kept of what a command prints.
 const (
-	answerBytes  = 512 << 20 // of JSON, which is of no use in part; the schema of the aws provider 5.100 is 14 MB
+	answerBytes  = 128 << 20 // of JSON, which is of no use in part; the schema of the aws provider 5.100 is 14 MB
 	excerptBytes = 1 << 20   // of messages, at each end
 )
 

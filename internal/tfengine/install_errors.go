@@ -49,7 +49,7 @@ func (e *Engine) initFailed(stdout, stderr []byte, failure error, req PrepareReq
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Provider cannot be installed",
-			Detail:   fmt.Sprintf("%s init: %s\n\n%s", e.info.Name, problem, installAdvice(problem, subject != nil)),
+			Detail:   fmt.Sprintf("%s init: %s\n\n%s", e.info.Name, terse(problem), installAdvice(problem, subject != nil)),
 			Subject:  subject,
 		})
 	}
@@ -61,7 +61,7 @@ func (e *Engine) initFailed(stdout, stderr []byte, failure error, req PrepareReq
 		Summary:  "Providers cannot be installed",
 		Detail: fmt.Sprintf("%s init failed: %s.\n\n%s\n\nCheck the source and version of the provider in required_providers, and that its registry or "+
 			"mirror can be reached with your CLI configuration. To choose other versions than those in %s, run cairn init -upgrade.",
-			e.info.Name, failure, said, lockFileName),
+			e.info.Name, failure, terse(said), lockFileName),
 	}}
 }
 

@@ -388,7 +388,16 @@ func (e *Engine) died(summary string, outcome *runner.Result) *hcl.Diagnostic {
 
 func lastLines(text string, count int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-count):], "\n")
+	return terse(strings.Join(lines[max(0, len(lines)-count):], "\n"))
+}
+
+// terse returns what is shown of what the engine says: of much, the beginning and the end. A single line may be endless.
+func terse(text string) string {
+	const end = 2 << 10 // bytes
+	if len(text) <= 2*end {
+		return text
+	}
+	return strings.ToValidUTF8(text[:end], "") + "\n[… left out …]\n" + strings.ToValidUTF8(text[len(text)-end:], "")
 }
 
 // addRemedies says what users can do about errors that only occur because the whole stack is planned at once.

@@ -167,7 +167,7 @@ func (e *Engine) askSchemas(ctx context.Context, providers []installedProvider) 
 	}
 	stdout, stderr, err := e.command(ctx, e.stackDir, map[string]string{"TF_DATA_DIR": data}, "-chdir="+dir.path, "providers", "schema", "-json")
 	if err != nil {
-		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, unframe(string(stderr)))
+		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, terse(unframe(string(stderr))))
 	}
 	var out struct {
 		Schemas map[string]struct {

@@ -134,7 +134,7 @@ func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Dia
 		return nil, err
 	}
 	if jsonErr := json.Unmarshal(stdout, &out); jsonErr != nil {
-		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, unframe(string(stderr))))
+		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, terse(unframe(string(stderr)))))
 	}
 	diags = slices.DeleteFunc(copied.Diagnostics(out.Diagnostics), func(diag *hcl.Diagnostic) bool { return isEphemeralOutput(tree.Root, diag) })
 	explainLacks(diags, e.info)
