@@ -54,7 +54,7 @@ type Request struct {
 // Errors: those of [gitdiff.Open] and [gitdiff.Repository.Diff].
 func (r *Request) Diff(ctx context.Context) (*Changes, error) {
 	if !r.Changed {
-		return nil, nil //nolint:nilnil // nothing was asked
+		return nil, nil
 	}
 	repository, err := gitdiff.Open(ctx, r.Root)
 	if err != nil {
