@@ -41,7 +41,8 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	options.Mode, options.Parallel, options.Processes = g.mode, g.parallel, &process.Set{}
 	options.ReadPlan, options.MaxRounds = rolloutPlan, int(g.options.maxRounds)
 	display := g.session.newRunDisplay(runDisplayOptions{title: gateTitles[g.mode], total: len(g.work.Chosen()), parallel: g.parallel > 1})
-	options.Output, g.output = display.output, display.output
+	g.output = display.output
+	options.Output, options.Last = func(unit string) rollout.Output { return g.output.Node(unit) }, g.output.Last
 	options.Ended = func(end rollout.End) {
 		text := string(end.State)
 		if detail := g.endDetail(end); detail != "" {

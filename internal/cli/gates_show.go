@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
-	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -286,7 +285,7 @@ func (g *gates) total(ends []rollout.End) string {
 	total, some := &stackplan.Counts{}, false
 	for _, end := range ends {
 		if slices.Contains(states, end.State) {
-			total, some = show.AddCounts(total, end.Changes), true
+			total, some = rollout.Sum(total, end.Changes), true
 		}
 	}
 	if total == nil || !some {

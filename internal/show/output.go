@@ -188,6 +188,9 @@ func (n *NodeOutput) Phase(phase string) {
 	}
 }
 
+// Writers returns Out and Err.
+func (n *NodeOutput) Writers() (stdout, stderr io.Writer) { return n.Out, n.Err }
+
 // Close shows what is still held back and ends unfinished lines.
 //
 // Errors: those of writing.

@@ -37,15 +37,6 @@ type Summary struct {
 	Changes []*stackplan.Counts
 }
 
-// AddCounts returns the sum, nil if one of them is not known.
-func AddCounts(a, b *stackplan.Counts) *stackplan.Counts {
-	if a == nil || b == nil {
-		return nil
-	}
-	sum := a.Plus(*b)
-	return &sum
-}
-
 // OK tells whether everything that was selected has succeeded.
 func (s Summary) OK() bool {
 	return !slices.ContainsFunc(s.Sequence, func(n int) bool {

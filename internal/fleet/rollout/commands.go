@@ -57,7 +57,7 @@ func (r *run) applyCommands(u *Unit, file string) [][]string {
 // show prints the plan of a unit, as other output may have been printed since it was made.
 func (r *run) show(unit int) error {
 	u := &r.Units[unit]
-	if r.options.Output.Last() == u.Name {
+	if r.options.Last() == u.Name {
 		return nil
 	}
 	// The file knows its workspace; selecting it could disturb another unit that is at work in the directory.
@@ -88,20 +88,21 @@ func (r *run) selectWorkspace(u *Unit) [][]string {
 // commands runs the commands of a phase one after the other, up to the first that fails. Errors: [*lostOutput] only if all have done their work.
 func (r *run) commands(unit int, phase string, commands [][]string) error {
 	u := &r.Units[unit]
-	out := r.options.Output.Node(u.Name)
+	out := r.options.Output(u.Name)
 	out.Phase(phase)
+	stdout, stderr := out.Writers()
 	var err error
 	for _, args := range commands {
-		command := process.Command{Program: r.options.Engine, Args: r.withOptions(u, args), Dir: u.Dir, Env: environment(u), Stdout: out.Out, Stderr: out.Err}
+		command := process.Command{Program: r.options.Engine, Args: r.withOptions(u, args), Dir: u.Dir, Env: environment(u), Stdout: stdout, Stderr: stderr}
 		if u.Kind == Components {
 			command.Program = r.options.Cairn
 		} else if args[0] == "plan" {
 			says := &r.outcome[unit].says
-			*says = planLines{to: out.Out}
+			*says = planLines{to: stdout}
 			command.Stdout = says
 		}
-		says := &errorLines{to: out.Err}
-		if _, isTerminal := out.Err.(*os.File); !isTerminal { // what is there is for people, and just above the summary
+		says := &errorLines{to: stderr}
+		if _, isTerminal := stderr.(*os.File); !isTerminal { // what is there is for people, and just above the summary
 			command.Stderr = says
 		}
 		if err = r.command(u, args[0], command); err != nil {
@@ -183,8 +184,8 @@ func (t *Task) Job(dir string, env []string, reacts bool) process.Job {
 // task runs the command of a task.
 func (r *run) task(ctx context.Context, u *Unit, reacts bool) error {
 	job := u.Task.Job(u.Dir, append(os.Environ(), u.Env...), reacts)
-	out := r.options.Output.Node(u.Name)
-	job.Stdout, job.Stderr = out.Out, out.Err
+	out := r.options.Output(u.Name)
+	job.Stdout, job.Stderr = out.Writers()
 	err := r.options.Processes.RunJob(ctx, job)
 	return errors.Join(err, out.Close())
 }

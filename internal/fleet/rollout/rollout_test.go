@@ -167,12 +167,13 @@ func (b *bench) run(mode Mode) (ends, log string) {
 	if b.output == nil {
 		b.output = io.Discard
 	}
+	shown := show.NewOutput(b.output, io.Discard, false)
 	var lines []string
 	for _, end := range b.work.Run(ctx, Options{
 		Mode: mode, Engine: filepath.Join(b.dir, "engine"), Plans: plans, Processes: &process.Set{},
 		Cairn: filepath.Join(b.dir, "engine"), ReadPlan: b.readPlan, MaxRounds: 3, SharedCache: b.shared, Parallel: b.parallel,
 		Asks:   func(unit int) bool { return b.work.Units[unit].Name != b.auto },
-		Output: show.NewOutput(b.output, io.Discard, false), Approve: b.approve, Ended: b.ended,
+		Output: func(unit string) Output { return shown.Node(unit) }, Last: shown.Last, Approve: b.approve, Ended: b.ended,
 	}) {
 		line := fmt.Sprintf("%s %s", b.work.Units[end.Unit].Name, end.State)
 		if end.Detail != "" {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -30,7 +29,7 @@ func (r *run) rounds(ctx context.Context, unit int) error {
 			return err
 		}
 		now.done, now.rounds = true, round
-		if now.applied = show.AddCounts(now.applied, now.plan.Counts); now.applied != nil {
+		if now.applied = Sum(now.applied, now.plan.Counts); now.applied != nil {
 			now.applied.Defer = 0 // it is not done
 		}
 		if isLost {
@@ -61,8 +60,9 @@ func (r *run) rounds(ctx context.Context, unit int) error {
 // planAgain makes another plan of a unit, which needs no preparation any more.
 func (r *run) planAgain(unit int) (changes bool, err error) {
 	u := &r.Units[unit]
-	out := r.options.Output.Node(u.Name)
-	_, err = fmt.Fprint(out.Out, "\nSome changes were deferred. Planning again...\n\n")
+	out := r.options.Output(u.Name)
+	stdout, _ := out.Writers()
+	_, err = fmt.Fprint(stdout, "\nSome changes were deferred. Planning again...\n\n")
 	if closeErr := out.Close(); err == nil {
 		err = closeErr
 	}

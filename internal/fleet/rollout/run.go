@@ -14,7 +14,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
-	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -49,7 +48,8 @@ type Options struct {
 
 	Plans     string // directory for plan files, which hold secrets
 	Processes *process.Set
-	Output    *show.Output
+	Output    func(unit string) Output // of a unit by its name
+	Last      func() string            // the name of the unit whose output was shown last
 
 	// ReadPlan says what a plan file of a stack holds. Nil if all plans are complete.
 	ReadPlan  func(file string) (PlanFile, error)
