@@ -24,7 +24,7 @@ func TestDiagnostics(t *testing.T) {
 		"own":     {hcl.Diagnostics{made}, "Plan is stale: It is of yesterday."},
 		"wrapped": {fmt.Errorf("somewhere: %w", failure.Error("Plan is stale", "It is of %s.", "yesterday")), "Plan is stale: It is of yesterday."},
 		"other":   {errors.New("the disk is gone"), "Command failed: The disk is gone."},
-		"dot":     {errors.New("the disk is gone."), "Command failed: The disk is gone."}, //nolint:revive,staticcheck // as some libraries have them
+		"dot":     {errors.New("the disk is gone."), "Command failed: The disk is gone."}, //nolint:revive // as some libraries have them
 	} {
 		t.Run(name, func(t *testing.T) {
 			diags := failure.Diagnostics(tc.err)

@@ -169,6 +169,8 @@ func lockFile(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	pause := time.NewTicker(10 * time.Millisecond)
+	defer pause.Stop()
 	for {
 		locked, err := filelock.TryLock(file)
 		if locked {
@@ -177,7 +179,7 @@ func lockFile(name string) (*os.File, error) {
 		if err != nil {
 			return nil, errors.Join(err, file.Close())
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-pause.C
 	}
 }
 
