@@ -225,6 +225,7 @@ func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error
 	if err != nil {
 		errs = append(errs, fmt.Errorf("reading errors: %w", err))
 	}
+	c.end()
 	c.result.Text = c.text.String()
 	c.result.Stderr = stderr
 	run := p.Run()

@@ -3,7 +3,10 @@
 
 package runner
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Outcome is how a process ended.
 type Outcome int
@@ -36,7 +39,7 @@ type Result struct {
 	// Interrupted is set when the process was asked to stop before it ended. It may have succeeded even so.
 	Interrupted bool
 
-	Diagnostics []Diagnostic // in the order of their events
+	Diagnostics []Diagnostic // in the order of their events; of more than people can read, the last one says how many are left out
 
 	// Summary is the last change_summary, or nil. An apply's comes after its state was saved.
 	Summary *ChangeSummary
@@ -91,6 +94,42 @@ type collector struct {
 	onEvent func(Event)
 	result  Result
 	text    excerpt
+
+	leftOut       int    // diagnostics that were not kept
+	worstLeftOut  string // their severity
+	sizeOfAllKept int    // in bytes of text
+}
+
+// How much is kept of diagnostics: an engine or provider that has gone mad may report them without end.
+const (
+	mostDiagnostics     = 10_000
+	mostDiagnosticBytes = 64 << 20
+)
+
+// diagnostic keeps a diagnostic, unless there are too many.
+func (c *collector) diagnostic(d Diagnostic) {
+	size := len(d.Summary) + len(d.Detail)
+	if len(c.result.Diagnostics) < mostDiagnostics && c.sizeOfAllKept+size <= mostDiagnosticBytes {
+		c.sizeOfAllKept += size
+		c.result.Diagnostics = append(c.result.Diagnostics, d)
+		return
+	}
+	c.leftOut++
+	if c.worstLeftOut != SeverityError {
+		c.worstLeftOut = d.Severity
+	}
+}
+
+// end completes the result with what was left out.
+func (c *collector) end() {
+	if c.leftOut == 0 {
+		return
+	}
+	c.result.Diagnostics = append(c.result.Diagnostics, Diagnostic{
+		Severity: c.worstLeftOut,
+		Summary:  "Too many messages",
+		Detail:   fmt.Sprintf("%d more errors and warnings are not shown.", c.leftOut),
+	})
 }
 
 func (c *collector) line(line []byte) {
@@ -99,7 +138,7 @@ func (c *collector) line(line []byte) {
 	case ev.Type == "":
 		c.text.add(ev.Message)
 	case ev.Diagnostic != nil:
-		c.result.Diagnostics = append(c.result.Diagnostics, *ev.Diagnostic)
+		c.diagnostic(*ev.Diagnostic)
 	case ev.Summary != nil:
 		c.result.Summary = ev.Summary
 	}
