@@ -271,7 +271,17 @@ func withoutNotSaved(diags hcl.Diagnostics) hcl.Diagnostics {
 
 // changesState reports whether applying a plan changes anything, if only the state.
 func changesState(plan *stackplan.Plan, state *stackstate.State) bool {
-	return !plan.IsEmpty() || dropsObjects(plan, state)
+	return !plan.IsEmpty() || changesInputs(plan) || dropsObjects(plan, state)
+}
+
+// changesInputs reports whether the state is to have other values of root variables, also of those that no component uses.
+func changesInputs(plan *stackplan.Plan) bool {
+	for _, input := range plan.Inputs {
+		if input.Action != stackplan.NoOp && !input.RequiredOnApply {
+			return true
+		}
+	}
+	return false
 }
 
 // dropsObjects reports whether a plan, though it may change nothing, takes objects out of the state: data sources that a
