@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -115,12 +116,18 @@ func (v *display) next(plan *stackplan.Plan, file string) {
 }
 
 // howToApply names the command that applies a saved plan. Where there is no room beside the rest, it stands on a line of its
-// own, so that it can be copied.
+// own, so that it can be copied. Values of sensitive variables belong into files: other users see the options of commands.
 func (v *display) howToApply(plan *stackplan.Plan, file string) string {
 	saved, command := fmt.Sprintf("The plan is saved in %s. To carry it out:", file), "cairn apply"
+	secrets := ""
 	for _, name := range plan.UnknownInputs() {
-		command += " -var=" + name + "=VALUE"
+		if marks.Contains(plan.Inputs[name].After, marks.Sensitive) {
+			secrets = " -var-file=FILE"
+		} else {
+			command += " -var=" + name + "=VALUE"
+		}
 	}
+	command += secrets
 	command += " " + file
 	if width := v.session.viewOptions(v.session.streams.Out).Width; width > 0 && ansi.StringWidth(saved+" "+command) > width {
 		return saved + "\n  " + command
