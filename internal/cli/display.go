@@ -171,7 +171,7 @@ func (v *display) applied(applied operation.Applied) hcl.Diagnostics {
 		v.events.Outputs(result.State.Outputs)
 		return errorDiagnostics(v.events.Err())
 	}
-	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: applied.Failed, Interrupted: applied.Interrupted, Unsaved: applied.Unsaved}
+	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: applied.Failed, Interrupted: applied.Interrupted, Unsaved: applied.Unsaved, InDoubt: applied.InDoubt}
 	for addr, done := range result.Components {
 		component := views.ComponentResult{Addr: addr, Status: done.Status, Counts: done.Counts}
 		if done.Status == hooks.Skipped {

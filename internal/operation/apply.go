@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -258,7 +259,13 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 	return diags.Extend(Diagnostics(r.caller.Applied(Applied{
 		Plan: plan, Result: result,
 		Failed: diags.HasErrors(), Interrupted: WasInterrupted(ctx), Unsaved: r.unsaved,
+		InDoubt: slices.ContainsFunc(diags, isInDoubt),
 	})))
+}
+
+func isInDoubt(diag *hcl.Diagnostic) bool {
+	_, inDoubt := hcl.DiagnosticExtra[tfengine.InDoubt](diag)
+	return inDoubt
 }
 
 // withoutNotSaved leaves out what the evaluator says of changes that were not saved: who has tried to save knows more of the reason.

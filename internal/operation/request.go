@@ -84,6 +84,7 @@ type Applied struct {
 	Result  *stackruntime.ApplyResult
 	Failed  bool // not all of it was done
 	Unsaved bool // what was done is not in the state
+	InDoubt bool // it is not known what was made of some objects, which errors name
 
 	Interrupted bool
 }

@@ -19,6 +19,7 @@ type ApplySummary struct {
 	Destroy     bool
 	Interrupted bool // by the user
 	Failed      bool // there were errors, whether or not a component tells of them
+	InDoubt     bool // it is not known what was made of some objects; diagnostics name them
 	Unsaved     bool // the state could not be saved; diagnostics say where it is
 	Components  []ComponentResult
 }
@@ -99,7 +100,12 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 	}
 	if summary.incomplete() {
 		p.outcomes(components)
-		if !summary.Unsaved {
+		switch {
+		case summary.Unsaved:
+		case summary.InDoubt:
+			p.paragraph("What is known to be done is saved in the state. What is in doubt is named in the errors: look what became of it, " +
+				"and then go on with the option -accept-recovery.")
+		default:
 			p.paragraph("What was done is saved in the state. Plan again to go on from there.")
 		}
 	}
