@@ -137,7 +137,7 @@ type ApplyResult struct {
 
 // Outcome is how the apply of one component instance went.
 type Outcome struct {
-	Status hooks.Status // Applied, Failed, Skipped, or Deferred if nothing of it could be planned
+	Status hooks.Status // Applied, Failed, Interrupted, Skipped, or Deferred if nothing of it could be planned
 	Counts stackplan.Counts
 }
 
@@ -167,6 +167,8 @@ func Apply(ctx context.Context, req ApplyRequest) (*ApplyResult, hcl.Diagnostics
 		switch {
 		case result.Skipped:
 			outcome.Status = hooks.Skipped
+		case result.Interrupted:
+			outcome.Status = hooks.Interrupted
 		case !result.Complete:
 			outcome.Status = hooks.Failed
 		case result.Deferred:

@@ -71,7 +71,7 @@ func outcomeOf(status hooks.Status) string {
 		return outcomeSkipped
 	case hooks.Deferred:
 		return outcomeDeferred
-	case hooks.Applying:
+	case hooks.Interrupted:
 		return outcomeInterrupted
 	}
 	return outcomeNotStarted

@@ -183,7 +183,7 @@ func applySummaries(t *testing.T) map[string]ApplySummary {
 			{Addr: db, Status: hooks.Failed, Counts: stackplan.Counts{Add: 1}},
 		}},
 		"interrupted": {Interrupted: true, Components: []ComponentResult{
-			done, {Addr: db, Status: hooks.Applying}, {Addr: app, Status: hooks.Pending},
+			done, {Addr: db, Status: hooks.Interrupted}, {Addr: app, Status: hooks.Pending},
 		}},
 	}
 }

@@ -17,14 +17,15 @@ type Status string
 
 // The statuses of component instances.
 const (
-	Pending  Status = "pending"
-	Planning Status = "planning"
-	Planned  Status = "planned"
-	Deferred Status = "deferred"
-	Applying Status = "applying"
-	Applied  Status = "applied"
-	Skipped  Status = "skipped"
-	Failed   Status = "failed"
+	Pending     Status = "pending"
+	Planning    Status = "planning"
+	Planned     Status = "planned"
+	Deferred    Status = "deferred"
+	Applying    Status = "applying"
+	Applied     Status = "applied"
+	Skipped     Status = "skipped"
+	Interrupted Status = "interrupted" // while applying, and not everything was done
+	Failed      Status = "failed"
 )
 
 // Hooks are functions to call while an operation runs. Each may be nil. Calls

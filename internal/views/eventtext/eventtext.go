@@ -16,14 +16,15 @@ import (
 )
 
 var statuses = map[hooks.Status]string{
-	hooks.Pending:  "Waiting",
-	hooks.Planning: "Planning...",
-	hooks.Planned:  "Planned",
-	hooks.Deferred: "Deferred",
-	hooks.Applying: "Applying...",
-	hooks.Applied:  "Applied",
-	hooks.Skipped:  "Skipped",
-	hooks.Failed:   "Failed",
+	hooks.Pending:     "Waiting",
+	hooks.Planning:    "Planning...",
+	hooks.Planned:     "Planned",
+	hooks.Deferred:    "Deferred",
+	hooks.Applying:    "Applying...",
+	hooks.Applied:     "Applied",
+	hooks.Skipped:     "Skipped",
+	hooks.Interrupted: "Interrupted",
+	hooks.Failed:      "Failed",
 }
 
 // Status puts the status of a component into words.

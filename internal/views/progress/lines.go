@@ -167,7 +167,7 @@ func (l *Lines) status(component stackaddrs.AbsComponentInstance, status hooks.S
 		}
 	case hooks.Failed:
 		text = l.style.Red(text)
-	case hooks.Deferred, hooks.Skipped:
+	case hooks.Deferred, hooks.Skipped, hooks.Interrupted:
 		text = l.style.Yellow(text)
 	}
 	l.write(component, text)

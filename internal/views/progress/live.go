@@ -130,7 +130,7 @@ func (l *Live) statusLine(addr string, status hooks.Status) string {
 		return style.Green("✓") + " " + text
 	case hooks.Failed:
 		return style.Red("✗") + " " + text
-	case hooks.Deferred, hooks.Skipped:
+	case hooks.Deferred, hooks.Skipped, hooks.Interrupted:
 		return style.Yellow("-") + " " + text
 	}
 	return ""

@@ -55,7 +55,7 @@ func (m *Model) counts() live.Counts {
 			counts.Running++
 		case c.Status == hooks.Failed:
 			counts.Failed++
-		case c.Status == hooks.Skipped:
+		case c.Status == hooks.Skipped, c.Status == hooks.Interrupted:
 			counts.Skipped++
 		case c.Status == hooks.Deferred:
 			counts.Deferred++

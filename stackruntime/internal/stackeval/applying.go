@@ -46,6 +46,8 @@ type ComponentResult struct {
 	Deferred bool // nothing was planned that could be done
 	Counts   stackplan.Counts
 
+	Interrupted bool // it is not complete, and was being applied when the operation was interrupted
+
 	release func() error // see [engine.ApplyResult]; nil for none
 	diags   hcl.Diagnostics
 }
@@ -360,6 +362,8 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 	switch {
 	case result.Skipped:
 		a.setStatus(hooks.Skipped)
+	case result.Interrupted:
+		a.setStatus(hooks.Interrupted)
 	case !result.Complete:
 		a.setStatus(hooks.Failed)
 	case result.Deferred:
@@ -562,6 +566,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 		result.Complete = true
 		result.Counts = a.plan.Counts()
 	}
+	result.Interrupted = !result.Complete && stopContext(ctx).Err() != nil // of errors after that, nobody can say what else they come from
 	return result
 }
 
