@@ -255,10 +255,10 @@ func compareRanges(a, b *hcl.Range) int {
 	switch {
 	case a == nil && b == nil:
 		return 0
-	case a == nil:
-		return -1
-	case b == nil:
+	case a == nil: // last, as everywhere
 		return 1
+	case b == nil:
+		return -1
 	}
 	return cmp.Or(
 		cmp.Compare(a.Filename, b.Filename),

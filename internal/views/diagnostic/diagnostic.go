@@ -169,7 +169,7 @@ func All(diags hcl.Diagnostics, sources Sources) []Diagnostic {
 	shown := Sorted(diags)
 	left := hcl.Diagnostics(nil)
 	if len(shown) > most {
-		shown, left = mostSevere(shown)
+		shown, left = shown[:most], shown[most:]
 	}
 	list := make([]Diagnostic, 0, len(shown)+1)
 	sources.found = map[string]*hcl.File{}
@@ -185,14 +185,8 @@ func All(diags hcl.Diagnostics, sources Sources) []Diagnostic {
 	return list
 }
 
-// mostSevere parts sorted diagnostics into those to be shown and what is left, errors first in both.
-func mostSevere(sorted hcl.Diagnostics) (shown, left hcl.Diagnostics) {
-	bySeverity := slices.SortedStableFunc(slices.Values(sorted), func(a, b *hcl.Diagnostic) int { return cmp.Compare(a.Severity, b.Severity) })
-	return Sorted(bySeverity[:most]), bySeverity[most:]
-}
-
-// Sorted returns the diagnostics by file, line, column, severity and summary,
-// each only once. Those without a place come first.
+// Sorted returns the diagnostics, errors before warnings, each only once. Both are sorted by file, line, column and
+// summary; those without a place come last.
 func Sorted(diags hcl.Diagnostics) hcl.Diagnostics {
 	sorted := slices.SortedStableFunc(slices.Values(diags), compare)
 	return slices.CompactFunc(sorted, func(a, b *hcl.Diagnostic) bool { return compare(a, b) == 0 })
@@ -200,8 +194,8 @@ func Sorted(diags hcl.Diagnostics) hcl.Diagnostics {
 
 func compare(a, b *hcl.Diagnostic) int {
 	return cmp.Or(
-		compareSubjects(a.Subject, b.Subject),
 		cmp.Compare(a.Severity, b.Severity),
+		compareSubjects(a.Subject, b.Subject),
 		strings.Compare(a.Summary, b.Summary),
 		strings.Compare(a.Detail, b.Detail),
 		strings.Compare(addressOf(a), addressOf(b)),
@@ -212,9 +206,9 @@ func compareSubjects(a, b *hcl.Range) int {
 	if a == nil || b == nil {
 		switch {
 		case a != nil:
-			return 1
-		case b != nil:
 			return -1
+		case b != nil:
+			return 1
 		}
 		return 0
 	}
