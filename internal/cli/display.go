@@ -84,8 +84,8 @@ func (v *display) begin() {
 	v.events.Version(version(), info)
 }
 
-// plan shows a plan, as far as there is one in spite of errors.
-func (v *display) plan(plan *stackplan.Plan) error {
+// plan shows a plan, as far as there is one in spite of errors. Diagnostics about it are still to be reported.
+func (v *display) plan(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 	if v.events != nil {
 		v.events.Moved(plan.Moved)
 		v.events.OutputChanges(plan.Outputs)
@@ -97,7 +97,7 @@ func (v *display) plan(plan *stackplan.Plan) error {
 	}
 	out := v.session.streams.Out
 	options := v.session.viewOptions(out)
-	options.Concise = v.concise
+	options.Concise, options.Reported = v.concise, diags
 	return views.WritePlan(out, plan, options)
 }
 

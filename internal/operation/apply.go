@@ -103,7 +103,7 @@ func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	if plan == nil || WasInterrupted(ctx) {
 		return plan, r.interrupted(ctx, diags)
 	}
-	if err := r.caller.planned(plan); err != nil {
+	if err := r.caller.planned(plan, diags); err != nil {
 		return plan, diags.Extend(Diagnostics(err))
 	}
 	if diags.HasErrors() {

@@ -58,7 +58,7 @@ func (r *run) planAndSave(ctx context.Context, file string) (*stackplan.Plan, hc
 	if plan == nil || WasInterrupted(ctx) {
 		return nil, r.interrupted(ctx, diags)
 	}
-	if err := r.caller.planned(plan); err != nil {
+	if err := r.caller.planned(plan, diags); err != nil {
 		return plan, diags.Extend(Diagnostics(err))
 	}
 	if diags.HasErrors() || file == "" {

@@ -56,8 +56,8 @@ type Caller struct {
 	// reports them.
 	Report func(hcl.Diagnostics) error
 
-	// Planned shows a plan. With errors it is of what could be planned.
-	Planned func(plan *stackplan.Plan) error
+	// Planned shows a plan. With errors it is of what could be planned. The diagnostics are about it, and are still to be reported.
+	Planned func(plan *stackplan.Plan, diags hcl.Diagnostics) error
 
 	// Approve decides whether a plan that changes something is applied; nil refuses. An error says why not, and ends the operation; untouched is a
 	// sentence for it that says what was done until then. Warnings are part of what is approved: if they were shown, they are not returned again.
@@ -120,11 +120,11 @@ func (c Caller) report(diags hcl.Diagnostics) error {
 	return c.Report(diags)
 }
 
-func (c Caller) planned(plan *stackplan.Plan) error {
+func (c Caller) planned(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 	if c.Planned == nil {
 		return nil
 	}
-	return c.Planned(plan)
+	return c.Planned(plan, diags)
 }
 
 func (c Caller) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics, untouched string) (shown bool, err error) {

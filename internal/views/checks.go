@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // failedChecks returns the instances of checkable objects that fail, sorted by address.
@@ -49,6 +52,9 @@ func (v *planView) checks() {
 	title := false
 	for _, c := range v.plan.Components {
 		for _, instance := range failedChecks(c.Checks) {
+			if v.isReported(c, instance) {
+				continue
+			}
 			if !title {
 				v.printf("%s\n", v.Bold(v.Yellow(failedChecksTitle)))
 				title = true
@@ -59,6 +65,17 @@ func (v *planView) checks() {
 	if title {
 		v.printf("\n")
 	}
+}
+
+// isReported reports whether diagnostics about the component say all that a failing check says.
+func (v *planView) isReported(c *stackplan.Component, instance tfjson.CheckResultDynamic) bool {
+	unsaid := func(problem tfjson.CheckResultProblem) bool {
+		return !slices.ContainsFunc(v.reported, func(diag *hcl.Diagnostic) bool {
+			about, ok := hcl.DiagnosticExtra[diagnostic.Addressed](diag)
+			return ok && about.Address() == c.Addr.String() && strings.Contains(diag.Detail, problem.Message)
+		})
+	}
+	return len(instance.Problems) > 0 && !slices.ContainsFunc(instance.Problems, unsaid)
 }
 
 // stateChecks lists the checks of a component that failed when it was last applied.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
@@ -18,6 +19,9 @@ import (
 type Options struct {
 	Color bool
 	Width int // columns of the terminal; 78 if zero
+
+	// Reported are shown beside a plan: checks of which they tell are not listed once more.
+	Reported hcl.Diagnostics
 
 	// Concise leaves out lines for what is unchanged.
 	Concise bool
@@ -41,10 +45,11 @@ type page struct {
 	columns  int
 	terminal bool // there is a width that nothing should exceed
 	concise  bool
+	reported hcl.Diagnostics
 }
 
 func newPage(o Options) *page {
-	return &page{Style: o.style(), columns: o.width(), terminal: o.Width > 0, concise: o.Concise}
+	return &page{Style: o.style(), columns: o.width(), terminal: o.Width > 0, concise: o.Concise, reported: o.Reported}
 }
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
