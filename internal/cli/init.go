@@ -30,6 +30,7 @@ lock files belong into version control.`,
 			if upgrade && s.options.lockfile != "" {
 				return 0, fail("Options contradict", "With -lockfile=readonly there is no -upgrade: give only one of them.")
 			}
+			s.listsProviders = true
 			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
 			config, packages, diags := s.stack().Fetch(ctx, upgrade)

@@ -71,6 +71,7 @@ func (s *session) noteLocked(n notice.ProvidersLocked) {
 	var texts []string
 	for _, c := range n.Changes {
 		switch {
+		case c.Before == "" && s.listsProviders:
 		case c.Before == "":
 			texts = append(texts, fmt.Sprintf("Locked provider %s %s in %s.", c.Provider, c.After, n.File))
 		case c.After == "":
@@ -78,6 +79,9 @@ func (s *session) noteLocked(n notice.ProvidersLocked) {
 		default:
 			texts = append(texts, fmt.Sprintf("Locked provider %s %s in %s, in place of %s.", c.Provider, c.After, n.File, c.Before))
 		}
+	}
+	if len(texts) == 0 {
+		texts = append(texts, "Recorded the versions of providers in "+n.File+".")
 	}
 	texts = append(texts, "Commit that file, so that everybody uses the same versions; with -lockfile=readonly, it is never changed.")
 	if s.options.json {

@@ -37,6 +37,7 @@ type session struct {
 
 	workDir        string // for the stack, if it is not to be the usual one
 	changesNothing bool   // the command does not even plan
+	listsProviders bool   // the command ends with a list of all providers and their versions
 
 	input *bufio.Reader // of answers, nil until the first question
 
