@@ -68,6 +68,9 @@ func (s *session) listState(stored *deployment.Stored, within func(stackaddrs.Ab
 			b.WriteString(object.In(component.Addr).String() + "\n")
 		}
 	}
+	if b.Len() == 0 {
+		s.note("The state is empty.\n")
+	}
 	s.stdout("%s", b.String())
 	return nil
 }

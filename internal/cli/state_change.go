@@ -31,9 +31,13 @@ configuration still has it.`,
 		minArgs: 1, maxArgs: 1,
 		flags: (*flagSet).lockFlags,
 		run: func(ctx context.Context, s *session, args []string) (int, error) {
-			return s.changeState(ctx, "state rm", func(stored *deployment.Stored) (map[string][]byte, error) {
+			var forgotten string
+			code, err := s.changeState(ctx, "state rm", func(stored *deployment.Stored) (map[string][]byte, error) {
 				target, err := stored.Find(args[0])
 				if err != nil {
+					return nil, err
+				}
+				if forgotten, err = describeForgotten(target); err != nil {
 					return nil, err
 				}
 				if target.Resource == "" {
@@ -45,8 +49,34 @@ configuration still has it.`,
 				}
 				return stackstate.ComponentRecords(target.Component, &after)
 			})
+			if err == nil {
+				s.stdout("%s", forgotten)
+			}
+			return code, err
 		},
 	}
+}
+
+// describeForgotten says what is no longer managed once a component instance or a resource instance is forgotten.
+func describeForgotten(target deployment.Target) (string, error) {
+	addr := target.Component.Addr
+	objects, err := target.Objects()
+	if target.Resource == "" {
+		objects, err = tfstate.ParseObjects(target.Component.Module)
+	}
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if len(objects) == 0 {
+		fmt.Fprintf(&b, "Forgotten: %s (objects: 0)\n", addr)
+		return b.String(), nil
+	}
+	fmt.Fprintf(&b, "Forgotten, but not destroyed (objects: %d):\n", len(objects))
+	for _, object := range objects {
+		b.WriteString("  " + object.In(addr).String() + "\n")
+	}
+	return b.String(), nil
 }
 
 // withoutResource removes all objects of a resource instance from the state of a module.
