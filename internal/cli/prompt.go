@@ -24,7 +24,10 @@ import (
 // errNoAnswer says that the input ended instead of giving an answer.
 var errNoAnswer = errors.New("there was no answer")
 
-// askValue asks for the value of a variable that must have one and has none.
+// answersPerVariable bounds how often the value of a variable is asked for.
+const answersPerVariable = 3
+
+// askValue asks for the value of a variable that must have one and has none, until there is one that fits, but not forever: a program may give the answers.
 func (s *session) askValue(ctx context.Context, declared *stackconfig.InputVariable) (cty.Value, hcl.Diagnostics) {
 	s.note("var.%s\n", declared.Name)
 	if declared.Description != "" {
@@ -33,12 +36,20 @@ func (s *session) askValue(ctx context.Context, declared *stackconfig.InputVaria
 	if constraint := declared.Type.Constraint; !constraint.IsPrimitiveType() {
 		s.note("  Write it as in a variables file: its type is %s.\n", typeexpr.TypeString(constraint))
 	}
-	text, err := s.ask(ctx, "\n  Enter a value: ", variables.IsSecret(declared))
-	if err != nil {
-		return cty.NilVal, hcl.Diagnostics{problem("Value needed for variable", "Variable var.%s has no value: %s.", declared.Name, err)}
+	for attempt := 1; ; attempt++ {
+		text, err := s.ask(ctx, "\n  Enter a value: ", variables.IsSecret(declared))
+		if err != nil {
+			return cty.NilVal, hcl.Diagnostics{problem("Value needed for variable", "Variable var.%s has no value: %s.", declared.Name, err)}
+		}
+		s.note("\n")
+		value, diags := variables.Parse(declared, text, "value entered for var."+declared.Name, s.files)
+		if !diags.HasErrors() || attempt == answersPerVariable {
+			return value, diags
+		}
+		if err := s.report(diags); err != nil {
+			return cty.NilVal, asDiagnostics(err)
+		}
 	}
-	s.note("\n")
-	return variables.Parse(declared, text, "value entered for var."+declared.Name, s.files)
 }
 
 // ask reads one line. What is secret does not appear on a terminal. What is drawn there is gone for the time of the question.
