@@ -22,20 +22,21 @@ import (
 
 // remedies are what a user of the command line can do about failures, beside what their details say: libraries know no options.
 var remedies = map[failure.Code]string{
-	operation.CodeNoStack:        "Or name it with -chdir=DIR.",
-	operation.CodeWorkDir:        "The option -chdir=DIR names the directory of a copy.",
-	operation.CodeUntrusted:      "Or give the option -engine.",
-	operation.CodeDeploymentName: "It is given by -deployment or " + operation.DeploymentVariable + ".",
-	operation.CodeDoubt:          "The option -accept-recovery does that.",
-	operation.CodeNewDoubt:       "The option for that is -accept-recovery.",
-	operation.CodeRecoveredDoubt: "When you have, give -accept-recovery: nothing else is applied before that.",
-	operation.CodePartial:        "Leave out -target and -exclude for that.",
-	operation.CodeInterrupted:    `Run "cairn plan", and then this command again.`,
-	deployment.CodeLocked:        "With -lock-timeout=5m the command waits for the lock.",
-	deployment.CodeNotInState:    `"cairn state list" shows what it has.`,
-	planfile.CodeNotFound:        `Make one with: cairn plan -out=FILE`,
-	planfile.CodeNotPlan:         `Give a file that "cairn plan -out=FILE" has written.`,
-	planfile.CodeOtherDeployment: "It is named with -deployment or " + operation.DeploymentVariable + ".",
+	operation.CodeNoStack:           "Or name it with -chdir=DIR.",
+	operation.CodeDeploymentsUnread: "Give -var-file=FILE, -var=NAME=VALUE or TF_VAR_NAME in the environment, and -deployment=NAME.",
+	operation.CodeWorkDir:           "The option -chdir=DIR names the directory of a copy.",
+	operation.CodeUntrusted:         "Or give the option -engine.",
+	operation.CodeDeploymentName:    "It is given by -deployment or " + operation.DeploymentVariable + ".",
+	operation.CodeDoubt:             "The option -accept-recovery does that.",
+	operation.CodeNewDoubt:          "The option for that is -accept-recovery.",
+	operation.CodeRecoveredDoubt:    "When you have, give -accept-recovery: nothing else is applied before that.",
+	operation.CodePartial:           "Leave out -target and -exclude for that.",
+	operation.CodeInterrupted:       `Run "cairn plan", and then this command again.`,
+	deployment.CodeLocked:           "With -lock-timeout=5m the command waits for the lock.",
+	deployment.CodeNotInState:       `"cairn state list" shows what it has.`,
+	planfile.CodeNotFound:           `Make one with: cairn plan -out=FILE`,
+	planfile.CodeNotPlan:            `Give a file that "cairn plan -out=FILE" has written.`,
+	planfile.CodeOtherDeployment:    "It is named with -deployment or " + operation.DeploymentVariable + ".",
 }
 
 // runtimeRemedies are the same for faults that the runtime finds.

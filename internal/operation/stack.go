@@ -6,9 +6,12 @@ package operation
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -136,13 +139,63 @@ func (s *Stack) loadWith(resolver stackconfig.Resolver) (*stackconfig.Config, hc
 			s.opts.Files[name] = file
 		}
 		if len(config.Files) == 0 && !diags.HasErrors() {
-			diags = diags.Append(failure.WithCode(CodeNoStack, failure.New("No configuration files",
-				"There are no .tfcomponent.hcl or .tfcomponent.json files in %s. Go to the directory of a stack.", absolute(s.dir))))
+			diags = diags.Append(noConfiguration(absolute(s.dir)))
+		}
+		if len(config.Files) > 0 {
+			diags = diags.Extend(warnDeployments(s.dir))
 		}
 	}
 	s.loaded = &loadedConfig{config, diags}
 	return s.loaded.config, s.loaded.diags
 }
+
+// noConfiguration says that a directory is none of a stack, but perhaps in one.
+func noConfiguration(dir string) *hcl.Diagnostic {
+	remedy := "Go to the directory of a stack."
+	if above := stackAbove(dir); above != "" {
+		remedy = fmt.Sprintf("The stack that this directory belongs to may be the one in %s: go there.", above)
+	}
+	return failure.WithCode(CodeNoStack, failure.New("No configuration files",
+		"There are no .tfcomponent.hcl or .tfcomponent.json files in %s. %s", dir, remedy))
+}
+
+// stackAbove returns the nearest parent of a directory that has a stack, or "".
+func stackAbove(dir string) string {
+	for above := filepath.Dir(dir); above != dir; dir, above = above, filepath.Dir(above) {
+		if len(filesBeside(above, stackconfig.IsComponentFile)) > 0 {
+			return above
+		}
+	}
+	return ""
+}
+
+// filesBeside returns the names of files in a directory that are of a kind, sorted. One that cannot be read has none.
+func filesBeside(dir string, isOfKind func(name string) bool) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // whoever needs the directory reports it
+	}
+	var names []string
+	for _, entry := range entries {
+		if !entry.IsDir() && isOfKind(entry.Name()) {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
+}
+
+// warnDeployments warns of deployment files, in which the values of variables may be.
+func warnDeployments(dir string) hcl.Diagnostics {
+	names := filesBeside(dir, func(name string) bool { return strings.HasSuffix(name, ".tfdeploy.hcl") })
+	if len(names) == 0 {
+		return nil
+	}
+	return hcl.Diagnostics{failure.WithCode(CodeDeploymentsUnread, failure.Warning("Deployment files not read",
+		"No command reads deployment files yet: %s. Values of variables, and which deployment is meant, are said otherwise.", strings.Join(names, ", ")))}
+}
+
+// CodeDeploymentsUnread is of deployment files beside a stack.
+const CodeDeploymentsUnread failure.Code = "operation/deployments-unread"
 
 // CodeNoStack is of a directory that is none of a stack.
 const CodeNoStack failure.Code = "operation/no-stack"
