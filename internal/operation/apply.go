@@ -258,7 +258,7 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 	}
 	return diags.Extend(Diagnostics(r.caller.Applied(Applied{
 		Plan: plan, Result: result,
-		Failed: diags.HasErrors(), Interrupted: WasInterrupted(ctx), Unsaved: r.unsaved,
+		Failed: diags.HasErrors(), Interrupted: WasInterrupted(ctx) && diags.HasErrors(), Unsaved: r.unsaved,
 		InDoubt: slices.ContainsFunc(diags, isInDoubt),
 	})))
 }

@@ -65,7 +65,7 @@ func checkString(literal []byte) hcl.Diagnostics {
 	}
 	var text string
 	if json.Unmarshal(literal, &text) != nil {
-		return nil // the parser reports it
+		return nil //nolint:nilerr // the parser reports it
 	}
 	return check(hclsyntax.LexTemplate, []byte(text), "", hcl.InitialPos)
 }

@@ -62,7 +62,8 @@ func Command(t testing.TB, program string, args ...string) *exec.Cmd {
 
 func commandWithin(t testing.TB, limit time.Duration, program string, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errImpatient) //nolint:usetesting // its context ends before the clean-ups, of which some wait for the process
+	// The context of the test ends before the clean-ups, of which some wait for the process.
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errImpatient)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Cancel = func() error {

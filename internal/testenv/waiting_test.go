@@ -33,7 +33,7 @@ func TestWithin(t *testing.T) {
 			}
 		}
 		f := &failingTest{TB: t}
-		if Within(f, "it is done", runtime.Goexit); f.said != "failed" {
+		if Within(f, "it is done", runtime.Goexit); f.said != "failed" { //nolint:forbidigo // as t.FailNow does
 			t.Errorf("a wait that ends the test: %q, want that it failed", f.said)
 		}
 		<-time.After(2 * Patience) // until nobody waits any more

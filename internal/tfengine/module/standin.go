@@ -106,7 +106,7 @@ func (d *Directory) passedTo(call *Call) map[string]any {
 			required[slot.LocalName] = entry
 		}
 		if slot.Alias != "" {
-			aliases, _ := entry["configuration_aliases"].([]string) //nolint:errcheck // none yet
+			aliases, _ := entry["configuration_aliases"].([]string) // none yet
 			entry["configuration_aliases"] = append(aliases, slot.LocalName+"."+slot.Alias)
 		}
 	}

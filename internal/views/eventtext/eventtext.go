@@ -152,8 +152,12 @@ func PlanCounts(n stackplan.Counts) string { return join(planParts(n)) }
 
 func planParts(n stackplan.Counts) []part {
 	return []part{
-		{n.Import, "to import", false}, {n.Add, "to add", true}, {n.Change, "to change", true},
-		{n.Remove, "to destroy", true}, {n.Move, "to move", false}, {n.Forget, "to forget", false},
+		{n.Import, "to import", false},
+		{n.Add, "to add", true},
+		{n.Change, "to change", true},
+		{n.Remove, "to destroy", true},
+		{n.Move, "to move", false},
+		{n.Forget, "to forget", false},
 		{n.Defer, "deferred", false},
 	}
 }
@@ -166,8 +170,12 @@ func AppliedCounts(operation string, n stackplan.Counts) string {
 
 func appliedParts(n stackplan.Counts, always bool) []part {
 	return []part{
-		{n.Import, "imported", false}, {n.Add, "added", always}, {n.Change, "changed", always},
-		{n.Remove, "destroyed", true}, {n.Move, "moved", false}, {n.Forget, "forgotten", false},
+		{n.Import, "imported", false},
+		{n.Add, "added", always},
+		{n.Change, "changed", always},
+		{n.Remove, "destroyed", true},
+		{n.Move, "moved", false},
+		{n.Forget, "forgotten", false},
 		{n.Defer, "deferred", false},
 	}
 }

@@ -324,10 +324,14 @@ func TestCyclesOfPromises(t *testing.T) {
 	for name, test := range map[string]struct{ archive, want string }{
 		"itself": {`locals { a = local.a }`, "Item depends on itself: local.a"},
 		"two":    {"locals {\n  b = local.a\n  a = local.b\n}", "Items depend on each other in a circle: local.a local.b"},
-		"for_each": {"stack \"s\" {\n  source   = \"./child\"\n  for_each = stack.s\n  inputs   = { v = \"\" }\n}\n" + childStack,
-			"Item depends on itself: stack.s for_each"},
-		"through a stack": {"stack \"s\" {\n  source = \"./child\"\n  inputs = { v = stack.s.out }\n}\n" + childStack,
-			"Items depend on each other in a circle: stack.s inputs stack.s.output.out stack.s.var.v"},
+		"for_each": {
+			"stack \"s\" {\n  source   = \"./child\"\n  for_each = stack.s\n  inputs   = { v = \"\" }\n}\n" + childStack,
+			"Item depends on itself: stack.s for_each",
+		},
+		"through a stack": {
+			"stack \"s\" {\n  source = \"./child\"\n  inputs = { v = stack.s.out }\n}\n" + childStack,
+			"Items depend on each other in a circle: stack.s inputs stack.s.output.out stack.s.var.v",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

@@ -21,7 +21,7 @@ import (
 
 // providerDiagnostic is the Extra of what a provider says about its configuration. Each component that uses the
 // configuration hears it anew, until [mergeProviderDiagnostics] makes one of it.
-type providerDiagnostic struct {
+type providerDiagnostic struct { //nolint:recvcheck // a copy is the Extra of a diagnostic, and only what is gathered changes
 	config     stackaddrs.AbsProviderConfigInstance
 	components []stackaddrs.AbsComponentInstance
 	written    string // the address in the words of the stack's files

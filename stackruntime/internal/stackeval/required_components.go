@@ -160,9 +160,9 @@ func (c *ComponentInstance) RequiredComponents(ctx context.Context) componentSet
 }
 
 // RequiredComponents implements [Applyable]: those that the state records, since no block says any more what they were.
-func (c *RemovedComponentInstance) RequiredComponents(context.Context) componentSet {
+func (r *RemovedComponentInstance) RequiredComponents(context.Context) componentSet {
 	required := make(componentSet)
-	if prior := c.prior(); prior != nil {
+	if prior := r.prior(); prior != nil {
 		for _, component := range prior.Dependencies {
 			required[component] = struct{}{}
 		}
