@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/tfengine"
@@ -30,7 +29,7 @@ const (
 // DeploymentName returns which deployment is meant.
 func (s *Stack) DeploymentName() (string, error) {
 	name := cmp.Or(s.opts.Deployment, os.Getenv(DeploymentVariable), deployment.Default)
-	if !cairnfile.IsDeployment(name) {
+	if !deployment.IsName(name) {
 		return "", hcl.Diagnostics{failure.WithCode(CodeDeploymentName, failure.New("Invalid name of a deployment",
 			"The name %q must be of letters, digits, \"_\" and \"-\", 63 at most, and not begin with \"-\".", name))}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/glob"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
@@ -93,7 +94,7 @@ func stackBlock(b *Block, a *arguments) {
 	default:
 		a.bad("kind", "There is no kind %q of stacks: write \"stack\" for a stack of the Terraform Stacks language, or \"terraform\" for a plain root module.", kind)
 	}
-	if b.Stack.Deployment != "" && !IsDeployment(b.Stack.Deployment) {
+	if b.Stack.Deployment != "" && !deployment.IsName(b.Stack.Deployment) {
 		a.bad("deployment", "%q cannot be a deployment: their names consist of letters, digits, _ and -, 63 at most, and do not begin with -.", b.Stack.Deployment)
 	}
 	if b.Stack.Deployment != "" && b.Stack.Kind == Root {
@@ -101,11 +102,6 @@ func stackBlock(b *Block, a *arguments) {
 	}
 	a.checkWorkspace(b.Stack)
 }
-
-var deploymentPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,62}$`)
-
-// IsDeployment tells whether a deployment can have a name. It may be that of a directory.
-func IsDeployment(name string) bool { return deploymentPattern.MatchString(name) }
 
 var workspacePattern = regexp.MustCompile(`^[A-Za-z0-9._~][A-Za-z0-9._~-]*$`)
 
