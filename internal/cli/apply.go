@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -110,7 +111,7 @@ func (o *execution) applySaved(ctx context.Context, path string) (int, error) {
 		if !o.options.json {
 			o.say("The plan changes nothing.\n")
 		}
-		return asError(o.view.nothingDone(state))
+		return failure.AsError(o.view.nothingDone(state))
 	}
 	return o.finish(o.stack().ApplySaved(ctx, plan, made, req, caller))
 }

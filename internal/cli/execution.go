@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -70,9 +71,12 @@ func (o *execution) caller() operation.Caller {
 		Approve:   o.approve,
 		Applying:  o.view.paragraph,
 		NextRound: o.view.nextRound,
-		Unchanged: func(state *stackstate.State) error { return asError(o.view.nothingDone(state)) },
-		Applied:   func(applied operation.Applied) error { return asError(o.view.applied(applied)) },
+		Unchanged: func(state *stackstate.State) error { return failure.AsError(o.view.nothingDone(state)) },
+		Applied:   func(applied operation.Applied) error { return failure.AsError(o.view.applied(applied)) },
 		Rescue:    o.rescue,
+	}
+	if o.autoApprove {
+		caller.Approve = operation.ApproveAll
 	}
 	if o.flags.input && !o.options.json && o.inputIsTerminal() {
 		caller.Value = o.askValue
@@ -92,9 +96,6 @@ func (o *execution) finish(diags hcl.Diagnostics) (int, error) {
 
 // approve asks whether a plan is to be applied.
 func (o *execution) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics, untouched string) (shown bool, err error) {
-	if o.autoApprove {
-		return false, nil
-	}
 	if err := o.report(warnings); err != nil {
 		return true, err
 	}

@@ -13,8 +13,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/hashicorp/hcl/v2"
-
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -219,7 +218,7 @@ func (s *session) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
 	component, names := findComponent(config, addr)
 	switch {
 	case component == nil && (diags.HasErrors() || isRemoved(config, addr)):
-		return asError(diags) // with mistakes it may be declared all the same
+		return failure.AsError(diags) // with mistakes it may be declared all the same
 	case component == nil:
 		return fail("Component not declared", "The configuration has no %s, so its state would be left over, and planning would be an error.%s Declare it first.",
 			addr, didYouMean(stackaddrs.ConfigComponentOf(addr).String(), names, ""))
@@ -227,13 +226,6 @@ func (s *session) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
 		return fail("Component not declared", "%s has no for_each, and so no instance %s. Leave out the key.", stackaddrs.ConfigComponentOf(addr), addr.Item.Key)
 	case component.ForEach != nil && addr.Item.Key == stackaddrs.NoKey:
 		return fail("Component not declared", "%s has for_each: give the key of one instance, like '%s[\"key\"]'.", stackaddrs.ConfigComponentOf(addr), addr)
-	}
-	return nil
-}
-
-func asError(diags hcl.Diagnostics) error {
-	if diags.HasErrors() {
-		return diags
 	}
 	return nil
 }

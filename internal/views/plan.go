@@ -48,16 +48,12 @@ type planView struct {
 func hasDrift(c *stackplan.Component) bool { return len(visibleDrift(c)) > 0 }
 
 func visibleDrift(c *stackplan.Component) []*tfjson.ResourceChange {
-	return slices.DeleteFunc(sortedChanges(c.Drift), func(rc *tfjson.ResourceChange) bool {
-		return rc.Change == nil || rc.Change.Actions.NoOp()
-	})
+	return slices.DeleteFunc(sortedChanges(c.Drift), func(rc *tfjson.ResourceChange) bool { return !stackplan.IsDrift(rc) })
 }
 
 // visibleChanges leaves out what stays as and where it is.
 func visibleChanges(c *stackplan.Component) []*tfjson.ResourceChange {
-	return slices.DeleteFunc(sortedChanges(c.Changes), func(rc *tfjson.ResourceChange) bool {
-		return rc.Change == nil || rc.Change.Actions.NoOp() && !moved(rc) && rc.Change.Importing == nil
-	})
+	return slices.DeleteFunc(sortedChanges(c.Changes), func(rc *tfjson.ResourceChange) bool { return !stackplan.IsChange(rc) })
 }
 
 func sortedChanges(changes []*tfjson.ResourceChange) []*tfjson.ResourceChange {

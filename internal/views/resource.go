@@ -11,6 +11,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // changeKind is a combination of actions on one resource.
@@ -60,10 +61,6 @@ func actionsOf(rc *tfjson.ResourceChange) changeKind {
 		return kindCreateForget
 	}
 	return kindNothing
-}
-
-func moved(rc *tfjson.ResourceChange) bool {
-	return rc.PreviousAddress != "" && rc.PreviousAddress != rc.Address
 }
 
 // resourceView writes the change of one resource instance.
@@ -144,7 +141,7 @@ func (v resourceView) comments(rc *tfjson.ResourceChange, kind changeKind) []str
 		return []string{name + " has changed"}
 	case kind == kindNothing && rc.Change != nil && rc.Change.Importing != nil:
 		return append([]string{name + " will be imported"}, movedFrom(rc)...)
-	case kind == kindNothing && moved(rc):
+	case kind == kindNothing && stackplan.IsMoved(rc):
 		return []string{rc.PreviousAddress + " has moved to " + name}
 	}
 	verb := kind.verb
@@ -165,7 +162,7 @@ func (v resourceView) comments(rc *tfjson.ResourceChange, kind changeKind) []str
 }
 
 func movedFrom(rc *tfjson.ResourceChange) []string {
-	if !moved(rc) {
+	if !stackplan.IsMoved(rc) {
 		return nil
 	}
 	return []string{"(moved from " + rc.PreviousAddress + ")"}

@@ -22,15 +22,20 @@ func (p *Plan) IsEmpty() bool {
 		}
 	}
 	return !slices.ContainsFunc(p.Components, func(c *Component) bool {
-		return c.Action != NoOp || slices.ContainsFunc(c.Changes, isChange) ||
-			p.Mode == engine.RefreshOnly && slices.ContainsFunc(c.Drift, isDrift)
+		return c.Action != NoOp || slices.ContainsFunc(c.Changes, IsChange) ||
+			p.Mode == engine.RefreshOnly && slices.ContainsFunc(c.Drift, IsDrift)
 	})
 }
 
-func isDrift(rc *tfjson.ResourceChange) bool { return rc.Change != nil && !rc.Change.Actions.NoOp() }
+// IsDrift reports whether an object was found to be different from what the state says.
+func IsDrift(rc *tfjson.ResourceChange) bool { return rc.Change != nil && !rc.Change.Actions.NoOp() }
 
-// isChange reports whether something about a resource instance changes: itself, its address, or that it is managed.
-func isChange(rc *tfjson.ResourceChange) bool {
-	moved := rc.PreviousAddress != "" && rc.PreviousAddress != rc.Address
-	return rc.Change != nil && (!rc.Change.Actions.NoOp() || moved || rc.Change.Importing != nil)
+// IsChange reports whether something about a resource instance changes: itself, its address, or that it is managed.
+func IsChange(rc *tfjson.ResourceChange) bool {
+	return rc.Change != nil && (!rc.Change.Actions.NoOp() || IsMoved(rc) || rc.Change.Importing != nil)
+}
+
+// IsMoved reports whether a resource instance gets another address.
+func IsMoved(rc *tfjson.ResourceChange) bool {
+	return rc.PreviousAddress != "" && rc.PreviousAddress != rc.Address
 }
