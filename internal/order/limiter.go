@@ -21,8 +21,9 @@ type limiter struct {
 	graph    *Graph
 	selected Selection
 	sequence []int
-	position []int   // of each node in the sequence; meaningless for nodes without work
-	limitsOf [][]int // of each node, as positions in mu.limits
+	position []int       // of each node in the sequence; meaningless for nodes without work
+	limitsOf [][]int     // of each node, as positions in mu.limits
+	stopped  func() bool // reports whether nothing more may be started
 
 	mu struct {
 		sync.Mutex
@@ -37,7 +38,7 @@ type limiter struct {
 // turn is what the limiter knows of a node.
 type turn struct {
 	phase   turnPhase
-	granted chan struct{} // closed when the node gets a slot; nil before it asks
+	granted chan bool // gets whether the node may start, when it gets a slot; nil before it asks
 }
 
 type turnPhase uint8
@@ -79,14 +80,17 @@ func newLimiter(g *Graph, opts RunOptions) *limiter {
 	return lim
 }
 
-// take waits for a slot. A node asks when all its predecessors have ended.
-func (lim *limiter) take(n int) {
-	granted := make(chan struct{})
+// take waits for a slot and reports whether the node may start. A node asks when all its predecessors have ended.
+//
+// Whether a stop comes before a start is decided when the slot is given, which happens in the order of the sequence. So a failure that ends
+// the run never overtakes a node whose turn came earlier, however late its goroutine runs.
+func (lim *limiter) take(n int) bool {
+	granted := make(chan bool, 1)
 	lim.mu.Lock()
 	lim.mu.nodes[n].granted = granted
 	lim.grant()
 	lim.mu.Unlock()
-	<-granted
+	return <-granted
 }
 
 // end says that a node has ended. Its slot, if it has taken one, is free.
@@ -142,7 +146,7 @@ func (lim *limiter) grant() {
 				lim.mu.limits[l].free--
 			}
 			node.phase = turnTaken
-			close(node.granted)
+			node.granted <- !lim.stopped()
 		}
 	}
 }

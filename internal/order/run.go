@@ -77,8 +77,10 @@ func (g *Graph) Run(ctx context.Context, opts RunOptions, work func(ctx context.
 		graph: g, opts: opts, work: work, results: make([]Result, g.Len()),
 		limiter: newLimiter(g, opts),
 	}
-	ctx, r.stop = context.WithCancel(ctx)
-	defer r.stop()
+	starts, stop := context.WithCancel(ctx)
+	defer stop()
+	r.stop = stop
+	r.limiter.stopped = func() bool { return starts.Err() != nil }
 	// The tasks do not end with ctx, so that everything is accounted for. Their panics reach those that wait for them.
 	tasks := promising.WithPanicHandler(context.WithoutCancel(ctx), func(*promising.UnresolvedError) {})
 	broken, err := promising.MainTask(tasks, func(tasks context.Context) (map[int]error, error) {
@@ -100,7 +102,7 @@ type run struct {
 	work    func(ctx context.Context, node int) error
 	results []Result // each written by the task of its node alone
 	limiter *limiter
-	stop    context.CancelFunc
+	stop    func() // starts nothing more; what has been started goes on
 }
 
 // address is what a node is called among changes.
@@ -206,8 +208,7 @@ func (r *run) result(ctx context.Context, n int, before end) Result {
 			return decided
 		}
 	}
-	r.limiter.take(n)
-	if ctx.Err() != nil {
+	if !r.limiter.take(n) || ctx.Err() != nil {
 		return Result{}
 	}
 	switch err := r.work(ctx, n); {

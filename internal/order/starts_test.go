@@ -263,3 +263,34 @@ func TestSlowDecisionKeepsItsPlace(t *testing.T) {
 		}
 	})
 }
+
+// A failure that ends the run does not overtake nodes whose turn came earlier, whatever the goroutines do meanwhile.
+func TestFailFastOvertakesNobody(t *testing.T) {
+	const earlier = 50
+	var b Builder
+	for n := range earlier {
+		b.Add(Node{Name: fmt.Sprintf("%02d", n)})
+	}
+	failing, later := b.Add(Node{Name: "failing"}), b.Add(Node{Name: "later"})
+	b.Edge(Edge{From: failing, To: later})
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		results := g.Run(t.Context(), RunOptions{Parallel: earlier + 1, FailFast: true, KeepGoing: true}, func(ctx context.Context, n int) error {
+			if n == failing {
+				return errors.New("failed")
+			}
+			return ctx.Err() // the failure of another is no interrupt
+		})
+		for n := range earlier {
+			if got, want := results[n].State, Succeeded; got != want {
+				t.Fatalf("Run: node %d is %v, want %v", n, got, want)
+			}
+		}
+		if got, want := results[later].State, NotStarted; got != want {
+			t.Fatalf("Run: the node after the failed one is %v, want %v", got, want)
+		}
+	}
+}
