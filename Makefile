@@ -64,7 +64,7 @@ TOFU_SCRIPTS = TestScripts/^(chain|ephemeral|engine_errors|init|interrupt|json|o
 TOFU_TESTS = ^(TestContract|TestUnknownInputTypes|TestUnknownInstancesAreDeferred|TestUnknownEnabled|TestReadAlteredFiles|TestReadDriftedStates|TestTerraform.*|TestEmptyStateFileAfterKill|TestEngineAcceptsAllKindsOfSources)$$
 test-tofu-short:
 	@$(TOFU) && $(GO) test -timeout=15m -run='$(TOFU_SCRIPTS)' ./internal/cli && \
-		$(GO) test -timeout=15m -run='$(TOFU_TESTS)' ./internal/tfengine/...
+		$(GO) test -timeout=15m -run='$(TOFU_TESTS)' ./internal/engine/binary/...
 
 # Every target in turn, on one processor so that others can go on working. Minimizing what is interesting takes
 # a minute an input by default, in which nothing new is tried.
@@ -95,7 +95,7 @@ soak:
 	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^TestKills$$' -kills=$(KILLS)
 
 # Packages in which goroutines, processes or locks matter.
-RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/tfengine ./internal/tfengine/runner ./internal/providers/... ./internal/statestore/... ./internal/order/... ./internal/gitdiff ./internal/format/... ./internal/states/... ./internal/fleet/... ./internal/process ./internal/show ./internal/cli/...
+RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/engine/binary ./internal/engine/binary/runner ./internal/providers/... ./internal/statestore/... ./internal/order/... ./internal/gitdiff ./internal/format/... ./internal/states/... ./internal/fleet/... ./internal/process ./internal/show ./internal/cli/...
 
 # Whole commands that do one thing at a time, or the same things at a time as others do that are left.
 RACE_SKIP = TestScripts/^(approval|arguments|checks|completion|deployment|engine_.*|ephemeral|fmt|graph|init|json|options|order_(changed|convert|environments|errors_.*|gates_changed|gates_list|gates_outputs|hostile_files|hostile_git|list|pictures|workspace|workspace_inputs)|output|planfile|provider_functions|removed|settings|sources_.*|state_errors|target|unknown_.*|validate|variables)$$|^TestPlantedSecrets$$|^TestRandomDamage$$

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/tfengine/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 )
 
 // comparison is a fixture that all subjects plan and apply.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -99,16 +99,16 @@ func runLibrary(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // prepare reads a stack and makes an engine for it.
-func prepare(ctx context.Context, binary, stack string) (stackruntime.Options, error) {
+func prepare(ctx context.Context, program, stack string) (stackruntime.Options, error) {
 	config, diags := stackconfig.Load(stack)
 	if err := asError(diags); err != nil {
 		return stackruntime.Options{}, err
 	}
-	engine, err := tfengine.New(ctx, tfengine.Options{Binary: binary, StackDir: stack, WorkDir: filepath.Join(stack, ".cairn")})
+	engine, err := binary.New(ctx, binary.Options{Binary: program, StackDir: stack, WorkDir: filepath.Join(stack, ".cairn")})
 	if err != nil {
 		return stackruntime.Options{}, err
 	}
-	var req tfengine.PrepareRequest
+	var req binary.PrepareRequest
 	for _, component := range config.Root.Components {
 		req.Modules = append(req.Modules, component.Source.Dir)
 	}

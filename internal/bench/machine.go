@@ -13,15 +13,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/tfengine"
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 )
 
 // busyLoad is the load average from which on other work on the machine counts.
 const busyLoad = 1
 
 // describeMachine says what the results depend on, as a paragraph.
-func describeMachine(ctx context.Context, binary, workDir string) (string, error) {
-	engine, err := tfengine.New(ctx, tfengine.Options{Binary: binary, StackDir: workDir, WorkDir: filepath.Join(workDir, "version")})
+func describeMachine(ctx context.Context, program, workDir string) (string, error) {
+	engine, err := binary.New(ctx, binary.Options{Binary: program, StackDir: workDir, WorkDir: filepath.Join(workDir, "version")})
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 )
 
 func main() {
@@ -57,7 +57,7 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	if parts := []string{"", "evaluator", "engine", "ordering"}; !slices.Contains(parts, opts.only) {
 		return fmt.Errorf("-only=%s is none of the parts %s", opts.only, strings.Join(parts[1:], ", "))
 	}
-	found, err := engines.Search{Setting: opts.engine}.Find(ctx)
+	found, err := toolchain.Search{Setting: opts.engine}.Find(ctx)
 	if err != nil {
 		return err
 	}

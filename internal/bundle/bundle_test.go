@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/bundle/sourcetest"
-	"github.com/cairnstacks/cairn/internal/tfengine/module"
+	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 

@@ -15,9 +15,9 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-slug/sourceaddrs"
-	"github.com/hashicorp/terraform-svchost"
+	svchost "github.com/hashicorp/terraform-svchost"
 
-	"github.com/cairnstacks/cairn/internal/engines/cliconfig"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 

@@ -18,9 +18,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.uber.org/goleak"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/testenv"
-	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
@@ -28,13 +28,13 @@ import (
 // memoryEngine is an engine for which nothing has to be installed.
 type memoryEngine struct{ *memengine.Engine }
 
-func (memoryEngine) Prepare(context.Context, tfengine.PrepareRequest) hcl.Diagnostics { return nil }
+func (memoryEngine) Prepare(context.Context, binary.PrepareRequest) hcl.Diagnostics { return nil }
 
 func (memoryEngine) Locks() (map[stackaddrs.Provider]string, error) { return nil, nil }
 
-func (memoryEngine) Recover(context.Context) ([]*tfengine.Recovered, error) { return nil, nil }
-func (memoryEngine) BindRuns([]byte)                                        {}
-func (memoryEngine) Unsupported([]string) hcl.Diagnostics                   { return nil }
+func (memoryEngine) Recover(context.Context) ([]*binary.Recovered, error) { return nil, nil }
+func (memoryEngine) BindRuns([]byte)                                      {}
+func (memoryEngine) Unsupported([]string) hcl.Diagnostics                 { return nil }
 
 // stack is a stack in a directory of its own, which is the current one.
 type stack struct {

@@ -13,8 +13,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/cairnstacks/cairn/internal/engines"
-	"github.com/cairnstacks/cairn/internal/engines/release"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/release"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
@@ -75,7 +75,7 @@ func (s *session) installEngine(ctx context.Context, args []string, flags instal
 	if err != nil {
 		return 0, err
 	}
-	installed, fresh, err := engines.Install(ctx, req)
+	installed, fresh, err := toolchain.Install(ctx, req)
 	if err != nil {
 		return 0, installProblem(ctx, req, err)
 	}
@@ -89,8 +89,8 @@ func (s *session) installEngine(ctx context.Context, args []string, flags instal
 }
 
 // installRequest combines arguments, options and settings.
-func (s *session) installRequest(args []string, flags installFlags) (engines.InstallRequest, error) {
-	var req engines.InstallRequest
+func (s *session) installRequest(args []string, flags installFlags) (toolchain.InstallRequest, error) {
+	var req toolchain.InstallRequest
 	read, err := s.stack().Settings()
 	if err != nil {
 		return req, err
@@ -115,17 +115,17 @@ func (s *session) installRequest(args []string, flags installFlags) (engines.Ins
 	if req.Constraints, err = installConstraints(req.Program, given, required); err != nil {
 		return req, err
 	}
-	if req.Home, err = engines.Home(); err != nil {
+	if req.Home, err = toolchain.Home(); err != nil {
 		return req, fail("Engine cannot be installed", "%s", sentences(err.Error()))
 	}
 	req.Source, err = releaseSource(req.Program, flags, read)
-	req.Identifier = engines.Identifier{Environ: os.Environ()}
+	req.Identifier = toolchain.Identifier{Environ: os.Environ()}
 	req.Progress = func(v string) { s.note("Fetching %s %s\n", req.Program, v) }
 	return req, err
 }
 
 // wantedProgram returns the program that the stack asks for.
-func (s *session) wantedProgram(required []engines.Requirement) string {
+func (s *session) wantedProgram(required []toolchain.Requirement) string {
 	setting, _ := s.stack().EngineSetting()
 	if program := settings.Program(setting); program != "" {
 		return program
@@ -135,19 +135,19 @@ func (s *session) wantedProgram(required []engines.Requirement) string {
 			return r.Program
 		}
 	}
-	return engines.Tofu
+	return toolchain.Tofu
 }
 
 // installConstraints returns what the version must satisfy: what was given, else what the stack requires.
-func installConstraints(program, given string, required []engines.Requirement) ([]engines.Constraint, error) {
+func installConstraints(program, given string, required []toolchain.Requirement) ([]toolchain.Constraint, error) {
 	if given != "" {
-		constraint, err := engines.ParseConstraint(given)
+		constraint, err := toolchain.ParseConstraint(given)
 		if err != nil {
 			return nil, fail("Wrong version", "%s.", upperFirst(err.Error()))
 		}
-		return []engines.Constraint{constraint}, nil
+		return []toolchain.Constraint{constraint}, nil
 	}
-	var constraints, advised []engines.Constraint
+	var constraints, advised []toolchain.Constraint
 	for _, r := range required {
 		switch {
 		case r.Program != "" && r.Program != program:
@@ -185,9 +185,9 @@ func releaseSource(program string, flags installFlags, read settings.Settings) (
 }
 
 // installProblem makes a diagnostic of the reason why nothing was installed.
-func installProblem(ctx context.Context, req engines.InstallRequest, err error) error {
-	var tooOld *engines.TooOldError
-	var none *engines.NoVersionError
+func installProblem(ctx context.Context, req toolchain.InstallRequest, err error) error {
+	var tooOld *toolchain.TooOldError
+	var none *toolchain.NoVersionError
 	var file *fs.PathError
 	var network *url.Error
 	switch {
@@ -205,7 +205,7 @@ func installProblem(ctx context.Context, req engines.InstallRequest, err error) 
 		return fail("Engine cannot be fetched", "%s. Nothing was installed. Check the network and its proxy (HTTPS_PROXY), or name a mirror with -mirror or %s.",
 			upperFirst(err.Error()), mirrorVariable)
 	case errors.As(err, &file):
-		return fail("Engine cannot be installed", "Nothing can be written to %s: %s. Name another directory in %s.", req.Home, reason(err), engines.HomeVariable)
+		return fail("Engine cannot be installed", "Nothing can be written to %s: %s. Name another directory in %s.", req.Home, reason(err), toolchain.HomeVariable)
 	default:
 		return fail("Engine cannot be installed", "%s. Nothing was installed. \"cairn engine install %s latest\" installs the newest release.",
 			upperFirst(err.Error()), req.Program)
@@ -213,7 +213,7 @@ func installProblem(ctx context.Context, req engines.InstallRequest, err error) 
 }
 
 // noteOtherEngine says so if what was just installed is not what commands here will use.
-func (s *session) noteOtherEngine(ctx context.Context, installed *engines.Candidate) {
+func (s *session) noteOtherEngine(ctx context.Context, installed *toolchain.Candidate) {
 	search, err := s.stack().EngineSearch()
 	if err != nil {
 		return // the next command reports it

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
@@ -24,13 +24,13 @@ type engineList struct {
 }
 
 type listedEngine struct {
-	Name     string         `json:"name"` // empty for what is no engine
-	Version  string         `json:"version"`
-	Path     string         `json:"path"`
-	Origin   engines.Origin `json:"origin"`
-	Usable   bool           `json:"usable"`
-	Problem  string         `json:"problem,omitempty"` // of what is not usable
-	Selected bool           `json:"selected"`
+	Name     string           `json:"name"` // empty for what is no engine
+	Version  string           `json:"version"`
+	Path     string           `json:"path"`
+	Origin   toolchain.Origin `json:"origin"`
+	Usable   bool             `json:"usable"`
+	Problem  string           `json:"problem,omitempty"` // of what is not usable
+	Selected bool             `json:"selected"`
 }
 
 type listedRequirement struct {
@@ -96,16 +96,16 @@ func (s *session) listEngines(ctx context.Context) (*engineList, error) {
 }
 
 // whyChosen says why a binary is used.
-func (s *session) whyChosen(search engines.Search, chosen *engines.Candidate) string {
+func (s *session) whyChosen(search toolchain.Search, chosen *toolchain.Candidate) string {
 	_, place := s.stack().EngineSetting()
 	first := "the first one that can be used"
 	switch {
-	case chosen.Origin == engines.FromSetting:
+	case chosen.Origin == toolchain.FromSetting:
 		return place + " names it"
 	case search.Setting != "":
 		first = fmt.Sprintf("%s names %s, and this is %s", place, search.Setting, first)
 	}
-	if chosen.Origin == engines.Installed {
+	if chosen.Origin == toolchain.Installed {
 		return first + "; it was installed by \"cairn engine install\""
 	}
 	return first + "; it is on PATH"

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/engines/cliconfig"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/settings"

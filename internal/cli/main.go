@@ -16,8 +16,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/tfengine/runner"
 )
 
 // Streams are what a command reads from and writes to.

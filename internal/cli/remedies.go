@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -75,8 +75,8 @@ func remedyOf(diag *hcl.Diagnostic) string {
 	if !ok {
 		return ""
 	}
-	var tooOld *engines.TooOldError
-	var unaccepted *engines.UnacceptedError
+	var tooOld *toolchain.TooOldError
+	var unaccepted *toolchain.UnacceptedError
 	switch {
 	case errors.As(cause.Err, &tooOld):
 		return fmt.Sprintf("Install a newer one, for example with \"cairn engine install %s\", or name another binary with -engine, %s or in %s.",
@@ -90,7 +90,7 @@ func remedyOf(diag *hcl.Diagnostic) string {
 }
 
 // installRemedy says how to get a version that is accepted.
-func installRemedy(unaccepted *engines.UnacceptedError) string {
+func installRemedy(unaccepted *toolchain.UnacceptedError) string {
 	required := unaccepted.Requirement
 	if required.Invalid != "" {
 		return "Correct the file."
@@ -101,7 +101,7 @@ func installRemedy(unaccepted *engines.UnacceptedError) string {
 }
 
 // overrideRemedy says how to use a binary that the version file does not accept.
-func overrideRemedy(unaccepted *engines.UnacceptedError) string {
+func overrideRemedy(unaccepted *toolchain.UnacceptedError) string {
 	return fmt.Sprintf("To use %s %s all the same, name it: -engine=%[1]s, %[3]s=%[1]s in the environment, or engine { binary = %[1]q } in %[4]s.",
 		unaccepted.Info.Name, unaccepted.Info.Version, operation.EngineVariable, settings.File)
 }

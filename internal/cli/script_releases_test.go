@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/cairnstacks/cairn/internal/engines/release/releasetest"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/release/releasetest"
 )
 
 // scriptReleases are those that scripts find on their mirror.

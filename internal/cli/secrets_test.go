@@ -370,7 +370,7 @@ func (p *planted) mistakes() {
 	p.fails("broken environment", "-chdir=broken", "plan", "-var=password=x")
 }
 
-// failures are reported by engines.
+// failures are reported by toolchain.
 func (p *planted) failures() {
 	p.fails("failing apply", "apply", "-auto-approve", "-var=fail=true")
 	p.fails("failing apply -json", "apply", "-auto-approve", "-json", "-var=fail=true")

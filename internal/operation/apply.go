@@ -10,11 +10,11 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -264,7 +264,7 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 }
 
 func isInDoubt(diag *hcl.Diagnostic) bool {
-	_, inDoubt := hcl.DiagnosticExtra[tfengine.InDoubt](diag)
+	_, inDoubt := hcl.DiagnosticExtra[binary.InDoubt](diag)
 	return inDoubt
 }
 

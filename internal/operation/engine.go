@@ -13,11 +13,11 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
-	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -26,9 +26,9 @@ import (
 type Engine interface {
 	engine.Engine
 	Unsupported(moduleDirs []string) hcl.Diagnostics
-	Prepare(ctx context.Context, req tfengine.PrepareRequest) hcl.Diagnostics
+	Prepare(ctx context.Context, req binary.PrepareRequest) hcl.Diagnostics
 	Locks() (map[stackaddrs.Provider]string, error)
-	Recover(ctx context.Context) ([]*tfengine.Recovered, error)
+	Recover(ctx context.Context) ([]*binary.Recovered, error)
 	BindRuns(secret []byte)
 }
 
@@ -62,9 +62,9 @@ func (s *Stack) openBinary(ctx context.Context, stackDir, workDir string) (Engin
 		return nil, err
 	}
 	if os.Getenv("TF_LOG") != "" && os.Getenv("TF_LOG_PATH") == "" {
-		s.opts.Notify.Tell(notice.EngineLog{File: filepath.Join(workDir, tfengine.EngineLog)})
+		s.opts.Notify.Tell(notice.EngineLog{File: filepath.Join(workDir, binary.EngineLog)})
 	}
-	opened, err := tfengine.New(ctx, tfengine.Options{
+	opened, err := binary.New(ctx, binary.Options{
 		Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: runs, SchemaDir: schemaDir(), Resolver: s.packages(),
 		Working: func(what string) { s.opts.Notify.Tell(notice.Working{What: what}) },
 		Log:     s.log,
@@ -85,7 +85,7 @@ func schemaDir() string {
 }
 
 // findBinary returns the binary to use.
-func (s *Stack) findBinary(ctx context.Context) (*engines.Candidate, error) {
+func (s *Stack) findBinary(ctx context.Context) (*toolchain.Candidate, error) {
 	if s.binary != nil || s.binaryErr != nil {
 		return s.binary, s.binaryErr
 	}
@@ -102,7 +102,7 @@ func (s *Stack) findBinary(ctx context.Context) (*engines.Candidate, error) {
 	if err := s.ownWorkDir(s.work); err != nil {
 		return nil, err
 	}
-	search.Identifier.RecordFile = tfengine.RecordFile(s.work)
+	search.Identifier.RecordFile = binary.RecordFile(s.work)
 	found, err := search.Find(ctx)
 	if err != nil {
 		s.binaryErr = EngineError(err) // whoever asks again would wait for an engine that hangs once more
@@ -147,12 +147,12 @@ func (s *Stack) engineChosenBy() string {
 // EngineRequirements returns what the stack requires of the engine.
 //
 // The version file was written for other programs. It is advice to those who choose the engine for cairn, and for operations that change nothing.
-func (s *Stack) EngineRequirements() ([]engines.Requirement, error) {
+func (s *Stack) EngineRequirements() ([]toolchain.Requirement, error) {
 	read, err := s.Settings()
 	if err != nil {
 		return nil, err
 	}
-	var all []engines.Requirement
+	var all []toolchain.Requirement
 	if required := read.Engine.Requirement; required != nil {
 		all = append(all, *required)
 	}
@@ -164,27 +164,27 @@ func (s *Stack) EngineRequirements() ([]engines.Requirement, error) {
 }
 
 // EngineSearch says which binary is wanted.
-func (s *Stack) EngineSearch() (engines.Search, error) {
+func (s *Stack) EngineSearch() (toolchain.Search, error) {
 	required, err := s.EngineRequirements()
 	if err != nil {
-		return engines.Search{}, err
+		return toolchain.Search{}, err
 	}
-	search := engines.Search{Requirements: required, Identifier: engines.Identifier{Environ: os.Environ()}}
+	search := toolchain.Search{Requirements: required, Identifier: toolchain.Identifier{Environ: os.Environ()}}
 	setting, from := s.EngineSetting()
 	if from == settings.File {
 		if err := s.checkTrust(setting); err != nil {
-			return engines.Search{}, err
+			return toolchain.Search{}, err
 		}
 	}
 	search.Setting = setting
-	if home, err := engines.Home(); err == nil { // without one nothing is installed
+	if home, err := toolchain.Home(); err == nil { // without one nothing is installed
 		search.Home = home
 	}
 	return search, nil
 }
 
 // UnmetRequirements warns of what the engine in use does not meet.
-func (s *Stack) UnmetRequirements(found *engines.Candidate) hcl.Diagnostics {
+func (s *Stack) UnmetRequirements(found *toolchain.Candidate) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, unmet := range found.Unmet {
 		by := s.engineChosenBy()
@@ -200,8 +200,8 @@ func (s *Stack) UnmetRequirements(found *engines.Candidate) hcl.Diagnostics {
 
 // EngineError makes a diagnostic of the reason why there is no engine to use. The reason is its [failure.Cause].
 func EngineError(err error) error {
-	var tooOld *engines.TooOldError
-	var unaccepted *engines.UnacceptedError
+	var tooOld *toolchain.TooOldError
+	var unaccepted *toolchain.UnacceptedError
 	diag := failure.New("Engine cannot be used", "%s.", failure.Capitalize(failure.Reason(err)))
 	switch {
 	case errors.As(err, &unaccepted):
@@ -212,7 +212,7 @@ func EngineError(err error) error {
 		diag.Subject = unaccepted.Requirement.Range
 	case errors.As(err, &tooOld):
 		diag = failure.New("Engine too old", "%s", failure.Sentences(err.Error()))
-	case errors.Is(err, engines.ErrNone), errors.As(err, new(*engines.NotFoundError)):
+	case errors.Is(err, toolchain.ErrNone), errors.As(err, new(*toolchain.NotFoundError)):
 		diag = failure.New("Engine not found", "%s", failure.Sentences(err.Error()))
 	}
 	diag.Extra = failure.Cause{Err: err}
@@ -221,7 +221,7 @@ func EngineError(err error) error {
 
 // VersionFileIgnored says so if there is a version file that is not about the program in use.
 func (s *Stack) VersionFileIgnored(program string) string {
-	if _, err := os.Stat(s.join(settings.VersionFile)); err != nil || program != engines.Tofu {
+	if _, err := os.Stat(s.join(settings.VersionFile)); err != nil || program != toolchain.Tofu {
 		return ""
 	}
 	return fmt.Sprintf("The file %s is about terraform and does not count for tofu; say in %s what is required of tofu.", settings.VersionFile, settings.File)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/tfengine/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime"
 )
 

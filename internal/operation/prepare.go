@@ -9,9 +9,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
-	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -29,14 +29,14 @@ func (s *Stack) Prepare(ctx context.Context, config *stackconfig.Config, upgrade
 		return opts, Diagnostics(err)
 	}
 	diags := s.EngineWarnings()
-	var locked []tfengine.LockChange
-	diags = diags.Extend(opened.Prepare(ctx, tfengine.PrepareRequest{
-		Modules:      tfengine.ModuleDirs(config),
-		Requirements: tfengine.Requirements(config),
-		Ranges:       tfengine.RequirementRanges(config),
+	var locked []binary.LockChange
+	diags = diags.Extend(opened.Prepare(ctx, binary.PrepareRequest{
+		Modules:      binary.ModuleDirs(config),
+		Requirements: binary.Requirements(config),
+		Ranges:       binary.RequirementRanges(config),
 		Upgrade:      upgrade,
 		ReadOnlyLock: s.opts.ReadOnlyLocks,
-		Locked:       func(changes []tfengine.LockChange) { locked = changes },
+		Locked:       func(changes []binary.LockChange) { locked = changes },
 	}))
 	if len(locked) > 0 {
 		s.opts.Notify.Tell(notice.ProvidersLocked{Changes: locked, File: LockFile})
@@ -75,7 +75,7 @@ func (s *Stack) Load(ctx context.Context) (stackruntime.Options, hcl.Diagnostics
 
 // unreadModules reports whether there are errors in reading the modules of the components.
 func unreadModules(ctx context.Context, opts stackruntime.Options) bool {
-	return slices.ContainsFunc(tfengine.ModuleDirs(opts.Config), func(dir string) bool {
+	return slices.ContainsFunc(binary.ModuleDirs(opts.Config), func(dir string) bool {
 		_, diags := opts.Engine.Module(ctx, dir)
 		return diags.HasErrors()
 	})
@@ -88,7 +88,7 @@ func (s *Stack) UnsupportedModules(ctx context.Context, config *stackconfig.Conf
 	if err != nil {
 		return nil //nolint:nilerr // prepare reports it
 	}
-	return opened.Unsupported(tfengine.ModuleDirs(config))
+	return opened.Unsupported(binary.ModuleDirs(config))
 }
 
 // CheckSources returns the mistakes that show without a process of an engine, and without providers.
@@ -102,6 +102,6 @@ func (s *Stack) CheckSources(ctx context.Context, config *stackconfig.Config) hc
 	}
 	return stackruntime.Validate(ctx, stackruntime.Options{
 		Config: config,
-		Engine: tfengine.NewSourceEngine(info, s.dir, config.Resolver),
+		Engine: binary.NewSourceEngine(info, s.dir, config.Resolver),
 	})
 }

@@ -14,10 +14,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -82,7 +82,7 @@ const (
 )
 
 // accepts reports whether the user has seen what is in doubt, and goes on.
-func (s *Stack) accepts(recovered *tfengine.Recovered) bool {
+func (s *Stack) accepts(recovered *binary.Recovered) bool {
 	return s.acceptRecovery && recovered.Seen
 }
 
@@ -121,7 +121,7 @@ func unknownRuns(err error) (hcl.Diagnostics, error) {
 	var diags hcl.Diagnostics
 	var others []error
 	for _, err := range all.Unwrap() {
-		unknown, ok := errors.AsType[*tfengine.UnknownRunError](err)
+		unknown, ok := errors.AsType[*binary.UnknownRunError](err)
 		if !ok {
 			others = append(others, err)
 			continue
@@ -139,8 +139,8 @@ func unknownRuns(err error) (hcl.Diagnostics, error) {
 }
 
 // saveRecovered saves the states of applies that were not saved before. What is saved is then in r.recovered.
-func (r *run) saveRecovered(ctx context.Context, found []*tfengine.Recovered) (diags hcl.Diagnostics) {
-	var unsaved []*tfengine.Recovered
+func (r *run) saveRecovered(ctx context.Context, found []*binary.Recovered) (diags hcl.Diagnostics) {
+	var unsaved []*binary.Recovered
 	for _, recovered := range found {
 		if recovered.Saved {
 			r.recovered = append(r.recovered, recovered)
@@ -158,14 +158,14 @@ func (r *run) saveRecovered(ctx context.Context, found []*tfengine.Recovered) (d
 		}
 		r.stored = locked
 	}
-	var usable []*tfengine.Recovered
+	var usable []*binary.Recovered
 	state := r.stored.State.With(func(state *stackstate.State) {
 		for _, recovered := range unsaved {
 			if err := r.recoverComponent(ctx, state, recovered); err != nil {
 				diags = diags.Append(failure.New("State of an interrupted apply cannot be read",
 					"An earlier apply of %s was cut off, and the state that it left behind in %s cannot be read: %s. It is kept there.",
 					recovered.Component, r.runs, err))
-				diags = diags.Extend(keep([]*tfengine.Recovered{recovered}))
+				diags = diags.Extend(keep([]*binary.Recovered{recovered}))
 				continue
 			}
 			usable = append(usable, recovered)
@@ -203,7 +203,7 @@ func (s *Stack) Acknowledge(shown bool) error {
 const waitNoticeDelay = 250 * time.Millisecond
 
 // findInterrupted asks the engine for applies that were cut off. If that takes time, the user is told what for.
-func (r *run) findInterrupted(ctx context.Context) ([]*tfengine.Recovered, hcl.Diagnostics) {
+func (r *run) findInterrupted(ctx context.Context) ([]*binary.Recovered, hcl.Diagnostics) {
 	opened, err := r.Engine(ctx)
 	if err != nil {
 		return nil, Diagnostics(err)
@@ -211,7 +211,7 @@ func (r *run) findInterrupted(ctx context.Context) ([]*tfengine.Recovered, hcl.D
 	told := make(chan struct{})
 	timer := time.AfterFunc(waitNoticeDelay, func() {
 		defer close(told)
-		for _, running := range tfengine.RunningApplies(r.runs) {
+		for _, running := range binary.RunningApplies(r.runs) {
 			r.opts.Notify.Tell(notice.WaitingForApply{Component: running.Component, PID: running.PID})
 		}
 	})
@@ -224,7 +224,7 @@ func (r *run) findInterrupted(ctx context.Context) ([]*tfengine.Recovered, hcl.D
 }
 
 // recoveredWarnings report one recovered apply, with all that it has failed with in one warning.
-func recoveredWarnings(recovered *tfengine.Recovered) hcl.Diagnostics {
+func recoveredWarnings(recovered *binary.Recovered) hcl.Diagnostics {
 	warning := &hcl.Diagnostic{
 		Severity: hcl.DiagWarning,
 		Summary:  "Interrupted apply recovered",
@@ -255,7 +255,7 @@ func recoveredWarnings(recovered *tfengine.Recovered) hcl.Diagnostics {
 	return diags
 }
 
-func keep(found []*tfengine.Recovered) hcl.Diagnostics {
+func keep(found []*binary.Recovered) hcl.Diagnostics {
 	var errs []error
 	for _, recovered := range found {
 		errs = append(errs, recovered.Keep())
@@ -264,7 +264,7 @@ func keep(found []*tfengine.Recovered) hcl.Diagnostics {
 }
 
 // recoverComponent puts the state of a module into the state of the stack. After an error nothing has changed.
-func (r *run) recoverComponent(ctx context.Context, state *stackstate.State, recovered *tfengine.Recovered) error {
+func (r *run) recoverComponent(ctx context.Context, state *stackstate.State, recovered *binary.Recovered) error {
 	addr, err := stackaddrs.ParseAbsComponentInstance(recovered.Component)
 	if err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -97,7 +97,7 @@ func (s *rescue) ask(ctx context.Context, cause error) (saved bool, path string,
 
 // lost says that the state is in no place of its own, and where else it is.
 func (s *rescue) lost(cause error) *hcl.Diagnostic {
-	kept := tfengine.Interrupted(s.runs, s.secret)
+	kept := binary.Interrupted(s.runs, s.secret)
 	var only, nowhere []string
 	for _, component := range s.saver.Unsaved() {
 		switch {

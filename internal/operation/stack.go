@@ -16,11 +16,11 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
-	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
-	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -38,15 +38,15 @@ type Stack struct {
 	fetcher  *bundle.Fetcher // set while they are fetched
 
 	engine    Engine
-	binary    *engines.Candidate // nil until it is looked for
-	binaryErr error              // why there is none that can be used, once it was looked for
-	warnings  hcl.Diagnostics    // about the choice of the engine, until they are returned
+	binary    *toolchain.Candidate // nil until it is looked for
+	binaryErr error                // why there is none that can be used, once it was looked for
+	warnings  hcl.Diagnostics      // about the choice of the engine, until they are returned
 
 	deployment *deployment.Deployment // nil until the store is open
 
-	recovered      []*tfengine.Recovered // saved, until it is acknowledged
-	acceptRecovery bool                  // of what is in doubt
-	runs           string                // directory in which applies are recorded until they are saved
+	recovered      []*binary.Recovered // saved, until it is acknowledged
+	acceptRecovery bool                // of what is in doubt
+	runs           string              // directory in which applies are recorded until they are saved
 }
 
 // loadedConfig is the configuration with what was found wrong with it.

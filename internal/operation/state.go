@@ -14,10 +14,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/tfengine"
 )
 
 // The codes of failures about states for which a caller may know a remedy of its own.
@@ -143,7 +143,7 @@ func (s *Stack) CheckNothingInterrupted(ctx context.Context, stored *deployment.
 	if err != nil {
 		return err
 	}
-	components := tfengine.Interrupted(runs, secret)
+	components := binary.Interrupted(runs, secret)
 	if len(components) == 0 {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
@@ -33,7 +33,7 @@ func (s *Stack) checkTrust(binary string) error {
 // isEngineElsewhere reports whether a setting names an engine that is not in a directory: one from PATH, or a file elsewhere that is called like one.
 func isEngineElsewhere(binary, dir string) bool {
 	name := filepath.Base(binary)
-	if !strings.HasPrefix(name, engines.Terraform) && !strings.HasPrefix(name, engines.Tofu) {
+	if !strings.HasPrefix(name, toolchain.Terraform) && !strings.HasPrefix(name, toolchain.Tofu) {
 		return false // others may do anything when called with "version"
 	}
 	if name == binary {

@@ -15,9 +15,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/filelock"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
-	"github.com/cairnstacks/cairn/internal/tfengine/filelock"
 )
 
 // ownerFile is in a working directory what shows that this user's cairn has made it there.

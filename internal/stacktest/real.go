@@ -10,9 +10,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/internal/testprovider"
-	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -30,7 +30,7 @@ func Real(t *testing.T, archive string, extra ...string) *Stack {
 		"CHECKPOINT_DISABLE=1",
 		"CAIRN_FAKE_STORE="+s.Store.Dir,
 		"CAIRN_FAKE_CALLS="+s.Calls)
-	e, err := tfengine.New(t.Context(), tfengine.Options{
+	e, err := binary.New(t.Context(), binary.Options{
 		Binary: testenv.Engine(t), StackDir: s.Dir, WorkDir: filepath.Join(s.Dir, ".cairn"),
 		Environ: append(environ, extra...),
 	})
@@ -39,8 +39,8 @@ func Real(t *testing.T, archive string, extra ...string) *Stack {
 	}
 	s.Engine = e
 	s.prepare = func(config *stackconfig.Config) hcl.Diagnostics {
-		diags := e.Prepare(t.Context(), tfengine.PrepareRequest{
-			Modules: tfengine.ModuleDirs(config), Requirements: tfengine.Requirements(config),
+		diags := e.Prepare(t.Context(), binary.PrepareRequest{
+			Modules: binary.ModuleDirs(config), Requirements: binary.Requirements(config),
 		})
 		if diags.HasErrors() {
 			return diags

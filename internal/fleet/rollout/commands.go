@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/cairnstacks/cairn/internal/engines/cliconfig"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/process"
 )
 

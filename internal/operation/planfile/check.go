@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/tfengine"
-	"github.com/cairnstacks/cairn/internal/tfengine/module"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -139,9 +139,9 @@ func stackIdentity(dir string) string {
 
 // configFiles identifies the files of the configuration and of its modules, as an engine reads them.
 func configFiles(config *stackconfig.Config, info engine.Info) (stackplan.ConfigFiles, error) {
-	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Tofu: info.Name == engines.Tofu, Resolver: config.Resolver})
+	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Tofu: info.Name == toolchain.Tofu, Resolver: config.Resolver})
 	var dirs []string
-	for _, dir := range tfengine.ModuleDirs(config) {
+	for _, dir := range binary.ModuleDirs(config) {
 		tree, _ := loader.Load(dir) //nolint:errcheck // what is wrong was reported when it was planned
 		if tree == nil {
 			continue

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engines"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 )
 
@@ -24,7 +24,7 @@ const VersionFile = ".terraform-version"
 type Engine struct {
 	Binary      string // path or name
 	Mirror      string // base URL
-	Requirement *engines.Requirement
+	Requirement *toolchain.Requirement
 }
 
 var engineSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "binary"}, {Name: "version"}, {Name: "mirror"}}}
@@ -51,7 +51,7 @@ func decodeEngine(body hcl.Body) (Engine, hcl.Diagnostics) {
 	if text == "" {
 		return result, diags
 	}
-	constraint, err := engines.ParseConstraint(text)
+	constraint, err := toolchain.ParseConstraint(text)
 	if err != nil {
 		return result, diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
@@ -61,7 +61,7 @@ func decodeEngine(body hcl.Body) (Engine, hcl.Diagnostics) {
 		})
 	}
 	at := attr.Expr.Range()
-	result.Requirement = &engines.Requirement{
+	result.Requirement = &toolchain.Requirement{
 		Program:    Program(result.Binary),
 		Constraint: constraint,
 		Place:      fmt.Sprintf("%s:%d", File, at.Start.Line),
@@ -72,7 +72,7 @@ func decodeEngine(body hcl.Body) (Engine, hcl.Diagnostics) {
 
 // Program returns the setting of a binary if it names a program, not a file.
 func Program(setting string) string {
-	if setting == engines.Tofu || setting == engines.Terraform {
+	if setting == toolchain.Tofu || setting == toolchain.Terraform {
 		return setting
 	}
 	return ""
@@ -82,12 +82,12 @@ func Program(setting string) string {
 //
 // It has one line: a version, or a constraint. Lines that are empty or begin with # don't count. What is wrong with it is part of the
 // requirement: the file may not matter.
-func ReadVersionFile(dir string) *engines.Requirement {
+func ReadVersionFile(dir string) *toolchain.Requirement {
 	content, err := os.ReadFile(filepath.Join(dir, VersionFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	required := &engines.Requirement{Program: engines.Terraform, Place: VersionFile}
+	required := &toolchain.Requirement{Program: toolchain.Terraform, Place: VersionFile}
 	if err != nil {
 		required.Invalid = fmt.Sprintf("the file %s, which says which version of terraform is required, cannot be read: %s", VersionFile, failure.Reason(err))
 		return required
@@ -104,7 +104,7 @@ func ReadVersionFile(dir string) *engines.Requirement {
 			return required
 		}
 		found = true
-		if required.Constraint, err = engines.ParseConstraint(line); err != nil {
+		if required.Constraint, err = toolchain.ParseConstraint(line); err != nil {
 			required.Invalid = fmt.Sprintf("%s, line %d: %s", VersionFile, number, err)
 			return required
 		}

@@ -16,10 +16,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hcldec"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/stackgen"
 	"github.com/cairnstacks/cairn/internal/stackgen/stackcheck"
 	"github.com/cairnstacks/cairn/internal/testenv"
-	"github.com/cairnstacks/cairn/internal/tfengine"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
@@ -113,7 +113,7 @@ func inMemory(_ testing.TB, config *stackconfig.Config, fail func(stackcheck.Wor
 // realEngine makes engines that run terraform or tofu.
 func realEngine(t testing.TB, config *stackconfig.Config, _ func(stackcheck.Work) error) engine.Engine {
 	t.Helper()
-	e, err := tfengine.New(t.Context(), tfengine.Options{
+	e, err := binary.New(t.Context(), binary.Options{
 		Binary: testenv.Engine(t), StackDir: config.Root.Dir, WorkDir: t.TempDir(),
 		Environ: append(os.Environ(), "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, "")),
 	})

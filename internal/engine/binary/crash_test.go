@@ -1,0 +1,649 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build unix
+
+package binary
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// slowModule creates one object, then waits at a gate.
+const slowModule = fakeRequired + `
+variable "gate" { type = string }
+resource "fake_resource" "first" { value = "done" }
+resource "fake_slow" "second" {
+  create_gate = var.gate
+  depends_on  = [fake_resource.first]
+}
+resource "fake_resource" "third" {
+  value      = "later"
+  depends_on = [fake_slow.second]
+}
+output "third" { value = fake_resource.third.value }
+`
+
+// eventually waits until done is true, or ctx ends.
+func eventually(ctx context.Context, done func() bool) bool {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// waitFor waits until a file exists.
+func waitFor(t *testing.T, path string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), testenv.Patience)
+	defer cancel()
+	if !eventually(ctx, func() bool { return exists(path) }) {
+		t.Fatalf("%s did not appear", path)
+	}
+}
+
+func touch(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bench) slowRequest(gate string) *engine.PlanRequest {
+	req := b.request(map[string]cty.Value{"gate": cty.StringVal(gate)})
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
+	return req
+}
+
+// Trap 8: a failed resource leaves a state with all the others.
+func TestFailedResourceLeavesPartialState(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
+resource "fake_resource" "good" { value = "done" }
+resource "fake_failing" "bad" {
+  fail_apply = true
+  depends_on = [fake_resource.good]
+}
+output "good" { value = fake_resource.good.value }
+output "bad" { value = fake_failing.bad.id }
+`})
+	req := b.request(nil)
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
+	plan := b.plan(req)
+	var checkpoints int
+	apply := applyRequest(req, plan.Plan, nil)
+	apply.Checkpoint = func(engine.State) { checkpoints++ }
+	result, diags := b.engine.Apply(context.Background(), apply)
+	if !diags.HasErrors() || result == nil {
+		t.Fatalf("Apply: got %v, %v, want a partial result and errors", result, diags)
+	}
+	if checkpoints == 0 {
+		t.Error("there was no checkpoint")
+	}
+	if subject := diags[0].Subject; subject == nil || subject.Filename != "mod/main.tf" {
+		t.Errorf("error at %v, want it in mod/main.tf", subject)
+	}
+	if bad := result.Outputs["bad"]; bad.IsKnown() {
+		t.Errorf("output bad: got %#v, want unknown", bad)
+	}
+	b.release(result)
+	req.PriorState = result.State
+	want := map[string]string{"fake_resource.good": "no-op ", "fake_failing.bad": "create "}
+	for address, action := range actions(b.plan(req)) {
+		if action != want[address] {
+			t.Errorf("next plan: %s is %q, want %q", address, action, want[address])
+		}
+	}
+}
+
+// Trap 8: one interrupt; what runs is finished, the rest is not begun, the state is whole.
+func TestInterruptedApply(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	req := b.slowRequest(gate)
+	plan := b.plan(req)
+	ctx, cancel := context.WithTimeout(context.Background(), testenv.Patience)
+	var waiter sync.WaitGroup
+	waiter.Go(func() {
+		eventually(ctx, func() bool { return exists(gate + ".reached") })
+		cancel()
+	})
+	defer waiter.Wait()
+	defer cancel()
+	result, diags := b.engine.Apply(ctx, applyRequest(req, plan.Plan, req.Inputs))
+	if !diags.HasErrors() || result == nil {
+		t.Fatalf("Apply: got %v, %v, want a partial result and errors", result, diags)
+	}
+	if !bytes.Contains(result.State, []byte(`"name": "first"`)) || bytes.Contains(result.State, []byte(`"name": "third"`)) {
+		t.Errorf("state: got %s, want the first object and not the third", result.State)
+	}
+	b.release(result)
+}
+
+// TestMainApply is no test: it is the program that the next tests kill.
+func TestMainApply(t *testing.T) {
+	stack := os.Getenv("CAIRN_TEST_APPLY")
+	if stack == "" {
+		t.Skip("only run by other tests")
+	}
+	b := newBenchAt(t, stack, nil)
+	req := b.slowRequest(os.Getenv("CAIRN_TEST_GATE"))
+	plan := b.plan(req)
+	fmt.Println("planned")
+	_, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, req.Inputs))
+	b.noErrors("Apply", diags)
+}
+
+// killedApply starts an apply in another program and kills that with SIGKILL when the gate is reached.
+func killedApply(t *testing.T, b *bench, gate string) {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := testenv.Command(t, executable, "-test.run=^TestMainApply$")
+	cmd.Env = append(os.Environ(), "CAIRN_TEST_APPLY="+b.stack, "CAIRN_TEST_GATE="+gate)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); !strings.HasPrefix(line, "planned") {
+		t.Fatalf("other program: %q, %v", line, err)
+	}
+	waitFor(t, gate+".reached")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+}
+
+// newCutOffBench returns a bench with an apply of slowModule whose program was killed, and the gate that its engine waits at.
+func newCutOffBench(t *testing.T) (b *bench, gate string) {
+	t.Helper()
+	b = newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate = filepath.Join(t.TempDir(), "gate")
+	killedApply(t, b, gate)
+	return b, gate
+}
+
+// recoverAll recovers an apply of slowModule that came to its end after its program was killed, and leaves nothing behind.
+func (b *bench) recoverAll() *Recovered {
+	b.t.Helper()
+	one := b.recover()
+	if one.Diagnostics.HasErrors() {
+		b.t.Errorf("Recover: got %v, want no errors", one.Diagnostics)
+	}
+	for _, name := range []string{`"first"`, `"second"`, `"third"`} {
+		if !bytes.Contains(one.State, []byte(name)) {
+			b.t.Errorf("recovered state lacks %s", name)
+		}
+	}
+	if err := one.Done(); err != nil {
+		b.t.Error(err)
+	}
+	b.noRuns()
+	return one
+}
+
+func (b *bench) recover() *Recovered {
+	b.t.Helper()
+	recovered, err := b.engine.Recover(context.Background())
+	if err != nil || len(recovered) != 1 {
+		b.t.Fatalf("Recover: got %v, %v, want one result", recovered, err)
+	}
+	if got := recovered[0].Component; got != component.String() {
+		b.t.Errorf("Recover: got component %s, want %s", got, component)
+	}
+	return recovered[0]
+}
+
+// Trap 8: our program is killed; the engine's process goes on, and the next program gets all of its state.
+func TestRecoverWaitsForRunningProcess(t *testing.T) {
+	b, gate := newCutOffBench(t)
+
+	// Nothing may be done with the component meanwhile.
+	_, diags := b.engine.Plan(context.Background(), b.slowRequest(gate))
+	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "recover") {
+		t.Errorf("Plan: got %v, want that recovery comes first", diags)
+	}
+	touch(t, gate)
+	one := b.recoverAll()
+	req := b.slowRequest(gate)
+	req.PriorState = one.State
+	for address, action := range actions(b.plan(req)) {
+		if action != "no-op " {
+			t.Errorf("next plan: %s is %q, want no-op", address, action)
+		}
+	}
+}
+
+// editRun changes what is recorded about the process of the only run there is.
+func editRun(t *testing.T, b *bench, edit func(run map[string]any)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(b.stack, ".cairn", "runs", "*", "run.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("records: %v, %v", files, err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var run map[string]any
+	if err := json.Unmarshal(data, &run); err != nil {
+		t.Fatal(err)
+	}
+	edit(run)
+	if data, err = json.Marshal(run); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(files[0], data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Our program is killed between starting the engine's process and recording which one that is. It is waited for all the same.
+func TestRecoverWaitsForProcessThatIsNotRecorded(t *testing.T) {
+	b, gate := newCutOffBench(t)
+	editRun(t, b, func(run map[string]any) {
+		run["pid"] = 0
+		delete(run, "process_start")
+		delete(run, "scope")
+	})
+	touch(t, gate)
+	b.recoverAll()
+}
+
+// A directory with a state that somebody has written is never removed, whatever is recorded about a process.
+func TestRecoverStateWithoutRecordOfProcess(t *testing.T) {
+	b, gate := newCutOffBench(t)
+	touch(t, gate)
+	dir := endOfProcess(t, b)
+	if err := os.Remove(filepath.Join(dir, "run.json")); err != nil {
+		t.Fatal(err)
+	}
+	one := b.recover()
+	if !bytes.Contains(one.State, []byte(`"third"`)) {
+		t.Errorf("recovered state: got %s, want the whole one", one.State)
+	}
+	if err := one.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// Our program is killed when it was about to start the engine's process: there is nothing to recover, and nothing in the way.
+func TestRecoverWhatWasNotStarted(t *testing.T) {
+	for _, left := range []string{"record of the apply", "record of the process"} {
+		t.Run(left, func(t *testing.T) {
+			b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+			dir, err := b.engine.newRunDir(component.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(dir.file(treeDir), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := watchState(dir, "", nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := dir.beginApply(b.engine.sign(applyRecord{Component: component.String(), Root: treeDir})); err != nil {
+				t.Fatal(err)
+			}
+			if left == "record of the process" {
+				for name, content := range map[string]string{runner.EventsFile: "", runner.StderrFile: "", "alive": "", "run.json": `{"pid": 0}`} {
+					if err := os.WriteFile(dir.file(name), []byte(content), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := dir.close(); err != nil {
+				t.Fatal(err)
+			}
+			if recovered, err := b.engine.Recover(context.Background()); err != nil || len(recovered) != 0 {
+				t.Errorf("Recover: got %v, %v, want nothing", recovered, err)
+			}
+			b.noRuns()
+		})
+	}
+}
+
+// Trap 8: both programs are killed; what was finished before is in the state.
+func TestRecoverAfterBothWereKilled(t *testing.T) {
+	b, gate := newCutOffBench(t)
+	killProcess(t, b)
+
+	one := b.recover()
+	if !one.Diagnostics.HasErrors() {
+		t.Error("Recover reported no error")
+	}
+	// tofu writes the state from time to time only. What is missing is then named.
+	named := false
+	for _, diag := range one.Diagnostics {
+		named = named || strings.Contains(diag.Detail, "fake_resource.first")
+	}
+	if !named && !bytes.Contains(one.State, []byte(`"first"`)) {
+		t.Errorf("recovered state: got %s and %v, want the first object in one of them", one.State, one.Diagnostics)
+	}
+	if !slices.Contains(one.Doubts, "fake_slow.second") || slices.Contains(one.Doubts, "fake_resource.third") {
+		t.Errorf("Recover: in doubt is %q, want what was begun", one.Doubts)
+	}
+	if err := one.Keep(); err != nil {
+		t.Error(err)
+	}
+	one = b.recover() // it was kept
+	if err := one.MarkSaved(); err != nil {
+		t.Error(err)
+	}
+
+	// The component can be used again, and what there was to say is said again until that was done.
+	req := b.slowRequest(gate)
+	req.PriorState = one.State
+	b.plan(req)
+	if err := one.Keep(); err != nil {
+		t.Error(err)
+	}
+	again := b.recover()
+	if !again.Saved || len(again.State) > 0 || !slices.Equal(again.Doubts, one.Doubts) {
+		t.Errorf("Recover: saved %t, state %s, in doubt %q; want what was said before", again.Saved, again.State, again.Doubts)
+	}
+	if diff := cmp.Diff(one.Diagnostics, again.Diagnostics, cmpopts.IgnoreFields(hcl.Diagnostic{}, "Extra")); diff != "" {
+		t.Errorf("diagnostics (-first +again):\n%s", diff)
+	}
+
+	// That doubts were shown is known to later programs, and not before.
+	if err := errors.Join(again.MarkSeen(), again.Keep()); err != nil || again.Seen {
+		t.Errorf("MarkSeen: %v, seen %t by an earlier program", err, again.Seen)
+	}
+	again = b.recover()
+	if !again.Seen {
+		t.Error("Recover: what was shown is not known to be")
+	}
+	if err := again.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// A program that is killed while it makes room for the next run has said nothing yet, and is in nobody's way.
+func TestRecoverHalfRetired(t *testing.T) {
+	b, gate := newCutOffBench(t)
+	killProcess(t, b)
+	one := b.recover()
+	before := one.dir.path
+	if err := one.MarkSaved(); err != nil {
+		t.Fatal(err)
+	}
+	touch(t, one.dir.file(goodFile))
+	touch(t, one.dir.file(".new-1")) // of a program that was killed while it wrote a copy
+	if err := errors.Join(os.Rename(one.dir.path, before), one.Keep()); err != nil {
+		t.Fatal(err)
+	}
+	again := b.recover()
+	if !again.Saved {
+		t.Error("the state that was saved would be saved again")
+	}
+	for _, name := range []string{goodFile, ".new-1", treeDir} {
+		if exists(again.dir.file(name)) {
+			t.Errorf("%s, which has secrets in it, was left behind", name)
+		}
+	}
+	b.plan(b.slowRequest(gate))
+	if err := again.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// Only the engine is killed: what it had begun is named, and said again to the next program.
+func TestKilledEngineLeavesDoubts(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	req := b.slowRequest(gate)
+	plan := b.plan(req)
+	ctx, cancel := context.WithTimeout(context.Background(), testenv.Patience)
+	defer cancel()
+	var killer sync.WaitGroup
+	killer.Go(func() {
+		if eventually(ctx, func() bool { return exists(gate + ".reached") }) {
+			killProcess(t, b)
+		}
+	})
+	result, diags := b.engine.Apply(ctx, applyRequest(req, plan.Plan, req.Inputs))
+	killer.Wait()
+	if !slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool { return strings.Contains(diag.Detail, "create fake_slow.second") }) {
+		t.Errorf("Apply: got %v, want that the object is named", diags)
+	}
+	if err := result.Release(); err != nil {
+		t.Error(err)
+	}
+	said := b.recover()
+	if !said.Saved || !said.Seen || !slices.Contains(said.Doubts, "fake_slow.second") {
+		t.Errorf("Recover: saved %t, seen %t, in doubt %q", said.Saved, said.Seen, said.Doubts)
+	}
+	if err := said.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// The program ended after the apply, but before the state was saved.
+func TestRecoverStateThatWasNotSaved(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	touch(t, gate)
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := testenv.Command(t, executable, "-test.run=^TestMainApply$")
+	cmd.Env = append(os.Environ(), "CAIRN_TEST_APPLY="+b.stack, "CAIRN_TEST_GATE="+gate)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("other program: %v: %s", err, out)
+	}
+	one := b.recover()
+	if one.Diagnostics.HasErrors() || !bytes.Contains(one.State, []byte(`"name": "third"`)) {
+		t.Errorf("Recover: got %v and %s, want the whole state", one.Diagnostics, one.State)
+	}
+	if err := one.Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// killProcess kills the engine's process of the only run there is.
+func killProcess(t *testing.T, b *bench) string {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(b.stack, ".cairn", "runs", "*"))
+	if err != nil || len(dirs) != 1 {
+		t.Fatalf("runs: %v, %v", dirs, err)
+	}
+	run, err := runner.ReadRun(dirs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(-run.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	return endOfProcess(t, b)
+}
+
+// endOfProcess waits for the end of the process of the only run there is, and returns the run's directory.
+func endOfProcess(t *testing.T, b *bench) string {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(b.stack, ".cairn", "runs", "*"))
+	if err != nil || len(dirs) != 1 {
+		t.Fatalf("runs: %v, %v", dirs, err)
+	}
+	run, err := runner.ReadRun(dirs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), testenv.Patience)
+	defer cancel()
+	if !eventually(ctx, func() bool { return !run.Running() }) {
+		t.Fatal("the process doesn't end")
+	}
+	return dirs[0]
+}
+
+// Trap 8: a state file of 0 bytes is not taken for an empty state. What the newest
+// copy does not have is named.
+func TestEmptyStateFileAfterKill(t *testing.T) {
+	older := []byte(`{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"0","outputs":{},"resources":[]}`)
+	for name, test := range map[string]struct {
+		copied  func(newest []byte) []byte
+		missing bool
+	}{
+		"copy is up to date": {func(newest []byte) []byte { return newest }, false},
+		"copy is older":      {func([]byte) []byte { return older }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
+			gate := filepath.Join(t.TempDir(), "gate")
+			killedApply(t, b, gate)
+			dir := killProcess(t, b)
+
+			data, err := os.ReadFile(filepath.Join(dir, applyFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var record applyRecord
+			if err := json.Unmarshal(data, &record); err != nil {
+				t.Fatal(err)
+			}
+			state := filepath.Join(dir, record.Root, "terraform.tfstate")
+			newest, err := os.ReadFile(state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			good := test.copied(newest)
+			if err := os.WriteFile(filepath.Join(dir, goodFile), good, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(state, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			one := b.recover()
+			if !bytes.Equal(one.State, good) {
+				t.Errorf("recovered state: got %s, want the newest good copy", one.State)
+			}
+			var damage string
+			for _, diag := range one.Diagnostics {
+				if diag.Summary == "State of component was damaged" {
+					damage = diag.Detail
+				}
+			}
+			// The file of tofu, which it writes each 20 seconds, does not have the object yet.
+			missing := test.missing || b.engine.Info().Name == toolchain.Tofu
+			if damage == "" || strings.Contains(damage, "fake_resource.first") != missing {
+				t.Errorf("Recover: got %q of the damage; want some, and the object named: %v", damage, missing)
+			}
+			if err := one.Done(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What was not begun with the state is neither taken into it nor touched: neither the record nor what is recorded beside it.
+func TestRecoverOnlyWhatTheStateKnows(t *testing.T) {
+	b, gate := newCutOffBench(t)
+	b.engine.BindRuns([]byte("of another state"))
+	recovered, err := b.engine.Recover(context.Background()) // does not wait for the process either
+	unknown, ok := errors.AsType[*UnknownRunError](err)
+	if len(recovered) > 0 || !ok || unknown.Component != component.String() {
+		t.Fatalf("Recover: got %v, %v, want an UnknownRunError", recovered, err)
+	}
+	touch(t, gate)
+	b.engine.BindRuns(nil)
+	if err := b.recover().Done(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// A link in place of a directory leads to what is not ours.
+func TestRunDirectoryIsNoLink(t *testing.T) {
+	for _, link := range []string{".cairn/runs", ".cairn/runs/" + slug(component.String())} {
+		t.Run(filepath.Base(link), func(t *testing.T) {
+			b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule, "precious/work/file": ""})
+			req := b.slowRequest("gate")
+			err := errors.Join(os.RemoveAll(filepath.Join(b.stack, link)), os.MkdirAll(filepath.Dir(filepath.Join(b.stack, link)), 0o700))
+			if err != nil {
+				t.Fatal(err)
+			}
+			testenv.Symlink(t, filepath.Join(b.stack, "precious"), filepath.Join(b.stack, link))
+			if _, err := b.engine.Recover(context.Background()); err != nil && filepath.Base(link) != "runs" {
+				t.Errorf("Recover: %v", err)
+			}
+			_, diags := b.engine.Plan(context.Background(), req)
+			if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "symbolic link") {
+				t.Errorf("Plan: got %v, want that a link is refused", diags)
+			}
+			if files, err := filepath.Glob(filepath.Join(b.stack, "precious", "*", "*")); err != nil || len(files) != 1 {
+				t.Errorf("of what the link leads to, there is %q, %v", files, err)
+			}
+		})
+	}
+}
+
+func TestRecoverWithoutRuns(t *testing.T) {
+	testenv.CLIConfig(t, "")
+	b := newBenchAt(t, t.TempDir(), nil)
+	if recovered, err := b.engine.Recover(context.Background()); err != nil || len(recovered) != 0 {
+		t.Errorf("Recover: got %v, %v, want nothing", recovered, err)
+	}
+}
+
+func TestRunDirectoriesDontCollide(t *testing.T) {
+	seen := map[string]string{}
+	for _, address := range []string{
+		`component.a["x/y"]`, `component.a["x_y"]`, `component.a["../x"]`, `component.a["` + strings.Repeat("long", 50) + `1"]`,
+		`component.a["` + strings.Repeat("long", 50) + `2"]`, `component.a["X_Y"]`,
+	} {
+		name := slug(address)
+		if other, taken := seen[strings.ToLower(name)]; taken {
+			t.Errorf("%s and %s have the same directory %s", address, other, name)
+		}
+		if strings.ContainsAny(name, "/\\\"[]") || len(name) > 80 {
+			t.Errorf("slug(%q) = %q is no safe file name", address, name)
+		}
+		seen[strings.ToLower(name)] = address
+	}
+}

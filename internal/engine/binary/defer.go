@@ -1,0 +1,251 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// Why changes are deferred: because of what they depend on, because the number of instances or what to import is not
+// known, or because the configuration of their provider is not.
+const (
+	reasonPrerequisite  = "deferred_prereq"
+	reasonInstanceCount = "instance_count_unknown"
+	reasonConfig        = "resource_config_unknown"
+	reasonProvider      = "provider_config_unknown"
+)
+
+// mustDefer tells whether the component can't even be planned yet.
+//
+// With a configuration that is not wholly known a provider can plan, but not read: a data source would
+// fail, or return what is wrong.
+func mustDefer(tree *module.Tree, req *engine.PlanRequest) bool {
+	for slot, config := range req.Providers {
+		if config.Unknown || tree.DataProviders[slot] && !isWhollyKnown(config.Config) {
+			return true
+		}
+	}
+	return false
+}
+
+func isWhollyKnown(value cty.Value) bool {
+	if value == cty.NilVal {
+		return true
+	}
+	value, _ = value.UnmarkDeep()
+	return value.IsWhollyKnown()
+}
+
+// deferredPlan is the plan of a component of which nothing can be planned yet, because a provider
+// configuration is not known.
+func deferredPlan(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Document) *engine.PlanResult {
+	result := &engine.PlanResult{
+		Outputs:        make(map[string]cty.Value, len(tree.Module.Outputs)),
+		RefreshedState: req.PriorState,
+		Deferred:       unplanned(tree, req, prior),
+	}
+	for name, output := range tree.Module.Outputs {
+		result.Outputs[name] = markOutput(cty.DynamicVal, output.Sensitive)
+	}
+	return result
+}
+
+// unplanned describes all resources of a component as deferred, as well as their blocks and the state tell.
+func unplanned(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Document) []engine.DeferredChange {
+	if req.Mode == engine.RefreshOnly {
+		return nil
+	}
+	p := &partial{links: module.NewLinks(tree), tree: tree, stored: prior.Resources()}
+	p.links.Block(p.links.Places())
+	unknown := map[string]bool{}
+	for _, config := range req.Providers {
+		unknown[config.Provider.String()] = unknown[config.Provider.String()] || config.Unknown || !isWhollyKnown(config.Config)
+	}
+	changes := p.deferred()
+	for i, change := range changes {
+		if unknown[change.Change.ProviderName] {
+			changes[i].Reason = reasonProvider
+		}
+	}
+	if req.Mode == engine.Destroy {
+		changes = slices.DeleteFunc(changes, func(change engine.DeferredChange) bool { return !p.isStored(change.Change) })
+		for _, change := range changes {
+			change.Change.Change.Actions = tfjson.Actions{tfjson.ActionDelete}
+		}
+	}
+	return changes
+}
+
+// deferChanges makes what was planned something to plan later, since it rests on what is itself
+// deferred.
+func deferChanges(result *engine.PlanResult, diags hcl.Diagnostics) *engine.PlanResult {
+	if diags.HasErrors() {
+		return result
+	}
+	for _, change := range result.Changes {
+		if changesSomething(change) {
+			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: reasonPrerequisite, Change: change})
+		}
+	}
+	slices.SortStableFunc(result.Deferred, func(a, b engine.DeferredChange) int {
+		return cmp.Compare(a.Change.Address, b.Change.Address)
+	})
+	result.Plan, result.Changes, result.Applyable, result.Complete = nil, nil, false, false
+	return result
+}
+
+// changesSomething tells whether a change is one: moves and imports are, even of an object that stays as it is.
+func changesSomething(change *tfjson.ResourceChange) bool {
+	moved := change.PreviousAddress != "" && change.PreviousAddress != change.Address
+	return moved || change.Change.Importing != nil || !change.Change.Actions.NoOp()
+}
+
+// isUnknownInstances recognises the errors about count and for_each arguments that are not known yet, about
+// ids of import blocks, and about tofu's enabled argument.
+func isUnknownInstances(diag *hcl.Diagnostic) bool {
+	switch diag.Summary {
+	case "Invalid count argument", "Invalid for_each argument", "Invalid import id argument":
+		return strings.Contains(diag.Detail, "cannot be determined until apply")
+	case "Invalid enabled argument":
+		return strings.Contains(diag.Detail, "won't be known until the apply phase")
+	default:
+		return false
+	}
+}
+
+// onlyUnknownInstances tells whether there are errors, and all of them are such.
+func onlyUnknownInstances(diags hcl.Diagnostics) bool {
+	return diags.HasErrors() && !slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool {
+		return diag.Severity == hcl.DiagError && !isUnknownInstances(diag)
+	})
+}
+
+func warnings(diags hcl.Diagnostics) hcl.Diagnostics {
+	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return diag.Severity == hcl.DiagError })
+}
+
+// withoutTargeting drops the warnings about targets: they are ours.
+func withoutTargeting(diags hcl.Diagnostics) hcl.Diagnostics {
+	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool {
+		return diag.Severity == hcl.DiagWarning &&
+			(diag.Summary == "Resource targeting is in effect" || diag.Summary == "Applied changes may be incomplete")
+	})
+}
+
+// deferInstances makes the best of a plan in which the only errors are numbers of instances that are not
+// known yet: a second process plans all but what depends on them.
+func (p *planning) deferInstances(ctx context.Context, diags hcl.Diagnostics) (*engine.PlanResult, hcl.Diagnostics, error) {
+	if p.req.Mode == engine.Destroy {
+		// It was the refresh before. What is destroyed doesn't depend on the number of instances.
+		return p.destroyInstances(ctx)
+	}
+	_, plan, err := p.read(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if plan == nil {
+		return p.conclude(ctx, diags)
+	}
+	part, err := newPartial(p.tree, plan, diags)
+	if err != nil {
+		return nil, nil, err
+	}
+	if part == nil {
+		return p.conclude(ctx, diags)
+	}
+	result, err := p.describe(plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	result.Deferred = part.deferred()
+	if p.req.DeferAll || p.req.Mode == engine.RefreshOnly || !part.hasChanges() {
+		return result, warnings(diags), nil // nothing to apply but what was found while refreshing
+	}
+	targetErrors, err := p.planTargets(ctx, part, result)
+	if err != nil || targetErrors.HasErrors() {
+		addRemedies(targetErrors)
+		return nil, targetErrors, err
+	}
+	return result, warnings(diags), nil
+}
+
+// planTargets plans what could be planned once more, so that it can be applied, and completes the result.
+func (p *planning) planTargets(ctx context.Context, part *partial, result *engine.PlanResult) (hcl.Diagnostics, error) {
+	args := p.args()
+	for _, target := range part.targets() {
+		args = append(args, "-target="+target)
+	}
+	if !p.prior.IsEmpty() {
+		// The state that the first plan has found needs no refreshing, and its objects no moving, which
+		// the engine refuses unless all that moves is a target.
+		if err := os.WriteFile(filepath.Join(p.copy.Root, workcopy.StateFile), part.plan.PriorState, 0o600); err != nil {
+			return nil, fmt.Errorf("replacing the state: %w", err)
+		}
+		args = append(args, "-refresh=false")
+	}
+	diags, err := p.process(ctx, args, nil)
+	if err != nil || diags.HasErrors() {
+		return diags, err
+	}
+	data, plan, err := p.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if plan == nil {
+		return nil, errors.New("reading the plan: there is none")
+	}
+	result.Applyable = plan.Applyable
+	result.Changes = describedChanges(plan.ResourceChanges, part.plan.ResourceChanges)
+	known := p.mergeOutputs(result.Outputs, plan)
+	result.Plan, err = p.store(data, known)
+	return nil, err
+}
+
+// describedChanges returns the changes as the first plan describes them. It knows what is moved and imported.
+func describedChanges(changes, first []*tfjson.ResourceChange) []*tfjson.ResourceChange {
+	type key struct{ address, deposed string }
+	byKey := map[key]*tfjson.ResourceChange{}
+	for _, change := range first {
+		byKey[key{change.Address, change.DeposedKey}] = change
+	}
+	changes = visibleChanges(changes)
+	for i, change := range changes {
+		if same := byKey[key{change.Address, change.DeposedKey}]; same != nil && slices.Equal(same.Change.Actions, change.Change.Actions) {
+			changes[i] = same
+		}
+	}
+	return changes
+}
+
+// mergeOutputs adds the outputs that will be computed to those of the first plan, and returns those
+// that are known without.
+func (p *planning) mergeOutputs(outputs map[string]cty.Value, plan *planfile.Plan) map[string]cty.Value {
+	known := map[string]cty.Value{}
+	for name, value := range p.outputs(plan) {
+		switch {
+		case plan.Outputs[name] != nil:
+			outputs[name] = value
+		case isWhollyKnown(outputs[name]):
+			known[name] = outputs[name]
+		}
+	}
+	return known
+}

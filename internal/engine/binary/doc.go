@@ -1,0 +1,35 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package binary plans and applies component instances with the terraform or tofu binary.
+//
+// There is one process for a plan and one for an apply. Only if the number of instances of something is not known
+// yet, a second one plans what doesn't depend on it; of a destroy plan, a second one refreshes and a third one plans. Everything else that a component
+// needs is done without the binary: the module is read from its source, init's work is shared by all
+// components, planned outputs are read from the plan file and final ones from the state.
+//
+// The module of a component is the root module of a working copy (package workcopy), so that state and
+// addresses are those of plain terraform.
+//
+// # Directories
+//
+// All files are below the working directory given to [New]:
+//
+//	engine.json     what the binary said about its version
+//	init/           the directory in which providers were installed, for all components
+//	schemas/        schemas of providers (package schemacache), unless Options.SchemaDir is another place
+//	valid/HASH      a module with this content is valid
+//	data/HASH/      what init would have left behind for one module
+//	written/NAME/   files that the module of one component instance has written below its directory
+//	runs/NAME/      the run of one component instance; removed when it succeeded
+//
+// Rules:
+//
+//	T1. A run's directory is locked by the program that uses it. One that is not locked and has the
+//	    record of an apply belongs to a program that was killed: see [Engine.Recover].
+//	T2. State is written to a run's directory before the process starts, and the directory outlives
+//	    the process until the caller has the newest state.
+//	T3. All files may hold secrets. Only their owner can read them.
+//	T4. The directory of an apply is only removed if the caller has its state, or if the state in it is the one that the apply
+//	    began with and no process of the engine uses it.
+package binary

@@ -1,0 +1,52 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// planEvents are what a plan tells, applyEvents what an apply tells: it would repeat the plan first.
+var (
+	planEvents = map[string]bool{
+		runner.EventPlannedChange: true, runner.EventResourceDrift: true,
+		runner.EventRefreshStart: true, runner.EventRefreshComplete: true,
+		runner.EventApplyStart: true, runner.EventApplyProgress: true,
+		runner.EventApplyComplete: true, runner.EventApplyErrored: true,
+		runner.EventEphemeralStart: true, runner.EventEphemeralComplete: true,
+	}
+	applyEvents = map[string]bool{
+		runner.EventRefreshStart: true, runner.EventRefreshComplete: true,
+		runner.EventApplyStart: true, runner.EventApplyProgress: true,
+		runner.EventApplyComplete: true, runner.EventApplyErrored: true,
+		runner.EventProvisionStart: true, runner.EventProvisionProgress: true,
+		runner.EventProvisionComplete: true, runner.EventProvisionErrored: true,
+		runner.EventEphemeralStart: true, runner.EventEphemeralComplete: true,
+	}
+)
+
+// progress converts an event; ok is false if it is not for users.
+func progress(ev runner.Event, wanted map[string]bool) (out engine.Event, ok bool) {
+	if !wanted[ev.Type] {
+		return out, false
+	}
+	out = engine.Event{
+		Type:    engine.EventType(ev.Type),
+		Message: workcopy.RestoreReferences(ev.Message),
+		Raw:     ev.Raw,
+	}
+	switch {
+	case ev.Change != nil:
+		out.Resource, out.Action = ev.Change.Resource.Addr, ev.Change.Action
+	case ev.Hook != nil:
+		out.Resource, out.Action = ev.Hook.Resource.Addr, ev.Hook.Action
+		out.IDKey, out.IDValue = ev.Hook.IDKey, ev.Hook.IDValue
+		out.Elapsed = time.Duration(ev.Hook.ElapsedSeconds * float64(time.Second))
+	}
+	return out, !isGeneratedAddress(out.Resource)
+}

@@ -1,0 +1,303 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/filelock"
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// PrepareRequest says for what providers have to be installed.
+type PrepareRequest struct {
+	// Modules are the directories of the components' modules.
+	Modules []string
+
+	// Requirements are the version constraints of the stack's own configuration.
+	Requirements map[stackaddrs.Provider][]string
+
+	// Ranges are where the stack's own configuration requires providers, for diagnostics.
+	Ranges map[stackaddrs.Provider]hcl.Range
+
+	// Upgrade ignores which versions are locked.
+	Upgrade bool
+
+	// ReadOnlyLock makes it an error if the stack's provider lock file would have other versions than it has.
+	ReadOnlyLock bool
+
+	// Locked is called with the changes to the versions in the lock file when it was written. May be nil.
+	Locked func([]LockChange)
+}
+
+// installRecord is what is remembered about an installation, so that it isn't repeated.
+type installRecord struct {
+	Requirements string `json:"requirements"` // hash
+	Lock         string `json:"lock"`         // hash
+
+	// LacksChecksums is set if the lock file was not to be changed and does not have the checksums of all that is installed.
+	LacksChecksums bool `json:"lacks_checksums,omitempty"`
+}
+
+// installedProvider is a provider in the installation directory.
+type installedProvider struct {
+	path   string // HOST/NAMESPACE/TYPE/VERSION/PLATFORM
+	target string // absolute
+}
+
+// source returns the provider's address as the engine writes it.
+func (p installedProvider) source() string {
+	return strings.Join(strings.Split(filepath.ToSlash(p.path), "/")[:3], "/")
+}
+
+// Prepare installs the providers that the whole stack needs, and writes the stack's provider lock file.
+// It starts no process if nothing has changed since it was last called.
+//
+// Entries of the lock file that nothing requires are removed from it, as init does.
+func (e *Engine) Prepare(ctx context.Context, req PrepareRequest) hcl.Diagnostics {
+	requirements := map[stackaddrs.Provider][]string{}
+	merge := func(more map[stackaddrs.Provider][]string) {
+		for provider, constraints := range more {
+			if !provider.IsBuiltin() {
+				requirements[provider] = append(requirements[provider], constraints...)
+			}
+		}
+	}
+	merge(req.Requirements)
+	for _, dir := range req.Modules {
+		tree, _ := e.modules.Load(dir) //nolint:errcheck // Module reports the diagnostics
+		if tree != nil {
+			merge(tree.Module.Requirements)
+		}
+	}
+	if len(requirements) == 0 {
+		entries, err := e.lockEntries()
+		if err != nil || len(entries) == 0 {
+			return nil // Locks reports the error
+		}
+	}
+	unlock, err := e.lockInstallation(ctx)
+	if err != nil {
+		return hcl.Diagnostics{failed("Providers cannot be installed", err)}
+	}
+	defer unlock()
+	return e.install(ctx, requirements, req)
+}
+
+// lockInstallation keeps other programs from installing at the same time.
+func (e *Engine) lockInstallation(ctx context.Context) (unlock func(), err error) {
+	file, err := os.OpenFile(e.absolute("init.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		locked, err := filelock.TryLock(file)
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		if locked {
+			return func() { _ = file.Close() }, nil //nolint:errcheck // nothing was written
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), file.Close())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (e *Engine) install(ctx context.Context, requirements map[stackaddrs.Provider][]string, req PrepareRequest) hcl.Diagnostics {
+	root := e.syntheticRoot(requirements)
+	hash := hashOf(append(root, e.info.Name+e.info.Version...))
+	lock, err := e.readLock()
+	if err != nil {
+		return hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+	}
+	if !req.Upgrade && e.upToDate(installRecord{Requirements: hash, Lock: hashOf(lock), LacksChecksums: req.ReadOnlyLock}) {
+		return nil
+	}
+	e.log.InfoContext(ctx, "installing providers", "required", len(requirements), "upgrade", req.Upgrade)
+	e.working("Installing providers")
+	newLock, diags := e.runInit(ctx, root, lock, req)
+	if diags.HasErrors() {
+		return diags
+	}
+	changes, err := e.lockChanges(lock, newLock)
+	switch {
+	case err != nil:
+		return diags.Append(failed("Unreadable provider lock file", err))
+	case req.ReadOnlyLock && len(changes) > 0:
+		return diags.Append(lockOutOfDate(changes))
+	case req.ReadOnlyLock:
+	case string(newLock) != string(lock):
+		if err := writeLock(e.lockPath(), newLock); err != nil {
+			return diags.Append(failed("Provider lock file cannot be written", err))
+		}
+		if req.Locked != nil && len(changes) > 0 {
+			req.Locked(changes)
+		}
+	}
+	done := installRecord{Requirements: hash, Lock: hashOf(newLock)}
+	if req.ReadOnlyLock && string(newLock) != string(lock) {
+		done.Lock, done.LacksChecksums = hashOf(lock), true
+	}
+	record, err := json.Marshal(done)
+	if err == nil {
+		err = writeFile(e.absolute("init", "installed.json"), record)
+	}
+	if err != nil {
+		return diags.Append(failed("Providers cannot be installed", err))
+	}
+	e.mu.Lock()
+	e.mu.data = map[string]*onceValue[string]{}
+	e.mu.schemas = &onceValue[*providerSchemas]{}
+	e.mu.binaries = map[stackaddrs.Provider]string{}
+	e.mu.Unlock()
+	return diags
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// upToDate reports whether what is wanted was done. Checksums may be lacking if they are in what is wanted.
+func (e *Engine) upToDate(want installRecord) bool {
+	data, err := os.ReadFile(e.absolute("init", "installed.json"))
+	if err != nil {
+		return false
+	}
+	var record installRecord
+	if json.Unmarshal(data, &record) != nil || record.LacksChecksums && !want.LacksChecksums {
+		return false
+	}
+	if record.Requirements != want.Requirements || record.Lock != want.Lock {
+		return false
+	}
+	locks, err := e.Locks()
+	if err != nil {
+		return false
+	}
+	installed, err := e.installed()
+	return err == nil && len(installed) == len(locks)
+}
+
+// syntheticRoot returns the configuration of a module that needs all the providers.
+func (e *Engine) syntheticRoot(requirements map[stackaddrs.Provider][]string) []byte {
+	required := map[string]any{}
+	for i, provider := range slices.SortedFunc(maps.Keys(requirements), stackaddrs.Provider.Compare) {
+		constraints := slices.Clone(requirements[provider])
+		slices.Sort(constraints)
+		constraints = slices.Compact(constraints)
+		entry := map[string]any{"source": e.providerSource(provider)}
+		if len(constraints) > 0 {
+			entry["version"] = strings.Join(constraints, ", ")
+		}
+		required[fmt.Sprintf("p%d", i)] = entry
+	}
+	root, err := json.Marshal(map[string]any{"terraform": map[string]any{"required_providers": required}})
+	if err != nil {
+		panic("encoding provider requirements: " + err.Error())
+	}
+	return root
+}
+
+// runInit installs into the init directory and returns the resulting lock file.
+func (e *Engine) runInit(ctx context.Context, root, lock []byte, req PrepareRequest) ([]byte, hcl.Diagnostics) {
+	dir := e.absolute("init")
+	lockFile := filepath.Join(dir, lockFileName)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "main.tf.json"), root, 0o600)
+	}
+	if err == nil {
+		err = os.Remove(lockFile)
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil && len(lock) > 0 {
+		err = os.WriteFile(lockFile, lock, 0o600)
+	}
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Providers cannot be installed", err)}
+	}
+	args := []string{"-chdir=" + dir, "init", "-backend=false", "-input=false", "-no-color"}
+	if req.Upgrade {
+		args = append(args, "-upgrade")
+	}
+	stdout, stderr, err := e.command(ctx, e.stackDir, e.installEnv(), args...)
+	if hung, ok := errors.AsType[*runner.HungError](err); ok {
+		return nil, hcl.Diagnostics{failed("Providers cannot be installed", hung)}
+	}
+	if err != nil {
+		return nil, e.initFailed(stdout, stderr, err, req)
+	}
+	newLock, err := os.ReadFile(lockFile)
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // providers in development are not locked
+		return nil, hcl.Diagnostics{failed("Providers cannot be installed", err)}
+	}
+	return newLock, nil
+}
+
+// installEnv makes the binary use the installation directory, whatever the user's environment says.
+func (e *Engine) installEnv() map[string]string {
+	return map[string]string{"TF_DATA_DIR": e.absolute("init", ".terraform")}
+}
+
+// unframe removes the frame that the engine draws around messages.
+func unframe(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		line = strings.TrimPrefix(strings.TrimPrefix(line, "│"), " ")
+		if line != "╷" && line != "╵" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// installed lists the locked providers that are in the installation directory, sorted.
+func (e *Engine) installed() ([]installedProvider, error) {
+	entries, err := e.lockEntries()
+	if err != nil {
+		return nil, err
+	}
+	var installed []installedProvider
+	for _, entry := range entries {
+		path := filepath.Join(filepath.FromSlash(entry.source), entry.version)
+		dir := e.absolute("init", ".terraform", "providers", path)
+		platforms, err := os.ReadDir(dir)
+		if err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			return nil, fmt.Errorf("looking for installed providers: %w", err)
+		}
+		for _, platform := range platforms {
+			target := filepath.Join(dir, platform.Name())
+			// A link may lead into a cache that was removed; tofu leaves a lock file there.
+			if stat, err := os.Stat(target); err != nil || !stat.IsDir() {
+				continue
+			}
+			installed = append(installed, installedProvider{filepath.Join(path, platform.Name()), target})
+		}
+	}
+	return installed, nil
+}

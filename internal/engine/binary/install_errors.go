@@ -1,0 +1,124 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// RequirementRanges returns where the stacks of a configuration require providers: the first place of each.
+func RequirementRanges(config *stackconfig.Config) map[stackaddrs.Provider]hcl.Range {
+	ranges := map[stackaddrs.Provider]hcl.Range{}
+	config.Walk(func(stack *stackconfig.Stack) {
+		if stack.RequiredProviders == nil {
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(stack.RequiredProviders.Providers)) {
+			required := stack.RequiredProviders.Providers[name]
+			if _, known := ranges[required.Provider]; !known {
+				ranges[required.Provider] = required.Range
+			}
+		}
+	})
+	return ranges
+}
+
+// initFailed makes diagnostics of what the engine says about providers that it cannot install, one a provider, at the place that
+// requires it.
+func (e *Engine) initFailed(stdout, stderr []byte, failure error, req PrepareRequest) hcl.Diagnostics {
+	said := unframe(string(stderr))
+	if said == "" {
+		said = unframe(lastLines(string(stdout), 20))
+	}
+	var diags hcl.Diagnostics
+	for _, problem := range problems(said) {
+		subject := e.requirementOf(problem, req.Ranges)
+		if subject == nil && !strings.Contains(problem, "provider ") {
+			diags = nil // it is about something else
+			break
+		}
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Provider cannot be installed",
+			Detail:   fmt.Sprintf("%s init: %s\n\n%s", e.info.Name, terse(problem), installAdvice(problem, subject != nil)),
+			Subject:  subject,
+		})
+	}
+	if len(diags) > 0 {
+		return diags
+	}
+	return hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "Providers cannot be installed",
+		Detail: fmt.Sprintf("%s init failed: %s.\n\n%s\n\nCheck the source and version of the provider in required_providers, and that its registry or "+
+			"mirror can be reached with your CLI configuration. To choose other versions than those in %s, run cairn init -upgrade.",
+			e.info.Name, failure, terse(said), lockFileName),
+	}}
+}
+
+// installAdvice says what to do about a problem with a provider. One that the stack does not require, a module does.
+func installAdvice(problem string, ofStack bool) string {
+	where := "here"
+	if !ofStack {
+		where = "in required_providers of the module"
+	}
+	if strings.Contains(problem, "no available releases match") || strings.Contains(problem, "locked provider") {
+		return fmt.Sprintf("Change the version that is required %s. To choose another one than %s has, run cairn init -upgrade.", where, lockFileName)
+	}
+	return fmt.Sprintf("Check the source and the version %s, and that the registry or mirror can be reached with your CLI configuration.", where)
+}
+
+// problems splits what the engine says into its errors, without headings, without warnings, and without advice to run other commands
+// of the engine: these know nothing of the stack.
+func problems(said string) []string {
+	var all []string
+	var lines []string
+	inError := false
+	end := func() {
+		if text := strings.TrimSpace(strings.Join(lines, "\n")); text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+		lines = nil
+	}
+	for paragraph := range strings.SplitSeq(said, "\n\n") {
+		paragraph = strings.Trim(paragraph, "\n")
+		switch {
+		case strings.HasPrefix(paragraph, "Error: "):
+			end()
+			inError = true
+		case strings.HasPrefix(paragraph, "Warning: "), strings.HasPrefix(paragraph, "There are some problems with the CLI configuration"):
+			end()
+			inError = false
+		case !inError, strings.Contains(paragraph, "run the following command:"):
+		case strings.HasPrefix(paragraph, " "): // a list
+			lines = append(lines, paragraph)
+		default:
+			lines = append(lines, strings.ReplaceAll(paragraph, "\n", " "))
+		}
+	}
+	end()
+	return all
+}
+
+// requirementOf returns where the stack requires the provider that a problem is about, or nil.
+func (e *Engine) requirementOf(problem string, ranges map[stackaddrs.Provider]hcl.Range) *hcl.Range {
+	words := strings.FieldsFunc(problem, func(r rune) bool { return strings.ContainsRune(" \n\"'`,;()", r) })
+	for _, word := range words {
+		word = strings.TrimRight(word, ":.")
+		for provider, rng := range ranges {
+			if word == e.providerSource(provider) || word == provider.String() {
+				return &rng
+			}
+		}
+	}
+	return nil
+}

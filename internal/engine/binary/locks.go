@@ -1,0 +1,234 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
+	tfaddr "github.com/hashicorp/terraform-registry-address"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/safehcl"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+const lockFileName = workcopy.LockFile
+
+// tofuRegistry is where tofu finds providers whose source doesn't name a host.
+const tofuRegistry = "registry.opentofu.org"
+
+// lockEntry is a provider in the lock file, by its address as the engine knows it.
+type lockEntry struct{ source, version string }
+
+func (e *Engine) lockPath() string { return filepath.Join(e.stackDir, lockFileName) }
+
+// readLock returns the content of the stack's lock file, empty if there is none.
+func (e *Engine) readLock() ([]byte, error) {
+	data, err := os.ReadFile(e.lockPath())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// writeLock writes the lock file, which others may read: it belongs into version control.
+func writeLock(name string, data []byte) error {
+	if err := writeFile(name, data); err != nil {
+		return err
+	}
+	return os.Chmod(name, 0o644) //nolint:gosec // not secret
+}
+
+// Locks returns the versions in the stack's provider lock file.
+func (e *Engine) Locks() (map[stackaddrs.Provider]string, error) {
+	entries, err := e.lockEntries()
+	if err != nil {
+		return nil, err
+	}
+	locks := make(map[stackaddrs.Provider]string, len(entries))
+	for _, entry := range entries {
+		provider, err := e.parseProvider(entry.source)
+		if err != nil {
+			return nil, err
+		}
+		locks[provider] = entry.version
+	}
+	return locks, nil
+}
+
+// lockEntries returns the entries of the lock file, sorted by source.
+func (e *Engine) lockEntries() ([]lockEntry, error) {
+	data, err := e.readLock()
+	if err != nil {
+		return nil, err
+	}
+	return parseLock(data)
+}
+
+// parseLock returns the entries of a lock file, sorted by source.
+func parseLock(data []byte) ([]lockEntry, error) {
+	file, diags := safehcl.ParseConfig(data, lockFileName, hcl.InitialPos)
+	if diags.HasErrors() {
+		return nil, fmt.Errorf("provider lock file: %w", diags)
+	}
+	var content struct {
+		Providers []struct {
+			Source  string   `hcl:"source,label"`
+			Version string   `hcl:"version"`
+			Rest    hcl.Body `hcl:",remain"`
+		} `hcl:"provider,block"`
+		Rest hcl.Body `hcl:",remain"`
+	}
+	if diags := gohcl.DecodeBody(file.Body, nil, &content); diags.HasErrors() {
+		return nil, fmt.Errorf("provider lock file: %w", diags)
+	}
+	var entries []lockEntry
+	for _, provider := range content.Providers {
+		entries = append(entries, lockEntry{provider.Source, provider.Version})
+	}
+	slices.SortFunc(entries, func(a, b lockEntry) int { return strings.Compare(a.source, b.source) })
+	return entries, nil
+}
+
+// LockChange is a difference between what the lock file says of a provider and what it has said before.
+type LockChange struct {
+	Provider      stackaddrs.Provider
+	Before, After string // versions; empty where there is no entry
+}
+
+// lockChanges compares the versions in two lock files. The result is sorted by provider.
+func (e *Engine) lockChanges(before, after []byte) ([]LockChange, error) {
+	changes := map[stackaddrs.Provider]LockChange{}
+	collect := func(data []byte, set func(*LockChange, string)) error {
+		entries, err := parseLock(data)
+		for _, entry := range entries {
+			provider, parseErr := e.parseProvider(entry.source)
+			if parseErr != nil {
+				return parseErr
+			}
+			change := changes[provider]
+			change.Provider = provider
+			set(&change, entry.version)
+			changes[provider] = change
+		}
+		return err
+	}
+	err := errors.Join(
+		collect(before, func(c *LockChange, version string) { c.Before = version }),
+		collect(after, func(c *LockChange, version string) { c.After = version }),
+	)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(changes, func(_ stackaddrs.Provider, c LockChange) bool { return c.Before == c.After })
+	return slices.SortedFunc(maps.Values(changes), func(a, b LockChange) int { return a.Provider.Compare(b.Provider) }), nil
+}
+
+// lockOutOfDate says what would have to change in a lock file that must not.
+func lockOutOfDate(changes []LockChange) *hcl.Diagnostic {
+	var details []string
+	for _, c := range changes {
+		switch {
+		case c.Before == "":
+			details = append(details, fmt.Sprintf("provider %s is required and not in it (version %s would be chosen)", c.Provider, c.After))
+		case c.After == "":
+			details = append(details, fmt.Sprintf("provider %s %s is in it and not required", c.Provider, c.Before))
+		default:
+			details = append(details, fmt.Sprintf("provider %s is in it with version %s, and %s would be chosen", c.Provider, c.Before, c.After))
+		}
+	}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Provider lock file out of date",
+		Detail: fmt.Sprintf("%s is not to be changed, and does not fit what the stack requires: %s. Run \"cairn init\" where it may be changed, and commit the file.",
+			lockFileName, strings.Join(details, "; ")),
+	}
+}
+
+// providerSource returns the source argument with which the engine finds a provider.
+func (e *Engine) providerSource(provider stackaddrs.Provider) string {
+	if provider.Hostname == string(tfaddr.DefaultProviderRegistryHost) {
+		return provider.Namespace + "/" + provider.Type // each engine has its own default registry
+	}
+	return provider.String()
+}
+
+// parseProvider parses an address in the form that the engine writes.
+func (e *Engine) parseProvider(source string) (stackaddrs.Provider, error) {
+	parts := strings.Split(source, "/")
+	if len(parts) != 3 {
+		return stackaddrs.Provider{}, fmt.Errorf("provider lock file: %q is no provider address", source)
+	}
+	if e.info.Name == toolchain.Tofu && parts[0] == tofuRegistry {
+		parts[0] = string(tfaddr.DefaultProviderRegistryHost)
+	}
+	return stackaddrs.Provider{Hostname: parts[0], Namespace: parts[1], Type: parts[2]}, nil
+}
+
+// lockFor returns the lock file for a module, having checked that what it needs is installed. Providers that are
+// assigned to it may be needed by its state only.
+//
+// It is the one of the installation, which also has the checksums of packages for this platform.
+func (e *Engine) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]engine.ProviderConfig) ([]byte, hcl.Diagnostics) {
+	var needed []stackaddrs.Provider
+	for provider := range tree.Module.Requirements {
+		if !provider.IsBuiltin() {
+			needed = append(needed, provider)
+		}
+	}
+	fromStack := false
+	for _, config := range assigned {
+		fromStack = fromStack || !config.Provider.IsBuiltin()
+	}
+	if len(needed) == 0 && !fromStack {
+		return nil, nil
+	}
+	slices.SortFunc(needed, stackaddrs.Provider.Compare)
+	available, err := e.available()
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+	}
+	for _, provider := range needed {
+		if !available[provider] {
+			return nil, hcl.Diagnostics{{
+				Severity: hcl.DiagError,
+				Summary:  "Provider not installed",
+				Detail:   fmt.Sprintf("Provider %s is not installed. Run cairn init.", provider),
+			}}
+		}
+	}
+	lock, err := os.ReadFile(e.absolute("init", lockFileName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // providers in development are not locked
+		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+	}
+	return lock, nil
+}
+
+// available reports which providers are locked and installed.
+func (e *Engine) available() (map[stackaddrs.Provider]bool, error) {
+	installed, err := e.installed()
+	if err != nil {
+		return nil, err
+	}
+	available := map[stackaddrs.Provider]bool{}
+	for _, one := range installed {
+		provider, err := e.parseProvider(one.source())
+		if err != nil {
+			return nil, err
+		}
+		available[provider] = true
+	}
+	return available, nil
+}

@@ -1,0 +1,71 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+)
+
+// FuzzLocks reads provider lock files. What is read names each provider by three
+// parts, and the entries that the versions come from are sorted.
+func FuzzLocks(f *testing.F) {
+	const entry = "provider \"registry.terraform.io/hashicorp/null\" {\n  version     = \"3.2.4\"\n  constraints = \"~> 3.0\"\n  hashes = [\n    \"h1:x\",\n  ]\n}\n"
+	for _, seed := range []string{
+		"", "# Comment\n" + entry, entry + entry, "provider \"a/b\" {\n  version = \"1.0.0\"\n}\n", "provider \"a/b/c\" {\n  version = 1\n}\n",
+		"provider \"a/b/c\" {\n  version = null\n}\n", "provider \"a/b/c\" {\n  version = [\"1\"]\n}\n", "provider \"a/b/c\" {}\n",
+		"provider {\n  version = x.y\n}\n", "provider \"registry.opentofu.org/a/b\" {\n  version = \"${1 + 1}\"\n}\n", "\xff", "provider \"", "x = {",
+	} {
+		f.Add([]byte(seed), true)
+	}
+	f.Fuzz(func(t *testing.T, src []byte, tofu bool) {
+		e := &Engine{stackDir: t.TempDir()}
+		if tofu {
+			e.info.Name = toolchain.Tofu
+		}
+		if err := os.WriteFile(e.lockPath(), src, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		locks, err := e.Locks()
+		if err != nil {
+			if err.Error() == "" || locks != nil {
+				t.Errorf("Locks() = %v, %q", locks, err)
+			}
+			return
+		}
+		entries, err := e.lockEntries()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(locks) > len(entries) || !slices.IsSortedFunc(entries, func(a, b lockEntry) int { return compareSources(a.source, b.source) }) {
+			t.Errorf("Locks() = %v, entries = %v", locks, entries)
+		}
+		for _, entry := range entries {
+			provider, err := e.parseProvider(entry.source)
+			if _, ok := locks[provider]; err != nil || !ok {
+				t.Errorf("%q is missing in %v: %v", entry.source, locks, err)
+			}
+		}
+	})
+}
+
+func compareSources(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func TestNestedLockFile(t *testing.T) {
+	if _, err := parseLock([]byte("\nx = " + strings.Repeat("[", 100_000))); err == nil || !strings.Contains(err.Error(), lockFileName+":2") {
+		t.Errorf("got %v, want an error at line 2", err)
+	}
+}

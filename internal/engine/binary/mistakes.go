@@ -1,0 +1,122 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+)
+
+// mistakes are the diagnostics about a tree from several runs, each once.
+type mistakes struct {
+	diags  hcl.Diagnostics
+	faulty map[*module.Directory]bool // with errors
+
+	tree  *module.Tree
+	files map[string]*module.Directory // by the name in ranges
+	known map[mistake]bool
+}
+
+// mistake identifies what is the same whichever module the engine was run for.
+type mistake struct{ file, at, summary, detail string }
+
+func newMistakes(tree *module.Tree) *mistakes {
+	m := &mistakes{tree: tree, faulty: maps.Clone(tree.Faulty), files: map[string]*module.Directory{}, known: map[mistake]bool{}}
+	for _, dir := range tree.Directories() {
+		for _, file := range dir.Files {
+			m.files[file.Display] = dir
+		}
+	}
+	return m
+}
+
+// add adds what another run has found.
+func (m *mistakes) add(diags hcl.Diagnostics) {
+	for _, diag := range diags {
+		id := identifyMistake(diag)
+		if m.known[id] {
+			continue
+		}
+		m.known[id] = true
+		m.diags = m.diags.Append(diag)
+		if diag.Severity != hcl.DiagError || diag.Subject == nil {
+			continue
+		}
+		if dir := m.files[diag.Subject.Filename]; dir != nil {
+			m.faulty[dir] = true
+		}
+	}
+}
+
+// addWhole is add for the tree as it is. What the engine only says because it could not load a called module is left out: that
+// this does not require the provider whose configuration is passed to it. Where it is so, it is found again beside the stand-ins.
+func (m *mistakes) addWhole(diags hcl.Diagnostics) {
+	isMismatch := func(diag *hcl.Diagnostic) bool { return diag.Summary == "Provider type mismatch" }
+	m.add(slices.DeleteFunc(slices.Clone(diags), isMismatch))
+	if m.toReplace() == 0 {
+		m.add(diags)
+	}
+}
+
+// toReplace counts the modules below the root that need a stand-in.
+func (m *mistakes) toReplace() int {
+	count := len(m.faulty) + len(m.tree.Missing)
+	if m.faulty[m.tree.Root] {
+		count--
+	}
+	return count
+}
+
+// ownModule is how the engine names the module that a mistake is in, which depends on where it was run.
+var ownModule = regexp.MustCompile(`\bthe root module\b|\bthis module\b|\bmodule\.[\w-]+(\.module\.[\w-]+)*`)
+
+func identifyMistake(diag *hcl.Diagnostic) mistake {
+	id := mistake{summary: diag.Summary, detail: ownModule.ReplaceAllString(diag.Detail, "")}
+	if diag.Subject != nil {
+		id.file, id.at = diag.Subject.Filename, diag.Subject.String()
+	}
+	return id
+}
+
+// asCalled returns the errors in a module that was validated on its own, as far as they are errors also where it is called.
+func asCalled(diags hcl.Diagnostics) hcl.Diagnostics {
+	var called hcl.Diagnostics
+	for _, diag := range diags {
+		if diag.Severity != hcl.DiagError || diag.Summary == "Output refers to sensitive values" { // a rule for roots
+			continue
+		}
+		diag := *diag // the remembered one belongs to all callers
+		diag.Detail = strings.ReplaceAll(diag.Detail, "the root module", "this module")
+		called = called.Append(&diag)
+	}
+	return called
+}
+
+// besideStandIns returns the errors in a tree with stand-ins, as far as they are errors also without them. Stand-ins have no resources
+// that could be imported.
+func besideStandIns(diags hcl.Diagnostics) hcl.Diagnostics {
+	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool {
+		return diag.Severity != hcl.DiagError || diag.Summary == "Configuration for import target does not exist"
+	})
+}
+
+// isEphemeralOutput reports whether a mistake is that an output is ephemeral. That is one in a component's module, as [Engine.Module]
+// reports, and none in a module that is called.
+func isEphemeralOutput(root *module.Directory, diag *hcl.Diagnostic) bool {
+	if diag.Subject == nil {
+		return false
+	}
+	for _, output := range root.Outputs {
+		if output.Ephemeral && *diag.Subject == output.Range {
+			return true
+		}
+	}
+	return false
+}

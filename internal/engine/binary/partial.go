@@ -1,0 +1,284 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// partial is what could be planned of a module in which the number of instances of some blocks is not
+// known, and what could not.
+type partial struct {
+	plan    *planfile.Plan // ended with errors about these blocks, and has everything else
+	links   *module.Links
+	tree    *module.Tree
+	unknown map[module.Place]bool // the blocks
+	imports map[module.Place]bool // those of them of which only is unknown what to import
+
+	planned map[instanceGroup]bool
+	stored  []stackaddrs.ResourceInstance // resources in the state, without keys
+	modules []stackaddrs.ModuleInstance   // sorted
+}
+
+// instanceGroup is all instances of a resource, or of a called module, in one instance of its module.
+type instanceGroup struct {
+	module stackaddrs.ModuleInstance
+	block  string // address in the module
+}
+
+func (g instanceGroup) String() string {
+	if g.module.IsRoot() {
+		return g.block
+	}
+	return g.module.String() + "." + g.block
+}
+
+func groupOf(resource stackaddrs.ResourceInstance) instanceGroup {
+	return instanceGroup{resource.Module, resource.Resource.String()}
+}
+
+// groupOfChange is groupOf for the address of a change.
+func groupOfChange(change *tfjson.ResourceChange) (instanceGroup, error) {
+	resource, err := stackaddrs.ParsePartialResourceInstance(change.Address)
+	return groupOf(resource), err
+}
+
+// newPartial reads a plan that ended with these errors. Returns nil if one is about something else than blocks of the module.
+func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (*partial, error) {
+	p := &partial{
+		plan: plan, tree: tree, links: module.NewLinks(tree),
+		unknown: map[module.Place]bool{}, imports: map[module.Place]bool{}, planned: map[instanceGroup]bool{},
+	}
+	prior, err := tfstate.Parse(plan.PriorState)
+	if err != nil {
+		return nil, fmt.Errorf("in a plan: %w", err)
+	}
+	p.stored = prior.Resources()
+	seen := map[stackaddrs.ModuleInstance]bool{}
+	for _, change := range visibleChanges(plan.ResourceChanges) {
+		group, err := groupOfChange(change)
+		if err != nil {
+			return nil, fmt.Errorf("in a plan: %w", err)
+		}
+		p.planned[group] = true
+		for module := group.module; !module.IsRoot(); module, _, _ = module.Parent() {
+			seen[module] = true
+		}
+	}
+	p.modules = slices.SortedFunc(maps.Keys(seen), stackaddrs.ModuleInstance.Compare)
+	for _, diag := range diags {
+		if diag.Severity != hcl.DiagError {
+			continue
+		}
+		places := p.candidates(diag.Subject)
+		if len(places) == 0 {
+			places = p.imported(diag.Subject)
+		}
+		if len(places) == 0 {
+			return nil, nil
+		}
+		for _, place := range places {
+			p.unknown[place] = true
+		}
+	}
+	p.links.Block(slices.Collect(maps.Keys(p.unknown)))
+	return p, nil
+}
+
+// candidates returns the blocks that an error can be about. If several module calls lead to the file with
+// it, those are ruled out where all instances were planned.
+func (p *partial) candidates(at *hcl.Range) []module.Place {
+	if at == nil {
+		return nil
+	}
+	places := p.links.At(*at)
+	missing := slices.DeleteFunc(slices.Clone(places), func(place module.Place) bool {
+		if place.Block.Kind != "resource" {
+			return false
+		}
+		return !slices.ContainsFunc(p.moduleInstances(place.Node), func(instance stackaddrs.ModuleInstance) bool {
+			return !p.planned[instanceGroup{instance, place.Block.Address()}]
+		})
+	})
+	if len(missing) > 0 {
+		return missing
+	}
+	return places
+}
+
+// imported returns the resources with an import that an error is about.
+func (p *partial) imported(at *hcl.Range) []module.Place {
+	if at == nil {
+		return nil
+	}
+	places := p.links.ImportedAt(*at)
+	for _, place := range places {
+		p.imports[place] = true
+	}
+	return places
+}
+
+// moduleInstances returns the known instances of a called module. One with [*] in it stands
+// for those not known.
+func (p *partial) moduleInstances(node *module.Node) []stackaddrs.ModuleInstance {
+	if node == nil {
+		return []stackaddrs.ModuleInstance{stackaddrs.RootModuleInstance}
+	}
+	call := p.links.Call(node)
+	var instances []stackaddrs.ModuleInstance
+	for _, parent := range p.moduleInstances(node.Parent()) {
+		if call.Block != nil && call.Block.Repeated() {
+			instances = append(instances, p.repeated(call, parent, node.Name())...)
+		} else {
+			instances = append(instances, parent.Child(node.Name(), stackaddrs.NoKey))
+		}
+	}
+	return instances
+}
+
+func (p *partial) repeated(at module.Place, parent stackaddrs.ModuleInstance, name string) []stackaddrs.ModuleInstance {
+	var known []stackaddrs.ModuleInstance
+	for _, instance := range p.modules {
+		caller, call, _ := instance.Parent()
+		if caller == parent && call.Name == name && call.Key != stackaddrs.NoKey {
+			known = append(known, instance)
+		}
+	}
+	if len(known) == 0 || p.links.Blocked(at) {
+		return []stackaddrs.ModuleInstance{parent.Child(name, stackaddrs.WildcardKey)}
+	}
+	return known
+}
+
+// deferred returns what could not be planned, sorted by address.
+func (p *partial) deferred() []engine.DeferredChange {
+	var changes []engine.DeferredChange
+	for _, place := range p.links.Places() {
+		if !p.links.Blocked(place) || place.Block.Kind == "ephemeral" && !p.unknown[place] {
+			continue
+		}
+		if place.Block.Kind == "module" && (!p.unknown[place] || p.hasResources(place)) {
+			continue // its resources tell
+		}
+		for _, instance := range p.moduleInstances(place.Node) {
+			group := instanceGroup{instance, place.Block.Address()}
+			if !p.planned[group] {
+				changes = append(changes, engine.DeferredChange{Reason: p.reason(place), Change: p.describe(place, group)})
+			}
+		}
+	}
+	slices.SortFunc(changes, func(a, b engine.DeferredChange) int { return cmp.Compare(a.Change.Address, b.Change.Address) })
+	return changes
+}
+
+// hasResources tells whether there are resources in the called module, or in those that it calls.
+func (p *partial) hasResources(call module.Place) bool {
+	return slices.ContainsFunc(p.links.Places(), func(place module.Place) bool {
+		return place.Block.Kind != "module" && place.Block.Kind != "ephemeral" &&
+			slices.ContainsFunc(place.Path(), func(node *module.Node) bool { return p.links.Call(node) == call })
+	})
+}
+
+func (p *partial) reason(place module.Place) string {
+	if p.imports[place] {
+		return reasonConfig
+	}
+	if p.unknown[place] || slices.ContainsFunc(place.Path(), func(node *module.Node) bool { return p.unknown[p.links.Call(node)] }) {
+		return reasonInstanceCount
+	}
+	return reasonPrerequisite
+}
+
+// describe says what little is known of a change that could not be planned.
+func (p *partial) describe(place module.Place, group instanceGroup) *tfjson.ResourceChange {
+	block := place.Block
+	change := &tfjson.ResourceChange{Address: group.String(), ModuleAddress: group.module.String()}
+	if block.Repeated() {
+		change.Address += "[*]"
+	}
+	if block.Kind == "module" {
+		change.ModuleAddress = change.Address
+		return change
+	}
+	dir := p.tree.Root
+	if place.Node != nil {
+		dir = place.Node.Directory
+	}
+	provider, _ := dir.Provider(block.ProviderName)
+	change.Type, change.Name, change.ProviderName = block.Type, block.Name, provider.String()
+	change.Mode = tfjson.ManagedResourceMode
+	action := tfjson.ActionCreate
+	switch {
+	case block.Kind == "data":
+		change.Mode, action = tfjson.DataResourceMode, tfjson.ActionRead
+	case block.Kind == "ephemeral":
+		change.Mode, action = tfjson.ResourceMode("ephemeral"), tfjson.ActionRead
+	case !block.Repeated() && slices.ContainsFunc(p.stored, func(r stackaddrs.ResourceInstance) bool { return groupOf(r) == group }):
+		action = tfjson.ActionUpdate
+	}
+	change.Change = &tfjson.Change{
+		Actions: tfjson.Actions{action}, AfterUnknown: map[string]any{}, BeforeSensitive: false, AfterSensitive: map[string]any{},
+	}
+	if p.imports[place] { // what else changes cannot be told before the object is known
+		change.Change.Importing = &tfjson.Importing{Unknown: true}
+	}
+	return change
+}
+
+// isStored tells whether there is something of a managed resource in the state.
+func (p *partial) isStored(change *tfjson.ResourceChange) bool {
+	return change.Mode == tfjson.ManagedResourceMode && slices.ContainsFunc(p.stored, func(r stackaddrs.ResourceInstance) bool {
+		return r.Resource == stackaddrs.Resource{Mode: stackaddrs.ManagedResource, Type: change.Type, Name: change.Name}
+	})
+}
+
+// hasChanges tells whether applying what could be planned would do anything.
+func (p *partial) hasChanges() bool {
+	return slices.ContainsFunc(visibleChanges(p.plan.ResourceChanges), func(change *tfjson.ResourceChange) bool {
+		return !change.Change.Actions.NoOp()
+	})
+}
+
+// targets returns the addresses of all that could be planned, sorted: a second plan with these targets
+// has the same changes.
+func (p *partial) targets() []string {
+	targets := map[string]bool{}
+	for _, change := range p.plan.ResourceChanges {
+		if group, err := groupOfChange(change); err == nil { // as newPartial has seen
+			targets[group.String()] = true
+		}
+	}
+	// Targets bring along what they depend on, but not outputs that depend on nothing else than what
+	// has no changes: data sources that were read, and resources without instances.
+	read := map[instanceGroup]bool{}
+	for _, resource := range p.stored {
+		if resource.Resource.Mode == stackaddrs.DataResource {
+			read[groupOf(resource)] = true
+		}
+	}
+	for _, place := range p.links.Places() {
+		if p.links.Blocked(place) || place.Block.Kind == "module" || place.Block.Kind == "ephemeral" {
+			continue
+		}
+		for _, instance := range p.moduleInstances(place.Node) {
+			group := instanceGroup{instance, place.Block.Address()}
+			if !instance.HasWildcard() && (read[group] || place.Block.Repeated()) {
+				targets[group.String()] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(targets))
+}

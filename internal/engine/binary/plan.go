@@ -1,0 +1,417 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// Plan implements [engine.Engine].
+func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+	tree, diags := e.modules.Load(req.ModuleDir)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	prior, err := tfstate.Parse(req.PriorState)
+	if err != nil {
+		return nil, diags.Append(failed("Component cannot be planned", err))
+	}
+	if mustDefer(tree, req) {
+		return deferredPlan(tree, req, prior), diags
+	}
+	p := &planning{
+		engine: e, tree: tree, req: req, prior: numbered(prior), report: unrepeated(req.Progress),
+		hidden: newSecrets(tree, req.Inputs, req.Providers, prior),
+	}
+	result, moreDiags, err := p.plan(ctx)
+	if err != nil {
+		moreDiags = moreDiags.Append(failed("Component cannot be planned", err))
+	}
+	if result != nil {
+		moreDiags = p.hidden.diagnostics(moreDiags, nil, result.Changes, result.Drift)
+	} else {
+		moreDiags = p.hidden.diagnostics(moreDiags, nil)
+	}
+	if req.DeferAll {
+		result = deferChanges(result, moreDiags)
+	}
+	diags = diags.Extend(moreDiags)
+	return result, diags
+}
+
+// planning is one run of the plan command.
+type planning struct {
+	engine *Engine
+	tree   *module.Tree
+	req    *engine.PlanRequest
+	layout *workcopy.Layout
+	hash   string
+	prior  *tfstate.Document // numbered
+	dir    *runDir
+	spec   *workcopy.Spec // of the copy
+	copy   *workcopy.Copy
+	hidden *secrets
+	report func(engine.Event)
+}
+
+func (p *planning) plan(ctx context.Context) (_ *engine.PlanResult, _ hcl.Diagnostics, err error) {
+	e, tree, req := p.engine, p.tree, p.req
+	if p.layout, p.hash, err = e.layOut(tree, req.Inputs); err != nil {
+		return nil, nil, err
+	}
+	if p.dir, err = e.newRunDir(req.Component.String()); err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, p.keepFiles(), p.dir.remove()) }()
+
+	lock, diags := e.lockFor(tree, req.Providers)
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	blockTypes, diags := e.blockTypes(ctx, req.Providers)
+	if diags.HasErrors() {
+		return nil, diags, nil
+	}
+	p.spec = &workcopy.Spec{
+		Dir:        p.dir.file(treeDir),
+		Tree:       tree,
+		Layout:     p.layout,
+		Timestamp:  req.Timestamp,
+		State:      p.prior.Bytes(),
+		Lock:       lock,
+		Inputs:     req.Inputs,
+		Providers:  req.Providers,
+		BlockTypes: blockTypes,
+	}
+	p.copy, err = workcopy.Build(p.spec)
+	var unknownBlocks *workcopy.UnknownBlocksError
+	if errors.As(err, &unknownBlocks) {
+		return deferredPlan(tree, req, p.prior), nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := p.copy.RestoreFiles(e.writtenDir(req.Component.String())); err != nil {
+		return nil, nil, err
+	}
+	return p.run(ctx)
+}
+
+// keepFiles keeps what data sources have written, for the apply and for the next plan.
+func (p *planning) keepFiles() error {
+	if p.copy == nil {
+		return nil
+	}
+	return p.copy.KeepFiles(p.engine.writtenDir(p.req.Component.String()))
+}
+
+// writtenDir is where files are kept that the module of a component instance has written below its own directory.
+func (e *Engine) writtenDir(component string) string { return e.absolute("written", slug(component)) }
+
+func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
+	diags, err := p.process(ctx, p.args(), p.report)
+	if err != nil {
+		return nil, nil, err
+	}
+	if onlyUnknownInstances(diags) {
+		return p.deferInstances(ctx, diags)
+	}
+	return p.conclude(ctx, diags)
+}
+
+// process runs the plan command.
+func (p *planning) process(ctx context.Context, args []string, report func(engine.Event)) (hcl.Diagnostics, error) {
+	dataDir, err := p.engine.dataDir(p.tree)
+	if err != nil {
+		return nil, err
+	}
+	// The process would create a file that others may read.
+	if err := os.WriteFile(p.dir.file(planFileName), nil, 0o600); err != nil {
+		return nil, err
+	}
+	process, err := startWithVariables(p.copy, runner.Command{
+		Path:   p.engine.binary,
+		Args:   append([]string{"-chdir=" + p.copy.Root, "plan"}, args...),
+		Dir:    p.engine.stackDir,
+		Env:    p.engine.env(map[string]string{"TF_DATA_DIR": dataDir}),
+		RunDir: p.dir.path,
+
+		Disposable: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := process.Wait(ctx, func(ev runner.Event) {
+		if out, ok := progress(ev, planEvents); ok && report != nil {
+			report(p.hidden.event(out))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	diags := p.copy.Diagnostics(outcome.Diagnostics)
+	explainCrashes(diags, outcome)
+	explainLacks(diags, p.engine.info)
+	p.engine.log.InfoContext(ctx, "engine process ended", "command", "plan", "run", filepath.Base(p.dir.path), "exit_code", outcome.ExitCode)
+	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
+		diags = diags.Append(p.engine.died("Component cannot be planned", outcome))
+	}
+	return diags, nil
+}
+
+// startWithVariables starts a process that reads the values of variables of a working copy.
+func startWithVariables(copied *workcopy.Copy, command runner.Command) (*runner.Process, error) {
+	piped, err := copied.ShareVariables()
+	if err != nil {
+		return nil, err
+	}
+	command.Piped = piped
+	return runner.Start(command)
+}
+
+// conclude turns what a process has left behind into a result.
+func (p *planning) conclude(ctx context.Context, diags hcl.Diagnostics) (*engine.PlanResult, hcl.Diagnostics, error) {
+	addRemedies(diags)
+	result, err := p.result(ctx, diags.HasErrors())
+	return result, diags, err
+}
+
+// commonArgs are the arguments of every plan command.
+func (p *planning) commonArgs() []string {
+	return []string{
+		"-json", "-input=false", "-lock=false",
+		"-out=" + p.dir.file(planFileName),
+		"-var-file=" + workcopy.VariablesFile,
+	}
+}
+
+func (p *planning) args() []string {
+	args := p.commonArgs()
+	switch p.req.Mode {
+	case engine.Destroy:
+		args = append(args, "-destroy")
+	case engine.RefreshOnly:
+		args = append(args, "-refresh-only")
+	}
+	if p.skipsRefresh() {
+		args = append(args, "-refresh=false")
+	}
+	for _, address := range p.req.Replace {
+		args = append(args, "-replace="+address)
+	}
+	return args
+}
+
+func (p *planning) skipsRefresh() bool {
+	return p.req.SkipRefresh || p.unknownProviders() && p.req.Mode != engine.RefreshOnly
+}
+
+// unknownProviders tells whether a provider configuration is not wholly known. Nothing can be read
+// with it then.
+func (p *planning) unknownProviders() bool {
+	return slices.ContainsFunc(p.copy.Shape.Providers, func(leaf workcopy.ProviderLeaf) bool { return leaf.Unknown })
+}
+
+// result reads what the process has planned. After errors there may be no plan.
+func (p *planning) result(ctx context.Context, errored bool) (*engine.PlanResult, error) {
+	data, plan, err := p.read(ctx)
+	if err != nil || plan == nil && errored {
+		return nil, err
+	}
+	if plan == nil {
+		return nil, errors.New("reading the plan: there is none")
+	}
+	result, err := p.describe(plan)
+	if err != nil {
+		return nil, err
+	}
+	result.Applyable, result.Complete = plan.Applyable && !errored, plan.Complete && !errored
+	if errored {
+		return result, nil
+	}
+	result.Plan, err = p.store(data, nil)
+	return result, err
+}
+
+// read reads the plan file. The plan is nil if the process has written none.
+func (p *planning) read(ctx context.Context) ([]byte, *planfile.Plan, error) {
+	data, err := os.ReadFile(p.dir.file(planFileName))
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the plan: %w", err)
+	}
+	if len(data) == 0 {
+		return nil, nil, nil
+	}
+	plan, err := p.engine.readPlan(ctx, data)
+	return data, plan, err
+}
+
+// describe returns what a plan says.
+func (p *planning) describe(plan *planfile.Plan) (*engine.PlanResult, error) {
+	refreshed, err := tfstate.Parse(plan.PriorState)
+	if err == nil {
+		refreshed, err = cleanState(refreshed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the refreshed state: %w", err)
+	}
+	checks := p.hidden.checks(plannedChecks(plan.Checks))
+	if p.req.Mode != engine.Destroy { // such a plan checks nothing
+		if refreshed, err = refreshed.WithChecks(checks); err != nil {
+			return nil, err
+		}
+	}
+	return &engine.PlanResult{
+		Outputs:        p.outputs(plan),
+		Changes:        visibleChanges(plan.ResourceChanges),
+		Drift:          visibleChanges(plan.ResourceDrift),
+		Checks:         checks,
+		RefreshedState: refreshed.Bytes(),
+	}, nil
+}
+
+func (p *planning) outputs(plan *planfile.Plan) map[string]cty.Value {
+	outputs := make(map[string]cty.Value, len(p.tree.Module.Outputs))
+	for name, declared := range p.tree.Module.Outputs {
+		value, sensitive := cty.DynamicVal, declared.Sensitive
+		if change := plan.Outputs[name]; change != nil {
+			value, sensitive = change.After, sensitive || change.Sensitive
+		}
+		outputs[name] = markOutput(value, sensitive)
+	}
+	return outputs
+}
+
+// visibleChanges returns the changes without those of generated objects, sorted by address.
+func visibleChanges(changes []*tfjson.ResourceChange) []*tfjson.ResourceChange {
+	var visible []*tfjson.ResourceChange
+	for _, change := range changes {
+		if !isGeneratedAddress(change.Address) {
+			visible = append(visible, change)
+		}
+	}
+	slices.SortStableFunc(visible, func(a, b *tfjson.ResourceChange) int {
+		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.DeposedKey, b.DeposedKey))
+	})
+	return visible
+}
+
+// store packs the plan with what has to be known to apply it. A plan of only a part of the module comes with
+// the outputs that are known even so.
+func (p *planning) store(file []byte, known map[string]cty.Value) ([]byte, error) {
+	var err error
+	stored := storedPlan{file: file, meta: planMeta{
+		Version:    containerVersion,
+		Engine:     p.engine.info,
+		Component:  p.req.Component.String(),
+		Mode:       p.req.Mode.String(),
+		ModuleHash: p.hash,
+		Timestamp:  p.req.Timestamp,
+		Prior:      p.prior.Identity(),
+		Shape:      p.copy.Shape,
+		Inputs:     map[string][]byte{},
+		Partial:    known != nil,
+	}}
+	if stored.meta.Outputs, err = encodeOutputs(known); err != nil {
+		return nil, err
+	}
+	for name, value := range p.req.Inputs {
+		if p.tree.Module.Variables[name].Ephemeral {
+			continue
+		}
+		if stored.meta.Inputs[name], err = encodeInput(value); err != nil {
+			return nil, fmt.Errorf("storing input %q: %w", name, err)
+		}
+	}
+	return stored.encode()
+}
+
+// layOut looks at the files of a module. The hash changes with their content.
+func (e *Engine) layOut(tree *module.Tree, inputs map[string]cty.Value) (*workcopy.Layout, string, error) {
+	layout, err := workcopy.NewLayout(tree, inputs, e.workDir)
+	if err != nil {
+		return nil, "", err
+	}
+	fingerprint, err := layout.Fingerprint()
+	if err != nil {
+		return nil, "", err
+	}
+	e.mu.Lock()
+	known := e.mu.hashes[tree.Root.Path]
+	e.mu.Unlock()
+	if known.fingerprint == fingerprint {
+		return layout, known.hash, nil
+	}
+	hash, err := layout.Hash()
+	if err != nil {
+		return nil, "", err
+	}
+	e.mu.Lock()
+	e.mu.hashes[tree.Root.Path] = fingerprintedHash{fingerprint, hash}
+	e.mu.Unlock()
+	return layout, hash, nil
+}
+
+// died says that a process ended without saying why.
+func (e *Engine) died(summary string, outcome *runner.Result) *hcl.Diagnostic {
+	detail := fmt.Sprintf("%s ended unexpectedly with exit code %d.", e.info.Name, outcome.ExitCode)
+	if outcome.Outcome == runner.OutcomeDied {
+		detail = e.info.Name + " was killed, or crashed."
+		if outcome.Interrupted {
+			detail = e.info.Name + " was interrupted and has ended at once."
+		}
+	}
+	if tail := lastLines(outcome.Stderr, 20); tail != "" {
+		detail += " Its last words were:\n\n" + tail
+	}
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail}
+}
+
+func lastLines(text string, count int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return terse(strings.Join(lines[max(0, len(lines)-count):], "\n"))
+}
+
+// terse returns what is shown of what the engine says: of much, the beginning and the end. A single line may be endless.
+func terse(text string) string {
+	const end = 2 << 10 // bytes
+	if len(text) <= 2*end {
+		return text
+	}
+	return strings.ToValidUTF8(text[:end], "") + "\n[… left out …]\n" + strings.ToValidUTF8(text[len(text)-end:], "")
+}
+
+// addRemedies says what users can do about errors that only occur because the whole stack is planned at once.
+func addRemedies(diags hcl.Diagnostics) {
+	for _, diag := range diags {
+		if !isUnknownInstances(diag) {
+			continue
+		}
+		diag.Detail += "\n\nIn a stack, such values come from components that are not applied yet. Let the number of instances depend on values " +
+			"that the configuration gives, or apply the stack in two steps: first without what depends on these values."
+	}
+}
+
+// absolute returns a path that is relative to the working directory of the engine.
+func (e *Engine) absolute(parts ...string) string {
+	return filepath.Join(append([]string{e.workDir}, parts...)...)
+}

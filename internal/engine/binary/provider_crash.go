@@ -1,0 +1,39 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"regexp"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+)
+
+// crashSummaries are what the engine says when the process of a provider is gone.
+var crashSummaries = map[string]bool{
+	"Plugin did not respond": true,
+	"Request cancelled":      true,
+}
+
+// panicLine is how a Go program begins to explain that it has crashed.
+var panicLine = regexp.MustCompile(`(?m)^(?:panic|fatal error): .*$`)
+
+// explainCrashes adds to the diagnostics of a crashed provider what to do about
+// it, and the provider's last words if it left any.
+func explainCrashes(diags hcl.Diagnostics, outcome *runner.Result) {
+	if outcome.Interrupted {
+		return // its provider was asked to stop
+	}
+	for _, diag := range diags {
+		if !crashSummaries[diag.Summary] {
+			continue
+		}
+		diag.Detail += "\n\nThe provider has crashed. That is a mistake in the provider, not in the configuration. " +
+			"If it happens again, select another version with \"cairn init -upgrade\" or report it to the provider's authors."
+		if words := panicLine.FindString(outcome.Stderr + "\n" + outcome.Text); words != "" {
+			diag.Detail += "\n\nIts last words were: " + words
+		}
+	}
+}

@@ -1,0 +1,50 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+)
+
+// provisionerOutputs tells for each resource instance whether all that its provisioners wrote was shown. The engine
+// keeps back what comes from a provisioner with a sensitive or ephemeral argument, but not in the message of its failure.
+type provisionerOutputs map[string]bool
+
+// event notes what is said of a provisioner.
+func (o provisionerOutputs) event(ev runner.Event) {
+	if ev.Hook == nil {
+		return
+	}
+	address := ev.Hook.Resource.Addr
+	switch ev.Type {
+	case runner.EventProvisionStart:
+		o[address] = false // until it shows something: with the argument quiet, not even the command
+	case runner.EventProvisionProgress:
+		o[address] = !strings.Contains(ev.Message, "(output suppressed due to ")
+	}
+}
+
+// exitStatus is how a command ended, in the message about its failure.
+var exitStatus = regexp.MustCompile(`': (exit status \d+|signal: [a-z ]+)\. Output: `)
+
+// hide removes what was kept back, command and output, from messages.
+func (o provisionerOutputs) hide(diags hcl.Diagnostics) {
+	for _, diag := range diags {
+		reported, ok := diag.Extra.(*workcopy.Reported)
+		if !ok || !strings.HasSuffix(diag.Summary, "provisioner error") || o[reported.Address] {
+			continue
+		}
+		how := ""
+		if match := exitStatus.FindStringSubmatch(diag.Detail); match != nil {
+			how = ": " + match[1]
+		}
+		diag.Detail = "The command has failed" + how + ". Command and output are not shown, since the provisioner has sensitive or ephemeral arguments, or is quiet."
+	}
+}

@@ -1,0 +1,121 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// report is what is to be said of an apply whose state is saved.
+type report struct {
+	Component   string             `json:"component"`
+	Mode        engine.Mode        `json:"mode"`
+	Doubts      []string           `json:"doubts,omitempty"`
+	Seen        bool               `json:"seen,omitempty"` // the doubts were shown
+	Diagnostics []storedDiagnostic `json:"diagnostics"`
+}
+
+// storedDiagnostic is what matters of a diagnostic when the configuration may have changed.
+type storedDiagnostic struct {
+	Severity hcl.DiagnosticSeverity `json:"severity"`
+	Summary  string                 `json:"summary"`
+	Detail   string                 `json:"detail"`
+	Subject  *hcl.Range             `json:"subject,omitempty"`
+}
+
+func storedDiagnostics(diags hcl.Diagnostics) []storedDiagnostic {
+	stored := make([]storedDiagnostic, len(diags))
+	for i, diag := range diags {
+		stored[i] = storedDiagnostic{diag.Severity, diag.Summary, diag.Detail, diag.Subject}
+	}
+	return stored
+}
+
+// retire writes a report into the directory, after which nobody takes it for something to recover, and makes room for the next run
+// of the component.
+func (d *runDir) retire(r report) error {
+	if err := d.writeReport(r); err != nil {
+		return err
+	}
+	return errors.Join(d.reduce(), d.makeRoom())
+}
+
+func (d *runDir) writeReport(r report) error {
+	data, err := json.Marshal(r)
+	if err == nil {
+		err = writeFile(d.file(reportFile), data)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping what is to be said of an apply: %w", err)
+	}
+	return nil
+}
+
+// evidence are the files that stay in a directory with a report. In others there are secrets, and the caller has the state.
+var evidence = []string{lockFile, applyFile, reportFile, runner.EventsFile, runner.StderrFile}
+
+// reduce removes all but the evidence, also what was being written when a program was killed.
+func (d *runDir) reduce() error {
+	entries, err := os.ReadDir(d.path)
+	for _, entry := range entries {
+		if !slices.Contains(evidence, entry.Name()) {
+			err = errors.Join(err, os.RemoveAll(d.file(entry.Name())))
+		}
+	}
+	return err
+}
+
+var retiredName = regexp.MustCompile(regexp.QuoteMeta(retiredSuffix) + `[0-9]*$`)
+
+func isRetired(path string) bool { return retiredName.MatchString(path) }
+
+// makeRoom gives the directory another name.
+func (d *runDir) makeRoom() error {
+	for attempt := 1; ; attempt++ {
+		path := d.path + retiredSuffix
+		if attempt > 1 {
+			path += fmt.Sprint(attempt)
+		}
+		if _, err := os.Lstat(path); err == nil {
+			continue
+		}
+		if err := os.Rename(d.path, path); err != nil {
+			return fmt.Errorf("keeping what is to be said of an apply: %w", err)
+		}
+		d.path = path
+		return nil
+	}
+}
+
+// readReport returns what is to be said of the apply in a directory that was retired, nil for another one.
+func (d *runDir) readReport() (*Recovered, error) {
+	data, err := os.ReadFile(d.file(reportFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var r report
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("reading what is to be said of an apply: %w", err)
+	}
+	said := &Recovered{Component: r.Component, Mode: r.Mode, Saved: true, Doubts: r.Doubts, Seen: r.Seen, dir: d}
+	for _, diag := range r.Diagnostics {
+		said.Diagnostics = said.Diagnostics.Append(&hcl.Diagnostic{
+			Severity: diag.Severity, Summary: diag.Summary, Detail: diag.Detail, Subject: diag.Subject,
+		})
+	}
+	return said, nil
+}

@@ -1,0 +1,407 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
+	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/safehcl"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// providerSchemas has the schemas of all installed providers.
+type providerSchemas struct {
+	configs map[stackaddrs.Provider]*tfjson.SchemaBlock
+	entries map[string]*schemacache.Entry // by source, as the engine writes it
+
+	mu struct {
+		sync.Mutex
+		types map[[2]string]*tfjson.Schema // by source and name in the entry; nil if there is none
+	}
+}
+
+// ProviderConfigSpec implements [engine.Engine].
+func (e *Engine) ProviderConfigSpec(ctx context.Context, provider stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
+	if provider.IsBuiltin() {
+		return hcldec.ObjectSpec{}, nil
+	}
+	schemas, err := e.schemas(ctx)
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Provider schemas cannot be read", err)}
+	}
+	block, ok := schemas.configs[provider]
+	if !ok {
+		return nil, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Provider not installed",
+			Detail:   fmt.Sprintf("Provider %s is not installed. Run cairn init.", provider),
+		}}
+	}
+	return blockSpec(block), nil
+}
+
+// schemas returns the schemas of all installed providers. The binary is asked once for each package of a provider.
+func (e *Engine) schemas(ctx context.Context) (*providerSchemas, error) {
+	e.mu.Lock()
+	once := e.mu.schemas
+	e.mu.Unlock()
+	schemas, err := once.get(func() (*providerSchemas, error) { return e.loadSchemas(ctx) })
+	if err != nil { // may work the next time
+		e.mu.Lock()
+		if e.mu.schemas == once {
+			e.mu.schemas = &onceValue[*providerSchemas]{}
+		}
+		e.mu.Unlock()
+	}
+	return schemas, err
+}
+
+func (e *Engine) loadSchemas(ctx context.Context) (*providerSchemas, error) {
+	installed, err := e.installed()
+	if err != nil {
+		return nil, err
+	}
+	schemas := &providerSchemas{configs: map[stackaddrs.Provider]*tfjson.SchemaBlock{}, entries: map[string]*schemacache.Entry{}}
+	schemas.mu.types = map[[2]string]*tfjson.Schema{}
+	hashes := e.packageHashes(installed)
+	var missing []installedProvider
+	for _, one := range installed {
+		cache, key := e.schemasOf(hashes[one.path])
+		entry := cache.Load(key)
+		e.log.DebugContext(ctx, "schemas of a provider", "package", one.path, "key", key, "kept", entry != nil)
+		if entry == nil {
+			missing = append(missing, one)
+			continue
+		}
+		if err := schemas.add(e, one.source(), entry); err != nil {
+			return nil, err
+		}
+	}
+	if len(missing) == 0 {
+		return schemas, nil
+	}
+	e.working("Reading schemas of " + describeProviders(missing))
+	asked, err := e.askSchemas(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range missing {
+		cache, key := e.schemasOf(hashes[one.path])
+		entry, err := cache.Store(key, asked[one.source()])
+		if entry == nil {
+			return nil, fmt.Errorf("storing provider schemas: %w", err)
+		}
+		if err := schemas.add(e, one.source(), entry); err != nil { // that it was not stored costs time, no more
+			return nil, err
+		}
+	}
+	return schemas, nil
+}
+
+func describeProviders(providers []installedProvider) string {
+	names := make([]string, len(providers))
+	for i, p := range providers {
+		names[i] = p.source() + " " + filepath.Base(filepath.Dir(p.path))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (s *providerSchemas) add(e *Engine, source string, entry *schemacache.Entry) error {
+	provider, err := e.parseProvider(source)
+	if err != nil {
+		return err
+	}
+	config, err := entry.Config()
+	if err != nil {
+		return fmt.Errorf("reading a provider schema: %w", err)
+	}
+	block := &tfjson.SchemaBlock{}
+	if len(config) > 0 {
+		if err := json.Unmarshal(config, block); err != nil {
+			return fmt.Errorf("reading a provider schema: %w", err)
+		}
+	}
+	s.configs[provider], s.entries[source] = block, entry
+	return nil
+}
+
+// schemasOf returns where the schemas of a package are kept. What they look like is the engine's matter.
+func (e *Engine) schemasOf(packageHash string) (cache schemacache.Cache, key string) {
+	if packageHash == "" {
+		return schemacache.Cache{}, ""
+	}
+	return e.schemaCache, hashOf([]byte(packageHash + "\x00" + e.info.Name + "\x00" + e.info.Version))[:40]
+}
+
+// askSchemas runs the binary, which starts the providers. The results are by source.
+//
+// Each schema is kept on its own: those of all resource types of a large provider take seconds to decode.
+func (e *Engine) askSchemas(ctx context.Context, providers []installedProvider) (_ map[string]schemacache.Schemas, err error) {
+	dir, err := e.newRunDir("provider schemas")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, dir.remove()) }()
+	data, err := e.schemaModule(dir.path, providers)
+	if err != nil {
+		return nil, fmt.Errorf("asking %s for provider schemas: %w", e.info.Name, err)
+	}
+	stdout, stderr, err := e.command(ctx, e.stackDir, map[string]string{"TF_DATA_DIR": data}, "-chdir="+dir.path, "providers", "schema", "-json")
+	if err != nil {
+		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, terse(unframe(string(stderr))))
+	}
+	var out struct {
+		Schemas map[string]struct {
+			Provider struct {
+				Block json.RawMessage `json:"block"`
+			} `json:"provider"`
+			Resources map[string]json.RawMessage `json:"resource_schemas"`
+			Data      map[string]json.RawMessage `json:"data_source_schemas"`
+		} `json:"provider_schemas"`
+	}
+	if err := json.Unmarshal(stdout, &out); err != nil {
+		return nil, fmt.Errorf("reading provider schemas: %w", err)
+	}
+	all := make(map[string]schemacache.Schemas, len(providers))
+	for source, schema := range out.Schemas {
+		types := make(map[string]json.RawMessage, len(schema.Resources)+len(schema.Data))
+		for name, one := range schema.Resources {
+			types[typeName(tfjson.ManagedResourceMode, name)] = one
+		}
+		for name, one := range schema.Data {
+			types[typeName(tfjson.DataResourceMode, name)] = one
+		}
+		all[source] = schemacache.Schemas{Config: schema.Provider.Block, Types: types}
+	}
+	return all, nil
+}
+
+func typeName(mode tfjson.ResourceMode, name string) string { return string(mode) + "/" + name }
+
+// schemaModule makes a directory the module that needs just these providers, and returns the data directory to go with it.
+func (e *Engine) schemaModule(dir string, providers []installedProvider) (data string, err error) {
+	lock, err := os.ReadFile(e.absolute("init", lockFileName))
+	if err != nil {
+		return "", err
+	}
+	if diags := safehcl.Check(lock, lockFileName, hcl.InitialPos); diags.HasErrors() {
+		return "", diags
+	}
+	file, diags := hclwrite.ParseConfig(lock, lockFileName, hcl.InitialPos)
+	if diags.HasErrors() {
+		return "", diags
+	}
+	required := map[string]any{}
+	for i, provider := range providers {
+		required[fmt.Sprintf("p%d", i)] = map[string]any{"source": provider.source()}
+	}
+	for _, block := range file.Body().Blocks() {
+		wanted := func(p installedProvider) bool { return slices.Equal(block.Labels(), []string{p.source()}) }
+		if !slices.ContainsFunc(providers, wanted) {
+			file.Body().RemoveBlock(block)
+		}
+	}
+	root, err := json.Marshal(map[string]any{"terraform": map[string]any{"required_providers": required}})
+	if err != nil {
+		return "", err
+	}
+	data = filepath.Join(dir, "data")
+	return data, errors.Join(
+		os.WriteFile(filepath.Join(dir, "main.tf.json"), root, 0o600),
+		os.WriteFile(filepath.Join(dir, lockFileName), file.Bytes(), 0o600),
+		os.Mkdir(data, 0o700),
+		fillDataDir(data, []byte(`{"Modules":[{"Key":"","Source":"","Dir":"."}]}`), providers),
+	)
+}
+
+// ofType returns the schema of a resource type or data source, nil if there is none.
+func (s *providerSchemas) ofType(source string, mode tfjson.ResourceMode, name string) (*tfjson.Schema, error) {
+	entry := s.entries[source]
+	if entry == nil {
+		return nil, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := [2]string{source, typeName(mode, name)}
+	if schema, known := s.mu.types[key]; known {
+		return schema, nil
+	}
+	data, err := entry.Type(key[1])
+	if err != nil {
+		return nil, fmt.Errorf("reading a provider schema: %w", err)
+	}
+	var schema *tfjson.Schema
+	if data != nil {
+		schema = &tfjson.Schema{}
+		if err := json.Unmarshal(data, schema); err != nil {
+			return nil, fmt.Errorf("reading a provider schema: %w", err)
+		}
+	}
+	s.mu.types[key] = schema
+	return schema, nil
+}
+
+// readPlan decodes a plan file. What only schemas call sensitive is then known to be so.
+func (e *Engine) readPlan(ctx context.Context, data []byte) (*planfile.Plan, error) {
+	var schemaErr error
+	plan, err := planfile.Read(data, planfile.Options{
+		Schema: func(source string, mode tfjson.ResourceMode, name string) *tfjson.Schema {
+			if strings.HasPrefix(source, "terraform.io/builtin/") {
+				return nil // its values carry their types, and it has nothing sensitive of its own
+			}
+			schemas, err := e.schemas(ctx)
+			if err != nil {
+				schemaErr = err
+				return nil
+			}
+			schema, err := schemas.ofType(source, mode, name)
+			schemaErr = errors.Join(schemaErr, err)
+			return schema
+		},
+	})
+	return plan, errors.Join(err, schemaErr)
+}
+
+// blockTypes returns what package workcopy has to know of the providers' schemas.
+func (e *Engine) blockTypes(ctx context.Context, providers map[engine.ProviderSlot]engine.ProviderConfig) (workcopy.BlockTypes, hcl.Diagnostics) {
+	if !mayHaveBlocks(providers) {
+		return nil, nil
+	}
+	schemas, err := e.schemas(ctx)
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Provider schemas cannot be read", err)}
+	}
+	return func(provider stackaddrs.Provider) map[string]bool {
+		blocks := map[string]bool{}
+		if block := schemas.configs[provider]; block != nil {
+			for name := range block.NestedBlocks {
+				blocks[name] = true
+			}
+		}
+		return blocks
+	}, nil
+}
+
+func mayHaveBlocks(providers map[engine.ProviderSlot]engine.ProviderConfig) bool {
+	for _, config := range providers {
+		if config.Config == cty.NilVal || !config.Config.Type().IsObjectType() {
+			continue
+		}
+		for _, ty := range config.Config.Type().AttributeTypes() {
+			if !ty.IsPrimitiveType() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// blockSpec returns how a block is decoded. Shape of the result: an object with an attribute for each
+// argument and each type of nested block.
+func blockSpec(block *tfjson.SchemaBlock) hcldec.ObjectSpec {
+	spec := hcldec.ObjectSpec{}
+	for name, attr := range block.Attributes {
+		spec[name] = &hcldec.AttrSpec{Name: name, Type: attributeType(attr), Required: attr.Required}
+	}
+	for name, nested := range block.NestedBlocks {
+		spec[name] = nestedSpec(name, nested)
+	}
+	return spec
+}
+
+func attributeType(attr *tfjson.SchemaAttribute) cty.Type {
+	nested := attr.AttributeNestedType
+	if nested == nil {
+		return attr.AttributeType
+	}
+	types := make(map[string]cty.Type, len(nested.Attributes))
+	var optional []string
+	for name, attr := range nested.Attributes {
+		types[name] = attributeType(attr)
+		if !attr.Required {
+			optional = append(optional, name)
+		}
+	}
+	object := cty.ObjectWithOptionalAttrs(types, optional)
+	switch nested.NestingMode {
+	case tfjson.SchemaNestingModeList:
+		return cty.List(object)
+	case tfjson.SchemaNestingModeSet:
+		return cty.Set(object)
+	case tfjson.SchemaNestingModeMap:
+		return cty.Map(object)
+	default:
+		return object
+	}
+}
+
+func nestedSpec(name string, nested *tfjson.SchemaBlockType) hcldec.Spec {
+	content := blockSpec(nested.Block)
+	low, high := int(nested.MinItems), int(nested.MaxItems) //nolint:gosec // small numbers
+	// Collections need elements of one type. Where that is open, blocks become tuples and objects.
+	dynamic := hcldec.ImpliedType(content).HasDynamicTypes()
+	switch nested.NestingMode {
+	case tfjson.SchemaNestingModeList:
+		if dynamic {
+			return &hcldec.BlockTupleSpec{TypeName: name, Nested: content, MinItems: low, MaxItems: high}
+		}
+		return &hcldec.BlockListSpec{TypeName: name, Nested: content, MinItems: low, MaxItems: high}
+	case tfjson.SchemaNestingModeSet:
+		return &hcldec.BlockSetSpec{TypeName: name, Nested: content, MinItems: low, MaxItems: high}
+	case tfjson.SchemaNestingModeMap:
+		if dynamic {
+			return &hcldec.BlockObjectSpec{TypeName: name, LabelNames: []string{"key"}, Nested: content}
+		}
+		return &hcldec.BlockMapSpec{TypeName: name, LabelNames: []string{"key"}, Nested: content}
+	case tfjson.SchemaNestingModeGroup:
+		return &hcldec.DefaultSpec{
+			Primary: &hcldec.BlockSpec{TypeName: name, Nested: content},
+			Default: &hcldec.LiteralSpec{Value: emptyBlock(nested.Block)},
+		}
+	default:
+		return &hcldec.BlockSpec{TypeName: name, Nested: content, Required: low > 0}
+	}
+}
+
+// emptyBlock is the value of a block of which nothing is set.
+func emptyBlock(block *tfjson.SchemaBlock) cty.Value {
+	values := map[string]cty.Value{}
+	for name, attr := range block.Attributes {
+		values[name] = cty.NullVal(attributeType(attr).WithoutOptionalAttributesDeep())
+	}
+	for name, nested := range block.NestedBlocks {
+		element := hcldec.ImpliedType(blockSpec(nested.Block)).WithoutOptionalAttributesDeep()
+		switch nested.NestingMode {
+		case tfjson.SchemaNestingModeList:
+			values[name] = cty.ListValEmpty(element)
+		case tfjson.SchemaNestingModeSet:
+			values[name] = cty.SetValEmpty(element)
+		case tfjson.SchemaNestingModeMap:
+			values[name] = cty.MapValEmpty(element)
+		case tfjson.SchemaNestingModeGroup:
+			values[name] = emptyBlock(nested.Block)
+		default:
+			values[name] = cty.NullVal(element)
+		}
+	}
+	return cty.ObjectVal(values)
+}

@@ -1,0 +1,352 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/redact"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// What is said of a value that is not shown, in place of what it is.
+const (
+	sensitiveStatement = "has a sensitive value"
+	ephemeralStatement = "has an ephemeral value"
+)
+
+// secrets are the sensitive and ephemeral values of one component instance. They are hidden in all texts of the engine
+// and its providers (rule E4): the engine itself shows them in some messages, and a provider may repeat what it got.
+type secrets struct {
+	inputs map[string]cty.Value
+
+	// statements has what is said of a variable that some module of the tree declares sensitive or ephemeral.
+	statements map[string]string
+
+	given redact.Set // values that the engine was given
+
+	// stored is given, and what the state before calls sensitive. That takes time, and few texts have it.
+	stored func() *redact.Set
+}
+
+func newSecrets(tree *module.Tree, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior *tfstate.Document) *secrets {
+	s := &secrets{inputs: inputs, statements: map[string]string{}}
+	for _, dir := range tree.Directories() {
+		for name, variable := range dir.Variables {
+			switch {
+			case variable.Sensitive:
+				s.statements[name] = sensitiveStatement
+			case variable.Ephemeral:
+				s.statements[name] = ephemeralStatement
+			}
+		}
+	}
+	give := func(set *redact.Set) {
+		for name, value := range inputs {
+			if variable := tree.Root.Variables[name]; variable != nil && (variable.Sensitive || variable.Ephemeral) {
+				set.Add(value)
+			} else {
+				set.AddMarked(value)
+			}
+		}
+		for _, config := range providers {
+			set.AddMarked(config.Config)
+		}
+	}
+	give(&s.given)
+	s.stored = sync.OnceValue(func() *redact.Set {
+		set := &redact.Set{}
+		give(set)
+		addState(set, prior)
+		return set
+	})
+	return s
+}
+
+// recoveredSecrets are those of a run that another program has started: what it was given is not known.
+func recoveredSecrets(prior engine.State) *secrets {
+	return &secrets{stored: sync.OnceValue(func() *redact.Set {
+		set := &redact.Set{}
+		addStoredState(set, prior)
+		return set
+	})}
+}
+
+// event hides secrets in an event. Most events have only addresses and the id of an object in them.
+func (s *secrets) event(ev engine.Event) engine.Event {
+	set := &s.given
+	if strings.HasPrefix(string(ev.Type), "provision_") {
+		set = s.stored()
+	}
+	ev.Message = set.Text(ev.Message, ev.Resource)
+	ev.IDValue = set.Text(ev.IDValue)
+	if len(ev.Raw) > 0 && set.Text(string(ev.Raw)) != string(ev.Raw) {
+		ev.Raw = redactEvent(set, ev.Raw, ev.Resource)
+	}
+	return ev
+}
+
+// names are members of events that hold no values.
+var names = []string{
+	"@level", "@module", "@timestamp", "type", "resource", "previous_resource", "action", "reason", "id_key", "provisioner", "operation",
+}
+
+func redactEvent(set *redact.Set, raw json.RawMessage, address string) json.RawMessage {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var event map[string]any
+	if err := decoder.Decode(&event); err != nil {
+		return nil // it is written anew
+	}
+	var walk func(part any) any
+	walk = func(part any) any {
+		switch part := part.(type) {
+		case string:
+			return set.Text(part, address)
+		case map[string]any:
+			for name, member := range part {
+				if !slices.Contains(names, name) {
+					part[name] = walk(member)
+				}
+			}
+		case []any:
+			for i := range part {
+				part[i] = walk(part[i])
+			}
+		}
+		return part
+	}
+	walk(event)
+	redacted, err := json.Marshal(event)
+	if err != nil {
+		return nil
+	}
+	return redacted
+}
+
+// diagnostics returns diagnostics without secrets. Those that the given states and changes call sensitive are
+// hidden, too.
+func (s *secrets) diagnostics(diags hcl.Diagnostics, states []engine.State, changes ...[]*tfjson.ResourceChange) hcl.Diagnostics {
+	if len(diags) == 0 {
+		return diags
+	}
+	set := s.stored()
+	for _, state := range states {
+		addStoredState(set, state)
+	}
+	for _, list := range changes {
+		addChanges(set, list)
+	}
+	hidden := make(hcl.Diagnostics, len(diags))
+	for i, diag := range diags {
+		copied := *diag
+		reported, ok := diag.Extra.(*workcopy.Reported)
+		address := ""
+		if ok {
+			address = reported.Address
+			copied.Extra = s.reported(set, reported)
+		}
+		copied.Summary = set.Text(diag.Summary, address)
+		copied.Detail = set.Text(diag.Detail, address)
+		hidden[i] = &copied
+	}
+	return hidden
+}
+
+// reported hides what references stood for.
+func (s *secrets) reported(set *redact.Set, reported *workcopy.Reported) *workcopy.Reported {
+	copied := *reported
+	copied.Values = slices.Clone(reported.Values)
+	if s.statements == nil { // any variable may be sensitive
+		copied.Values = nil
+	}
+	for i := range copied.Values {
+		value := &copied.Values[i]
+		if statement := s.statement(value.Traversal); statement != "" {
+			value.Statement = statement
+		} else if set.Text(value.Statement) != value.Statement {
+			value.Statement = sensitiveStatement
+		}
+		value.Traversal = set.Text(value.Traversal)
+	}
+	return &copied
+}
+
+// statement returns what is said of a variable whose value is not to be shown, however short that is; "" for others.
+// While it evaluates the rule for a variable, terraform takes none for sensitive.
+func (s *secrets) statement(reference string) string {
+	traversal, diags := hclsyntax.ParseTraversalAbs([]byte(reference), "", hcl.InitialPos)
+	if diags.HasErrors() || traversal.RootName() != "var" || len(traversal) < 2 {
+		return ""
+	}
+	attr, ok := traversal[1].(hcl.TraverseAttr)
+	if !ok {
+		return ""
+	}
+	if statement := s.statements[attr.Name]; statement != "" {
+		return statement
+	}
+	value := s.inputs[attr.Name]
+	for _, step := range traversal[2:] {
+		if value == cty.NilVal || value.IsMarked() {
+			break
+		}
+		next, diags := step.TraversalStep(value)
+		if diags.HasErrors() {
+			return ""
+		}
+		value = next
+	}
+	switch {
+	case value == cty.NilVal:
+		return ""
+	case marks.Has(value, marks.Ephemeral):
+		return ephemeralStatement
+	case marks.Has(value, marks.Sensitive):
+		return sensitiveStatement
+	default:
+		return ""
+	}
+}
+
+// checks returns results of checks without secrets in their messages.
+func (s *secrets) checks(checks []tfjson.CheckResultStatic) []tfjson.CheckResultStatic {
+	hidden := slices.Clone(checks)
+	for i := range hidden {
+		hidden[i].Instances = slices.Clone(hidden[i].Instances)
+		for j := range hidden[i].Instances {
+			instance := &hidden[i].Instances[j]
+			instance.Problems = slices.Clone(instance.Problems)
+			for k := range instance.Problems {
+				instance.Problems[k].Message = s.stored().Text(instance.Problems[k].Message)
+			}
+		}
+	}
+	return hidden
+}
+
+// addStoredState is addState for a state that was not parsed.
+func addStoredState(set *redact.Set, state engine.State) {
+	if doc, err := tfstate.Parse(state); err == nil { // else who reads it for its content says so
+		addState(set, doc)
+	}
+}
+
+// addState adds what a state calls sensitive.
+func addState(set *redact.Set, state *tfstate.Document) {
+	objects, err := state.Objects()
+	if err != nil {
+		return
+	}
+	for _, object := range objects {
+		var paths [][]struct {
+			Value json.RawMessage `json:"value"`
+		}
+		if json.Unmarshal(object.SensitiveAttributes, &paths) != nil || len(paths) == 0 {
+			continue
+		}
+		attributes := decodeValue(object.Attributes)
+		for _, path := range paths {
+			part := attributes
+			for _, step := range path {
+				part = stepInto(part, decodeValue(step.Value))
+			}
+			addStrings(set, part)
+		}
+	}
+}
+
+func decodeValue(data []byte) any {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return nil
+	}
+	return value
+}
+
+// stepInto returns a part of a value in a state. Where a step leads nowhere, as into a set, that is the whole.
+func stepInto(value, step any) any {
+	if index, ok := step.(map[string]any); ok { // with its type
+		step = index["value"]
+	}
+	switch container := value.(type) {
+	case map[string]any:
+		if part, ok := container[fmt.Sprint(step)]; ok {
+			return part
+		}
+		if inner, ok := container["value"]; ok && container["type"] != nil { // of an attribute of any type
+			return stepInto(inner, step)
+		}
+	case []any:
+		number, ok := step.(json.Number)
+		if i, err := number.Int64(); ok && err == nil && i >= 0 && i < int64(len(container)) {
+			return container[i]
+		}
+	}
+	return value
+}
+
+// addChanges adds what planned changes call sensitive.
+func addChanges(set *redact.Set, changes []*tfjson.ResourceChange) {
+	for _, change := range changes {
+		if change.Change != nil {
+			addMasked(set, change.Change.Before, change.Change.BeforeSensitive)
+			addMasked(set, change.Change.After, change.Change.AfterSensitive)
+		}
+	}
+}
+
+// addMasked adds the parts of a value for which a mask is true.
+func addMasked(set *redact.Set, value, mask any) {
+	switch mask := mask.(type) {
+	case bool:
+		if mask {
+			addStrings(set, value)
+		}
+	case map[string]any:
+		if object, ok := value.(map[string]any); ok {
+			for name, inner := range mask {
+				addMasked(set, object[name], inner)
+			}
+		}
+	case []any:
+		list, ok := value.([]any)
+		for i, inner := range mask {
+			if ok && i < len(list) {
+				addMasked(set, list[i], inner)
+			}
+		}
+	}
+}
+
+func addStrings(set *redact.Set, value any) {
+	switch value := value.(type) {
+	case string:
+		set.AddString(value)
+	case map[string]any:
+		for _, part := range value {
+			addStrings(set, part)
+		}
+	case []any:
+		for _, part := range value {
+			addStrings(set, part)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// BindRuns says to which state the runs belong: applies that begin from now on are signed with a secret of the state, and
+// Recover believes those only that are. Who can write to the working directory, such as the author of a repository that comes with one, does
+// not know it. Without a secret, all are believed that were begun without one.
+func (e *Engine) BindRuns(secret []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.mu.secret = secret
+}
+
+// UnknownRunError is about the directory of an apply that the state knows nothing of.
+type UnknownRunError struct {
+	Dir       string
+	Component string // as it is written there
+	StateFile string // with the newest state of the component, if the apply has left one
+}
+
+// Error describes the error.
+func (e *UnknownRunError) Error() string {
+	return fmt.Sprintf("%s is of an apply that was not begun with this state", e.Dir)
+}
+
+func (e *Engine) sign(record applyRecord) applyRecord {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return record.signed(e.mu.secret)
+}
+
+func (e *Engine) isSigned(record applyRecord) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return record.isSigned(e.mu.secret)
+}
+
+func (r applyRecord) signed(secret []byte) applyRecord {
+	r.MAC = ""
+	data, err := json.Marshal(r)
+	if err != nil {
+		panic("encoding the record of an apply: " + err.Error())
+	}
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(data) // never fails
+	r.MAC = hex.EncodeToString(mac.Sum(nil))
+	return r
+}
+
+func (r applyRecord) isSigned(secret []byte) bool {
+	return hmac.Equal([]byte(r.signed(secret).MAC), []byte(r.MAC))
+}

@@ -1,0 +1,182 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// stateWatch keeps the newest state that could be read while a process writes it: a process that is
+// killed may leave an empty file.
+type stateWatch struct {
+	dir        *runDir
+	file       string // that the process writes
+	checkpoint func(engine.State)
+
+	prior   engine.State // from before the process
+	good    engine.State // newest state that could be read, cleaned
+	seen    fileVersion  // of the file when it was read
+	readAt  time.Time
+	cost    time.Duration // of the last look
+	changes changeLog
+}
+
+type fileVersion struct {
+	size    int64
+	modTime time.Time
+}
+
+// watchState starts from the state before the process.
+func watchState(dir *runDir, file string, prior engine.State, checkpoint func(engine.State)) (*stateWatch, error) {
+	w := &stateWatch{dir: dir, file: file, checkpoint: checkpoint, prior: prior, good: prior}
+	for _, name := range []string{priorFile, goodFile} {
+		if err := writeFile(dir.file(name), prior); err != nil {
+			return nil, fmt.Errorf("keeping a copy of the state: %w", err)
+		}
+	}
+	return w, nil
+}
+
+// watchAgain goes on where a program that was killed has left off.
+func watchAgain(dir *runDir, file string) (*stateWatch, error) {
+	w := &stateWatch{dir: dir, file: file}
+	var err error
+	if w.good, err = os.ReadFile(dir.file(goodFile)); err != nil {
+		return nil, err
+	}
+	if w.prior, err = os.ReadFile(dir.file(priorFile)); errors.Is(err, os.ErrNotExist) {
+		w.prior, err = w.good, nil // of an earlier version of cairn
+	}
+	return w, err
+}
+
+// event looks at the state if something may have changed there.
+func (w *stateWatch) event(ev runner.Event) {
+	w.changes.event(ev)
+	// A large state is not read anew for each of many small resources.
+	if time.Since(w.readAt) > 20*w.cost {
+		w.look()
+	}
+}
+
+// look reads the state if it was written since the last time. A state that can't be read is one that
+// is just being written.
+func (w *stateWatch) look() {
+	start := time.Now()
+	stat, err := os.Stat(w.file)
+	if err != nil {
+		return
+	}
+	version := fileVersion{stat.Size(), stat.ModTime()}
+	if version == w.seen {
+		return
+	}
+	state, err := readState(w.file)
+	if err != nil {
+		return
+	}
+	w.seen = version
+	w.accept(state)
+	w.readAt = time.Now()
+	w.cost = time.Since(start)
+}
+
+// errNoState is the error for a file without anything in it.
+var errNoState = errors.New("there is no state")
+
+// readState reads a state that an engine has written, and cleans it.
+func readState(file string) (*tfstate.Document, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return parseState(data)
+}
+
+func parseState(data []byte) (*tfstate.Document, error) {
+	state, err := tfstate.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if state.IsEmpty() {
+		return nil, errNoState
+	}
+	return cleanState(state)
+}
+
+func (w *stateWatch) accept(doc *tfstate.Document) {
+	state := doc.Bytes()
+	if string(state) == string(w.good) {
+		return
+	}
+	w.good = state
+	_ = writeFile(w.dir.file(goodFile), state) //nolint:errcheck // who recovers has the process's own file, too
+	if w.checkpoint != nil {
+		w.checkpoint(state)
+	}
+}
+
+// final returns the newest state after the process has ended, and the changes that it may not show. With those, or if the
+// state is not the process's last one, there is a diagnostic.
+func (w *stateWatch) final(outcome *runner.Result) (engine.State, []doubt, *hcl.Diagnostic) {
+	w.look()
+
+	_, err := readState(w.file)
+	never := errors.Is(err, errNoState) && len(w.good) == 0 && len(w.changes.finished) == 0 // nothing was done
+	intact := err == nil || never
+	if state, err := readState(emergencyState(w.file)); err == nil {
+		w.accept(state)
+		intact = true
+	} else if state := printedState(outcome.Text); state != nil {
+		w.accept(state)
+		intact = true
+	}
+	doubts := w.changes.crashed(outcome)
+	if !intact || outcome.Outcome == runner.OutcomeDied || outcome.Outcome == runner.OutcomeFailed && !outcome.HasErrors() {
+		// A process that was killed did not write what it finished last; tofu writes a state from time to time only.
+		doubts = append(doubts, w.changes.doubts(w.prior, w.good)...)
+	}
+	if intact && len(doubts) == 0 {
+		return w.good, nil, nil
+	}
+	return w.good, doubts, explainDoubts(doubts, intact)
+}
+
+// emergencyState returns the file to which the engine writes a state that it can't write to the given one.
+func emergencyState(file string) string { return filepath.Join(filepath.Dir(file), "errored.tfstate") }
+
+// stateStart is how a state begins that the engine prints: as a document of its own, with the version first.
+var stateStart = regexp.MustCompile(`(?m)^\s*\{\s*"version"\s*:`)
+
+// printedStates is how many beginnings of states are looked at. Each may be read up to the end.
+const printedStates = 16
+
+// printedState finds a state among lines of output: the engine prints it if it can't write it, as the last that it does.
+func printedState(text string) *tfstate.Document {
+	starts := stateStart.FindAllStringIndex(text, -1)
+	for _, at := range slices.Backward(starts[max(0, len(starts)-printedStates):]) {
+		var document json.RawMessage
+		if json.NewDecoder(strings.NewReader(text[at[0]:])).Decode(&document) != nil {
+			continue
+		}
+		if state, err := parseState(document); err == nil {
+			return state
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// ValidateModule implements [engine.Engine]. What [Engine.Module] reports is not repeated. All else is checked that the modules it is
+// about leave to be checked.
+func (e *Engine) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
+	tree, _ := e.modules.Load(dir) //nolint:errcheck // Module reports the diagnostics
+	if tree == nil || tree.Circular || tree.Unsupported.HasErrors() {
+		return nil
+	}
+	diags, err := e.validateOnce(ctx, tree)
+	diags = diags[:len(diags):len(diags)]
+	if err != nil {
+		diags = diags.Append(failed("Module cannot be validated", err))
+	}
+	return diags
+}
+
+// validateOnce is validateAll, once for each module.
+func (e *Engine) validateOnce(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
+	e.mu.Lock()
+	once := e.mu.valid[tree.Root.Path]
+	if once == nil {
+		once = &onceValue[hcl.Diagnostics]{}
+		e.mu.valid[tree.Root.Path] = once
+	}
+	e.mu.Unlock()
+	return once.get(func() (hcl.Diagnostics, error) { return e.validateAll(ctx, tree) })
+}
+
+// validateAll finds all mistakes in a tree. A tree without any takes one process.
+//
+// The engine itself stops at modules that it cannot load, and leaves out what depends on other mistakes. So the modules that a
+// faulty tree calls are validated on their own, and their caller with stand-ins for those that are faulty.
+func (e *Engine) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
+	found := newMistakes(tree)
+	if len(tree.Faulty)+len(tree.Missing) == 0 {
+		diags, err := e.validate(ctx, tree)
+		if err != nil || !diags.HasErrors() {
+			return diags, err
+		}
+		found.addWhole(diags)
+	}
+	for _, dir := range tree.Called() {
+		called, _ := e.modules.Load(dir.Path) //nolint:errcheck // they are those of the caller, or rules for roots
+		if called == nil {
+			continue // an empty directory
+		}
+		diags, err := e.validateOnce(ctx, called)
+		if err != nil {
+			return nil, err
+		}
+		found.add(asCalled(diags))
+	}
+	for replaced := 0; !tree.Faulty[tree.Root] && found.toReplace() > replaced; {
+		replaced = found.toReplace()
+		diags, err := e.validate(ctx, tree.StandIn(found.faulty))
+		if err != nil {
+			return nil, err
+		}
+		found.add(besideStandIns(diags))
+	}
+	return found.diags, nil
+}
+
+func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Diagnostics, err error) {
+	lock, diags := e.lockFor(tree, nil)
+	if diags.HasErrors() {
+		return diags, nil
+	}
+	layout, hash, err := e.layOut(tree, nil)
+	if err != nil {
+		return nil, err
+	}
+	record, err := e.validRecord(hash, lock)
+	if err != nil {
+		return nil, err
+	}
+	if fileExists(record) && len(tree.StandIns) == 0 {
+		e.log.DebugContext(ctx, "module is known to be valid", "dir", tree.Root.Path)
+		return nil, nil
+	}
+	dir, err := e.newRunDir("validate " + tree.Root.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, dir.remove()) }()
+
+	// Slots need configurations, or resources in them would be at fault.
+	providers := map[engine.ProviderSlot]engine.ProviderConfig{}
+	for slot, needed := range tree.Module.Slots {
+		if slices.ContainsFunc(tree.Root.Providers, func(block module.ProviderBlock) bool { return block.Slot == slot }) {
+			continue // a called module may have such a block
+		}
+		providers[slot] = engine.ProviderConfig{Provider: needed.Provider}
+	}
+	copied, err := workcopy.Build(&workcopy.Spec{
+		Dir: dir.file(treeDir), Tree: tree, Layout: layout, Lock: lock, Providers: providers, ForValidation: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	dataDir, err := e.dataDir(tree)
+	if err != nil {
+		return nil, err
+	}
+	stdout, stderr, err := e.command(ctx, e.stackDir, map[string]string{"TF_DATA_DIR": dataDir},
+		"-chdir="+copied.Root, "validate", "-json")
+	var out struct {
+		Diagnostics []runner.Diagnostic `json:"diagnostics"`
+	}
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		return nil, err
+	}
+	if jsonErr := json.Unmarshal(stdout, &out); jsonErr != nil {
+		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, terse(unframe(string(stderr)))))
+	}
+	diags = slices.DeleteFunc(copied.Diagnostics(out.Diagnostics), func(diag *hcl.Diagnostic) bool { return isEphemeralOutput(tree.Root, diag) })
+	explainLacks(diags, e.info)
+	if len(diags) == 0 && err == nil && len(tree.StandIns) == 0 {
+		e.rememberValid(record)
+	}
+	return diags, nil
+}
+
+// validRecord returns the name of the file that is there if a module with this content was found to be valid, with these providers.
+//
+// A module may also read files that are not its own. If they change, the plan finds out.
+func (e *Engine) validRecord(moduleHash string, lock []byte) (string, error) {
+	installed, err := e.installed()
+	if err != nil {
+		return "", err
+	}
+	key := []string{moduleHash, e.info.Name, e.info.Version, string(lock)}
+	if len(lock) > 0 {
+		hashes := e.packageHashes(installed)
+		for _, one := range installed {
+			key = append(key, one.path, hashes[one.path])
+		}
+	}
+	return e.absolute("valid", hashOf([]byte(strings.Join(key, "\x00")))[:40]), nil
+}
+
+// maxValid is how many modules are remembered as valid. Beyond that, those of former content are forgotten with all others.
+const maxValid = 20000
+
+// rememberValid records what validRecord asks for. Where that fails, the module is validated again the next time.
+func (e *Engine) rememberValid(record string) {
+	dir := filepath.Dir(record)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > maxValid {
+		_ = os.RemoveAll(dir) //nolint:errcheck // see above
+		return
+	}
+	_ = writeFile(record, nil) //nolint:errcheck // see above
+}
+
+func fileExists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}

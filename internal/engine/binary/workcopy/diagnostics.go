@@ -1,0 +1,284 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package workcopy
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// Diagnostics maps what the engine reported in a working copy back to the module, sorted by place: the
+// engine's own order depends on scheduling.
+func (c *Copy) Diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for i := range reported {
+		if c.dropped && isAboutGenerated(&reported[i]) {
+			continue
+		}
+		diags = diags.Append(c.diagnostic(&reported[i]))
+	}
+	slices.SortStableFunc(diags, compareDiagnostics)
+	return diags
+}
+
+// isAboutGenerated reports whether a message is about a generated file. What a provider says about the whole of its
+// configuration has no place.
+func isAboutGenerated(reported *runner.Diagnostic) bool {
+	if reported.Range == nil {
+		return strings.HasPrefix(reported.Address, "provider[")
+	}
+	return isGenerated(cleanName(reported.Range.Filename))
+}
+
+// compareDiagnostics orders by place, those without one last, then by severity and text.
+func compareDiagnostics(a, b *hcl.Diagnostic) int {
+	switch {
+	case a.Subject == nil && b.Subject != nil:
+		return 1
+	case a.Subject != nil && b.Subject == nil:
+		return -1
+	}
+	order := 0
+	if a.Subject != nil {
+		order = cmp.Or(
+			cmp.Compare(a.Subject.Filename, b.Subject.Filename),
+			cmp.Compare(a.Subject.Start.Line, b.Subject.Start.Line),
+			cmp.Compare(a.Subject.Start.Column, b.Subject.Start.Column),
+		)
+	}
+	return cmp.Or(order, cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail, b.Detail))
+}
+
+func (c *Copy) diagnostic(reported *runner.Diagnostic) *hcl.Diagnostic {
+	diag := &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  RestoreReferences(reported.Summary),
+		Detail:   c.restorePlaces(RestoreReferences(reported.Detail)),
+		Extra:    restoreExtra(reported),
+	}
+	if reported.Severity == runner.SeverityWarning {
+		diag.Severity = hcl.DiagWarning
+	}
+	if about := c.providerArgument(reported); about != nil {
+		diag.Extra = &Reported{Provider: about}
+		return diag
+	}
+	if reported.Range == nil {
+		return diag
+	}
+	name := cleanName(reported.Range.Filename)
+	if isGenerated(name) {
+		c.locateGenerated(diag, reported)
+		return diag
+	}
+	if subject, ok := c.original(name, reported.Range); ok {
+		diag.Subject = &subject
+	}
+	return diag
+}
+
+func cleanName(name string) string { return path.Clean(filepath.ToSlash(name)) }
+
+// generatedLeaf is a reference to the variable of a [ProviderLeaf].
+var generatedLeaf = regexp.MustCompile(`\bvar\.(` + prefix + `p[0-9]+)\b`)
+
+// providerArgument returns the part of a provider configuration that a message is about; nil if it is about something else.
+func (c *Copy) providerArgument(reported *runner.Diagnostic) *engine.ProviderArgument {
+	config, ok := tfstate.ParseProviderConfig(reported.Address)
+	if !ok {
+		return nil
+	}
+	if leaf := c.leafOf(reported.Snippet); leaf != nil {
+		return &engine.ProviderArgument{Slot: leaf.Slot, Path: leaf.Path}
+	}
+	for _, slot := range slices.SortedFunc(maps.Keys(c.providers), compareSlots) {
+		if slot.Alias == config.Alias && config.IsOf(c.providers[slot].Provider) {
+			return &engine.ProviderArgument{Slot: slot}
+		}
+	}
+	return nil
+}
+
+// leafOf returns the part of a provider configuration that a line of a generated file is for, nil if there is none.
+func (c *Copy) leafOf(snippet *runner.Snippet) *ProviderLeaf {
+	if snippet == nil || c.Shape == nil {
+		return nil
+	}
+	match := generatedLeaf.FindStringSubmatch(snippet.Code)
+	if match == nil {
+		return nil
+	}
+	i := slices.IndexFunc(c.Shape.Providers, func(leaf ProviderLeaf) bool { return leaf.Variable == match[1] })
+	if i < 0 {
+		return nil
+	}
+	return &c.Shape.Providers[i]
+}
+
+// original maps a range in a file that the engine names.
+func (c *Copy) original(name string, reported *runner.Range) (hcl.Range, bool) {
+	if file := c.files[name]; file != nil {
+		return hcl.Range{
+			Filename: file.display,
+			Start:    file.position(reported.Start.Byte),
+			End:      file.position(reported.End.Byte),
+		}, true
+	}
+	display, known := c.displays[name]
+	if !known {
+		return hcl.Range{}, false
+	}
+	return hcl.Range{
+		Filename: display,
+		Start:    hcl.Pos(reported.Start),
+		End:      hcl.Pos(reported.End),
+	}, true
+}
+
+// locateGenerated places a message about a generated file where its reason is.
+func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic) {
+	for i, rule := range c.validations {
+		if strings.Contains(reported.Address+contextOf(reported), checkName(i)) {
+			diag.Summary = "Invalid value for variable"
+			c.locateVariable(diag, c.tree.Root.Variables[rule.variable])
+			return
+		}
+	}
+	if c.locateRule(diag) || reported.Snippet == nil || c.tree == nil {
+		return
+	}
+	// The arguments of the latch's module call are variables of the component's module.
+	if match := generatedArgument.FindStringSubmatch(reported.Snippet.Code); match != nil {
+		if variable := c.tree.Root.Variables[match[1]]; variable != nil {
+			c.locateVariable(diag, variable)
+		}
+	}
+}
+
+// locateVariable places a message at the block of a variable, instead of what was generated for it.
+func (c *Copy) locateVariable(diag *hcl.Diagnostic, variable *engine.Variable) {
+	diag.Subject = variable.Range.Ptr()
+	if reported, ok := diag.Extra.(*Reported); ok {
+		reported.Context = fmt.Sprintf("variable %q", variable.Name)
+	}
+}
+
+// validationRule is how the engine names the place of the rule that a root variable's value breaks.
+var validationRule = regexp.MustCompile(`validation rule at (.+):(\d+),\d+-`)
+
+// locateRule places a message about the value of a variable at the variable with the rule.
+func (c *Copy) locateRule(diag *hcl.Diagnostic) bool {
+	match := validationRule.FindStringSubmatch(diag.Detail)
+	if match == nil || c.tree == nil {
+		return false
+	}
+	line, err := strconv.Atoi(match[2])
+	if err != nil {
+		return false
+	}
+	var found *engine.Variable
+	for _, variable := range c.tree.Root.Variables {
+		at := variable.Range
+		if at.Filename == match[1] && at.Start.Line <= line && (found == nil || found.Range.Start.Line < at.Start.Line) {
+			found = variable
+		}
+	}
+	if found != nil {
+		c.locateVariable(diag, found)
+	}
+	return found != nil
+}
+
+// display returns the name that users know of a file that the engine names.
+func (c *Copy) display(name string) (string, bool) {
+	if file := c.files[name]; file != nil {
+		return file.display, true
+	}
+	display, known := c.displays[name]
+	return display, known
+}
+
+// placeInText is how the engine names a place in a text: relative to the module.
+var placeInText = regexp.MustCompile(`([^\s"'()]+\.(?:tf|tofu)(?:\.json)?):(\d+)`)
+
+// restorePlaces names files in a text as users know them.
+func (c *Copy) restorePlaces(text string) string {
+	return placeInText.ReplaceAllStringFunc(text, func(found string) string {
+		name, line, _ := strings.Cut(found, ":")
+		if display, known := c.display(cleanName(name)); known {
+			return display + ":" + line
+		}
+		return found
+	})
+}
+
+var generatedArgument = regexp.MustCompile(`^\s*"([^"]+)":`)
+
+func contextOf(reported *runner.Diagnostic) string {
+	if reported.Snippet == nil {
+		return ""
+	}
+	return reported.Snippet.Context
+}
+
+// RestoreReferences replaces the names of generated objects in a text.
+func RestoreReferences(text string) string {
+	if !strings.Contains(text, prefix) && !strings.Contains(text, latchDir) {
+		return text
+	}
+	return generatedNames.Replace(text)
+}
+
+var generatedNames = strings.NewReplacer(
+	"module."+latchName+".var.", "var.",
+	"module."+latchName+".", "var.",
+	"module."+latchName, "the component's inputs",
+	"data.terraform_remote_state."+latchName, "the component's inputs",
+	"var."+prefix+"e_", "var.",
+	latchDir+"/", "",
+)
+
+// Reported is the [hcl.Diagnostic.Extra] of diagnostics of the engine.
+type Reported struct {
+	// Address is the resource instance concerned, or empty.
+	Address string
+
+	// Context is the block with the faulty expression, for example `resource "time_sleep" "wait"`.
+	Context string
+
+	// Provider is the part of a provider configuration concerned, or nil.
+	Provider *engine.ProviderArgument
+
+	// Values says what the references in the expression stood for, without revealing sensitive values.
+	Values []runner.ExpressionValue
+}
+
+func restoreExtra(reported *runner.Diagnostic) *Reported {
+	extra := &Reported{Address: reported.Address, Context: contextOf(reported)}
+	if reported.Snippet != nil {
+		for _, value := range reported.Snippet.Values {
+			value.Traversal = RestoreReferences(value.Traversal)
+			extra.Values = append(extra.Values, value)
+		}
+	}
+	return extra
+}
+
+// RestoreAddress returns the address of a latched variable in the module for that in the working copy.
+func RestoreAddress(address string) string {
+	return strings.TrimPrefix(address, "module."+latchName+".")
+}

@@ -1,0 +1,172 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package workcopy
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+)
+
+// The names of what is generated. Users' names rarely start with two underscores.
+const (
+	prefix    = "__stack_"
+	latchName = prefix + "in"
+	latchDir  = ".stack-inputs"
+)
+
+// validation is a rule for a latched variable that refers to more than this variable, so
+// that it can't move with it.
+type validation struct {
+	variable                string
+	condition, errorMessage string // templates
+}
+
+// rewriter changes the files of one module tree.
+type rewriter struct {
+	latched     map[string]bool
+	timestamp   time.Time
+	validations []validation
+}
+
+// replacement returns what takes the place of var.name, if anything does.
+func (r *rewriter) replacement(name string) (string, bool) {
+	return "module." + latchName + "." + name, r.latched[name]
+}
+
+func (r *rewriter) edits(w *walker, inRoot bool) []edit {
+	var edits []edit
+	for _, ref := range w.references {
+		if text, ok := r.replacement(ref.name); ok && inRoot {
+			edits = append(edits, edit{ref.start, ref.end, text})
+		}
+	}
+	for _, at := range w.timestamps {
+		edits = append(edits, edit{at.Start.Byte, at.End.Byte, strconv.Quote(r.timestamp.UTC().Format(time.RFC3339))})
+	}
+	return edits
+}
+
+// concerns tells whether a file has to be looked at in detail.
+func (r *rewriter) concerns(file *module.File, inRoot bool) bool {
+	source := string(file.Source)
+	if strings.Contains(source, "plantimestamp") {
+		return true
+	}
+	if !inRoot {
+		return false
+	}
+	if strings.Contains(source, "backend") || strings.Contains(source, "cloud") {
+		return true
+	}
+	for name := range r.latched {
+		if strings.Contains(source, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// native rewrites a file in native syntax. inner is the part of it that moves to the child
+// module of the latch; nil if nothing does.
+func (r *rewriter) native(file *module.File, body *hclsyntax.Body, inRoot bool) (outer, inner *edited) {
+	if !inRoot {
+		return newEdited(file.Display, file.Source, file.Source, r.edits(walk(body), false)), nil
+	}
+	root := []byte(string(file.Source))
+	moved := []byte(string(file.Source))
+	blank(moved)
+	anyMoved := false
+	var edits, movedEdits []edit
+
+	for _, block := range body.Blocks {
+		start, end := block.Range().Start.Byte, block.Range().End.Byte
+		switch {
+		case block.Type == "terraform":
+			for _, nested := range block.Body.Blocks {
+				if nested.Type == "backend" || nested.Type == "cloud" {
+					blank(root[nested.Range().Start.Byte:nested.Range().End.Byte])
+				}
+			}
+		case block.Type == "variable" && len(block.Labels) == 1 && r.latched[block.Labels[0]]:
+			anyMoved = true
+			blank(root[start:end])
+			copy(moved[start:end], file.Source[start:end])
+			movedEdits = append(movedEdits, r.edits(walk(block.Body), false)...)
+			for _, nested := range r.foreignValidations(file, block) {
+				blank(moved[nested.Range().Start.Byte:nested.Range().End.Byte])
+			}
+			continue // the references in it are the child module's
+		}
+		edits = append(edits, r.edits(walk(block.Body), true)...)
+	}
+	for _, attr := range body.Attributes { // an error, which the engine reports
+		edits = append(edits, r.edits(walk(attr), true)...)
+	}
+	outer = newEdited(file.Display, file.Source, root, unblanked(root, edits))
+	if anyMoved {
+		inner = newEdited(file.Display, file.Source, moved, unblanked(moved, movedEdits))
+	}
+	return outer, inner
+}
+
+// unblanked drops the edits of what has been blanked.
+func unblanked(source []byte, edits []edit) []edit {
+	var kept []edit
+	for _, e := range edits {
+		if strings.TrimSpace(string(source[e.start:e.end])) != "" {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// foreignValidations returns the validation blocks that can't move with their variable, and
+// notes their rules.
+func (r *rewriter) foreignValidations(file *module.File, block *hclsyntax.Block) []*hclsyntax.Block {
+	var foreign []*hclsyntax.Block
+	for _, nested := range block.Body.Blocks {
+		if nested.Type != "validation" {
+			continue
+		}
+		w := walk(nested.Body)
+		if !w.others && onlyVariable(w, block.Labels[0]) {
+			continue
+		}
+		foreign = append(foreign, nested)
+		rule := validation{variable: block.Labels[0]}
+		if attr := nested.Body.Attributes["condition"]; attr != nil {
+			rule.condition = r.text(file.Source, attr.Expr)
+		}
+		if attr := nested.Body.Attributes["error_message"]; attr != nil {
+			rule.errorMessage = r.text(file.Source, attr.Expr)
+		}
+		r.validations = append(r.validations, rule)
+	}
+	return foreign
+}
+
+func onlyVariable(w *walker, name string) bool {
+	for _, ref := range w.references {
+		if ref.name != name {
+			return false
+		}
+	}
+	return true
+}
+
+// text returns an expression's source with its references replaced.
+func (r *rewriter) text(source []byte, expr hclsyntax.Expression) string {
+	start, end := expr.Range().Start.Byte, expr.Range().End.Byte
+	edits := r.edits(walk(expr), true)
+	for i := range edits {
+		edits[i].start -= start
+		edits[i].end -= start
+	}
+	return "${" + string(newEdited("", source[start:end], source[start:end], edits).content) + "}"
+}

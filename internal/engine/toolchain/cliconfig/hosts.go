@@ -1,0 +1,126 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cliconfig
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	svchost "github.com/hashicorp/terraform-svchost"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
+)
+
+// Hosts is what the configuration, and the environment, say of the hosts of registries.
+type Hosts struct {
+	Tokens   map[svchost.Hostname]string
+	Services map[svchost.Hostname]map[string]string // addresses, by service
+}
+
+// TokenPrefix starts the names of variables with tokens: TF_TOKEN_app_example_com.
+const TokenPrefix = "TF_TOKEN_"
+
+// ReadHosts reads the configuration that the engine would read, and the tokens in the environment, which beat it.
+func ReadHosts(environ []string) (*Hosts, error) {
+	config := &Hosts{Tokens: map[svchost.Hostname]string{}, Services: map[svchost.Hostname]map[string]string{}}
+	var problems error
+	for _, path := range Files(environ) {
+		if err := config.addFile(path); err != nil {
+			problems = errors.Join(problems, fmt.Errorf("the CLI configuration %s cannot be used: %w", path, err))
+		}
+	}
+	for _, entry := range environ {
+		name, token, _ := strings.Cut(entry, "=")
+		encoded, ok := strings.CutPrefix(name, TokenPrefix)
+		if !ok || token == "" {
+			continue
+		}
+		host := strings.ReplaceAll(strings.ReplaceAll(encoded, "__", "-"), "_", ".")
+		if hostname, err := svchost.ForComparison(host); err == nil {
+			config.Tokens[hostname] = token
+		}
+	}
+	return config, problems
+}
+
+var hostsSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+	{Type: "credentials", LabelNames: []string{"host"}},
+	{Type: "host", LabelNames: []string{"host"}},
+}}
+
+func (c *Hosts) addFile(path string) error {
+	src, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var file *hcl.File
+	var diags hcl.Diagnostics
+	if name := filepath.Base(path); strings.HasSuffix(name, ".json") {
+		file, diags = safehcl.ParseJSON(src, name)
+	} else {
+		file, diags = safehcl.ParseConfig(src, name, hcl.InitialPos)
+	}
+	if diags.HasErrors() {
+		return diags
+	}
+	content, _, diags := file.Body.PartialContent(hostsSchema)
+	if diags.HasErrors() {
+		return diags
+	}
+	for _, block := range content.Blocks {
+		host, err := svchost.ForComparison(block.Labels[0])
+		if err != nil {
+			return fmt.Errorf("%q is no host name: %w", block.Labels[0], err)
+		}
+		if err := c.addBlock(host, block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Hosts) addBlock(host svchost.Hostname, block *hcl.Block) error {
+	attrs, diags := block.Body.JustAttributes()
+	if diags.HasErrors() {
+		return diags
+	}
+	value := func(name string) cty.Value {
+		attr := attrs[name]
+		if attr == nil {
+			return cty.NilVal
+		}
+		v, moreDiags := attr.Expr.Value(nil)
+		diags = diags.Extend(moreDiags)
+		return v
+	}
+	if block.Type == "credentials" {
+		if token := value("token"); isText(token) {
+			c.Tokens[host] = token.AsString()
+		}
+	} else if services := value("services"); services != cty.NilVal && services.CanIterateElements() {
+		c.Services[host] = map[string]string{}
+		for name, address := range services.AsValueMap() {
+			if isText(address) {
+				c.Services[host][name] = address.AsString()
+			}
+		}
+	}
+	if diags.HasErrors() {
+		return diags
+	}
+	return nil
+}
+
+func isText(v cty.Value) bool {
+	return v != cty.NilVal && v.Type() == cty.String && v.IsKnown() && !v.IsNull()
+}
