@@ -5,11 +5,8 @@ package cli
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -37,26 +34,25 @@ func outputCommand() *command {
 			case raw && len(args) == 0:
 				return 0, fail("Argument missing", "The option -raw is for one output: cairn output -raw NAME.")
 			}
-			stored, err := s.stack().ReadState(ctx)
+			if len(args) == 1 {
+				return exitOK, s.writeOutput(ctx, args[0], raw)
+			}
+			outputs, err := s.stack().Outputs(ctx)
 			if err != nil {
 				return 0, err
 			}
-			if len(args) == 1 {
-				return exitOK, s.writeOutput(stored, args[0], raw)
-			}
 			if s.options.json {
-				return exitOK, jsonview.WriteDocument(s.streams.Out, jsonview.NewOutputs(stored.State.Outputs), true)
+				return exitOK, jsonview.WriteDocument(s.streams.Out, jsonview.NewOutputs(outputs), true)
 			}
-			return exitOK, views.WriteOutputs(s.streams.Out, stored.State.Outputs, s.viewOptions(s.streams.Out))
+			return exitOK, views.WriteOutputs(s.streams.Out, outputs, s.viewOptions(s.streams.Out))
 		},
 	}
 }
 
-func (s *session) writeOutput(stored *deployment.Stored, name string, raw bool) error {
-	value, ok := stored.State.Outputs[name]
-	if !ok {
-		return fail("No such output", "The state has no output %q.%s Outputs appear in the state with the next apply after they were declared.",
-			name, didYouMean(name, slices.Collect(maps.Keys(stored.State.Outputs)), ""))
+func (s *session) writeOutput(ctx context.Context, name string, raw bool) error {
+	value, err := s.stack().Output(ctx, name)
+	if err != nil {
+		return err
 	}
 	bare, _ := value.UnmarkDeep()
 	switch {

@@ -1,0 +1,93 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// Validate finds the mistakes of the configuration, which takes neither values nor state. Where the engine or providers cannot be had, that is an
+// error beside the mistakes that show without them.
+func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
+	opts, diags := s.Load(ctx)
+	if diags.HasErrors() {
+		return diags
+	}
+	return diags.Extend(stackruntime.Validate(ctx, opts))
+}
+
+// ValidateSteps shows what [Stack.ValidateInSteps] finds. Functions that are nil are not called.
+type ValidateSteps struct {
+	// Found is called with what each step has found and none before it.
+	Found func(hcl.Diagnostics)
+
+	// During surrounds the work of the engine, which it calls once.
+	During func(work func())
+}
+
+// ValidateInSteps is [Stack.Validate] for who waits for the result: what shows at once is found before the engine goes on with what takes time. It
+// returns what all steps have found.
+func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Diagnostics {
+	found := func(diags hcl.Diagnostics) hcl.Diagnostics {
+		if steps.Found != nil {
+			steps.Found(diags)
+		}
+		return diags
+	}
+	config, diags := s.Config()
+	if config == nil || len(config.Files) == 0 {
+		return found(diags)
+	}
+	_, engineErr := s.Engine(ctx)
+	if unsupported := s.UnsupportedModules(ctx, config); unsupported.HasErrors() {
+		return found(unsupported)
+	}
+	diags = found(diags.Extend(s.CheckSources(ctx, config)))
+	moreDiags := Diagnostics(engineErr)
+	if engineErr == nil {
+		work := func() { moreDiags = s.checkWithEngine(ctx, config) }
+		if steps.During != nil {
+			steps.During(work)
+		} else {
+			work()
+		}
+	}
+	return slices.Concat(diags, found(withoutKnown(moreDiags, diags)))
+}
+
+// checkWithEngine finds the mistakes of a configuration with the engine and providers, if those can be installed.
+func (s *Stack) checkWithEngine(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
+	opts, diags := s.Prepare(ctx, config, false)
+	if diags.HasErrors() {
+		return diags
+	}
+	return diags.Extend(stackruntime.Validate(ctx, opts))
+}
+
+// withoutKnown returns the diagnostics that are not among those that are known.
+func withoutKnown(diags, known hcl.Diagnostics) hcl.Diagnostics {
+	type identity struct {
+		severity        hcl.DiagnosticSeverity
+		summary, detail string
+		subject         hcl.Range
+	}
+	identify := func(diag *hcl.Diagnostic) identity {
+		id := identity{severity: diag.Severity, summary: diag.Summary, detail: diag.Detail}
+		if diag.Subject != nil {
+			id.subject = *diag.Subject
+		}
+		return id
+	}
+	isKnown := map[identity]bool{}
+	for _, diag := range known {
+		isKnown[identify(diag)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return isKnown[identify(diag)] })
+}
