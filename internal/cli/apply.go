@@ -25,26 +25,26 @@ func (o *applyFlags) register(f *flagSet) {
 	f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
 	o.maxRounds = operation.DefaultRounds
 	f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
-	f.jsonFlag("write one JSON object a line; needs a plan file or -auto-approve")
+	jsonFlag(f, "write one JSON object a line; needs a plan file or -auto-approve")
 }
 
 func applyCommand() *command {
 	var o applyFlags
 	return &command{
-		name:    "apply",
-		args:    "[PLAN]",
-		summary: "Carries out a plan: a saved one, or a new one after asking.",
-		long: `
+		Name:    "apply",
+		Args:    "[PLAN]",
+		Summary: "Carries out a plan: a saved one, or a new one after asking.",
+		Long: `
 Components are applied in the order of their dependencies. What was done is saved as each component finishes. When
 one fails, those that depend on it are skipped, and all others are still applied.`,
-		example: "cairn apply\ncairn plan -out=stack.plan && cairn apply stack.plan",
-		maxArgs: 1,
-		flags: func(f *flagSet) {
+		Example: "cairn apply\ncairn plan -out=stack.plan && cairn apply stack.plan",
+		MaxArgs: 1,
+		Flags: func(f *flagSet) {
 			o.register(f)
 			f.BoolVar(&o.destroy, "destroy", false, "destroy everything, like \"cairn destroy\"")
 		},
-		interruptible: true,
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Interruptible: true,
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			name := "apply"
 			if o.destroy {
 				name = "destroy"
@@ -61,13 +61,13 @@ one fails, those that depend on it are skipped, and all others are still applied
 func destroyCommand() *command {
 	var o applyFlags
 	return &command{
-		name:          "destroy",
-		summary:       "Destroys everything that the stack manages, after asking.",
-		long:          "The same as \"cairn apply -destroy\". What depends on something else is destroyed before it.",
-		example:       "cairn destroy",
-		flags:         o.register,
-		interruptible: true,
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Name:          "destroy",
+		Summary:       "Destroys everything that the stack manages, after asking.",
+		Long:          "The same as \"cairn apply -destroy\". What depends on something else is destroyed before it.",
+		Example:       "cairn destroy",
+		Flags:         o.register,
+		Interruptible: true,
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			o.destroy = true
 			return s.newExecution("destroy", &o.planFlags).applyNew(ctx, o.autoApprove)
 		},

@@ -4,96 +4,12 @@
 package cli
 
 import (
-	"flag"
 	"strings"
 	"testing"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
-
-func TestParseAll(t *testing.T) {
-	for _, test := range []struct {
-		args       string
-		positional string
-		text       string
-		yes        bool
-	}{
-		{args: "", positional: ""},
-		{args: "a b", positional: "a b"},
-		{args: "-text=x a", positional: "a", text: "x"},
-		{args: "--text=x a", positional: "a", text: "x"},
-		{args: "-text x a", positional: "a", text: "x"},
-		{args: "a -text x b", positional: "a b", text: "x"},
-		{args: "a b -yes", positional: "a b", yes: true},
-		{args: "a -yes=false b", positional: "a b"},
-		{args: "-yes a -text=1 b -text=2", positional: "a b", text: "2", yes: true},
-		{args: "a -- -yes b", positional: "a -yes b"},
-		{args: "-- -yes", positional: "-yes"},
-		{args: "-", positional: "-"},
-		{args: "- -yes", positional: "-", yes: true},
-		{args: "-text=a=b", text: "a=b"},
-	} {
-		t.Run(test.args, func(t *testing.T) {
-			f := newSession(Streams{}, dependencies{}).newFlags(&command{name: "x"})
-			text, yes := f.String("text", "", ""), f.Bool("yes", false, "")
-			positional, err := f.parseAll(strings.Fields(test.args))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := strings.Join(positional, " "); got != test.positional || *text != test.text || *yes != test.yes {
-				t.Errorf("got %q, text %q, yes %t", got, *text, *yes)
-			}
-		})
-	}
-}
-
-func TestDidYouMean(t *testing.T) {
-	names := []string{"apply", "plan", "state", "validate", "version"}
-	for given, want := range map[string]string{
-		"plna":       ` Did you mean "plan"?`,
-		"pln":        ` Did you mean "plan"?`,
-		"aply":       ` Did you mean "apply"?`,
-		"validaet":   ` Did you mean "validate"?`,
-		"stat":       ` Did you mean "state"?`,
-		"xyzzy":      "",
-		"frobnicate": "",
-	} {
-		if got := didYouMean(given, names, ""); got != want {
-			t.Errorf("didYouMean(%q): got %q, want %q", given, got, want)
-		}
-	}
-}
-
-// Every command says what it does, how it is called and gives an example, and its options have a usage.
-func TestHelpIsComplete(t *testing.T) {
-	s := newSession(Streams{}, dependencies{})
-	var check func(c *command)
-	check = func(c *command) {
-		flags := s.newFlags(c)
-		if c.flags != nil {
-			c.flags(flags)
-		}
-		if c.summary == "" || !strings.HasSuffix(c.summary, ".") {
-			t.Errorf("%s: summary %q", c.path(), c.summary)
-		}
-		if c.name != "cairn" && !strings.Contains(c.example, c.path()) {
-			t.Errorf("%s: the example is %q", c.path(), c.example)
-		}
-		if c.run == nil && len(c.commands) == 0 {
-			t.Errorf("%s: must run or have commands", c.path())
-		}
-		flags.VisitAll(func(option *flag.Flag) {
-			if option.Usage == "" {
-				t.Errorf("%s: option -%s has no usage", c.path(), option.Name)
-			}
-		})
-		for _, sub := range c.commands {
-			check(sub)
-		}
-	}
-	check(rootCommand())
-}
 
 func TestIsOpen(t *testing.T) {
 	for source, want := range map[string]bool{
@@ -160,26 +76,4 @@ func TestWithoutResource(t *testing.T) {
 	if !strings.Contains(string(got), `"lineage":"l"`) || !strings.Contains(string(got), `"outputs"`) {
 		t.Errorf("the rest has changed: %s", got)
 	}
-}
-
-// Help texts fit a terminal of 100 columns, but for examples and what is a table already.
-func TestHelpWidth(t *testing.T) {
-	s := newSession(Streams{}, dependencies{})
-	var check func(c *command)
-	check = func(c *command) {
-		flags := s.newFlags(c)
-		if c.flags != nil {
-			c.flags(flags)
-		}
-		text, _, _ := strings.Cut(c.help(flags), "\nExample:\n")
-		for line := range strings.Lines(text) {
-			if len(strings.TrimSuffix(line, "\n")) > helpWidth && !strings.Contains(line, "  ") {
-				t.Errorf("%s -h is wider than %d columns: %s", c.path(), helpWidth, line)
-			}
-		}
-		for _, sub := range c.commands {
-			check(sub)
-		}
-	}
-	check(rootCommand())
 }

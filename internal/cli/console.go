@@ -39,24 +39,24 @@ func consoleCommand() *command {
 	var values variableFlags
 	var expression, stack, planFile string
 	return &command{
-		name:    "console",
-		summary: "Evaluates expressions against the state, or a saved plan.",
-		long: `
+		Name:    "console",
+		Summary: "Evaluates expressions against the state, or a saved plan.",
+		Long: `
 Knows everything that expressions of the configuration know: var.x, local.x, component.x.output, stack.x.output, and
 all functions. Values are those of the last apply; variables have the values of the last apply unless others are given.
 With -plan, values are as planned, where those known after apply are unknown.
 
 Reads expressions from standard input, one a line; brackets that are open continue it on the next line.`,
-		example: "cairn console\ncairn console -e 'component.network.subnet_ids'\ncairn console -plan=FILE\necho 'keys(component.service)' | cairn console",
-		flags: func(f *flagSet) {
+		Example: "cairn console\ncairn console -e 'component.network.subnet_ids'\ncairn console -plan=FILE\necho 'keys(component.service)' | cairn console",
+		Flags: func(f *flagSet) {
 			values.register(f)
 			f.StringVar(&expression, "e", "", "evaluate this `EXPRESSION` and end")
 			f.StringVar(&planFile, "plan", "", "evaluate against the values planned in this `FILE`")
 			f.StringVar(&stack, "stack", "", "evaluate in the embedded stack with this `ADDRESS`")
-			f.stateFlags()
-			f.providerFlags()
+			stateFlags(f)
+			providerFlags(f)
 		},
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.changesNothing = true
 			c, diags := s.openConsole(ctx, values.arguments, stack, planFile)
 			if diags.HasErrors() {

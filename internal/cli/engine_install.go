@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/release"
 	"github.com/cairnstacks/cairn/internal/operation"
@@ -23,26 +24,27 @@ import (
 const mirrorVariable = "CAIRN_ENGINE_MIRROR"
 
 func engineCommand() *command {
-	return group(&command{
-		name:    "engine",
-		summary: "Shows which terraform and tofu binaries there are, and installs releases of them.",
-		example: "cairn engine list\ncairn engine install tofu",
-	}, engineInstallCommand(), engineListCommand())
+	return &command{
+		Name:     "engine",
+		Summary:  "Shows which terraform and tofu binaries there are, and installs releases of them.",
+		Example:  "cairn engine list\ncairn engine install tofu",
+		Commands: []*command{engineInstallCommand(), engineListCommand()},
+	}
 }
 
 // installFlags are the options of "engine install".
 type installFlags struct {
 	mirror string
-	key    fileValue
+	key    cmdline.File
 }
 
 func engineInstallCommand() *command {
 	var flags installFlags
 	return &command{
-		name:    "install",
-		args:    "[terraform|tofu] [VERSION]",
-		summary: "Installs a verified release of terraform or tofu for this user.",
-		long: `
+		Name:    "install",
+		Args:    "[terraform|tofu] [VERSION]",
+		Summary: "Installs a verified release of terraform or tofu for this user.",
+		Long: `
 Without a program it installs the one that cairn.hcl or .terraform-version asks for, else tofu. VERSION is a
 version, a constraint such as '>= 1.11, < 2', or latest. Without it, it is what cairn.hcl or .terraform-version
 requires of the program, else the newest release.
@@ -53,16 +55,16 @@ which one is used.
 
 A mirror has the files of the makers' sites below its URL: terraform/index.json, terraform/VERSION/...,
 tofu/api.json, tofu/vVERSION/...`,
-		example: "cairn engine install\n" +
+		Example: "cairn engine install\n" +
 			"cairn engine install tofu 1.12.0\n" +
 			"cairn engine install terraform '~> 1.11.0'\n" +
 			"cairn engine install tofu -mirror=https://mirror.example.com/releases",
-		maxArgs: 2,
-		flags: func(f *flagSet) {
+		MaxArgs: 2,
+		Flags: func(f *flagSet) {
 			f.StringVar(&flags.mirror, "mirror", "", "fetch from below this `URL`, not from the maker")
 			f.Var(&flags.key, "signing-key", "accept signatures by the OpenPGP public key in this `FILE` only, not the maker's")
 		},
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			return s.installEngine(ctx, args, flags)
 		},
 	}

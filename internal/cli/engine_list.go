@@ -41,19 +41,19 @@ type listedRequirement struct {
 
 func engineListCommand() *command {
 	return &command{
-		name:    "list",
-		summary: "Lists the terraform and tofu binaries that were found, and says which one is used, and why.",
-		long: `
+		Name:    "list",
+		Summary: "Lists the terraform and tofu binaries that were found, and says which one is used, and why.",
+		Long: `
 They are listed in the order in which they are looked at: the one that -engine, CAIRN_ENGINE or cairn.hcl names;
 tofu and terraform from PATH; those that "cairn engine install" has installed, the newest first. The first one that is
 new enough and has a version that cairn.hcl and .terraform-version accept is used. Where an engine is named,
 .terraform-version is advice.`,
-		example: "cairn engine list\ncairn engine list -json",
-		flags: func(f *flagSet) {
-			f.engineFlags()
-			f.jsonFlag("write a JSON document")
+		Example: "cairn engine list\ncairn engine list -json",
+		Flags: func(f *flagSet) {
+			engineFlags(f)
+			jsonFlag(f, "write a JSON document")
 		},
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.reportDocuments()
 			list, err := s.listEngines(ctx)
 			if err != nil {

@@ -31,22 +31,22 @@ type formatter struct {
 func formatCommand() *command {
 	var o formatter
 	return &command{
-		name:    "fmt",
-		args:    "[FILE|DIR|-]...",
-		summary: "Brings stack files into the canonical format.",
-		long: `
+		Name:    "fmt",
+		Args:    "[FILE|DIR|-]...",
+		Summary: "Brings stack files into the canonical format.",
+		Long: `
 Formats the files *.tfcomponent.hcl (formerly *.tfstack.hcl) and *.tfdeploy.hcl in the current directory, or those that
 are named; - stands for standard input, whose formatted text goes to standard output. Lists the files that change.`,
-		example: "cairn fmt -recursive\ncairn fmt -check -diff",
-		maxArgs: 1 << 20,
-		flags: func(f *flagSet) {
+		Example: "cairn fmt -recursive\ncairn fmt -check -diff",
+		MaxArgs: 1 << 20,
+		Flags: func(f *flagSet) {
 			f.BoolVar(&o.list, "list", true, "`false` does not list files that change")
 			f.BoolVar(&o.write, "write", true, "`false` does not change files")
 			f.BoolVar(&o.diff, "diff", false, "show what changes")
 			f.BoolVar(&o.check, "check", false, "change no files, and exit with 1 if there are some to change")
 			f.BoolVar(&o.recursive, "recursive", false, "go into subdirectories, too")
 		},
-		run: func(_ context.Context, s *session, args []string) (int, error) {
+		Run: func(_ context.Context, s *session, args []string) (int, error) {
 			o.session = s
 			if len(args) == 0 {
 				args = []string{"."}

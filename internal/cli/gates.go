@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format"
@@ -21,12 +22,12 @@ import (
 type gateOptions struct {
 	tree           treeOptions
 	dryRun         bool
-	parallelOption countValue
+	parallelOption cmdline.Count
 	allowDirty     bool
 	autoApprove    bool
 	ask            bool
-	maxRounds      countValue
-	report         fileValue
+	maxRounds      cmdline.Count
+	report         cmdline.File
 	detailed       bool // exit with 2 if there are changes
 }
 
@@ -52,10 +53,10 @@ Everything is asked for, also where a stack has auto_apply, unless -auto-approve
 func gateCommand(mode rollout.Mode, summary, long, example string) *command {
 	var o gateOptions
 	return &command{
-		name: string(mode), summary: summary, long: long, example: example,
-		flags: func(f *flagSet) {
+		Name: string(mode), Summary: summary, Long: long, Example: example,
+		Flags: func(f *flagSet) {
 			o = gateOptions{}
-			f.treeFlags(&o.tree)
+			treeFlags(f, &o.tree)
 			f.Var(&o.parallelOption, "parallel", "work on `N` directories at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
 			f.BoolVar(&o.dryRun, "dry-run", false, "only show what belongs to the change, why, and in which steps it is done")
 			if mode == rollout.PlanOnly {
@@ -68,10 +69,10 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *command {
 			}
 			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed: also if files are not committed")
 			f.Var(&o.report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")
-			f.engineFlags()
-			f.jsonFlag("with -dry-run: write a JSON document")
+			engineFlags(f)
+			jsonFlag(f, "with -dry-run: write a JSON document")
 		},
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			if s.options.json {
 				s.reportDocuments()
 			}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/views/deferral"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -48,23 +49,23 @@ type graphEdge struct {
 func graphCommand() *command {
 	var format, planPath string
 	return &command{
-		name:    "graph",
-		summary: "Draws which components require which.",
-		long: `
+		Name:    "graph",
+		Summary: "Draws which components require which.",
+		Long: `
 An arrow leads from a component to one that it requires. With a plan file, what will be done with each component is
 part of the picture. An svg or html file needs no other program: open it in a browser.`,
-		example: "cairn graph -format=svg > stack.svg\ncairn graph -format=html -plan=stack.plan > plan.html",
-		flags: func(f *flagSet) {
+		Example: "cairn graph -format=svg > stack.svg\ncairn graph -format=html -plan=stack.plan > plan.html",
+		Flags: func(f *flagSet) {
 			f.StringVar(&format, "format", "dot", "write `dot|mermaid|json|svg|html` (default: dot)")
 			f.StringVar(&planPath, "plan", "", "show what this plan `FILE` does")
-			f.providerFlags()
+			providerFlags(f)
 		},
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.changesNothing = true
 			write, ok := graphFormats[format]
 			if !ok {
 				return 0, fail("Unknown format", "There is no format %q.%s Use dot, mermaid, json, svg or html.",
-					format, didYouMean(format, slices.Collect(maps.Keys(graphFormats)), ""))
+					format, nearest.DidYouMean(format, slices.Collect(maps.Keys(graphFormats))))
 			}
 			if format == "json" {
 				s.options.json = true

@@ -12,21 +12,21 @@ import (
 func initCommand() *command {
 	var upgrade bool
 	return &command{
-		name:    "init",
-		summary: "Fetches the sources and installs the providers of the whole stack.",
-		long: `
+		Name:    "init",
+		Summary: "Fetches the sources and installs the providers of the whole stack.",
+		Long: `
 Fetches what the stack and its modules take from repositories, archives and registries, and records in
 cairn.sources.lock.hcl what it chose. Other commands use what was fetched.
 
 Chooses a version of each provider that all stacks and modules accept, installs it once for all components, and
 records the choice in .terraform.lock.hcl. Other commands do the same by themselves when something has changed. Both
 lock files belong into version control.`,
-		example: "cairn init\ncairn init -upgrade",
-		flags: func(f *flagSet) {
+		Example: "cairn init\ncairn init -upgrade",
+		Flags: func(f *flagSet) {
 			f.BoolVar(&upgrade, "upgrade", false, "choose the newest versions that are allowed, whatever was chosen before")
-			f.providerFlags()
+			providerFlags(f)
 		},
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			if upgrade && s.options.lockfile != "" {
 				return 0, fail("Options contradict", "With -lockfile=readonly there is no -upgrade: give only one of them.")
 			}

@@ -23,19 +23,19 @@ func listCommand() *command {
 	var options treeOptions
 	var runOrder, why bool
 	return &command{
-		name:    "list",
-		summary: "Lists the stacks of a repository.",
-		long: `
+		Name:    "list",
+		Summary: "Lists the stacks of a repository.",
+		Long: `
 A stack is a directory with a stack or terrastack block in a file *.tsk.hcl, *.tm or *.tm.hcl, or with files of the
 Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the repository says. Only those in the current directory and below it are listed, and what they want.`,
-		example: "cairn list -run-order\ncairn list -changed -why\ncairn list -changed -base=origin/main -tags=network:prod,network:staging",
-		flags: func(f *flagSet) {
-			f.treeFlags(&options)
+		Example: "cairn list -run-order\ncairn list -changed -why\ncairn list -changed -base=origin/main -tags=network:prod,network:staging",
+		Flags: func(f *flagSet) {
+			treeFlags(f, &options)
 			f.BoolVar(&runOrder, "run-order", false, "in the order in which they are run, instead of by name")
 			f.BoolVar(&why, "why", false, "with the reasons why they have changed; needs -changed")
-			f.jsonFlag("write a JSON document")
+			jsonFlag(f, "write a JSON document")
 		},
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.reportDocuments()
 			if why && !options.changed {
 				return 0, fail("Option without another", "The option -why says why stacks have changed: add -changed.")

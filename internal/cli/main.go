@@ -5,17 +5,15 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/failure"
 )
@@ -52,11 +50,8 @@ func run(ctx context.Context, args []string, streams Streams, deps dependencies)
 	}
 	s := newSession(streams, deps)
 	defer s.close()
-	status, err := s.dispatch(ctx, rootCommand(), args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK
-	case err != nil:
+	status, err := s.dispatch(ctx, args)
+	if err != nil {
 		s.fail(err)
 		return exitError
 	}
@@ -67,70 +62,43 @@ func run(ctx context.Context, args []string, streams Streams, deps dependencies)
 	return status
 }
 
-// dispatch runs the command that the first arguments name. Global options may stand before it.
-func (s *session) dispatch(ctx context.Context, c *command, args []string) (int, error) {
-	for len(c.commands) > 0 {
-		flags := s.newFlags(c)
-		if c.run != nil {
-			c.flags(flags)
-		}
-		rest, err := flags.leading(args)
-		if err != nil {
-			return 0, s.helpOr(c, flags, err)
-		}
-		if len(rest) == 0 && c.run == nil {
-			s.stdout("%s", c.help(flags))
+// dispatch runs the command that the arguments name.
+func (s *session) dispatch(ctx context.Context, args []string) (int, error) {
+	program := newProgram()
+	inv, err := program.Parse(s, args)
+	if err == nil && inv.Help != cmdline.NoHelp {
+		s.stdout("%s", program.Help(inv.Command, helpWidth(s.streams.Out)))
+		if inv.Help == cmdline.CommandMissing {
 			return exitError, nil
 		}
-		if len(rest) == 0 {
-			break
-		}
-		next, err := c.find(rest[0])
-		if c.passesOn && (err != nil || endsOptions(args, rest)) {
-			break // what follows is not for cairn
-		}
-		if err == nil {
-			err = flags.onlyGlobal(next)
-		}
-		if err != nil {
-			return 0, err
-		}
-		c, args = next, rest[1:]
+		return exitOK, nil
 	}
-	flags := s.newFlags(c)
-	if c.flags != nil {
-		c.flags(flags)
-	}
-	parse := flags.parseAll
-	if c.passesOn {
-		parse = flags.leading
-	}
-	positional, err := parse(args)
-	if err != nil {
-		err = s.helpOr(c, flags, err)
-	} else if err = c.checkArgs(positional); err == nil {
+	if err == nil {
 		err = s.start()
 	}
+	c := inv.Command
 	if err != nil {
-		if flags.asksForJSON(args) {
-			s.reportJSON(strings.TrimPrefix(c.path(), "cairn "))
+		if inv.JSON {
+			s.reportJSON(strings.TrimPrefix(c.Path(), "cairn "))
 		}
 		return 0, err
 	}
-	if !c.interruptible {
+	if !c.Interruptible {
 		s.deps.guard.release()
 	}
-	s.log.Info("command", "name", c.path(), "version", version(), "dir", currentDir())
+	s.log.Info("command", "name", c.Path(), "version", version(), "dir", currentDir())
 	began := time.Now()
-	status, err := c.run(ctx, s, positional)
-	s.log.Info("command ended", "name", c.path(), "status", status, "failed", err != nil, "duration", time.Since(began))
+	status, err := c.Run(ctx, s, inv.Args)
+	s.log.Info("command ended", "name", c.Path(), "status", status, "failed", err != nil, "duration", time.Since(began))
 	return status, err
 }
 
-// endsOptions tells whether the arguments that are left begin after a --.
-func endsOptions(args, rest []string) bool {
-	parsed := len(args) - len(rest)
-	return parsed > 0 && args[parsed-1] == "--"
+// helpWidth is how wide help is that goes to w.
+func helpWidth(w io.Writer) int {
+	if !isTerminal(w) {
+		return cmdline.HelpWidth
+	}
+	return terminalSize(w).Width
 }
 
 // reportJSON makes a command that was not begun show diagnostics as it would have with -json.
@@ -144,14 +112,6 @@ func (s *session) reportJSON(name string) {
 	default:
 		s.reportDocuments()
 	}
-}
-
-// helpOr shows the help that was asked for.
-func (s *session) helpOr(c *command, flags *flagSet, err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		s.stdout("%s", c.help(flags))
-	}
-	return err
 }
 
 // start applies the global options.
@@ -177,32 +137,22 @@ func upperFirst(text string) string { return failure.Capitalize(text) }
 
 func sentences(text string) string { return failure.Sentences(text) }
 
-// rootCommand returns the tree of all commands.
-func rootCommand() *command {
-	return &command{
-		name:    "cairn",
-		summary: "Runs the Terraform Stacks language with terraform or tofu.",
-		commands: []*command{
-			initCommand(), validateCommand(), planCommand(), applyCommand(), destroyCommand(),
-			outputCommand(), showCommand(), stateCommand(), consoleCommand(), graphCommand(),
-			listCommand(), orderCommand(), runCommand(), formatCommand(), engineCommand(), versionCommand(), completionCommand(), helpCommand(),
+// newProgram returns the tree of all commands.
+func newProgram() *cmdline.Program[*session] {
+	return cmdline.New(cmdline.Program[*session]{
+		Root: &command{
+			Name:    "cairn",
+			Summary: "Runs the Terraform Stacks language with terraform or tofu.",
+			Commands: []*command{
+				initCommand(), validateCommand(), planCommand(), applyCommand(), destroyCommand(),
+				outputCommand(), showCommand(), stateCommand(), consoleCommand(), graphCommand(),
+				listCommand(), orderCommand(), runCommand(), formatCommand(), engineCommand(), versionCommand(), completionCommand(), helpCommand(),
+			},
 		},
-	}
-}
-
-// find returns the subcommand of that name.
-func (c *command) find(name string) (*command, error) {
-	i := slices.IndexFunc(c.commands, func(sub *command) bool { return sub.name == name })
-	if i >= 0 {
-		return c.commands[i], nil
-	}
-	names := make([]string, len(c.commands))
-	for i, sub := range c.commands {
-		names[i] = sub.name
-	}
-	if hint, ok := elsewhere[c.path()+" "+name]; ok {
-		return nil, fail("Unknown command", "There is no command %q. %s", name, hint)
-	}
-	return nil, fail("Unknown command", "There is no command %q.%s Run \"%s -h\" for a list of commands.",
-		name, didYouMean(name, names, ""), c.path())
+		NewSession: func() *session { return newSession(Streams{}, dependencies{}) },
+		Global:     globalFlags,
+		Hints:      cmdline.Hints{Commands: elsewhere, Options: elsewhereOptions},
+		FileArgs:   []string{"FILE", "PLAN", "ROOT"},
+		ListedArgs: map[string]string{"STACK": "list"},
+	})
 }

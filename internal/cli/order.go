@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
@@ -21,29 +22,29 @@ func orderCommand() *command {
 	var format string
 	var reduced reducedValue
 	var why bool
-	return group(&command{
-		name:    "order",
-		summary: "Shows in which order stacks run, and which can run at the same time.",
-		long: `
+	return &command{
+		Name:    "order",
+		Summary: "Shows in which order stacks run, and which can run at the same time.",
+		Long: `
 Without the name of a command, all selected stacks are shown in groups: those of a group can run at the same time, after those of
 the groups before. In pictures, an arrow leads from a stack to one that comes after it.
 
 If there is a file cairn.workspace.hcl, it says what there is; otherwise the directories with stacks do, and without any of them .terrateam/config.yml.`,
-		example: "cairn order -why\ncairn order -format=svg > order.svg\ncairn order -phases -query=prod\ncairn order explain network app",
-		flags: func(f *flagSet) {
-			f.treeFlags(&options)
-			f.pluginFlags(&options)
+		Example: "cairn order -why\ncairn order -format=svg > order.svg\ncairn order -phases -query=prod\ncairn order explain network app",
+		Flags: func(f *flagSet) {
+			treeFlags(f, &options)
+			pluginFlags(f, &options)
 			f.BoolVar(&options.phases, "phases", false, "with a workspace file: planning and applying each stack on their own")
 			f.StringVar(&format, "format", "text", "write `text|json|dot|mermaid|svg` (default: text)")
 			f.BoolVar(&why, "why", false, "as text: say of each stack why it comes after others, and where that is written")
 			reduced = reducedValue{}
 			f.Var(&reduced, "transitive-reduction", "leave out what other edges imply: json only with this option, the others unless it is false or there are very many")
 		},
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			write, ok := orderFormats[format]
 			if !ok {
 				return 0, fail("Unknown format", "There is no format %q.%s Use text, json, dot, mermaid or svg.",
-					format, didYouMean(format, slices.Collect(maps.Keys(orderFormats)), ""))
+					format, nearest.DidYouMean(format, slices.Collect(maps.Keys(orderFormats))))
 			}
 			if format == "json" {
 				s.options.json = true
@@ -63,7 +64,8 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 			}
 			return exitOK, write(s, o, o.view(reduced.value))
 		},
-	}, orderExplainCommand(), orderConvertCommand(), orderHighCommand(), orderLowCommand())
+		Commands: []*command{orderExplainCommand(), orderConvertCommand(), orderHighCommand(), orderLowCommand()},
+	}
 }
 
 // reducedValue is an option with a default that depends on others.
@@ -117,21 +119,21 @@ func writeOrderDocument(s *session, o *ordering, view show.View) error {
 func orderExplainCommand() *command {
 	var options treeOptions
 	return &command{
-		name:    "explain",
-		args:    "STACK OTHER",
-		summary: "Says which of two stacks runs first, and why.",
-		long: `
+		Name:    "explain",
+		Args:    "STACK OTHER",
+		Summary: "Says which of two stacks runs first, and why.",
+		Long: `
 Stacks are named by their directories, from here or from the root of the tree as in /network, or by their ids; what a workspace file
 names, by these names. A directory is enough there, too, if only one stack is in it.`,
-		example: "cairn order explain network app\ncairn order explain -json /network /app",
-		minArgs: 2, maxArgs: 2,
-		flags: func(f *flagSet) {
+		Example: "cairn order explain network app\ncairn order explain -json /network /app",
+		MinArgs: 2, MaxArgs: 2,
+		Flags: func(f *flagSet) {
 			options = treeOptions{}
-			f.rootFlag(&options)
-			f.pluginFlags(&options)
-			f.jsonFlag("write a JSON document")
+			rootFlag(f, &options)
+			pluginFlags(f, &options)
+			jsonFlag(f, "write a JSON document")
 		},
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			s.reportDocuments()
 			o, err := s.openOrdering(ctx, options)
 			if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 	"github.com/cairnstacks/cairn/internal/localsource"
+	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
 // convertOptions say what is converted.
@@ -35,32 +36,32 @@ type convertOptions struct {
 func orderConvertCommand() *command {
 	var o convertOptions
 	return &command{
-		name:    "convert",
-		foreign: true,
-		args:    "[ROOT SLS...]",
-		summary: "Writes what there is in another format of order.",
-		long: `
+		Name:    "convert",
+		Foreign: true,
+		Args:    "[ROOT SLS...]",
+		Summary: "Writes what there is in another format of order.",
+		Long: `
 From each format to each other one: "dirs" are stack directories, "gates" a .terrateam/config.yml, "workspace" a cairn.workspace.hcl,
 "plugins" the tasks of plugins in -plugins=DIR, and "states" the SLS files that the arguments name, as for "cairn run states". Two are only
 read: "terragrunt" are files terragrunt.hcl, and "roots" all directories with a stack or a root module that no other one uses, without any order.
 
 It is printed; "dirs" are several files, each after a line with its path. With -out=DIR the files are written below a directory instead; nothing that is there
 is changed. What the other format cannot say, or says in another way, is listed on standard error, each with its place.`,
-		example: `cairn order convert -from=roots > cairn.workspace.hcl
+		Example: `cairn order convert -from=roots > cairn.workspace.hcl
 cairn order convert -from=dirs > cairn.workspace.hcl
 cairn order convert -from=workspace -to=dirs -out=.
 cairn order convert -plugins=plugins -to=states > states/plugins.sls
 cairn order convert -from=states states web > cairn.workspace.hcl`,
-		maxArgs: 1 << 30,
-		flags: func(f *flagSet) {
+		MaxArgs: 1 << 30,
+		Flags: func(f *flagSet) {
 			o = convertOptions{}
-			f.rootFlag(&o.tree)
+			rootFlag(f, &o.tree)
 			f.StringVar(&o.tree.plugins.dir, "plugins", "", "read the tasks of the plugins in `DIR`; no -from is needed")
 			f.StringVar(&o.from, "from", "", "read `dirs|gates|roots|states|terragrunt|workspace`")
 			f.StringVar(&o.to, "to", "", "write `dirs|gates|plugins|states|workspace` (default: workspace, and gates from a workspace file)")
 			f.StringVar(&o.out, "out", "", "write the files in `DIR` instead of printing them")
 		},
-		run: func(_ context.Context, s *session, args []string) (int, error) {
+		Run: func(_ context.Context, s *session, args []string) (int, error) {
 			if err := o.check(args); err != nil {
 				return 0, err
 			}
@@ -109,10 +110,10 @@ func (o *convertOptions) check(args []string) error {
 		return fail("Option missing", "Say where the plugins are: -plugins=DIR.")
 	case !known && o.from != "workspace":
 		return fail("Unknown format", "There is nothing to convert from %q.%s Use -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.",
-			o.from, didYouMean(o.from, append(slices.Collect(maps.Keys(sources)), "workspace"), ""))
+			o.from, nearest.DidYouMean(o.from, append(slices.Collect(maps.Keys(sources)), "workspace")))
 	case targets[o.to] == nil && o.to != "workspace":
 		return fail("Unknown format", "Nothing can be written as %q.%s Use -to=dirs, gates, plugins, states or workspace.",
-			o.to, didYouMean(o.to, append(slices.Collect(maps.Keys(targets)), "workspace"), ""))
+			o.to, nearest.DidYouMean(o.to, append(slices.Collect(maps.Keys(targets)), "workspace")))
 	case o.from == o.to:
 		return fail("No conversion", "What is read from %q is of that format already.", o.from)
 	case o.from != "states" && len(args) > 0:

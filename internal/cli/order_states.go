@@ -27,14 +27,14 @@ type statesOptions struct {
 	format string
 }
 
-func (f *flagSet) statesFlags(o *statesOptions) {
+func statesFlags(f *flagSet, o *statesOptions) {
 	*o = statesOptions{}
 	f.StringVar(&o.load.Env, "env", "base", "the name of the environment is `NAME`; of top.sls, its section is used")
 	f.StringVar(&o.id, "id", "", "this machine is `ID` in top.sls (default: its host name)")
 	f.BoolVar(&o.load.NoAutoOrder, "no-auto-order", false, "give calls no numbers by their position (state_auto_order: false)")
 }
 
-func (f *flagSet) tieFlag(o *statesOptions) {
+func tieFlag(f *flagSet, o *statesOptions) {
 	f.StringVar(&o.tie, "tie", "document", "of calls with equal order numbers, compare the parts, or as Salt does all as one text: `document|salt`")
 }
 
@@ -104,18 +104,18 @@ func (s *session) compileStates(src *statesSource, o statesOptions) error {
 func orderHighCommand() *command {
 	var o statesOptions
 	return &command{
-		name:    "high",
-		foreign: true,
-		args:    "ROOT [SLS...]",
-		summary: "Shows SLS files as they are loaded: their high data.",
-		long:    "The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. Nothing is run.",
-		example: "cairn order high states web\ncairn order high -format=yaml states web db",
-		minArgs: 1, maxArgs: 1 << 30,
-		flags: func(f *flagSet) {
-			f.statesFlags(&o)
+		Name:    "high",
+		Foreign: true,
+		Args:    "ROOT [SLS...]",
+		Summary: "Shows SLS files as they are loaded: their high data.",
+		Long:    "The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. Nothing is run.",
+		Example: "cairn order high states web\ncairn order high -format=yaml states web db",
+		MinArgs: 1, MaxArgs: 1 << 30,
+		Flags: func(f *flagSet) {
+			statesFlags(f, &o)
 			f.StringVar(&o.format, "format", "json", "write `json|yaml` (default: json)")
 		},
-		run: func(_ context.Context, s *session, args []string) (int, error) {
+		Run: func(_ context.Context, s *session, args []string) (int, error) {
 			write, err := dataFormat(o.format, "json or yaml")
 			if err != nil {
 				return 0, err
@@ -133,24 +133,24 @@ func orderLowCommand() *command {
 	var o statesOptions
 	var explain namesValue
 	return &command{
-		name:    "low",
-		foreign: true,
-		args:    "ROOT [SLS...]",
-		summary: "Shows SLS files as the calls they are compiled to: their low data.",
-		long: `
+		Name:    "low",
+		Foreign: true,
+		Args:    "ROOT [SLS...]",
+		Summary: "Shows SLS files as the calls they are compiled to: their low data.",
+		Long: `
 The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. Nothing is run. JSON and YAML have the calls in the order of their
 numbers; the text lists them in the order in which they are made, each after its requisites, and steps say how that comes about. With -explain,
 only that is said. Calls are named by their ids or names, or as in "file: motd".`,
-		example: "cairn order low states web\ncairn order low -format=text states web\ncairn order low -explain=motd -explain='service: nginx' states web",
-		minArgs: 1, maxArgs: 1 << 30,
-		flags: func(f *flagSet) {
-			f.statesFlags(&o)
-			f.tieFlag(&o)
+		Example: "cairn order low states web\ncairn order low -format=text states web\ncairn order low -explain=motd -explain='service: nginx' states web",
+		MinArgs: 1, MaxArgs: 1 << 30,
+		Flags: func(f *flagSet) {
+			statesFlags(f, &o)
+			tieFlag(f, &o)
 			f.StringVar(&o.format, "format", "json", "write `json|yaml|text|steps|dot|mermaid` (default: json)")
 			explain = nil
 			f.Var(&explain, "explain", "say which of two calls is made first, and why; to be given twice, each time with a `CALL`")
 		},
-		run: func(_ context.Context, s *session, args []string) (int, error) {
+		Run: func(_ context.Context, s *session, args []string) (int, error) {
 			write, err := lowFormat(o.format)
 			if err != nil {
 				return 0, err

@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/format"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
 	orderproblem "github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/show"
@@ -168,7 +169,7 @@ func (f finder) find(name string) (int, error) {
 		all = " Run \"cairn list\" for all."
 	}
 	return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "No such "+f.what, "There is no %s %q.%s%s",
-		f.what, name, didYouMean(name, slices.Concat(f.names, f.ids), ""), all)}
+		f.what, name, nearest.DidYouMean(name, slices.Concat(f.names, f.ids)), all)}
 }
 
 // in returns what is in a directory.

@@ -15,18 +15,18 @@ import (
 func outputCommand() *command {
 	var raw bool
 	return &command{
-		name:    "output",
-		args:    "[NAME]",
-		summary: "Shows the outputs of the last apply.",
-		long:    "Sensitive outputs are hidden, unless one is asked for by its name, or with -json.",
-		example: "cairn output\ncairn output -raw address\ncairn output -json",
-		maxArgs: 1,
-		flags: func(f *flagSet) {
+		Name:    "output",
+		Args:    "[NAME]",
+		Summary: "Shows the outputs of the last apply.",
+		Long:    "Sensitive outputs are hidden, unless one is asked for by its name, or with -json.",
+		Example: "cairn output\ncairn output -raw address\ncairn output -json",
+		MaxArgs: 1,
+		Flags: func(f *flagSet) {
 			f.BoolVar(&raw, "raw", false, "write the bare text of one output, for scripts")
-			f.jsonFlag("write a JSON document")
-			f.stateFlags()
+			jsonFlag(f, "write a JSON document")
+			stateFlags(f)
 		},
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			s.reportDocuments()
 			switch {
 			case raw && s.options.json:

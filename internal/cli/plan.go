@@ -5,30 +5,32 @@ package cli
 
 import (
 	"context"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 )
 
 func planCommand() *command {
 	var o planFlags
-	var out fileValue
+	var out cmdline.File
 	var detailed bool
 	return &command{
-		name:    "plan",
-		summary: "Shows what an apply would do to the whole stack.",
-		long: `
+		Name:    "plan",
+		Summary: "Shows what an apply would do to the whole stack.",
+		Long: `
 Plans all components at once; values that one component gets from another one which is not applied yet are
 "(known after apply)". Nothing is changed.
 
 Variables take their values from -var and -var-file, from CAIRN_VAR_name, and from TF_VAR_name, in this order.`,
-		example: "cairn plan -var=region=eu-west-1 -out=stack.plan\ncairn apply stack.plan",
-		flags: func(f *flagSet) {
+		Example: "cairn plan -var=region=eu-west-1 -out=stack.plan\ncairn apply stack.plan",
+		Flags: func(f *flagSet) {
 			o.register(f)
 			f.BoolVar(&o.destroy, "destroy", false, "plan to destroy everything")
 			f.Var(&out, "out", "save the plan in this `FILE`, to be applied as it is")
 			f.BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 when there are changes, 0 when there are none")
-			f.jsonFlag("write one JSON object a line")
+			jsonFlag(f, "write one JSON object a line")
 		},
-		interruptible: true,
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Interruptible: true,
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			op := s.newExecution("plan", &o)
 			return op.runPlan(ctx, string(out), detailed)
 		},

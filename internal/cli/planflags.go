@@ -6,6 +6,7 @@ package cli
 import (
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -16,11 +17,11 @@ type planFlags struct {
 	destroy     bool
 	refreshOnly bool
 	refresh     bool
-	replace     listValue
-	target      listValue
-	exclude     listValue
-	parallelism countValue
-	maxRounds   countValue // of applies
+	replace     cmdline.List
+	target      cmdline.List
+	exclude     cmdline.List
+	parallelism cmdline.Count
+	maxRounds   cmdline.Count // of applies
 	concise     bool
 
 	acceptRecovery bool
@@ -36,8 +37,8 @@ func (o *planFlags) register(f *flagSet) {
 	f.BoolVar(&o.concise, "concise", false, "leave out lines for what is unchanged, as for the logs of CI")
 	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
 	f.BoolVar(&o.acceptRecovery, "accept-recovery", false, "go on although an apply that was cut off may have made changes that the state does not show, if an earlier command has named them")
-	f.lockFlags()
-	f.providerFlags()
+	lockFlags(f)
+	providerFlags(f)
 }
 
 // mode returns the kind of plan that is asked for.
@@ -76,7 +77,7 @@ func (o *planFlags) replacements() (map[stackaddrs.AbsComponentInstance][]string
 }
 
 // components parses the addresses that an option was given.
-func (o *planFlags) components(option string, given listValue) ([]stackaddrs.AbsComponentInstance, error) {
+func (o *planFlags) components(option string, given cmdline.List) ([]stackaddrs.AbsComponentInstance, error) {
 	var addrs []stackaddrs.AbsComponentInstance
 	for _, text := range given {
 		addr, err := stackaddrs.ParseAbsComponentInstance(text)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/format/plugintasks"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -17,12 +18,12 @@ import (
 // pluginOptions choose tasks of plugins.
 type pluginOptions struct {
 	dir     string
-	roles   listValue
+	roles   cmdline.List
 	lenient bool
 	lint    string
 }
 
-func (f *flagSet) pluginFlags(o *treeOptions) {
+func pluginFlags(f *flagSet, o *treeOptions) {
 	f.StringVar(&o.plugins.dir, "plugins", "", "instead of stacks, the tasks of the plugins in `DIR`, each a directory with a file tasks.yaml")
 	f.Var(&o.plugins.roles, "role", "with -plugins: only tasks of the role `NAME`; may be repeated")
 	f.BoolVar(&o.plugins.lenient, "lenient", false, "with -plugins: take numbers of stages that are none as 0")

@@ -9,40 +9,42 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
+	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
 // runOptions say how a command is run in stacks.
 type runOptions struct {
 	tree            treeOptions
 	reverse, dryRun bool
-	parallelOption  countValue
+	parallelOption  cmdline.Count
 	parallel        int
 	keepGoing, fast bool
 	allowDirty      bool
-	report          fileValue
+	report          cmdline.File
 	command         []string
 	program         string // path of the command's program, or relative to a stack's directory
 }
 
 func runCommand() *command {
 	var o runOptions
-	return group(&command{
-		name:    "run",
-		args:    "-- COMMAND [ARGUMENT...]",
-		summary: "Runs a command in stacks, in their order.",
-		long: `
+	return &command{
+		Name:    "run",
+		Args:    "-- COMMAND [ARGUMENT...]",
+		Summary: "Runs a command in stacks, in their order.",
+		Long: `
 The command is run in the directory of each selected stack, when all that comes before it is done. If it fails in one, what comes after that
 stack is not started, and everything else is. With -changed, nothing may be uncommitted.
 
 An interrupt is passed on to what is running, and nothing more is started; a second one ends at once what is still running.`,
-		example:  "cairn run -- terraform init\ncairn run -changed -parallel=4 -- terraform plan -out=plan\ncairn run -reverse -tags=dev -- terraform destroy",
-		maxArgs:  1 << 30,
-		passesOn: true,
-		flags: func(f *flagSet) {
+		Example:  "cairn run -- terraform init\ncairn run -changed -parallel=4 -- terraform plan -out=plan\ncairn run -reverse -tags=dev -- terraform destroy",
+		MaxArgs:  1 << 30,
+		PassesOn: true,
+		Flags: func(f *flagSet) {
 			o = runOptions{}
-			f.treeFlags(&o.tree)
-			f.pluginFlags(&o.tree)
+			treeFlags(f, &o.tree)
+			pluginFlags(f, &o.tree)
 			f.BoolVar(&o.reverse, "reverse", false, "in the reverse order")
 			f.Var(&o.parallelOption, "parallel", "run in `N` stacks at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
 			f.BoolVar(&o.keepGoing, "continue-on-error", false, "after a failure also start what comes after the stack")
@@ -51,7 +53,7 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed: also if files are not committed")
 			f.Var(&o.report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")
 		},
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			o.command = args
 			if o.tree.plugins.dir != "" {
 				return s.runPlugins(ctx, o)
@@ -65,7 +67,8 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			}
 			return s.runIn(ctx, src, o)
 		},
-	}, runPlanCommand(), runApplyCommand(), runDestroyCommand(), runStatesCommand())
+		Commands: []*command{runPlanCommand(), runApplyCommand(), runDestroyCommand(), runStatesCommand()},
+	}
 }
 
 func (o *runOptions) check() error {
@@ -85,7 +88,7 @@ func (o *runOptions) check() error {
 	program, err := exec.LookPath(o.program)
 	if err != nil {
 		return fail("Command not found", "There is no program %q on PATH.%s Nothing was run.",
-			o.program, didYouMean(o.program, []string{"plan", "apply", "destroy", "states"}, "cairn run "))
+			o.program, nearest.DidYouMeanBelow("cairn run ", o.program, []string{"plan", "apply", "destroy", "states"}))
 	}
 	o.program = program
 	return nil
@@ -123,7 +126,7 @@ func commandLine(words []string) string {
 	for i, word := range words {
 		quoted[i] = word
 		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return !strings.ContainsRune(plainLetters, r) }) {
-			quoted[i] = shellQuote(word)
+			quoted[i] = cmdline.ShellQuote(word)
 		}
 	}
 	return strings.Join(quoted, " ")

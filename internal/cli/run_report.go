@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
@@ -22,7 +23,7 @@ type runReport interface {
 var _ runReport = show.Summary{}
 
 // checkReport finds out, before anything is run, whether the file can be written.
-func (s *session) checkReport(file fileValue) error {
+func (s *session) checkReport(file cmdline.File) error {
 	if file == "" {
 		return nil
 	}
@@ -45,7 +46,7 @@ func (s *session) checkReport(file fileValue) error {
 }
 
 // writeRunReport writes results in the format that the name of the file asks for, if there is to be one.
-func (s *session) writeRunReport(file fileValue, report runReport) error {
+func (s *session) writeRunReport(file cmdline.File, report runReport) error {
 	if file == "" {
 		return nil
 	}

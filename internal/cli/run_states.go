@@ -13,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
@@ -25,23 +26,23 @@ func runStatesCommand() *command {
 	var o statesOptions
 	var test, failhard bool
 	var functions, backups, output string
-	var parallel countValue
-	var report fileValue
+	var parallel cmdline.Count
+	var report cmdline.File
 	return &command{
-		name:    "states",
-		foreign: true,
-		args:    "ROOT [SLS...]",
-		summary: "Brings this machine into the states that SLS files describe.",
-		long: `
+		Name:    "states",
+		Foreign: true,
+		Args:    "ROOT [SLS...]",
+		Summary: "Brings this machine into the states that SLS files describe.",
+		Long: `
 The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. All mistakes that can be found beforehand are, and nothing is
 run then. With -test, or test=True as Salt has it, nothing is changed, and what would be is shown. An interrupt lets the call end that is being made, and a second one ends it.
 
 Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs named MODULE.FUNCTION in the directory given with -functions.`,
-		example: "cairn run states -test states web\ncairn run states -functions=functions states web db\ncairn run states -id=web1 states",
-		minArgs: 1, maxArgs: 1 << 30,
-		flags: func(f *flagSet) {
-			f.statesFlags(&o)
-			f.tieFlag(&o)
+		Example: "cairn run states -test states web\ncairn run states -functions=functions states web db\ncairn run states -id=web1 states",
+		MinArgs: 1, MaxArgs: 1 << 30,
+		Flags: func(f *flagSet) {
+			statesFlags(f, &o)
+			tieFlag(f, &o)
 			f.BoolVar(&test, "test", false, "change nothing, and show what would be changed")
 			f.BoolVar(&failhard, "failhard", false, "stop at the first failure")
 			parallel = 10
@@ -51,9 +52,9 @@ Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs
 			f.StringVar(&output, "output", "full", "of each call, show all, one line, all if it has failed, or all if it has failed or changed something: `full|terse|mixed|changes`")
 			report = ""
 			f.Var(&report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")
-			f.jsonFlag("write a JSON document")
+			jsonFlag(f, "write a JSON document")
 		},
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			s.reportDocuments()
 			if err := checkFunctionsDir(functions); err != nil {
 				return 0, err
@@ -155,7 +156,7 @@ type statesRun struct {
 	source  *statesSource
 	host    *staterun.Host
 	test    bool
-	report  fileValue                 // the file for the results; "" if there is none
+	report  cmdline.File              // the file for the results; "" if there is none
 	show    func(compile.Status) bool // whether of a result all is shown, and not only one line
 	unread  func()                    // is called if nobody reads the results
 }

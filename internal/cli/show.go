@@ -18,18 +18,18 @@ import (
 func showCommand() *command {
 	var concise bool
 	return &command{
-		name:    "show",
-		args:    "[PLAN]",
-		summary: "Shows the state, or a saved plan.",
-		long:    "With -json, sensitive values are part of the document.",
-		example: "cairn show\ncairn show stack.plan\ncairn show -json stack.plan",
-		maxArgs: 1,
-		flags: func(f *flagSet) {
-			f.jsonFlag("write a JSON document")
+		Name:    "show",
+		Args:    "[PLAN]",
+		Summary: "Shows the state, or a saved plan.",
+		Long:    "With -json, sensitive values are part of the document.",
+		Example: "cairn show\ncairn show stack.plan\ncairn show -json stack.plan",
+		MaxArgs: 1,
+		Flags: func(f *flagSet) {
+			jsonFlag(f, "write a JSON document")
 			f.BoolVar(&concise, "concise", false, "of a plan, leave out lines for what is unchanged")
-			f.stateFlags()
+			stateFlags(f)
 		},
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			s.reportDocuments()
 			if len(args) == 1 {
 				return exitOK, s.showPlan(ctx, args[0], concise)

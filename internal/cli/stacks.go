@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/format"
@@ -48,7 +49,7 @@ func noStacks(root string) *hcl.Diagnostic {
 // treeOptions choose stacks of a tree.
 type treeOptions struct {
 	root         string
-	tags, noTags listValue
+	tags, noTags cmdline.List
 	query        string
 	changed      bool
 	base         string
@@ -57,9 +58,9 @@ type treeOptions struct {
 	plugins pluginOptions
 }
 
-func (f *flagSet) treeFlags(o *treeOptions) {
+func treeFlags(f *flagSet, o *treeOptions) {
 	*o = treeOptions{}
-	f.rootFlag(o)
+	rootFlag(f, o)
 	f.Var(&o.tags, "tags", "only stacks whose tags match `QUERY`: a:b for both, a,b for one of them; may be repeated for alternatives")
 	f.Var(&o.noTags, "no-tags", "no stacks whose tags match `QUERY`")
 	f.StringVar(&o.query, "query", "", "only what has tags that match `QUERY` with and, or, not: \"prod and not dir:live/prod/db\"; kind:stack, kind:terraform and kind:task are tags, too")
@@ -67,7 +68,7 @@ func (f *flagSet) treeFlags(o *treeOptions) {
 	f.StringVar(&o.base, "base", "", "changed since the work left the commit or branch `REF`, or in a range FROM..TO (default: the default branch)")
 }
 
-func (f *flagSet) rootFlag(o *treeOptions) {
+func rootFlag(f *flagSet, o *treeOptions) {
 	f.StringVar(&o.root, "root", "", "the tree of stacks is in `DIR` (default: the git repository, or the current directory)")
 }
 

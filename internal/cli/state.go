@@ -9,32 +9,34 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func stateCommand() *command {
-	return group(&command{
-		name:    "state",
-		summary: "Looks at the state, and changes it by hand.",
-		example: "cairn state list\ncairn state history",
-	},
-		stateListCommand(), stateShowCommand(), statePullCommand(), statePushCommand(), stateMoveCommand(), stateRemoveCommand(),
-		stateHistoryCommand(), stateRollbackCommand(), stateExportCommand(), stateImportCommand(), stateUnlockCommand(),
-	)
+	return &command{
+		Name:    "state",
+		Summary: "Looks at the state, and changes it by hand.",
+		Example: "cairn state list\ncairn state history",
+		Commands: []*command{
+			stateListCommand(), stateShowCommand(), statePullCommand(), statePushCommand(), stateMoveCommand(), stateRemoveCommand(),
+			stateHistoryCommand(), stateRollbackCommand(), stateExportCommand(), stateImportCommand(), stateUnlockCommand(),
+		},
+	}
 }
 
 func stateListCommand() *command {
 	return &command{
-		name:    "list",
-		args:    "[ADDRESS]",
-		summary: "Lists components and their resources.",
-		long:    "With an address, only that component or that stack instance.",
-		example: "cairn state list\ncairn state list component.network",
-		maxArgs: 1,
-		flags:   (*flagSet).stateFlags,
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Name:    "list",
+		Args:    "[ADDRESS]",
+		Summary: "Lists components and their resources.",
+		Long:    "With an address, only that component or that stack instance.",
+		Example: "cairn state list\ncairn state list component.network",
+		MaxArgs: 1,
+		Flags:   stateFlags,
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			stored, err := s.stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
@@ -45,7 +47,7 @@ func stateListCommand() *command {
 					return 0, err
 				}
 				if !slices.ContainsFunc(slices.Collect(maps.Keys(stored.State.Components)), within) {
-					return 0, fail("Not in the state", "The state has nothing at %s.%s", args[0], didYouMean(args[0], stored.Places(), ""))
+					return 0, fail("Not in the state", "The state has nothing at %s.%s", args[0], nearest.DidYouMean(args[0], stored.Places()))
 				}
 			}
 			return exitOK, s.listState(stored, within)

@@ -21,16 +21,16 @@ import (
 
 func stateRemoveCommand() *command {
 	return &command{
-		name:    "rm",
-		args:    "ADDRESS",
-		summary: "Forgets a component instance or a resource instance without destroying it.",
-		long: `
+		Name:    "rm",
+		Args:    "ADDRESS",
+		Summary: "Forgets a component instance or a resource instance without destroying it.",
+		Long: `
 What is forgotten goes on existing, but cairn does not manage it any more. The next apply creates it again if the
 configuration still has it.`,
-		example: "cairn state rm component.network\ncairn state rm component.network.aws_vpc.main",
-		minArgs: 1, maxArgs: 1,
-		flags: (*flagSet).lockFlags,
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Example: "cairn state rm component.network\ncairn state rm component.network.aws_vpc.main",
+		MinArgs: 1, MaxArgs: 1,
+		Flags: lockFlags,
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			var forgotten string
 			code, err := s.changeState(ctx, "state rm", func(stored *deployment.Stored) (map[string][]byte, error) {
 				target, err := stored.Find(args[0])
@@ -112,14 +112,14 @@ type historyEntry struct {
 
 func stateHistoryCommand() *command {
 	return &command{
-		name:    "history",
-		summary: "Lists what has changed the state, and when.",
-		example: "cairn state history",
-		flags: func(f *flagSet) {
-			f.jsonFlag("write a JSON document")
-			f.stateFlags()
+		Name:    "history",
+		Summary: "Lists what has changed the state, and when.",
+		Example: "cairn state history",
+		Flags: func(f *flagSet) {
+			jsonFlag(f, "write a JSON document")
+			stateFlags(f)
 		},
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.reportDocuments()
 			opened, err := s.stack().Deployment(ctx)
 			if err != nil {
@@ -167,16 +167,16 @@ func (s *session) writeHistoryDocument(versions []statestore.Version) error {
 
 func stateUnlockCommand() *command {
 	return &command{
-		name:    "unlock",
-		args:    "ID",
-		summary: "Removes a lock that a process has left behind which is gone.",
-		long: `
+		Name:    "unlock",
+		Args:    "ID",
+		Summary: "Removes a lock that a process has left behind which is gone.",
+		Long: `
 The message that the state is locked shows the ID. Make sure that the process which holds the lock does not run any
 more: two at a time would damage the state.`,
-		example: "cairn state unlock 7c5b2b8e-58ab-4f10-ab1e-4b8e2a1a6d1f",
-		minArgs: 1, maxArgs: 1,
-		flags: (*flagSet).stateFlags,
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Example: "cairn state unlock 7c5b2b8e-58ab-4f10-ab1e-4b8e2a1a6d1f",
+		MinArgs: 1, MaxArgs: 1,
+		Flags: stateFlags,
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			opened, err := s.stack().Deployment(ctx)
 			if err != nil {
 				return 0, err

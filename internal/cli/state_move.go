@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -18,26 +19,26 @@ import (
 func stateMoveCommand() *command {
 	var dryRun bool
 	return &command{
-		name:    "mv",
-		args:    "FROM TO",
-		summary: "Gives a component, an embedded stack or a resource another address.",
-		long: `
+		Name:    "mv",
+		Args:    "FROM TO",
+		Summary: "Gives a component, an embedded stack or a resource another address.",
+		Long: `
 Without a key, as in component.a, all instances are meant, and keep their keys. With a key in one of the two it is one
 instance, and the address without a key is that of a block without for_each. A resource can get another address in
 its component, or in another one.
 
 Only the state is changed; the configuration has to have the new name, too. Where others have states of the same
 configuration, or review what is planned, a moved block does the same with the next apply.`,
-		example: "cairn state mv component.network component.vpc\n" +
+		Example: "cairn state mv component.network component.vpc\n" +
 			"cairn state mv component.network 'component.network[\"eu\"]'\n" +
 			"cairn state mv 'stack.region[\"eu\"]' 'stack.region[\"europe\"]'\n" +
 			"cairn state mv component.app.aws_s3_bucket.logs component.logs.aws_s3_bucket.main",
-		minArgs: 2, maxArgs: 2,
-		flags: func(f *flagSet) {
+		MinArgs: 2, MaxArgs: 2,
+		Flags: func(f *flagSet) {
 			f.BoolVar(&dryRun, "dry-run", false, "show what would get which address, and change nothing")
-			f.lockFlags()
+			lockFlags(f)
 		},
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			move, err := parseStateMove(args[0], args[1])
 			if err != nil {
 				return 0, err
@@ -157,7 +158,7 @@ func (m blockMove) nothing(state *stackstate.State) error {
 		}
 	}
 	return fail("Not in the state", "The state has nothing at %s.%s \"cairn state list\" shows what it has.",
-		m.From, didYouMean(m.From.String(), slices.Collect(maps.Keys(known)), ""))
+		m.From, nearest.DidYouMean(m.From.String(), slices.Collect(maps.Keys(known))))
 }
 
 // resourceMove is a move of a resource, or of one instance.
@@ -210,5 +211,5 @@ func (m resourceMove) nothing(component *stackstate.Component) error {
 		known = append(known, object.Addr.String())
 	}
 	return fail("Not in the state", "The state of %s has no %s.%s \"cairn state list\" shows what it has.",
-		m.from, m.move.From, didYouMean(m.move.From.String(), known, m.from.String()+"."))
+		m.from, m.move.From, nearest.DidYouMeanBelow(m.from.String()+".", m.move.From.String(), known))
 }

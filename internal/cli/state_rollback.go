@@ -20,20 +20,20 @@ import (
 func stateRollbackCommand() *command {
 	var autoApprove bool
 	return &command{
-		name:    "rollback",
-		args:    "SERIAL",
-		summary: "Makes the state what it was at the end of a serial.",
-		long: `
+		Name:    "rollback",
+		Args:    "SERIAL",
+		Summary: "Makes the state what it was at the end of a serial.",
+		Long: `
 Only the state is changed, as a new serial; what exists is not. Objects that were made since go on existing, but cairn
 does not manage them any more; objects that were destroyed since are in the state again. Both are listed, and if there
 are any, the command asks before it changes the state. Plan afterwards to see how the state and what exists differ.`,
-		example: "cairn state history\ncairn state rollback 12",
-		minArgs: 1, maxArgs: 1,
-		flags: func(f *flagSet) {
+		Example: "cairn state history\ncairn state rollback 12",
+		MinArgs: 1, MaxArgs: 1,
+		Flags: func(f *flagSet) {
 			f.BoolVar(&autoApprove, "auto-approve", false, "do not ask before changing the state")
-			f.lockFlags()
+			lockFlags(f)
 		},
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			serial, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || serial < 0 {
 				return 0, fail("Wrong serial", "The serial must be a number that \"cairn state history\" shows, and not %q.", args[0])

@@ -14,17 +14,17 @@ import (
 
 func stateShowCommand() *command {
 	return &command{
-		name:    "show",
-		args:    "ADDRESS",
-		summary: "Shows a component instance or a resource instance.",
-		long:    "With -json, sensitive values are part of the document.",
-		example: "cairn state show component.network\ncairn state show 'component.network[\"eu\"].aws_vpc.main'",
-		minArgs: 1, maxArgs: 1,
-		flags: func(f *flagSet) {
-			f.jsonFlag("write a JSON document")
-			f.stateFlags()
+		Name:    "show",
+		Args:    "ADDRESS",
+		Summary: "Shows a component instance or a resource instance.",
+		Long:    "With -json, sensitive values are part of the document.",
+		Example: "cairn state show component.network\ncairn state show 'component.network[\"eu\"].aws_vpc.main'",
+		MinArgs: 1, MaxArgs: 1,
+		Flags: func(f *flagSet) {
+			jsonFlag(f, "write a JSON document")
+			stateFlags(f)
 		},
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			s.reportDocuments()
 			stored, err := s.stack().ReadState(ctx)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -25,13 +26,13 @@ import (
 
 func statePullCommand() *command {
 	return &command{
-		name:    "pull",
-		summary: "Writes the whole state to standard output, to be kept or moved.",
-		long: `
+		Name:    "pull",
+		Summary: "Writes the whole state to standard output, to be kept or moved.",
+		Long: `
 The document holds sensitive values. "cairn state push" reads it; to look into a state, use "cairn show -json".`,
-		example: "cairn state pull > backup.json",
-		flags:   (*flagSet).stateFlags,
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Example: "cairn state pull > backup.json",
+		Flags:   stateFlags,
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			stored, err := s.stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
@@ -44,19 +45,19 @@ The document holds sensitive values. "cairn state push" reads it; to look into a
 func statePushCommand() *command {
 	var force bool
 	return &command{
-		name:    "push",
-		args:    "FILE",
-		summary: "Replaces the state by what \"cairn state pull\" or a failed apply has written.",
-		long: `
+		Name:    "push",
+		Args:    "FILE",
+		Summary: "Replaces the state by what \"cairn state pull\" or a failed apply has written.",
+		Long: `
 Refuses a file of another lineage, and one that is older than the state. The state that is replaced stays in the
 history. FILE may be - for standard input.`,
-		example: "cairn state push errored.cairnstate.json",
-		minArgs: 1, maxArgs: 1,
-		flags: func(f *flagSet) {
+		Example: "cairn state push errored.cairnstate.json",
+		MinArgs: 1, MaxArgs: 1,
+		Flags: func(f *flagSet) {
 			f.BoolVar(&force, "force", false, "push also an older state, or one of another lineage")
-			f.lockFlags()
+			lockFlags(f)
 		},
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			document, err := s.readStateDocument(args[0])
 			if err != nil {
 				return 0, err
@@ -129,13 +130,13 @@ func describeInput(path string) string {
 
 func stateExportCommand() *command {
 	return &command{
-		name:    "export",
-		args:    "COMPONENT",
-		summary: "Writes the state of one component as a plain Terraform state.",
-		example: "cairn state export component.network > terraform.tfstate",
-		minArgs: 1, maxArgs: 1,
-		flags: (*flagSet).stateFlags,
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Name:    "export",
+		Args:    "COMPONENT",
+		Summary: "Writes the state of one component as a plain Terraform state.",
+		Example: "cairn state export component.network > terraform.tfstate",
+		MinArgs: 1, MaxArgs: 1,
+		Flags: stateFlags,
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			stored, err := s.stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
@@ -165,17 +166,17 @@ func stateExportCommand() *command {
 
 func stateImportCommand() *command {
 	return &command{
-		name:    "import",
-		args:    "COMPONENT FILE",
-		summary: "Makes a plain Terraform state the state of one component.",
-		long: `
+		Name:    "import",
+		Args:    "COMPONENT FILE",
+		Summary: "Makes a plain Terraform state the state of one component.",
+		Long: `
 The configuration must declare the component. What it had in the state before is replaced; the history keeps it. FILE
 may be - for standard input.
 Plan afterwards: the plan shows whether the state fits the component.`,
-		example: "cairn state import component.network terraform.tfstate",
-		minArgs: 2, maxArgs: 2,
-		flags: (*flagSet).lockFlags,
-		run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Example: "cairn state import component.network terraform.tfstate",
+		MinArgs: 2, MaxArgs: 2,
+		Flags: lockFlags,
+		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			addr, resource, err := deployment.ParseAddress(args[0])
 			if err == nil && resource != "" {
 				err = fail("Wrong address", "A state is imported into a whole component. Give the address of a component instance.")
@@ -221,7 +222,7 @@ func (s *session) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
 		return failure.AsError(diags) // with mistakes it may be declared all the same
 	case component == nil:
 		return fail("Component not declared", "The configuration has no %s, so its state would be left over, and planning would be an error.%s Declare it first.",
-			addr, didYouMean(stackaddrs.ConfigComponentOf(addr).String(), names, ""))
+			addr, nearest.DidYouMean(stackaddrs.ConfigComponentOf(addr).String(), names))
 	case component.ForEach == nil && addr.Item.Key != stackaddrs.NoKey:
 		return fail("Component not declared", "%s has no for_each, and so no instance %s. Leave out the key.", stackaddrs.ConfigComponentOf(addr), addr.Item.Key)
 	case component.ForEach != nil && addr.Item.Key == stackaddrs.NoKey:

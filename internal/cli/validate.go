@@ -15,15 +15,15 @@ import (
 
 func validateCommand() *command {
 	return &command{
-		name:    "validate",
-		summary: "Checks the configuration without values, state and credentials.",
-		long:    "Reports all mistakes that can be found in one run.",
-		example: "cairn validate\ncairn validate -json",
-		flags: func(f *flagSet) {
-			f.providerFlags()
-			f.jsonFlag("write the result as a JSON document")
+		Name:    "validate",
+		Summary: "Checks the configuration without values, state and credentials.",
+		Long:    "Reports all mistakes that can be found in one run.",
+		Example: "cairn validate\ncairn validate -json",
+		Flags: func(f *flagSet) {
+			providerFlags(f)
+			jsonFlag(f, "write the result as a JSON document")
 		},
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.changesNothing = true
 			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()

@@ -38,14 +38,14 @@ type versionDocument struct {
 
 func versionCommand() *command {
 	return &command{
-		name:    "version",
-		summary: "Shows the versions of cairn, the engine and the providers.",
-		example: "cairn version\ncairn version -json",
-		flags: func(f *flagSet) {
-			f.engineFlags()
-			f.jsonFlag("write a JSON document")
+		Name:    "version",
+		Summary: "Shows the versions of cairn, the engine and the providers.",
+		Example: "cairn version\ncairn version -json",
+		Flags: func(f *flagSet) {
+			engineFlags(f)
+			jsonFlag(f, "write a JSON document")
 		},
-		run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.reportDocuments()
 			document := versionDocument{
 				FormatVersion: jsonview.FormatVersion,

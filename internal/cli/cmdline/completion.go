@@ -1,10 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package cmdline
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"maps"
@@ -12,79 +11,66 @@ import (
 	"strings"
 )
 
-func completionCommand() *command {
-	return &command{
-		name:    "completion",
-		args:    "bash|zsh|fish",
-		summary: "Writes a script with which a shell completes commands and options.",
-		long: `
-It completes commands, options, values of options where they are known, and files; after "cairn order explain" the stacks of "cairn list", and
-after "cairn run --" programs.
+// Shells are the names of shells for which there is completion, sorted.
+func Shells() []string { return slices.Sorted(maps.Keys(completionScripts)) }
 
-For bash, add to ~/.bashrc:       source <(cairn completion bash)
-For zsh, add to ~/.zshrc:         source <(cairn completion zsh)
-For fish, run once:               cairn completion fish > ~/.config/fish/completions/cairn.fish`,
-		example: "cairn completion bash",
-		minArgs: 1, maxArgs: 1,
-		run: func(_ context.Context, s *session, args []string) (int, error) {
-			write, ok := completionScripts[args[0]]
-			if !ok {
-				return 0, fail("Unknown shell", "There is no completion for %q.%s Give bash, zsh or fish.",
-					args[0], didYouMean(args[0], slices.Collect(maps.Keys(completionScripts)), ""))
-			}
-			s.stdout("%s", write(s.completions()))
-			return exitOK, nil
-		},
-	}
-}
-
-var completionScripts = map[string]func([]completable) string{
+var completionScripts = map[string]func(program string, all []completable) string{
 	"bash": bashCompletion,
 	"zsh":  zshCompletion,
 	"fish": fishCompletion,
 }
 
+// Completion returns the script with which one of [Shells] completes commands, options, values of options where they are known, and files.
+func (p *Program[S]) Completion(shell string) string {
+	return completionScripts[shell](p.Root.Name, p.completables())
+}
+
 // completable is a command line as far as its commands go, and what may follow.
 type completable struct {
 	path     []string // names of commands, without that of the program
-	commands []*command
+	commands []named
 	options  []*flag.Flag
 	words    []string // positional arguments that are known
 	files    bool     // positional arguments are files
-	stacks   bool     // positional arguments are stacks
+	lister   string   // the command of the program that prints what positional arguments may be, or ""
 	programs bool     // after "--" there is a command with its arguments
 }
 
-func (s *session) completions() []completable {
+func (p *Program[S]) completables() []completable {
 	var all []completable
-	root := rootCommand()
-	var add func(c *command, path []string)
-	add = func(c *command, path []string) {
-		flags := s.newFlags(c)
-		if c.flags != nil {
-			c.flags(flags)
-		}
-		entry := completable{path: path, commands: c.commands, words: knownWords(c.args), programs: c.passesOn, stacks: strings.HasPrefix(c.args, "STACK ")}
-		entry.files = slices.ContainsFunc([]string{"FILE", "PLAN", "ROOT"}, func(word string) bool { return strings.Contains(c.args, word) })
-		flags.VisitAll(func(option *flag.Flag) { entry.options = append(entry.options, option) })
+	var add func(c *Command[S], path []string)
+	add = func(c *Command[S], path []string) {
+		entry := completable{path: path, commands: namesOf(c.Commands), words: knownWords(c.Args), programs: c.PassesOn}
+		first, _, _ := strings.Cut(c.Args, " ")
+		entry.lister = p.ListedArgs[first]
+		entry.files = slices.ContainsFunc(p.FileArgs, func(word string) bool { return strings.Contains(c.Args, word) })
+		entry.options = p.Options(c)
 		all = append(all, entry)
-		for _, sub := range c.commands {
-			add(sub, append(slices.Clone(path), sub.name))
+		for _, sub := range c.Commands {
+			add(sub, append(slices.Clone(path), sub.Name))
 		}
 	}
-	add(root, nil)
+	add(p.Root, nil)
 	// The command help has the names of all others as its arguments.
 	for i, c := range all {
 		if len(c.path) == 1 && c.path[0] == "help" {
-			all[i].commands = slices.DeleteFunc(slices.Clone(root.commands), func(sub *command) bool { return sub.name == "help" })
+			all[i].commands = slices.DeleteFunc(namesOf(p.Root.Commands), func(sub named) bool { return sub.name == "help" })
 		}
 	}
-	for _, c := range root.commands {
-		if len(c.commands) > 0 {
-			all = append(all, completable{path: []string{"help", c.name}, commands: c.commands})
+	for _, c := range p.Root.Commands {
+		if len(c.Commands) > 0 {
+			all = append(all, completable{path: []string{"help", c.Name}, commands: namesOf(c.Commands)})
 		}
 	}
 	return all
+}
+
+func namesOf[S any](commands []*Command[S]) []named {
+	names := make([]named, len(commands))
+	for i, c := range commands {
+		names[i] = named{c.Name, c.Summary}
+	}
+	return names
 }
 
 // knownWords are the arguments that a usage line spells out, as in "bash|zsh|fish" or "[terraform|tofu] [VERSION]".
@@ -100,6 +86,9 @@ func alternatives(text string) []string {
 	}
 	return strings.Split(text, "|")
 }
+
+// named is a command as lists show it.
+type named struct{ name, summary string }
 
 // typed is the path as the scripts note it.
 func (c completable) typed() string {
@@ -131,7 +120,7 @@ type optionValues struct {
 	files bool
 }
 
-// valuesOf tells the values of an option from the placeholder in its help text: words in lower case stand for themselves.
+// valuesOf finds the values of an option from the placeholder in its help text: words in lower case stand for themselves.
 func valuesOf(option *flag.Flag) optionValues {
 	placeholder, _ := flag.UnquoteUsage(option)
 	switch placeholder {
@@ -144,7 +133,7 @@ func valuesOf(option *flag.Flag) optionValues {
 	return optionValues{words: alternatives(placeholder)}
 }
 
-// takesNone tells whether an option may stand without a value, so that the next word is something else.
+// takesNone reports whether an option may stand without a value, so that the next word is something else.
 func takesNone(option *flag.Flag) bool {
 	value, ok := option.Value.(interface{ IsBoolFlag() bool })
 	return ok && value.IsBoolFlag()
@@ -183,11 +172,10 @@ func valueCases(all []completable, line func(optionValues) string) string {
 	return b.String()
 }
 
-func bashCompletion(all []completable) string {
+func bashCompletion(program string, all []completable) string {
 	var b strings.Builder
-	b.WriteString(`# bash completion for cairn
-_cairn() {
-  local current=${COMP_WORDS[COMP_CWORD]} typed="" word words="" files="" stacks="" programs="" dashes=0
+	b.WriteString("# bash completion for " + program + "\n_" + program + `() {
+  local current=${COMP_WORDS[COMP_CWORD]} typed="" word words="" files="" lister="" programs="" dashes=0
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
@@ -233,7 +221,7 @@ _cairn() {
 		if v.files {
 			return `compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")); return`
 		}
-		return fmt.Sprintf(`COMPREPLY=($(compgen -W %s -- "$current")); return`, shellQuote(strings.Join(v.words, " ")))
+		return fmt.Sprintf(`COMPREPLY=($(compgen -W %s -- "$current")); return`, ShellQuote(strings.Join(v.words, " ")))
 	}))
 	b.WriteString(`    esac
     case $sign in
@@ -241,10 +229,10 @@ _cairn() {
     esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  if [[ -n $stacks && $current != -* ]]; then
+  if [[ -n $lister && $current != -* ]]; then
     while IFS= read -r word; do
       [[ $word == "$current"* ]] && COMPREPLY+=("$(printf %q "$word")")
-    done < <("${COMP_WORDS[0]}" list 2>/dev/null)
+    done < <("${COMP_WORDS[0]}" "$lister" 2>/dev/null)
   fi
   if [[ -n $files && $current != -* ]]; then
     compopt -o filenames 2>/dev/null
@@ -254,8 +242,8 @@ _cairn() {
     compopt -o nospace
   fi
 }
-complete -F _cairn cairn
 `)
+	fmt.Fprintf(&b, "complete -F _%[1]s %[1]s\n", program)
 	return b.String()
 }
 
@@ -271,22 +259,25 @@ func writePaths(b *strings.Builder, all []completable) {
 // marks set variables of the scripts for bash and zsh.
 func (c completable) marks() string {
 	marks := ""
-	for _, mark := range []struct {
-		name string
-		set  bool
-	}{{"files", c.files}, {"stacks", c.stacks}, {"programs", c.programs}} {
-		if mark.set {
-			marks += "; " + mark.name + "=yes"
+	for _, mark := range [][2]string{{"files", yesIf(c.files)}, {"lister", c.lister}, {"programs", yesIf(c.programs)}} {
+		if mark[1] != "" {
+			marks += "; " + mark[0] + "=" + mark[1]
 		}
 	}
 	return marks
 }
 
-func zshCompletion(all []completable) string {
+func yesIf(set bool) string {
+	if set {
+		return "yes"
+	}
+	return ""
+}
+
+func zshCompletion(program string, all []completable) string {
 	var b strings.Builder
-	b.WriteString(`#compdef cairn
-_cairn() {
-  local typed="" word option="" files="" stacks="" programs=""
+	b.WriteString("#compdef " + program + "\n_" + program + `() {
+  local typed="" word option="" files="" lister="" programs=""
   local -a subs flags values names
   integer i dashes=0
   for ((i = 2; i < CURRENT; i++)); do
@@ -319,7 +310,7 @@ _cairn() {
 		}{{"subs", commands}, {"flags", flags}, {"values", values}} {
 			fmt.Fprintf(&b, "      %s=(\n", list.name)
 			for _, entry := range list.entries {
-				fmt.Fprintf(&b, "        %s\n", shellQuote(entry))
+				fmt.Fprintf(&b, "        %s\n", ShellQuote(entry))
 			}
 			b.WriteString("      )\n")
 		}
@@ -355,8 +346,8 @@ _cairn() {
       -*=*) compadd -- false true; return ;;
     esac
   fi
-  if [[ -n $stacks && ${words[CURRENT]} != -* ]]; then
-    names=("${(@f)$(${words[1]} list 2>/dev/null)}")
+  if [[ -n $lister && ${words[CURRENT]} != -* ]]; then
+    names=("${(@f)$(${words[1]} $lister 2>/dev/null)}")
     compadd -a names
   fi
   _describe 'command' subs
@@ -364,21 +355,22 @@ _cairn() {
   _describe -o 'option' values
   [[ -n $files ]] && _files
 }
-compdef _cairn cairn
 `)
+	fmt.Fprintf(&b, "compdef _%[1]s %[1]s\n", program)
 	return b.String()
 }
 
-func fishCompletion(all []completable) string {
+func fishCompletion(program string, all []completable) string {
 	var b strings.Builder
-	b.WriteString("# fish completion for cairn\ncomplete -c cairn -f\n")
+	complete := "complete -c " + program
+	fmt.Fprintf(&b, "# fish completion for %s\n%s -f\n", program, complete)
 	for _, c := range all {
 		where := fishCondition(c)
 		for _, word := range c.words {
-			fmt.Fprintf(&b, "complete -c cairn -n %s -a %s\n", shellQuote(where), shellQuote(word))
+			fmt.Fprintf(&b, "%s -n %s -a %s\n", complete, ShellQuote(where), ShellQuote(word))
 		}
 		for _, sub := range c.commands {
-			fmt.Fprintf(&b, "complete -c cairn -n %s -a %s -d %s\n", shellQuote(where), sub.name, shellQuote(sub.summary))
+			fmt.Fprintf(&b, "%s -n %s -a %s -d %s\n", complete, ShellQuote(where), sub.name, ShellQuote(sub.summary))
 		}
 		for _, option := range c.options {
 			_, usage := flag.UnquoteUsage(option)
@@ -388,16 +380,16 @@ func fishCompletion(all []completable) string {
 				if values := valuesOf(option); values.files {
 					value = " -r -F"
 				} else if len(values.words) > 0 {
-					value += " -a " + shellQuote(strings.Join(values.words, " "))
+					value += " -a " + ShellQuote(strings.Join(values.words, " "))
 				}
 			}
-			fmt.Fprintf(&b, "complete -c cairn -n %s -o %s%s -d %s\n", shellQuote(where), option.Name, value, shellQuote(usage))
+			fmt.Fprintf(&b, "%s -n %s -o %s%s -d %s\n", complete, ShellQuote(where), option.Name, value, ShellQuote(usage))
 		}
-		if c.stacks {
-			fmt.Fprintf(&b, "complete -c cairn -n %s -a '(cairn list 2>/dev/null)'\n", shellQuote(where))
+		if c.lister != "" {
+			fmt.Fprintf(&b, "%s -n %s -a '(%s %s 2>/dev/null)'\n", complete, ShellQuote(where), program, c.lister)
 		}
 		if c.files || c.programs {
-			fmt.Fprintf(&b, "complete -c cairn -n %s -F\n", shellQuote(where))
+			fmt.Fprintf(&b, "%s -n %s -F\n", complete, ShellQuote(where))
 		}
 	}
 	return b.String()
@@ -419,6 +411,7 @@ func fishCondition(c completable) string {
 	return where
 }
 
-func shellQuote(text string) string {
+// ShellQuote quotes a word for a POSIX shell.
+func ShellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -1,0 +1,55 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+)
+
+// Every command says what it does, how it is called and gives an example, and its options have a usage.
+func TestHelpIsComplete(t *testing.T) {
+	program := newProgram()
+	var check func(c *command)
+	check = func(c *command) {
+		if c.Summary == "" || !strings.HasSuffix(c.Summary, ".") {
+			t.Errorf("%s: summary %q", c.Path(), c.Summary)
+		}
+		if c != program.Root && !strings.Contains(c.Example, c.Path()) {
+			t.Errorf("%s: the example is %q", c.Path(), c.Example)
+		}
+		if c.Run == nil && len(c.Commands) == 0 {
+			t.Errorf("%s: must run or have commands", c.Path())
+		}
+		for _, option := range program.Options(c) {
+			if option.Usage == "" {
+				t.Errorf("%s: option -%s has no usage", c.Path(), option.Name)
+			}
+		}
+		for _, sub := range c.Commands {
+			check(sub)
+		}
+	}
+	check(program.Root)
+}
+
+// Help texts fit a terminal of 100 columns, but for examples and what is a table already.
+func TestHelpWidth(t *testing.T) {
+	program := newProgram()
+	var check func(c *command)
+	check = func(c *command) {
+		text, _, _ := strings.Cut(program.Help(c, cmdline.HelpWidth), "\nExample:\n")
+		for line := range strings.Lines(text) {
+			if len(strings.TrimSuffix(line, "\n")) > cmdline.HelpWidth && !strings.Contains(line, "  ") {
+				t.Errorf("%s -h is wider than %d columns: %s", c.Path(), cmdline.HelpWidth, line)
+			}
+		}
+		for _, sub := range c.Commands {
+			check(sub)
+		}
+	}
+	check(program.Root)
+}
