@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -28,6 +29,7 @@ type execution struct {
 	running *progressTracker
 
 	autoApprove bool
+	shown       hcl.Diagnostics // warnings that were part of a question
 }
 
 func (s *session) newExecution(name string, flags *planFlags) *execution {
@@ -86,6 +88,7 @@ func (o *execution) caller() operation.Caller {
 
 // finish shows the diagnostics of the whole command and returns its exit code. What was recovered has been said to its end then.
 func (o *execution) finish(diags hcl.Diagnostics) (int, error) {
+	diags = slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return slices.Contains(o.shown, diag) })
 	status, err := o.session.finish(diags)
 	if endErr := o.stack().Acknowledge(err == nil); endErr != nil {
 		o.fail(endErr)
@@ -95,21 +98,22 @@ func (o *execution) finish(diags hcl.Diagnostics) (int, error) {
 }
 
 // approve asks whether a plan is to be applied.
-func (o *execution) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics, untouched string) (shown bool, err error) {
+func (o *execution) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error {
+	o.shown = slices.Concat(o.shown, warnings)
 	if err := o.report(warnings); err != nil {
-		return true, err
+		return err
 	}
 	o.say("%s", approvalQuestion(plan.Mode))
 	answer, err := o.ask(ctx, "  Enter a value: ", false)
 	switch {
 	case operation.WasInterrupted(ctx):
-		return true, fail("Interrupted", "The question was not answered. %s", untouched)
+		return failure.Error("Interrupted", "The question was not answered.")
 	case err != nil:
-		return true, fail("Approval needed", "The plan was not approved: %s. Answer \"yes\", or give -auto-approve. %s", err, untouched)
+		return failure.Error("Approval needed", "The plan was not approved: %s. Answer \"yes\", or give -auto-approve.", err)
 	case strings.TrimSpace(answer) != "yes":
-		return true, fail("Not approved", "The plan was not approved. %s", untouched)
+		return failure.Error("Not approved", "The plan was not approved.")
 	}
-	return true, nil
+	return nil
 }
 
 func approvalQuestion(mode engine.Mode) string {

@@ -113,12 +113,8 @@ func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		return plan, diags.Extend(r.unchanged())
 	}
 	if !plan.IsEmpty() {
-		shown, err := r.caller.approve(ctx, plan, diags, r.untouched())
-		if shown {
-			diags = nil
-		}
-		if err != nil {
-			return plan, diags.Extend(Diagnostics(err))
+		if err := r.caller.approve(ctx, plan, diags); err != nil {
+			return plan, diags.Extend(r.withUntouched(Diagnostics(err)))
 		}
 	}
 	if r.caller.Applying != nil {

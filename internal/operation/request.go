@@ -59,9 +59,9 @@ type Caller struct {
 	// Planned shows a plan. With errors it is of what could be planned. The diagnostics are about it, and are still to be reported.
 	Planned func(plan *stackplan.Plan, diags hcl.Diagnostics) error
 
-	// Approve decides whether a plan that changes something is applied; nil refuses. An error says why not, and ends the operation; untouched is a
-	// sentence for it that says what was done until then. Warnings are part of what is approved: if they were shown, they are not returned again.
-	Approve func(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics, untouched string) (shown bool, err error)
+	// Approve decides whether a plan that changes something is applied; nil refuses. An error says why not, and ends the operation, which adds what
+	// was done until then. Warnings are part of what is approved. They are returned at the end, too, whether they were shown or not.
+	Approve func(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error
 
 	// Applying is called before a plan is applied, NextRound before another plan is made of what was deferred.
 	Applying, NextRound func()
@@ -127,14 +127,20 @@ func (c Caller) planned(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 	return c.Planned(plan, diags)
 }
 
-func (c Caller) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics, untouched string) (shown bool, err error) {
+func (c Caller) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error {
 	if c.Approve == nil {
-		return false, hcl.Diagnostics{failure.WithCode(CodeNotApproved, failure.New("Approval needed", "There is nobody to approve the plan. %s", untouched))}
+		return hcl.Diagnostics{failure.WithCode(CodeNotApproved, failure.New("Approval needed", "There is nobody to approve the plan."))}
 	}
-	return c.Approve(ctx, plan, warnings, untouched)
+	err := c.Approve(ctx, plan, warnings)
+	var diags hcl.Diagnostics
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &diags) && diags.HasErrors():
+		return diags
+	}
+	return failure.Error("Not approved", "%s.", failure.Capitalize(failure.Reason(err)))
 }
 
 // ApproveAll approves every plan.
-func ApproveAll(context.Context, *stackplan.Plan, hcl.Diagnostics, string) (shown bool, err error) {
-	return false, nil
-}
+func ApproveAll(context.Context, *stackplan.Plan, hcl.Diagnostics) error { return nil }

@@ -180,6 +180,13 @@ func (r *run) interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagno
 	return hcl.Diagnostics{failure.New("Interrupted", "Planning was interrupted. %s", r.untouched())}
 }
 
+// withUntouched adds to the reason why a plan is not carried out what was done until then.
+func (r *run) withUntouched(reason hcl.Diagnostics) hcl.Diagnostics {
+	first := *reason[0]
+	first.Detail += " " + r.untouched()
+	return append(hcl.Diagnostics{&first}, reason[1:]...)
+}
+
 // untouched says what has happened when the plan of a round is not carried out.
 func (r *run) untouched() string {
 	if r.round > 1 {

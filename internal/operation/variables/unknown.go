@@ -182,13 +182,17 @@ func Unknown(declared map[string]*stackconfig.InputVariable, given Given) []*sta
 func RequireKnown(declared map[string]*stackconfig.InputVariable, given Given, planCommand string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, variable := range Unknown(declared, given) {
+		detail := fmt.Sprintf("The value that is given for var.%s is not known yet. Give it, or save a plan now, and apply it when the value is known. Nothing was done.", variable.Name)
+		if place := given.Unknown[variable.Name]; place != (hcl.Range{}) {
+			detail = fmt.Sprintf("In %[2]s, the value of var.%[1]s is not known yet. Give it, with -var=%[1]s=... or a file that -var-file names after that one. "+
+				"Or save a plan now, with %[3]s, and apply it when the value is known. Nothing was done.",
+				variable.Name, place, planCommand)
+		}
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Value needed for variable",
-			Detail: fmt.Sprintf("In %[2]s, the value of var.%[1]s is not known yet. Give it, with -var=%[1]s=... or a file that -var-file names after that one. "+
-				"Or save a plan now, with %[3]s, and apply it when the value is known. Nothing was done.",
-				variable.Name, given.Unknown[variable.Name], planCommand),
-			Subject: variable.Range.Ptr(),
+			Detail:   detail,
+			Subject:  variable.Range.Ptr(),
 		})
 	}
 	return diags

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package variables reads the values that are given to the root variables of a stack: in the environment, in files, and as text.
+// Package variables reads the values that are given to the root variables of a stack: in the environment, in files, as text, and as they are.
 //
 // Files and texts are those of terraform's options -var-file and -var, and messages call them so.
 package variables
@@ -26,10 +26,13 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Argument gives values to variables. Later ones win.
+// Argument gives values to variables, in one of three ways. Later ones win.
 type Argument struct {
-	File string // a variables file, else ""
+	File string // a variables file
 	Text string // NAME=VALUE
+
+	Name  string    // of one variable,
+	Value cty.Value // and its value, of any type that converts; it may be unknown in whole or in part
 }
 
 // The prefixes of environment variables; the later ones win.
@@ -39,7 +42,7 @@ var variablePrefixes = []string{"TF_VAR_", "CAIRN_VAR_"}
 type Given struct {
 	Values   map[string]cty.Value
 	Explicit map[string]bool      // given by an option, not by the environment
-	Unknown  map[string]hcl.Range // where the values stand that are not known in whole
+	Unknown  map[string]hcl.Range // where the values stand that are not known in whole; the zero range for those that stand nowhere
 }
 
 // Set takes a value that is known for one of an option.
@@ -58,9 +61,12 @@ func Read(declared map[string]*stackconfig.InputVariable, arguments []Argument, 
 	}
 	r.environment()
 	for _, argument := range append(filesFromEnv(), arguments...) {
-		if argument.File != "" {
+		switch {
+		case argument.File != "":
 			r.file(argument.File)
-		} else {
+		case argument.Name != "":
+			r.value(argument.Name, argument.Value)
+		default:
 			r.argument(argument.Text)
 		}
 	}
@@ -166,6 +172,28 @@ func (r *reader) argument(text string) {
 	}
 	parsed, diags := Parse(declared, value, "option -var="+name, r.files)
 	r.set(name, parsed, diags)
+}
+
+// value takes what a program gives, which has no place in a file.
+func (r *reader) value(name string, value cty.Value) {
+	declared := r.declared[name]
+	if declared == nil {
+		r.diags = r.diags.Append(failure.New("Value for undeclared variable", "A value is given for %q, but the configuration declares no variable of that name.%s",
+			name, nearest.DidYouMean(name, slices.Collect(maps.Keys(r.declared)))))
+		return
+	}
+	if value == cty.NilVal {
+		value = cty.NullVal(cty.DynamicPseudoType)
+	}
+	value, _ = value.UnmarkDeep() // the declaration says whether it is sensitive
+	converted, diags := convertVariable(declared, value, hcl.Range{}, nil)
+	for _, diag := range diags {
+		diag.Subject = nil
+	}
+	r.set(name, converted, diags)
+	if !diags.HasErrors() && !converted.IsWhollyKnown() {
+		r.given.Unknown[name] = hcl.Range{}
+	}
 }
 
 func (r *reader) set(name string, value cty.Value, diags hcl.Diagnostics) {
