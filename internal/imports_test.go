@@ -11,7 +11,10 @@ import (
 	"testing"
 )
 
-const module = "github.com/cairnstacks/cairn/"
+const (
+	root   = "github.com/cairnstacks/cairn" // the package at the root, by its whole path
+	module = root + "/"
+)
 
 // imports returns what each package of the module imports without its tests, by its path in the module. Packages of the module are given
 // by these paths, too, with "./" before them; all others as they are.
@@ -68,6 +71,10 @@ func TestImports(t *testing.T) {
 			switch {
 			case under(name, "internal/cli") && pkg != "cmd/cairn" && !under("./"+pkg, "internal/cli"):
 				t.Errorf("%s imports %s, which is for cmd/cairn", pkg, name)
+			case name == root && !under("./"+pkg, "examples"):
+				t.Errorf("%s imports package cairn, which is for other programs", pkg)
+			case under(name, "internal/operation") && pkg != root && !under("./"+pkg, "internal"):
+				t.Errorf("%s imports %s: package cairn is what programs outside of internal plan and apply with", pkg, name)
 			case under("./"+pkg, "stackruntime", "stackaddrs", "promising") &&
 				under(name, "internal/cli", "internal/views", "internal/show", "internal/fleet", "internal/format", "internal/order", "internal/states"):
 				t.Errorf("%s imports %s: the runtime is below all that is shown, and below what knows many stacks", pkg, name)

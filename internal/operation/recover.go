@@ -37,7 +37,9 @@ func (r *run) recover(ctx context.Context) hcl.Diagnostics {
 	found, diags := r.findInterrupted(ctx)
 	diags = diags.Extend(r.saveRecovered(ctx, found))
 	for _, recovered := range r.recovered {
-		if err := r.caller.report(recoveredWarnings(recovered)); err != nil {
+		if r.caller.Report == nil {
+			diags = diags.Extend(recoveredWarnings(recovered))
+		} else if err := r.caller.Report(recoveredWarnings(recovered)); err != nil {
 			return diags.Extend(Diagnostics(err))
 		}
 		diags = diags.Extend(Diagnostics(recovered.MarkSeen()))

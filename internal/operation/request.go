@@ -52,8 +52,8 @@ type Caller struct {
 	// During shows a phase, "plan", "apply" or "destroy", while work is done, which it calls once with hooks that see it.
 	During func(phase string, work func(hooks.Hooks))
 
-	// Report shows diagnostics at once that must not be lost if this program is killed. After an error the operation ends, and the next one
-	// reports them.
+	// Report shows diagnostics at once that must not be lost if this program is killed; without it, they are returned with the others. After an
+	// error the operation ends, and the next one reports them.
 	Report func(hcl.Diagnostics) error
 
 	// Planned shows a plan. With errors it is of what could be planned. The diagnostics are about it, and are still to be reported.
@@ -111,13 +111,6 @@ func (c Caller) during(phase string, work func(hooks.Hooks)) {
 		return
 	}
 	c.During(phase, work)
-}
-
-func (c Caller) report(diags hcl.Diagnostics) error {
-	if c.Report == nil {
-		return nil
-	}
-	return c.Report(diags)
 }
 
 func (c Caller) planned(plan *stackplan.Plan, diags hcl.Diagnostics) error {

@@ -1,0 +1,117 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cairn
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// Options say which stack is opened, and how. What has the zero value is taken from the environment, from the settings file cairn.hcl of the stack, or
+// is what is usual.
+type Options struct {
+	Dir        string // of the stack; the current directory if empty
+	WorkDir    string // for what is kept between operations; .cairn beside the stack if empty
+	State      string // path of the state
+	Deployment string // which of several states of the stack; "default" if empty
+	Engine     string // path or name of a binary; terraform, or else tofu, on PATH if empty
+
+	ReadOnlyLocks bool          // no version of a provider is chosen that is not locked
+	LockTimeout   time.Duration // how long to wait for somebody else's lock of the state; 0 is not at all
+	Log           *slog.Logger  // gets names, addresses and processes, never values; nil logs nothing
+}
+
+// Stack is a stack as one caller uses it, with what was opened so far. Its operations may be called one after the other.
+type Stack struct{ operations *operation.Stack }
+
+// Open returns a stack of which nothing was read yet. The caller closes it.
+func Open(opts Options) *Stack {
+	return &Stack{operation.Open(operation.Options{
+		Dir: opts.Dir, WorkDir: opts.WorkDir, State: opts.State, Deployment: opts.Deployment,
+		Engine: opts.Engine, EngineFrom: "the caller",
+		ReadOnlyLocks: opts.ReadOnlyLocks, LockTimeout: opts.LockTimeout, Log: opts.Log,
+	})}
+}
+
+// Request says what is to be planned, or planned and applied. The zero value is an ordinary plan of the whole stack.
+type Request = operation.Request
+
+// Argument gives values to variables: one of a file, one as text, or one as it is.
+type Argument = variables.Argument
+
+// Caller has the functions by which an operation shows what is done and has decisions made. All may be nil.
+type Caller = operation.Caller
+
+// Applied is what [Caller.Applied] is told.
+type Applied = operation.Applied
+
+// Rescue is what [Caller.Rescue] decides.
+type Rescue = operation.Rescue
+
+// ErrInterrupted is the cause with which a caller ends the context of an operation that is to stop (rule C4).
+var ErrInterrupted = operation.ErrInterrupted
+
+// ApproveAll approves every plan. It is a [Caller.Approve].
+func ApproveAll(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error {
+	return operation.ApproveAll(ctx, plan, warnings)
+}
+
+// Validate finds the mistakes of the configuration. It takes neither values nor a state, but an engine and the providers, which are installed.
+func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics { return s.operations.Validate(ctx) }
+
+// Plan makes a plan and saves it in a file, unless the name of that is empty. Nothing is changed, except that what an apply has done that was cut off
+// is recovered into the state.
+//
+// The plan is nil if there is none. With error diagnostics it is of what could be planned, and not saved.
+func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file string) (*stackplan.Plan, hcl.Diagnostics) {
+	plan, diags := s.operations.Plan(ctx, req, caller, file)
+	return plan, s.end(diags)
+}
+
+// ApplyFile applies a plan that [Stack.Plan] or "cairn plan" has saved, exactly as it is. A file that does not fit the configuration, the state, the deployment or the
+// engine any more is an error, before anything is done. Nobody is asked to approve it.
+//
+// Of the request count only the values of variables, Parallelism and AcceptRecovery.
+func (s *Stack) ApplyFile(ctx context.Context, file string, req Request, caller Caller) hcl.Diagnostics {
+	plan, made, err := planfile.Read(file)
+	if err != nil {
+		return operation.Diagnostics(err)
+	}
+	return s.end(s.operations.ApplySaved(ctx, plan, made, req, caller))
+}
+
+// Apply plans, has the plan approved by the caller, and applies it. While something is deferred that may be known after that, it does so again, up to
+// [Request.Rounds] times, and each plan is approved. A plan that changes nothing is not approved.
+//
+// With error diagnostics, some of it may have been done. Whatever was done is in the state.
+func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
+	return s.end(s.operations.Apply(ctx, req, caller))
+}
+
+// end ends an operation whose diagnostics the caller gets: what was recovered is among them.
+func (s *Stack) end(diags hcl.Diagnostics) hcl.Diagnostics {
+	return diags.Extend(operation.Diagnostics(s.operations.Acknowledge(true)))
+}
+
+// Outputs returns the outputs of the last apply, by name. There are none before the first one.
+//
+// Unknown: in whole or in part, where that apply failed or deferred what a value depends on. Marks: sensitive ones are kept.
+func (s *Stack) Outputs(ctx context.Context) (map[string]cty.Value, error) {
+	return s.operations.Outputs(ctx)
+}
+
+// Files are the sources of diagnostics, by the names in their ranges, as [hcl.NewDiagnosticTextWriter] takes them.
+func (s *Stack) Files() map[string]*hcl.File { return s.operations.Files() }
+
+// Close releases what was opened. All that matters was saved before.
+func (s *Stack) Close() error { return s.operations.Close() }
