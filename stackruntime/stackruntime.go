@@ -104,6 +104,11 @@ type ApplyRequest struct {
 	Plan  *stackplan.Plan
 	Prior *stackstate.State // nil means an empty one
 
+	// Progress, unless it is nil, goes on with a plan that was applied in part: it is what earlier applies have told Save, and Prior is the state
+	// that they have left behind, changed by nobody else. What is done is not done again. What was begun is planned again: if nothing is left to
+	// do that the plan does not have, it is applied, and otherwise fails with nothing done.
+	Progress stackplan.Progress
+
 	// Inputs are the values of root variables that the plan does not hold, see
 	// [stackplan.InputChange.NeededOnApply]: of ephemeral ones, and of those that were
 	// unknown in whole or in part. The latter must be known now, and what was known of
@@ -193,6 +198,7 @@ func newForApplying(req ApplyRequest, save func(context.Context, StateChange) er
 		Prior:        req.Prior,
 		Inputs:       req.Inputs,
 		LeaveUnknown: req.LeaveUnknown,
+		Progress:     req.Progress,
 		Save:         save,
 	})
 }

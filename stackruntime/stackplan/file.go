@@ -50,6 +50,9 @@ type FileContext struct {
 	StateSerial  uint64
 	Deployment   string
 	Stack        string // identity of the stack, in the terms of the caller
+
+	// Identity is what no other plan has. Reading a file sets it; writing one does not look at it.
+	Identity string
 }
 
 // The reasons for which a file is refused, beside [*VersionError].
@@ -165,7 +168,7 @@ func ReadFrom(r io.ReaderAt, size int64) (*Plan, FileContext, error) {
 	if err != nil {
 		return nil, FileContext{}, err
 	}
-	raw, err := archive.index()
+	raw, checksum, err := archive.index()
 	if err != nil {
 		return nil, FileContext{}, err
 	}
@@ -184,6 +187,7 @@ func ReadFrom(r io.ReaderAt, size int64) (*Plan, FileContext, error) {
 	if err != nil {
 		return nil, FileContext{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
+	file.Identity = checksum
 	if len(archive.members) > 0 {
 		return nil, FileContext{}, fmt.Errorf("%w: it has members that its index does not name", ErrDamaged)
 	}
@@ -246,21 +250,22 @@ func endsLikePlan(r io.ReaderAt, size int64) bool {
 	return bytes.HasPrefix(end, []byte("PK\x05\x06")) && bytes.HasSuffix(end, []byte{0, 0})
 }
 
-// index returns the index after checking it against its checksum.
-func (a *archive) index() ([]byte, error) {
-	checksum, err := a.read(checksumMember, sha256.Size*2)
+// index returns the index after checking it against its checksum, which it returns, too.
+func (a *archive) index() (raw []byte, checksum string, err error) {
+	want, err := a.read(checksumMember, sha256.Size*2)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	raw, err := a.read(indexMember, maxIndexSize)
+	raw, err = a.read(indexMember, maxIndexSize)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	sum := sha256.Sum256(raw)
-	if hex.EncodeToString(sum[:]) != string(checksum) {
-		return nil, fmt.Errorf("%w: the index was altered", ErrDamaged)
+	checksum = hex.EncodeToString(sum[:])
+	if checksum != string(want) {
+		return nil, "", fmt.Errorf("%w: the index was altered", ErrDamaged)
 	}
-	return raw, nil
+	return raw, checksum, nil
 }
 
 // enginePlan returns a member after checking it against the index.

@@ -49,6 +49,7 @@ type ComponentResult struct {
 	Interrupted bool // it is not complete, and was being applied when the operation was interrupted
 
 	release func() error // see [engine.ApplyResult]; nil for none
+	stage   stackplan.Stage
 	diags   hcl.Diagnostics
 }
 
@@ -206,7 +207,9 @@ func (m *Main) saveRootValues(ctx context.Context) hcl.Diagnostics {
 		diags = m.save(ctx, change)
 	}
 	for _, addr := range m.applying.Plan.Removed {
-		diags = diags.Extend(m.save(ctx, StateChange{Before: m.applying.Prior.Components[addr]}))
+		if before := prior.Components[addr]; before != nil { // else an earlier apply of the plan has removed it
+			diags = diags.Extend(m.save(ctx, StateChange{Before: before}))
+		}
 	}
 	return diags
 }
@@ -338,6 +341,10 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 		a.setStatus(hooks.Deferred)
 		return &ComponentResult{Complete: true, Deferred: true}, nil // there is nothing to apply, and nothing to record
 	}
+	if a.isDone() {
+		a.setStatus(hooks.Applied)
+		return a.done(), nil
+	}
 	a.saved = a.prior()
 	ready := a.awaitPredecessors(ctx)
 	subject, diags := a.subject(ctx)
@@ -380,7 +387,8 @@ func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
 // endsNothing reports whether there is no more to do than dropping a record without objects. No block need produce
 // the instance for that: in a stack that goes away, it may have come from a set that was not known while planning.
 func (a *componentApplier) endsNothing() bool {
-	return applying.Ends(a.plan) && a.plan.Complete && len(a.plan.EnginePlan) == 0 && !hasResources(a.baseState())
+	idle := len(a.plan.EnginePlan) == 0 || a.isBegun()
+	return applying.Ends(a.plan) && a.plan.Complete && idle && !hasResources(a.baseState())
 }
 
 // withoutSubject is the result where no block is known to produce the instance.
@@ -524,9 +532,21 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	if a.isDeferred() {
 		return a.deferred()
 	}
+	result := a.unchanged()
+	if a.isBegun() {
+		began, diags := a.planRest(ctx, inst, inputs, providers)
+		if !began || diags.HasErrors() {
+			result.Skipped, result.diags = !began, diags
+			return result
+		}
+	}
 	if len(a.plan.EnginePlan) == 0 {
 		a.setStatus(hooks.Applying)
-		return &ComponentResult{Outputs: a.plan.Outputs, Module: a.plan.RefreshedState, Complete: true, Counts: a.plan.Counts()}
+		result.Outputs, result.Module, result.Complete, result.Counts = a.plan.Outputs, a.plan.RefreshedState, true, a.plan.Counts()
+		if a.isBegun() {
+			result.stage = stackplan.Done
+		}
+		return result
 	}
 	var applied *engine.ApplyResult
 	var diags hcl.Diagnostics
@@ -546,13 +566,12 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 		})
 	})
 	if !began {
-		result := a.unchanged()
 		result.Skipped = true
 		return result
 	}
-	result := a.unchanged()
 	result.diags = inst.engineDiagnostics(ctx, diags)
 	if applied != nil {
+		result.stage = stackplan.Begun
 		result.Module, result.Outputs, result.release = applied.State, applied.Outputs, applied.Release
 		if a.plan.Action == stackplan.Delete {
 			result.Outputs = a.plan.Outputs // nobody sees others while it goes, nor if some of it could not
@@ -563,7 +582,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 		}
 	}
 	if !diags.HasErrors() {
-		result.Complete = true
+		result.Complete, result.stage = true, stackplan.Done
 		result.Counts = a.plan.Counts()
 	}
 	result.Interrupted = !result.Complete && stopContext(ctx).Err() != nil // of errors after that, nobody can say what else they come from
@@ -572,7 +591,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 
 // baseState is the state that the plan was made from.
 func (a *componentApplier) baseState() engine.State {
-	if len(a.plan.BaseState) > 0 {
+	if len(a.plan.BaseState) > 0 && !a.isBegun() {
 		return a.plan.BaseState
 	}
 	if prior := a.prior(); prior != nil {
@@ -599,7 +618,7 @@ func (a *componentApplier) checkpoint(ctx context.Context) func(engine.State) {
 		if a.saved != nil {
 			next.Outputs = a.saved.Outputs
 		}
-		if diags := a.main.save(ctx, StateChange{Before: a.saved, After: next}); !diags.HasErrors() {
+		if diags := a.main.save(ctx, StateChange{Before: a.saved, After: next, Stage: stackplan.Begun}); !diags.HasErrors() {
 			a.saved = next
 		}
 	}
@@ -607,7 +626,7 @@ func (a *componentApplier) checkpoint(ctx context.Context) func(engine.State) {
 
 // record saves the result. The subject is needed only where the instance stays.
 func (a *componentApplier) record(ctx context.Context, subject changeSubject, result *ComponentResult) {
-	change := StateChange{Before: a.saved}
+	change := StateChange{Before: a.saved, Stage: result.stage}
 	gone := a.plan.Complete && applying.Ends(a.plan) && !hasResources(result.Module) && !result.diags.HasErrors()
 	if change.Before == nil && (applying.Ends(a.plan) || a.plan.Mode == engine.RefreshOnly) {
 		return // neither looking at what was never made nor removing it leaves a trace

@@ -95,6 +95,8 @@ type ApplyOptions struct {
 
 	LeaveUnknown bool // root variables that were unknown while planning need no value
 
+	Progress stackplan.Progress // of earlier applies of the plan, which have made Prior what it is
+
 	// Save is called for each change of the state as soon as it is known. Calls
 	// do not overlap. After an error no further change is begun. That is all that
 	// [ErrBeginNothing] means.
@@ -130,9 +132,11 @@ func NewForPlanning(opts Options, planning PlanOptions) *Main {
 // NewForApplying returns the root of an evaluation that carries out a plan.
 func NewForApplying(opts Options, applying ApplyOptions) *Main {
 	m := newMain(expr.ApplyPhase, opts, applying.Plan.Timestamp)
-	moved := applying.Prior.Renamed(applying.Plan.Moved)
-	applying.renamed = renamings(applying.Prior, moved, applying.Plan.Moved)
-	applying.Prior = moved
+	if applying.Progress == nil { // else an earlier apply has begun with that
+		moved := applying.Prior.Renamed(applying.Plan.Moved)
+		applying.renamed = renamings(applying.Prior, moved, applying.Plan.Moved)
+		applying.Prior = moved
+	}
 	m.applying = &applying
 	m.called.start(applying.Plan.FunctionResults)
 	m.saving = make(chan struct{}, 1)

@@ -8,12 +8,16 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // StateChange is a change of the state of one component instance, of root values, or of addresses.
 type StateChange struct {
 	Before, After *stackstate.Component // of one component instance; nil for none
+
+	// Stage is how far the component instance has come with its plan, if the engine has something to do for that.
+	Stage stackplan.Stage
 
 	Inputs  map[string]cty.Value // root variables to set; [cty.NilVal] removes one
 	Outputs map[string]cty.Value // root outputs to set; [cty.NilVal] removes one

@@ -1,0 +1,108 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackeval
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// A plan that was applied in part is applied from where that has ended. The engine cannot go on with a plan of its own of which it has done a part,
+// so what is left of that is planned anew, and applied only if the whole plan has all of it. Nothing is asked of the world for that, just as
+// nothing is when a plan is applied at once.
+
+// isDone reports whether an earlier apply has done all of an instance.
+func (a *componentApplier) isDone() bool {
+	return a.main.applying.Progress[a.plan.Addr] == stackplan.Done
+}
+
+// isBegun reports whether an earlier apply may have done a part of an instance.
+func (a *componentApplier) isBegun() bool {
+	return a.main.applying.Progress[a.plan.Addr] == stackplan.Begun
+}
+
+// done is the result of an earlier apply.
+func (a *componentApplier) done() *ComponentResult {
+	result := a.unchanged()
+	result.Complete = true
+	return result
+}
+
+// planRest puts what is left of the plan in its place. It returns false if that was not begun since the operation shall stop already.
+func (a *componentApplier) planRest(ctx context.Context, inst *managedInstance, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig) (began bool, diags hcl.Diagnostics) {
+	rest := *a.plan
+	rest.EnginePlan, rest.BaseState, rest.RefreshedState, rest.Changes = nil, nil, nil, nil
+	prior := a.unchanged().Module
+	if a.plan.Mode == engine.Destroy && !hasResources(prior) {
+		a.plan = &rest
+		return true, nil
+	}
+	if err := checkFinalInputs(a.plan, inst.storedInputs(ctx, inputs)); err != nil {
+		return true, a.stale(err)
+	}
+	var again *engine.PlanResult
+	began = a.main.slots.run(ctx, func(ctx context.Context) {
+		a.setStatus(hooks.Applying)
+		again, diags = a.main.engine.Plan(ctx, &engine.PlanRequest{
+			Component:   a.plan.Addr,
+			ModuleDir:   inst.use.source.Dir,
+			Mode:        a.plan.Mode,
+			Inputs:      inputs,
+			Providers:   providers,
+			PriorState:  prior,
+			SkipRefresh: true,
+			Timestamp:   a.main.applying.Plan.Timestamp,
+		})
+	})
+	if !began || diags.HasErrors() {
+		return began, inst.engineDiagnostics(ctx, diags)
+	}
+	if err := applying.CheckRest(a.plan.Changes, again.Changes); err != nil {
+		return true, a.stale(err)
+	}
+	rest.Changes, rest.RefreshedState = again.Changes, again.RefreshedState
+	if needsApply(again) {
+		rest.EnginePlan = again.Plan
+	}
+	if a.plan.Action != stackplan.Delete {
+		rest.Outputs = again.Outputs
+	}
+	a.plan = &rest
+	return true, nil
+}
+
+// checkFinalInputs checks that inputs are those that the plan was made with. The engine cannot, for a plan that is made anew.
+func checkFinalInputs(plan *stackplan.Component, inputs map[string]cty.Value) error {
+	if plan.Mode == engine.Destroy {
+		return nil // what is destroyed does not depend on them
+	}
+	for _, name := range slices.Sorted(maps.Keys(plan.Inputs)) {
+		final, ok := inputs[name]
+		if !ok || engine.CheckRefines(plan.Inputs[name], final) != nil || !final.IsWhollyKnown() {
+			return fmt.Errorf("input %q is not as planned", name)
+		}
+	}
+	return nil
+}
+
+// stale says why an instance of which a part was done cannot go on.
+func (a *componentApplier) stale(reason error) hcl.Diagnostics {
+	return hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "Plan is stale",
+		Detail: fmt.Sprintf("%s was applied in part, and what is left to do is not what the plan says: %s. Nothing more was done with it. Make a new plan.",
+			a.plan.Addr, reason),
+		Extra: DiagnosticAddress{Component: a.plan.Addr},
+	}}
+}

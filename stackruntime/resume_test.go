@@ -1,0 +1,292 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackruntime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/stacktest"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// killedChain is a stack of so many components, each of which needs the one before it.
+func killedChain(length int) string {
+	var b strings.Builder
+	b.WriteString("-- main.tfcomponent.hcl --\nvariable \"generation\" { type = string }\n")
+	after := `"start"`
+	for i := range length {
+		fmt.Fprintf(&b, "component \"c%d\" {\n  source = \"./mod\"\n  inputs = {\n    generation = var.generation\n    after = %s\n  }\n}\n", i, after)
+		after = fmt.Sprintf("component.c%d.id", i)
+	}
+	fmt.Fprintf(&b, "output \"last\" {\n  type  = string\n  value = %s\n}\n", after)
+	b.WriteString(`-- mod/main.tf --
+variable "generation" { type = string }
+variable "after" { type = string }
+resource "terraform_data" "updated" { input = "${var.generation} ${var.after}" }
+resource "terraform_data" "replaced" {
+  input            = terraform_data.updated.output
+  triggers_replace = var.generation
+}
+resource "terraform_data" "passing" {
+  for_each = toset([var.generation])
+  input    = terraform_data.replaced.output
+}
+output "id" { value = terraform_data.replaced.id }
+`)
+	return b.String()
+}
+
+// errKilled is why nothing goes on after a kill.
+var errKilled = errors.New("killed")
+
+// killed is a program that ends in the middle of an apply: from one moment on it does nothing any more. What it has saved stays, and so does
+// what the engine has kept.
+type killed struct {
+	engine.Engine
+
+	mu struct {
+		sync.Mutex
+		left     int // moments until the kill; negative for never
+		made     []string
+		kept     map[stackaddrs.AbsComponentInstance]engine.State
+		records  map[string][]byte
+		progress stackplan.Progress
+	}
+}
+
+// moment reports whether the program is alive.
+func (k *killed) moment() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.mu.left > 0 {
+		k.mu.left--
+	}
+	return k.mu.left != 0
+}
+
+// before is called before each change of an object.
+func (k *killed) before(_ context.Context, call memengine.Call) error {
+	switch call.Operation {
+	case memengine.Create, memengine.Update, memengine.Delete:
+	default:
+		return nil
+	}
+	if !k.moment() {
+		return errKilled
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.mu.made = append(k.mu.made, fmt.Sprint(call.Operation, " ", call.Component, ".", call.Resource))
+	return nil
+}
+
+// Apply implements [engine.Engine].
+func (k *killed) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.ApplyResult, hcl.Diagnostics) {
+	keep := func(state engine.State) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.mu.kept[req.Component] = state
+	}
+	keeping := *req
+	keeping.Checkpoint = func(state engine.State) {
+		keep(state)
+		req.Checkpoint(state)
+	}
+	result, diags := k.Engine.Apply(ctx, &keeping)
+	if result != nil {
+		result.Release = func() error {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			delete(k.mu.kept, req.Component)
+			return nil
+		}
+	}
+	return result, diags
+}
+
+func (k *killed) save(_ context.Context, change stackruntime.StateChange) error {
+	if !k.moment() {
+		return errKilled
+	}
+	records, err := change.Records()
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for key, value := range records {
+		if value == nil {
+			delete(k.mu.records, key)
+		} else {
+			k.mu.records[key] = value
+		}
+	}
+	switch {
+	case change.Stage == "":
+	case change.After != nil:
+		k.mu.progress[change.After.Addr] = change.Stage
+	default:
+		k.mu.progress[change.Before.Addr] = change.Stage
+	}
+	return nil
+}
+
+// recover returns what is known after a kill.
+func (k *killed) recover(t *testing.T) (*stackstate.State, stackplan.Progress) {
+	t.Helper()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	state, err := stackstate.FromRecords(maps.Clone(k.mu.records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for addr, module := range k.mu.kept {
+		component := stackstate.Component{Addr: addr}
+		if known := state.Components[addr]; known != nil {
+			component = *known
+		}
+		component.Module = module
+		state.Components[addr] = &component
+		if k.mu.progress[addr] == "" {
+			k.mu.progress[addr] = stackplan.Begun
+		}
+	}
+	if k.mu.records, err = state.Records(); err != nil {
+		t.Fatal(err)
+	}
+	k.mu.kept = map[stackaddrs.AbsComponentInstance]engine.State{}
+	return state, k.mu.progress
+}
+
+// begin starts from a state, and kills at a moment.
+func (k *killed) begin(t *testing.T, state *stackstate.State, moment int) {
+	t.Helper()
+	records, err := state.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.mu.left, k.mu.made, k.mu.records = moment, nil, records
+	k.mu.kept, k.mu.progress = map[stackaddrs.AbsComponentInstance]engine.State{}, stackplan.Progress{}
+}
+
+var anyID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]+){4}`)
+
+// stateWithoutIDs describes a state but for ids, which come from the objects that are replaced, as far as these are still there.
+func stateWithoutIDs(state *stackstate.State) string {
+	return anyID.ReplaceAllString(stacktest.StateText(state), "ID")
+}
+
+// Whatever the moment of a kill, the same plan applied again does the rest, and nothing twice.
+func TestResumeAfterKill(t *testing.T) {
+	t.Parallel()
+	program := &killed{}
+	s := stacktest.InMemory(t, killedChain(10), memengine.Options{Before: program.before})
+	program.Engine = s.Engine
+	s.Engine, s.Parallelism = program, 2
+
+	apply := func(plan *stackplan.Plan, progress stackplan.Progress) hcl.Diagnostics {
+		_, diags := s.TryApply(plan, func(req *stackruntime.ApplyRequest) { req.Save, req.Progress = program.save, progress })
+		return diags
+	}
+	counts := func(made []string) map[string]int {
+		n := map[string]int{}
+		for _, one := range made {
+			n[one]++
+		}
+		return n
+	}
+	before := s.State
+	for _, step := range []struct {
+		name string
+		mode engine.Mode
+	}{{"created", engine.Normal}, {"changed", engine.Normal}, {"destroyed", engine.Destroy}} {
+		if step.mode == engine.Normal {
+			s.Inputs["generation"] = cty.StringVal(step.name)
+		}
+		s.State = before
+		plan := s.Plan(step.mode)
+		program.begin(t, before, -1)
+		if diags := apply(plan, nil); diags.HasErrors() {
+			t.Fatalf("%s: %s", step.name, stacktest.Explain(diags))
+		}
+		want, wantState := counts(program.mu.made), stateWithoutIDs(s.State)
+		after := s.State
+		moments := 0
+		for moment := 1; ; moment++ {
+			s.State = before
+			program.begin(t, before, moment)
+			if !apply(plan, nil).HasErrors() {
+				break // it came to its end before
+			}
+			moments++
+			var progress stackplan.Progress
+			s.State, progress = program.recover(t)
+			program.mu.left = -1
+			if diags := apply(plan, progress); diags.HasErrors() {
+				t.Fatalf("%s, killed at moment %d: %s", step.name, moment, stacktest.Explain(diags))
+			}
+			if diff := cmp.Diff(want, counts(program.mu.made)); diff != "" {
+				t.Fatalf("%s, killed at moment %d: changes of objects (-want +got):\n%s", step.name, moment, diff)
+			}
+			if diff := cmp.Diff(wantState, stateWithoutIDs(s.State)); diff != "" {
+				t.Fatalf("%s, killed at moment %d: state (-want +got):\n%s", step.name, moment, diff)
+			}
+		}
+		if moments < 20 {
+			t.Errorf("%s: only %d moments", step.name, moments)
+		}
+		before = after
+	}
+}
+
+// What is left of a component instance that was begun is done only if the plan has it.
+func TestResumeWithAnotherRest(t *testing.T) {
+	t.Parallel()
+	s := stacktest.InMemory(t, killedChain(2))
+	s.Inputs["generation"] = cty.StringVal("one")
+	s.Converge()
+	s.Inputs["generation"] = cty.StringVal("two")
+	plan := s.Plan(engine.Normal)
+	first := plan.Components[0].Addr
+
+	component := *s.State.Components[first]
+	component.Module = nil // as if all of it had been lost
+	s.State.Components[first] = &component
+	result, diags := s.TryApply(plan, func(req *stackruntime.ApplyRequest) {
+		req.Progress = stackplan.Progress{first: stackplan.Begun}
+	})
+	const want = "Plan is stale"
+	if len(diags) != 1 || diags[0].Summary != want || !strings.Contains(diags[0].Detail, `terraform_data.passing["two"]`) &&
+		!strings.Contains(diags[0].Detail, "terraform_data.replaced") && !strings.Contains(diags[0].Detail, "terraform_data.updated") {
+		t.Errorf("got %s\nwant only %q about one of the resources", stacktest.Explain(diags), want)
+	}
+	for addr, outcome := range result.Components {
+		want := hooks.Skipped
+		if addr == first {
+			want = hooks.Failed
+		}
+		if outcome.Status != want {
+			t.Errorf("%s is %s, want %s", addr, outcome.Status, want)
+		}
+	}
+}
