@@ -8,40 +8,38 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // failedChecks returns the instances of checkable objects that fail, sorted by address.
-func failedChecks(checks []tfjson.CheckResultStatic) []tfjson.CheckResultDynamic {
-	var failed []tfjson.CheckResultDynamic
+func failedChecks(checks []engine.CheckResult) []engine.CheckedObject {
+	var failed []engine.CheckedObject
 	for _, check := range checks {
-		for _, instance := range check.Instances {
-			if instance.Status == tfjson.CheckStatusFail || instance.Status == tfjson.CheckStatusError {
-				failed = append(failed, instance)
+		for _, object := range check.Objects {
+			if object.Status.Failed() {
+				failed = append(failed, object)
 			}
 		}
 	}
-	slices.SortStableFunc(failed, func(a, b tfjson.CheckResultDynamic) int {
-		return strings.Compare(a.Address.ToDisplay, b.Address.ToDisplay)
-	})
+	slices.SortStableFunc(failed, func(a, b engine.CheckedObject) int { return strings.Compare(a.Address, b.Address) })
 	return failed
 }
 
 const failedChecksTitle = "Checks that fail:"
 
 // failedCheck writes one of them, with its messages.
-func (p *page) failedCheck(prefix string, instance tfjson.CheckResultDynamic) {
+func (p *page) failedCheck(prefix string, object engine.CheckedObject) {
 	status := ""
-	if instance.Status == tfjson.CheckStatusError {
+	if object.Status == engine.CheckError {
 		status = " (could not be checked)"
 	}
-	p.printf("  %s%s%s\n", prefix, textstyle.Clean(instance.Address.ToDisplay), status)
-	for _, problem := range instance.Problems {
-		for _, line := range textstyle.Wrap(textstyle.Clean(problem.Message), max(p.columns-4, 20)) {
+	p.printf("  %s%s%s\n", prefix, textstyle.Clean(object.Address), status)
+	for _, message := range object.Messages {
+		for _, line := range textstyle.Wrap(textstyle.Clean(message), max(p.columns-4, 20)) {
 			p.printf("    %s\n", line)
 		}
 	}
@@ -51,15 +49,15 @@ func (p *page) failedCheck(prefix string, instance tfjson.CheckResultDynamic) {
 func (v *planView) checks() {
 	title := false
 	for _, c := range v.plan.Components {
-		for _, instance := range failedChecks(c.Checks) {
-			if v.isReported(c, instance) {
+		for _, object := range failedChecks(c.Checks) {
+			if v.isReported(c, object) {
 				continue
 			}
 			if !title {
 				v.printf("%s\n", v.Bold(v.Yellow(failedChecksTitle)))
 				title = true
 			}
-			v.failedCheck(c.Addr.String()+": ", instance)
+			v.failedCheck(c.Addr.String()+": ", object)
 		}
 	}
 	if title {
@@ -68,25 +66,25 @@ func (v *planView) checks() {
 }
 
 // isReported reports whether diagnostics about the component say all that a failing check says.
-func (v *planView) isReported(c *stackplan.Component, instance tfjson.CheckResultDynamic) bool {
-	unsaid := func(problem tfjson.CheckResultProblem) bool {
+func (v *planView) isReported(c *stackplan.Component, object engine.CheckedObject) bool {
+	unsaid := func(message string) bool {
 		return !slices.ContainsFunc(v.reported, func(diag *hcl.Diagnostic) bool {
 			about, ok := hcl.DiagnosticExtra[diagnostic.Addressed](diag)
-			return ok && about.Address() == c.Addr.String() && strings.Contains(diag.Detail, problem.Message)
+			return ok && about.Address() == c.Addr.String() && strings.Contains(diag.Detail, message)
 		})
 	}
-	return len(instance.Problems) > 0 && !slices.ContainsFunc(instance.Problems, unsaid)
+	return len(object.Messages) > 0 && !slices.ContainsFunc(object.Messages, unsaid)
 }
 
 // stateChecks lists the checks of a component that failed when it was last applied.
-func (p *page) stateChecks(checks []tfjson.CheckResultStatic) {
+func (p *page) stateChecks(checks []engine.CheckResult) {
 	failed := failedChecks(checks)
 	if len(failed) == 0 {
 		return
 	}
 	p.section(failedChecksTitle)
-	for _, instance := range failed {
-		p.failedCheck("", instance)
+	for _, object := range failed {
+		p.failedCheck("", object)
 	}
 	p.printf("\n")
 }

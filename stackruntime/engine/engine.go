@@ -218,7 +218,7 @@ type PlanResult struct {
 	Changes  []*tfjson.ResourceChange // sorted by address, no-op included
 	Drift    []*tfjson.ResourceChange // what changed outside, sorted by address
 	Deferred []DeferredChange
-	Checks   []tfjson.CheckResultStatic
+	Checks   []CheckResult
 
 	// RefreshedState is the prior state with what was found while refreshing.
 	RefreshedState State
@@ -262,7 +262,7 @@ type ApplyResult struct {
 	Outputs map[string]cty.Value
 
 	// Checks are the results of checks and conditions.
-	Checks []tfjson.CheckResultStatic
+	Checks []CheckResult
 
 	// Release tells the engine that the state is saved, so that it can drop what
 	// it has kept in case the program dies before. Nil when there is nothing.

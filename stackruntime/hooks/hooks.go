@@ -5,8 +5,6 @@
 package hooks
 
 import (
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -46,7 +44,7 @@ type Hooks struct {
 	// ComponentChecks tells the results of checks and conditions as they are after
 	// the engine has applied an instance, completely or not. Those of a plan are
 	// part of it.
-	ComponentChecks func(component stackaddrs.AbsComponentInstance, checks []tfjson.CheckResultStatic)
+	ComponentChecks func(component stackaddrs.AbsComponentInstance, checks []engine.CheckResult)
 
 	// ComponentApplied tells what was done, before the final status.
 	ComponentApplied func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts)

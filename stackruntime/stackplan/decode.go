@@ -208,8 +208,8 @@ func decodeChanges(c *Component, encoded *planv1.Component) error {
 	if c.Drift, err = decodeJSONList[*tfjson.ResourceChange](encoded.GetDrift()); err != nil {
 		return err
 	}
-	if c.Checks, err = decodeJSONList[tfjson.CheckResultStatic](encoded.GetChecks()); err != nil {
-		return err
+	for _, check := range encoded.GetChecks() {
+		c.Checks = append(c.Checks, decodeCheck(check))
 	}
 	for _, d := range encoded.GetDeferred() {
 		change, err := decodeJSON[*tfjson.ResourceChange](d.GetChange())
@@ -219,6 +219,18 @@ func decodeChanges(c *Component, encoded *planv1.Component) error {
 		c.Deferred = append(c.Deferred, engine.DeferredChange{Reason: d.GetReason(), Change: change})
 	}
 	return nil
+}
+
+func decodeCheck(encoded *planv1.CheckResult) engine.CheckResult {
+	check := engine.CheckResult{
+		Kind: engine.CheckKind(encoded.GetKind()), Address: encoded.GetAddress(), Status: engine.CheckStatus(encoded.GetStatus()),
+	}
+	for _, object := range encoded.GetObjects() {
+		check.Objects = append(check.Objects, engine.CheckedObject{
+			Address: object.GetAddress(), Status: engine.CheckStatus(object.GetStatus()), Messages: object.GetMessages(),
+		})
+	}
+	return check
 }
 
 func decodeJSONList[T any](encoded [][]byte) ([]T, error) {

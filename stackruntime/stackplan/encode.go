@@ -151,8 +151,8 @@ func encodeComponent(c *Component) (*planv1.Component, error) {
 	if encoded.Drift, err = encodeJSONList(c.Drift); err != nil {
 		return nil, err
 	}
-	if encoded.Checks, err = encodeJSONList(c.Checks); err != nil {
-		return nil, err
+	for _, check := range c.Checks {
+		encoded.Checks = append(encoded.Checks, encodeCheck(check))
 	}
 	for _, d := range c.Deferred {
 		change, err := json.Marshal(d.Change)
@@ -164,7 +164,17 @@ func encodeComponent(c *Component) (*planv1.Component, error) {
 	return encoded, nil
 }
 
-func encodeJSONList[T *tfjson.ResourceChange | tfjson.CheckResultStatic](list []T) ([][]byte, error) {
+func encodeCheck(check engine.CheckResult) *planv1.CheckResult {
+	encoded := &planv1.CheckResult{Kind: string(check.Kind), Address: check.Address, Status: string(check.Status)}
+	for _, object := range check.Objects {
+		encoded.Objects = append(encoded.Objects, &planv1.CheckedObject{
+			Address: object.Address, Status: string(object.Status), Messages: object.Messages,
+		})
+	}
+	return encoded
+}
+
+func encodeJSONList(list []*tfjson.ResourceChange) ([][]byte, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}

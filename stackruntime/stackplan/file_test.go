@@ -67,11 +67,13 @@ func examplePlan() (*Plan, FileContext) {
 			{
 				Addr: stackaddrs.InstanceOf(component(stackaddrs.RootStackInstance, "vpc"), stackaddrs.StringKey("a,b")), Source: "./vpc",
 				Action: Update, Mode: engine.Normal, Applyable: true, Complete: true,
-				Inputs:         map[string]cty.Value{"cidr": cty.DynamicVal.Mark(marks.Sensitive)},
-				Outputs:        map[string]cty.Value{},
-				Changes:        []*tfjson.ResourceChange{change},
-				Drift:          []*tfjson.ResourceChange{change},
-				Checks:         []tfjson.CheckResultStatic{{Address: tfjson.CheckStaticAddress{ToDisplay: "output.x", Kind: tfjson.CheckKindOutputValue, Name: "x"}, Status: tfjson.CheckStatusPass}},
+				Inputs:  map[string]cty.Value{"cidr": cty.DynamicVal.Mark(marks.Sensitive)},
+				Outputs: map[string]cty.Value{},
+				Changes: []*tfjson.ResourceChange{change},
+				Drift:   []*tfjson.ResourceChange{change},
+				Checks: []engine.CheckResult{{Kind: engine.CheckOutput, Address: "output.x", Status: engine.CheckFail, Objects: []engine.CheckedObject{
+					{Address: "output.x", Status: engine.CheckFail, Messages: []string{"It is wrong."}},
+				}}},
 				EnginePlan:     []byte("PK\x03\x04 what terraform wrote"),
 				RefreshedState: engine.State(`{"version":4}`),
 				BaseState:      engine.State(`{"version":4,"serial":2}`),
@@ -279,7 +281,7 @@ func TestExtendedFilesAreRefused(t *testing.T) {
 func TestFilesThatAreRefused(t *testing.T) {
 	component := func(c *planv1.Component) []byte {
 		c.Mode = planv1.Mode_MODE_NORMAL
-		return withIndex(t, &planv1.Plan{FormatVersion: 1, Mode: planv1.Mode_MODE_NORMAL, Components: []*planv1.Component{c}})
+		return withIndex(t, &planv1.Plan{FormatVersion: FormatVersion, Mode: planv1.Mode_MODE_NORMAL, Components: []*planv1.Component{c}})
 	}
 	tests := map[string]struct {
 		file []byte
@@ -292,8 +294,8 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"no checksum":            {zipOf(t, indexMember, "x"), ErrDamaged},
 		"wrong checksum":         {zipOf(t, indexMember, "x", checksumMember, "00"), ErrDamaged},
 		"member twice":           {zipOf(t, indexMember, "x", indexMember, "x", checksumMember, "00"), ErrDamaged},
-		"member too many":        {withIndex(t, &planv1.Plan{FormatVersion: 1, Mode: planv1.Mode_MODE_NORMAL}, "engine/0", "x"), ErrDamaged},
-		"no mode":                {withIndex(t, &planv1.Plan{FormatVersion: 1}), ErrDamaged},
+		"member too many":        {withIndex(t, &planv1.Plan{FormatVersion: FormatVersion, Mode: planv1.Mode_MODE_NORMAL}, "engine/0", "x"), ErrDamaged},
+		"no mode":                {withIndex(t, &planv1.Plan{FormatVersion: FormatVersion}), ErrDamaged},
 		"bad address":            {component(&planv1.Component{Address: "not an address"}), ErrDamaged},
 		"bad required component": {component(&planv1.Component{Address: "component.a", Requires: []string{`component.b["k"]`}}), ErrDamaged},
 		"bad change":             {component(&planv1.Component{Address: "component.a", Changes: [][]byte{[]byte("{")}}), ErrDamaged},
@@ -311,11 +313,13 @@ func TestFilesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestNewerFormatIsNamed(t *testing.T) {
-	_, _, err := decode(withIndex(t, &planv1.FormatVersion{FormatVersion: 9}))
-	version, ok := errors.AsType[*VersionError](err)
-	if !ok || version.FormatVersion != 9 {
-		t.Errorf("got error %v, want a VersionError with 9", err)
+func TestOtherFormatsAreNamed(t *testing.T) {
+	for _, other := range []uint32{FormatVersion - 1, FormatVersion + 1} {
+		_, _, err := decode(withIndex(t, &planv1.FormatVersion{FormatVersion: other}))
+		version, ok := errors.AsType[*VersionError](err)
+		if !ok || version.FormatVersion != other {
+			t.Errorf("got error %v, want a VersionError with %d", err, other)
+		}
 	}
 }
 
@@ -440,7 +444,7 @@ func FuzzReadFrom(f *testing.F) {
 	f.Add(encode(f, p, file))
 	f.Add(encode(f, &Plan{}, FileContext{}))
 	f.Add(zipOf(f, "tfplan", "x"))
-	f.Add(withIndex(f, &planv1.FormatVersion{FormatVersion: 2}))
+	f.Add(withIndex(f, &planv1.FormatVersion{FormatVersion: FormatVersion + 1}))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		p, file, err := decode(raw)
 		if err != nil {

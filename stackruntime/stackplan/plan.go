@@ -126,7 +126,7 @@ type Component struct {
 	Changes  []*tfjson.ResourceChange // sorted by address, no-op included
 	Drift    []*tfjson.ResourceChange // sorted by address
 	Deferred []engine.DeferredChange  // sorted by address
-	Checks   []tfjson.CheckResultStatic
+	Checks   []engine.CheckResult
 
 	// EnginePlan is what the engine needs to apply. Empty when there is nothing
 	// for it to do; the component's state then becomes RefreshedState.

@@ -10,9 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
-	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // checksMember is the member with the results of checks.
@@ -32,16 +30,16 @@ type documentCheckObject struct {
 	Messages []string `json:"failure_messages,omitempty"`
 }
 
-// checkKinds translates the names in documents into those of JSON plans.
-var checkKinds = map[string]tfjson.CheckKind{
-	"resource": tfjson.CheckKindResource,
-	"output":   tfjson.CheckKindOutputValue,
-	"check":    tfjson.CheckKindCheckBlock,
-	"var":      "var",
+// checkKinds has the kinds by their names in documents.
+var checkKinds = map[string]engine.CheckKind{
+	"resource": engine.CheckResource,
+	"output":   engine.CheckOutput,
+	"check":    engine.CheckBlock,
+	"var":      engine.CheckVariable,
 }
 
 // Checks returns the results of checks and conditions, sorted by address.
-func (d *Document) Checks() ([]tfjson.CheckResultStatic, error) {
+func (d *Document) Checks() ([]engine.CheckResult, error) {
 	if isNull(d.members[checksMember]) {
 		return nil, nil
 	}
@@ -49,7 +47,7 @@ func (d *Document) Checks() ([]tfjson.CheckResultStatic, error) {
 	if err := json.Unmarshal(d.members[checksMember], &checks); err != nil {
 		return nil, fmt.Errorf("results of checks: %w", err)
 	}
-	var results []tfjson.CheckResultStatic
+	var results []engine.CheckResult
 	for _, check := range checks {
 		results = append(results, check.result())
 	}
@@ -57,54 +55,25 @@ func (d *Document) Checks() ([]tfjson.CheckResultStatic, error) {
 	return results, nil
 }
 
-func (c documentCheck) result() tfjson.CheckResultStatic {
-	result := tfjson.CheckResultStatic{Address: c.staticAddress(), Status: tfjson.CheckStatus(c.Status)}
+func (c documentCheck) result() engine.CheckResult {
+	result := engine.CheckResult{Kind: checkKinds[c.Kind], Address: c.Address, Status: engine.CheckStatus(c.Status)}
 	for _, object := range c.Objects {
-		dynamic := tfjson.CheckResultDynamic{
-			Address: tfjson.CheckDynamicAddress{ToDisplay: object.Address},
-			Status:  tfjson.CheckStatus(object.Status),
-		}
-		if addr, err := checkable(object.Address); err == nil {
-			dynamic.Address.Module, dynamic.Address.InstanceKey = addr.Module.String(), addr.Key.Index()
-		}
-		for _, message := range object.Messages {
-			dynamic.Problems = append(dynamic.Problems, tfjson.CheckResultProblem{Message: message})
-		}
-		result.Instances = append(result.Instances, dynamic)
+		result.Objects = append(result.Objects, engine.CheckedObject{
+			Address: object.Address, Status: engine.CheckStatus(object.Status), Messages: object.Messages,
+		})
 	}
 	return result
 }
 
-// staticAddress takes the address of a checkable object in the configuration apart.
-func (c documentCheck) staticAddress() tfjson.CheckStaticAddress {
-	address := tfjson.CheckStaticAddress{ToDisplay: c.Address, Kind: checkKinds[c.Kind]}
-	addr, err := checkable(c.Address)
-	if err != nil {
-		address.Name = c.Address
-		return address
-	}
-	address.Module, address.Name = addr.Module.String(), addr.Resource.Name
-	if address.Kind == tfjson.CheckKindResource {
-		address.Mode, address.Type = tfjson.ResourceMode(addr.Resource.Mode.String()), addr.Resource.Type
-	}
-	return address
-}
-
-// checkable parses the address of a checkable object. That of an output, a variable or a check block has the form of a resource's, with the keyword
-// for a type.
-func checkable(address string) (stackaddrs.ResourceInstance, error) {
-	return stackaddrs.ParseResourceInstance(address)
-}
-
 // WithChecks returns a document with other results of checks and conditions. One that has the same results
 // already is returned as it is, and so is an empty one, which can hold none.
-func (d *Document) WithChecks(results []tfjson.CheckResultStatic) (*Document, error) {
+func (d *Document) WithChecks(results []engine.CheckResult) (*Document, error) {
 	before, err := d.Checks()
 	if err != nil || d.IsEmpty() {
 		return d, err
 	}
 	var checks []documentCheck
-	var after []tfjson.CheckResultStatic
+	var after []engine.CheckResult
 	for _, result := range results {
 		check := newDocumentCheck(result)
 		checks, after = append(checks, check), append(after, check.result())
@@ -116,19 +85,17 @@ func (d *Document) WithChecks(results []tfjson.CheckResultStatic) (*Document, er
 	return d.with(object{checksMember: encode(checks)}), nil
 }
 
-func newDocumentCheck(result tfjson.CheckResultStatic) documentCheck {
-	check := documentCheck{Address: result.Address.ToDisplay, Status: string(result.Status)}
+func newDocumentCheck(result engine.CheckResult) documentCheck {
+	check := documentCheck{Address: result.Address, Status: string(result.Status)}
 	for name, kind := range checkKinds {
-		if kind == result.Address.Kind {
+		if kind == result.Kind {
 			check.Kind = name
 		}
 	}
-	for _, instance := range result.Instances {
-		object := documentCheckObject{Address: instance.Address.ToDisplay, Status: string(instance.Status)}
-		for _, problem := range instance.Problems {
-			object.Messages = append(object.Messages, problem.Message)
-		}
-		check.Objects = append(check.Objects, object)
+	for _, object := range result.Objects {
+		check.Objects = append(check.Objects, documentCheckObject{
+			Address: object.Address, Status: string(object.Status), Messages: object.Messages,
+		})
 	}
 	return check
 }
@@ -180,13 +147,9 @@ func renameMember(members map[string]json.RawMessage, name string, rename func(s
 	return address, nil
 }
 
-func sortChecks(checks []tfjson.CheckResultStatic) {
-	slices.SortStableFunc(checks, func(a, b tfjson.CheckResultStatic) int {
-		return strings.Compare(a.Address.ToDisplay, b.Address.ToDisplay)
-	})
+func sortChecks(checks []engine.CheckResult) {
+	slices.SortStableFunc(checks, func(a, b engine.CheckResult) int { return strings.Compare(a.Address, b.Address) })
 	for _, check := range checks {
-		slices.SortStableFunc(check.Instances, func(a, b tfjson.CheckResultDynamic) int {
-			return strings.Compare(a.Address.ToDisplay, b.Address.ToDisplay)
-		})
+		slices.SortStableFunc(check.Objects, func(a, b engine.CheckedObject) int { return strings.Compare(a.Address, b.Address) })
 	}
 }

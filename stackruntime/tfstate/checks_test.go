@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 func TestChecks(t *testing.T) {
@@ -20,39 +21,22 @@ func TestChecks(t *testing.T) {
 			{"object_addr": "module.m[\"a.b\"].check.c", "status": "unknown"}]},
 		{"object_kind": "output", "config_addr": "output.o", "status": "error", "objects": null},
 		{"object_kind": "var", "config_addr": "var.v", "status": "pass", "objects": [{"object_addr": "var.v", "status": "pass"}]}]}`
-	want := []tfjson.CheckResultStatic{
+	want := []engine.CheckResult{
 		{
-			Address: tfjson.CheckStaticAddress{ToDisplay: "module.m.check.c", Kind: tfjson.CheckKindCheckBlock, Module: "module.m", Name: "c"},
-			Status:  tfjson.CheckStatusUnknown,
-			Instances: []tfjson.CheckResultDynamic{
-				{Address: tfjson.CheckDynamicAddress{ToDisplay: `module.m["a.b"].check.c`, Module: `module.m["a.b"]`}, Status: tfjson.CheckStatusUnknown},
-			},
+			Kind: engine.CheckBlock, Address: "module.m.check.c", Status: engine.CheckUnknown,
+			Objects: []engine.CheckedObject{{Address: `module.m["a.b"].check.c`, Status: engine.CheckUnknown}},
 		},
 		{
-			Address: tfjson.CheckStaticAddress{
-				ToDisplay: "module.m.data.thing.x", Kind: tfjson.CheckKindResource, Module: "module.m",
-				Mode: tfjson.DataResourceMode, Type: "thing", Name: "x",
-			},
-			Status: tfjson.CheckStatusFail,
-			Instances: []tfjson.CheckResultDynamic{
-				{
-					Address: tfjson.CheckDynamicAddress{ToDisplay: `module.m["a.b"].data.thing.x[0]`, Module: `module.m["a.b"]`, InstanceKey: 0},
-					Status:  tfjson.CheckStatusPass,
-				},
-				{
-					Address:  tfjson.CheckDynamicAddress{ToDisplay: `module.m["a.b"].data.thing.x[1]`, Module: `module.m["a.b"]`, InstanceKey: 1},
-					Status:   tfjson.CheckStatusFail,
-					Problems: []tfjson.CheckResultProblem{{Message: "One."}, {Message: "Two."}},
-				},
+			Kind: engine.CheckResource, Address: "module.m.data.thing.x", Status: engine.CheckFail,
+			Objects: []engine.CheckedObject{
+				{Address: `module.m["a.b"].data.thing.x[0]`, Status: engine.CheckPass},
+				{Address: `module.m["a.b"].data.thing.x[1]`, Status: engine.CheckFail, Messages: []string{"One.", "Two."}},
 			},
 		},
-		{Address: tfjson.CheckStaticAddress{ToDisplay: "output.o", Kind: tfjson.CheckKindOutputValue, Name: "o"}, Status: tfjson.CheckStatusError},
+		{Kind: engine.CheckOutput, Address: "output.o", Status: engine.CheckError},
 		{
-			Address: tfjson.CheckStaticAddress{ToDisplay: "var.v", Kind: "var", Name: "v"},
-			Status:  tfjson.CheckStatusPass,
-			Instances: []tfjson.CheckResultDynamic{
-				{Address: tfjson.CheckDynamicAddress{ToDisplay: "var.v"}, Status: tfjson.CheckStatusPass},
-			},
+			Kind: engine.CheckVariable, Address: "var.v", Status: engine.CheckPass,
+			Objects: []engine.CheckedObject{{Address: "var.v", Status: engine.CheckPass}},
 		},
 	}
 	d := parse(t, state)
@@ -68,7 +52,7 @@ func TestChecks(t *testing.T) {
 	if err != nil || same != d {
 		t.Errorf("WithChecks with the same results = %s, %v, want the document as it is", same.Bytes(), err)
 	}
-	want[3].Status = tfjson.CheckStatusFail
+	want[3].Status = engine.CheckFail
 	other, err := d.WithChecks(want)
 	if err != nil {
 		t.Fatal(err)

@@ -7,39 +7,30 @@ import (
 	"slices"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // plannedChecks restores the names in the check results of a plan.
-func plannedChecks(checks []tfjson.CheckResultStatic) []tfjson.CheckResultStatic {
-	var kept []tfjson.CheckResultStatic
+func plannedChecks(checks []engine.CheckResult) []engine.CheckResult {
+	var kept []engine.CheckResult
 	for _, check := range checks {
-		if isGeneratedAddress(check.Address.ToDisplay) && check.Address.Kind == "var" {
-			check.Address.Module = ""
-			check.Address.ToDisplay = workcopy.RestoreAddress(check.Address.ToDisplay)
-			check.Instances = slices.Clone(check.Instances)
-			for i := range check.Instances {
-				address := &check.Instances[i].Address
-				address.Module = ""
-				address.ToDisplay = workcopy.RestoreAddress(address.ToDisplay)
+		if isGeneratedAddress(check.Address) && check.Kind == engine.CheckVariable {
+			check.Address = workcopy.RestoreAddress(check.Address)
+			check.Objects = slices.Clone(check.Objects)
+			for i := range check.Objects {
+				check.Objects[i].Address = workcopy.RestoreAddress(check.Objects[i].Address)
 			}
 		}
-		if !strings.Contains(check.Address.ToDisplay, generatedPrefix) {
+		if !strings.Contains(check.Address, generatedPrefix) {
 			kept = append(kept, check)
 		}
 	}
-	sortChecks(kept)
+	slices.SortFunc(kept, func(a, b engine.CheckResult) int { return strings.Compare(a.Address, b.Address) })
 	return kept
-}
-
-func sortChecks(checks []tfjson.CheckResultStatic) {
-	slices.SortFunc(checks, func(a, b tfjson.CheckResultStatic) int {
-		return strings.Compare(a.Address.ToDisplay, b.Address.ToDisplay)
-	})
 }
 
 func markOutput(value cty.Value, sensitive bool) cty.Value {

@@ -343,7 +343,7 @@ check "c" {
 	}
 	statuses := map[string]string{}
 	for _, check := range result.Checks {
-		statuses[check.Address.ToDisplay] = string(check.Status)
+		statuses[check.Address] = string(check.Status)
 	}
 	if len(statuses) != 2 || statuses["check.c"] != "fail" || statuses["var.v"] != "pass" {
 		t.Errorf("checks: got %v", statuses)

@@ -225,15 +225,15 @@ func (s *secrets) statement(reference string) string {
 }
 
 // checks returns results of checks without secrets in their messages.
-func (s *secrets) checks(checks []tfjson.CheckResultStatic) []tfjson.CheckResultStatic {
+func (s *secrets) checks(checks []engine.CheckResult) []engine.CheckResult {
 	hidden := slices.Clone(checks)
 	for i := range hidden {
-		hidden[i].Instances = slices.Clone(hidden[i].Instances)
-		for j := range hidden[i].Instances {
-			instance := &hidden[i].Instances[j]
-			instance.Problems = slices.Clone(instance.Problems)
-			for k := range instance.Problems {
-				instance.Problems[k].Message = s.stored().Text(instance.Problems[k].Message)
+		hidden[i].Objects = slices.Clone(hidden[i].Objects)
+		for j := range hidden[i].Objects {
+			object := &hidden[i].Objects[j]
+			object.Messages = slices.Clone(object.Messages)
+			for k, message := range object.Messages {
+				object.Messages[k] = s.stored().Text(message)
 			}
 		}
 	}

@@ -161,12 +161,12 @@ func TestSecretsInEvents(t *testing.T) {
 }
 
 func TestSecretsInChecks(t *testing.T) {
-	checks := []tfjson.CheckResultStatic{{Instances: []tfjson.CheckResultDynamic{{Problems: []tfjson.CheckResultProblem{{Message: "not token-secret"}}}}}}
+	checks := []engine.CheckResult{{Objects: []engine.CheckedObject{{Messages: []string{"not token-secret"}}}}}
 	got := testSecrets(nil).checks(checks)
-	if message := got[0].Instances[0].Problems[0].Message; message != "not (sensitive value)" {
+	if message := got[0].Objects[0].Messages[0]; message != "not (sensitive value)" {
 		t.Errorf("message is %q", message)
 	}
-	if checks[0].Instances[0].Problems[0].Message != "not token-secret" {
+	if checks[0].Objects[0].Messages[0] != "not token-secret" {
 		t.Error("the given checks have changed")
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
+	"github.com/cairnstacks/cairn/internal/views/terraformjson"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -200,21 +200,21 @@ func (e *Events) Hooks(operation string) hooks.Hooks {
 }
 
 // checks writes the results of checks and conditions, if there are any.
-func (e *Events) checks(component stackaddrs.AbsComponentInstance, checks []tfjson.CheckResultStatic) {
+func (e *Events) checks(component stackaddrs.AbsComponentInstance, checks []engine.CheckResult) {
 	if len(checks) == 0 {
 		return
 	}
-	n := map[tfjson.CheckStatus]int{}
+	n := map[engine.CheckStatus]int{}
 	for _, check := range checks {
 		n[check.Status]++
 	}
 	level := levelInfo
-	if n[tfjson.CheckStatusFail]+n[tfjson.CheckStatusError] > 0 {
+	if n[engine.CheckFail]+n[engine.CheckError] > 0 {
 		level = levelWarning
 	}
 	e.emit(level, "checks", fmt.Sprintf("%s: Checks: %d passed, %d failed, %d known after apply", component,
-		n[tfjson.CheckStatusPass], n[tfjson.CheckStatusFail]+n[tfjson.CheckStatusError], n[tfjson.CheckStatusUnknown]),
-		line{"component": component.String(), "checks": checks})
+		n[engine.CheckPass], n[engine.CheckFail]+n[engine.CheckError], n[engine.CheckUnknown]),
+		line{"component": component.String(), "checks": terraformjson.Checks(checks)})
 }
 
 func statusLevel(status hooks.Status) string {

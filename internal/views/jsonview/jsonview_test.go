@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
@@ -293,9 +292,9 @@ func feed(t *testing.T, e *Events) {
 	})
 	h.ComponentEvent(db, engine.Event{Type: engine.ApplyErrored, Resource: "thing.y", Action: "delete", Elapsed: time.Minute})
 	h.ComponentChecks(db, nil)
-	h.ComponentChecks(db, []tfjson.CheckResultStatic{
-		{Address: tfjson.CheckStaticAddress{ToDisplay: "check.c", Kind: tfjson.CheckKindCheckBlock, Name: "c"}, Status: tfjson.CheckStatusFail},
-		{Address: tfjson.CheckStaticAddress{ToDisplay: "var.v", Kind: "var", Name: "v"}, Status: tfjson.CheckStatusPass},
+	h.ComponentChecks(db, []engine.CheckResult{
+		{Kind: engine.CheckBlock, Address: "check.c", Status: engine.CheckFail},
+		{Kind: engine.CheckVariable, Address: "var.v", Status: engine.CheckPass},
 	})
 	h.ComponentApplied(db, stackplan.Counts{Add: 1, Move: 2})
 	h.ComponentStatus(db, hooks.Failed)

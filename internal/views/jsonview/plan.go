@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/views/deferral"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/terraformjson"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -154,7 +155,7 @@ func newPlanComponent(plan *stackplan.Plan, c *stackplan.Component, prior *stack
 		Inputs:   map[string]any{}, InputsUnknown: map[string]any{},
 		Changes: resourceChanges(c.Changes, c.Deferred), Drift: resourceChanges(c.Drift, nil),
 		OutputChanges: componentOutputs(c, prior),
-		Checks:        append([]tfjson.CheckResultStatic{}, c.Checks...),
+		Checks:        terraformjson.Checks(c.Checks),
 	}
 	if previous, ok := plan.PreviousAddress(c.Addr); ok {
 		result.PreviousAddr = previous.String()

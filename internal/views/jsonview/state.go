@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/stateobject"
+	"github.com/cairnstacks/cairn/internal/views/terraformjson"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -116,7 +117,7 @@ func newStateComponent(c *stackstate.Component) (StateComponent, error) {
 	}
 	result := StateComponent{
 		Address: c.Addr.String(), Requires: addresses(c.Dependencies),
-		Outputs: outputs(c.Outputs), Resources: []StateResource{}, Checks: []tfjson.CheckResultStatic{},
+		Outputs: outputs(c.Outputs), Resources: []StateResource{},
 	}
 	for _, object := range objects {
 		resource, err := newStateResource(object)
@@ -129,7 +130,7 @@ func newStateComponent(c *stackstate.Component) (StateComponent, error) {
 	if err != nil {
 		return StateComponent{}, err
 	}
-	result.Checks = append(result.Checks, checks...)
+	result.Checks = terraformjson.Checks(checks)
 	slices.SortStableFunc(result.Resources, func(a, b StateResource) int { return strings.Compare(a.Address, b.Address) })
 	return result, nil
 }

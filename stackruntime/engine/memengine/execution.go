@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // execution is one run through a module, to plan or to apply it.
@@ -50,7 +50,7 @@ const (
 // outcome is what a run through a module results in.
 type outcome struct {
 	outputs map[string]cty.Value // those that could be computed
-	checks  []tfjson.CheckResultStatic
+	checks  []engine.CheckResult
 }
 
 // resourceInstance is the configuration of one resource instance.

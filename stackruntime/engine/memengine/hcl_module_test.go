@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -204,11 +203,11 @@ func TestModuleWithEverything(t *testing.T) {
 	if diff := cmp.Diff(want, summary(plan)); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
-	statuses := map[string]tfjson.CheckStatus{}
+	statuses := map[string]engine.CheckStatus{}
 	for _, c := range plan.Checks {
-		statuses[c.Address.ToDisplay] = c.Status
+		statuses[c.Address] = c.Status
 	}
-	wantStatuses := map[string]tfjson.CheckStatus{
+	wantStatuses := map[string]engine.CheckStatus{
 		"var.names": "pass", "terraform_data.counted": "pass", "output.password": "unknown", "check.size": "fail",
 	}
 	if diff := cmp.Diff(wantStatuses, statuses); diff != "" {
@@ -501,9 +500,9 @@ output "out" { value = terraform_data.x.output }
 	}
 	var checks []string
 	for _, c := range result.Checks {
-		checks = append(checks, c.Address.ToDisplay+" "+c.Address.Module)
+		checks = append(checks, c.Address)
 	}
-	if diff := cmp.Diff([]string{"module.first.var.in module.first", "module.second.var.in module.second"}, checks); diff != "" {
+	if diff := cmp.Diff([]string{"module.first.var.in", "module.second.var.in"}, checks); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
 	}
 

@@ -9,10 +9,11 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -20,26 +21,30 @@ import (
 func (r *hclRun) checkVariables() bool {
 	ok := true
 	for _, name := range slices.Sorted(maps.Keys(r.program.variables)) {
-		static := r.checkAddress("var", "var.", name)
-		held := r.hold(r.program.variables[name].rules, nil, newNeeds(), "Invalid value for variable", static, tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay})
+		held := r.hold(r.program.variables[name].rules, nil, newNeeds(), "Invalid value for variable", r.checkable(engine.CheckVariable, "var.", name))
 		ok = ok && held
 	}
 	return ok
 }
 
-// checkAddress names what rules belong to.
-func (r *hclRun) checkAddress(kind tfjson.CheckKind, prefix, name string) tfjson.CheckStaticAddress {
-	display := strings.TrimPrefix(r.path+"."+prefix+name, ".")
-	return tfjson.CheckStaticAddress{ToDisplay: display, Kind: kind, Module: r.path, Name: name}
+// checkable is what rules belong to.
+type checkable struct {
+	kind    engine.CheckKind
+	address string // without the key
+	key     stackaddrs.InstanceKey
+}
+
+// checkable names a part of the module that has one instance only.
+func (r *hclRun) checkable(kind engine.CheckKind, prefix, name string) checkable {
+	return checkable{kind: kind, address: strings.TrimPrefix(r.path+"."+prefix+name, ".")}
 }
 
 // check checks the assertions of a check block. Those that do not hold are
 // warnings.
 func (r *hclRun) check(name string) {
-	static := r.checkAddress(tfjson.CheckKindCheckBlock, "check.", name)
 	before := r.diags
 	r.diags = nil
-	r.hold(r.program.checks[name].rules, nil, newNeeds(), "Check block assertion failed", static, tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay})
+	r.hold(r.program.checks[name].rules, nil, newNeeds(), "Check block assertion failed", r.checkable(engine.CheckBlock, "check.", name))
 	for _, diag := range r.diags {
 		diag.Severity = hcl.DiagWarning
 	}
@@ -48,42 +53,42 @@ func (r *hclRun) check(name string) {
 
 // hold checks rules, reports those that do not hold and records the results.
 // Rules whose outcome is not known yet do not count as failed.
-func (r *hclRun) hold(rules []*ruleConfig, symbols map[string]cty.Value, needs *needs, summary string, static tfjson.CheckStaticAddress, dynamic tfjson.CheckDynamicAddress) bool {
+func (r *hclRun) hold(rules []*ruleConfig, symbols map[string]cty.Value, needs *needs, summary string, checked checkable) bool {
 	if len(rules) == 0 {
 		return true
 	}
-	result := tfjson.CheckResultDynamic{Address: dynamic, Status: tfjson.CheckStatusPass}
+	result := engine.CheckedObject{Address: checked.address + checked.key.String(), Status: engine.CheckPass}
 	for _, rule := range rules {
 		status, message := r.rule(rule, symbols, needs, summary)
-		if status == tfjson.CheckStatusFail {
-			result.Problems = append(result.Problems, tfjson.CheckResultProblem{Message: message})
+		if status == engine.CheckFail {
+			result.Messages = append(result.Messages, message)
 		}
 		result.Status = worse(result.Status, status)
 	}
-	r.record(static, result)
-	return result.Status != tfjson.CheckStatusFail && result.Status != tfjson.CheckStatusError
+	r.record(checked, result)
+	return !result.Status.Failed()
 }
 
-func (r *hclRun) rule(rule *ruleConfig, symbols map[string]cty.Value, needs *needs, summary string) (tfjson.CheckStatus, string) {
+func (r *hclRun) rule(rule *ruleConfig, symbols map[string]cty.Value, needs *needs, summary string) (engine.CheckStatus, string) {
 	v, ok := r.evaluate(rule.condition, symbols, needs)
 	if !ok {
-		return tfjson.CheckStatusError, ""
+		return engine.CheckError, ""
 	}
 	v, _ = v.Unmark()
 	condition, err := convert.Convert(v, cty.Bool)
 	if err != nil || condition.IsNull() {
 		r.fail("Invalid condition result", "The condition must be true or false.", rule.condition.Range().Ptr())
-		return tfjson.CheckStatusError, ""
+		return engine.CheckError, ""
 	}
 	if !condition.IsKnown() {
-		return tfjson.CheckStatusUnknown, ""
+		return engine.CheckUnknown, ""
 	}
 	if condition.True() {
-		return tfjson.CheckStatusPass, ""
+		return engine.CheckPass, ""
 	}
 	message := r.message(rule, symbols, needs)
 	r.fail(summary, message, rule.condition.Range().Ptr())
-	return tfjson.CheckStatusFail, message
+	return engine.CheckFail, message
 }
 
 // message evaluates the message of a failed rule. What may not be shown is
@@ -102,27 +107,27 @@ func (r *hclRun) message(rule *ruleConfig, symbols map[string]cty.Value, needs *
 }
 
 // record adds a result to those of its object.
-func (r *hclRun) record(static tfjson.CheckStaticAddress, result tfjson.CheckResultDynamic) {
-	i := slices.IndexFunc(r.checks, func(c tfjson.CheckResultStatic) bool { return c.Address == static })
+func (r *hclRun) record(checked checkable, result engine.CheckedObject) {
+	i := slices.IndexFunc(r.checks, func(c engine.CheckResult) bool { return c.Address == checked.address })
 	if i < 0 {
 		i = len(r.checks)
-		r.checks = append(r.checks, tfjson.CheckResultStatic{Address: static, Status: tfjson.CheckStatusPass})
+		r.checks = append(r.checks, engine.CheckResult{Kind: checked.kind, Address: checked.address, Status: engine.CheckPass})
 	}
 	c := &r.checks[i]
 	c.Status = worse(c.Status, result.Status)
-	j := slices.IndexFunc(c.Instances, func(d tfjson.CheckResultDynamic) bool { return d.Address == result.Address })
+	j := slices.IndexFunc(c.Objects, func(o engine.CheckedObject) bool { return o.Address == result.Address })
 	if j < 0 {
-		c.Instances = append(c.Instances, result)
+		c.Objects = append(c.Objects, result)
 		return
 	}
-	c.Instances[j].Status = worse(c.Instances[j].Status, result.Status)
-	c.Instances[j].Problems = append(c.Instances[j].Problems, result.Problems...)
+	c.Objects[j].Status = worse(c.Objects[j].Status, result.Status)
+	c.Objects[j].Messages = append(c.Objects[j].Messages, result.Messages...)
 }
 
 // worse returns the status that decides for both.
-func worse(a, b tfjson.CheckStatus) tfjson.CheckStatus {
-	order := []tfjson.CheckStatus{
-		tfjson.CheckStatusPass, tfjson.CheckStatusUnknown, tfjson.CheckStatusFail, tfjson.CheckStatusError,
+func worse(a, b engine.CheckStatus) engine.CheckStatus {
+	order := []engine.CheckStatus{
+		engine.CheckPass, engine.CheckUnknown, engine.CheckFail, engine.CheckError,
 	}
 	return order[max(slices.Index(order, a), slices.Index(order, b))]
 }

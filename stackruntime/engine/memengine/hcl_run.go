@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -35,7 +35,7 @@ type hclRun struct {
 	locals      map[string]*node
 	resources   map[string]*node
 	calls       map[string]*node
-	checks      []tfjson.CheckResultStatic
+	checks      []engine.CheckResult
 	diags       hcl.Diagnostics
 }
 
@@ -461,12 +461,8 @@ func (r *hclRun) instanceConfig(config *resourceConfig, n *node, key stackaddrs.
 
 // instance settles one instance, between its preconditions and its postconditions.
 func (r *hclRun) instance(config *resourceConfig, n *node, key stackaddrs.InstanceKey, symbols map[string]cty.Value) (cty.Value, bool) {
-	static := tfjson.CheckStaticAddress{
-		ToDisplay: resourceAddr(r.path, config.name), Kind: tfjson.CheckKindResource, Module: r.path,
-		Mode: tfjson.ManagedResourceMode, Type: dataResourceType, Name: config.name,
-	}
-	dynamic := tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay + key.String(), InstanceKey: indexKey(key)}
-	if !r.hold(config.lifecycle.preconditions, symbols, n.needs, "Resource precondition failed", static, dynamic) {
+	checked := checkable{engine.CheckResource, resourceAddr(r.path, config.name), key}
+	if !r.hold(config.lifecycle.preconditions, symbols, n.needs, "Resource precondition failed", checked) {
 		return cty.DynamicVal, false
 	}
 	instance, ok := r.instanceConfig(config, n, key, symbols)
@@ -485,7 +481,7 @@ func (r *hclRun) instance(config *resourceConfig, n *node, key stackaddrs.Instan
 	}
 	withSelf := map[string]cty.Value{"self": object}
 	maps.Copy(withSelf, symbols)
-	if !r.hold(config.lifecycle.postconditions, withSelf, n.needs, "Resource postcondition failed", static, dynamic) {
+	if !r.hold(config.lifecycle.postconditions, withSelf, n.needs, "Resource postcondition failed", checked) {
 		return cty.DynamicVal, false
 	}
 	return object, true
@@ -494,11 +490,10 @@ func (r *hclRun) instance(config *resourceConfig, n *node, key stackaddrs.Instan
 func (r *hclRun) output(name string) (cty.Value, bool) {
 	config, declared := r.program.outputs[name], r.program.module.Outputs[name]
 	needs := newNeeds()
-	static := r.checkAddress(tfjson.CheckKindOutputValue, "output.", name)
 	if _, ok := r.scope(config.dependsOn, nil, needs); !ok {
 		return cty.DynamicVal, false
 	}
-	if !r.hold(config.preconditions, nil, needs, "Module output value precondition failed", static, tfjson.CheckDynamicAddress{ToDisplay: static.ToDisplay}) {
+	if !r.hold(config.preconditions, nil, needs, "Module output value precondition failed", r.checkable(engine.CheckOutput, "output.", name)) {
 		return cty.DynamicVal, false
 	}
 	v, ok := r.evaluate(config.value, nil, needs)

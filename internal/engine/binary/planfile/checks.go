@@ -8,42 +8,39 @@ import (
 	"fmt"
 	"slices"
 
-	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// checkKindVariable completes terraform-json's list of kinds.
-const checkKindVariable tfjson.CheckKind = "var"
-
-var checkKinds = map[uint64]tfjson.CheckKind{
-	1: tfjson.CheckKindResource,
-	2: tfjson.CheckKindOutputValue,
-	3: tfjson.CheckKindCheckBlock,
-	4: checkKindVariable,
+var checkKinds = map[uint64]engine.CheckKind{
+	1: engine.CheckResource,
+	2: engine.CheckOutput,
+	3: engine.CheckBlock,
+	4: engine.CheckVariable,
 }
 
 // checkStatus returns the status for its number; one that is not known says nothing.
-func checkStatus(n uint64) tfjson.CheckStatus {
+func checkStatus(n uint64) engine.CheckStatus {
 	switch n {
 	case 1:
-		return tfjson.CheckStatusPass
+		return engine.CheckPass
 	case 2:
-		return tfjson.CheckStatusFail
+		return engine.CheckFail
 	case 3:
-		return tfjson.CheckStatusError
+		return engine.CheckError
 	default:
-		return tfjson.CheckStatusUnknown
+		return engine.CheckUnknown
 	}
 }
 
-func parseCheckResults(msg []byte) (tfjson.CheckResultStatic, error) {
-	var out tfjson.CheckResultStatic
+func parseCheckResult(msg []byte) (engine.CheckResult, error) {
+	var out engine.CheckResult
 	var kind, status uint64
 	err := eachField(msg, func(f field) error {
 		switch f.num {
 		case 1:
 			return f.setUint(&kind)
 		case 2:
-			return f.setString(&out.Address.ToDisplay)
+			return f.setString(&out.Address)
 		case 3:
 			return f.setUint(&status)
 		case 4:
@@ -51,8 +48,8 @@ func parseCheckResults(msg []byte) (tfjson.CheckResultStatic, error) {
 			if err != nil {
 				return err
 			}
-			object, err := parseCheckObject(msg)
-			out.Instances = append(out.Instances, object)
+			object, err := parseCheckedObject(msg)
+			out.Objects = append(out.Objects, object)
 			return err
 		}
 		return nil
@@ -60,52 +57,39 @@ func parseCheckResults(msg []byte) (tfjson.CheckResultStatic, error) {
 	if err != nil {
 		return out, err
 	}
-	addr, err := parseAddress(out.Address.ToDisplay)
-	if err != nil {
+	if _, err := parseAddress(out.Address); err != nil {
 		return out, err
 	}
-	out.Address.Kind = checkKinds[kind]
-	if out.Address.Kind == "" {
+	out.Kind = checkKinds[kind]
+	if out.Kind == "" {
 		return out, fmt.Errorf("unknown kind %d of checked object", kind)
 	}
-	out.Address.Module, out.Address.Name = addr.Module.String(), addr.Resource.Name
-	if out.Address.Kind == tfjson.CheckKindResource {
-		out.Address.Mode, out.Address.Type = tfjson.ResourceMode(addr.Resource.Mode.String()), addr.Resource.Type
-	}
 	out.Status = checkStatus(status)
-	slices.SortStableFunc(out.Instances, func(a, b tfjson.CheckResultDynamic) int {
-		return cmp.Compare(a.Address.ToDisplay, b.Address.ToDisplay)
-	})
+	slices.SortStableFunc(out.Objects, func(a, b engine.CheckedObject) int { return cmp.Compare(a.Address, b.Address) })
 	return out, nil
 }
 
-func parseCheckObject(msg []byte) (tfjson.CheckResultDynamic, error) {
-	var out tfjson.CheckResultDynamic
+func parseCheckedObject(msg []byte) (engine.CheckedObject, error) {
+	var out engine.CheckedObject
 	var status uint64
-	var messages []string
 	err := eachField(msg, func(f field) error {
 		switch f.num {
 		case 1:
-			return f.setString(&out.Address.ToDisplay)
+			return f.setString(&out.Address)
 		case 2:
 			return f.setUint(&status)
 		case 3:
-			return f.appendString(&messages)
+			return f.appendString(&out.Messages)
 		}
 		return nil
 	})
 	if err != nil {
 		return out, err
 	}
-	addr, err := parseAddress(out.Address.ToDisplay)
-	if err != nil {
+	if _, err := parseAddress(out.Address); err != nil {
 		return out, err
 	}
-	out.Address.Module, out.Address.InstanceKey = addr.Module.String(), addr.Key.Index()
 	out.Status = checkStatus(status)
-	slices.Sort(messages)
-	for _, message := range messages {
-		out.Problems = append(out.Problems, tfjson.CheckResultProblem{Message: message})
-	}
+	slices.Sort(out.Messages)
 	return out, nil
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/cairnstacks/cairn/internal/views/terraformjson"
 )
 
 // scenario is a plan whose file must say the same to us as to the engine.
@@ -640,7 +642,7 @@ func document(t *testing.T, plan *Plan) map[string]any {
 		ResourceDrift:      plan.ResourceDrift,
 		DeferredChanges:    plan.DeferredChanges,
 		RelevantAttributes: plan.RelevantAttributes,
-		Checks:             plan.Checks,
+		Checks:             terraformjson.Checks(plan.Checks),
 		OutputChanges:      outputs,
 		TerraformVersion:   plan.EngineVersion,
 		Timestamp:          plan.Timestamp.Format("2006-01-02T15:04:05Z07:00"),

@@ -10,6 +10,8 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // Mode is what the plan was made for.
@@ -66,7 +68,7 @@ type Plan struct {
 	RelevantAttributes []tfjson.ResourceAttribute
 
 	// Checks has the results of conditions and check blocks, sorted by address.
-	Checks []tfjson.CheckResultStatic
+	Checks []engine.CheckResult
 
 	// TargetAddrs, ExcludeAddrs and ForceReplaceAddrs are the options given to the plan.
 	TargetAddrs, ExcludeAddrs, ForceReplaceAddrs []string

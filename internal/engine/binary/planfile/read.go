@@ -17,6 +17,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
@@ -152,7 +153,7 @@ func (p *planParser) field(f field) error {
 	case 17:
 		return f.setUint(&p.mode)
 	case 19:
-		return p.checkResults(f)
+		return p.checkResult(f)
 	case 20:
 		return f.setBool(&p.plan.Errored)
 	case 21:
@@ -208,13 +209,13 @@ func (p *planParser) relevantAttribute(f field) error {
 	return err
 }
 
-func (p *planParser) checkResults(f field) error {
+func (p *planParser) checkResult(f field) error {
 	msg, err := f.message()
 	if err != nil {
 		return err
 	}
-	results, err := parseCheckResults(msg)
-	p.plan.Checks = append(p.plan.Checks, results)
+	result, err := parseCheckResult(msg)
+	p.plan.Checks = append(p.plan.Checks, result)
 	return err
 }
 
@@ -251,9 +252,7 @@ func (p *planParser) finish() error {
 	slices.SortStableFunc(plan.RelevantAttributes, func(a, b tfjson.ResourceAttribute) int {
 		return cmp.Compare(a.Resource, b.Resource)
 	})
-	slices.SortStableFunc(plan.Checks, func(a, b tfjson.CheckResultStatic) int {
-		return cmp.Compare(a.Address.ToDisplay, b.Address.ToDisplay)
-	})
+	slices.SortStableFunc(plan.Checks, func(a, b engine.CheckResult) int { return cmp.Compare(a.Address, b.Address) })
 	return nil
 }
 

@@ -685,15 +685,15 @@ type Component struct {
 	Changes  [][]byte          `protobuf:"bytes,11,rep,name=changes,proto3" json:"changes,omitempty"`
 	Drift    [][]byte          `protobuf:"bytes,12,rep,name=drift,proto3" json:"drift,omitempty"`
 	Deferred []*DeferredChange `protobuf:"bytes,13,rep,name=deferred,proto3" json:"deferred,omitempty"`
-	// Check results in terraform's JSON format.
-	Checks [][]byte `protobuf:"bytes,14,rep,name=checks,proto3" json:"checks,omitempty"`
 	// Absent when the engine has nothing to do.
 	EnginePlan *Member `protobuf:"bytes,15,opt,name=engine_plan,json=enginePlan,proto3" json:"engine_plan,omitempty"`
 	// State document of the module. Empty when there is none.
 	RefreshedState []byte `protobuf:"bytes,16,opt,name=refreshed_state,json=refreshedState,proto3" json:"refreshed_state,omitempty"`
 	// State document that the engine's plan was made from. Empty when that is the
 	// state of the component before the plan.
-	BaseState     []byte `protobuf:"bytes,17,opt,name=base_state,json=baseState,proto3" json:"base_state,omitempty"`
+	BaseState []byte `protobuf:"bytes,17,opt,name=base_state,json=baseState,proto3" json:"base_state,omitempty"`
+	// Sorted by address.
+	Checks        []*CheckResult `protobuf:"bytes,18,rep,name=checks,proto3" json:"checks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -819,13 +819,6 @@ func (x *Component) GetDeferred() []*DeferredChange {
 	return nil
 }
 
-func (x *Component) GetChecks() [][]byte {
-	if x != nil {
-		return x.Checks
-	}
-	return nil
-}
-
 func (x *Component) GetEnginePlan() *Member {
 	if x != nil {
 		return x.EnginePlan
@@ -843,6 +836,13 @@ func (x *Component) GetRefreshedState() []byte {
 func (x *Component) GetBaseState() []byte {
 	if x != nil {
 		return x.BaseState
+	}
+	return nil
+}
+
+func (x *Component) GetChecks() []*CheckResult {
+	if x != nil {
+		return x.Checks
 	}
 	return nil
 }
@@ -899,6 +899,136 @@ func (x *DeferredChange) GetChange() []byte {
 	return nil
 }
 
+// CheckResult is the result of the conditions of a checkable object.
+type CheckResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Address       string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
+	Status        string                 `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
+	Objects       []*CheckedObject       `protobuf:"bytes,4,rep,name=objects,proto3" json:"objects,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckResult) Reset() {
+	*x = CheckResult{}
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckResult) ProtoMessage() {}
+
+func (x *CheckResult) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
+func (*CheckResult) Descriptor() ([]byte, []int) {
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *CheckResult) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *CheckResult) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *CheckResult) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *CheckResult) GetObjects() []*CheckedObject {
+	if x != nil {
+		return x.Objects
+	}
+	return nil
+}
+
+// CheckedObject is the result of the conditions of one instance.
+type CheckedObject struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
+	Status        string                 `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	Messages      []string               `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckedObject) Reset() {
+	*x = CheckedObject{}
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckedObject) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckedObject) ProtoMessage() {}
+
+func (x *CheckedObject) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckedObject.ProtoReflect.Descriptor instead.
+func (*CheckedObject) Descriptor() ([]byte, []int) {
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *CheckedObject) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *CheckedObject) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *CheckedObject) GetMessages() []string {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
 // Member is another file in the archive.
 type Member struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -911,7 +1041,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +1053,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +1066,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{10}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Member) GetName() string {
@@ -1023,7 +1153,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\fOutputChange\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x124\n" +
 	"\x06before\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06before\x122\n" +
-	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\xb2\x06\n" +
+	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\xd4\x06\n" +
 	"\tComponent\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12\x16\n" +
@@ -1038,22 +1168,31 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	" \x03(\v2%.cairn.plan.v1.Component.OutputsEntryR\aoutputs\x12\x18\n" +
 	"\achanges\x18\v \x03(\fR\achanges\x12\x14\n" +
 	"\x05drift\x18\f \x03(\fR\x05drift\x129\n" +
-	"\bdeferred\x18\r \x03(\v2\x1d.cairn.plan.v1.DeferredChangeR\bdeferred\x12\x16\n" +
-	"\x06checks\x18\x0e \x03(\fR\x06checks\x126\n" +
+	"\bdeferred\x18\r \x03(\v2\x1d.cairn.plan.v1.DeferredChangeR\bdeferred\x126\n" +
 	"\vengine_plan\x18\x0f \x01(\v2\x15.cairn.plan.v1.MemberR\n" +
 	"enginePlan\x12'\n" +
 	"\x0frefreshed_state\x18\x10 \x01(\fR\x0erefreshedState\x12\x1d\n" +
 	"\n" +
-	"base_state\x18\x11 \x01(\fR\tbaseState\x1aW\n" +
+	"base_state\x18\x11 \x01(\fR\tbaseState\x122\n" +
+	"\x06checks\x18\x12 \x03(\v2\x1a.cairn.plan.v1.CheckResultR\x06checks\x1aW\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\x1aX\n" +
 	"\fOutputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
-	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\"@\n" +
+	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01J\x04\b\x0e\x10\x0f\"@\n" +
 	"\x0eDeferredChange\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06change\x18\x02 \x01(\fR\x06change\"H\n" +
+	"\x06change\x18\x02 \x01(\fR\x06change\"\x8b\x01\n" +
+	"\vCheckResult\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x18\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x16\n" +
+	"\x06status\x18\x03 \x01(\tR\x06status\x126\n" +
+	"\aobjects\x18\x04 \x03(\v2\x1c.cairn.plan.v1.CheckedObjectR\aobjects\"]\n" +
+	"\rCheckedObject\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\tR\x06status\x12\x1a\n" +
+	"\bmessages\x18\x03 \x03(\tR\bmessages\"H\n" +
 	"\x06Member\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\x03R\x04size\x12\x16\n" +
@@ -1077,7 +1216,7 @@ func file_cairn_plan_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_cairn_plan_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(Mode)(0),                     // 0: cairn.plan.v1.Mode
 	(*FormatVersion)(nil),         // 1: cairn.plan.v1.FormatVersion
@@ -1090,44 +1229,48 @@ var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(*OutputChange)(nil),          // 8: cairn.plan.v1.OutputChange
 	(*Component)(nil),             // 9: cairn.plan.v1.Component
 	(*DeferredChange)(nil),        // 10: cairn.plan.v1.DeferredChange
-	(*Member)(nil),                // 11: cairn.plan.v1.Member
-	nil,                           // 12: cairn.plan.v1.Plan.InputsEntry
-	nil,                           // 13: cairn.plan.v1.Plan.OutputsEntry
-	nil,                           // 14: cairn.plan.v1.Context.ConfigFilesEntry
-	nil,                           // 15: cairn.plan.v1.Component.InputsEntry
-	nil,                           // 16: cairn.plan.v1.Component.OutputsEntry
-	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
-	(*v1.DynamicValue)(nil),       // 18: cairn.value.v1.DynamicValue
+	(*CheckResult)(nil),           // 11: cairn.plan.v1.CheckResult
+	(*CheckedObject)(nil),         // 12: cairn.plan.v1.CheckedObject
+	(*Member)(nil),                // 13: cairn.plan.v1.Member
+	nil,                           // 14: cairn.plan.v1.Plan.InputsEntry
+	nil,                           // 15: cairn.plan.v1.Plan.OutputsEntry
+	nil,                           // 16: cairn.plan.v1.Context.ConfigFilesEntry
+	nil,                           // 17: cairn.plan.v1.Component.InputsEntry
+	nil,                           // 18: cairn.plan.v1.Component.OutputsEntry
+	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(*v1.DynamicValue)(nil),       // 20: cairn.value.v1.DynamicValue
 }
 var file_cairn_plan_v1_plan_proto_depIdxs = []int32{
 	5,  // 0: cairn.plan.v1.Plan.context:type_name -> cairn.plan.v1.Context
 	0,  // 1: cairn.plan.v1.Plan.mode:type_name -> cairn.plan.v1.Mode
-	17, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
+	19, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
 	6,  // 3: cairn.plan.v1.Plan.engine:type_name -> cairn.plan.v1.Engine
-	12, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
-	13, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
+	14, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
+	15, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
 	9,  // 6: cairn.plan.v1.Plan.components:type_name -> cairn.plan.v1.Component
 	4,  // 7: cairn.plan.v1.Plan.function_results:type_name -> cairn.plan.v1.FunctionResult
 	3,  // 8: cairn.plan.v1.Plan.moved:type_name -> cairn.plan.v1.Rename
-	14, // 9: cairn.plan.v1.Context.config_files:type_name -> cairn.plan.v1.Context.ConfigFilesEntry
-	18, // 10: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
-	18, // 11: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
-	18, // 12: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
-	18, // 13: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
+	16, // 9: cairn.plan.v1.Context.config_files:type_name -> cairn.plan.v1.Context.ConfigFilesEntry
+	20, // 10: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
+	20, // 11: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
+	20, // 12: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
+	20, // 13: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
 	0,  // 14: cairn.plan.v1.Component.mode:type_name -> cairn.plan.v1.Mode
-	15, // 15: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
-	16, // 16: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
+	17, // 15: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
+	18, // 16: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
 	10, // 17: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
-	11, // 18: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
-	7,  // 19: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
-	8,  // 20: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
-	18, // 21: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	18, // 22: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	13, // 18: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
+	11, // 19: cairn.plan.v1.Component.checks:type_name -> cairn.plan.v1.CheckResult
+	12, // 20: cairn.plan.v1.CheckResult.objects:type_name -> cairn.plan.v1.CheckedObject
+	7,  // 21: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
+	8,  // 22: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
+	20, // 23: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	20, // 24: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	25, // [25:25] is the sub-list for method output_type
+	25, // [25:25] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plan_v1_plan_proto_init() }
@@ -1141,7 +1284,7 @@ func file_cairn_plan_v1_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plan_v1_plan_proto_rawDesc), len(file_cairn_plan_v1_plan_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   16,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
