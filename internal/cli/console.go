@@ -91,7 +91,7 @@ func (s *session) openConsole(ctx context.Context, arguments []variables.Argumen
 	if declared == nil {
 		return nil, diags.Append(problem("No such stack", "The configuration has no %s.", at))
 	}
-	given, moreDiags := variables.Read(opts.Config.Root.Variables, arguments, s.files)
+	given, moreDiags := s.stack().Values(opts.Config.Root.Variables, arguments)
 	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return nil, diags

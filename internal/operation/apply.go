@@ -34,7 +34,7 @@ func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagn
 	}
 	r := s.newRun(name, req, caller)
 	diags := r.load(ctx)
-	diags = diags.Extend(variables.WarnUnread(s.dir, req.Variables))
+	diags = diags.Extend(variables.WarnUnread(s.dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {
 		diags = diags.Extend(r.completeValues(ctx))
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -61,11 +62,12 @@ func (s *Stack) openBinary(ctx context.Context, stackDir, workDir string) (Engin
 	if err != nil {
 		return nil, err
 	}
-	if os.Getenv("TF_LOG") != "" && os.Getenv("TF_LOG_PATH") == "" {
+	if s.getenv("TF_LOG") != "" && s.getenv("TF_LOG_PATH") == "" {
 		s.opts.Notify.Tell(notice.EngineLog{File: filepath.Join(workDir, binary.EngineLog)})
 	}
 	opened, err := binary.New(ctx, binary.Options{
 		Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: runs, SchemaDir: schemaDir(), Resolver: s.packages(),
+		Environ: s.environ,
 		Working: func(what string) { s.opts.Notify.Tell(notice.Working{What: what}) },
 		Log:     s.log,
 	})
@@ -125,12 +127,20 @@ func (s *Stack) EngineSetting() (setting, from string) {
 	switch {
 	case s.opts.Engine != "":
 		return s.opts.Engine, s.opts.EngineFrom
-	case os.Getenv(EngineVariable) != "":
-		return os.Getenv(EngineVariable), EngineVariable
+	case s.getenv(EngineVariable) != "":
+		return s.program(s.getenv(EngineVariable)), EngineVariable
 	case s.settings != nil && s.settings.Engine.Binary != "":
-		return s.settings.Engine.Binary, settings.File
+		return s.program(s.settings.Engine.Binary), settings.File
 	}
 	return "", ""
+}
+
+// program makes a path of one that is relative to the stack. The name of a program is left as it is.
+func (s *Stack) program(setting string) string {
+	if !strings.ContainsRune(setting, filepath.Separator) {
+		return setting
+	}
+	return s.fromEnviron(setting)
 }
 
 // engineChosenBy says what names an engine or its version, empty for nothing but the version file.
@@ -169,10 +179,10 @@ func (s *Stack) EngineSearch() (toolchain.Search, error) {
 	if err != nil {
 		return toolchain.Search{}, err
 	}
-	search := toolchain.Search{Requirements: required, Identifier: toolchain.Identifier{Environ: os.Environ()}}
+	search := toolchain.Search{Requirements: required, Identifier: toolchain.Identifier{Environ: s.environ}}
 	setting, from := s.EngineSetting()
 	if from == settings.File {
-		if err := s.checkTrust(setting); err != nil {
+		if err := s.checkTrust(s.settings.Engine.Binary); err != nil {
 			return toolchain.Search{}, err
 		}
 	}

@@ -7,13 +7,15 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // The environment variables that beat the settings file, where an option does not.
@@ -41,6 +43,10 @@ type Options struct {
 	State      string // location: a path, or a URL
 	Deployment string
 
+	// Environ is the environment of the operation, and of the programs that it starts; nil stands for that of this program. Paths in it are
+	// relative to the directory of the stack, as for a program that is run there.
+	Environ []string
+
 	Engine     string // path or name of a binary
 	EngineFrom string // who has named it, in words for messages
 
@@ -58,13 +64,14 @@ type Options struct {
 	OpenEngine func(stackDir, workDir string) (Engine, error)
 }
 
-// dataDir is the working directory of a stack. Below the one that the user names, each stack has its own, whatever else is run with that variable.
-func dataDir(stackDir string) string {
-	dir := os.Getenv(DataVariable)
+// dataDir is the working directory of the stack. Below the one that the user names, each stack has its own, whatever else is run with that variable.
+func (s *Stack) dataDir() string {
+	dir := s.getenv(DataVariable)
 	if dir == "" {
-		return filepath.Join(stackDir, WorkDir)
+		return filepath.Join(s.dir, WorkDir)
 	}
-	stack := absolute(stackDir)
+	dir = s.fromEnviron(dir)
+	stack := absolute(s.dir)
 	if resolved, err := filepath.EvalSymlinks(stack); err == nil {
 		stack = resolved
 	}
@@ -78,4 +85,32 @@ func absolute(path string) string {
 		return made
 	}
 	return path
+}
+
+// getenv returns a variable of the environment of the operation.
+func (s *Stack) getenv(name string) string { return environ.Get(s.environ, name) }
+
+// fromEnviron makes a path of one that the environment or a setting names. In the current directory it stays as the user has written it.
+func (s *Stack) fromEnviron(path string) string {
+	if s.dir == "." {
+		return path
+	}
+	return s.join(path)
+}
+
+// Values returns the values that are given to input variables, by the environment and by arguments.
+func (s *Stack) Values(declared map[string]*stackconfig.InputVariable, arguments []variables.Argument) (variables.Given, hcl.Diagnostics) {
+	return variables.Read(declared, s.valueSources(arguments), s.opts.Files)
+}
+
+// valueSources are where values of variables come from. Files that the environment names come first, so that arguments beat them.
+func (s *Stack) valueSources(arguments []variables.Argument) variables.Sources {
+	sources := variables.Sources{Environ: s.environ}
+	for _, file := range filepath.SplitList(s.getenv(variables.FilesVariable)) {
+		if file != "" {
+			sources.Arguments = append(sources.Arguments, variables.Argument{File: s.fromEnviron(file)})
+		}
+	}
+	sources.Arguments = append(sources.Arguments, arguments...)
+	return sources
 }

@@ -59,7 +59,7 @@ func (r *run) load(ctx context.Context) hcl.Diagnostics {
 	runtime, diags := r.Load(ctx)
 	r.runtime = runtime
 	if runtime.Config != nil {
-		given, moreDiags := variables.Read(runtime.Config.Root.Variables, r.req.Variables, r.opts.Files)
+		given, moreDiags := r.Values(runtime.Config.Root.Variables, r.req.Variables)
 		r.given = given
 		diags = diags.Extend(moreDiags)
 	}

@@ -20,7 +20,7 @@ import (
 
 // bundleOptions say where the source packages of the stack are.
 func (s *Stack) bundleOptions() bundle.Options {
-	return bundle.Options{StackDir: s.dir, Dir: filepath.Join(s.work, "sources")}
+	return bundle.Options{StackDir: s.dir, Dir: filepath.Join(s.work, "sources"), Environ: s.environ}
 }
 
 // packages returns the prepared source packages.

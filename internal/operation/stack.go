@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
@@ -31,6 +32,8 @@ type Stack struct {
 	dir  string // of the stack
 	work string // working directory
 	log  *slog.Logger
+
+	environ []string
 
 	settings *settings.Settings
 	loaded   *loadedConfig
@@ -57,16 +60,20 @@ type loadedConfig struct {
 
 // Open returns a stack of which nothing was read yet. The caller closes it.
 func Open(opts Options) *Stack {
-	dir := cmp.Or(opts.Dir, ".")
 	if opts.Files == nil {
 		opts.Files = map[string]*hcl.File{}
 	}
-	return &Stack{
+	if opts.Environ == nil {
+		opts.Environ = os.Environ()
+	}
+	s := &Stack{
 		opts: opts,
-		dir:  dir,
-		work: cmp.Or(opts.WorkDir, dataDir(dir)),
+		dir:  cmp.Or(opts.Dir, "."),
 		log:  cmp.Or(opts.Log, slog.New(slog.DiscardHandler)),
 	}
+	s.environ = cliconfig.AbsolutePaths(opts.Environ, absolute(s.dir))
+	s.work = cmp.Or(opts.WorkDir, s.dataDir())
+	return s
 }
 
 // Close releases what was opened. All that matters was saved before.

@@ -28,7 +28,7 @@ const (
 
 // DeploymentName returns which deployment is meant.
 func (s *Stack) DeploymentName() (string, error) {
-	name := cmp.Or(s.opts.Deployment, os.Getenv(DeploymentVariable), deployment.Default)
+	name := cmp.Or(s.opts.Deployment, s.getenv(DeploymentVariable), deployment.Default)
 	if !deployment.IsName(name) {
 		return "", hcl.Diagnostics{failure.WithCode(CodeDeploymentName, failure.New("Invalid name of a deployment",
 			"The name %q must be of letters, digits, \"_\" and \"-\", 63 at most, and not begin with \"-\".", name))}
@@ -78,14 +78,22 @@ func (s *Stack) StateLocation() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if named := cmp.Or(s.opts.State, os.Getenv(StateVariable)); named != "" {
-		return named, nil // by someone in the current directory
+	if s.opts.State != "" {
+		return s.opts.State, nil // by someone in the current directory
 	}
-	path, isFile := strings.CutPrefix(cmp.Or(read.State, DefaultState), sqliteScheme)
+	if named := s.getenv(StateVariable); named != "" {
+		return s.placed(named, s.fromEnviron), nil
+	}
+	return s.placed(cmp.Or(read.State, DefaultState), s.join), nil
+}
+
+// placed makes the location of a state that is in a file one that is not relative to the stack.
+func (s *Stack) placed(location string, join func(string) string) string {
+	path, isFile := strings.CutPrefix(location, sqliteScheme)
 	if !isFile && strings.Contains(path, "://") {
-		return path, nil
+		return location
 	}
-	return s.join(path), nil
+	return join(path)
 }
 
 // StateFile is the path of the state, whether it exists or not.

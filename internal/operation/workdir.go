@@ -40,7 +40,7 @@ const writtenDir = "written"
 //
 // The directory that DataVariable names is the user's. So is, where there is no place for a key of the user's, any.
 func (s *Stack) ownWorkDir(dir string) error {
-	if os.Getenv(DataVariable) != "" {
+	if s.getenv(DataVariable) != "" {
 		return nil
 	}
 	name, key, err := readOwnerKey()

@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -66,7 +67,7 @@ func startProcess(ctx context.Context, binary string, opts Options) (*process, e
 			6: {pluginName: clientPlugin{}},
 		},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		AutoMTLS:         variable(opts.Environ, noTLSVariable) == "",
+		AutoMTLS:         environ.Get(opts.Environ, noTLSVariable) == "",
 		Cmd:              cmd,
 		SkipHostEnv:      true,
 		StartTimeout:     opts.StartTimeout,
@@ -226,15 +227,4 @@ func (w *lastWords) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.mu.words
-}
-
-// variable returns the value of a variable in an environment.
-func variable(environ []string, name string) string {
-	value := ""
-	for _, entry := range environ {
-		if set, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = set
-		}
-	}
-	return value
 }

@@ -22,6 +22,10 @@ import (
 type Config struct {
 	Root *Stack
 
+	// BaseDir is where relative paths in expressions start: the directory of the root stack, absolute, by the name by which it was given.
+	// Empty stands for the current directory.
+	BaseDir string
+
 	// Files are all files read, by the name used in diagnostics: a slash-separated
 	// path relative to the directory of the root stack, or a source address.
 	Files map[string]*hcl.File

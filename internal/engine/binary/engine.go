@@ -123,9 +123,7 @@ func New(ctx context.Context, opts Options) (*Engine, error) {
 	if environ == nil {
 		environ = os.Environ()
 	}
-	if environ, err = cliconfig.AbsolutePaths(environ); err != nil {
-		return nil, fmt.Errorf("environment: %w", err)
-	}
+	environ = cliconfig.AbsolutePaths(environ, stackDir)
 	info, err := toolchain.Identifier{Environ: environ, RecordFile: RecordFile(workDir)}.Identify(ctx, binary)
 	if err == nil {
 		err = toolchain.CheckVersion(binary, info)

@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -181,7 +183,7 @@ func (s Search) candidates(ctx context.Context) iter.Seq2[*Candidate, error] {
 			origin = FromSetting
 		}
 		for _, program := range programs {
-			path, found, err := lookPath(program)
+			path, found, err := lookPath(program, s.Identifier.Environ)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -198,8 +200,8 @@ func (s Search) candidates(ctx context.Context) iter.Seq2[*Candidate, error] {
 	}
 }
 
-func lookPath(name string) (path string, found bool, err error) {
-	path, err = exec.LookPath(name)
+func lookPath(name string, env []string) (path string, found bool, err error) {
+	path, err = lookPathIn(name, env)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return "", false, nil
 	}
@@ -207,6 +209,20 @@ func lookPath(name string) (path string, found bool, err error) {
 		return "", false, fmt.Errorf("finding the engine's binary: %w", err)
 	}
 	return path, true, nil
+}
+
+// lookPathIn is [exec.LookPath] with the PATH of an environment.
+func lookPathIn(name string, env []string) (string, error) {
+	path, given := environ.LookUp(env, "PATH")
+	if !given || path == os.Getenv("PATH") || strings.ContainsRune(name, filepath.Separator) {
+		return exec.LookPath(name)
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(found) {
+			return found, nil
+		}
+	}
+	return "", exec.ErrNotFound
 }
 
 // installed returns the paths of the installed binaries of some programs, in the order of the programs.

@@ -156,9 +156,9 @@ func (r *run) withOptions(u *Unit, args []string) []string {
 
 // environment is that of this program with what the unit adds. Paths for engines mean what they mean here, not in the directory of the unit.
 func environment(u *Unit) []string {
-	env, err := cliconfig.AbsolutePaths(os.Environ())
-	if err != nil { // without a working directory, which the command then says itself
-		env = os.Environ()
+	env := os.Environ()
+	if here, err := os.Getwd(); err == nil { // without a working directory the command says so itself
+		env = cliconfig.AbsolutePaths(env, here)
 	}
 	env = append(env, "TF_IN_AUTOMATION=1")
 	env = append(env, u.Env...)

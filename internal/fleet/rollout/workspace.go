@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/cairnstacks/cairn/internal/environ"
 )
 
 // OtherWorkspace returns a chosen root module that is to be worked on in its default workspace while another one is selected in its
@@ -67,10 +69,8 @@ func selectedIn(u *Unit) string {
 
 // variable returns a variable of the environment of a unit.
 func variable(u *Unit, name string) string {
-	for _, entry := range slices.Backward(u.Env) {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
+	if value, set := environ.LookUp(u.Env, name); set {
+		return value
 	}
 	return os.Getenv(name)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/safehcl"
@@ -51,16 +52,23 @@ func (g Given) Set(name string, value cty.Value) {
 	delete(g.Unknown, name)
 }
 
+// Sources are where values of variables come from.
+type Sources struct {
+	Environ   []string // of which variables with certain prefixes are values
+	Arguments []Argument
+}
+
 // Read collects the values that were given for root variables.
-func Read(declared map[string]*stackconfig.InputVariable, arguments []Argument, files map[string]*hcl.File) (Given, hcl.Diagnostics) {
+func Read(declared map[string]*stackconfig.InputVariable, sources Sources, files map[string]*hcl.File) (Given, hcl.Diagnostics) {
 	r := &reader{
 		files:    files,
+		environ:  sources.Environ,
 		declared: declared,
 		given:    Given{map[string]cty.Value{}, map[string]bool{}, map[string]hcl.Range{}},
 		fromEnv:  map[string]hcl.Diagnostics{},
 	}
 	r.environment()
-	for _, argument := range append(filesFromEnv(), arguments...) {
+	for _, argument := range sources.Arguments {
 		switch {
 		case argument.File != "":
 			r.file(argument.File)
@@ -78,6 +86,7 @@ func Read(declared map[string]*stackconfig.InputVariable, arguments []Argument, 
 
 type reader struct {
 	files    map[string]*hcl.File
+	environ  []string
 	declared map[string]*stackconfig.InputVariable
 	given    Given
 	diags    hcl.Diagnostics
@@ -89,18 +98,8 @@ type reader struct {
 // FilesVariable is the environment variable with a list of files with values, as PATH is one of directories.
 const FilesVariable = "CAIRN_VAR_FILES"
 
-func filesFromEnv() []Argument {
-	var files []Argument
-	for _, file := range filepath.SplitList(os.Getenv(FilesVariable)) {
-		if file != "" {
-			files = append(files, Argument{File: file})
-		}
-	}
-	return files
-}
-
 // WarnUnread warns of files beside the stack that terraform would read by itself, and nobody has named here.
-func WarnUnread(dir string, arguments []Argument) hcl.Diagnostics {
+func WarnUnread(dir string, sources Sources) hcl.Diagnostics {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil //nolint:nilerr // whoever needs the directory reports it
@@ -111,7 +110,7 @@ func WarnUnread(dir string, arguments []Argument) hcl.Diagnostics {
 		if name != "terraform.tfvars" && !strings.HasSuffix(name, ".auto.tfvars") || entry.IsDir() {
 			continue
 		}
-		if !slices.ContainsFunc(append(filesFromEnv(), arguments...), func(a Argument) bool { return isSameFile(a.File, filepath.Join(dir, entry.Name())) }) {
+		if !slices.ContainsFunc(sources.Arguments, func(a Argument) bool { return isSameFile(a.File, filepath.Join(dir, entry.Name())) }) {
 			unread = append(unread, entry.Name())
 		}
 	}
@@ -139,7 +138,7 @@ func isSameFile(a, b string) bool {
 func (r *reader) environment() {
 	for _, prefix := range variablePrefixes {
 		for name, declared := range r.declared {
-			text, ok := os.LookupEnv(prefix + name)
+			text, ok := environ.LookUp(r.environ, prefix+name)
 			if !ok {
 				continue
 			}

@@ -4,6 +4,7 @@
 package variables_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -37,7 +38,7 @@ func TestReadValues(t *testing.T) {
 		"undeclared": {arguments: []variables.Argument{{Name: "sizee", Value: cty.True}}, wantError: "Value for undeclared variable"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			given, diags := variables.Read(declare("size", cty.Number), tc.arguments, map[string]*hcl.File{})
+			given, diags := variables.Read(declare("size", cty.Number), variables.Sources{Environ: os.Environ(), Arguments: tc.arguments}, map[string]*hcl.File{})
 			if tc.wantError != "" {
 				if len(diags) != 1 || diags[0].Summary != tc.wantError || diags[0].Subject != nil {
 					t.Errorf("diagnostics: %v, want %q without a place", diags, tc.wantError)
@@ -59,7 +60,7 @@ func TestReadValues(t *testing.T) {
 
 func TestRequireKnown(t *testing.T) {
 	declared := declare("size", cty.Number)
-	given, diags := variables.Read(declared, []variables.Argument{{Name: "size", Value: cty.DynamicVal}}, map[string]*hcl.File{})
+	given, diags := variables.Read(declared, variables.Sources{Arguments: []variables.Argument{{Name: "size", Value: cty.DynamicVal}}}, map[string]*hcl.File{})
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}

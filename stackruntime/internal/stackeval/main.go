@@ -33,9 +33,11 @@ type Main struct {
 	hooks  hooks.Hooks
 	locks  map[stackaddrs.Provider]string
 	funcs  map[string]function.Function
-	called functionResults // functions of providers
-	slots  slots
-	panics panics
+
+	baseDir string          // of functions
+	called  functionResults // functions of providers
+	slots   slots
+	panics  panics
 
 	planning   *PlanOptions
 	applying   *ApplyOptions
@@ -160,10 +162,11 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 		locks:  opts.Locks,
 		slots:  newSlots(opts.Parallelism),
 		funcs: lang.Functions(lang.Options{
-			BaseDir:       expr.BaseDir,
+			BaseDir:       opts.Config.BaseDir,
 			PlanTimestamp: timestamp,
 			PureOnly:      phase != expr.ApplyPhase,
 		}),
+		baseDir: opts.Config.BaseDir,
 	}
 	m.movedBlocks = opts.Config.Moved
 	m.config = newStackConfig(m, opts.Config.Root, nil)

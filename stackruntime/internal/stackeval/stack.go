@@ -108,5 +108,8 @@ func (s *Stack) ResolveExpressionReference(_ context.Context, ref stackaddrs.Ref
 // Functions implements [expr.EvaluationScope].
 func (s *Stack) Functions() map[string]function.Function { return s.main.funcs }
 
+// BaseDir implements [expr.FunctionScope].
+func (s *Stack) BaseDir() string { return s.main.baseDir }
+
 // decl is what was written.
 func (s *Stack) decl() *stackconfig.Stack { return s.config.decl }

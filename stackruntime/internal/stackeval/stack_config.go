@@ -69,6 +69,9 @@ func (s *StackConfig) ResolveExpressionReference(_ context.Context, ref stackadd
 // Functions implements [expr.EvaluationScope].
 func (s *StackConfig) Functions() map[string]function.Function { return s.main.funcs }
 
+// BaseDir implements [expr.FunctionScope].
+func (s *StackConfig) BaseDir() string { return s.main.baseDir }
+
 // Validate checks what concerns the stack as a whole.
 func (s *StackConfig) Validate(context.Context) hcl.Diagnostics {
 	return s.checkLocksWithoutConfig()

@@ -110,16 +110,12 @@ func TestSharesProviders(t *testing.T) {
 }
 
 func TestAbsolutePaths(t *testing.T) {
-	t.Chdir(t.TempDir())
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := t.TempDir()
 	environ := []string{"A=b", "TF_CLI_CONFIG_FILE=x.rc", "TERRAFORM_CONFIG=", "TF_PLUGIN_CACHE_DIR=./cache"}
-	got, err := AbsolutePaths(environ)
+	got := AbsolutePaths(environ, here)
 	want := []string{"A=b", "TF_CLI_CONFIG_FILE=" + filepath.Join(here, "x.rc"), "TERRAFORM_CONFIG=", "TF_PLUGIN_CACHE_DIR=" + filepath.Join(here, "cache")}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("AbsolutePaths = %q, %v, want %q", got, err, want)
+	if !slices.Equal(got, want) {
+		t.Errorf("AbsolutePaths = %q, want %q", got, want)
 	}
 	if environ[1] != "TF_CLI_CONFIG_FILE=x.rc" {
 		t.Error("the environment that was given is changed")

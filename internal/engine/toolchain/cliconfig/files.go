@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/cairnstacks/cairn/internal/environ"
 )
 
 // The variables that name a file in place of those in the home directory, and the one that names a directory in which providers are kept for all
@@ -28,15 +30,15 @@ const (
 var pathVariables = []string{fileVariable, olderFileVariable, CacheVariable}
 
 // Files returns the files of the configuration, as far as they can exist; later ones beat earlier ones.
-func Files(environ []string) []string {
+func Files(env []string) []string {
 	for _, name := range []string{fileVariable, olderFileVariable} {
-		if path := lookUp(environ, name); path != "" {
+		if path := environ.Get(env, name); path != "" {
 			return []string{path}
 		}
 	}
-	home, main, dir := lookUp(environ, "HOME"), ".terraformrc", ".terraform.d"
+	home, main, dir := environ.Get(env, "HOME"), ".terraformrc", ".terraform.d"
 	if runtime.GOOS == "windows" {
-		home, main, dir = lookUp(environ, "APPDATA"), "terraform.rc", "terraform.d"
+		home, main, dir = environ.Get(env, "APPDATA"), "terraform.rc", "terraform.d"
 	}
 	if home == "" {
 		return nil
@@ -50,35 +52,22 @@ func Files(environ []string) []string {
 	return files
 }
 
-func lookUp(environ []string, name string) string {
-	for _, entry := range slices.Backward(environ) {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
-// AbsolutePaths returns an environment in which the paths of the configuration are absolute, for a process that runs in another directory.
-func AbsolutePaths(environ []string) ([]string, error) {
-	environ = slices.Clone(environ)
-	for i, entry := range environ {
+// AbsolutePaths returns an environment in which the paths of the configuration are absolute, for a process that runs in another directory than
+// the one that they are relative to.
+func AbsolutePaths(env []string, dir string) []string {
+	env = slices.Clone(env)
+	for i, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		if value == "" || !slices.Contains(pathVariables, name) {
-			continue
+		if value != "" && slices.Contains(pathVariables, name) && !filepath.IsAbs(value) {
+			env[i] = name + "=" + filepath.Join(dir, value)
 		}
-		path, err := filepath.Abs(value)
-		if err != nil {
-			return nil, err
-		}
-		environ[i] = name + "=" + path
 	}
-	return environ, nil
+	return env
 }
 
 // SharesProviders reports whether a file names a directory in which providers are kept for all configurations.
-func SharesProviders(environ []string) bool {
-	return slices.ContainsFunc(Files(environ), func(name string) bool {
+func SharesProviders(env []string) bool {
+	return slices.ContainsFunc(Files(env), func(name string) bool {
 		content, err := os.ReadFile(name)
 		return err == nil && cacheSetting.Match(content) // if there is an error, the engine says so
 	})

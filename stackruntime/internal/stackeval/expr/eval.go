@@ -126,7 +126,7 @@ func providerFunctions(ctx context.Context, expressions []hcl.Expression, scope 
 	find := func(call lang.ProviderCall) (function.Function, hcl.Diagnostics) {
 		return scope.ProviderFunction(ctx, call)
 	}
-	return lang.ProviderFunctions(expressions, BaseDir, scope.Functions(), find)
+	return lang.ProviderFunctions(expressions, scope.BaseDir(), scope.Functions(), find)
 }
 
 // bodyExpressions returns all expressions in a body, whose mistakes decoding reports.

@@ -51,16 +51,15 @@ type EvaluationScope interface {
 
 // FunctionScope says which functions can be called in one place of the configuration.
 type FunctionScope interface {
-	// Functions is the table of built-in functions, which start from [BaseDir].
-	// Not to be changed.
+	// Functions is the table of built-in functions. Not to be changed.
 	Functions() map[string]function.Function
+
+	// BaseDir is where they start from with relative paths.
+	BaseDir() string
 
 	// ProviderFunction finds a function of a provider, or says why there is none.
 	ProviderFunction(ctx context.Context, call lang.ProviderCall) (function.Function, hcl.Diagnostics)
 }
-
-// BaseDir is where relative paths in expressions start.
-const BaseDir = "."
 
 // Referenceable is an object that expressions can refer to.
 type Referenceable interface {
