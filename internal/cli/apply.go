@@ -49,7 +49,7 @@ one fails, those that depend on it are skipped, and all others are still applied
 			if o.destroy {
 				name = "destroy"
 			}
-			op := s.newExecution(name, &o.planFlags)
+			op := newExecution(s, name, &o.planFlags)
 			if len(args) == 1 {
 				return op.applySaved(ctx, args[0])
 			}
@@ -69,7 +69,7 @@ func destroyCommand() *command {
 		Interruptible: true,
 		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			o.destroy = true
-			return s.newExecution("destroy", &o.planFlags).applyNew(ctx, o.autoApprove)
+			return newExecution(s, "destroy", &o.planFlags).applyNew(ctx, o.autoApprove)
 		},
 	}
 }
@@ -81,7 +81,7 @@ func (o *execution) applyNew(ctx context.Context, autoApprove bool) (int, error)
 		return 0, err
 	}
 	if !autoApprove && (o.options.json || !o.flags.input) {
-		return 0, fail("Approval needed", "Without someone to ask, give -auto-approve, or the file of a plan that was looked at before.")
+		return 0, failure.Error("Approval needed", "Without someone to ask, give -auto-approve, or the file of a plan that was looked at before.")
 	}
 	o.autoApprove = autoApprove
 	ctx, stop := o.interruptible(ctx, o.running.lost)
@@ -92,7 +92,7 @@ func (o *execution) applyNew(ctx context.Context, autoApprove bool) (int, error)
 // applySaved applies a plan file.
 func (o *execution) applySaved(ctx context.Context, path string) (int, error) {
 	if !o.flags.isDefault() {
-		return 0, fail("Options contradict", "What a saved plan does was decided when it was made: "+
+		return 0, failure.Error("Options contradict", "What a saved plan does was decided when it was made: "+
 			"-destroy, -refresh-only, -refresh, -replace, -target and -exclude belong to \"cairn plan\".")
 	}
 	req, err := o.request()

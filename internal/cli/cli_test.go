@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.uber.org/goleak"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/testenv"
@@ -91,7 +92,7 @@ func (s *stack) runContext(ctx context.Context, args ...string) result {
 func (s *stack) mustRun(args ...string) string {
 	s.t.Helper()
 	r := s.run(args...)
-	if r.status != exitOK {
+	if r.status != cmdline.ExitOK {
 		s.t.Fatalf("cairn %s: exit code %d\n%s%s", strings.Join(args, " "), r.status, r.out, r.err)
 	}
 	return r.out
@@ -146,15 +147,15 @@ func TestApplyAndDestroyInMemory(t *testing.T) {
 	if got, want := s.mustRun("output", "-raw", "value"), "start"; got != want {
 		t.Errorf("output: got %q, want %q", got, want)
 	}
-	if r := s.run("plan", "-detailed-exitcode"); r.status != exitOK {
+	if r := s.run("plan", "-detailed-exitcode"); r.status != cmdline.ExitOK {
 		t.Errorf("second plan: exit code %d\n%s", r.status, r.out)
 	}
 	s.mustRun("destroy", "-auto-approve")
 	if got := s.mustRun("state", "list"); got != "" {
 		t.Errorf("state after destroy:\n%s", got)
 	}
-	if r := s.run("plan", "-detailed-exitcode"); r.status != exitChanges {
-		t.Errorf("plan after destroy: exit code %d, want %d", r.status, exitChanges)
+	if r := s.run("plan", "-detailed-exitcode"); r.status != cmdline.ExitChanges {
+		t.Errorf("plan after destroy: exit code %d, want %d", r.status, cmdline.ExitChanges)
 	}
 }
 
@@ -170,8 +171,8 @@ func TestApplyInterrupted(t *testing.T) {
 		return nil
 	}
 	r := s.runContext(ctx, "apply", "-auto-approve")
-	if r.status != exitError {
-		t.Errorf("exit code %d, want %d", r.status, exitError)
+	if r.status != cmdline.ExitError {
+		t.Errorf("exit code %d, want %d", r.status, cmdline.ExitError)
 	}
 	if want := "Apply interrupted. Resources: 1 added"; !strings.Contains(r.out, want) {
 		t.Errorf("output lacks %q:\n%s", want, r.out)
@@ -181,7 +182,7 @@ func TestApplyInterrupted(t *testing.T) {
 		t.Errorf("state after the interrupt:\n%s", got)
 	}
 	s.mustRun("apply", "-auto-approve")
-	if r := s.run("plan", "-detailed-exitcode"); r.status != exitOK {
+	if r := s.run("plan", "-detailed-exitcode"); r.status != cmdline.ExitOK {
 		t.Errorf("plan after all: exit code %d\n%s", r.status, r.out)
 	}
 }
@@ -211,8 +212,8 @@ func TestInterrupts(t *testing.T) {
 	}
 	signals <- os.Interrupt
 	signals <- os.Interrupt
-	if status := testenv.Receive(t, "the third interrupt ends the process", exited); status != exitError {
-		t.Errorf("exit code %d, want %d", status, exitError)
+	if status := testenv.Receive(t, "the third interrupt ends the process", exited); status != cmdline.ExitError {
+		t.Errorf("exit code %d, want %d", status, cmdline.ExitError)
 	}
 	testenv.Receive(t, "interrupts are no longer handled", finished)
 	mu.Lock()
@@ -270,7 +271,7 @@ func TestLockIsGivenBack(t *testing.T) {
 		{"apply"}, // nobody answers
 		{"state", "rm", "component.nothing"},
 	} {
-		if r := s.run(args...); r.status != exitError {
+		if r := s.run(args...); r.status != cmdline.ExitError {
 			t.Errorf("cairn %s: exit code %d", strings.Join(args, " "), r.status)
 		}
 	}
@@ -284,7 +285,7 @@ func TestConsoleCandidates(t *testing.T) {
 
 	session := newSession(Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, s.dependencies())
 	defer session.close()
-	c, diags := session.openConsole(t.Context(), nil, "", "")
+	c, diags := openConsole(t.Context(), session, nil, "", "")
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/safehcl"
@@ -58,7 +61,7 @@ Reads expressions from standard input, one a line; brackets that are open contin
 		},
 		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.changesNothing = true
-			c, diags := s.openConsole(ctx, values.arguments, stack, planFile)
+			c, diags := openConsole(ctx, s, values.arguments, stack, planFile)
 			if diags.HasErrors() {
 				return s.finish(diags)
 			}
@@ -77,28 +80,28 @@ Reads expressions from standard input, one a line; brackets that are open contin
 	}
 }
 
-func (s *session) openConsole(ctx context.Context, arguments []variables.Argument, stack, planFile string) (*console, hcl.Diagnostics) {
+func openConsole(ctx context.Context, s *session, arguments []variables.Argument, stack, planFile string) (*console, hcl.Diagnostics) {
 	opts, diags := s.stack().Load(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	at, err := stackaddrs.ParseStackInstance(stack)
 	if err != nil {
-		return nil, diags.Append(problem("Wrong stack address",
+		return nil, diags.Append(failure.New("Wrong stack address",
 			"The option -stack needs the address of an embedded stack, like stack.network or stack.region[\"eu\"], and not %q.", stack))
 	}
 	declared := opts.Config.Descendant(at.Config())
 	if declared == nil {
-		return nil, diags.Append(problem("No such stack", "The configuration has no %s.", at))
+		return nil, diags.Append(failure.New("No such stack", "The configuration has no %s.", at))
 	}
 	given, moreDiags := s.stack().Values(opts.Config.Root.Variables, arguments)
 	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	state, err := s.consoleState(ctx, planFile)
+	state, err := consoleState(ctx, s, planFile)
 	if err != nil {
-		return nil, diags.Extend(asDiagnostics(err))
+		return nil, diags.Extend(operation.Diagnostics(err))
 	}
 	return &console{
 		session: s,
@@ -113,7 +116,7 @@ func (s *session) openConsole(ctx context.Context, arguments []variables.Argumen
 }
 
 // consoleState is the stored state, or what a plan file says the state will be.
-func (s *session) consoleState(ctx context.Context, planFile string) (*stackstate.State, error) {
+func consoleState(ctx context.Context, s *session, planFile string) (*stackstate.State, error) {
 	if planFile == "" {
 		stored, err := s.stack().ReadState(ctx)
 		if err != nil {
@@ -189,15 +192,15 @@ func (c *console) readLines(ctx context.Context) (int, error) {
 		ended := errors.Is(err, io.EOF)
 		if strings.TrimSpace(pending) != "" && (ended || !isOpen(pending)) {
 			if isExit(pending) {
-				return exitOK, nil
+				return cmdline.ExitOK, nil
 			}
-			if status, err := c.evaluateOnce(ctx, pending); status != exitOK || err != nil {
+			if status, err := c.evaluateOnce(ctx, pending); status != cmdline.ExitOK || err != nil {
 				return status, err
 			}
 			pending = ""
 		}
 		if ended {
-			return exitOK, nil
+			return cmdline.ExitOK, nil
 		}
 	}
 }

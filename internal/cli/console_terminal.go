@@ -16,6 +16,7 @@ import (
 
 	"github.com/peterh/liner"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
 )
 
@@ -51,9 +52,9 @@ func (c *console) converse(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if errors.Is(err, context.Canceled) {
-		return exitError, nil // whoever sent the signal knows
+		return cmdline.ExitError, nil // whoever sent the signal knows
 	}
-	return exitOK, err
+	return cmdline.ExitOK, err
 }
 
 // evaluateTyped evaluates lines until there are no more.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -81,8 +82,8 @@ func TestConsoleOnTerminal(t *testing.T) {
 	term.typeText(keyUp + keyUp)
 	term.waitFor("\n> var.name\n")
 	term.typeText(keyCtrlC + keyCtrlD)
-	if code := term.end(); code != exitOK {
-		t.Errorf("exit code %d, want %d", code, exitOK)
+	if code := term.end(); code != cmdline.ExitOK {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 	}
 	if lines := strings.Count(term.text(), "\n"); lines > 30 {
 		t.Errorf("there are %d lines on the screen:\n%s", lines, term.text())
@@ -92,8 +93,8 @@ func TestConsoleOnTerminal(t *testing.T) {
 	term.typeText(keyUp)
 	term.waitFor("\n> nonsense")
 	term.typeText(keyCtrlC + "exit\r")
-	if code := term.end(); code != exitOK {
-		t.Errorf("exit code %d, want %d", code, exitOK)
+	if code := term.end(); code != cmdline.ExitOK {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 	}
 	info, err := os.Stat(filepath.Join(history, "cairn", "console_history"))
 	if err != nil {
@@ -111,8 +112,8 @@ func TestConsoleEndsOnTerminal(t *testing.T) {
 		term.typeText("[1,\r")
 		term.waitFor("> [1,\n.")
 		term.typeText(keyCtrlD)
-		if code := term.end(); code != exitOK {
-			t.Errorf("exit code %d, want %d", code, exitOK)
+		if code := term.end(); code != cmdline.ExitOK {
+			t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 		}
 	})
 	t.Run("signal", func(t *testing.T) {
@@ -120,8 +121,8 @@ func TestConsoleEndsOnTerminal(t *testing.T) {
 		if err := term.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		if code := term.end(); code != exitError {
-			t.Errorf("exit code %d, want %d", code, exitError)
+		if code := term.end(); code != cmdline.ExitError {
+			t.Errorf("exit code %d, want %d", code, cmdline.ExitError)
 		}
 	})
 	t.Run("dumb terminal", func(t *testing.T) {
@@ -129,8 +130,8 @@ func TestConsoleEndsOnTerminal(t *testing.T) {
 		term.typeText("1 + 2\r")
 		term.waitFor("\n3\n>")
 		term.typeText(keyCtrlC)
-		if code := term.end(); code != exitError {
-			t.Errorf("exit code %d, want %d", code, exitError)
+		if code := term.end(); code != cmdline.ExitError {
+			t.Errorf("exit code %d, want %d", code, cmdline.ExitError)
 		}
 	})
 }

@@ -37,7 +37,7 @@ type display struct {
 	begun  bool             // the first line is written
 }
 
-func (s *session) newDisplay(operation string) *display {
+func newDisplay(s *session, operation string) *display {
 	v := &display{session: s, operation: operation}
 	if s.options.json {
 		v.events = jsonview.NewEvents(s.streams.Out, nil)
@@ -154,7 +154,7 @@ func (v *display) nothingDone(state *stackstate.State) hcl.Diagnostics {
 	if v.events != nil {
 		v.events.ChangeSummary(v.operation, stackplan.Counts{})
 		v.events.Outputs(state.Outputs)
-		return asDiagnostics(v.events.Err())
+		return operation.Diagnostics(v.events.Err())
 	}
 	return v.outputs(state.Outputs)
 }
@@ -169,7 +169,7 @@ func (v *display) applied(applied operation.Applied) hcl.Diagnostics {
 			v.events.ChangeSummary(v.operation, result.Counts())
 		}
 		v.events.Outputs(result.State.Outputs)
-		return asDiagnostics(v.events.Err())
+		return operation.Diagnostics(v.events.Err())
 	}
 	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: applied.Failed, Interrupted: applied.Interrupted, Unsaved: applied.Unsaved, InDoubt: applied.InDoubt}
 	for addr, done := range result.Components {
@@ -181,7 +181,7 @@ func (v *display) applied(applied operation.Applied) hcl.Diagnostics {
 	}
 	out := v.session.streams.Out
 	if err := views.WriteApplySummary(out, summary, v.session.viewOptions(out)); err != nil {
-		return asDiagnostics(err)
+		return operation.Diagnostics(err)
 	}
 	return v.outputs(result.State.Outputs)
 }
@@ -214,7 +214,7 @@ func (v *display) outputs(values map[string]cty.Value) hcl.Diagnostics {
 	}
 	v.session.stdout("\nOutputs:\n\n")
 	out := v.session.streams.Out
-	return asDiagnostics(views.WriteOutputs(out, values, v.session.viewOptions(out)))
+	return operation.Diagnostics(views.WriteOutputs(out, values, v.session.viewOptions(out)))
 }
 
 // reportEvents shows diagnostics to a program.

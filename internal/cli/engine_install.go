@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/release"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
@@ -65,15 +66,15 @@ tofu/api.json, tofu/vVERSION/...`,
 			f.Var(&flags.key, "signing-key", "accept signatures by the OpenPGP public key in this `FILE` only, not the maker's")
 		},
 		Run: func(ctx context.Context, s *session, args []string) (int, error) {
-			return s.installEngine(ctx, args, flags)
+			return installEngine(ctx, s, args, flags)
 		},
 	}
 }
 
-func (s *session) installEngine(ctx context.Context, args []string, flags installFlags) (int, error) {
+func installEngine(ctx context.Context, s *session, args []string, flags installFlags) (int, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	req, err := s.installRequest(args, flags)
+	req, err := installRequest(s, args, flags)
 	if err != nil {
 		return 0, err
 	}
@@ -84,14 +85,14 @@ func (s *session) installEngine(ctx context.Context, args []string, flags instal
 	if fresh {
 		s.stdout("Installed %s %s: %s\n", installed.Info.Name, installed.Info.Version, installed.Path)
 	} else {
-		s.stdout("%s %s is installed already: %s\n", upperFirst(installed.Info.Name), installed.Info.Version, installed.Path)
+		s.stdout("%s %s is installed already: %s\n", failure.Capitalize(installed.Info.Name), installed.Info.Version, installed.Path)
 	}
-	s.noteOtherEngine(ctx, installed)
-	return exitOK, nil
+	noteOtherEngine(ctx, s, installed)
+	return cmdline.ExitOK, nil
 }
 
 // installRequest combines arguments, options and settings.
-func (s *session) installRequest(args []string, flags installFlags) (toolchain.InstallRequest, error) {
+func installRequest(s *session, args []string, flags installFlags) (toolchain.InstallRequest, error) {
 	var req toolchain.InstallRequest
 	read, err := s.stack().Settings()
 	if err != nil {
@@ -107,18 +108,18 @@ func (s *session) installRequest(args []string, flags installFlags) (toolchain.I
 	}
 	switch {
 	case len(args) > 1:
-		return req, fail("Unknown engine", "There is no engine %q. Name terraform or tofu.", args[0])
+		return req, failure.Error("Unknown engine", "There is no engine %q. Name terraform or tofu.", args[0])
 	case len(args) == 1:
 		given = args[0]
 	}
 	if req.Program == "" {
-		req.Program = s.wantedProgram(required)
+		req.Program = wantedProgram(s, required)
 	}
 	if req.Constraints, err = installConstraints(req.Program, given, required); err != nil {
 		return req, err
 	}
 	if req.Home, err = toolchain.Home(); err != nil {
-		return req, fail("Engine cannot be installed", "%s", sentences(err.Error()))
+		return req, failure.Error("Engine cannot be installed", "%s", failure.Sentences(err.Error()))
 	}
 	req.Source, err = releaseSource(req.Program, flags, read)
 	req.Identifier = toolchain.Identifier{Environ: os.Environ()}
@@ -127,7 +128,7 @@ func (s *session) installRequest(args []string, flags installFlags) (toolchain.I
 }
 
 // wantedProgram returns the program that the stack asks for.
-func (s *session) wantedProgram(required []toolchain.Requirement) string {
+func wantedProgram(s *session, required []toolchain.Requirement) string {
 	setting, _ := s.stack().EngineSetting()
 	if program := settings.Program(setting); program != "" {
 		return program
@@ -145,7 +146,7 @@ func installConstraints(program, given string, required []toolchain.Requirement)
 	if given != "" {
 		constraint, err := toolchain.ParseConstraint(given)
 		if err != nil {
-			return nil, fail("Wrong version", "%s.", upperFirst(err.Error()))
+			return nil, failure.Error("Wrong version", "%s.", failure.Capitalize(err.Error()))
 		}
 		return []toolchain.Constraint{constraint}, nil
 	}
@@ -154,7 +155,7 @@ func installConstraints(program, given string, required []toolchain.Requirement)
 		switch {
 		case r.Program != "" && r.Program != program:
 		case r.Invalid != "" && !r.Advisory:
-			return nil, fail("Wrong version file", "%s Or name a version here: cairn engine install %s VERSION.", sentences(r.Invalid), program)
+			return nil, failure.Error("Wrong version file", "%s Or name a version here: cairn engine install %s VERSION.", failure.Sentences(r.Invalid), program)
 		case r.Invalid != "":
 		case r.Advisory:
 			advised = append(advised, r.Constraint)
@@ -173,13 +174,13 @@ func releaseSource(program string, flags installFlags, read settings.Settings) (
 	if source.Mirror != "" {
 		address, err := url.Parse(source.Mirror)
 		if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
-			return source, fail("Wrong mirror", "%q is not the URL of a mirror. Give one that begins with https:// and has the releases below it.", source.Mirror)
+			return source, failure.Error("Wrong mirror", "%q is not the URL of a mirror. Give one that begins with https:// and has the releases below it.", source.Mirror)
 		}
 	}
 	if flags.key != "" {
 		key, err := os.ReadFile(string(flags.key))
 		if err != nil {
-			return source, fail("Signing key cannot be read", "The file given with -signing-key cannot be read: %s.", reason(err))
+			return source, failure.Error("Signing key cannot be read", "The file given with -signing-key cannot be read: %s.", failure.Reason(err))
 		}
 		source.Key = string(key)
 	}
@@ -194,28 +195,28 @@ func installProblem(ctx context.Context, req toolchain.InstallRequest, err error
 	var network *url.Error
 	switch {
 	case ctx.Err() != nil:
-		return fail("Interrupted", "Nothing was installed.")
+		return failure.Error("Interrupted", "Nothing was installed.")
 	case errors.As(err, &tooOld):
-		return fail("Engine too old", "cairn does not work with %s %s; it needs version %s or newer. Nothing was installed.",
+		return failure.Error("Engine too old", "cairn does not work with %s %s; it needs version %s or newer. Nothing was installed.",
 			tooOld.Info.Name, tooOld.Info.Version, tooOld.Minimum)
 	case errors.As(err, &none):
-		return fail("No such release", "%s Nothing was installed.", sentences(err.Error()))
+		return failure.Error("No such release", "%s Nothing was installed.", failure.Sentences(err.Error()))
 	case errors.Is(err, release.ErrUnverified):
-		return fail("Release could not be verified", "%s. Nothing was installed. What the server sent is damaged, or is not what the maker has published: try again, "+
-			"and if it happens again, ask whoever runs the server.", upperFirst(reason(err)))
+		return failure.Error("Release could not be verified", "%s. Nothing was installed. What the server sent is damaged, or is not what the maker has published: try again, "+
+			"and if it happens again, ask whoever runs the server.", failure.Capitalize(failure.Reason(err)))
 	case errors.As(err, &network):
-		return fail("Engine cannot be fetched", "%s. Nothing was installed. Check the network and its proxy (HTTPS_PROXY), or name a mirror with -mirror or %s.",
-			upperFirst(err.Error()), mirrorVariable)
+		return failure.Error("Engine cannot be fetched", "%s. Nothing was installed. Check the network and its proxy (HTTPS_PROXY), or name a mirror with -mirror or %s.",
+			failure.Capitalize(err.Error()), mirrorVariable)
 	case errors.As(err, &file):
-		return fail("Engine cannot be installed", "Nothing can be written to %s: %s. Name another directory in %s.", req.Home, reason(err), toolchain.HomeVariable)
+		return failure.Error("Engine cannot be installed", "Nothing can be written to %s: %s. Name another directory in %s.", req.Home, failure.Reason(err), toolchain.HomeVariable)
 	default:
-		return fail("Engine cannot be installed", "%s. Nothing was installed. \"cairn engine install %s latest\" installs the newest release.",
-			upperFirst(err.Error()), req.Program)
+		return failure.Error("Engine cannot be installed", "%s. Nothing was installed. \"cairn engine install %s latest\" installs the newest release.",
+			failure.Capitalize(err.Error()), req.Program)
 	}
 }
 
 // noteOtherEngine says so if what was just installed is not what commands here will use.
-func (s *session) noteOtherEngine(ctx context.Context, installed *toolchain.Candidate) {
+func noteOtherEngine(ctx context.Context, s *session, installed *toolchain.Candidate) {
 	search, err := s.stack().EngineSearch()
 	if err != nil {
 		return // the next command reports it

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -55,19 +56,19 @@ new enough and has a version that cairn.hcl and .terraform-version accept is use
 		},
 		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.reportDocuments()
-			list, err := s.listEngines(ctx)
+			list, err := listEngines(ctx, s)
 			if err != nil {
 				return 0, err
 			}
 			if s.options.json {
-				return exitOK, jsonview.WriteDocument(s.streams.Out, list, true)
+				return cmdline.ExitOK, jsonview.WriteDocument(s.streams.Out, list, true)
 			}
-			return exitOK, s.showEngines(list)
+			return cmdline.ExitOK, showEngines(s, list)
 		},
 	}
 }
 
-func (s *session) listEngines(ctx context.Context) (*engineList, error) {
+func listEngines(ctx context.Context, s *session) (*engineList, error) {
 	search, err := s.stack().EngineSearch()
 	if err != nil {
 		return nil, err
@@ -88,15 +89,15 @@ func (s *session) listEngines(ctx context.Context) (*engineList, error) {
 		list.Requirements = append(list.Requirements, listedRequirement{r.Program, r.Constraint.String(), r.Place})
 	}
 	if chosen != nil {
-		list.Reason = s.whyChosen(search, chosen)
+		list.Reason = whyChosen(s, search, chosen)
 	} else if _, err := search.Find(ctx); err != nil {
-		list.Reason = asDiagnostics(operation.EngineError(err))[0].Detail
+		list.Reason = operation.Diagnostics(operation.EngineError(err))[0].Detail
 	}
 	return list, nil
 }
 
 // whyChosen says why a binary is used.
-func (s *session) whyChosen(search toolchain.Search, chosen *toolchain.Candidate) string {
+func whyChosen(s *session, search toolchain.Search, chosen *toolchain.Candidate) string {
 	_, place := s.stack().EngineSetting()
 	first := "the first one that can be used"
 	switch {
@@ -111,7 +112,7 @@ func (s *session) whyChosen(search toolchain.Search, chosen *toolchain.Candidate
 	return first + "; it is on PATH"
 }
 
-func (s *session) showEngines(list *engineList) error {
+func showEngines(s *session, list *engineList) error {
 	table := tabwriter.NewWriter(s.streams.Out, 0, 0, 2, ' ', 0)
 	selected, program := "", ""
 	for _, e := range list.Engines {

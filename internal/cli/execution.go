@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -32,8 +33,8 @@ type execution struct {
 	shown       hcl.Diagnostics // warnings that were part of a question
 }
 
-func (s *session) newExecution(name string, flags *planFlags) *execution {
-	view := s.newDisplay(name)
+func newExecution(s *session, name string, flags *planFlags) *execution {
+	view := newDisplay(s, name)
 	view.concise = flags.concise
 	return &execution{session: s, flags: flags, view: view, running: newProgressTracker()}
 }
@@ -92,7 +93,7 @@ func (o *execution) finish(diags hcl.Diagnostics) (int, error) {
 	status, err := o.session.finish(diags)
 	if endErr := o.stack().Acknowledge(err == nil); endErr != nil {
 		o.fail(endErr)
-		status = exitError
+		status = cmdline.ExitError
 	}
 	return status, err
 }
@@ -139,7 +140,7 @@ func (o *execution) rescue(ctx context.Context, cause error, document []byte) (o
 	}
 	o.note("\nThe state could not be saved, and no file could be written: %s.\n\n"+
 		"  Free some space and press Enter to try again, or enter a directory on another disk.\n"+
-		"  \"print\" prints the state here, packed. It holds all values, also sensitive ones.\n\n", reason(cause))
+		"  \"print\" prints the state here, packed. It holds all values, also sensitive ones.\n\n", failure.Reason(cause))
 	answer, err := o.ask(ctx, "  Enter a value: ", false)
 	if err != nil {
 		return operation.Rescue{}, errors.Join(cause, err)

@@ -17,6 +17,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
@@ -56,8 +59,8 @@ are named; - stands for standard input, whose formatted text goes to standard ou
 				diags = diags.Extend(o.target(target))
 			}
 			status, err := s.finish(diags)
-			if err == nil && status == exitOK && o.check && o.changed {
-				status = exitError
+			if err == nil && status == cmdline.ExitOK && o.check && o.changed {
+				status = cmdline.ExitError
 			}
 			return status, err
 		},
@@ -76,13 +79,13 @@ func (o *formatter) target(target string) hcl.Diagnostics {
 	info, err := os.Stat(target)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return hcl.Diagnostics{problem("File not found", "There is no file or directory %s.", target)}
+		return hcl.Diagnostics{failure.New("File not found", "There is no file or directory %s.", target)}
 	case err != nil:
-		return hcl.Diagnostics{problem("File cannot be read", "%s.", upperFirst(reason(err)))}
+		return hcl.Diagnostics{failure.New("File cannot be read", "%s.", failure.Capitalize(failure.Reason(err)))}
 	case info.IsDir():
 		return o.directory(target)
 	case !isStackFile(target) && filepath.Ext(target) != ".hcl":
-		return hcl.Diagnostics{problem("Not a stack file",
+		return hcl.Diagnostics{failure.New("Not a stack file",
 			"Only files in HCL's native syntax are formatted: %s must end in .tfcomponent.hcl, .tfdeploy.hcl or .hcl.", target)}
 	}
 	return o.file(target)
@@ -91,7 +94,7 @@ func (o *formatter) target(target string) hcl.Diagnostics {
 func (o *formatter) standardInput() hcl.Diagnostics {
 	src, err := io.ReadAll(o.streams.In)
 	if err != nil {
-		return asDiagnostics(err)
+		return operation.Diagnostics(err)
 	}
 	formatted, diags := o.format(src, "standard input")
 	if diags.HasErrors() {
@@ -111,7 +114,7 @@ func (o *formatter) standardInput() hcl.Diagnostics {
 func (o *formatter) directory(dir string) hcl.Diagnostics {
 	entries, err := os.ReadDir(dir) // sorted
 	if err != nil {
-		return hcl.Diagnostics{problem("Directory cannot be read", "%s.", upperFirst(reason(err)))}
+		return hcl.Diagnostics{failure.New("Directory cannot be read", "%s.", failure.Capitalize(failure.Reason(err)))}
 	}
 	var diags hcl.Diagnostics
 	for _, entry := range entries {
@@ -129,7 +132,7 @@ func (o *formatter) directory(dir string) hcl.Diagnostics {
 func (o *formatter) file(path string) hcl.Diagnostics {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return hcl.Diagnostics{problem("File cannot be read", "%s.", upperFirst(reason(err)))}
+		return hcl.Diagnostics{failure.New("File cannot be read", "%s.", failure.Capitalize(failure.Reason(err)))}
 	}
 	formatted, diags := o.format(src, filepath.ToSlash(path))
 	if diags.HasErrors() || bytes.Equal(src, formatted) {
@@ -146,7 +149,7 @@ func (o *formatter) file(path string) hcl.Diagnostics {
 		return diags
 	}
 	if err := replaceFile(path, formatted); err != nil {
-		return diags.Append(problem("File cannot be written", "%s.", upperFirst(reason(err))))
+		return diags.Append(failure.New("File cannot be written", "%s.", failure.Capitalize(failure.Reason(err))))
 	}
 	return diags
 }

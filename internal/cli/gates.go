@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format"
@@ -79,7 +80,7 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *command {
 			if err := o.check(s); err != nil {
 				return 0, err
 			}
-			g, err := s.openGates(ctx, mode, o)
+			g, err := openGates(ctx, s, mode, o)
 			if err != nil {
 				return 0, err
 			}
@@ -91,11 +92,11 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *command {
 func (o *gateOptions) check(s *session) error {
 	switch {
 	case o.autoApprove && o.ask:
-		return fail("Options contradict", "Give only one of -auto-approve and -ask.")
+		return failure.Error("Options contradict", "Give only one of -auto-approve and -ask.")
 	case o.dryRun && o.detailed:
-		return fail("Options contradict", "With -dry-run nothing is planned, so that -detailed-exitcode has nothing to tell. Leave one of them out.")
+		return failure.Error("Options contradict", "With -dry-run nothing is planned, so that -detailed-exitcode has nothing to tell. Leave one of them out.")
 	case s.options.json && !o.dryRun:
-		return fail("Option without another", "The option -json is about what would be done: add -dry-run.")
+		return failure.Error("Option without another", "The option -json is about what would be done: add -dry-run.")
 	}
 	return nil
 }
@@ -116,7 +117,7 @@ type gates struct {
 }
 
 // openGates reads what there is to do of the file that says what stacks wait for.
-func (s *session) openGates(ctx context.Context, mode rollout.Mode, o gateOptions) (*gates, error) {
+func openGates(ctx context.Context, s *session, mode rollout.Mode, o gateOptions) (*gates, error) {
 	request, err := o.tree.request()
 	if err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func noGates(root string) error {
 	if format.HasStackBlocks(root) {
 		from, what = "dirs", "the stack directories that there are"
 	}
-	return fail("No gates", "There is neither a file %s nor %s in %s, which say what stacks there are and what they wait for. "+
+	return failure.Error("No gates", "There is neither a file %s nor %s in %s, which say what stacks there are and what they wait for. "+
 		"Add one, or name the repository with -root=DIR; \"cairn order convert -from=%s > %s\" writes one for %s.",
 		format.File, format.GateFile, shownDir(root), from, format.File, what)
 }
@@ -155,11 +156,11 @@ func noGates(root string) error {
 // checkStates refuses stacks that share a state, as what one of them plans, the other one changes, and those in a state that is not theirs.
 func checkStates(work *rollout.Work) error {
 	if one, other := work.SharingState(); one != nil {
-		return fail("Two stacks with one state", "The stacks %q and %q are both in %s, with the same state: what one of them plans, the other one would change. "+
+		return failure.Error("Two stacks with one state", "The stacks %q and %q are both in %s, with the same state: what one of them plans, the other one would change. "+
 			"Nothing was run. Give each a deployment (a stack of the Terraform Stacks language) or a workspace (a plain root module) of its own.", one.Name, other.Name, other.Path)
 	}
 	if u, selected := work.OtherWorkspace(); u != nil {
-		return fail("Another workspace is selected", "In %s the workspace %q is selected, but nothing says that %q is meant to be in it. Nothing was run. "+
+		return failure.Error("Another workspace is selected", "In %s the workspace %q is selected, but nothing says that %q is meant to be in it. Nothing was run. "+
 			"Name it as the workspace of that in the configuration, or go back to the default one: \"terraform workspace select default\" in this directory, or the same with tofu.",
 			u.Path, selected, u.Name)
 	}
@@ -173,7 +174,7 @@ func (g *gates) command(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if g.options.dryRun && s.options.json {
-		return exitOK, g.writeDocument()
+		return cmdline.ExitOK, g.writeDocument()
 	}
 	if err := s.report(g.diags); err != nil {
 		return 0, err
@@ -182,12 +183,12 @@ func (g *gates) command(ctx context.Context) (int, error) {
 	case len(g.work.Chosen()) == 0:
 		s.note("There is nothing to %s: nothing %s.\n", g.mode, g.options.tree.chosen())
 		if g.options.dryRun {
-			return exitOK, nil
+			return cmdline.ExitOK, nil
 		}
-		return exitOK, s.writeRunReport(g.options.report, g.reportOf(nil))
+		return cmdline.ExitOK, writeRunReport(s, g.options.report, g.reportOf(nil))
 	case g.options.dryRun:
 		g.writeSteps()
-		return exitOK, nil
+		return cmdline.ExitOK, nil
 	}
 	if err := g.checkDirty(ctx); err != nil {
 		return 0, err

@@ -13,7 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
@@ -26,7 +28,7 @@ import (
 
 // run does the work and returns the exit code.
 func (g *gates) run(ctx context.Context) (int, error) {
-	if err := g.session.checkReport(g.options.report); err != nil {
+	if err := checkReport(g.session, g.options.report); err != nil {
 		return 0, err
 	}
 	options, err := g.programs(ctx)
@@ -34,7 +36,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if options.Plans, err = os.MkdirTemp("", "cairn-run-"); err != nil {
-		return 0, fail("Plans cannot be saved", "Plans are kept in a temporary directory until they are applied, and there is none: %s.", reason(err))
+		return 0, failure.Error("Plans cannot be saved", "Plans are kept in a temporary directory until they are applied, and there is none: %s.", failure.Reason(err))
 	}
 	defer os.RemoveAll(options.Plans) //nolint:errcheck // it is gone, unless there was a panic
 
@@ -57,13 +59,13 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	var ends []rollout.End
 	display.during(func() { ends = g.work.Run(ctx, options) })
 	if err := os.RemoveAll(options.Plans); err != nil { // while one more signal does not end this program
-		g.session.note("Plans, which may hold secrets, are left in %s: %s.\n", options.Plans, reason(err))
+		g.session.note("Plans, which may hold secrets, are left in %s: %s.\n", options.Plans, failure.Reason(err))
 	}
 	stop()
-	err = g.session.writeRunReport(g.options.report, g.reportOf(ends)) // before the summary, which may find nobody who reads it
+	err = writeRunReport(g.session, g.options.report, g.reportOf(ends)) // before the summary, which may find nobody who reads it
 	code := g.summarize(ends)
-	if code == exitOK && g.options.detailed && slices.ContainsFunc(ends, func(end rollout.End) bool { return end.State == rollout.Planned }) {
-		code = exitChanges
+	if code == cmdline.ExitOK && g.options.detailed && slices.ContainsFunc(ends, func(end rollout.End) bool { return end.State == rollout.Planned }) {
+		code = cmdline.ExitChanges
 	}
 	return code, err
 }
@@ -74,7 +76,7 @@ var gateTitles = map[rollout.Mode]string{rollout.PlanOnly: "Planning", rollout.A
 func rolloutPlan(file string) (rollout.PlanFile, error) {
 	plan, made, err := stackplan.ReadFile(file)
 	if err != nil {
-		return rollout.PlanFile{}, fmt.Errorf("its plan cannot be read: %s", reason(err))
+		return rollout.PlanFile{}, fmt.Errorf("its plan cannot be read: %s", failure.Reason(err))
 	}
 	counts := plan.Counts()
 	return rollout.PlanFile{Complete: plan.Complete, State: fmt.Sprintf("%s %d", made.StateLineage, made.StateSerial), Counts: &counts}, nil
@@ -171,7 +173,7 @@ func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool,
 		return false, nil
 	}
 	if group := g.agreed(u); group != "" {
-		g.session.noteLine("\n%s %s: yes, as to all of %s.", upperFirst(string(g.mode)), u.Name, group)
+		g.session.noteLine("\n%s %s: yes, as to all of %s.", failure.Capitalize(string(g.mode)), u.Name, group)
 		return true, nil
 	}
 	if err := show(); err != nil {
@@ -190,7 +192,7 @@ func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool,
 	if len(groups) > 0 {
 		accepted = fmt.Sprintf(`Only "yes" is accepted, or "yes %s" for all of %[1]s`, textstyle.Name(groups[0]))
 	}
-	answer, err := g.session.ask(ctx, fmt.Sprintf("\n%s %s%s? %s: ", upperFirst(string(g.mode)), textstyle.Name(u.Name), textstyle.Name(where), accepted), false)
+	answer, err := g.session.ask(ctx, fmt.Sprintf("\n%s %s%s? %s: ", failure.Capitalize(string(g.mode)), textstyle.Name(u.Name), textstyle.Name(where), accepted), false)
 	g.session.note("\n")
 	if errors.Is(err, errNoAnswer) {
 		g.unanswered = true

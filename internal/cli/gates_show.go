@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -247,7 +248,7 @@ func (g *gates) summarize(ends []rollout.End) int {
 	for _, end := range ends {
 		width = max(width, len(end.State))
 	}
-	code := exitOK
+	code := cmdline.ExitOK
 	g.session.note("\n")
 	for _, end := range ends {
 		u := g.work.Units[end.Unit]
@@ -261,7 +262,7 @@ func (g *gates) summarize(ends []rollout.End) int {
 		g.session.noteLine("%s  %s", fmt.Sprintf("%-*s", width, end.State), name)
 		counts[end.State]++
 		if !end.Done {
-			code = exitError
+			code = cmdline.ExitError
 		}
 	}
 	var parts []string

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/views/deferral"
@@ -64,18 +66,18 @@ part of the picture. An svg or html file needs no other program: open it in a br
 			s.changesNothing = true
 			write, ok := graphFormats[format]
 			if !ok {
-				return 0, fail("Unknown format", "There is no format %q.%s Use dot, mermaid, json, svg or html.",
+				return 0, failure.Error("Unknown format", "There is no format %q.%s Use dot, mermaid, json, svg or html.",
 					format, nearest.DidYouMean(format, slices.Collect(maps.Keys(graphFormats))))
 			}
 			if format == "json" {
 				s.options.json = true
 				s.reportDocuments()
 			}
-			graph, err := s.componentGraph(ctx, planPath)
+			graph, err := readGraph(ctx, s, planPath)
 			if err != nil {
 				return 0, err
 			}
-			return exitOK, write(s, graph)
+			return cmdline.ExitOK, write(s, graph)
 		},
 	}
 }
@@ -90,8 +92,8 @@ var graphFormats = map[string]func(*session, *componentGraph) error{
 	"html": writeHTML,
 }
 
-// componentGraph returns the graph of a plan, or of the configuration.
-func (s *session) componentGraph(ctx context.Context, planPath string) (*componentGraph, error) {
+// readGraph returns the graph of a plan, or of the configuration.
+func readGraph(ctx context.Context, s *session, planPath string) (*componentGraph, error) {
 	if planPath != "" {
 		plan, _, err := planfile.Read(planPath)
 		if err != nil {

@@ -26,7 +26,7 @@ func helpCommand() *command {
 				return 0, err
 			}
 			s.stdout("%s", program.Help(c, helpWidth(s.streams.Out)))
-			return exitOK, nil
+			return cmdline.ExitOK, nil
 		},
 	}
 }
@@ -51,7 +51,7 @@ For fish, run once:               cairn completion fish > ~/.config/fish/complet
 					shell, nearest.DidYouMean(shell, cmdline.Shells()))
 			}
 			s.stdout("%s", newProgram().Completion(args[0]))
-			return exitOK, nil
+			return cmdline.ExitOK, nil
 		},
 	}
 }

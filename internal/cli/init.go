@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 func initCommand() *command {
@@ -28,7 +29,7 @@ lock files belong into version control.`,
 		},
 		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			if upgrade && s.options.lockfile != "" {
-				return 0, fail("Options contradict", "With -lockfile=readonly there is no -upgrade: give only one of them.")
+				return 0, failure.Error("Options contradict", "With -lockfile=readonly there is no -upgrade: give only one of them.")
 			}
 			s.listsProviders = true
 			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })

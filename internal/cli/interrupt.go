@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/providers"
 )
@@ -120,7 +121,7 @@ func (s *session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{
 			s.note("\nStill waiting. %s\nInterrupt once more to end at once in spite of that.\n\n", lost())
 		default:
 			s.note("\nEnded at once.\n")
-			s.exit(exitError)
+			s.exit(cmdline.ExitError)
 			return
 		}
 	}

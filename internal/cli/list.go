@@ -12,6 +12,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
@@ -38,9 +40,9 @@ Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the 
 		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			s.reportDocuments()
 			if why && !options.changed {
-				return 0, fail("Option without another", "The option -why says why stacks have changed: add -changed.")
+				return 0, failure.Error("Option without another", "The option -why says why stacks have changed: add -changed.")
 			}
-			src, err := s.openStacks(ctx, options)
+			src, err := openStacks(ctx, s, options)
 			if err != nil {
 				return 0, err
 			}
@@ -49,14 +51,14 @@ Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the 
 				return 0, err
 			}
 			if s.options.json {
-				return exitOK, jsonview.WriteDocument(s.streams.Out, s.listDocument(l), true)
+				return cmdline.ExitOK, jsonview.WriteDocument(s.streams.Out, listDocument(s, l), true)
 			}
 			if err := s.report(l.diags); err != nil {
 				return 0, err
 			}
-			s.writeList(l, why)
-			s.noteEmpty(l, options)
-			return exitOK, nil
+			writeList(s, l, why)
+			noteEmpty(s, l, options)
+			return cmdline.ExitOK, nil
 		},
 	}
 }
@@ -94,7 +96,7 @@ func listingOf(src *fleet.Source, inOrder bool) (listing, error) {
 	return l, nil
 }
 
-func (s *session) writeList(l listing, why bool) {
+func writeList(s *session, l listing, why bool) {
 	for _, stack := range l.stacks {
 		s.line("%s", stack.shown)
 		if why {
@@ -102,13 +104,13 @@ func (s *session) writeList(l listing, why bool) {
 		}
 	}
 	if why {
-		s.noteGone(l.gone)
+		noteGone(s, l.gone)
 	}
 }
 
 // noteEmpty says on standard error that a list has nothing, and since when, if it is about changes. Where there are no stacks at all, a warning has
 // said so.
-func (s *session) noteEmpty(l listing, o treeOptions) {
+func noteEmpty(s *session, l listing, o treeOptions) {
 	if len(l.stacks) > 0 || len(l.diags) > 0 {
 		return
 	}
@@ -120,7 +122,7 @@ func (s *session) noteEmpty(l listing, o treeOptions) {
 }
 
 // noteGone says which stacks there are no more.
-func (s *session) noteGone(all []gitdiff.Gone) {
+func noteGone(s *session, all []gitdiff.Gone) {
 	for _, gone := range all {
 		name := cmp.Or(gone.Name, gone.Path)
 		if gone.RenamedTo != "" {
@@ -190,7 +192,7 @@ func (l *listedStack) why() []string {
 	return slices.Compact(texts)
 }
 
-func (s *session) listDocument(l listing) stackList {
+func listDocument(s *session, l listing) stackList {
 	return stackList{
 		FormatVersion: jsonview.FormatVersion, Base: l.base, Stacks: append([]listedStack{}, l.stacks...), Gone: l.gone,
 		Diagnostics: diagnostic.All(l.diags, s.sources()),

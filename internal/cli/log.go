@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 // The environment variables that ask for a log of cairn itself: its level, and a file instead of standard error.
@@ -27,7 +29,7 @@ func (s *session) openLog() error {
 		text = "debug"
 	}
 	if err := level.UnmarshalText([]byte(text)); err != nil {
-		return fail("Unknown log level", "%s is %q, and must be one of debug, info, warn and error.", logVariable, os.Getenv(logVariable))
+		return failure.Error("Unknown log level", "%s is %q, and must be one of debug, info, warn and error.", logVariable, os.Getenv(logVariable))
 	}
 	options := &slog.HandlerOptions{Level: level}
 	path := os.Getenv(logPathVariable)
@@ -37,7 +39,7 @@ func (s *session) openLog() error {
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return fail("Log cannot be written", "The file that %s names cannot be written: %s.", logPathVariable, reason(err))
+		return failure.Error("Log cannot be written", "The file that %s names cannot be written: %s.", logPathVariable, failure.Reason(err))
 	}
 	s.logFile = file
 	s.log = slog.New(slog.NewTextHandler(file, options))

@@ -11,24 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/failure"
-)
-
-// Streams are what a command reads from and writes to.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-}
-
-// The exit codes (rule L2).
-const (
-	exitOK      = 0
-	exitError   = 1
-	exitChanges = 2
 )
 
 // Main runs the command that the arguments name and returns the exit code of the process, which is to end then: signals may go on being
@@ -39,7 +24,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 			fmt.Fprint(streams.Err, "\nInterrupted. Nothing was begun.\n")
 		}
 		runner.KillShort()
-		os.Exit(exitError) // as the signal would have done
+		os.Exit(cmdline.ExitError) // as the signal would have done
 	})
 	return run(ctx, args, streams, dependencies{guard: guard})
 }
@@ -50,36 +35,36 @@ func run(ctx context.Context, args []string, streams Streams, deps dependencies)
 	}
 	s := newSession(streams, deps)
 	defer s.close()
-	status, err := s.dispatch(ctx, args)
+	status, err := dispatch(ctx, s, args)
 	if err != nil {
 		s.fail(err)
-		return exitError
+		return cmdline.ExitError
 	}
-	if lost := s.lost.Load(); lost != nil && status != exitError {
-		s.fail(fail("Output cannot be written", "Some of the output is lost: %s.", reason(*lost)))
-		return exitError
+	if lost := s.lost.Load(); lost != nil && status != cmdline.ExitError {
+		s.fail(failure.Error("Output cannot be written", "Some of the output is lost: %s.", failure.Reason(*lost)))
+		return cmdline.ExitError
 	}
 	return status
 }
 
 // dispatch runs the command that the arguments name.
-func (s *session) dispatch(ctx context.Context, args []string) (int, error) {
+func dispatch(ctx context.Context, s *session, args []string) (int, error) {
 	program := newProgram()
 	inv, err := program.Parse(s, args)
 	if err == nil && inv.Help != cmdline.NoHelp {
 		s.stdout("%s", program.Help(inv.Command, helpWidth(s.streams.Out)))
 		if inv.Help == cmdline.CommandMissing {
-			return exitError, nil
+			return cmdline.ExitError, nil
 		}
-		return exitOK, nil
+		return cmdline.ExitOK, nil
 	}
 	if err == nil {
-		err = s.start()
+		err = start(s)
 	}
 	c := inv.Command
 	if err != nil {
 		if inv.JSON {
-			s.reportJSON(strings.TrimPrefix(c.Path(), "cairn "))
+			reportJSON(s, strings.TrimPrefix(c.Path(), "cairn "))
 		}
 		return 0, err
 	}
@@ -102,40 +87,27 @@ func helpWidth(w io.Writer) int {
 }
 
 // reportJSON makes a command that was not begun show diagnostics as it would have with -json.
-func (s *session) reportJSON(name string) {
+func reportJSON(s *session, name string) {
 	s.options.json = true
 	switch name {
 	case "plan", "apply", "destroy":
-		s.newDisplay(name)
+		newDisplay(s, name)
 	case "validate":
-		s.reportValidation()
+		reportValidation(s)
 	default:
 		s.reportDocuments()
 	}
 }
 
 // start applies the global options.
-func (s *session) start() error {
+func start(s *session) error {
 	if s.options.chdir != "" {
 		if err := os.Chdir(s.options.chdir); err != nil {
-			return fail("Directory cannot be used", "The directory given with -chdir cannot be used: %s.", reason(err))
+			return failure.Error("Directory cannot be used", "The directory given with -chdir cannot be used: %s.", failure.Reason(err))
 		}
 	}
 	return s.openLog()
 }
-
-// fail returns an error that is shown as a diagnostic with this summary and detail.
-func fail(summary, detail string, args ...any) error { return failure.Error(summary, detail, args...) }
-
-func problem(summary, detail string, args ...any) *hcl.Diagnostic {
-	return failure.New(summary, detail, args...)
-}
-
-func reason(err error) string { return failure.Reason(err) }
-
-func upperFirst(text string) string { return failure.Capitalize(text) }
-
-func sentences(text string) string { return failure.Sentences(text) }
 
 // newProgram returns the tree of all commands.
 func newProgram() *cmdline.Program[*session] {

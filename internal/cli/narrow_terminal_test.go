@@ -12,6 +12,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -63,25 +64,25 @@ resource "terraform_data" "x" {
 	term.waitFor("✓ component.a: Planned: 1 to add\n", "0 to destroy in 1\ncomponent.",
 		"as described above.\n  Only \"yes\" will be accepted to approve.\n\n  Enter a value:")
 	term.typeText("no\r")
-	if code := term.end(); code != exitError {
-		t.Errorf("exit code %d, want %d", code, exitError)
+	if code := term.end(); code != cmdline.ExitError {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitError)
 	}
 
 	term = startOnTerminal(t, size, nil, "-chdir="+dir, "plan", "-var=name=x", "-var=zones=[]")
-	if code := term.end(); code != exitOK {
-		t.Errorf("exit code %d, want %d", code, exitOK)
+	if code := term.end(); code != cmdline.ExitOK {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 	}
 	term.waitFor("The plan was not saved. To apply exactly this plan\nlater, save it with -out=FILE.")
 
 	term = startOnTerminal(t, size, nil, "-chdir="+dir, "plan", "-var=name=x", "-var=zones=[]", "-out=a-long-name.plan")
-	if code := term.end(); code != exitOK {
-		t.Errorf("exit code %d, want %d", code, exitOK)
+	if code := term.end(); code != cmdline.ExitOK {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 	}
 	term.waitFor("The plan is saved in a-long-name.plan. To carry it\nout:\n  cairn apply a-long-name.plan")
 
 	term = startOnTerminal(t, size, nil, "plan", "-h")
-	if code := term.end(); code != exitOK {
-		t.Errorf("exit code %d, want %d", code, exitOK)
+	if code := term.end(); code != cmdline.ExitOK {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 	}
 	term.waitFor("take values of\n                            variables from this\n")
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 )
 
 // tooNested returns expressions that are nested so deep that their parser would end the process, or nearly so.
@@ -74,7 +76,7 @@ func TestNestingEndsNoProcess(t *testing.T) {
 			r := s.run(test.args...)
 			said := r.out + r.err
 			unwrapped := strings.Join(strings.Fields(strings.ReplaceAll(said, "│", "")), " ")
-			if r.status == exitOK || !strings.Contains(unwrapped, test.want) || len(said) > 20_000 {
+			if r.status == cmdline.ExitOK || !strings.Contains(unwrapped, test.want) || len(said) > 20_000 {
 				t.Errorf("exit code %d, %d bytes; want an error %s:\n%.2000s", r.status, len(said), test.want, said)
 			}
 		})
@@ -89,7 +91,7 @@ func TestNestingOfPeople(t *testing.T) {
 		}
 		t.Run(kind, func(t *testing.T) {
 			s := newStack(t, "-- x.tfcomponent.hcl --\nlocals {\n  z = "+expr+"\n}\n")
-			if r := s.run("fmt", "-check"); r.status != exitOK && r.err != "" {
+			if r := s.run("fmt", "-check"); r.status != cmdline.ExitOK && r.err != "" {
 				t.Errorf("exit code %d\n%s", r.status, r.err)
 			}
 		})

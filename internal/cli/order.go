@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
@@ -43,7 +45,7 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
 			write, ok := orderFormats[format]
 			if !ok {
-				return 0, fail("Unknown format", "There is no format %q.%s Use text, json, dot, mermaid or svg.",
+				return 0, failure.Error("Unknown format", "There is no format %q.%s Use text, json, dot, mermaid or svg.",
 					format, nearest.DidYouMean(format, slices.Collect(maps.Keys(orderFormats))))
 			}
 			if format == "json" {
@@ -51,18 +53,18 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 				s.reportDocuments()
 			}
 			if why && format != "text" {
-				return 0, fail("Options contradict", "The option -why is about text; of the other formats, all but mermaid say why anyway. Leave out -why or -format.")
+				return 0, failure.Error("Options contradict", "The option -why is about text; of the other formats, all but mermaid say why anyway. Leave out -why or -format.")
 			} else if why {
 				write = orderText(show.View.TextWhy)
 			}
-			o, err := s.openOrdering(ctx, options)
+			o, err := openOrdering(ctx, s, options)
 			if err != nil {
 				return 0, err
 			}
 			if !reduced.given {
 				reduced.value = format != "json" && o.graph.Len() <= maxReduced
 			}
-			return exitOK, write(s, o, o.view(reduced.value))
+			return cmdline.ExitOK, write(s, o, o.view(reduced.value))
 		},
 		Commands: []*command{orderExplainCommand(), orderConvertCommand(), orderHighCommand(), orderLowCommand()},
 	}
@@ -135,7 +137,7 @@ names, by these names. A directory is enough there, too, if only one stack is in
 		},
 		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			s.reportDocuments()
-			o, err := s.openOrdering(ctx, options)
+			o, err := openOrdering(ctx, s, options)
 			if err != nil {
 				return 0, err
 			}
@@ -148,9 +150,9 @@ names, by these names. A directory is enough there, too, if only one stack is in
 				return 0, err
 			}
 			if a == b {
-				return 0, fail("One stack only", "Both arguments name %s. Name two.", o.name(a))
+				return 0, failure.Error("One stack only", "Both arguments name %s. Name two.", o.name(a))
 			}
-			return exitOK, s.writeExplanation(o, o.graph.Explain(o.rule, a, b))
+			return cmdline.ExitOK, writeExplanation(s, o, o.graph.Explain(o.rule, a, b))
 		},
 	}
 }
@@ -165,7 +167,7 @@ type explanation struct {
 	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
 }
 
-func (s *session) writeExplanation(o *ordering, e order.Explanation) error {
+func writeExplanation(s *session, o *ordering, e order.Explanation) error {
 	view := o.view(false)
 	e.Chain = order.JoinSteps(e.Chain)
 	if !s.options.json {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/convert"
 	"github.com/cairnstacks/cairn/internal/format/terragrunt"
@@ -65,7 +67,7 @@ cairn order convert -from=states states web > cairn.workspace.hcl`,
 			if err := o.check(args); err != nil {
 				return 0, err
 			}
-			result, diags, err := s.convert(o, args)
+			result, diags, err := convertSource(s, o, args)
 			if err != nil {
 				return 0, err
 			}
@@ -77,13 +79,13 @@ cairn order convert -from=states states web > cairn.workspace.hcl`,
 			}
 			if o.out == "" {
 				s.stdout("%s", result.Text())
-			} else if err := s.writeConverted(o.out, result.Files); err != nil {
+			} else if err := writeConverted(s, o.out, result.Files); err != nil {
 				return 0, err
 			}
 			for _, loss := range result.Lost {
 				s.noteLine("Lost: %s", loss.String())
 			}
-			return exitOK, nil
+			return cmdline.ExitOK, nil
 		},
 	}
 }
@@ -92,7 +94,7 @@ cairn order convert -from=states states web > cairn.workspace.hcl`,
 func (o *convertOptions) check(args []string) error {
 	if o.tree.plugins.dir != "" {
 		if o.from != "" && o.from != "plugins" {
-			return fail("Options contradict", "The option -plugins reads the tasks of plugins. Leave out -from=%s.", o.from)
+			return failure.Error("Options contradict", "The option -plugins reads the tasks of plugins. Leave out -from=%s.", o.from)
 		}
 		o.from = "plugins"
 	}
@@ -105,34 +107,34 @@ func (o *convertOptions) check(args []string) error {
 	_, known := sources[o.from]
 	switch {
 	case o.from == "":
-		return fail("Option missing", "Say what is converted: -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.")
+		return failure.Error("Option missing", "Say what is converted: -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.")
 	case o.from == "plugins" && o.tree.plugins.dir == "":
-		return fail("Option missing", "Say where the plugins are: -plugins=DIR.")
+		return failure.Error("Option missing", "Say where the plugins are: -plugins=DIR.")
 	case !known && o.from != "workspace":
-		return fail("Unknown format", "There is nothing to convert from %q.%s Use -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.",
+		return failure.Error("Unknown format", "There is nothing to convert from %q.%s Use -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.",
 			o.from, nearest.DidYouMean(o.from, append(slices.Collect(maps.Keys(sources)), "workspace")))
 	case targets[o.to] == nil && o.to != "workspace":
-		return fail("Unknown format", "Nothing can be written as %q.%s Use -to=dirs, gates, plugins, states or workspace.",
+		return failure.Error("Unknown format", "Nothing can be written as %q.%s Use -to=dirs, gates, plugins, states or workspace.",
 			o.to, nearest.DidYouMean(o.to, append(slices.Collect(maps.Keys(targets)), "workspace")))
 	case o.from == o.to:
-		return fail("No conversion", "What is read from %q is of that format already.", o.from)
+		return failure.Error("No conversion", "What is read from %q is of that format already.", o.from)
 	case o.from != "states" && len(args) > 0:
-		return fail("Too many arguments", "Only -from=states has arguments: the root of the SLS files, and their names.")
+		return failure.Error("Too many arguments", "Only -from=states has arguments: the root of the SLS files, and their names.")
 	case o.from == "states" && len(args) < 2:
-		return fail("Arguments missing", "Name the root of the SLS files, and one or more of them, as for \"cairn run states\".")
+		return failure.Error("Arguments missing", "Name the root of the SLS files, and one or more of them, as for \"cairn run states\".")
 	}
 	return nil
 }
 
-// convert reads one format and writes another, by way of a workspace file.
-func (s *session) convert(o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
+// convertSource reads one format and writes another, by way of a workspace file.
+func convertSource(s *session, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
 	at, err := o.tree.place()
 	if err != nil {
 		return convert.Result{}, nil, err
 	}
 	if o.from == "workspace" {
 		if !cairnfile.Exists(at.Root) {
-			return convert.Result{}, nil, fail("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", cairnfile.FileName, shownDir(at.Root))
+			return convert.Result{}, nil, failure.Error("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", cairnfile.FileName, shownDir(at.Root))
 		}
 		model, diags := cairnfile.Load(at.Root)
 		if diags.HasErrors() {
@@ -153,10 +155,10 @@ func (s *session) convert(o convertOptions, args []string) (convert.Result, hcl.
 }
 
 // writeConverted writes files below a directory, all or none. Files that are there may only be the same.
-func (s *session) writeConverted(out string, files []convert.File) error {
+func writeConverted(s *session, out string, files []convert.File) error {
 	dir, err := os.OpenRoot(out)
 	if err != nil {
-		return fail("Directory cannot be used", "The option -out names no directory that can be written to: %s.", reason(err))
+		return failure.Error("Directory cannot be used", "The option -out names no directory that can be written to: %s.", failure.Reason(err))
 	}
 	defer dir.Close() //nolint:errcheck // what was written has been closed
 	var missing []convert.File
@@ -166,9 +168,9 @@ func (s *session) writeConverted(out string, files []convert.File) error {
 		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, file)
 		case err != nil:
-			return fail("File cannot be written", "There is something at %s that cannot be read: %s. Nothing was written.", filepath.Join(out, filepath.FromSlash(file.Path)), reason(err))
+			return failure.Error("File cannot be written", "There is something at %s that cannot be read: %s. Nothing was written.", filepath.Join(out, filepath.FromSlash(file.Path)), failure.Reason(err))
 		case !bytes.Equal(is, file.Text):
-			return fail("File exists", "There is another file %s. Nothing was written. Move it away, or choose another directory.", filepath.Join(out, filepath.FromSlash(file.Path)))
+			return failure.Error("File exists", "There is another file %s. Nothing was written. Move it away, or choose another directory.", filepath.Join(out, filepath.FromSlash(file.Path)))
 		}
 	}
 	for _, file := range missing {
@@ -178,7 +180,7 @@ func (s *session) writeConverted(out string, files []convert.File) error {
 			err = dir.WriteFile(name, file.Text, 0o666)
 		}
 		if err != nil {
-			return fail("File cannot be written", "The file %s cannot be written: %s.", filepath.Join(out, name), reason(err))
+			return failure.Error("File cannot be written", "The file %s cannot be written: %s.", filepath.Join(out, name), failure.Reason(err))
 		}
 		s.stdout("%s\n", filepath.ToSlash(filepath.Join(out, name)))
 	}
@@ -192,16 +194,16 @@ var targets = map[string]func(*cairnfile.Model) (convert.Result, hcl.Diagnostics
 
 // sources are the formats that a workspace file is made of.
 var sources = map[string]func(s *session, root string, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error){
-	"dirs":    (*session).convertDirs,
-	"gates":   (*session).convertGates,
-	"plugins": (*session).convertPlugins,
-	"states":  (*session).convertStates,
+	"dirs":    convertDirs,
+	"gates":   convertGates,
+	"plugins": convertPlugins,
+	"states":  convertStates,
 
-	"roots":      (*session).convertRoots,
-	"terragrunt": (*session).convertTerragrunt,
+	"roots":      convertRoots,
+	"terragrunt": convertTerragrunt,
 }
 
-func (s *session) convertRoots(root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+func convertRoots(s *session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	dirs, diags := cairnfile.Find(root)
 	if !diags.HasErrors() && len(dirs) == 0 {
 		diags = diags.Append(&hcl.Diagnostic{
@@ -212,7 +214,7 @@ func (s *session) convertRoots(root string, _ convertOptions, _ []string) (conve
 	return convert.FromRoots(dirs), diags, nil
 }
 
-func (s *session) convertTerragrunt(root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+func convertTerragrunt(s *session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	units, diags := terragrunt.Load(root)
 	if diags.HasErrors() {
 		return convert.Result{}, diags, nil
@@ -220,7 +222,7 @@ func (s *session) convertTerragrunt(root string, _ convertOptions, _ []string) (
 	return convert.FromTerragrunt(units), diags, nil
 }
 
-func (s *session) convertDirs(root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+func convertDirs(s *session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	tree, diags := terramate.Load(root)
 	for name, file := range tree.Files {
 		s.files[name] = file
@@ -235,10 +237,10 @@ func (s *session) convertDirs(root string, _ convertOptions, _ []string) (conver
 	return convert.FromDirs(tree), diags, nil
 }
 
-func (s *session) convertGates(root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+func convertGates(s *session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	layout, diags, err := terrateam.Load(root)
 	if errors.Is(err, terrateam.ErrNoConfig) {
-		err = fail("No configuration", "There is no file %s in %s. Name its repository with -root=DIR.", terrateam.ConfigFile, shownDir(root))
+		err = failure.Error("No configuration", "There is no file %s in %s. Name its repository with -root=DIR.", terrateam.ConfigFile, shownDir(root))
 	}
 	if err != nil || diags.HasErrors() {
 		return convert.Result{}, diags, err
@@ -246,7 +248,7 @@ func (s *session) convertGates(root string, _ convertOptions, _ []string) (conve
 	return convert.FromGates(layout), diags, nil
 }
 
-func (s *session) convertPlugins(root string, o convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+func convertPlugins(s *session, root string, o convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	tasks, _, diags, err := loadPlugins(o.tree.plugins)
 	if err != nil {
 		return convert.Result{}, nil, err
@@ -262,12 +264,12 @@ func (s *session) convertPlugins(root string, o convertOptions, _ []string) (con
 	return convert.FromPlugins(root, tasks), diags, nil
 }
 
-func (s *session) convertStates(_ string, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
-	src, err := s.openStates(args, o.states)
+func convertStates(s *session, _ string, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
+	src, err := openStates(s, args, o.states)
 	if err != nil {
 		return convert.Result{}, nil, err
 	}
-	if err := errors.Join(s.compileStates(src, o.states), src.close()); err != nil {
+	if err := errors.Join(compileStates(s, src, o.states), src.close()); err != nil {
 		return convert.Result{}, nil, err
 	}
 	return convert.FromStates(src.low), src.warnings, nil

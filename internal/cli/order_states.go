@@ -14,6 +14,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/states/compile"
@@ -51,10 +53,10 @@ func (src *statesSource) close() error { return src.root.Close() }
 func (src *statesSource) files() fs.FS { return src.root.FS() }
 
 // openStates reads SLS files. The caller must close the result, and report its warnings.
-func (s *session) openStates(args []string, o statesOptions) (*statesSource, error) {
+func openStates(s *session, args []string, o statesOptions) (*statesSource, error) {
 	root, err := os.OpenRoot(args[0])
 	if err != nil {
-		return nil, fail("Root of the SLS files cannot be used", "The directory %s cannot be read: %s.", args[0], reason(errors.Unwrap(err)))
+		return nil, failure.Error("Root of the SLS files cannot be used", "The directory %s cannot be read: %s.", args[0], failure.Reason(errors.Unwrap(err)))
 	}
 	o.load.Dir = args[0]
 	src := &statesSource{root: root}
@@ -82,16 +84,16 @@ func machineID(given string) (string, error) {
 	}
 	name, err := os.Hostname()
 	if err != nil {
-		return "", fail("Id of this machine is unknown", "The host name cannot be found out: %s. Give the id with -id.", err)
+		return "", failure.Error("Id of this machine is unknown", "The host name cannot be found out: %s. Give the id with -id.", err)
 	}
 	return name, nil
 }
 
 // compileStates makes low data of what was read.
-func (s *session) compileStates(src *statesSource, o statesOptions) error {
+func compileStates(s *session, src *statesSource, o statesOptions) error {
 	tie, err := compile.ParseTie(o.tie)
 	if err != nil {
-		return fail("Wrong option", "For the option -tie %s.", err)
+		return failure.Error("Wrong option", "For the option -tie %s.", err)
 	}
 	low, diags := compile.Compile(src.high, compile.CompileOptions{Tie: tie})
 	if diags.HasErrors() {
@@ -120,11 +122,11 @@ func orderHighCommand() *command {
 			if err != nil {
 				return 0, err
 			}
-			src, err := s.openStates(args, o)
+			src, err := openStates(s, args, o)
 			if err != nil {
 				return 0, err
 			}
-			return exitOK, errors.Join(s.report(src.warnings), write(s.streams.Out, src.high.Value()), src.close())
+			return cmdline.ExitOK, errors.Join(s.report(src.warnings), write(s.streams.Out, src.high.Value()), src.close())
 		},
 	}
 }
@@ -156,24 +158,24 @@ only that is said. Calls are named by their ids or names, or as in "file: motd".
 				return 0, err
 			}
 			if len(explain) == 1 || len(explain) > 2 {
-				return 0, fail("Wrong option", "Two calls can be explained: give the option -explain twice.")
+				return 0, failure.Error("Wrong option", "Two calls can be explained: give the option -explain twice.")
 			}
-			src, err := s.openStates(args, o)
+			src, err := openStates(s, args, o)
 			if err != nil {
 				return 0, err
 			}
-			err = s.compileStates(src, o)
+			err = compileStates(s, src, o)
 			if err == nil {
 				err = s.report(src.warnings)
 			}
 			switch {
 			case err != nil:
 			case len(explain) == 2:
-				err = s.explainCalls(src.low, explain)
+				err = explainCalls(s, src.low, explain)
 			default:
 				err = write(s, src.low)
 			}
-			return exitOK, errors.Join(err, src.close())
+			return cmdline.ExitOK, errors.Join(err, src.close())
 		},
 	}
 }
@@ -194,7 +196,7 @@ func lowFormat(format string) (func(*session, *compile.Low) error, error) {
 	switch format {
 	case "text":
 		return func(s *session, low *compile.Low) error {
-			s.writeCalls(low)
+			writeCalls(s, low)
 			return nil
 		}, nil
 	case "steps":
@@ -224,22 +226,22 @@ func lowView(low *compile.Low) show.View {
 }
 
 // explainCalls says which of two calls is made first.
-func (s *session) explainCalls(low *compile.Low, names []string) error {
+func explainCalls(s *session, low *compile.Low, names []string) error {
 	var calls []int
 	for _, name := range names {
 		found := low.Find(name)
 		switch len(found) {
 		case 0:
-			return fail("Unknown call", "There is no call %q.%s", name, nearest.DidYouMean(name, low.Names()))
+			return failure.Error("Unknown call", "There is no call %q.%s", name, nearest.DidYouMean(name, low.Names()))
 		case 1:
 			calls = append(calls, found[0])
 		default:
-			return fail("Several calls", "%q can be %s or %s. Name one of them, as in \"%s: %s\".",
+			return failure.Error("Several calls", "%q can be %s or %s. Name one of them, as in \"%s: %s\".",
 				name, low.Calls[found[0]], low.Calls[found[1]], low.Calls[found[0]].Module, low.Calls[found[0]].Name)
 		}
 	}
 	if calls[0] == calls[1] {
-		return fail("One call only", "Both name %s. Name two.", low.Calls[calls[0]])
+		return failure.Error("One call only", "Both name %s. Name two.", low.Calls[calls[0]])
 	}
 	s.stdout("%s", lowView(low).Explanation(low.Explain(calls[0], calls[1])))
 	return nil
@@ -252,11 +254,11 @@ func dataFormat(name, all string) (func(io.Writer, any) error, error) {
 	case "yaml":
 		return compile.WriteYAML, nil
 	}
-	return nil, fail("Unknown format", "There is no format %q. Use %s.", name, all)
+	return nil, failure.Error("Unknown format", "There is no format %q. Use %s.", name, all)
 }
 
 // writeCalls lists calls in the order in which they are made.
-func (s *session) writeCalls(low *compile.Low) {
+func writeCalls(s *session, low *compile.Low) {
 	for i, n := range low.Sequence() {
 		call := low.Calls[n]
 		order := "without a number"

@@ -19,6 +19,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -70,7 +71,7 @@ func TestOrderC03(t *testing.T) {
 			var out, errs strings.Builder
 			status := Main(testContext(), []string{"order", command, "-format=" + format, ".", "blah"}, Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 			var got any
-			if err := yaml.Unmarshal([]byte(out.String()), &got); err != nil || status != exitOK {
+			if err := yaml.Unmarshal([]byte(out.String()), &got); err != nil || status != cmdline.ExitOK {
 				t.Fatalf("order %s -format=%s: exit code %d, %v\n%s%s", command, format, status, err, &out, &errs)
 			}
 			if isJSON := json.Valid([]byte(out.String())); isJSON != (format == "json") {
@@ -101,7 +102,7 @@ func TestOrderX09(t *testing.T) {
 		"app zone":    "zone runs before app: nothing orders them; /zone has less to wait for.\n",
 	} {
 		status, stdout, stderr := runIn(t, stacks, append([]string{"order", "explain"}, strings.Fields(args)...)...)
-		if status != exitOK || stdout != want {
+		if status != cmdline.ExitOK || stdout != want {
 			t.Errorf("%s: exit code %d\n%s%s\nwant\n%s", args, status, stdout, stderr, want)
 		}
 	}
@@ -142,7 +143,7 @@ func TestOrderX10(t *testing.T) {
 		"-format=mermaid": "flowchart LR\n  n0[\"a\"]\n  n1[\"d\"]\n  n2[\"b\"]\n  n3[\"c\"]\n  n0 --> n2\n  n2 --> n3\n", //nolint:dupword // the language of Mermaid
 	} {
 		status, stdout, stderr := runIn(t, stacks, append([]string{"order"}, strings.Fields(args)...)...)
-		if diff := cmp.Diff(want, stdout); status != exitOK || diff != "" {
+		if diff := cmp.Diff(want, stdout); status != cmdline.ExitOK || diff != "" {
 			t.Errorf("order %s: exit code %d (-want +got):\n%s%s", args, status, diff, stderr)
 		}
 	}
@@ -192,7 +193,7 @@ func TestOrderB09(t *testing.T) {
 	t.Chdir(root)
 	var out, errs strings.Builder
 	status := Main(testContext(), []string{"run", "apply"}, Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
-	if status == exitOK {
+	if status == cmdline.ExitOK {
 		t.Errorf("exit code %d although something was not applied", status)
 	}
 	for text, want := range map[string]bool{
@@ -232,7 +233,7 @@ func TestHostileNames(t *testing.T) {
 	t.Chdir(root)
 	cairn := func(args ...string) (stdout, stderr string) {
 		var out, errs strings.Builder
-		if status := Main(testContext(), args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); status != exitOK {
+		if status := Main(testContext(), args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); status != cmdline.ExitOK {
 			t.Errorf("%v: exit code %d\n%s", args, status, &errs)
 		}
 		return out.String(), errs.String()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/format"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
@@ -41,17 +42,17 @@ func (o *ordering) view(transitive bool) show.View {
 }
 
 // openOrdering reads plugins if the options name them, else what there are of stacks.
-func (s *session) openOrdering(ctx context.Context, options treeOptions) (*ordering, error) {
+func openOrdering(ctx context.Context, s *session, options treeOptions) (*ordering, error) {
 	if options.plugins.dir != "" {
 		if options.phases {
 			return nil, noPhases()
 		}
-		return s.openPlugins(options.plugins)
+		return openPlugins(s, options.plugins)
 	}
 	if err := options.plugins.alone(); err != nil {
 		return nil, err
 	}
-	src, err := s.openStacks(ctx, options)
+	src, err := openStacks(ctx, s, options)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func findUnit(src *fleet.Source) func(name string) (int, error) {
 }
 
 func noPhases() error {
-	return fail("No phases", "The option -phases is about stacks of a file %s, which are planned and applied; here is none. Leave it out.", format.File)
+	return failure.Error("No phases", "The option -phases is about stacks of a file %s, which are planned and applied; here is none. Leave it out.", format.File)
 }
 
 // finder finds nodes by what users call them. The positions in its slices are numbers of nodes.

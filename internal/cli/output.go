@@ -7,6 +7,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -30,26 +32,26 @@ func outputCommand() *command {
 			s.reportDocuments()
 			switch {
 			case raw && s.options.json:
-				return 0, fail("Options contradict", "Give only one of -raw and -json.")
+				return 0, failure.Error("Options contradict", "Give only one of -raw and -json.")
 			case raw && len(args) == 0:
-				return 0, fail("Argument missing", "The option -raw is for one output: cairn output -raw NAME.")
+				return 0, failure.Error("Argument missing", "The option -raw is for one output: cairn output -raw NAME.")
 			}
 			if len(args) == 1 {
-				return exitOK, s.writeOutput(ctx, args[0], raw)
+				return cmdline.ExitOK, writeOutput(ctx, s, args[0], raw)
 			}
 			outputs, err := s.stack().Outputs(ctx)
 			if err != nil {
 				return 0, err
 			}
 			if s.options.json {
-				return exitOK, jsonview.WriteDocument(s.streams.Out, jsonview.NewOutputs(outputs), true)
+				return cmdline.ExitOK, jsonview.WriteDocument(s.streams.Out, jsonview.NewOutputs(outputs), true)
 			}
-			return exitOK, views.WriteOutputs(s.streams.Out, outputs, s.viewOptions(s.streams.Out))
+			return cmdline.ExitOK, views.WriteOutputs(s.streams.Out, outputs, s.viewOptions(s.streams.Out))
 		},
 	}
 }
 
-func (s *session) writeOutput(ctx context.Context, name string, raw bool) error {
+func writeOutput(ctx context.Context, s *session, name string, raw bool) error {
 	value, err := s.stack().Output(ctx, name)
 	if err != nil {
 		return err
@@ -57,14 +59,14 @@ func (s *session) writeOutput(ctx context.Context, name string, raw bool) error 
 	bare, _ := value.UnmarkDeep()
 	switch {
 	case (s.options.json || raw) && !bare.IsWhollyKnown():
-		return fail("Output not known", "The value of output %q is not known, or not all of it, since the last apply failed or deferred something that it depends on. "+
+		return failure.Error("Output not known", "The value of output %q is not known, or not all of it, since the last apply failed or deferred something that it depends on. "+
 			"Apply again. \"cairn output -json\" shows what is known.", name)
 	case s.options.json:
 		return jsonview.WriteDocument(s.streams.Out, jsonview.NewOutput(value), true)
 	case raw:
 		text, err := views.RawOutput(value)
 		if err != nil {
-			return fail("No raw form", "The output %q cannot be written with -raw: %s. Use -json.", name, strings.TrimSuffix(err.Error(), "; use -json"))
+			return failure.Error("No raw form", "The output %q cannot be written with -raw: %s. Use -json.", name, strings.TrimSuffix(err.Error(), "; use -json"))
 		}
 		s.stdout("%s", text)
 		return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -29,7 +30,7 @@ func TestPictureOfPlanIsWhatIsShown(t *testing.T) {
 	}
 	args := []string{"plan", "-out=demo.plan", "-var", "pools={}"}
 	term := startOnTerminal(t, pty.Winsize{Rows: 100, Cols: 80}, nil, append([]string{"-chdir=" + dir}, args...)...)
-	if code := term.end(); code != exitOK {
+	if code := term.end(); code != cmdline.ExitOK {
 		t.Fatalf("exit code %d:\n%s", code, term.text())
 	}
 	got := screenSVG(term.screen, "$ cairn "+strings.Replace(strings.Join(args, " "), "pools={}", "'pools={}'", 1))

@@ -31,7 +31,7 @@ Variables take their values from -var and -var-file, from CAIRN_VAR_name, and fr
 		},
 		Interruptible: true,
 		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			op := s.newExecution("plan", &o)
+			op := newExecution(s, "plan", &o)
 			return op.runPlan(ctx, string(out), detailed)
 		},
 	}
@@ -49,8 +49,8 @@ func (o *execution) runPlan(ctx context.Context, out string, detailed bool) (int
 		o.view.next(plan, out)
 	}
 	status, err := o.finish(diags)
-	if err == nil && status == exitOK && detailed && !plan.IsEmpty() {
-		return exitChanges, nil
+	if err == nil && status == cmdline.ExitOK && detailed && !plan.IsEmpty() {
+		return cmdline.ExitChanges, nil
 	}
 	return status, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/format/plugintasks"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -33,7 +34,7 @@ func pluginFlags(f *flagSet, o *treeOptions) {
 // alone checks that nothing is asked of plugins where there are none.
 func (o *pluginOptions) alone() error {
 	if len(o.roles) > 0 || o.lenient || o.lint != "" {
-		return fail("Option without another", "The options -role, -lenient and -lint are about tasks of plugins: add -plugins=DIR.")
+		return failure.Error("Option without another", "The options -role, -lenient and -lint are about tasks of plugins: add -plugins=DIR.")
 	}
 	return nil
 }
@@ -55,7 +56,7 @@ func loadPlugins(o pluginOptions) ([]*plugintasks.Task, order.Selection, hcl.Dia
 	case "final":
 		diags = diags.Extend(plugintasks.Lint(tasks, plugintasks.Final))
 	default:
-		return nil, nil, nil, fail("Unknown convention", "There is no convention %q of ranges. Use -lint=original or -lint=final.", o.lint)
+		return nil, nil, nil, failure.Error("Unknown convention", "There is no convention %q of ranges. Use -lint=original or -lint=final.", o.lint)
 	}
 	diags = diags.Extend(plugintasks.CheckRoles(o.dir, tasks, o.roles))
 	selected := make(order.Selection, len(tasks))
@@ -65,7 +66,7 @@ func loadPlugins(o pluginOptions) ([]*plugintasks.Task, order.Selection, hcl.Dia
 	return tasks, selected, diags, nil
 }
 
-func (s *session) openPlugins(options pluginOptions) (*ordering, error) {
+func openPlugins(s *session, options pluginOptions) (*ordering, error) {
 	tasks, selected, diags, err := loadPlugins(options)
 	if err != nil {
 		return nil, err
@@ -81,17 +82,17 @@ func (s *session) openPlugins(options pluginOptions) (*ordering, error) {
 }
 
 // runPlugins runs the shell tasks of plugins.
-func (s *session) runPlugins(ctx context.Context, options runOptions) (int, error) {
+func runPlugins(ctx context.Context, s *session, options runOptions) (int, error) {
 	if err := options.checkFlags(); err != nil {
 		return 0, err
 	}
 	switch t := options.tree; {
 	case len(options.command) > 0:
-		return 0, fail("Too many arguments", "Tasks of plugins say themselves what is run: leave out the command %q.", commandLine(options.command))
+		return 0, failure.Error("Too many arguments", "Tasks of plugins say themselves what is run: leave out the command %q.", commandLine(options.command))
 	case options.reverse:
-		return 0, fail("Options contradict", "Tasks of plugins have no reverse order. Leave out -reverse.")
+		return 0, failure.Error("Options contradict", "Tasks of plugins have no reverse order. Leave out -reverse.")
 	case t.changed || t.base != "" || len(t.tags) > 0 || len(t.noTags) > 0 || t.query != "":
-		return 0, fail("Options contradict", "The options -changed, -base, -tags, -no-tags and -query are about stacks. Tasks of plugins are selected by -role.")
+		return 0, failure.Error("Options contradict", "The options -changed, -base, -tags, -no-tags and -query are about stacks. Tasks of plugins are selected by -role.")
 	}
 	tasks, selected, diags, err := loadPlugins(options.tree.plugins)
 	if err != nil {
@@ -105,7 +106,7 @@ func (s *session) runPlugins(ctx context.Context, options runOptions) (int, erro
 		}
 		return order.Result{State: order.Passed, Err: fmt.Errorf("cairn runs tasks of type shell only; carry out this %s task in another way", tasks[n].Type)}
 	}
-	return s.runNodes(ctx, o, options, order.RunOptions{Parallel: options.parallel, Decide: decide}, func(n int) nodeWork {
+	return runNodes(ctx, s, o, options, order.RunOptions{Parallel: options.parallel, Decide: decide}, func(n int) nodeWork {
 		task := tasks[n]
 		if task.Type != plugintasks.Shell {
 			return nodeWork{shown: []string{string(task.Type) + ",", "not", "run", "by", "cairn"}}

@@ -17,6 +17,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"golang.org/x/term"
 
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -39,7 +41,7 @@ func (s *session) askValue(ctx context.Context, declared *stackconfig.InputVaria
 	for attempt := 1; ; attempt++ {
 		text, err := s.ask(ctx, "\n  Enter a value: ", variables.IsSecret(declared))
 		if err != nil {
-			return cty.NilVal, hcl.Diagnostics{problem("Value needed for variable", "Variable var.%s has no value: %s.", declared.Name, err)}
+			return cty.NilVal, hcl.Diagnostics{failure.New("Value needed for variable", "Variable var.%s has no value: %s.", declared.Name, err)}
 		}
 		s.note("\n")
 		value, diags := variables.Parse(declared, text, "value entered for var."+declared.Name, s.files)
@@ -47,7 +49,7 @@ func (s *session) askValue(ctx context.Context, declared *stackconfig.InputVaria
 			return value, diags
 		}
 		if err := s.report(diags); err != nil {
-			return cty.NilVal, asDiagnostics(err)
+			return cty.NilVal, operation.Diagnostics(err)
 		}
 	}
 }

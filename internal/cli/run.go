@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/nearest"
 )
@@ -56,16 +57,16 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			o.command = args
 			if o.tree.plugins.dir != "" {
-				return s.runPlugins(ctx, o)
+				return runPlugins(ctx, s, o)
 			}
 			if err := o.check(); err != nil {
 				return 0, err
 			}
-			src, err := s.openStacks(ctx, o.tree)
+			src, err := openStacks(ctx, s, o.tree)
 			if err != nil {
 				return 0, err
 			}
-			return s.runIn(ctx, src, o)
+			return runStacks(ctx, s, src, o)
 		},
 		Commands: []*command{runPlanCommand(), runApplyCommand(), runDestroyCommand(), runStatesCommand()},
 	}
@@ -79,7 +80,7 @@ func (o *runOptions) check() error {
 		return err
 	}
 	if len(o.command) == 0 {
-		return fail("Argument missing", "The command needs: cairn run -- COMMAND [ARGUMENT...]. Run \"cairn run -h\" for an example.")
+		return failure.Error("Argument missing", "The command needs: cairn run -- COMMAND [ARGUMENT...]. Run \"cairn run -h\" for an example.")
 	}
 	o.program = o.command[0]
 	if strings.ContainsRune(o.program, filepath.Separator) {
@@ -87,7 +88,7 @@ func (o *runOptions) check() error {
 	}
 	program, err := exec.LookPath(o.program)
 	if err != nil {
-		return fail("Command not found", "There is no program %q on PATH.%s Nothing was run.",
+		return failure.Error("Command not found", "There is no program %q on PATH.%s Nothing was run.",
 			o.program, nearest.DidYouMeanBelow("cairn run ", o.program, []string{"plan", "apply", "destroy", "states"}))
 	}
 	o.program = program
@@ -97,7 +98,7 @@ func (o *runOptions) check() error {
 func (o *runOptions) checkFlags() error {
 	o.parallel = max(int(o.parallelOption), 1)
 	if o.keepGoing && o.fast {
-		return fail("Options contradict", "Give only one of -continue-on-error and -fail-fast.")
+		return failure.Error("Options contradict", "Give only one of -continue-on-error and -fail-fast.")
 	}
 	return nil
 }
@@ -116,7 +117,7 @@ func refuseDirty(ctx context.Context, repository *gitdiff.Repository) error {
 	if len(dirty) > most {
 		names = append(names, "…")
 	}
-	return fail("Uncommitted files", "There are files that are not committed: %s. Nothing was run. "+
+	return failure.Error("Uncommitted files", "There are files that are not committed: %s. Nothing was run. "+
 		"Commit them, let git ignore them, or give -allow-dirty to run on them as they are.", strings.Join(names, ", "))
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -33,8 +34,8 @@ type nodesRun struct {
 	times     []show.Times // by node
 }
 
-// runIn runs a command in the selected units, and the tasks among them.
-func (s *session) runIn(ctx context.Context, src *fleet.Source, options runOptions) (int, error) {
+// runStacks runs a command in the selected units, and the tasks among them.
+func runStacks(ctx context.Context, s *session, src *fleet.Source, options runOptions) (int, error) {
 	if src.Work != nil {
 		if err := checkStates(src.Work); err != nil {
 			return 0, err
@@ -61,7 +62,7 @@ func (s *session) runIn(ctx context.Context, src *fleet.Source, options runOptio
 	case of.Decide != nil:
 		graphOptions.Decide = of.Decide(changed)
 	}
-	return s.runNodes(ctx, o, options, graphOptions, func(n int) nodeWork {
+	return runNodes(ctx, s, o, options, graphOptions, func(n int) nodeWork {
 		unit := of.Steps[n].Unit
 		done[n] = true // read only by what waits for it, and then only if it has succeeded
 		return unitWork(unit, options, unit.Task != nil && of.Reacts(n, changed))
@@ -82,7 +83,7 @@ func unitWork(unit *fleet.Unit, options runOptions, reacts bool) nodeWork {
 }
 
 // runNodes runs nodes in their order and sums up.
-func (s *session) runNodes(ctx context.Context, o *ordering, options runOptions, graphOptions order.RunOptions, work func(node int) nodeWork) (int, error) {
+func runNodes(ctx context.Context, s *session, o *ordering, options runOptions, graphOptions order.RunOptions, work func(node int) nodeWork) (int, error) {
 	if err := s.report(o.diags); err != nil {
 		return 0, err
 	}
@@ -95,22 +96,22 @@ func (s *session) runNodes(ctx context.Context, o *ordering, options runOptions,
 	if len(sequence) == 0 {
 		s.note("There is nothing to run: nothing %s.\n", options.tree.chosen())
 		if options.dryRun {
-			return exitOK, nil
+			return cmdline.ExitOK, nil
 		}
-		return exitOK, s.writeRunReport(options.report, show.Summary{Command: options.command})
+		return cmdline.ExitOK, writeRunReport(s, options.report, show.Summary{Command: options.command})
 	}
 	if options.dryRun {
 		for _, n := range sequence {
 			s.line("%s: %s", o.name(n), commandLine(work(n).shown))
 		}
-		return exitOK, nil
+		return cmdline.ExitOK, nil
 	}
 	if o.repository != nil && !options.allowDirty {
 		if err := refuseDirty(ctx, o.repository); err != nil {
 			return 0, err
 		}
 	}
-	if err := s.checkReport(options.report); err != nil {
+	if err := checkReport(s, options.report); err != nil {
 		return 0, err
 	}
 	graphOptions.Selected, graphOptions.Rule = o.selected, o.rule
@@ -122,12 +123,12 @@ func (s *session) runNodes(ctx context.Context, o *ordering, options runOptions,
 	r.display.during(func() { results = o.graph.Run(ctx, graphOptions, r.node) })
 	stop()
 	summary := show.Summary{View: o.view(false), Command: options.command, Results: results, Times: r.times, Sequence: sequence}
-	err := s.writeRunReport(options.report, summary) // first, as there may be nobody any more who reads the other
+	err := writeRunReport(s, options.report, summary) // first, as there may be nobody any more who reads the other
 	s.note("%s", summary.Text())
 	if summary.OK() {
-		return exitOK, err
+		return cmdline.ExitOK, err
 	}
-	return exitError, err
+	return cmdline.ExitError, err
 }
 
 // node does the work of one node, once more after each failure as often as it may.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
@@ -23,7 +24,7 @@ type runReport interface {
 var _ runReport = show.Summary{}
 
 // checkReport finds out, before anything is run, whether the file can be written.
-func (s *session) checkReport(file cmdline.File) error {
+func checkReport(s *session, file cmdline.File) error {
 	if file == "" {
 		return nil
 	}
@@ -40,13 +41,13 @@ func (s *session) checkReport(file cmdline.File) error {
 		err = os.Remove(string(file))
 	}
 	if err != nil {
-		return fail("Report cannot be written", "The results could not be written to %s: %s. Nothing was run.", file, userfile.Reason(err))
+		return failure.Error("Report cannot be written", "The results could not be written to %s: %s. Nothing was run.", file, userfile.Reason(err))
 	}
 	return nil
 }
 
 // writeRunReport writes results in the format that the name of the file asks for, if there is to be one.
-func (s *session) writeRunReport(file cmdline.File, report runReport) error {
+func writeRunReport(s *session, file cmdline.File, report runReport) error {
 	if file == "" {
 		return nil
 	}
@@ -63,7 +64,7 @@ func (s *session) writeRunReport(file cmdline.File, report runReport) error {
 		err = os.WriteFile(string(file), content, mode)
 	}
 	if err != nil {
-		return fail("Report cannot be written", "The results cannot be written to %s: %s.", file, reason(err))
+		return failure.Error("Report cannot be written", "The results cannot be written to %s: %s.", file, failure.Reason(err))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
@@ -66,7 +67,7 @@ Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs
 			if args, err = testArgument(args, &test); err != nil {
 				return 0, err
 			}
-			src, err := s.openStates(args, o)
+			src, err := openStates(s, args, o)
 			if err != nil {
 				return 0, err
 			}
@@ -87,7 +88,7 @@ func checkFunctionsDir(dir string) error {
 		err = errors.New("it is no directory")
 	}
 	if err != nil {
-		return fail("Functions cannot be used", "The directory given with -functions cannot be used: %s.", reason(err))
+		return failure.Error("Functions cannot be used", "The directory given with -functions cannot be used: %s.", failure.Reason(err))
 	}
 	return nil
 }
@@ -125,7 +126,7 @@ func resultsShown(output string) (func(compile.Status) bool, error) {
 	case "changes":
 		return func(status compile.Status) bool { return !status.Success() || status == compile.Changed }, nil
 	}
-	return nil, fail("Wrong option", "For the option -output there is no value %q. Use full, terse, mixed or changes.", output)
+	return nil, failure.Error("Wrong option", "For the option -output there is no value %q. Use full, terse, mixed or changes.", output)
 }
 
 // testArgument takes "test=True" out of the arguments, which stands for the option -test.
@@ -141,11 +142,11 @@ func testArgument(args []string, test *bool) ([]string, error) {
 		case strings.EqualFold(value, "false"):
 			*test = false
 		default:
-			return nil, fail("Wrong argument", "The argument %q must be test=True or test=False.", arg)
+			return nil, failure.Error("Wrong argument", "The argument %q must be test=True or test=False.", arg)
 		}
 	}
 	if len(others) == 0 {
-		return nil, fail("Argument missing", "The command needs: cairn run states ROOT [SLS...].")
+		return nil, failure.Error("Argument missing", "The command needs: cairn run states ROOT [SLS...].")
 	}
 	return others, nil
 }
@@ -163,13 +164,13 @@ type statesRun struct {
 
 func (r *statesRun) run(ctx context.Context, o statesOptions, options compile.RunOptions) (int, error) {
 	s := r.session
-	if err := s.compileStates(r.source, o); err != nil {
+	if err := compileStates(s, r.source, o); err != nil {
 		return 0, err
 	}
 	if diags := r.host.Check(r.source.low.Calls); len(diags) > 0 {
 		return 0, diags
 	}
-	if err := s.checkReport(r.report); err != nil {
+	if err := checkReport(s, r.report); err != nil {
 		return 0, err
 	}
 	if !s.options.json { // the document has them
@@ -177,7 +178,7 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options compile.Ru
 			return 0, err
 		}
 	}
-	starting, making, unread, stop := s.interruptibleCalls(ctx)
+	starting, making, unread, stop := interruptibleCalls(ctx, s)
 	r.unread = unread
 	call := func(req compile.Request) compile.Outcome { return r.host.Call(making, req) }
 	options.Functions = hostCalls{r.host, call}
@@ -189,13 +190,13 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options compile.Ru
 		r.during(&options, work)
 	}
 	stop()
-	status := exitOK
+	status := cmdline.ExitOK
 	for _, result := range results {
 		if !result.Status.Success() {
-			status = exitError
+			status = cmdline.ExitError
 		}
 	}
-	if err := s.writeRunReport(r.report, statesReport{r, results}); err != nil {
+	if err := writeRunReport(s, r.report, statesReport{r, results}); err != nil {
 		return 0, err
 	}
 	if s.options.json {
@@ -246,7 +247,7 @@ func (c hostCalls) Call(_ context.Context, req compile.Request) compile.Outcome 
 
 // interruptibleCalls returns a context for starting calls, which ends with the first interrupt, and one for making them, which
 // ends with the second. That nobody reads the results, which unread says, counts as a first one. The caller must call stop.
-func (s *session) interruptibleCalls(ctx context.Context) (starting, making context.Context, unread, stop func()) {
+func interruptibleCalls(ctx context.Context, s *session) (starting, making context.Context, unread, stop func()) {
 	making, end := context.WithCancelCause(ctx)
 	starting, begin := context.WithCancelCause(making)
 	unwatch := s.watchInterrupts(interruptActions{

@@ -15,6 +15,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
@@ -79,8 +80,8 @@ func TestRunTable(t *testing.T) {
 	letGo(t, root, "a")
 	term.waitFor("✓ a\n", "  c     0s  Not a whole line\n", " 3/4 · 1 running · 1 skipped · 1 failed")
 	letGo(t, root, "c")
-	if code := term.end(); code != exitError {
-		t.Errorf("exit code %d, want %d", code, exitError)
+	if code := term.end(); code != cmdline.ExitError {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitError)
 	}
 	output := func(name string) string {
 		return strings.ReplaceAll(`
@@ -104,8 +105,8 @@ func TestRunTableInterrupted(t *testing.T) {
 	term := startOnTerminal(t, pty.Winsize{Rows: 40, Cols: 150}, nil, "-chdir="+root, "run", "-parallel=2", "--", "sh", "-c", "echo begun; read x < go")
 	term.waitFor("  a     0s  begun\n", "  b     0s  begun\n")
 	term.typeText("\x03")
-	if code := term.end(); code != exitError {
-		t.Errorf("exit code %d, want %d", code, exitError)
+	if code := term.end(); code != cmdline.ExitError {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitError)
 	}
 	text := term.text()
 	for _, want := range []string{
@@ -132,8 +133,8 @@ func TestRunAsksOnTerminal(t *testing.T) {
 	term.typeText("Ada\n")
 	term.waitFor("Hello Ada\n", "2 of 2\nName?")
 	term.typeText("Grace\n")
-	if code := term.end(); code != exitOK {
-		t.Errorf("exit code %d, want %d", code, exitOK)
+	if code := term.end(); code != cmdline.ExitOK {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 	}
 	term.check(`
 a  1 of 2
@@ -162,8 +163,8 @@ func TestRunPlainOnTerminal(t *testing.T) {
 				args = append([]string{"-no-color"}, args...)
 			}
 			term := startOnTerminal(t, pty.Winsize{Rows: 40, Cols: 80}, environ, args...)
-			if code := term.end(); code != exitOK {
-				t.Errorf("exit code %d, want %d", code, exitOK)
+			if code := term.end(); code != cmdline.ExitOK {
+				t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 			}
 			if strings.Contains(term.written(), "\x1b") {
 				t.Errorf("there are escape sequences in %q", term.written())
@@ -222,8 +223,8 @@ task "tell" {
 	term.typeText("yes\n")
 	term.waitFor("✓ prod: applied (1 added, 0 changed, 0 destroyed)\n", "  tell     0s  told\nApplying ", " 2/3 · 1 running · 0s")
 	letGo(t, root, ".")
-	if code := term.end(); code != exitOK {
-		t.Errorf("exit code %d, want %d", code, exitOK)
+	if code := term.end(); code != cmdline.ExitOK {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 	}
 	if text, want := term.text(), "accepted: yes\n"; !strings.Contains(text, want) || strings.Contains(text, "running") {
 		t.Errorf("afterwards the screen shows\n%s", text)
@@ -254,8 +255,8 @@ after:
 	term := startOnTerminal(t, pty.Winsize{Rows: 40, Cols: 80}, nil, "run", "states", "-output=terse", root, "web")
 	term.waitFor("  slow (cmd.run)     0s\nRunning ", " 0/2 · 1 running · 1 waiting · 0s")
 	letGo(t, root, ".")
-	if code := term.end(); code != exitError {
-		t.Errorf("exit code %d, want %d", code, exitError)
+	if code := term.end(); code != cmdline.ExitError {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitError)
 	}
 	if text := term.text(); !strings.HasPrefix(text, "changed       slow (cmd.run)") || !strings.HasSuffix(text, "\n\n1 changed, 1 failed.") {
 		t.Errorf("afterwards the screen shows\n%s", text)
@@ -282,15 +283,15 @@ func TestRunTableStopped(t *testing.T) {
 	term.waitFor("  a     0s  begun\n", "  b     0s  begun\n")
 	letGo(t, root, "a")
 	letGo(t, root, "b")
-	if code := term.end(); code != exitOK {
-		t.Errorf("exit code %d, want %d", code, exitOK)
+	if code := term.end(); code != cmdline.ExitOK {
+		t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 	}
 }
 
 // A panic in the work on a node, which runs in a goroutine of its own, leaves the terminal as it was.
 func TestPanicOnTerminal(t *testing.T) {
 	term := startProgramOnTerminal(t, pty.Winsize{Rows: 200, Cols: 100}, nil, "panics-in-run")
-	if code := term.end(); code == exitOK {
+	if code := term.end(); code == cmdline.ExitOK {
 		t.Error("the program has ended well")
 	}
 	if text := term.text(); !strings.Contains(text, "panicked (work failed)") || strings.Contains(text, "Running") {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 )
 
 // runIn runs cairn in a tree of stacks, one a line: the directory, and what its stack block says.
@@ -38,7 +40,7 @@ func TestOrderA16(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, stdout, stderr := runIn(t, stacks, args...)
-			if want := "b | -reverse --tags=x -- a  b\na | -reverse --tags=x -- a  b\n"; status != exitOK || stdout != want {
+			if want := "b | -reverse --tags=x -- a  b\na | -reverse --tags=x -- a  b\n"; status != cmdline.ExitOK || stdout != want {
 				t.Errorf("exit code %d, output %q, want %q\n%s", status, stdout, want, stderr)
 			}
 		})
@@ -53,7 +55,7 @@ func TestOrderA17(t *testing.T) {
 		{`a after = ["../b"]`, `b after = ["../c"]`, `c after = ["../d"]`, `d after = ["../a"]`, `free tags = ["t"]`},
 	} {
 		status, stdout, stderr := runIn(t, stacks, "run", "-tags=t", "echo", "ran")
-		if status != exitError || stdout != "" || !strings.Contains(stderr, "/a → ") {
+		if status != cmdline.ExitError || stdout != "" || !strings.Contains(stderr, "/a → ") {
 			t.Errorf("%v: exit code %d, output %q, errors:\n%s\nwant the cycle and nothing run", stacks, status, stdout, stderr)
 		}
 	}

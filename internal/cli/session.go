@@ -10,20 +10,29 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"golang.org/x/term"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/userfile"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/live"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
+
+// Streams are what a command reads from and writes to.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
 
 // session is one run of a command: what it was given, and what it has opened so far.
 type session struct {
@@ -155,7 +164,7 @@ func (s *session) report(diags hcl.Diagnostics) error {
 
 // fail shows an error.
 func (s *session) fail(err error) {
-	if reportErr := s.report(asDiagnostics(err)); reportErr != nil {
+	if reportErr := s.report(operation.Diagnostics(err)); reportErr != nil {
 		fmt.Fprintln(s.streams.Err, err)
 	}
 }
@@ -166,9 +175,9 @@ func (s *session) finish(diags hcl.Diagnostics) (int, error) {
 		return 0, err
 	}
 	if diags.HasErrors() {
-		return exitError, nil
+		return cmdline.ExitError, nil
 	}
-	return exitOK, nil
+	return cmdline.ExitOK, nil
 }
 
 // reportText shows diagnostics to a person.
@@ -177,6 +186,20 @@ func (s *session) reportText(diags hcl.Diagnostics) error {
 		return nil
 	}
 	return views.WriteDiagnostics(s.streams.Err, diags, s.sources(), s.viewOptions(s.streams.Err))
+}
+
+// reportDocuments shows diagnostics as a JSON document, if -json was given (rule L1).
+func (s *session) reportDocuments() {
+	if !s.options.json {
+		return
+	}
+	s.reporter = func(diags hcl.Diagnostics) error {
+		if len(diags) == 0 {
+			return nil
+		}
+		document := failureDocument{jsonview.FormatVersion, diagnostic.All(diags, s.sources())}
+		return jsonview.WriteDocument(s.streams.Out, document, true)
+	}
 }
 
 // sources finds the text that diagnostics are about.
@@ -222,7 +245,11 @@ func currentDir() string {
 	return dir
 }
 
-// asDiagnostics makes diagnostics of any error.
-func asDiagnostics(err error) hcl.Diagnostics {
-	return operation.Diagnostics(err)
+// version is what this program is, as its build says.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
 }

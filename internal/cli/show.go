@@ -6,8 +6,7 @@ package cli
 import (
 	"context"
 
-	"github.com/hashicorp/hcl/v2"
-
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/views"
@@ -32,21 +31,21 @@ func showCommand() *command {
 		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			s.reportDocuments()
 			if len(args) == 1 {
-				return exitOK, s.showPlan(ctx, args[0], concise)
+				return cmdline.ExitOK, showPlan(ctx, s, args[0], concise)
 			}
 			stored, err := s.stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}
 			if s.options.json {
-				return exitOK, s.writeStateDocument(stored)
+				return cmdline.ExitOK, writeStateDocument(s, stored)
 			}
-			return exitOK, views.WriteState(s.streams.Out, stored.State, s.viewOptions(s.streams.Out))
+			return cmdline.ExitOK, views.WriteState(s.streams.Out, stored.State, s.viewOptions(s.streams.Out))
 		},
 	}
 }
 
-func (s *session) showPlan(ctx context.Context, path string, concise bool) error {
+func showPlan(ctx context.Context, s *session, path string, concise bool) error {
 	plan, made, err := planfile.Read(path)
 	if err != nil {
 		return err
@@ -64,7 +63,7 @@ func (s *session) showPlan(ctx context.Context, path string, concise bool) error
 	return jsonview.WriteDocument(s.streams.Out, jsonview.NewPlan(plan, options), true)
 }
 
-func (s *session) writeStateDocument(stored *deployment.Stored) error {
+func writeStateDocument(s *session, stored *deployment.Stored) error {
 	document, err := jsonview.NewState(stored.State, jsonview.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})
 	if err != nil {
 		return err
@@ -76,18 +75,4 @@ func (s *session) writeStateDocument(stored *deployment.Stored) error {
 type failureDocument struct {
 	FormatVersion string                  `json:"format_version"`
 	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
-}
-
-// reportDocuments shows diagnostics as a JSON document, if -json was given (rule L1).
-func (s *session) reportDocuments() {
-	if !s.options.json {
-		return
-	}
-	s.reporter = func(diags hcl.Diagnostics) error {
-		if len(diags) == 0 {
-			return nil
-		}
-		document := failureDocument{jsonview.FormatVersion, diagnostic.All(diags, s.sources())}
-		return jsonview.WriteDocument(s.streams.Out, document, true)
-	}
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // openStacks reads what there is to list, to put in order and to run commands in, whatever the format, with what is selected of it.
-func (s *session) openStacks(ctx context.Context, o treeOptions) (*fleet.Source, error) {
+func openStacks(ctx context.Context, s *session, o treeOptions) (*fleet.Source, error) {
 	request, err := o.request()
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (o *treeOptions) request() (fleet.Request, error) {
 // place finds the root that the options mean.
 func (o *treeOptions) place() (fleet.Place, error) {
 	if o.base != "" && !o.changed {
-		return fleet.Place{}, fail("Option without another", "The option -base is about what has changed: add -changed.")
+		return fleet.Place{}, failure.Error("Option without another", "The option -base is about what has changed: add -changed.")
 	}
 	current, err := os.Getwd()
 	if err != nil {
@@ -110,7 +110,7 @@ func (o *treeOptions) place() (fleet.Place, error) {
 			return fleet.Place{}, err
 		}
 	} else if info, err := os.Stat(at.Root); err != nil || !info.IsDir() {
-		return fleet.Place{}, fail("Directory cannot be used", "The option -root names no directory: %s.", at.Root)
+		return fleet.Place{}, failure.Error("Directory cannot be used", "The option -root names no directory: %s.", at.Root)
 	}
 	abs, err := filepath.Abs(at.Root)
 	if err != nil {
@@ -174,7 +174,7 @@ func tagQueries(option string, texts []string) ([]tagquery.Terms, error) {
 // changeProblem makes a diagnostic of an error of change detection.
 func changeProblem(err error) error {
 	if p, ok := errors.AsType[*gitdiff.Problem](err); ok {
-		return fail(p.Summary, "%s", p.Detail)
+		return failure.Error(p.Summary, "%s", p.Detail)
 	}
 	return err
 }

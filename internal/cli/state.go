@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -47,15 +49,15 @@ func stateListCommand() *command {
 					return 0, err
 				}
 				if !slices.ContainsFunc(slices.Collect(maps.Keys(stored.State.Components)), within) {
-					return 0, fail("Not in the state", "The state has nothing at %s.%s", args[0], nearest.DidYouMean(args[0], stored.Places()))
+					return 0, failure.Error("Not in the state", "The state has nothing at %s.%s", args[0], nearest.DidYouMean(args[0], stored.Places()))
 				}
 			}
-			return exitOK, s.listState(stored, within)
+			return cmdline.ExitOK, listState(s, stored, within)
 		},
 	}
 }
 
-func (s *session) listState(stored *deployment.Stored, within func(stackaddrs.AbsComponentInstance) bool) error {
+func listState(s *session, stored *deployment.Stored, within func(stackaddrs.AbsComponentInstance) bool) error {
 	var b strings.Builder
 	for _, component := range stored.State.SortedComponents() {
 		if !within(component.Addr) {

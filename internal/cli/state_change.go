@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -32,7 +33,7 @@ configuration still has it.`,
 		Flags: lockFlags,
 		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			var forgotten string
-			code, err := s.changeState(ctx, "state rm", func(stored *deployment.Stored) (map[string][]byte, error) {
+			code, err := changeState(ctx, s, "state rm", func(stored *deployment.Stored) (map[string][]byte, error) {
 				target, err := stored.Find(args[0])
 				if err != nil {
 					return nil, err
@@ -130,7 +131,7 @@ func stateHistoryCommand() *command {
 				return 0, err
 			}
 			if s.options.json {
-				return exitOK, s.writeHistoryDocument(versions)
+				return cmdline.ExitOK, writeHistoryDocument(s, versions)
 			}
 			var b strings.Builder
 			table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -147,12 +148,12 @@ func stateHistoryCommand() *command {
 				return 0, err
 			}
 			s.stdout("%s", b.String())
-			return exitOK, nil
+			return cmdline.ExitOK, nil
 		},
 	}
 }
 
-func (s *session) writeHistoryDocument(versions []statestore.Version) error {
+func writeHistoryDocument(s *session, versions []statestore.Version) error {
 	document := historyDocument{FormatVersion: jsonview.FormatVersion, Serials: []historyEntry{}}
 	for _, v := range versions {
 		entry := historyEntry{v.Serial, v.Operation, v.Owner, v.Host, v.Started.UTC(), nil, v.Changed, v.Total}
@@ -185,7 +186,7 @@ more: two at a time would damage the state.`,
 				return 0, err
 			}
 			s.stdout("The lock was removed.\n")
-			return exitOK, nil
+			return cmdline.ExitOK, nil
 		},
 	}
 }

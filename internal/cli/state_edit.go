@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
@@ -24,15 +25,15 @@ type stateChange struct {
 }
 
 // changeState changes the state as a whole, under the lock.
-func (s *session) changeState(ctx context.Context, operation string, changes func(*deployment.Stored) (map[string][]byte, error)) (int, error) {
-	return s.changeStateAs(ctx, stateChange{locked: operation, changes: func(stored *deployment.Stored) (string, map[string][]byte, error) {
+func changeState(ctx context.Context, s *session, operation string, changes func(*deployment.Stored) (map[string][]byte, error)) (int, error) {
+	return changeStateAs(ctx, s, stateChange{locked: operation, changes: func(stored *deployment.Stored) (string, map[string][]byte, error) {
 		records, err := changes(stored)
 		return operation, records, err
 	}})
 }
 
 // changeStateAs is changeState for a change of which more is to be said.
-func (s *session) changeStateAs(ctx context.Context, change stateChange) (int, error) {
+func changeStateAs(ctx context.Context, s *session, change stateChange) (int, error) {
 	stored, err := s.stack().LockState(ctx, statestore.LockRequest{Operation: change.locked})
 	if err != nil {
 		return 0, err
@@ -50,8 +51,8 @@ func (s *session) changeStateAs(ctx context.Context, change stateChange) (int, e
 	}
 	if len(records) == 0 {
 		s.stdout("The state is like that already. Nothing was changed.\n")
-		return exitOK, nil
+		return cmdline.ExitOK, nil
 	}
 	s.stdout("The state was changed and is now at serial %d.\n", stored.Serial)
-	return exitOK, nil
+	return cmdline.ExitOK, nil
 }

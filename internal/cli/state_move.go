@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -52,12 +54,12 @@ configuration, or review what is planned, a moved block does the same with the n
 				if err != nil {
 					return 0, err
 				}
-				s.listMoves("Would move", lines)
+				listMoves(s, "Would move", lines)
 				s.stdout("Nothing was changed.\n")
-				return exitOK, nil
+				return cmdline.ExitOK, nil
 			}
 			var lines [][2]string
-			status, err := s.changeState(ctx, "state mv", func(stored *deployment.Stored) (map[string][]byte, error) {
+			status, err := changeState(ctx, s, "state mv", func(stored *deployment.Stored) (map[string][]byte, error) {
 				var after *stackstate.State
 				var err error
 				if after, lines, err = move.apply(stored.State); err != nil {
@@ -66,14 +68,14 @@ configuration, or review what is planned, a moved block does the same with the n
 				return stackstate.Diff(stored.State, after)
 			})
 			if err == nil {
-				s.listMoves("Moved", lines)
+				listMoves(s, "Moved", lines)
 			}
 			return status, err
 		},
 	}
 }
 
-func (s *session) listMoves(verb string, lines [][2]string) {
+func listMoves(s *session, verb string, lines [][2]string) {
 	for _, line := range lines {
 		s.line(verb+" %s to %s.", line[0], line[1])
 	}
@@ -91,7 +93,7 @@ func parseStateMove(from, to string) (stateMove, error) {
 	if fromErr == nil && toErr == nil {
 		move := stackaddrs.Move{From: fromBlock, To: toBlock}
 		if err := move.Check(); err != nil {
-			return nil, fail("Impossible move", "%s.", upperFirst(err.Error()))
+			return nil, failure.Error("Impossible move", "%s.", failure.Capitalize(err.Error()))
 		}
 		return blockMove{move}, nil
 	}
@@ -106,9 +108,9 @@ func parseStateMove(from, to string) (stateMove, error) {
 	move := resourceMove{source.Component, target.Component, stackstate.ResourceMove{From: source.Item, To: target.Item}}
 	switch {
 	case from == to:
-		return nil, fail("Impossible move", "%s would stay where it is.", from)
+		return nil, failure.Error("Impossible move", "%s would stay where it is.", from)
 	case source.Item.Resource.Mode != target.Item.Resource.Mode || source.Item.Resource.Type != target.Item.Resource.Type:
-		return nil, fail("Impossible move", "%s and %s are resources of different types. The state of one cannot be that of the other.", from, to)
+		return nil, failure.Error("Impossible move", "%s and %s are resources of different types. The state of one cannot be that of the other.", from, to)
 	}
 	return move, nil
 }
@@ -116,7 +118,7 @@ func parseStateMove(from, to string) (stateMove, error) {
 func parseMovedResource(address string) (stackaddrs.AbsResourceInstance, error) {
 	addr, err := stackaddrs.ParseAbsResourceInstance(address)
 	if err != nil || addr.Item.Resource.Mode == stackaddrs.EphemeralResource {
-		return addr, fail("Wrong address", "Both addresses must be those of components, like component.x or stack.a.component.x[\"y\"], or both "+
+		return addr, failure.Error("Wrong address", "Both addresses must be those of components, like component.x or stack.a.component.x[\"y\"], or both "+
 			"those of embedded stacks, like stack.a[\"y\"], or both those of resources, like component.x.aws_instance.y[0]; %q does not fit.", address)
 	}
 	return addr, nil
@@ -144,7 +146,7 @@ func (m blockMove) apply(state *stackstate.State) (*stackstate.State, [][2]strin
 }
 
 func occupiedError(from, to string) error {
-	return fail("Address is taken", "%[1]s cannot become %[2]s, since the state has something at both addresses. "+
+	return failure.Error("Address is taken", "%[1]s cannot become %[2]s, since the state has something at both addresses. "+
 		"Move away what is at %[2]s first, or forget it with: cairn state rm '%[2]s'", from, to)
 }
 
@@ -157,7 +159,7 @@ func (m blockMove) nothing(state *stackstate.State) error {
 			known[stack.String()] = true
 		}
 	}
-	return fail("Not in the state", "The state has nothing at %s.%s \"cairn state list\" shows what it has.",
+	return failure.Error("Not in the state", "The state has nothing at %s.%s \"cairn state list\" shows what it has.",
 		m.From, nearest.DidYouMean(m.From.String(), slices.Collect(maps.Keys(known))))
 }
 
@@ -185,7 +187,7 @@ func (m resourceMove) apply(state *stackstate.State) (*stackstate.State, [][2]st
 	case errors.As(err, &occupied):
 		return nil, nil, occupiedError(m.address(m.from, occupied.From), m.address(m.to, occupied.To))
 	case err != nil:
-		return nil, nil, fail("Resource cannot be moved", "The state of a component cannot be changed: %s.", err)
+		return nil, nil, failure.Error("Resource cannot be moved", "The state of a component cannot be changed: %s.", err)
 	}
 	lines := make([][2]string, len(renames))
 	for i, rename := range renames {
@@ -210,6 +212,6 @@ func (m resourceMove) nothing(component *stackstate.Component) error {
 	for _, object := range objects {
 		known = append(known, object.Addr.String())
 	}
-	return fail("Not in the state", "The state of %s has no %s.%s \"cairn state list\" shows what it has.",
+	return failure.Error("Not in the state", "The state of %s has no %s.%s \"cairn state list\" shows what it has.",
 		m.from, m.move.From, nearest.DidYouMeanBelow(m.from.String()+".", m.move.From.String(), known))
 }

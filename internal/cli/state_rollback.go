@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -36,15 +37,15 @@ are any, the command asks before it changes the state. Plan afterwards to see ho
 		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			serial, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || serial < 0 {
-				return 0, fail("Wrong serial", "The serial must be a number that \"cairn state history\" shows, and not %q.", args[0])
+				return 0, failure.Error("Wrong serial", "The serial must be a number that \"cairn state history\" shows, and not %q.", args[0])
 			}
-			return s.rollBack(ctx, serial, autoApprove)
+			return rollBack(ctx, s, serial, autoApprove)
 		},
 	}
 }
 
 // rollBack makes the state what it was at a serial. What that loses is in the history, as part of the operation.
-func (s *session) rollBack(ctx context.Context, serial int64, autoApprove bool) (int, error) {
+func rollBack(ctx context.Context, s *session, serial int64, autoApprove bool) (int, error) {
 	operation := fmt.Sprintf("state rollback to %d", serial)
 	rollBack := func(stored *deployment.Stored) (string, map[string][]byte, error) {
 		state, records, err := stored.ReadSerial(ctx, serial)
@@ -58,7 +59,7 @@ func (s *session) rollBack(ctx context.Context, serial int64, autoApprove bool) 
 		if len(loses)+len(regains) > 0 {
 			s.stdout("%s", rollbackText(loses, regains))
 			if !autoApprove {
-				if err := s.approveRollback(ctx); err != nil {
+				if err := approveRollback(ctx, s); err != nil {
 					return "", nil, err
 				}
 			}
@@ -68,7 +69,7 @@ func (s *session) rollBack(ctx context.Context, serial int64, autoApprove bool) 
 		}
 		return operation, statestore.Changes(stored.Records, records), nil
 	}
-	return s.changeStateAs(ctx, stateChange{locked: "state rollback", changes: rollBack})
+	return changeStateAs(ctx, s, stateChange{locked: "state rollback", changes: rollBack})
 }
 
 func plural(n int, noun string) string {
@@ -89,14 +90,14 @@ func rollbackText(loses, regains []string) string {
 	return b.String()
 }
 
-func (s *session) approveRollback(ctx context.Context) error {
+func approveRollback(ctx context.Context, s *session) error {
 	s.stdout("Do you want to change the state?\n  Only \"yes\" will be accepted to confirm.\n\n")
 	answer, err := s.ask(ctx, "  Enter a value: ", false)
 	switch {
 	case err != nil:
-		return fail("Approval needed", "The change of the state was not approved: %s. Answer \"yes\", or give -auto-approve. Nothing was changed.", err)
+		return failure.Error("Approval needed", "The change of the state was not approved: %s. Answer \"yes\", or give -auto-approve. Nothing was changed.", err)
 	case strings.TrimSpace(answer) != "yes":
-		return fail("Not approved", "The change of the state was not approved. Nothing was changed.")
+		return failure.Error("Not approved", "The change of the state was not approved. Nothing was changed.")
 	}
 	s.stdout("\n")
 	return nil
@@ -144,7 +145,7 @@ func managedObjects(state *stackstate.State) (objectList, error) {
 	for _, component := range state.SortedComponents() {
 		objects, err := tfstate.ParseObjects(component.Module)
 		if err != nil {
-			return list, fail("State cannot be read", "The state of %s cannot be understood: %s.", component.Addr, err)
+			return list, failure.Error("State cannot be read", "The state of %s cannot be understood: %s.", component.Addr, err)
 		}
 		for _, object := range objects {
 			if object.Addr.Resource.Mode != stackaddrs.ManagedResource {

@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -35,11 +36,11 @@ func stateShowCommand() *command {
 				return 0, err
 			}
 			if s.options.json {
-				return exitOK, s.writeTargetDocument(stored, target)
+				return cmdline.ExitOK, writeTargetDocument(s, stored, target)
 			}
 			out := s.streams.Out
 			if target.Resource == "" {
-				return exitOK, views.WriteComponentState(out, target.Component, s.viewOptions(out))
+				return cmdline.ExitOK, views.WriteComponentState(out, target.Component, s.viewOptions(out))
 			}
 			objects, err := target.Objects()
 			if err != nil {
@@ -50,7 +51,7 @@ func stateShowCommand() *command {
 					return 0, err
 				}
 			}
-			return exitOK, nil
+			return cmdline.ExitOK, nil
 		},
 	}
 }
@@ -62,7 +63,7 @@ type targetDocument struct {
 	Resources     []jsonview.StateResource `json:"resources,omitempty"`
 }
 
-func (s *session) writeTargetDocument(stored *deployment.Stored, target deployment.Target) error {
+func writeTargetDocument(s *session, stored *deployment.Stored, target deployment.Target) error {
 	only := stackstate.New()
 	only.Components[target.Component.Addr] = target.Component
 	state, err := jsonview.NewState(only, jsonview.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})

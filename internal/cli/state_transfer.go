@@ -13,6 +13,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -37,7 +38,7 @@ The document holds sensitive values. "cairn state push" reads it; to look into a
 			if err != nil {
 				return 0, err
 			}
-			return exitOK, jsonview.WriteDocument(s.streams.Out, stored.Document(), true)
+			return cmdline.ExitOK, jsonview.WriteDocument(s.streams.Out, stored.Document(), true)
 		},
 	}
 }
@@ -58,7 +59,7 @@ history. FILE may be - for standard input.`,
 			lockFlags(f)
 		},
 		Run: func(ctx context.Context, s *session, args []string) (int, error) {
-			document, err := s.readStateDocument(args[0])
+			document, err := readStateDocument(s, args[0])
 			if err != nil {
 				return 0, err
 			}
@@ -76,7 +77,7 @@ history. FILE may be - for standard input.`,
 				}
 				return "state push", statestore.Changes(stored.Records, document.Records), nil
 			}
-			return s.changeStateAs(ctx, stateChange{locked: "state push", completes: document.Secret, changes: push})
+			return changeStateAs(ctx, s, stateChange{locked: "state push", completes: document.Secret, changes: push})
 		},
 	}
 }
@@ -86,17 +87,17 @@ func checkPush(document *deployment.Document, stored *deployment.Stored) error {
 	case stored.Lineage == "":
 		return nil
 	case document.Lineage != stored.Lineage:
-		return fail("Other lineage", "The file has lineage %s and the state has %s: they are the states of different things. "+
+		return failure.Error("Other lineage", "The file has lineage %s and the state has %s: they are the states of different things. "+
 			"If the file is to replace the state nevertheless, use -force.", document.Lineage, stored.Lineage)
 	case document.Serial < stored.Serial:
-		return fail("Older state", "The file has serial %d and the state is at serial %d: something was changed since. "+
+		return failure.Error("Older state", "The file has serial %d and the state is at serial %d: something was changed since. "+
 			"If the file is to replace the state nevertheless, use -force.", document.Serial, stored.Serial)
 	}
 	return nil
 }
 
-func (s *session) readStateDocument(path string) (*deployment.Document, error) {
-	src, err := s.readInput(path)
+func readStateDocument(s *session, path string) (*deployment.Document, error) {
+	src, err := readInput(s, path)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (s *session) readStateDocument(path string) (*deployment.Document, error) {
 }
 
 // readInput reads a file, or standard input for "-".
-func (s *session) readInput(path string) ([]byte, error) {
+func readInput(s *session, path string) ([]byte, error) {
 	var src []byte
 	var err error
 	if path == "-" {
@@ -114,9 +115,9 @@ func (s *session) readInput(path string) ([]byte, error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fail("File not found", "There is no file %s.", path)
+		return nil, failure.Error("File not found", "There is no file %s.", path)
 	case err != nil:
-		return nil, fail("File cannot be read", "%s.", upperFirst(reason(err)))
+		return nil, failure.Error("File cannot be read", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
 	return src, nil
 }
@@ -146,20 +147,20 @@ func stateExportCommand() *command {
 			case err != nil:
 				return 0, err
 			case target.Resource != "":
-				return 0, fail("Wrong address", "Only whole components are exported. Give the address of a component instance.")
+				return 0, failure.Error("Wrong address", "Only whole components are exported. Give the address of a component instance.")
 			case len(target.Component.Module) == 0:
-				return 0, fail("Nothing to export", "%s has no state of its own.", target.Component.Addr)
+				return 0, failure.Error("Nothing to export", "%s has no state of its own.", target.Component.Addr)
 			}
 			document, err := stackstate.ExportModule(target.Component)
 			if err != nil {
-				return 0, fail("State cannot be exported", "The state of %s cannot be written as a plain Terraform state: %s.", target.Component.Addr, err)
+				return 0, failure.Error("State cannot be exported", "The state of %s cannot be written as a plain Terraform state: %s.", target.Component.Addr, err)
 			}
 			var indented bytes.Buffer
 			if err := json.Indent(&indented, document, "", "  "); err != nil {
 				return 0, err
 			}
 			s.stdout("%s\n", indented.String())
-			return exitOK, nil
+			return cmdline.ExitOK, nil
 		},
 	}
 }
@@ -179,23 +180,23 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 		Run: func(ctx context.Context, s *session, args []string) (int, error) {
 			addr, resource, err := deployment.ParseAddress(args[0])
 			if err == nil && resource != "" {
-				err = fail("Wrong address", "A state is imported into a whole component. Give the address of a component instance.")
+				err = failure.Error("Wrong address", "A state is imported into a whole component. Give the address of a component instance.")
 			}
 			if err != nil {
 				return 0, err
 			}
-			if err := s.checkDeclared(addr); err != nil {
+			if err := checkDeclared(s, addr); err != nil {
 				return 0, err
 			}
-			document, err := s.readTerraformState(args[1])
+			document, err := readTerraformState(s, args[1])
 			if err != nil {
 				return 0, err
 			}
 			imported, err := stackstate.ImportModule(addr, document)
 			if err != nil {
-				return 0, fail("Not a Terraform state", "%s cannot be read: %s.", describeInput(args[1]), err)
+				return 0, failure.Error("Not a Terraform state", "%s cannot be read: %s.", describeInput(args[1]), err)
 			}
-			return s.changeState(ctx, "state import", func(stored *deployment.Stored) (map[string][]byte, error) {
+			return changeState(ctx, s, "state import", func(stored *deployment.Stored) (map[string][]byte, error) {
 				before := stored.State.Components[addr]
 				after := imported
 				if before != nil {
@@ -211,7 +212,7 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 
 // checkDeclared fails if no block of the configuration declares a component instance, or removes it, so that its state would be left over. Whether
 // for_each has a key takes values, and is not looked at.
-func (s *session) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
+func checkDeclared(s *session, addr stackaddrs.AbsComponentInstance) error {
 	config, diags := s.stack().Config()
 	if config == nil {
 		return diags
@@ -221,12 +222,12 @@ func (s *session) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
 	case component == nil && (diags.HasErrors() || isRemoved(config, addr)):
 		return failure.AsError(diags) // with mistakes it may be declared all the same
 	case component == nil:
-		return fail("Component not declared", "The configuration has no %s, so its state would be left over, and planning would be an error.%s Declare it first.",
+		return failure.Error("Component not declared", "The configuration has no %s, so its state would be left over, and planning would be an error.%s Declare it first.",
 			addr, nearest.DidYouMean(stackaddrs.ConfigComponentOf(addr).String(), names))
 	case component.ForEach == nil && addr.Item.Key != stackaddrs.NoKey:
-		return fail("Component not declared", "%s has no for_each, and so no instance %s. Leave out the key.", stackaddrs.ConfigComponentOf(addr), addr.Item.Key)
+		return failure.Error("Component not declared", "%s has no for_each, and so no instance %s. Leave out the key.", stackaddrs.ConfigComponentOf(addr), addr.Item.Key)
 	case component.ForEach != nil && addr.Item.Key == stackaddrs.NoKey:
-		return fail("Component not declared", "%s has for_each: give the key of one instance, like '%s[\"key\"]'.", stackaddrs.ConfigComponentOf(addr), addr)
+		return failure.Error("Component not declared", "%s has for_each: give the key of one instance, like '%s[\"key\"]'.", stackaddrs.ConfigComponentOf(addr), addr)
 	}
 	return nil
 }
@@ -265,26 +266,26 @@ func isRemoved(config *stackconfig.Config, addr stackaddrs.AbsComponentInstance)
 }
 
 // readTerraformState reads the state of a Terraform configuration.
-func (s *session) readTerraformState(path string) (*tfstate.Document, error) {
-	src, err := s.readInput(path)
+func readTerraformState(s *session, path string) (*tfstate.Document, error) {
+	src, err := readInput(s, path)
 	if err != nil {
 		return nil, err
 	}
 	document, err := tfstate.Parse(src)
 	if other, ok := errors.AsType[*tfstate.VersionError](err); ok {
 		if version, err := strconv.Atoi(other.Version); err == nil && version != 0 {
-			return nil, fail("Unsupported Terraform state", "%s has format version %d; only version %d can be imported. "+
+			return nil, failure.Error("Unsupported Terraform state", "%s has format version %d; only version %d can be imported. "+
 				"A current Terraform rewrites it with: terraform refresh", describeInput(path), version, tfstate.Version)
 		}
 	}
 	switch {
 	case errors.Is(err, tfstate.ErrNotDocument), errors.As(err, new(*tfstate.VersionError)), err == nil && document.IsEmpty():
-		return nil, fail("Not a Terraform state", "%s is not the state of a Terraform configuration.", describeInput(path))
+		return nil, failure.Error("Not a Terraform state", "%s is not the state of a Terraform configuration.", describeInput(path))
 	case err != nil:
-		return nil, fail("Not a Terraform state", "%s cannot be read: %s.", describeInput(path), err)
+		return nil, failure.Error("Not a Terraform state", "%s cannot be read: %s.", describeInput(path), err)
 	}
 	if _, err := document.Objects(); err != nil {
-		return nil, fail("Not a Terraform state", "%s cannot be read: %s.", describeInput(path), err)
+		return nil, failure.Error("Not a Terraform state", "%s cannot be read: %s.", describeInput(path), err)
 	}
 	return document, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
@@ -28,16 +29,16 @@ func validateCommand() *command {
 			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
 			if s.options.json {
-				s.reportValidation()
+				reportValidation(s)
 				return s.finish(s.stack().Validate(ctx))
 			}
-			return s.validateInSteps(ctx)
+			return validateInSteps(ctx, s)
 		},
 	}
 }
 
 // reportValidation shows diagnostics as the document that "validate -json" writes.
-func (s *session) reportValidation() {
+func reportValidation(s *session) {
 	s.reporter = func(diags hcl.Diagnostics) error {
 		return jsonview.WriteDocument(s.streams.Out, jsonview.NewValidation(diags, s.sources()), true)
 	}
@@ -51,7 +52,7 @@ func validMessage(diags hcl.Diagnostics) string {
 }
 
 // validateInSteps reports what shows at once before it goes on with what takes time.
-func (s *session) validateInSteps(ctx context.Context) (int, error) {
+func validateInSteps(ctx context.Context, s *session) (int, error) {
 	var err error
 	diags := s.stack().ValidateInSteps(ctx, operation.ValidateSteps{
 		Found:  func(found hcl.Diagnostics) { err = errors.Join(err, s.report(found)) },
@@ -61,8 +62,8 @@ func (s *session) validateInSteps(ctx context.Context) (int, error) {
 	case err != nil:
 		return 0, err
 	case diags.HasErrors():
-		return exitError, nil
+		return cmdline.ExitError, nil
 	}
 	s.say("%s\n", validMessage(diags))
-	return exitOK, nil
+	return cmdline.ExitOK, nil
 }

@@ -9,22 +9,14 @@ import (
 	"maps"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
-
-// version is what this program is, as its build says.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
-}
 
 // versionDocument is what "version -json" writes.
 type versionDocument struct {
@@ -53,23 +45,23 @@ func versionCommand() *command {
 				Platform:      runtime.GOOS + "_" + runtime.GOARCH,
 				Providers:     map[string]string{},
 			}
-			opened, forget, engineErr := s.openForVersion(ctx)
+			opened, forget, engineErr := openForVersion(ctx, s)
 			if engineErr != nil {
-				document.EngineError = cmp.Or(asDiagnostics(engineErr)[0].Detail, engineErr.Error())
+				document.EngineError = cmp.Or(operation.Diagnostics(engineErr)[0].Detail, engineErr.Error())
 			} else {
 				defer forget()
 				info := jsonview.Engine(opened.Info())
 				document.Engine = &info
 				locks, err := opened.Locks()
 				if err != nil {
-					return 0, fail("Unreadable provider lock file", "%s.", upperFirst(reason(err)))
+					return 0, failure.Error("Unreadable provider lock file", "%s.", failure.Capitalize(failure.Reason(err)))
 				}
 				for provider, locked := range locks {
 					document.Providers[provider.String()] = locked
 				}
 			}
 			if s.options.json {
-				return exitOK, jsonview.WriteDocument(s.streams.Out, document, true)
+				return cmdline.ExitOK, jsonview.WriteDocument(s.streams.Out, document, true)
 			}
 			if err := s.report(s.stack().EngineWarnings()); err != nil {
 				return 0, err
@@ -77,20 +69,20 @@ func versionCommand() *command {
 			s.stdout("cairn %s on %s\n", document.Cairn, document.Platform)
 			if engineErr != nil {
 				s.stdout("no engine: %s\n", document.EngineError)
-				return exitOK, nil
+				return cmdline.ExitOK, nil
 			}
 			s.stdout("%s %s\n", document.Engine.Name, document.Engine.Version)
 			for _, provider := range slices.Sorted(maps.Keys(document.Providers)) {
 				s.stdout("provider %s %s\n", provider, document.Providers[provider])
 			}
-			return exitOK, nil
+			return cmdline.ExitOK, nil
 		},
 	}
 }
 
 // openForVersion opens the engine without leaving a working directory where there is none yet. The caller must call
 // forget after use.
-func (s *session) openForVersion(ctx context.Context) (_ operation.Engine, forget func(), err error) {
+func openForVersion(ctx context.Context, s *session) (_ operation.Engine, forget func(), err error) {
 	forget = func() {}
 	if !s.stack().HasWorkDir() {
 		temporary, err := os.MkdirTemp("", "cairn-version-")

@@ -5,6 +5,8 @@ package cli
 
 import (
 	"testing"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 func TestUpperFirst(t *testing.T) {
@@ -17,8 +19,8 @@ func TestUpperFirst(t *testing.T) {
 		{`dir\plan cannot be read`, `dir\plan cannot be read`},
 		{"interrupted", "Interrupted"},
 	} {
-		if got := upperFirst(test.text); got != test.want {
-			t.Errorf("upperFirst(%q): got %q, want %q", test.text, got, test.want)
+		if got := failure.Capitalize(test.text); got != test.want {
+			t.Errorf("failure.Capitalize(%q): got %q, want %q", test.text, got, test.want)
 		}
 	}
 }

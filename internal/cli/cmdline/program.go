@@ -142,3 +142,10 @@ func (p *Program[S]) Find(names []string) (*Command[S], error) {
 	}
 	return c, nil
 }
+
+// The exit codes of a process.
+const (
+	ExitOK      = 0
+	ExitError   = 1
+	ExitChanges = 2 // there are changes, where it was asked whether there are
+)
