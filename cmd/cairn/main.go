@@ -9,8 +9,9 @@ import (
 	"os"
 
 	"github.com/cairnstacks/cairn/internal/cli"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 )
 
 func main() {
-	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(cli.Main(context.Background(), os.Args[1:], session.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
@@ -20,17 +21,17 @@ type applyFlags struct {
 	autoApprove bool
 }
 
-func (o *applyFlags) register(f *flagSet) {
+func (o *applyFlags) register(f *session.Flags) {
 	o.planFlags.register(f)
 	f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
 	o.maxRounds = operation.DefaultRounds
 	f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
-	jsonFlag(f, "write one JSON object a line; needs a plan file or -auto-approve")
+	session.JSONFlag(f, "write one JSON object a line; needs a plan file or -auto-approve")
 }
 
-func applyCommand() *command {
+func applyCommand() *session.Command {
 	var o applyFlags
-	return &command{
+	return &session.Command{
 		Name:    "apply",
 		Args:    "[PLAN]",
 		Summary: "Carries out a plan: a saved one, or a new one after asking.",
@@ -39,12 +40,12 @@ Components are applied in the order of their dependencies. What was done is save
 one fails, those that depend on it are skipped, and all others are still applied.`,
 		Example: "cairn apply\ncairn plan -out=stack.plan && cairn apply stack.plan",
 		MaxArgs: 1,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			o.register(f)
 			f.BoolVar(&o.destroy, "destroy", false, "destroy everything, like \"cairn destroy\"")
 		},
 		Interruptible: true,
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			name := "apply"
 			if o.destroy {
 				name = "destroy"
@@ -58,16 +59,16 @@ one fails, those that depend on it are skipped, and all others are still applied
 	}
 }
 
-func destroyCommand() *command {
+func destroyCommand() *session.Command {
 	var o applyFlags
-	return &command{
+	return &session.Command{
 		Name:          "destroy",
 		Summary:       "Destroys everything that the stack manages, after asking.",
 		Long:          "The same as \"cairn apply -destroy\". What depends on something else is destroyed before it.",
 		Example:       "cairn destroy",
 		Flags:         o.register,
 		Interruptible: true,
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			o.destroy = true
 			return newExecution(s, "destroy", &o.planFlags).applyNew(ctx, o.autoApprove)
 		},
@@ -80,13 +81,13 @@ func (o *execution) applyNew(ctx context.Context, autoApprove bool) (int, error)
 	if err != nil {
 		return 0, err
 	}
-	if !autoApprove && (o.options.json || !o.flags.input) {
+	if !autoApprove && (o.Options.JSON || !o.flags.input) {
 		return 0, failure.Error("Approval needed", "Without someone to ask, give -auto-approve, or the file of a plan that was looked at before.")
 	}
 	o.autoApprove = autoApprove
-	ctx, stop := o.interruptible(ctx, o.running.lost)
+	ctx, stop := o.Interruptible(ctx, o.running.lost)
 	defer stop()
-	return o.finish(o.stack().Apply(ctx, req, o.caller()))
+	return o.finish(o.Stack().Apply(ctx, req, o.caller()))
 }
 
 // applySaved applies a plan file.
@@ -99,7 +100,7 @@ func (o *execution) applySaved(ctx context.Context, path string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	ctx, stop := o.interruptible(ctx, o.running.lost)
+	ctx, stop := o.Interruptible(ctx, o.running.lost)
 	defer stop()
 	plan, made, err := planfile.Read(path)
 	if err != nil {
@@ -108,12 +109,12 @@ func (o *execution) applySaved(ctx context.Context, path string) (int, error) {
 	o.view.operation = modeName(plan.Mode)
 	caller := o.caller()
 	caller.Unchanged = func(state *stackstate.State) error {
-		if !o.options.json {
-			o.say("The plan changes nothing.\n")
+		if !o.Options.JSON {
+			o.Say("The plan changes nothing.\n")
 		}
 		return failure.AsError(o.view.nothingDone(state))
 	}
-	return o.finish(o.stack().ApplySaved(ctx, plan, made, req, caller))
+	return o.finish(o.Stack().ApplySaved(ctx, plan, made, req, caller))
 }
 
 // modeName says what a plan does.

@@ -9,9 +9,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -19,9 +17,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
@@ -70,8 +68,8 @@ type result struct {
 	out, err string
 }
 
-func (s *stack) dependencies() dependencies {
-	return dependencies{openEngine: func(stackDir, _ string) (operation.Engine, error) {
+func (s *stack) dependencies() session.Dependencies {
+	return session.Dependencies{OpenEngine: func(stackDir, _ string) (operation.Engine, error) {
 		return memoryEngine{memengine.New(memengine.Options{StackDir: stackDir, Before: s.before})}, nil
 	}}
 }
@@ -84,7 +82,7 @@ func (s *stack) run(args ...string) result {
 func (s *stack) runContext(ctx context.Context, args ...string) result {
 	s.t.Helper()
 	var out, err bytes.Buffer
-	status := run(ctx, args, Streams{In: strings.NewReader(""), Out: &out, Err: &err}, s.dependencies())
+	status := run(ctx, args, session.Streams{In: strings.NewReader(""), Out: &out, Err: &err}, s.dependencies())
 	return result{status, out.String(), err.String()}
 }
 
@@ -187,76 +185,6 @@ func TestApplyInterrupted(t *testing.T) {
 	}
 }
 
-// The first interrupt cancels, the second one warns, the third one ends the process.
-func TestInterrupts(t *testing.T) {
-	var mu sync.Mutex
-	var stderr bytes.Buffer
-	exited := make(chan int, 1)
-	s := newSession(Streams{Err: writerFunc(func(p []byte) (int, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return stderr.Write(p)
-	})}, dependencies{exit: func(status int) { exited <- status }})
-
-	ctx, cancel := context.WithCancelCause(t.Context())
-	signals := make(chan os.Signal, 2)
-	finished := make(chan struct{})
-	go func() {
-		defer close(finished)
-		s.handleInterrupts(signals, make(chan struct{}), cancel, func() string { return "This will be lost." })
-	}()
-	signals <- os.Interrupt
-	testenv.Receive(t, "the first interrupt cancels", ctx.Done())
-	if cause := context.Cause(ctx); cause != operation.ErrInterrupted {
-		t.Errorf("cause: %v", cause)
-	}
-	signals <- os.Interrupt
-	signals <- os.Interrupt
-	if status := testenv.Receive(t, "the third interrupt ends the process", exited); status != cmdline.ExitError {
-		t.Errorf("exit code %d, want %d", status, cmdline.ExitError)
-	}
-	testenv.Receive(t, "interrupts are no longer handled", finished)
-	mu.Lock()
-	defer mu.Unlock()
-	first, rest, ok := strings.Cut(stderr.String(), "This will be lost.")
-	if !ok || !strings.Contains(first, "Interrupted.") || !strings.Contains(rest, "Ended at once.") {
-		t.Errorf("messages:\n%s", stderr.String())
-	}
-}
-
-// Before an operation has begun a signal ends the program in good order; while it runs, it is the operation's; and when all is done, only the
-// third one ends the program.
-func TestSignalGuard(t *testing.T) {
-	exits := make(chan guardPhase, 10)
-	guard := guardSignals(func(phase guardPhase) { exits <- phase })
-	guard.signals <- os.Interrupt
-	if phase := testenv.Receive(t, "the first signal ends the process", exits); phase != starting {
-		t.Errorf("exit in phase %d, want %d", phase, starting)
-	}
-	for _, phase := range []guardPhase{operating, ending} {
-		guard.enter(phase)
-		for range 4 {
-			guard.signals <- os.Interrupt
-		}
-		testenv.Within(t, "the guard has taken all signals", func() {
-			for len(guard.signals) > 0 {
-				runtime.Gosched()
-			}
-		})
-	}
-	if phase := testenv.Receive(t, "the third signal ends the process", exits); phase != ending {
-		t.Errorf("exit in phase %d, want %d", phase, ending)
-	}
-	guard.release()
-	if len(exits) > 0 {
-		t.Errorf("%d exits too many", len(exits))
-	}
-}
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
 // The state lock is held from reading the state to the end, and given back after every outcome.
 func TestLockIsGivenBack(t *testing.T) {
 	s := newStack(t, chainArchive)
@@ -283,8 +211,8 @@ func TestConsoleCandidates(t *testing.T) {
 	s := newStack(t, chainArchive)
 	s.mustRun("apply", "-auto-approve")
 
-	session := newSession(Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, s.dependencies())
-	defer session.close()
+	session := session.New(session.Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, s.dependencies())
+	defer session.Close()
 	c, diags := openConsole(t.Context(), session, nil, "", "")
 	if diags.HasErrors() {
 		t.Fatal(diags)

@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
@@ -30,7 +31,7 @@ import (
 
 // console evaluates expressions against the state.
 type console struct {
-	*session
+	*session.Session
 	inspector *stackruntime.Inspector
 	stack     *stackconfig.Stack // whose names are completed
 }
@@ -38,10 +39,10 @@ type console struct {
 // consoleSource is the file name of expressions in diagnostics.
 const consoleSource = "<console>"
 
-func consoleCommand() *command {
+func consoleCommand() *session.Command {
 	var values variableFlags
 	var expression, stack, planFile string
-	return &command{
+	return &session.Command{
 		Name:    "console",
 		Summary: "Evaluates expressions against the state, or a saved plan.",
 		Long: `
@@ -51,27 +52,27 @@ With -plan, values are as planned, where those known after apply are unknown.
 
 Reads expressions from standard input, one a line; brackets that are open continue it on the next line.`,
 		Example: "cairn console\ncairn console -e 'component.network.subnet_ids'\ncairn console -plan=FILE\necho 'keys(component.service)' | cairn console",
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			values.register(f)
 			f.StringVar(&expression, "e", "", "evaluate this `EXPRESSION` and end")
 			f.StringVar(&planFile, "plan", "", "evaluate against the values planned in this `FILE`")
 			f.StringVar(&stack, "stack", "", "evaluate in the embedded stack with this `ADDRESS`")
-			stateFlags(f)
-			providerFlags(f)
+			session.StateFlags(f)
+			session.ProviderFlags(f)
 		},
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			s.changesNothing = true
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			s.ChangesNothing = true
 			c, diags := openConsole(ctx, s, values.arguments, stack, planFile)
 			if diags.HasErrors() {
-				return s.finish(diags)
+				return s.Finish(diags)
 			}
-			if err := s.report(diags); err != nil {
+			if err := s.Report(diags); err != nil {
 				return 0, err
 			}
 			switch {
 			case expression != "":
 				return c.evaluateOnce(ctx, expression)
-			case s.inputIsTerminal() && isTerminal(s.streams.Out):
+			case s.InputIsTerminal() && session.IsTerminal(s.Streams.Out):
 				return c.converse(ctx)
 			default:
 				return c.readLines(ctx)
@@ -80,8 +81,8 @@ Reads expressions from standard input, one a line; brackets that are open contin
 	}
 }
 
-func openConsole(ctx context.Context, s *session, arguments []variables.Argument, stack, planFile string) (*console, hcl.Diagnostics) {
-	opts, diags := s.stack().Load(ctx)
+func openConsole(ctx context.Context, s *session.Session, arguments []variables.Argument, stack, planFile string) (*console, hcl.Diagnostics) {
+	opts, diags := s.Stack().Load(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -94,7 +95,7 @@ func openConsole(ctx context.Context, s *session, arguments []variables.Argument
 	if declared == nil {
 		return nil, diags.Append(failure.New("No such stack", "The configuration has no %s.", at))
 	}
-	given, moreDiags := s.stack().Values(opts.Config.Root.Variables, arguments)
+	given, moreDiags := s.Stack().Values(opts.Config.Root.Variables, arguments)
 	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return nil, diags
@@ -104,7 +105,7 @@ func openConsole(ctx context.Context, s *session, arguments []variables.Argument
 		return nil, diags.Extend(operation.Diagnostics(err))
 	}
 	return &console{
-		session: s,
+		Session: s,
 		inspector: stackruntime.Inspect(stackruntime.InspectRequest{
 			Options: opts,
 			State:   state,
@@ -116,9 +117,9 @@ func openConsole(ctx context.Context, s *session, arguments []variables.Argument
 }
 
 // consoleState is the stored state, or what a plan file says the state will be.
-func consoleState(ctx context.Context, s *session, planFile string) (*stackstate.State, error) {
+func consoleState(ctx context.Context, s *session.Session, planFile string) (*stackstate.State, error) {
 	if planFile == "" {
-		stored, err := s.stack().ReadState(ctx)
+		stored, err := s.Stack().ReadState(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -162,7 +163,7 @@ func consoleInputs(root *stackconfig.Stack, given variables.Given, state *stacks
 // value returns the value of an expression.
 func (c *console) value(ctx context.Context, source string) (cty.Value, hcl.Diagnostics) {
 	src := []byte(source)
-	c.files[consoleSource] = &hcl.File{Bytes: src}
+	c.Files[consoleSource] = &hcl.File{Bytes: src}
 	expr, diags := safehcl.ParseExpression(src, consoleSource, hcl.InitialPos)
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
@@ -174,14 +175,14 @@ func (c *console) value(ctx context.Context, source string) (cty.Value, hcl.Diag
 func (c *console) evaluateOnce(ctx context.Context, source string) (int, error) {
 	value, diags := c.value(ctx, source)
 	if !diags.HasErrors() {
-		c.stdout("%s\n", views.FormatValue(value))
+		c.Print("%s\n", views.FormatValue(value))
 	}
-	return c.finish(diags)
+	return c.Finish(diags)
 }
 
 // readLines evaluates what a pipe or a file says, until the first error.
 func (c *console) readLines(ctx context.Context) (int, error) {
-	lines := bufio.NewReader(c.streams.In)
+	lines := bufio.NewReader(c.Streams.In)
 	var pending string
 	for {
 		line, err := lines.ReadString('\n')

@@ -17,6 +17,7 @@ import (
 	"github.com/peterh/liner"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
 )
 
@@ -32,7 +33,7 @@ before, Ctrl-R searches it, Ctrl-C drops what is typed, and exit or Ctrl-D ends.
 
 // converse evaluates what someone types, until they end it or a signal does.
 func (c *console) converse(ctx context.Context) (int, error) {
-	ctx, stop := signal.NotifyContext(ctx, interruptSignals()...) // Ctrl-C is a key while a line is typed
+	ctx, stop := signal.NotifyContext(ctx, session.InterruptSignals()...) // Ctrl-C is a key while a line is typed
 	defer stop()
 
 	editor := liner.NewLiner()
@@ -46,7 +47,7 @@ func (c *console) converse(ctx context.Context) (int, error) {
 	})
 	readHistory(editor)
 
-	c.stdout("Type an expression, \"help\" or \"exit\".\n")
+	c.Print("Type an expression, \"help\" or \"exit\".\n")
 	err := c.evaluateTyped(ctx, editor)
 	if err := saveHistory(editor); err != nil {
 		return 0, err
@@ -71,7 +72,7 @@ func (c *console) evaluateTyped(ctx context.Context, editor *liner.State) error 
 			pending = ""
 			continue
 		case errors.Is(err, io.EOF):
-			c.stdout("\n")
+			c.Print("\n")
 			return nil
 		case err != nil:
 			return err
@@ -90,7 +91,7 @@ func (c *console) evaluateTyped(ctx context.Context, editor *liner.State) error 
 		case isExit(source):
 			return nil
 		case source == "help":
-			c.say("%s", consoleHelp)
+			c.Say("%s", consoleHelp)
 		default:
 			if _, err := c.evaluateOnce(ctx, source); err != nil {
 				return err
@@ -101,11 +102,11 @@ func (c *console) evaluateTyped(ctx context.Context, editor *liner.State) error 
 
 // readLine reads a line that someone types, unless ctx ends first.
 func readLine(ctx context.Context, editor *liner.State, prompt string) (string, error) {
-	typed, ok := awaitAnswer(ctx, func() (string, error) { return editor.Prompt(prompt) })
+	typed, ok := session.AwaitAnswer(ctx, func() (string, error) { return editor.Prompt(prompt) })
 	if !ok {
 		return "", ctx.Err()
 	}
-	return typed.text, typed.err
+	return typed.Text, typed.Err
 }
 
 // readHistory makes an editor remember what was typed before. Without a file there is nothing to remember.

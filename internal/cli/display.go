@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
@@ -29,7 +30,7 @@ import (
 
 // display shows an operation while it runs and what came of it: to a person, or with -json to a program.
 type display struct {
-	session   *session
+	session   *session.Session
 	operation string
 	concise   bool
 
@@ -37,11 +38,11 @@ type display struct {
 	begun  bool             // the first line is written
 }
 
-func newDisplay(s *session, operation string) *display {
+func newDisplay(s *session.Session, operation string) *display {
 	v := &display{session: s, operation: operation}
-	if s.options.json {
-		v.events = jsonview.NewEvents(s.streams.Out, nil)
-		s.reporter = v.reportEvents
+	if s.Options.JSON {
+		v.events = jsonview.NewEvents(s.Streams.Out, nil)
+		s.Reporter = v.reportEvents
 		return v
 	}
 	return v
@@ -50,26 +51,26 @@ func newDisplay(s *session, operation string) *display {
 // during shows the progress of work, which is one phase of the operation: "plan", "apply" or "destroy".
 func (v *display) during(phase string, work func(hooks.Hooks)) {
 	v.begin()
-	switch out := v.session.streams.Out; {
+	switch out := v.session.Streams.Out; {
 	case v.events != nil:
 		work(v.events.Hooks(phase))
-	case v.session.canRedraw():
+	case v.session.CanRedraw():
 		shown := progress.NewLive(out, progress.LiveOptions{
 			Operation: phase,
-			Style:     textstyle.Style{Color: v.session.viewOptions(out).Color},
+			Style:     textstyle.Style{Color: v.session.ViewOptions(out).Color},
 			Concise:   v.concise,
-			Size:      func() live.Size { return terminalSize(out) },
+			Size:      func() live.Size { return session.TerminalSize(out) },
 		})
-		v.session.showLive(shown.Display, func() { work(shown.Hooks()) })
-		v.session.stdout("\n")
+		v.session.ShowLive(shown.Display, func() { work(shown.Hooks()) })
+		v.session.Print("\n")
 	default:
 		lines := progress.NewLines(out, progress.LinesOptions{
-			Style:   textstyle.Style{Color: v.session.viewOptions(out).Color},
+			Style:   textstyle.Style{Color: v.session.ViewOptions(out).Color},
 			Concise: v.concise,
 		})
 		work(lines.Hooks(phase))
 		if lines.Any() {
-			v.session.stdout("\n")
+			v.session.Print("\n")
 		}
 	}
 }
@@ -80,8 +81,8 @@ func (v *display) begin() {
 		return
 	}
 	v.begun = true
-	info, _ := v.session.stack().EngineInfo()
-	v.events.Version(version(), info)
+	info, _ := v.session.Stack().EngineInfo()
+	v.events.Version(session.Version(), info)
 }
 
 // plan shows a plan, as far as there is one in spite of errors. Diagnostics about it are still to be reported.
@@ -95,8 +96,8 @@ func (v *display) plan(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 	if !plan.Applyable && plan.Counts().Total()+len(plan.Moved) == 0 {
 		return nil
 	}
-	out := v.session.streams.Out
-	options := v.session.viewOptions(out)
+	out := v.session.Streams.Out
+	options := v.session.ViewOptions(out)
 	options.Concise, options.Reported = v.concise, diags
 	return views.WritePlan(out, plan, options)
 }
@@ -109,9 +110,9 @@ func (v *display) next(plan *stackplan.Plan, file string) {
 	switch {
 	case v.events != nil, inAutomation():
 	case file != "":
-		v.session.say("\n%s\n", v.howToApply(plan, file))
+		v.session.Say("\n%s\n", v.howToApply(plan, file))
 	case !plan.IsEmpty():
-		v.session.say("\nThe plan was not saved. To apply exactly this plan later, save it with -out=FILE.\n")
+		v.session.Say("\nThe plan was not saved. To apply exactly this plan later, save it with -out=FILE.\n")
 	}
 }
 
@@ -129,7 +130,7 @@ func (v *display) howToApply(plan *stackplan.Plan, file string) string {
 	}
 	command += secrets
 	command += " " + file
-	if width := v.session.viewOptions(v.session.streams.Out).Width; width > 0 && ansi.StringWidth(saved+" "+command) > width {
+	if width := v.session.ViewOptions(v.session.Streams.Out).Width; width > 0 && ansi.StringWidth(saved+" "+command) > width {
 		return saved + "\n  " + command
 	}
 	return saved + " " + command
@@ -138,14 +139,14 @@ func (v *display) howToApply(plan *stackplan.Plan, file string) string {
 // paragraph separates what comes next from the plan.
 func (v *display) paragraph() {
 	if v.events == nil {
-		v.session.stdout("\n")
+		v.session.Print("\n")
 	}
 }
 
 // nextRound says that there will be another plan.
 func (v *display) nextRound() {
 	if v.events == nil {
-		v.session.say("\nSome changes were deferred. Planning again...\n\n")
+		v.session.Say("\nSome changes were deferred. Planning again...\n\n")
 	}
 }
 
@@ -179,8 +180,8 @@ func (v *display) applied(applied operation.Applied) hcl.Diagnostics {
 		}
 		summary.Components = append(summary.Components, component)
 	}
-	out := v.session.streams.Out
-	if err := views.WriteApplySummary(out, summary, v.session.viewOptions(out)); err != nil {
+	out := v.session.Streams.Out
+	if err := views.WriteApplySummary(out, summary, v.session.ViewOptions(out)); err != nil {
 		return operation.Diagnostics(err)
 	}
 	return v.outputs(result.State.Outputs)
@@ -212,15 +213,15 @@ func (v *display) outputs(values map[string]cty.Value) hcl.Diagnostics {
 	if len(values) == 0 {
 		return nil
 	}
-	v.session.stdout("\nOutputs:\n\n")
-	out := v.session.streams.Out
-	return operation.Diagnostics(views.WriteOutputs(out, values, v.session.viewOptions(out)))
+	v.session.Print("\nOutputs:\n\n")
+	out := v.session.Streams.Out
+	return operation.Diagnostics(views.WriteOutputs(out, values, v.session.ViewOptions(out)))
 }
 
 // reportEvents shows diagnostics to a program.
 func (v *display) reportEvents(diags hcl.Diagnostics) error {
 	v.begin()
-	for _, diag := range diagnostic.All(diags, v.session.sources()) {
+	for _, diag := range diagnostic.All(diags, v.session.Sources()) {
 		v.events.Diagnostic(diag.Address, diag)
 	}
 	return v.events.Err()

@@ -3,7 +3,7 @@
 
 // Package cli is the command line of cairn.
 //
-// Each subcommand is a [command] of package cmdline in a file of its own. What commands share is in a session, which opens the
+// Each subcommand is a [command] of package cmdline in a file of its own. What they share is in package session, which opens the
 // configuration, the engine and the state when they are first asked for, so that a command pays only for what it
 // needs.
 //

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/release"
 	"github.com/cairnstacks/cairn/internal/failure"
@@ -24,12 +25,12 @@ import (
 // mirrorVariable is the environment variable that names where releases are fetched from.
 const mirrorVariable = "CAIRN_ENGINE_MIRROR"
 
-func engineCommand() *command {
-	return &command{
+func engineCommand() *session.Command {
+	return &session.Command{
 		Name:     "engine",
 		Summary:  "Shows which terraform and tofu binaries there are, and installs releases of them.",
 		Example:  "cairn engine list\ncairn engine install tofu",
-		Commands: []*command{engineInstallCommand(), engineListCommand()},
+		Commands: []*session.Command{engineInstallCommand(), engineListCommand()},
 	}
 }
 
@@ -39,9 +40,9 @@ type installFlags struct {
 	key    cmdline.File
 }
 
-func engineInstallCommand() *command {
+func engineInstallCommand() *session.Command {
 	var flags installFlags
-	return &command{
+	return &session.Command{
 		Name:    "install",
 		Args:    "[terraform|tofu] [VERSION]",
 		Summary: "Installs a verified release of terraform or tofu for this user.",
@@ -61,17 +62,17 @@ tofu/api.json, tofu/vVERSION/...`,
 			"cairn engine install terraform '~> 1.11.0'\n" +
 			"cairn engine install tofu -mirror=https://mirror.example.com/releases",
 		MaxArgs: 2,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			f.StringVar(&flags.mirror, "mirror", "", "fetch from below this `URL`, not from the maker")
 			f.Var(&flags.key, "signing-key", "accept signatures by the OpenPGP public key in this `FILE` only, not the maker's")
 		},
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			return installEngine(ctx, s, args, flags)
 		},
 	}
 }
 
-func installEngine(ctx context.Context, s *session, args []string, flags installFlags) (int, error) {
+func installEngine(ctx context.Context, s *session.Session, args []string, flags installFlags) (int, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	req, err := installRequest(s, args, flags)
@@ -83,22 +84,22 @@ func installEngine(ctx context.Context, s *session, args []string, flags install
 		return 0, installProblem(ctx, req, err)
 	}
 	if fresh {
-		s.stdout("Installed %s %s: %s\n", installed.Info.Name, installed.Info.Version, installed.Path)
+		s.Print("Installed %s %s: %s\n", installed.Info.Name, installed.Info.Version, installed.Path)
 	} else {
-		s.stdout("%s %s is installed already: %s\n", failure.Capitalize(installed.Info.Name), installed.Info.Version, installed.Path)
+		s.Print("%s %s is installed already: %s\n", failure.Capitalize(installed.Info.Name), installed.Info.Version, installed.Path)
 	}
 	noteOtherEngine(ctx, s, installed)
 	return cmdline.ExitOK, nil
 }
 
 // installRequest combines arguments, options and settings.
-func installRequest(s *session, args []string, flags installFlags) (toolchain.InstallRequest, error) {
+func installRequest(s *session.Session, args []string, flags installFlags) (toolchain.InstallRequest, error) {
 	var req toolchain.InstallRequest
-	read, err := s.stack().Settings()
+	read, err := s.Stack().Settings()
 	if err != nil {
 		return req, err
 	}
-	required, err := s.stack().EngineRequirements()
+	required, err := s.Stack().EngineRequirements()
 	if err != nil {
 		return req, err
 	}
@@ -123,13 +124,13 @@ func installRequest(s *session, args []string, flags installFlags) (toolchain.In
 	}
 	req.Source, err = releaseSource(req.Program, flags, read)
 	req.Identifier = toolchain.Identifier{Environ: os.Environ()}
-	req.Progress = func(v string) { s.note("Fetching %s %s\n", req.Program, v) }
+	req.Progress = func(v string) { s.Note("Fetching %s %s\n", req.Program, v) }
 	return req, err
 }
 
 // wantedProgram returns the program that the stack asks for.
-func wantedProgram(s *session, required []toolchain.Requirement) string {
-	setting, _ := s.stack().EngineSetting()
+func wantedProgram(s *session.Session, required []toolchain.Requirement) string {
+	setting, _ := s.Stack().EngineSetting()
 	if program := settings.Program(setting); program != "" {
 		return program
 	}
@@ -216,8 +217,8 @@ func installProblem(ctx context.Context, req toolchain.InstallRequest, err error
 }
 
 // noteOtherEngine says so if what was just installed is not what commands here will use.
-func noteOtherEngine(ctx context.Context, s *session, installed *toolchain.Candidate) {
-	search, err := s.stack().EngineSearch()
+func noteOtherEngine(ctx context.Context, s *session.Session, installed *toolchain.Candidate) {
+	search, err := s.Stack().EngineSearch()
 	if err != nil {
 		return // the next command reports it
 	}
@@ -225,6 +226,6 @@ func noteOtherEngine(ctx context.Context, s *session, installed *toolchain.Candi
 	if err != nil || used.Path == installed.Path {
 		return
 	}
-	s.note("Commands in this directory use %s %s, which comes first: %s\n", used.Info.Name, used.Info.Version, used.Path)
-	s.note("To use what was installed, write engine { binary = %q } into %s, or set %s.\n", installed.Path, settings.File, operation.EngineVariable)
+	s.Note("Commands in this directory use %s %s, which comes first: %s\n", used.Info.Name, used.Info.Version, used.Path)
+	s.Note("To use what was installed, write engine { binary = %q } into %s, or set %s.\n", installed.Path, settings.File, operation.EngineVariable)
 }

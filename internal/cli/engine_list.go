@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -40,8 +41,8 @@ type listedRequirement struct {
 	Place   string `json:"place"`
 }
 
-func engineListCommand() *command {
-	return &command{
+func engineListCommand() *session.Command {
+	return &session.Command{
 		Name:    "list",
 		Summary: "Lists the terraform and tofu binaries that were found, and says which one is used, and why.",
 		Long: `
@@ -50,26 +51,26 @@ tofu and terraform from PATH; those that "cairn engine install" has installed, t
 new enough and has a version that cairn.hcl and .terraform-version accept is used. Where an engine is named,
 .terraform-version is advice.`,
 		Example: "cairn engine list\ncairn engine list -json",
-		Flags: func(f *flagSet) {
-			engineFlags(f)
-			jsonFlag(f, "write a JSON document")
+		Flags: func(f *session.Flags) {
+			session.EngineFlags(f)
+			session.JSONFlag(f, "write a JSON document")
 		},
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			s.reportDocuments()
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			s.ReportDocuments()
 			list, err := listEngines(ctx, s)
 			if err != nil {
 				return 0, err
 			}
-			if s.options.json {
-				return cmdline.ExitOK, jsonview.WriteDocument(s.streams.Out, list, true)
+			if s.Options.JSON {
+				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, list, true)
 			}
 			return cmdline.ExitOK, showEngines(s, list)
 		},
 	}
 }
 
-func listEngines(ctx context.Context, s *session) (*engineList, error) {
-	search, err := s.stack().EngineSearch()
+func listEngines(ctx context.Context, s *session.Session) (*engineList, error) {
+	search, err := s.Stack().EngineSearch()
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +98,8 @@ func listEngines(ctx context.Context, s *session) (*engineList, error) {
 }
 
 // whyChosen says why a binary is used.
-func whyChosen(s *session, search toolchain.Search, chosen *toolchain.Candidate) string {
-	_, place := s.stack().EngineSetting()
+func whyChosen(s *session.Session, search toolchain.Search, chosen *toolchain.Candidate) string {
+	_, place := s.Stack().EngineSetting()
 	first := "the first one that can be used"
 	switch {
 	case chosen.Origin == toolchain.FromSetting:
@@ -112,8 +113,8 @@ func whyChosen(s *session, search toolchain.Search, chosen *toolchain.Candidate)
 	return first + "; it is on PATH"
 }
 
-func showEngines(s *session, list *engineList) error {
-	table := tabwriter.NewWriter(s.streams.Out, 0, 0, 2, ' ', 0)
+func showEngines(s *session.Session, list *engineList) error {
+	table := tabwriter.NewWriter(s.Streams.Out, 0, 0, 2, ' ', 0)
 	selected, program := "", ""
 	for _, e := range list.Engines {
 		mark := " "
@@ -127,19 +128,19 @@ func showEngines(s *session, list *engineList) error {
 	}
 	for _, e := range list.Engines {
 		if !e.Usable {
-			s.stdout("Not usable: %s.\n", e.Problem)
+			s.Print("Not usable: %s.\n", e.Problem)
 		}
 	}
 	for _, r := range list.Requirements {
-		s.stdout("Required by %s: %s %s\n", r.Place, cmp.Or(r.Engine, "any engine"), cmp.Or(r.Version, "of any version"))
+		s.Print("Required by %s: %s %s\n", r.Place, cmp.Or(r.Engine, "any engine"), cmp.Or(r.Version, "of any version"))
 	}
 	if selected == "" {
-		s.stdout("None is used: %s\n", list.Reason)
+		s.Print("None is used: %s\n", list.Reason)
 		return nil
 	}
-	s.stdout("Used: %s, %s.\n", selected, list.Reason)
-	if text := s.stack().VersionFileIgnored(program); text != "" {
-		s.stdout("%s\n", text)
+	s.Print("Used: %s, %s.\n", selected, list.Reason)
+	if text := s.Stack().VersionFileIgnored(program); text != "" {
+		s.Print("%s\n", text)
 	}
 	return nil
 }

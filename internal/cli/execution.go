@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -24,7 +25,7 @@ import (
 
 // execution is a plan or an apply as a command carries it out and shows it.
 type execution struct {
-	*session
+	*session.Session
 	flags   *planFlags
 	view    *display
 	running *progressTracker
@@ -33,10 +34,10 @@ type execution struct {
 	shown       hcl.Diagnostics // warnings that were part of a question
 }
 
-func newExecution(s *session, name string, flags *planFlags) *execution {
+func newExecution(s *session.Session, name string, flags *planFlags) *execution {
 	view := newDisplay(s, name)
 	view.concise = flags.concise
-	return &execution{session: s, flags: flags, view: view, running: newProgressTracker()}
+	return &execution{Session: s, flags: flags, view: view, running: newProgressTracker()}
 }
 
 // request is what the options ask for.
@@ -47,7 +48,7 @@ func (o *execution) request() (operation.Request, error) {
 		Parallelism:    int(o.flags.parallelism),
 		Rounds:         int(o.flags.maxRounds),
 		AcceptRecovery: o.flags.acceptRecovery,
-		Version:        version(),
+		Version:        session.Version(),
 	}
 	var err error
 	if req.Mode, err = o.flags.mode(); err != nil {
@@ -69,7 +70,7 @@ func (o *execution) caller() operation.Caller {
 		During: func(phase string, work func(hooks.Hooks)) {
 			o.view.during(phase, func(watch hooks.Hooks) { work(o.running.track(watch)) })
 		},
-		Report:    o.report,
+		Report:    o.Report,
 		Planned:   o.view.plan,
 		Approve:   o.approve,
 		Applying:  o.view.paragraph,
@@ -81,8 +82,8 @@ func (o *execution) caller() operation.Caller {
 	if o.autoApprove {
 		caller.Approve = operation.ApproveAll
 	}
-	if o.flags.input && !o.options.json && o.inputIsTerminal() {
-		caller.Value = o.askValue
+	if o.flags.input && !o.Options.JSON && o.InputIsTerminal() {
+		caller.Value = o.AskValue
 	}
 	return caller
 }
@@ -90,9 +91,9 @@ func (o *execution) caller() operation.Caller {
 // finish shows the diagnostics of the whole command and returns its exit code. What was recovered has been said to its end then.
 func (o *execution) finish(diags hcl.Diagnostics) (int, error) {
 	diags = slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return slices.Contains(o.shown, diag) })
-	status, err := o.session.finish(diags)
-	if endErr := o.stack().Acknowledge(err == nil); endErr != nil {
-		o.fail(endErr)
+	status, err := o.Session.Finish(diags)
+	if endErr := o.Stack().Acknowledge(err == nil); endErr != nil {
+		o.Fail(endErr)
 		status = cmdline.ExitError
 	}
 	return status, err
@@ -101,11 +102,11 @@ func (o *execution) finish(diags hcl.Diagnostics) (int, error) {
 // approve asks whether a plan is to be applied.
 func (o *execution) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error {
 	o.shown = slices.Concat(o.shown, warnings)
-	if err := o.report(warnings); err != nil {
+	if err := o.Report(warnings); err != nil {
 		return err
 	}
-	o.say("%s", approvalQuestion(plan.Mode))
-	answer, err := o.ask(ctx, "  Enter a value: ", false)
+	o.Say("%s", approvalQuestion(plan.Mode))
+	answer, err := o.Ask(ctx, "  Enter a value: ", false)
 	switch {
 	case operation.WasInterrupted(ctx):
 		return failure.Error("Interrupted", "The question was not answered.")
@@ -132,16 +133,16 @@ func approvalQuestion(mode engine.Mode) string {
 // since logs are kept and read by many; packed, so that nobody reads it in passing; and, where someone can be asked, only if they want it. They
 // stand before the choice between a secret on their own screen and resources that nobody knows of any more.
 func (o *execution) rescue(ctx context.Context, cause error, document []byte) (operation.Rescue, error) {
-	if !isTerminal(o.streams.Err) || o.options.json {
+	if !session.IsTerminal(o.Streams.Err) || o.Options.JSON {
 		return operation.Rescue{}, cause
 	}
-	if !o.flags.input || !o.inputIsTerminal() {
+	if !o.flags.input || !o.InputIsTerminal() {
 		return operation.Rescue{Printed: true}, o.printPacked(document)
 	}
-	o.note("\nThe state could not be saved, and no file could be written: %s.\n\n"+
+	o.Note("\nThe state could not be saved, and no file could be written: %s.\n\n"+
 		"  Free some space and press Enter to try again, or enter a directory on another disk.\n"+
 		"  \"print\" prints the state here, packed. It holds all values, also sensitive ones.\n\n", failure.Reason(cause))
-	answer, err := o.ask(ctx, "  Enter a value: ", false)
+	answer, err := o.Ask(ctx, "  Enter a value: ", false)
 	if err != nil {
 		return operation.Rescue{}, errors.Join(cause, err)
 	}
@@ -160,6 +161,6 @@ func (o *execution) printPacked(document []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(o.streams.Err, "\n%s\n", packed)
+	_, err = fmt.Fprintf(o.Streams.Err, "\n%s\n", packed)
 	return err
 }

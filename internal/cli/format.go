@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/safehcl"
@@ -25,15 +26,15 @@ import (
 
 // formatter is one run of the fmt command.
 type formatter struct {
-	*session
+	*session.Session
 	list, write, diff, check, recursive bool
 
 	changed bool // something was not, or is not, as it should be
 }
 
-func formatCommand() *command {
+func formatCommand() *session.Command {
 	var o formatter
-	return &command{
+	return &session.Command{
 		Name:    "fmt",
 		Args:    "[FILE|DIR|-]...",
 		Summary: "Brings stack files into the canonical format.",
@@ -42,15 +43,15 @@ Formats the files *.tfcomponent.hcl (formerly *.tfstack.hcl) and *.tfdeploy.hcl 
 are named; - stands for standard input, whose formatted text goes to standard output. Lists the files that change.`,
 		Example: "cairn fmt -recursive\ncairn fmt -check -diff",
 		MaxArgs: 1 << 20,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			f.BoolVar(&o.list, "list", true, "`false` does not list files that change")
 			f.BoolVar(&o.write, "write", true, "`false` does not change files")
 			f.BoolVar(&o.diff, "diff", false, "show what changes")
 			f.BoolVar(&o.check, "check", false, "change no files, and exit with 1 if there are some to change")
 			f.BoolVar(&o.recursive, "recursive", false, "go into subdirectories, too")
 		},
-		Run: func(_ context.Context, s *session, args []string) (int, error) {
-			o.session = s
+		Run: func(_ context.Context, s *session.Session, args []string) (int, error) {
+			o.Session = s
 			if len(args) == 0 {
 				args = []string{"."}
 			}
@@ -58,7 +59,7 @@ are named; - stands for standard input, whose formatted text goes to standard ou
 			for _, target := range args {
 				diags = diags.Extend(o.target(target))
 			}
-			status, err := s.finish(diags)
+			status, err := s.Finish(diags)
 			if err == nil && status == cmdline.ExitOK && o.check && o.changed {
 				status = cmdline.ExitError
 			}
@@ -92,7 +93,7 @@ func (o *formatter) target(target string) hcl.Diagnostics {
 }
 
 func (o *formatter) standardInput() hcl.Diagnostics {
-	src, err := io.ReadAll(o.streams.In)
+	src, err := io.ReadAll(o.Streams.In)
 	if err != nil {
 		return operation.Diagnostics(err)
 	}
@@ -104,9 +105,9 @@ func (o *formatter) standardInput() hcl.Diagnostics {
 	o.changed = o.changed || different
 	switch {
 	case o.diff && different:
-		o.stdout("%s", diff.Diff("old/standard input", src, "new/standard input", formatted))
+		o.Print("%s", diff.Diff("old/standard input", src, "new/standard input", formatted))
 	case !o.check && !o.diff:
-		o.stdout("%s", formatted)
+		o.Print("%s", formatted)
 	}
 	return diags
 }
@@ -140,10 +141,10 @@ func (o *formatter) file(path string) hcl.Diagnostics {
 	}
 	o.changed = true
 	if o.list || o.check {
-		o.stdout("%s\n", path)
+		o.Print("%s\n", path)
 	}
 	if o.diff {
-		o.stdout("%s", diff.Diff("old/"+filepath.ToSlash(path), src, "new/"+filepath.ToSlash(path), formatted))
+		o.Print("%s", diff.Diff("old/"+filepath.ToSlash(path), src, "new/"+filepath.ToSlash(path), formatted))
 	}
 	if !o.write || o.check {
 		return diags
@@ -158,7 +159,7 @@ func (o *formatter) file(path string) hcl.Diagnostics {
 func (o *formatter) format(src []byte, name string) ([]byte, hcl.Diagnostics) {
 	file, diags := safehcl.ParseConfig(src, name, hcl.InitialPos)
 	if file != nil {
-		o.files[name] = file
+		o.Files[name] = file
 	}
 	if diags.HasErrors() {
 		return nil, diags

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
@@ -32,30 +33,30 @@ type gateOptions struct {
 	detailed       bool // exit with 2 if there are changes
 }
 
-func runPlanCommand() *command {
+func runPlanCommand() *session.Command {
 	return gateCommand(rollout.PlanOnly, "Plans stacks, as far as their gates are open.", `
 The gates are those of cairn.workspace.hcl or .terrateam/config.yml. A stack is planned when all that it is to be planned after has nothing
 to apply. Nothing is applied and no task is run, but a workspace that there is not yet is made.`,
 		"cairn run plan\ncairn run plan -changed -base=origin/main -parallel=4")
 }
 
-func runApplyCommand() *command {
+func runApplyCommand() *session.Command {
 	return gateCommand(rollout.ApplyAll, "Plans and applies stacks, each as soon as its gates open.", `
 The gates are those of cairn.workspace.hcl, with its tasks, or .terrateam/config.yml. Before a plan with changes is applied you are asked, unless
 the stack has auto_apply. After a failure nothing more is started; what waits for something that was not approved stays as it is.`,
 		"cairn run apply -changed\ncairn run apply -query='prod and not database' -auto-approve")
 }
 
-func runDestroyCommand() *command {
+func runDestroyCommand() *session.Command {
 	return gateCommand(rollout.Destroy, "Destroys what stacks manage, in the reverse order of their gates.", `
 Everything is asked for, also where a stack has auto_apply, unless -auto-approve is given. No task is run.`, "cairn run destroy -query=stack_name:dev")
 }
 
-func gateCommand(mode rollout.Mode, summary, long, example string) *command {
+func gateCommand(mode rollout.Mode, summary, long, example string) *session.Command {
 	var o gateOptions
-	return &command{
+	return &session.Command{
 		Name: string(mode), Summary: summary, Long: long, Example: example,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			o = gateOptions{}
 			treeFlags(f, &o.tree)
 			f.Var(&o.parallelOption, "parallel", "work on `N` directories at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
@@ -70,12 +71,12 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *command {
 			}
 			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed: also if files are not committed")
 			f.Var(&o.report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")
-			engineFlags(f)
-			jsonFlag(f, "with -dry-run: write a JSON document")
+			session.EngineFlags(f)
+			session.JSONFlag(f, "with -dry-run: write a JSON document")
 		},
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			if s.options.json {
-				s.reportDocuments()
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			if s.Options.JSON {
+				s.ReportDocuments()
 			}
 			if err := o.check(s); err != nil {
 				return 0, err
@@ -89,13 +90,13 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *command {
 	}
 }
 
-func (o *gateOptions) check(s *session) error {
+func (o *gateOptions) check(s *session.Session) error {
 	switch {
 	case o.autoApprove && o.ask:
 		return failure.Error("Options contradict", "Give only one of -auto-approve and -ask.")
 	case o.dryRun && o.detailed:
 		return failure.Error("Options contradict", "With -dry-run nothing is planned, so that -detailed-exitcode has nothing to tell. Leave one of them out.")
-	case s.options.json && !o.dryRun:
+	case s.Options.JSON && !o.dryRun:
 		return failure.Error("Option without another", "The option -json is about what would be done: add -dry-run.")
 	}
 	return nil
@@ -104,7 +105,7 @@ func (o *gateOptions) check(s *session) error {
 // gates are what goes through gates.
 type gates struct {
 	fleet.Place
-	session    *session
+	session    *session.Session
 	mode       rollout.Mode
 	options    gateOptions
 	parallel   int
@@ -117,13 +118,13 @@ type gates struct {
 }
 
 // openGates reads what there is to do of the file that says what stacks wait for.
-func openGates(ctx context.Context, s *session, mode rollout.Mode, o gateOptions) (*gates, error) {
+func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gateOptions) (*gates, error) {
 	request, err := o.tree.request()
 	if err != nil {
 		return nil, err
 	}
 	if format.Both(request.Root) {
-		s.note("There are both %s and %s: the former is used.\n", format.File, format.GateFile)
+		s.Note("There are both %s and %s: the former is used.\n", format.File, format.GateFile)
 	}
 	work, err := format.OpenWork(ctx, request, mode)
 	if errors.Is(err, format.ErrNoGates) {
@@ -173,15 +174,15 @@ func (g *gates) command(ctx context.Context) (int, error) {
 	if err := checkStates(g.work); err != nil {
 		return 0, err
 	}
-	if g.options.dryRun && s.options.json {
+	if g.options.dryRun && s.Options.JSON {
 		return cmdline.ExitOK, g.writeDocument()
 	}
-	if err := s.report(g.diags); err != nil {
+	if err := s.Report(g.diags); err != nil {
 		return 0, err
 	}
 	switch {
 	case len(g.work.Chosen()) == 0:
-		s.note("There is nothing to %s: nothing %s.\n", g.mode, g.options.tree.chosen())
+		s.Note("There is nothing to %s: nothing %s.\n", g.mode, g.options.tree.chosen())
 		if g.options.dryRun {
 			return cmdline.ExitOK, nil
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
@@ -42,24 +43,24 @@ func (g *gates) run(ctx context.Context) (int, error) {
 
 	options.Mode, options.Parallel, options.Processes = g.mode, g.parallel, &process.Set{}
 	options.ReadPlan, options.MaxRounds = rolloutPlan, int(g.options.maxRounds)
-	display := g.session.newRunDisplay(runDisplayOptions{title: gateTitles[g.mode], total: len(g.work.Chosen()), parallel: g.parallel > 1})
-	g.output = display.output
+	display := g.session.NewRunDisplay(session.RunDisplayOptions{Title: gateTitles[g.mode], Total: len(g.work.Chosen()), Parallel: g.parallel > 1})
+	g.output = display.Output
 	options.Output, options.Last = func(unit string) rollout.Output { return g.output.Node(unit) }, g.output.Last
 	options.Ended = func(end rollout.End) {
 		text := string(end.State)
 		if detail := g.endDetail(end); detail != "" {
 			text += " (" + detail + ")"
 		}
-		display.endedAs(g.work.Units[end.Unit].Name, boardState(end), text)
+		display.EndedAs(g.work.Units[end.Unit].Name, boardState(end), text)
 	}
 	if !g.options.autoApprove {
 		options.Approve, options.Asks = g.approve, g.asksFor
 	}
-	ctx, stop := g.session.forwardInterrupts(ctx, options.Processes, false)
+	ctx, stop := g.session.ForwardInterrupts(ctx, options.Processes, false)
 	var ends []rollout.End
-	display.during(func() { ends = g.work.Run(ctx, options) })
+	display.During(func() { ends = g.work.Run(ctx, options) })
 	if err := os.RemoveAll(options.Plans); err != nil { // while one more signal does not end this program
-		g.session.note("Plans, which may hold secrets, are left in %s: %s.\n", options.Plans, failure.Reason(err))
+		g.session.Note("Plans, which may hold secrets, are left in %s: %s.\n", options.Plans, failure.Reason(err))
 	}
 	stop()
 	err = writeRunReport(g.session, g.options.report, g.reportOf(ends)) // before the summary, which may find nobody who reads it
@@ -120,7 +121,7 @@ func (g *gates) programs(ctx context.Context) (rollout.Options, error) {
 	if o.Cairn, err = os.Executable(); err != nil {
 		return o, err
 	}
-	if engine := g.session.options.engine; engine != "" {
+	if engine := g.session.Options.Engine; engine != "" {
 		if strings.ContainsRune(engine, filepath.Separator) {
 			if engine, err = filepath.Abs(engine); err != nil {
 				return o, err
@@ -129,13 +130,13 @@ func (g *gates) programs(ctx context.Context) (rollout.Options, error) {
 		o.CairnOptions = []string{"-engine=" + engine}
 	}
 	o.SharedCache = cliconfig.SharesProviders(os.Environ())
-	if !g.session.viewOptions(g.session.streams.Out).Color {
+	if !g.session.ViewOptions(g.session.Streams.Out).Color {
 		o.EngineOptions = []string{"-no-color"}
 	}
 	if !slices.ContainsFunc(g.work.Chosen(), g.needsEngine) {
 		return o, nil
 	}
-	search, err := g.session.stack().EngineSearch()
+	search, err := g.session.Stack().EngineSearch()
 	if err != nil {
 		return o, err
 	}
@@ -143,7 +144,7 @@ func (g *gates) programs(ctx context.Context) (rollout.Options, error) {
 	if err != nil {
 		return o, operation.EngineError(err)
 	}
-	if err := g.session.report(g.session.stack().UnmetRequirements(found)); err != nil {
+	if err := g.session.Report(g.session.Stack().UnmetRequirements(found)); err != nil {
 		return o, err
 	}
 	o.Engine, err = filepath.Abs(found.Path)
@@ -173,7 +174,7 @@ func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool,
 		return false, nil
 	}
 	if group := g.agreed(u); group != "" {
-		g.session.noteLine("\n%s %s: yes, as to all of %s.", failure.Capitalize(string(g.mode)), u.Name, group)
+		g.session.NoteLine("\n%s %s: yes, as to all of %s.", failure.Capitalize(string(g.mode)), u.Name, group)
 		return true, nil
 	}
 	if err := show(); err != nil {
@@ -192,11 +193,11 @@ func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool,
 	if len(groups) > 0 {
 		accepted = fmt.Sprintf(`Only "yes" is accepted, or "yes %s" for all of %[1]s`, textstyle.Name(groups[0]))
 	}
-	answer, err := g.session.ask(ctx, fmt.Sprintf("\n%s %s%s? %s: ", failure.Capitalize(string(g.mode)), textstyle.Name(u.Name), textstyle.Name(where), accepted), false)
-	g.session.note("\n")
-	if errors.Is(err, errNoAnswer) {
+	answer, err := g.session.Ask(ctx, fmt.Sprintf("\n%s %s%s? %s: ", failure.Capitalize(string(g.mode)), textstyle.Name(u.Name), textstyle.Name(where), accepted), false)
+	g.session.Note("\n")
+	if errors.Is(err, session.ErrNoAnswer) {
 		g.unanswered = true
-		g.session.note("There is nobody who answers: nothing more is approved. Give -auto-approve to apply without being asked.\n")
+		g.session.Note("There is nobody who answers: nothing more is approved. Give -auto-approve to apply without being asked.\n")
 		return false, nil
 	}
 	return err == nil && g.accepts(answer, u, groups), err

@@ -35,7 +35,7 @@ func (g *gates) writeSteps() {
 	after := g.namesAfter()
 	for _, units := range g.stacks() {
 		first := g.work.Units[units[0]]
-		g.session.line("%s%s", first.StackName(), g.notes(&first, after[first.StackName()]))
+		g.session.Line("%s%s", first.StackName(), g.notes(&first, after[first.StackName()]))
 		for _, unit := range units {
 			u := g.work.Units[unit]
 			name := u.Name
@@ -44,13 +44,13 @@ func (g *gates) writeSteps() {
 			}
 			switch {
 			case g.options.tree.changed:
-				g.session.line("  %s: %s", name, strings.Join(u.Reasons, "; "))
+				g.session.Line("  %s: %s", name, strings.Join(u.Reasons, "; "))
 			case name != first.StackName(): // everything is asked for, and this says where it is
-				g.session.line("  %s", name)
+				g.session.Line("  %s", name)
 			}
 		}
 	}
-	g.session.stdout("\n")
+	g.session.Print("\n")
 	for i, batch := range g.batches() {
 		var names []string
 		for _, unit := range batch.Units {
@@ -60,7 +60,7 @@ func (g *gates) writeSteps() {
 		if i > 0 && g.mode == rollout.PlanOnly {
 			text += ", if nothing before has changes to apply"
 		}
-		g.session.line("%s", text)
+		g.session.Line("%s", text)
 	}
 }
 
@@ -189,7 +189,7 @@ type gateDirspace struct {
 func (g *gates) writeDocument() error {
 	document := gateDocument{
 		FormatVersion: jsonview.FormatVersion, Stacks: []gateStack{}, Steps: []gateStep{},
-		Diagnostics: diagnostic.All(g.diags, g.session.sources()),
+		Diagnostics: diagnostic.All(g.diags, g.session.Sources()),
 	}
 	for _, units := range g.stacks() {
 		document.Stacks = append(document.Stacks, g.stackDocument(units))
@@ -205,7 +205,7 @@ func (g *gates) writeDocument() error {
 		step.Stacks = slices.Compact(step.Stacks)
 		document.Steps = append(document.Steps, step)
 	}
-	return jsonview.WriteDocument(g.session.streams.Out, document, true)
+	return jsonview.WriteDocument(g.session.Streams.Out, document, true)
 }
 
 func (g *gates) stackDocument(units []int) gateStack {
@@ -249,7 +249,7 @@ func (g *gates) summarize(ends []rollout.End) int {
 		width = max(width, len(end.State))
 	}
 	code := cmdline.ExitOK
-	g.session.note("\n")
+	g.session.Note("\n")
 	for _, end := range ends {
 		u := g.work.Units[end.Unit]
 		name := u.Name
@@ -259,7 +259,7 @@ func (g *gates) summarize(ends []rollout.End) int {
 		if detail := g.endDetail(end); detail != "" {
 			name += "  (" + detail + ")"
 		}
-		g.session.noteLine("%s  %s", fmt.Sprintf("%-*s", width, end.State), name)
+		g.session.NoteLine("%s  %s", fmt.Sprintf("%-*s", width, end.State), name)
 		counts[end.State]++
 		if !end.Done {
 			code = cmdline.ExitError
@@ -272,7 +272,7 @@ func (g *gates) summarize(ends []rollout.End) int {
 		}
 	}
 	if len(parts) > 0 {
-		g.session.note("\n%s.%s\n", strings.Join(parts, ", "), g.total(ends))
+		g.session.Note("\n%s.%s\n", strings.Join(parts, ", "), g.total(ends))
 	}
 	return code
 }

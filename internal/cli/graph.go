@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
@@ -48,30 +49,30 @@ type graphEdge struct {
 	to stackaddrs.AbsComponent
 }
 
-func graphCommand() *command {
+func graphCommand() *session.Command {
 	var format, planPath string
-	return &command{
+	return &session.Command{
 		Name:    "graph",
 		Summary: "Draws which components require which.",
 		Long: `
 An arrow leads from a component to one that it requires. With a plan file, what will be done with each component is
 part of the picture. An svg or html file needs no other program: open it in a browser.`,
 		Example: "cairn graph -format=svg > stack.svg\ncairn graph -format=html -plan=stack.plan > plan.html",
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			f.StringVar(&format, "format", "dot", "write `dot|mermaid|json|svg|html` (default: dot)")
 			f.StringVar(&planPath, "plan", "", "show what this plan `FILE` does")
-			providerFlags(f)
+			session.ProviderFlags(f)
 		},
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			s.changesNothing = true
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			s.ChangesNothing = true
 			write, ok := graphFormats[format]
 			if !ok {
 				return 0, failure.Error("Unknown format", "There is no format %q.%s Use dot, mermaid, json, svg or html.",
 					format, nearest.DidYouMean(format, slices.Collect(maps.Keys(graphFormats))))
 			}
 			if format == "json" {
-				s.options.json = true
-				s.reportDocuments()
+				s.Options.JSON = true
+				s.ReportDocuments()
 			}
 			graph, err := readGraph(ctx, s, planPath)
 			if err != nil {
@@ -82,18 +83,18 @@ part of the picture. An svg or html file needs no other program: open it in a br
 	}
 }
 
-var graphFormats = map[string]func(*session, *componentGraph) error{
+var graphFormats = map[string]func(*session.Session, *componentGraph) error{
 	"dot":     writeDot,
 	"mermaid": writeMermaid,
-	"json": func(s *session, g *componentGraph) error {
-		return jsonview.WriteDocument(s.streams.Out, g, true)
+	"json": func(s *session.Session, g *componentGraph) error {
+		return jsonview.WriteDocument(s.Streams.Out, g, true)
 	},
 	"svg":  writeSVG,
 	"html": writeHTML,
 }
 
 // readGraph returns the graph of a plan, or of the configuration.
-func readGraph(ctx context.Context, s *session, planPath string) (*componentGraph, error) {
+func readGraph(ctx context.Context, s *session.Session, planPath string) (*componentGraph, error) {
 	if planPath != "" {
 		plan, _, err := planfile.Read(planPath)
 		if err != nil {
@@ -101,7 +102,7 @@ func readGraph(ctx context.Context, s *session, planPath string) (*componentGrap
 		}
 		return planGraph(plan), nil
 	}
-	opts, diags := s.stack().Load(ctx)
+	opts, diags := s.Stack().Load(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -109,7 +110,7 @@ func readGraph(ctx context.Context, s *session, planPath string) (*componentGrap
 		return nil, diags.Extend(moreDiags)
 	}
 	requires := stackruntime.Inspect(stackruntime.InspectRequest{Options: opts}).ComponentGraph(ctx)
-	return newComponentGraph(requires, nil), s.report(diags)
+	return newComponentGraph(requires, nil), s.Report(diags)
 }
 
 func planGraph(plan *stackplan.Plan) *componentGraph {
@@ -175,7 +176,7 @@ func (n graphNode) planned() string {
 	return text
 }
 
-func writeDot(s *session, g *componentGraph) error {
+func writeDot(s *session.Session, g *componentGraph) error {
 	var b strings.Builder
 	b.WriteString("digraph components {\n  rankdir = \"RL\"\n  node [shape = box, fontname = \"sans-serif\"]\n")
 	for _, node := range g.Components {
@@ -193,7 +194,7 @@ func writeDot(s *session, g *componentGraph) error {
 		fmt.Fprintf(&b, "  %s -> %s\n", dotQuote(edge.From), dotQuote(edge.To))
 	}
 	b.WriteString("}\n")
-	s.stdout("%s", b.String())
+	s.Print("%s", b.String())
 	return nil
 }
 
@@ -201,7 +202,7 @@ func dotQuote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }
 
-func writeMermaid(s *session, g *componentGraph) error {
+func writeMermaid(s *session.Session, g *componentGraph) error {
 	ids := map[string]string{}
 	for i, node := range g.Components {
 		ids[node.Address] = fmt.Sprintf("c%d", i)
@@ -225,7 +226,7 @@ func writeMermaid(s *session, g *componentGraph) error {
 			fmt.Fprintf(&b, "  style %s fill:%s\n", ids[node.Address], color)
 		}
 	}
-	s.stdout("%s", b.String())
+	s.Print("%s", b.String())
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/show/picture"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -158,8 +159,8 @@ func columnsOf(nodes []graphNode, edges []graphEdge) map[string]int {
 	return columns
 }
 
-func writeSVG(s *session, g *componentGraph) error {
-	s.stdout("%s", g.picture().SVG())
+func writeSVG(s *session.Session, g *componentGraph) error {
+	s.Print("%s", g.picture().SVG())
 	return nil
 }
 
@@ -196,7 +197,7 @@ type graphPageRow struct {
 	Requires         []string
 }
 
-func writeHTML(s *session, g *componentGraph) error {
+func writeHTML(s *session.Session, g *componentGraph) error {
 	p, requires := g.picture(), requirements(g.Edges)
 	page := struct {
 		Title   string
@@ -213,6 +214,6 @@ func writeHTML(s *session, g *componentGraph) error {
 	if err := graphPage.Execute(&b, page); err != nil {
 		return err
 	}
-	s.stdout("%s", b.String())
+	s.Print("%s", b.String())
 	return nil
 }

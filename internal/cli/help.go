@@ -8,31 +8,32 @@ import (
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
-func helpCommand() *command {
-	return &command{
+func helpCommand() *session.Command {
+	return &session.Command{
 		Name:    "help",
 		Args:    "[COMMAND]",
 		Summary: "Shows the help of a command.",
 		Example: "cairn help plan\ncairn help state list",
 		MaxArgs: 2,
-		Run: func(_ context.Context, s *session, args []string) (int, error) {
+		Run: func(_ context.Context, s *session.Session, args []string) (int, error) {
 			program := newProgram()
 			c, err := program.Find(args)
 			if err != nil {
 				return 0, err
 			}
-			s.stdout("%s", program.Help(c, helpWidth(s.streams.Out)))
+			s.Print("%s", program.Help(c, helpWidth(s.Streams.Out)))
 			return cmdline.ExitOK, nil
 		},
 	}
 }
 
-func completionCommand() *command {
-	return &command{
+func completionCommand() *session.Command {
+	return &session.Command{
 		Name:    "completion",
 		Args:    "bash|zsh|fish",
 		Summary: "Writes a script with which a shell completes commands and options.",
@@ -45,12 +46,12 @@ For zsh, add to ~/.zshrc:         source <(cairn completion zsh)
 For fish, run once:               cairn completion fish > ~/.config/fish/completions/cairn.fish`,
 		Example: "cairn completion bash",
 		MinArgs: 1, MaxArgs: 1,
-		Run: func(_ context.Context, s *session, args []string) (int, error) {
+		Run: func(_ context.Context, s *session.Session, args []string) (int, error) {
 			if shell := args[0]; !slices.Contains(cmdline.Shells(), shell) {
 				return 0, failure.Error("Unknown shell", "There is no completion for %q.%s Give bash, zsh or fish.",
 					shell, nearest.DidYouMean(shell, cmdline.Shells()))
 			}
-			s.stdout("%s", newProgram().Completion(args[0]))
+			s.Print("%s", newProgram().Completion(args[0]))
 			return cmdline.ExitOK, nil
 		},
 	}

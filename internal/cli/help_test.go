@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 )
 
 // Every command says what it does, how it is called and gives an example, and its options have a usage.
 func TestHelpIsComplete(t *testing.T) {
 	program := newProgram()
-	var check func(c *command)
-	check = func(c *command) {
+	var check func(c *session.Command)
+	check = func(c *session.Command) {
 		if c.Summary == "" || !strings.HasSuffix(c.Summary, ".") {
 			t.Errorf("%s: summary %q", c.Path(), c.Summary)
 		}
@@ -39,8 +40,8 @@ func TestHelpIsComplete(t *testing.T) {
 // Help texts fit a terminal of 100 columns, but for examples and what is a table already.
 func TestHelpWidth(t *testing.T) {
 	program := newProgram()
-	var check func(c *command)
-	check = func(c *command) {
+	var check func(c *session.Command)
+	check = func(c *session.Command) {
 		text, _, _ := strings.Cut(program.Help(c, cmdline.HelpWidth), "\nExample:\n")
 		for line := range strings.Lines(text) {
 			if len(strings.TrimSuffix(line, "\n")) > cmdline.HelpWidth && !strings.Contains(line, "  ") {

@@ -7,12 +7,13 @@ import (
 	"context"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 )
 
-func initCommand() *command {
+func initCommand() *session.Command {
 	var upgrade bool
-	return &command{
+	return &session.Command{
 		Name:    "init",
 		Summary: "Fetches the sources and installs the providers of the whole stack.",
 		Long: `
@@ -23,44 +24,44 @@ Chooses a version of each provider that all stacks and modules accept, installs 
 records the choice in .terraform.lock.hcl. Other commands do the same by themselves when something has changed. Both
 lock files belong into version control.`,
 		Example: "cairn init\ncairn init -upgrade",
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			f.BoolVar(&upgrade, "upgrade", false, "choose the newest versions that are allowed, whatever was chosen before")
-			providerFlags(f)
+			session.ProviderFlags(f)
 		},
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			if upgrade && s.options.lockfile != "" {
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			if upgrade && s.Options.Lockfile != "" {
 				return 0, failure.Error("Options contradict", "With -lockfile=readonly there is no -upgrade: give only one of them.")
 			}
-			s.listsProviders = true
-			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })
+			s.ListsProviders = true
+			ctx, stop := s.Interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
-			config, packages, diags := s.stack().Fetch(ctx, upgrade)
+			config, packages, diags := s.Stack().Fetch(ctx, upgrade)
 			for _, pkg := range packages {
-				s.stdout("Source: %s\n", describePackage(pkg))
+				s.Print("Source: %s\n", describePackage(pkg))
 			}
 			if diags.HasErrors() || config == nil {
-				return s.finish(diags)
+				return s.Finish(diags)
 			}
-			opts, moreDiags := s.stack().Prepare(ctx, config, upgrade)
+			opts, moreDiags := s.Stack().Prepare(ctx, config, upgrade)
 			diags = diags.Extend(moreDiags)
 			if diags.HasErrors() {
-				return s.finish(diags)
+				return s.Finish(diags)
 			}
-			if state, err := s.stack().StateFile(); err == nil {
-				s.stack().KeepStateFromGit(ctx, state)
+			if state, err := s.Stack().StateFile(); err == nil {
+				s.Stack().KeepStateFromGit(ctx, state)
 			}
 			info := opts.Engine.Info()
-			s.stdout("Engine: %s %s\n", info.Name, info.Version)
-			if text := s.stack().VersionFileIgnored(info.Name); text != "" {
-				s.note("%s\n", text)
+			s.Print("Engine: %s %s\n", info.Name, info.Version)
+			if text := s.Stack().VersionFileIgnored(info.Name); text != "" {
+				s.Note("%s\n", text)
 			}
 			for _, provider := range sortedProviders(opts.Locks) {
-				s.stdout("Provider: %s %s\n", provider, opts.Locks[provider])
+				s.Print("Provider: %s %s\n", provider, opts.Locks[provider])
 			}
 			if !inAutomation() {
-				s.say("\nThe stack is ready. Go on with: cairn plan\n")
+				s.Say("\nThe stack is ready. Go on with: cairn plan\n")
 			}
-			return s.finish(diags)
+			return s.Finish(diags)
 		},
 	}
 }

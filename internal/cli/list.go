@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
@@ -21,24 +22,24 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-func listCommand() *command {
+func listCommand() *session.Command {
 	var options treeOptions
 	var runOrder, why bool
-	return &command{
+	return &session.Command{
 		Name:    "list",
 		Summary: "Lists the stacks of a repository.",
 		Long: `
 A stack is a directory with a stack or terrastack block in a file *.tsk.hcl, *.tm or *.tm.hcl, or with files of the
 Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the repository says. Only those in the current directory and below it are listed, and what they want.`,
 		Example: "cairn list -run-order\ncairn list -changed -why\ncairn list -changed -base=origin/main -tags=network:prod,network:staging",
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			treeFlags(f, &options)
 			f.BoolVar(&runOrder, "run-order", false, "in the order in which they are run, instead of by name")
 			f.BoolVar(&why, "why", false, "with the reasons why they have changed; needs -changed")
-			jsonFlag(f, "write a JSON document")
+			session.JSONFlag(f, "write a JSON document")
 		},
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			s.reportDocuments()
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			s.ReportDocuments()
 			if why && !options.changed {
 				return 0, failure.Error("Option without another", "The option -why says why stacks have changed: add -changed.")
 			}
@@ -50,10 +51,10 @@ Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the 
 			if err != nil {
 				return 0, err
 			}
-			if s.options.json {
-				return cmdline.ExitOK, jsonview.WriteDocument(s.streams.Out, listDocument(s, l), true)
+			if s.Options.JSON {
+				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, listDocument(s, l), true)
 			}
-			if err := s.report(l.diags); err != nil {
+			if err := s.Report(l.diags); err != nil {
 				return 0, err
 			}
 			writeList(s, l, why)
@@ -96,11 +97,11 @@ func listingOf(src *fleet.Source, inOrder bool) (listing, error) {
 	return l, nil
 }
 
-func writeList(s *session, l listing, why bool) {
+func writeList(s *session.Session, l listing, why bool) {
 	for _, stack := range l.stacks {
-		s.line("%s", stack.shown)
+		s.Line("%s", stack.shown)
 		if why {
-			s.stdout("%s", reasonLines(stack.why()))
+			s.Print("%s", reasonLines(stack.why()))
 		}
 	}
 	if why {
@@ -110,7 +111,7 @@ func writeList(s *session, l listing, why bool) {
 
 // noteEmpty says on standard error that a list has nothing, and since when, if it is about changes. Where there are no stacks at all, a warning has
 // said so.
-func noteEmpty(s *session, l listing, o treeOptions) {
+func noteEmpty(s *session.Session, l listing, o treeOptions) {
 	if len(l.stacks) > 0 || len(l.diags) > 0 {
 		return
 	}
@@ -118,17 +119,17 @@ func noteEmpty(s *session, l listing, o treeOptions) {
 	if l.base != nil {
 		since = fmt.Sprintf(" since %s (%.10s)", l.base.Name, l.base.Commit)
 	}
-	s.noteLine("There is nothing to list: nothing %s.", o.chosen()+since)
+	s.NoteLine("There is nothing to list: nothing %s.", o.chosen()+since)
 }
 
 // noteGone says which stacks there are no more.
-func noteGone(s *session, all []gitdiff.Gone) {
+func noteGone(s *session.Session, all []gitdiff.Gone) {
 	for _, gone := range all {
 		name := cmp.Or(gone.Name, gone.Path)
 		if gone.RenamedTo != "" {
-			s.noteLine("%s was renamed to %s", name, gone.RenamedTo)
+			s.NoteLine("%s was renamed to %s", name, gone.RenamedTo)
 		} else {
-			s.noteLine("%s was deleted", name)
+			s.NoteLine("%s was deleted", name)
 		}
 	}
 }
@@ -192,9 +193,9 @@ func (l *listedStack) why() []string {
 	return slices.Compact(texts)
 }
 
-func listDocument(s *session, l listing) stackList {
+func listDocument(s *session.Session, l listing) stackList {
 	return stackList{
 		FormatVersion: jsonview.FormatVersion, Base: l.base, Stacks: append([]listedStack{}, l.stacks...), Gone: l.gone,
-		Diagnostics: diagnostic.All(l.diags, s.sources()),
+		Diagnostics: diagnostic.All(l.diags, s.Sources()),
 	}
 }

@@ -12,47 +12,48 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 // Main runs the command that the arguments name and returns the exit code of the process, which is to end then: signals may go on being
 // kept from it.
-func Main(ctx context.Context, args []string, streams Streams) int {
-	guard := guardSignals(func(phase guardPhase) {
-		if phase == starting {
+func Main(ctx context.Context, args []string, streams session.Streams) int {
+	guard := session.GuardSignals(func(phase session.GuardPhase) {
+		if phase == session.Starting {
 			fmt.Fprint(streams.Err, "\nInterrupted. Nothing was begun.\n")
 		}
 		runner.KillShort()
 		os.Exit(cmdline.ExitError) // as the signal would have done
 	})
-	return run(ctx, args, streams, dependencies{guard: guard})
+	return run(ctx, args, streams, session.Dependencies{Guard: guard})
 }
 
-func run(ctx context.Context, args []string, streams Streams, deps dependencies) int {
+func run(ctx context.Context, args []string, streams session.Streams, deps session.Dependencies) int {
 	if len(args) > 0 && (args[0] == "-version" || args[0] == "--version") {
 		args = append([]string{"version"}, args[1:]...)
 	}
-	s := newSession(streams, deps)
-	defer s.close()
+	s := session.New(streams, deps)
+	defer s.Close()
 	status, err := dispatch(ctx, s, args)
 	if err != nil {
-		s.fail(err)
+		s.Fail(err)
 		return cmdline.ExitError
 	}
-	if lost := s.lost.Load(); lost != nil && status != cmdline.ExitError {
-		s.fail(failure.Error("Output cannot be written", "Some of the output is lost: %s.", failure.Reason(*lost)))
+	if lost := s.Lost.Load(); lost != nil && status != cmdline.ExitError {
+		s.Fail(failure.Error("Output cannot be written", "Some of the output is lost: %s.", failure.Reason(*lost)))
 		return cmdline.ExitError
 	}
 	return status
 }
 
 // dispatch runs the command that the arguments name.
-func dispatch(ctx context.Context, s *session, args []string) (int, error) {
+func dispatch(ctx context.Context, s *session.Session, args []string) (int, error) {
 	program := newProgram()
 	inv, err := program.Parse(s, args)
 	if err == nil && inv.Help != cmdline.NoHelp {
-		s.stdout("%s", program.Help(inv.Command, helpWidth(s.streams.Out)))
+		s.Print("%s", program.Help(inv.Command, helpWidth(s.Streams.Out)))
 		if inv.Help == cmdline.CommandMissing {
 			return cmdline.ExitError, nil
 		}
@@ -69,60 +70,60 @@ func dispatch(ctx context.Context, s *session, args []string) (int, error) {
 		return 0, err
 	}
 	if !c.Interruptible {
-		s.deps.guard.release()
+		s.Deps.Guard.Release()
 	}
-	s.log.Info("command", "name", c.Path(), "version", version(), "dir", currentDir())
+	s.Log.Info("command", "name", c.Path(), "version", session.Version(), "dir", session.CurrentDir())
 	began := time.Now()
 	status, err := c.Run(ctx, s, inv.Args)
-	s.log.Info("command ended", "name", c.Path(), "status", status, "failed", err != nil, "duration", time.Since(began))
+	s.Log.Info("command ended", "name", c.Path(), "status", status, "failed", err != nil, "duration", time.Since(began))
 	return status, err
 }
 
 // helpWidth is how wide help is that goes to w.
 func helpWidth(w io.Writer) int {
-	if !isTerminal(w) {
+	if !session.IsTerminal(w) {
 		return cmdline.HelpWidth
 	}
-	return terminalSize(w).Width
+	return session.TerminalSize(w).Width
 }
 
 // reportJSON makes a command that was not begun show diagnostics as it would have with -json.
-func reportJSON(s *session, name string) {
-	s.options.json = true
+func reportJSON(s *session.Session, name string) {
+	s.Options.JSON = true
 	switch name {
 	case "plan", "apply", "destroy":
 		newDisplay(s, name)
 	case "validate":
 		reportValidation(s)
 	default:
-		s.reportDocuments()
+		s.ReportDocuments()
 	}
 }
 
 // start applies the global options.
-func start(s *session) error {
-	if s.options.chdir != "" {
-		if err := os.Chdir(s.options.chdir); err != nil {
+func start(s *session.Session) error {
+	if s.Options.Chdir != "" {
+		if err := os.Chdir(s.Options.Chdir); err != nil {
 			return failure.Error("Directory cannot be used", "The directory given with -chdir cannot be used: %s.", failure.Reason(err))
 		}
 	}
-	return s.openLog()
+	return s.OpenLog()
 }
 
 // newProgram returns the tree of all commands.
-func newProgram() *cmdline.Program[*session] {
-	return cmdline.New(cmdline.Program[*session]{
-		Root: &command{
+func newProgram() *cmdline.Program[*session.Session] {
+	return cmdline.New(cmdline.Program[*session.Session]{
+		Root: &session.Command{
 			Name:    "cairn",
 			Summary: "Runs the Terraform Stacks language with terraform or tofu.",
-			Commands: []*command{
+			Commands: []*session.Command{
 				initCommand(), validateCommand(), planCommand(), applyCommand(), destroyCommand(),
 				outputCommand(), showCommand(), stateCommand(), consoleCommand(), graphCommand(),
 				listCommand(), orderCommand(), runCommand(), formatCommand(), engineCommand(), versionCommand(), completionCommand(), helpCommand(),
 			},
 		},
-		NewSession: func() *session { return newSession(Streams{}, dependencies{}) },
-		Global:     globalFlags,
+		NewSession: func() *session.Session { return session.New(session.Streams{}, session.Dependencies{}) },
+		Global:     session.GlobalFlags,
 		Hints:      cmdline.Hints{Commands: elsewhere, Options: elsewhereOptions},
 		FileArgs:   []string{"FILE", "PLAN", "ROOT"},
 		ListedArgs: map[string]string{"STACK": "list"},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
@@ -20,7 +21,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(withSignals{m}, map[string]func(){
 		"cairn": func() {
-			os.Exit(Main(testContext(), os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+			os.Exit(Main(testContext(), os.Args[1:], session.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 		},
 		"await":         await,
 		"panics-in-run": panicInRun,
@@ -65,11 +66,11 @@ func panicInRun() {
 	if err != nil {
 		panic(err)
 	}
-	s := newSession(Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, dependencies{})
-	display := s.newRunDisplay(runDisplayOptions{title: "Running", total: 2, parallel: true})
-	display.during(func() {
+	s := session.New(session.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, session.Dependencies{})
+	display := s.NewRunDisplay(session.RunDisplayOptions{Title: "Running", Total: 2, Parallel: true})
+	display.During(func() {
 		graph.Run(testContext(), order.RunOptions{}, func(context.Context, int) error {
-			node := display.output.Node("node")
+			node := display.Output.Node("node")
 			fmt.Fprintln(node.Out, "printed before")
 			if err := node.Close(); err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
@@ -19,12 +20,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-func orderCommand() *command {
+func orderCommand() *session.Command {
 	var options treeOptions
 	var format string
 	var reduced reducedValue
 	var why bool
-	return &command{
+	return &session.Command{
 		Name:    "order",
 		Summary: "Shows in which order stacks run, and which can run at the same time.",
 		Long: `
@@ -33,7 +34,7 @@ the groups before. In pictures, an arrow leads from a stack to one that comes af
 
 If there is a file cairn.workspace.hcl, it says what there is; otherwise the directories with stacks do, and without any of them .terrateam/config.yml.`,
 		Example: "cairn order -why\ncairn order -format=svg > order.svg\ncairn order -phases -query=prod\ncairn order explain network app",
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			treeFlags(f, &options)
 			pluginFlags(f, &options)
 			f.BoolVar(&options.phases, "phases", false, "with a workspace file: planning and applying each stack on their own")
@@ -42,15 +43,15 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 			reduced = reducedValue{}
 			f.Var(&reduced, "transitive-reduction", "leave out what other edges imply: json only with this option, the others unless it is false or there are very many")
 		},
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			write, ok := orderFormats[format]
 			if !ok {
 				return 0, failure.Error("Unknown format", "There is no format %q.%s Use text, json, dot, mermaid or svg.",
 					format, nearest.DidYouMean(format, slices.Collect(maps.Keys(orderFormats))))
 			}
 			if format == "json" {
-				s.options.json = true
-				s.reportDocuments()
+				s.Options.JSON = true
+				s.ReportDocuments()
 			}
 			if why && format != "text" {
 				return 0, failure.Error("Options contradict", "The option -why is about text; of the other formats, all but mermaid say why anyway. Leave out -why or -format.")
@@ -66,7 +67,7 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 			}
 			return cmdline.ExitOK, write(s, o, o.view(reduced.value))
 		},
-		Commands: []*command{orderExplainCommand(), orderConvertCommand(), orderHighCommand(), orderLowCommand()},
+		Commands: []*session.Command{orderExplainCommand(), orderConvertCommand(), orderHighCommand(), orderLowCommand()},
 	}
 }
 
@@ -91,7 +92,7 @@ func (*reducedValue) IsBoolFlag() bool { return true }
 // maxReduced is the size of a graph up to which all that is for people leaves out implied edges: of larger ones that can take many seconds.
 const maxReduced = 200_000
 
-var orderFormats = map[string]func(*session, *ordering, show.View) error{
+var orderFormats = map[string]func(*session.Session, *ordering, show.View) error{
 	"text":    orderText(show.View.Text),
 	"dot":     orderText(show.View.DOT),
 	"mermaid": orderText(show.View.Mermaid),
@@ -99,10 +100,10 @@ var orderFormats = map[string]func(*session, *ordering, show.View) error{
 	"json":    writeOrderDocument,
 }
 
-func orderText(write func(show.View) string) func(*session, *ordering, show.View) error {
-	return func(s *session, o *ordering, view show.View) error {
-		s.stdout("%s", write(view))
-		return s.report(o.diags)
+func orderText(write func(show.View) string) func(*session.Session, *ordering, show.View) error {
+	return func(s *session.Session, o *ordering, view show.View) error {
+		s.Print("%s", write(view))
+		return s.Report(o.diags)
 	}
 }
 
@@ -113,14 +114,14 @@ type orderDocument struct {
 	Diagnostics []diagnostic.Diagnostic `json:"diagnostics"`
 }
 
-func writeOrderDocument(s *session, o *ordering, view show.View) error {
-	document := orderDocument{jsonview.FormatVersion, view.Document(), diagnostic.All(o.diags, s.sources())}
-	return jsonview.WriteDocument(s.streams.Out, document, true)
+func writeOrderDocument(s *session.Session, o *ordering, view show.View) error {
+	document := orderDocument{jsonview.FormatVersion, view.Document(), diagnostic.All(o.diags, s.Sources())}
+	return jsonview.WriteDocument(s.Streams.Out, document, true)
 }
 
-func orderExplainCommand() *command {
+func orderExplainCommand() *session.Command {
 	var options treeOptions
-	return &command{
+	return &session.Command{
 		Name:    "explain",
 		Args:    "STACK OTHER",
 		Summary: "Says which of two stacks runs first, and why.",
@@ -129,14 +130,14 @@ Stacks are named by their directories, from here or from the root of the tree as
 names, by these names. A directory is enough there, too, if only one stack is in it.`,
 		Example: "cairn order explain network app\ncairn order explain -json /network /app",
 		MinArgs: 2, MaxArgs: 2,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			options = treeOptions{}
 			rootFlag(f, &options)
 			pluginFlags(f, &options)
-			jsonFlag(f, "write a JSON document")
+			session.JSONFlag(f, "write a JSON document")
 		},
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
-			s.reportDocuments()
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
+			s.ReportDocuments()
 			o, err := openOrdering(ctx, s, options)
 			if err != nil {
 				return 0, err
@@ -167,19 +168,19 @@ type explanation struct {
 	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
 }
 
-func writeExplanation(s *session, o *ordering, e order.Explanation) error {
+func writeExplanation(s *session.Session, o *ordering, e order.Explanation) error {
 	view := o.view(false)
 	e.Chain = order.JoinSteps(e.Chain)
-	if !s.options.json {
-		s.stdout("%s", view.Explanation(e))
-		return s.report(o.diags)
+	if !s.Options.JSON {
+		s.Print("%s", view.Explanation(e))
+		return s.Report(o.diags)
 	}
 	document := explanation{
 		FormatVersion: jsonview.FormatVersion, First: view.Name(e.First), Second: view.Name(e.Second), Chain: []show.Edge{},
-		Rule: e.Rule, Diagnostics: diagnostic.All(o.diags, s.sources()),
+		Rule: e.Rule, Diagnostics: diagnostic.All(o.diags, s.Sources()),
 	}
 	for _, edge := range e.Chain {
 		document.Chain = append(document.Chain, view.NewEdge(edge))
 	}
-	return jsonview.WriteDocument(s.streams.Out, document, true)
+	return jsonview.WriteDocument(s.Streams.Out, document, true)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/convert"
@@ -35,9 +36,9 @@ type convertOptions struct {
 	states   statesOptions
 }
 
-func orderConvertCommand() *command {
+func orderConvertCommand() *session.Command {
 	var o convertOptions
-	return &command{
+	return &session.Command{
 		Name:    "convert",
 		Foreign: true,
 		Args:    "[ROOT SLS...]",
@@ -55,7 +56,7 @@ cairn order convert -from=workspace -to=dirs -out=.
 cairn order convert -plugins=plugins -to=states > states/plugins.sls
 cairn order convert -from=states states web > cairn.workspace.hcl`,
 		MaxArgs: 1 << 30,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			o = convertOptions{}
 			rootFlag(f, &o.tree)
 			f.StringVar(&o.tree.plugins.dir, "plugins", "", "read the tasks of the plugins in `DIR`; no -from is needed")
@@ -63,7 +64,7 @@ cairn order convert -from=states states web > cairn.workspace.hcl`,
 			f.StringVar(&o.to, "to", "", "write `dirs|gates|plugins|states|workspace` (default: workspace, and gates from a workspace file)")
 			f.StringVar(&o.out, "out", "", "write the files in `DIR` instead of printing them")
 		},
-		Run: func(_ context.Context, s *session, args []string) (int, error) {
+		Run: func(_ context.Context, s *session.Session, args []string) (int, error) {
 			if err := o.check(args); err != nil {
 				return 0, err
 			}
@@ -74,16 +75,16 @@ cairn order convert -from=states states web > cairn.workspace.hcl`,
 			if diags.HasErrors() {
 				return 0, diags
 			}
-			if err := s.report(diags); err != nil {
+			if err := s.Report(diags); err != nil {
 				return 0, err
 			}
 			if o.out == "" {
-				s.stdout("%s", result.Text())
+				s.Print("%s", result.Text())
 			} else if err := writeConverted(s, o.out, result.Files); err != nil {
 				return 0, err
 			}
 			for _, loss := range result.Lost {
-				s.noteLine("Lost: %s", loss.String())
+				s.NoteLine("Lost: %s", loss.String())
 			}
 			return cmdline.ExitOK, nil
 		},
@@ -127,7 +128,7 @@ func (o *convertOptions) check(args []string) error {
 }
 
 // convertSource reads one format and writes another, by way of a workspace file.
-func convertSource(s *session, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
+func convertSource(s *session.Session, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
 	at, err := o.tree.place()
 	if err != nil {
 		return convert.Result{}, nil, err
@@ -155,7 +156,7 @@ func convertSource(s *session, o convertOptions, args []string) (convert.Result,
 }
 
 // writeConverted writes files below a directory, all or none. Files that are there may only be the same.
-func writeConverted(s *session, out string, files []convert.File) error {
+func writeConverted(s *session.Session, out string, files []convert.File) error {
 	dir, err := os.OpenRoot(out)
 	if err != nil {
 		return failure.Error("Directory cannot be used", "The option -out names no directory that can be written to: %s.", failure.Reason(err))
@@ -182,7 +183,7 @@ func writeConverted(s *session, out string, files []convert.File) error {
 		if err != nil {
 			return failure.Error("File cannot be written", "The file %s cannot be written: %s.", filepath.Join(out, name), failure.Reason(err))
 		}
-		s.stdout("%s\n", filepath.ToSlash(filepath.Join(out, name)))
+		s.Print("%s\n", filepath.ToSlash(filepath.Join(out, name)))
 	}
 	return nil
 }
@@ -193,7 +194,7 @@ var targets = map[string]func(*cairnfile.Model) (convert.Result, hcl.Diagnostics
 }
 
 // sources are the formats that a workspace file is made of.
-var sources = map[string]func(s *session, root string, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error){
+var sources = map[string]func(s *session.Session, root string, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error){
 	"dirs":    convertDirs,
 	"gates":   convertGates,
 	"plugins": convertPlugins,
@@ -203,7 +204,7 @@ var sources = map[string]func(s *session, root string, o convertOptions, args []
 	"terragrunt": convertTerragrunt,
 }
 
-func convertRoots(s *session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+func convertRoots(s *session.Session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	dirs, diags := cairnfile.Find(root)
 	if !diags.HasErrors() && len(dirs) == 0 {
 		diags = diags.Append(&hcl.Diagnostic{
@@ -214,7 +215,7 @@ func convertRoots(s *session, root string, _ convertOptions, _ []string) (conver
 	return convert.FromRoots(dirs), diags, nil
 }
 
-func convertTerragrunt(s *session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+func convertTerragrunt(s *session.Session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	units, diags := terragrunt.Load(root)
 	if diags.HasErrors() {
 		return convert.Result{}, diags, nil
@@ -222,10 +223,10 @@ func convertTerragrunt(s *session, root string, _ convertOptions, _ []string) (c
 	return convert.FromTerragrunt(units), diags, nil
 }
 
-func convertDirs(s *session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+func convertDirs(s *session.Session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	tree, diags := terramate.Load(root)
 	for name, file := range tree.Files {
-		s.files[name] = file
+		s.Files[name] = file
 	}
 	if !diags.HasErrors() {
 		_, moreDiags := tree.Graph()
@@ -237,7 +238,7 @@ func convertDirs(s *session, root string, _ convertOptions, _ []string) (convert
 	return convert.FromDirs(tree), diags, nil
 }
 
-func convertGates(s *session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+func convertGates(s *session.Session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	layout, diags, err := terrateam.Load(root)
 	if errors.Is(err, terrateam.ErrNoConfig) {
 		err = failure.Error("No configuration", "There is no file %s in %s. Name its repository with -root=DIR.", terrateam.ConfigFile, shownDir(root))
@@ -248,7 +249,7 @@ func convertGates(s *session, root string, _ convertOptions, _ []string) (conver
 	return convert.FromGates(layout), diags, nil
 }
 
-func convertPlugins(s *session, root string, o convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
+func convertPlugins(s *session.Session, root string, o convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	tasks, _, diags, err := loadPlugins(o.tree.plugins)
 	if err != nil {
 		return convert.Result{}, nil, err
@@ -264,7 +265,7 @@ func convertPlugins(s *session, root string, o convertOptions, _ []string) (conv
 	return convert.FromPlugins(root, tasks), diags, nil
 }
 
-func convertStates(s *session, _ string, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
+func convertStates(s *session.Session, _ string, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
 	src, err := openStates(s, args, o.states)
 	if err != nil {
 		return convert.Result{}, nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/show"
@@ -29,14 +30,14 @@ type statesOptions struct {
 	format string
 }
 
-func statesFlags(f *flagSet, o *statesOptions) {
+func statesFlags(f *session.Flags, o *statesOptions) {
 	*o = statesOptions{}
 	f.StringVar(&o.load.Env, "env", "base", "the name of the environment is `NAME`; of top.sls, its section is used")
 	f.StringVar(&o.id, "id", "", "this machine is `ID` in top.sls (default: its host name)")
 	f.BoolVar(&o.load.NoAutoOrder, "no-auto-order", false, "give calls no numbers by their position (state_auto_order: false)")
 }
 
-func tieFlag(f *flagSet, o *statesOptions) {
+func tieFlag(f *session.Flags, o *statesOptions) {
 	f.StringVar(&o.tie, "tie", "document", "of calls with equal order numbers, compare the parts, or as Salt does all as one text: `document|salt`")
 }
 
@@ -53,7 +54,7 @@ func (src *statesSource) close() error { return src.root.Close() }
 func (src *statesSource) files() fs.FS { return src.root.FS() }
 
 // openStates reads SLS files. The caller must close the result, and report its warnings.
-func openStates(s *session, args []string, o statesOptions) (*statesSource, error) {
+func openStates(s *session.Session, args []string, o statesOptions) (*statesSource, error) {
 	root, err := os.OpenRoot(args[0])
 	if err != nil {
 		return nil, failure.Error("Root of the SLS files cannot be used", "The directory %s cannot be read: %s.", args[0], failure.Reason(errors.Unwrap(err)))
@@ -90,7 +91,7 @@ func machineID(given string) (string, error) {
 }
 
 // compileStates makes low data of what was read.
-func compileStates(s *session, src *statesSource, o statesOptions) error {
+func compileStates(s *session.Session, src *statesSource, o statesOptions) error {
 	tie, err := compile.ParseTie(o.tie)
 	if err != nil {
 		return failure.Error("Wrong option", "For the option -tie %s.", err)
@@ -103,9 +104,9 @@ func compileStates(s *session, src *statesSource, o statesOptions) error {
 	return nil
 }
 
-func orderHighCommand() *command {
+func orderHighCommand() *session.Command {
 	var o statesOptions
-	return &command{
+	return &session.Command{
 		Name:    "high",
 		Foreign: true,
 		Args:    "ROOT [SLS...]",
@@ -113,11 +114,11 @@ func orderHighCommand() *command {
 		Long:    "The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. Nothing is run.",
 		Example: "cairn order high states web\ncairn order high -format=yaml states web db",
 		MinArgs: 1, MaxArgs: 1 << 30,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			statesFlags(f, &o)
 			f.StringVar(&o.format, "format", "json", "write `json|yaml` (default: json)")
 		},
-		Run: func(_ context.Context, s *session, args []string) (int, error) {
+		Run: func(_ context.Context, s *session.Session, args []string) (int, error) {
 			write, err := dataFormat(o.format, "json or yaml")
 			if err != nil {
 				return 0, err
@@ -126,15 +127,15 @@ func orderHighCommand() *command {
 			if err != nil {
 				return 0, err
 			}
-			return cmdline.ExitOK, errors.Join(s.report(src.warnings), write(s.streams.Out, src.high.Value()), src.close())
+			return cmdline.ExitOK, errors.Join(s.Report(src.warnings), write(s.Streams.Out, src.high.Value()), src.close())
 		},
 	}
 }
 
-func orderLowCommand() *command {
+func orderLowCommand() *session.Command {
 	var o statesOptions
 	var explain namesValue
-	return &command{
+	return &session.Command{
 		Name:    "low",
 		Foreign: true,
 		Args:    "ROOT [SLS...]",
@@ -145,14 +146,14 @@ numbers; the text lists them in the order in which they are made, each after its
 only that is said. Calls are named by their ids or names, or as in "file: motd".`,
 		Example: "cairn order low states web\ncairn order low -format=text states web\ncairn order low -explain=motd -explain='service: nginx' states web",
 		MinArgs: 1, MaxArgs: 1 << 30,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			statesFlags(f, &o)
 			tieFlag(f, &o)
 			f.StringVar(&o.format, "format", "json", "write `json|yaml|text|steps|dot|mermaid` (default: json)")
 			explain = nil
 			f.Var(&explain, "explain", "say which of two calls is made first, and why; to be given twice, each time with a `CALL`")
 		},
-		Run: func(_ context.Context, s *session, args []string) (int, error) {
+		Run: func(_ context.Context, s *session.Session, args []string) (int, error) {
 			write, err := lowFormat(o.format)
 			if err != nil {
 				return 0, err
@@ -166,7 +167,7 @@ only that is said. Calls are named by their ids or names, or as in "file: motd".
 			}
 			err = compileStates(s, src, o)
 			if err == nil {
-				err = s.report(src.warnings)
+				err = s.Report(src.warnings)
 			}
 			switch {
 			case err != nil:
@@ -192,32 +193,32 @@ func (v *namesValue) Set(text string) error {
 }
 
 // lowFormat returns what writes low data in a format.
-func lowFormat(format string) (func(*session, *compile.Low) error, error) {
+func lowFormat(format string) (func(*session.Session, *compile.Low) error, error) {
 	switch format {
 	case "text":
-		return func(s *session, low *compile.Low) error {
+		return func(s *session.Session, low *compile.Low) error {
 			writeCalls(s, low)
 			return nil
 		}, nil
 	case "steps":
-		return func(s *session, low *compile.Low) error {
+		return func(s *session.Session, low *compile.Low) error {
 			for _, step := range low.Steps() {
-				s.line("%s", step)
+				s.Line("%s", step)
 			}
 			return nil
 		}, nil
 	case "dot", "mermaid":
-		return func(s *session, low *compile.Low) error {
+		return func(s *session.Session, low *compile.Low) error {
 			text := lowView(low).DOT
 			if format == "mermaid" {
 				text = lowView(low).Mermaid
 			}
-			s.stdout("%s", text())
+			s.Print("%s", text())
 			return nil
 		}, nil
 	}
 	write, err := dataFormat(format, "json, yaml, text, steps, dot or mermaid")
-	return func(s *session, low *compile.Low) error { return write(s.streams.Out, low.Value()) }, err
+	return func(s *session.Session, low *compile.Low) error { return write(s.Streams.Out, low.Value()) }, err
 }
 
 func lowView(low *compile.Low) show.View {
@@ -226,7 +227,7 @@ func lowView(low *compile.Low) show.View {
 }
 
 // explainCalls says which of two calls is made first.
-func explainCalls(s *session, low *compile.Low, names []string) error {
+func explainCalls(s *session.Session, low *compile.Low, names []string) error {
 	var calls []int
 	for _, name := range names {
 		found := low.Find(name)
@@ -243,7 +244,7 @@ func explainCalls(s *session, low *compile.Low, names []string) error {
 	if calls[0] == calls[1] {
 		return failure.Error("One call only", "Both name %s. Name two.", low.Calls[calls[0]])
 	}
-	s.stdout("%s", lowView(low).Explanation(low.Explain(calls[0], calls[1])))
+	s.Print("%s", lowView(low).Explanation(low.Explain(calls[0], calls[1])))
 	return nil
 }
 
@@ -258,17 +259,17 @@ func dataFormat(name, all string) (func(io.Writer, any) error, error) {
 }
 
 // writeCalls lists calls in the order in which they are made.
-func writeCalls(s *session, low *compile.Low) {
+func writeCalls(s *session.Session, low *compile.Low) {
 	for i, n := range low.Sequence() {
 		call := low.Calls[n]
 		order := "without a number"
 		if call.HasOrder {
 			order = "number " + strconv.FormatFloat(call.Order, 'f', -1, 64)
 		}
-		s.line("%s. %s, %s (%s)", strconv.Itoa(i+1), call.String(), order, call.Place().String())
+		s.Line("%s. %s, %s (%s)", strconv.Itoa(i+1), call.String(), order, call.Place().String())
 		for _, kind := range compile.Kinds() {
 			for _, target := range low.Requisites(n, kind) {
-				s.line("   %s: %s", kind, low.Calls[target].String())
+				s.Line("   %s: %s", kind, low.Calls[target].String())
 			}
 		}
 	}

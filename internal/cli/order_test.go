@@ -20,6 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -69,7 +70,7 @@ func TestOrderC03(t *testing.T) {
 		}
 		for _, format := range []string{"json", "yaml"} {
 			var out, errs strings.Builder
-			status := Main(testContext(), []string{"order", command, "-format=" + format, ".", "blah"}, Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+			status := Main(testContext(), []string{"order", command, "-format=" + format, ".", "blah"}, session.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 			var got any
 			if err := yaml.Unmarshal([]byte(out.String()), &got); err != nil || status != cmdline.ExitOK {
 				t.Fatalf("order %s -format=%s: exit code %d, %v\n%s%s", command, format, status, err, &out, &errs)
@@ -192,7 +193,7 @@ func TestOrderB09(t *testing.T) {
 	}
 	t.Chdir(root)
 	var out, errs strings.Builder
-	status := Main(testContext(), []string{"run", "apply"}, Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+	status := Main(testContext(), []string{"run", "apply"}, session.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 	if status == cmdline.ExitOK {
 		t.Errorf("exit code %d although something was not applied", status)
 	}
@@ -233,7 +234,7 @@ func TestHostileNames(t *testing.T) {
 	t.Chdir(root)
 	cairn := func(args ...string) (stdout, stderr string) {
 		var out, errs strings.Builder
-		if status := Main(testContext(), args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); status != cmdline.ExitOK {
+		if status := Main(testContext(), args, session.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); status != cmdline.ExitOK {
 			t.Errorf("%v: exit code %d\n%s", args, status, &errs)
 		}
 		return out.String(), errs.String()

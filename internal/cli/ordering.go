@@ -12,12 +12,14 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/format"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
+
 	orderproblem "github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/show"
 )
@@ -42,7 +44,7 @@ func (o *ordering) view(transitive bool) show.View {
 }
 
 // openOrdering reads plugins if the options name them, else what there are of stacks.
-func openOrdering(ctx context.Context, s *session, options treeOptions) (*ordering, error) {
+func openOrdering(ctx context.Context, s *session.Session, options treeOptions) (*ordering, error) {
 	if options.plugins.dir != "" {
 		if options.phases {
 			return nil, noPhases()

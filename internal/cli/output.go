@@ -8,30 +8,31 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-func outputCommand() *command {
+func outputCommand() *session.Command {
 	var raw bool
-	return &command{
+	return &session.Command{
 		Name:    "output",
 		Args:    "[NAME]",
 		Summary: "Shows the outputs of the last apply.",
 		Long:    "Sensitive outputs are hidden, unless one is asked for by its name, or with -json.",
 		Example: "cairn output\ncairn output -raw address\ncairn output -json",
 		MaxArgs: 1,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			f.BoolVar(&raw, "raw", false, "write the bare text of one output, for scripts")
-			jsonFlag(f, "write a JSON document")
-			stateFlags(f)
+			session.JSONFlag(f, "write a JSON document")
+			session.StateFlags(f)
 		},
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
-			s.reportDocuments()
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
+			s.ReportDocuments()
 			switch {
-			case raw && s.options.json:
+			case raw && s.Options.JSON:
 				return 0, failure.Error("Options contradict", "Give only one of -raw and -json.")
 			case raw && len(args) == 0:
 				return 0, failure.Error("Argument missing", "The option -raw is for one output: cairn output -raw NAME.")
@@ -39,38 +40,38 @@ func outputCommand() *command {
 			if len(args) == 1 {
 				return cmdline.ExitOK, writeOutput(ctx, s, args[0], raw)
 			}
-			outputs, err := s.stack().Outputs(ctx)
+			outputs, err := s.Stack().Outputs(ctx)
 			if err != nil {
 				return 0, err
 			}
-			if s.options.json {
-				return cmdline.ExitOK, jsonview.WriteDocument(s.streams.Out, jsonview.NewOutputs(outputs), true)
+			if s.Options.JSON {
+				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, jsonview.NewOutputs(outputs), true)
 			}
-			return cmdline.ExitOK, views.WriteOutputs(s.streams.Out, outputs, s.viewOptions(s.streams.Out))
+			return cmdline.ExitOK, views.WriteOutputs(s.Streams.Out, outputs, s.ViewOptions(s.Streams.Out))
 		},
 	}
 }
 
-func writeOutput(ctx context.Context, s *session, name string, raw bool) error {
-	value, err := s.stack().Output(ctx, name)
+func writeOutput(ctx context.Context, s *session.Session, name string, raw bool) error {
+	value, err := s.Stack().Output(ctx, name)
 	if err != nil {
 		return err
 	}
 	bare, _ := value.UnmarkDeep()
 	switch {
-	case (s.options.json || raw) && !bare.IsWhollyKnown():
+	case (s.Options.JSON || raw) && !bare.IsWhollyKnown():
 		return failure.Error("Output not known", "The value of output %q is not known, or not all of it, since the last apply failed or deferred something that it depends on. "+
 			"Apply again. \"cairn output -json\" shows what is known.", name)
-	case s.options.json:
-		return jsonview.WriteDocument(s.streams.Out, jsonview.NewOutput(value), true)
+	case s.Options.JSON:
+		return jsonview.WriteDocument(s.Streams.Out, jsonview.NewOutput(value), true)
 	case raw:
 		text, err := views.RawOutput(value)
 		if err != nil {
 			return failure.Error("No raw form", "The output %q cannot be written with -raw: %s. Use -json.", name, strings.TrimSuffix(err.Error(), "; use -json"))
 		}
-		s.stdout("%s", text)
+		s.Print("%s", text)
 		return nil
 	}
 	// Who asks for one output wants to see it.
-	return views.WriteOutput(s.streams.Out, marks.Remove(value, marks.Sensitive))
+	return views.WriteOutput(s.Streams.Out, marks.Remove(value, marks.Sensitive))
 }

@@ -7,13 +7,14 @@ import (
 	"context"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 )
 
-func planCommand() *command {
+func planCommand() *session.Command {
 	var o planFlags
 	var out cmdline.File
 	var detailed bool
-	return &command{
+	return &session.Command{
 		Name:    "plan",
 		Summary: "Shows what an apply would do to the whole stack.",
 		Long: `
@@ -22,15 +23,15 @@ Plans all components at once; values that one component gets from another one wh
 
 Variables take their values from -var and -var-file, from CAIRN_VAR_name, and from TF_VAR_name, in this order.`,
 		Example: "cairn plan -var=region=eu-west-1 -out=stack.plan\ncairn apply stack.plan",
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			o.register(f)
 			f.BoolVar(&o.destroy, "destroy", false, "plan to destroy everything")
 			f.Var(&out, "out", "save the plan in this `FILE`, to be applied as it is")
 			f.BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 when there are changes, 0 when there are none")
-			jsonFlag(f, "write one JSON object a line")
+			session.JSONFlag(f, "write one JSON object a line")
 		},
 		Interruptible: true,
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			op := newExecution(s, "plan", &o)
 			return op.runPlan(ctx, string(out), detailed)
 		},
@@ -42,9 +43,9 @@ func (o *execution) runPlan(ctx context.Context, out string, detailed bool) (int
 	if err != nil {
 		return 0, err
 	}
-	ctx, stop := o.interruptible(ctx, func() string { return "Nothing will be lost: planning changes nothing." })
+	ctx, stop := o.Interruptible(ctx, func() string { return "Nothing will be lost: planning changes nothing." })
 	defer stop()
-	plan, diags := o.stack().Plan(ctx, req, o.caller(), out)
+	plan, diags := o.Stack().Plan(ctx, req, o.caller(), out)
 	if !diags.HasErrors() {
 		o.view.next(plan, out)
 	}

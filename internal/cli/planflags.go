@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -28,7 +29,7 @@ type planFlags struct {
 	acceptRecovery bool
 }
 
-func (o *planFlags) register(f *flagSet) {
+func (o *planFlags) register(f *session.Flags) {
 	o.variableFlags.register(f)
 	f.BoolVar(&o.refreshOnly, "refresh-only", false, "only bring the state up to date with what exists")
 	f.BoolVar(&o.refresh, "refresh", true, "`false` takes the state for the truth instead of looking at what exists")
@@ -38,8 +39,8 @@ func (o *planFlags) register(f *flagSet) {
 	f.BoolVar(&o.concise, "concise", false, "leave out lines for what is unchanged, as for the logs of CI")
 	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
 	f.BoolVar(&o.acceptRecovery, "accept-recovery", false, "go on although an apply that was cut off may have made changes that the state does not show, if an earlier command has named them")
-	lockFlags(f)
-	providerFlags(f)
+	session.LockFlags(f)
+	session.ProviderFlags(f)
 }
 
 // mode returns the kind of plan that is asked for.

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/format/plugintasks"
 	"github.com/cairnstacks/cairn/internal/order"
@@ -24,7 +25,7 @@ type pluginOptions struct {
 	lint    string
 }
 
-func pluginFlags(f *flagSet, o *treeOptions) {
+func pluginFlags(f *session.Flags, o *treeOptions) {
 	f.StringVar(&o.plugins.dir, "plugins", "", "instead of stacks, the tasks of the plugins in `DIR`, each a directory with a file tasks.yaml")
 	f.Var(&o.plugins.roles, "role", "with -plugins: only tasks of the role `NAME`; may be repeated")
 	f.BoolVar(&o.plugins.lenient, "lenient", false, "with -plugins: take numbers of stages that are none as 0")
@@ -66,7 +67,7 @@ func loadPlugins(o pluginOptions) ([]*plugintasks.Task, order.Selection, hcl.Dia
 	return tasks, selected, diags, nil
 }
 
-func openPlugins(s *session, options pluginOptions) (*ordering, error) {
+func openPlugins(s *session.Session, options pluginOptions) (*ordering, error) {
 	tasks, selected, diags, err := loadPlugins(options)
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func openPlugins(s *session, options pluginOptions) (*ordering, error) {
 }
 
 // runPlugins runs the shell tasks of plugins.
-func runPlugins(ctx context.Context, s *session, options runOptions) (int, error) {
+func runPlugins(ctx context.Context, s *session.Session, options runOptions) (int, error) {
 	if err := options.checkFlags(); err != nil {
 		return 0, err
 	}

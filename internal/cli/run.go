@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/nearest"
@@ -28,9 +29,9 @@ type runOptions struct {
 	program         string // path of the command's program, or relative to a stack's directory
 }
 
-func runCommand() *command {
+func runCommand() *session.Command {
 	var o runOptions
-	return &command{
+	return &session.Command{
 		Name:    "run",
 		Args:    "-- COMMAND [ARGUMENT...]",
 		Summary: "Runs a command in stacks, in their order.",
@@ -42,7 +43,7 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 		Example:  "cairn run -- terraform init\ncairn run -changed -parallel=4 -- terraform plan -out=plan\ncairn run -reverse -tags=dev -- terraform destroy",
 		MaxArgs:  1 << 30,
 		PassesOn: true,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			o = runOptions{}
 			treeFlags(f, &o.tree)
 			pluginFlags(f, &o.tree)
@@ -54,7 +55,7 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed: also if files are not committed")
 			f.Var(&o.report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")
 		},
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			o.command = args
 			if o.tree.plugins.dir != "" {
 				return runPlugins(ctx, s, o)
@@ -68,7 +69,7 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			}
 			return runStacks(ctx, s, src, o)
 		},
-		Commands: []*command{runPlanCommand(), runApplyCommand(), runDestroyCommand(), runStatesCommand()},
+		Commands: []*session.Command{runPlanCommand(), runApplyCommand(), runDestroyCommand(), runStatesCommand()},
 	}
 }
 

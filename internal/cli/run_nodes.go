@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -24,18 +25,18 @@ type nodeWork struct {
 
 // nodesRun runs what nodes of an ordering stand for.
 type nodesRun struct {
-	session   *session
+	session   *session.Session
 	ordering  *ordering
 	options   runOptions
 	work      func(node int) nodeWork
 	processes *process.Set
-	display   *runDisplay
+	display   *session.RunDisplay
 	terminal  bool
 	times     []show.Times // by node
 }
 
 // runStacks runs a command in the selected units, and the tasks among them.
-func runStacks(ctx context.Context, s *session, src *fleet.Source, options runOptions) (int, error) {
+func runStacks(ctx context.Context, s *session.Session, src *fleet.Source, options runOptions) (int, error) {
 	if src.Work != nil {
 		if err := checkStates(src.Work); err != nil {
 			return 0, err
@@ -83,18 +84,18 @@ func unitWork(unit *fleet.Unit, options runOptions, reacts bool) nodeWork {
 }
 
 // runNodes runs nodes in their order and sums up.
-func runNodes(ctx context.Context, s *session, o *ordering, options runOptions, graphOptions order.RunOptions, work func(node int) nodeWork) (int, error) {
-	if err := s.report(o.diags); err != nil {
+func runNodes(ctx context.Context, s *session.Session, o *ordering, options runOptions, graphOptions order.RunOptions, work func(node int) nodeWork) (int, error) {
+	if err := s.Report(o.diags); err != nil {
 		return 0, err
 	}
 	parallel := graphOptions.Parallel > 1
 	r := &nodesRun{
-		session: s, ordering: o, options: options, work: work, processes: &process.Set{}, terminal: !parallel && s.inputIsTerminal(),
+		session: s, ordering: o, options: options, work: work, processes: &process.Set{}, terminal: !parallel && s.InputIsTerminal(),
 		times: make([]show.Times, o.graph.Len()),
 	}
 	sequence := o.graph.Sequence(o.rule, o.selected)
 	if len(sequence) == 0 {
-		s.note("There is nothing to run: nothing %s.\n", options.tree.chosen())
+		s.Note("There is nothing to run: nothing %s.\n", options.tree.chosen())
 		if options.dryRun {
 			return cmdline.ExitOK, nil
 		}
@@ -102,7 +103,7 @@ func runNodes(ctx context.Context, s *session, o *ordering, options runOptions, 
 	}
 	if options.dryRun {
 		for _, n := range sequence {
-			s.line("%s: %s", o.name(n), commandLine(work(n).shown))
+			s.Line("%s: %s", o.name(n), commandLine(work(n).shown))
 		}
 		return cmdline.ExitOK, nil
 	}
@@ -116,15 +117,15 @@ func runNodes(ctx context.Context, s *session, o *ordering, options runOptions, 
 	}
 	graphOptions.Selected, graphOptions.Rule = o.selected, o.rule
 	graphOptions.FailFast, graphOptions.KeepGoing = options.fast, options.keepGoing
-	r.display = s.newRunDisplay(runDisplayOptions{title: "Running", total: len(sequence), parallel: parallel, terminal: r.terminal})
-	graphOptions.Ended = func(n int, result order.Result) { r.display.ended(o.name(n), result) }
-	ctx, stop := s.forwardInterrupts(ctx, r.processes, r.terminal)
+	r.display = s.NewRunDisplay(session.RunDisplayOptions{Title: "Running", Total: len(sequence), Parallel: parallel, Terminal: r.terminal})
+	graphOptions.Ended = func(n int, result order.Result) { r.display.Ended(o.name(n), result) }
+	ctx, stop := s.ForwardInterrupts(ctx, r.processes, r.terminal)
 	var results []order.Result
-	r.display.during(func() { results = o.graph.Run(ctx, graphOptions, r.node) })
+	r.display.During(func() { results = o.graph.Run(ctx, graphOptions, r.node) })
 	stop()
 	summary := show.Summary{View: o.view(false), Command: options.command, Results: results, Times: r.times, Sequence: sequence}
 	err := writeRunReport(s, options.report, summary) // first, as there may be nobody any more who reads the other
-	s.note("%s", summary.Text())
+	s.Note("%s", summary.Text())
 	if summary.OK() {
 		return cmdline.ExitOK, err
 	}
@@ -134,7 +135,7 @@ func runNodes(ctx context.Context, s *session, o *ordering, options runOptions, 
 // node does the work of one node, once more after each failure as often as it may.
 func (r *nodesRun) node(ctx context.Context, n int) error {
 	work := r.work(n)
-	out := r.display.output.Node(r.ordering.name(n))
+	out := r.display.Output.Node(r.ordering.name(n))
 	r.times[n].Started = time.Now()
 	err := r.run(ctx, work, out)
 	r.times[n].Ended = time.Now()
@@ -147,7 +148,7 @@ func (r *nodesRun) node(ctx context.Context, n int) error {
 func (r *nodesRun) run(ctx context.Context, work nodeWork, out *show.NodeOutput) error {
 	job := work.Job
 	job.Stdout, job.Stderr, job.Foreground = out.Out, out.Err, r.terminal && job.Timeout == 0
-	if file, ok := r.session.streams.In.(*os.File); ok && r.options.parallel == 1 && (job.Foreground || !r.terminal) {
+	if file, ok := r.session.Streams.In.(*os.File); ok && r.options.parallel == 1 && (job.Foreground || !r.terminal) {
 		job.Stdin = file
 	}
 	return r.processes.RunJob(ctx, job)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/userfile"
@@ -24,7 +25,7 @@ type runReport interface {
 var _ runReport = show.Summary{}
 
 // checkReport finds out, before anything is run, whether the file can be written.
-func checkReport(s *session, file cmdline.File) error {
+func checkReport(s *session.Session, file cmdline.File) error {
 	if file == "" {
 		return nil
 	}
@@ -47,7 +48,7 @@ func checkReport(s *session, file cmdline.File) error {
 }
 
 // writeRunReport writes results in the format that the name of the file asks for, if there is to be one.
-func writeRunReport(s *session, file cmdline.File, report runReport) error {
+func writeRunReport(s *session.Session, file cmdline.File, report runReport) error {
 	if file == "" {
 		return nil
 	}

@@ -14,22 +14,24 @@ import (
 	"syscall"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/states/compile"
+
 	staterun "github.com/cairnstacks/cairn/internal/states/run"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-func runStatesCommand() *command {
+func runStatesCommand() *session.Command {
 	var o statesOptions
 	var test, failhard bool
 	var functions, backups, output string
 	var parallel cmdline.Count
 	var report cmdline.File
-	return &command{
+	return &session.Command{
 		Name:    "states",
 		Foreign: true,
 		Args:    "ROOT [SLS...]",
@@ -41,7 +43,7 @@ run then. With -test, or test=True as Salt has it, nothing is changed, and what 
 Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs named MODULE.FUNCTION in the directory given with -functions.`,
 		Example: "cairn run states -test states web\ncairn run states -functions=functions states web db\ncairn run states -id=web1 states",
 		MinArgs: 1, MaxArgs: 1 << 30,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			statesFlags(f, &o)
 			tieFlag(f, &o)
 			f.BoolVar(&test, "test", false, "change nothing, and show what would be changed")
@@ -53,10 +55,10 @@ Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs
 			f.StringVar(&output, "output", "full", "of each call, show all, one line, all if it has failed, or all if it has failed or changed something: `full|terse|mixed|changes`")
 			report = ""
 			f.Var(&report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")
-			jsonFlag(f, "write a JSON document")
+			session.JSONFlag(f, "write a JSON document")
 		},
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
-			s.reportDocuments()
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
+			s.ReportDocuments()
 			if err := checkFunctionsDir(functions); err != nil {
 				return 0, err
 			}
@@ -153,7 +155,7 @@ func testArgument(args []string, test *bool) ([]string, error) {
 
 // statesRun is one run of states.
 type statesRun struct {
-	session *session
+	session *session.Session
 	source  *statesSource
 	host    *staterun.Host
 	test    bool
@@ -173,8 +175,8 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options compile.Ru
 	if err := checkReport(s, r.report); err != nil {
 		return 0, err
 	}
-	if !s.options.json { // the document has them
-		if err := s.report(r.source.warnings); err != nil {
+	if !s.Options.JSON { // the document has them
+		if err := s.Report(r.source.warnings); err != nil {
 			return 0, err
 		}
 	}
@@ -184,7 +186,7 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options compile.Ru
 	options.Functions = hostCalls{r.host, call}
 	var results []compile.Result
 	work := func() { results = r.source.low.Run(starting, options) }
-	if s.options.json {
+	if s.Options.JSON {
 		work()
 	} else {
 		r.during(&options, work)
@@ -199,25 +201,25 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options compile.Ru
 	if err := writeRunReport(s, r.report, statesReport{r, results}); err != nil {
 		return 0, err
 	}
-	if s.options.json {
-		return status, jsonview.WriteDocument(s.streams.Out, r.document(results), true)
+	if s.Options.JSON {
+		return status, jsonview.WriteDocument(s.Streams.Out, r.document(results), true)
 	}
 	for _, result := range results {
 		if result.Status == compile.NotStarted {
 			r.write(result)
 		}
 	}
-	s.stdout("\n%s\n", r.summary(results))
+	s.Print("\n%s\n", r.summary(results))
 	return status, nil
 }
 
 // during shows what happens while work runs: each result, and on a terminal also which calls are being made.
 func (r *statesRun) during(options *compile.RunOptions, work func()) {
-	display := r.session.newRunDisplay(runDisplayOptions{title: "Running", total: len(r.source.low.Calls), parallel: true})
+	display := r.session.NewRunDisplay(session.RunDisplayOptions{Title: "Running", Total: len(r.source.low.Calls), Parallel: true})
 	rows := map[*compile.Call]*show.NodeOutput{}
 	options.Started = func(call *compile.Call) {
 		if rows[call] == nil {
-			rows[call] = display.output.Node(call.String())
+			rows[call] = display.Output.Node(call.String())
 		}
 	}
 	options.Ended = func(result compile.Result) {
@@ -225,9 +227,9 @@ func (r *statesRun) during(options *compile.RunOptions, work func()) {
 			_ = row.Close() //nolint:errcheck // nothing was printed there
 		}
 		r.write(result)
-		display.count(statesAsNodes[result.Status])
+		display.Count(statesAsNodes[result.Status])
 	}
-	display.during(work)
+	display.During(work)
 }
 
 // statesAsNodes says as what calls are counted while they are made.
@@ -247,17 +249,17 @@ func (c hostCalls) Call(_ context.Context, req compile.Request) compile.Outcome 
 
 // interruptibleCalls returns a context for starting calls, which ends with the first interrupt, and one for making them, which
 // ends with the second. That nobody reads the results, which unread says, counts as a first one. The caller must call stop.
-func interruptibleCalls(ctx context.Context, s *session) (starting, making context.Context, unread, stop func()) {
+func interruptibleCalls(ctx context.Context, s *session.Session) (starting, making context.Context, unread, stop func()) {
 	making, end := context.WithCancelCause(ctx)
 	starting, begin := context.WithCancelCause(making)
-	unwatch := s.watchInterrupts(interruptActions{
-		first:  func(os.Signal) { begin(operation.ErrInterrupted) },
-		second: func() { end(operation.ErrInterrupted) },
+	unwatch := s.WatchInterrupts(session.InterruptActions{
+		First:  func(os.Signal) { begin(operation.ErrInterrupted) },
+		Second: func() { end(operation.ErrInterrupted) },
 
-		writesPipes: true, // functions that are programs get their arguments by one
+		WritesPipes: true, // functions that are programs get their arguments by one
 	})
 	unread = sync.OnceFunc(func() {
-		s.note(noteUnread)
+		s.Note(session.NoteUnread)
 		begin(operation.ErrInterrupted)
 	})
 	return starting, making, unread, func() {
@@ -269,8 +271,8 @@ func interruptibleCalls(ctx context.Context, s *session) (starting, making conte
 
 // write shows a result.
 func (r *statesRun) write(result compile.Result) {
-	r.session.stdout("%s", resultText(result, r.status(result.Status), r.show(result.Status)))
-	if lost := r.session.lost.Load(); lost != nil && errors.Is(*lost, syscall.EPIPE) {
+	r.session.Print("%s", resultText(result, r.status(result.Status), r.show(result.Status)))
+	if lost := r.session.Lost.Load(); lost != nil && errors.Is(*lost, syscall.EPIPE) {
 		r.unread()
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 )
 
 // runIn runs cairn in a tree of stacks, one a line: the directory, and what its stack block says.
@@ -27,7 +28,7 @@ func runIn(t *testing.T, stacks []string, args ...string) (status int, stdout, s
 	}
 	t.Chdir(root)
 	var out, errs strings.Builder
-	status = Main(testContext(), args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+	status = Main(testContext(), args, session.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return status, out.String(), errs.String()
 }
 

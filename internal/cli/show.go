@@ -7,72 +7,66 @@ import (
 	"context"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/views"
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-func showCommand() *command {
+func showCommand() *session.Command {
 	var concise bool
-	return &command{
+	return &session.Command{
 		Name:    "show",
 		Args:    "[PLAN]",
 		Summary: "Shows the state, or a saved plan.",
 		Long:    "With -json, sensitive values are part of the document.",
 		Example: "cairn show\ncairn show stack.plan\ncairn show -json stack.plan",
 		MaxArgs: 1,
-		Flags: func(f *flagSet) {
-			jsonFlag(f, "write a JSON document")
+		Flags: func(f *session.Flags) {
+			session.JSONFlag(f, "write a JSON document")
 			f.BoolVar(&concise, "concise", false, "of a plan, leave out lines for what is unchanged")
-			stateFlags(f)
+			session.StateFlags(f)
 		},
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
-			s.reportDocuments()
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
+			s.ReportDocuments()
 			if len(args) == 1 {
 				return cmdline.ExitOK, showPlan(ctx, s, args[0], concise)
 			}
-			stored, err := s.stack().ReadState(ctx)
+			stored, err := s.Stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}
-			if s.options.json {
+			if s.Options.JSON {
 				return cmdline.ExitOK, writeStateDocument(s, stored)
 			}
-			return cmdline.ExitOK, views.WriteState(s.streams.Out, stored.State, s.viewOptions(s.streams.Out))
+			return cmdline.ExitOK, views.WriteState(s.Streams.Out, stored.State, s.ViewOptions(s.Streams.Out))
 		},
 	}
 }
 
-func showPlan(ctx context.Context, s *session, path string, concise bool) error {
+func showPlan(ctx context.Context, s *session.Session, path string, concise bool) error {
 	plan, made, err := planfile.Read(path)
 	if err != nil {
 		return err
 	}
-	if !s.options.json {
-		options := s.viewOptions(s.streams.Out)
+	if !s.Options.JSON {
+		options := s.ViewOptions(s.Streams.Out)
 		options.Concise = concise
-		return views.WritePlan(s.streams.Out, plan, options)
+		return views.WritePlan(s.Streams.Out, plan, options)
 	}
 	options := jsonview.PlanOptions{CairnVersion: made.CairnVersion}
 	// The state that the plan was made with tells what the outputs of components were. It may have moved on.
-	if stored, err := s.stack().ReadState(ctx); err == nil && stored.Lineage == made.StateLineage && uint64(stored.Serial) == made.StateSerial {
+	if stored, err := s.Stack().ReadState(ctx); err == nil && stored.Lineage == made.StateLineage && uint64(stored.Serial) == made.StateSerial {
 		options.Prior = stored.State
 	}
-	return jsonview.WriteDocument(s.streams.Out, jsonview.NewPlan(plan, options), true)
+	return jsonview.WriteDocument(s.Streams.Out, jsonview.NewPlan(plan, options), true)
 }
 
-func writeStateDocument(s *session, stored *deployment.Stored) error {
+func writeStateDocument(s *session.Session, stored *deployment.Stored) error {
 	document, err := jsonview.NewState(stored.State, jsonview.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})
 	if err != nil {
 		return err
 	}
-	return jsonview.WriteDocument(s.streams.Out, document, true)
-}
-
-// failureDocument takes the place of a document that can't be written.
-type failureDocument struct {
-	FormatVersion string                  `json:"format_version"`
-	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
+	return jsonview.WriteDocument(s.Streams.Out, document, true)
 }

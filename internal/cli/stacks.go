@@ -13,23 +13,25 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/format"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
+
 	orderproblem "github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
 // openStacks reads what there is to list, to put in order and to run commands in, whatever the format, with what is selected of it.
-func openStacks(ctx context.Context, s *session, o treeOptions) (*fleet.Source, error) {
+func openStacks(ctx context.Context, s *session.Session, o treeOptions) (*fleet.Source, error) {
 	request, err := o.request()
 	if err != nil {
 		return nil, err
 	}
 	src, err := format.Open(ctx, request)
 	for name, file := range src.Files {
-		s.files[name] = file
+		s.Files[name] = file
 	}
 	if err != nil {
 		return nil, changeProblem(err)
@@ -58,7 +60,7 @@ type treeOptions struct {
 	plugins pluginOptions
 }
 
-func treeFlags(f *flagSet, o *treeOptions) {
+func treeFlags(f *session.Flags, o *treeOptions) {
 	*o = treeOptions{}
 	rootFlag(f, o)
 	f.Var(&o.tags, "tags", "only stacks whose tags match `QUERY`: a:b for both, a,b for one of them; may be repeated for alternatives")
@@ -68,7 +70,7 @@ func treeFlags(f *flagSet, o *treeOptions) {
 	f.StringVar(&o.base, "base", "", "changed since the work left the commit or branch `REF`, or in a range FROM..TO (default: the default branch)")
 }
 
-func rootFlag(f *flagSet, o *treeOptions) {
+func rootFlag(f *session.Flags, o *treeOptions) {
 	f.StringVar(&o.root, "root", "", "the tree of stacks is in `DIR` (default: the git repository, or the current directory)")
 }
 

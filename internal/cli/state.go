@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -17,29 +18,29 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-func stateCommand() *command {
-	return &command{
+func stateCommand() *session.Command {
+	return &session.Command{
 		Name:    "state",
 		Summary: "Looks at the state, and changes it by hand.",
 		Example: "cairn state list\ncairn state history",
-		Commands: []*command{
+		Commands: []*session.Command{
 			stateListCommand(), stateShowCommand(), statePullCommand(), statePushCommand(), stateMoveCommand(), stateRemoveCommand(),
 			stateHistoryCommand(), stateRollbackCommand(), stateExportCommand(), stateImportCommand(), stateUnlockCommand(),
 		},
 	}
 }
 
-func stateListCommand() *command {
-	return &command{
+func stateListCommand() *session.Command {
+	return &session.Command{
 		Name:    "list",
 		Args:    "[ADDRESS]",
 		Summary: "Lists components and their resources.",
 		Long:    "With an address, only that component or that stack instance.",
 		Example: "cairn state list\ncairn state list component.network",
 		MaxArgs: 1,
-		Flags:   stateFlags,
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
-			stored, err := s.stack().ReadState(ctx)
+		Flags:   session.StateFlags,
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
+			stored, err := s.Stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -57,7 +58,7 @@ func stateListCommand() *command {
 	}
 }
 
-func listState(s *session, stored *deployment.Stored, within func(stackaddrs.AbsComponentInstance) bool) error {
+func listState(s *session.Session, stored *deployment.Stored, within func(stackaddrs.AbsComponentInstance) bool) error {
 	var b strings.Builder
 	for _, component := range stored.State.SortedComponents() {
 		if !within(component.Addr) {
@@ -73,8 +74,8 @@ func listState(s *session, stored *deployment.Stored, within func(stackaddrs.Abs
 		}
 	}
 	if b.Len() == 0 {
-		s.note("The state is empty.\n")
+		s.Note("The state is empty.\n")
 	}
-	s.stdout("%s", b.String())
+	s.Print("%s", b.String())
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -20,8 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-func stateRemoveCommand() *command {
-	return &command{
+func stateRemoveCommand() *session.Command {
+	return &session.Command{
 		Name:    "rm",
 		Args:    "ADDRESS",
 		Summary: "Forgets a component instance or a resource instance without destroying it.",
@@ -30,8 +31,8 @@ What is forgotten goes on existing, but cairn does not manage it any more. The n
 configuration still has it.`,
 		Example: "cairn state rm component.network\ncairn state rm component.network.aws_vpc.main",
 		MinArgs: 1, MaxArgs: 1,
-		Flags: lockFlags,
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Flags: session.LockFlags,
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			var forgotten string
 			code, err := changeState(ctx, s, "state rm", func(stored *deployment.Stored) (map[string][]byte, error) {
 				target, err := stored.Find(args[0])
@@ -51,7 +52,7 @@ configuration still has it.`,
 				return stackstate.ComponentRecords(target.Component, &after)
 			})
 			if err == nil {
-				s.stdout("%s", forgotten)
+				s.Print("%s", forgotten)
 			}
 			return code, err
 		},
@@ -111,18 +112,18 @@ type historyEntry struct {
 	Total     int64      `json:"records_total"`
 }
 
-func stateHistoryCommand() *command {
-	return &command{
+func stateHistoryCommand() *session.Command {
+	return &session.Command{
 		Name:    "history",
 		Summary: "Lists what has changed the state, and when.",
 		Example: "cairn state history",
-		Flags: func(f *flagSet) {
-			jsonFlag(f, "write a JSON document")
-			stateFlags(f)
+		Flags: func(f *session.Flags) {
+			session.JSONFlag(f, "write a JSON document")
+			session.StateFlags(f)
 		},
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			s.reportDocuments()
-			opened, err := s.stack().Deployment(ctx)
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			s.ReportDocuments()
+			opened, err := s.Stack().Deployment(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -130,7 +131,7 @@ func stateHistoryCommand() *command {
 			if err != nil {
 				return 0, err
 			}
-			if s.options.json {
+			if s.Options.JSON {
 				return cmdline.ExitOK, writeHistoryDocument(s, versions)
 			}
 			var b strings.Builder
@@ -147,13 +148,13 @@ func stateHistoryCommand() *command {
 			if err := table.Flush(); err != nil {
 				return 0, err
 			}
-			s.stdout("%s", b.String())
+			s.Print("%s", b.String())
 			return cmdline.ExitOK, nil
 		},
 	}
 }
 
-func writeHistoryDocument(s *session, versions []statestore.Version) error {
+func writeHistoryDocument(s *session.Session, versions []statestore.Version) error {
 	document := historyDocument{FormatVersion: jsonview.FormatVersion, Serials: []historyEntry{}}
 	for _, v := range versions {
 		entry := historyEntry{v.Serial, v.Operation, v.Owner, v.Host, v.Started.UTC(), nil, v.Changed, v.Total}
@@ -163,11 +164,11 @@ func writeHistoryDocument(s *session, versions []statestore.Version) error {
 		}
 		document.Serials = append(document.Serials, entry)
 	}
-	return jsonview.WriteDocument(s.streams.Out, document, true)
+	return jsonview.WriteDocument(s.Streams.Out, document, true)
 }
 
-func stateUnlockCommand() *command {
-	return &command{
+func stateUnlockCommand() *session.Command {
+	return &session.Command{
 		Name:    "unlock",
 		Args:    "ID",
 		Summary: "Removes a lock that a process has left behind which is gone.",
@@ -176,16 +177,16 @@ The message that the state is locked shows the ID. Make sure that the process wh
 more: two at a time would damage the state.`,
 		Example: "cairn state unlock 7c5b2b8e-58ab-4f10-ab1e-4b8e2a1a6d1f",
 		MinArgs: 1, MaxArgs: 1,
-		Flags: stateFlags,
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
-			opened, err := s.stack().Deployment(ctx)
+		Flags: session.StateFlags,
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
+			opened, err := s.Stack().Deployment(ctx)
 			if err != nil {
 				return 0, err
 			}
 			if err := opened.Store.ForceUnlock(ctx, opened.Name, args[0]); err != nil {
 				return 0, err
 			}
-			s.stdout("The lock was removed.\n")
+			s.Print("The lock was removed.\n")
 			return cmdline.ExitOK, nil
 		},
 	}

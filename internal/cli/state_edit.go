@@ -8,6 +8,7 @@ import (
 	"errors"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
@@ -25,7 +26,7 @@ type stateChange struct {
 }
 
 // changeState changes the state as a whole, under the lock.
-func changeState(ctx context.Context, s *session, operation string, changes func(*deployment.Stored) (map[string][]byte, error)) (int, error) {
+func changeState(ctx context.Context, s *session.Session, operation string, changes func(*deployment.Stored) (map[string][]byte, error)) (int, error) {
 	return changeStateAs(ctx, s, stateChange{locked: operation, changes: func(stored *deployment.Stored) (string, map[string][]byte, error) {
 		records, err := changes(stored)
 		return operation, records, err
@@ -33,14 +34,14 @@ func changeState(ctx context.Context, s *session, operation string, changes func
 }
 
 // changeStateAs is changeState for a change of which more is to be said.
-func changeStateAs(ctx context.Context, s *session, change stateChange) (int, error) {
-	stored, err := s.stack().LockState(ctx, statestore.LockRequest{Operation: change.locked})
+func changeStateAs(ctx context.Context, s *session.Session, change stateChange) (int, error) {
+	stored, err := s.Stack().LockState(ctx, statestore.LockRequest{Operation: change.locked})
 	if err != nil {
 		return 0, err
 	}
 	var operation string
 	var records map[string][]byte
-	if err = s.stack().CheckNothingInterrupted(ctx, stored, change.completes); err == nil {
+	if err = s.Stack().CheckNothingInterrupted(ctx, stored, change.completes); err == nil {
 		operation, records, err = change.changes(stored)
 	}
 	if err == nil && len(records) > 0 {
@@ -50,9 +51,9 @@ func changeStateAs(ctx context.Context, s *session, change stateChange) (int, er
 		return 0, err
 	}
 	if len(records) == 0 {
-		s.stdout("The state is like that already. Nothing was changed.\n")
+		s.Print("The state is like that already. Nothing was changed.\n")
 		return cmdline.ExitOK, nil
 	}
-	s.stdout("The state was changed and is now at serial %d.\n", stored.Serial)
+	s.Print("The state was changed and is now at serial %d.\n", stored.Serial)
 	return cmdline.ExitOK, nil
 }

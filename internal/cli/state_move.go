@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -18,9 +19,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-func stateMoveCommand() *command {
+func stateMoveCommand() *session.Command {
 	var dryRun bool
-	return &command{
+	return &session.Command{
 		Name:    "mv",
 		Args:    "FROM TO",
 		Summary: "Gives a component, an embedded stack or a resource another address.",
@@ -36,17 +37,17 @@ configuration, or review what is planned, a moved block does the same with the n
 			"cairn state mv 'stack.region[\"eu\"]' 'stack.region[\"europe\"]'\n" +
 			"cairn state mv component.app.aws_s3_bucket.logs component.logs.aws_s3_bucket.main",
 		MinArgs: 2, MaxArgs: 2,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			f.BoolVar(&dryRun, "dry-run", false, "show what would get which address, and change nothing")
-			lockFlags(f)
+			session.LockFlags(f)
 		},
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			move, err := parseStateMove(args[0], args[1])
 			if err != nil {
 				return 0, err
 			}
 			if dryRun {
-				stored, err := s.stack().ReadState(ctx)
+				stored, err := s.Stack().ReadState(ctx)
 				if err != nil {
 					return 0, err
 				}
@@ -55,7 +56,7 @@ configuration, or review what is planned, a moved block does the same with the n
 					return 0, err
 				}
 				listMoves(s, "Would move", lines)
-				s.stdout("Nothing was changed.\n")
+				s.Print("Nothing was changed.\n")
 				return cmdline.ExitOK, nil
 			}
 			var lines [][2]string
@@ -75,9 +76,9 @@ configuration, or review what is planned, a moved block does the same with the n
 	}
 }
 
-func listMoves(s *session, verb string, lines [][2]string) {
+func listMoves(s *session.Session, verb string, lines [][2]string) {
 	for _, line := range lines {
-		s.line(verb+" %s to %s.", line[0], line[1])
+		s.Line(verb+" %s to %s.", line[0], line[1])
 	}
 }
 

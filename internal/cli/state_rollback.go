@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
@@ -18,9 +19,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-func stateRollbackCommand() *command {
+func stateRollbackCommand() *session.Command {
 	var autoApprove bool
-	return &command{
+	return &session.Command{
 		Name:    "rollback",
 		Args:    "SERIAL",
 		Summary: "Makes the state what it was at the end of a serial.",
@@ -30,11 +31,11 @@ does not manage them any more; objects that were destroyed since are in the stat
 are any, the command asks before it changes the state. Plan afterwards to see how the state and what exists differ.`,
 		Example: "cairn state history\ncairn state rollback 12",
 		MinArgs: 1, MaxArgs: 1,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			f.BoolVar(&autoApprove, "auto-approve", false, "do not ask before changing the state")
-			lockFlags(f)
+			session.LockFlags(f)
 		},
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			serial, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || serial < 0 {
 				return 0, failure.Error("Wrong serial", "The serial must be a number that \"cairn state history\" shows, and not %q.", args[0])
@@ -45,7 +46,7 @@ are any, the command asks before it changes the state. Plan afterwards to see ho
 }
 
 // rollBack makes the state what it was at a serial. What that loses is in the history, as part of the operation.
-func rollBack(ctx context.Context, s *session, serial int64, autoApprove bool) (int, error) {
+func rollBack(ctx context.Context, s *session.Session, serial int64, autoApprove bool) (int, error) {
 	operation := fmt.Sprintf("state rollback to %d", serial)
 	rollBack := func(stored *deployment.Stored) (string, map[string][]byte, error) {
 		state, records, err := stored.ReadSerial(ctx, serial)
@@ -57,7 +58,7 @@ func rollBack(ctx context.Context, s *session, serial int64, autoApprove bool) (
 			return "", nil, err
 		}
 		if len(loses)+len(regains) > 0 {
-			s.stdout("%s", rollbackText(loses, regains))
+			s.Print("%s", rollbackText(loses, regains))
 			if !autoApprove {
 				if err := approveRollback(ctx, s); err != nil {
 					return "", nil, err
@@ -90,16 +91,16 @@ func rollbackText(loses, regains []string) string {
 	return b.String()
 }
 
-func approveRollback(ctx context.Context, s *session) error {
-	s.stdout("Do you want to change the state?\n  Only \"yes\" will be accepted to confirm.\n\n")
-	answer, err := s.ask(ctx, "  Enter a value: ", false)
+func approveRollback(ctx context.Context, s *session.Session) error {
+	s.Print("Do you want to change the state?\n  Only \"yes\" will be accepted to confirm.\n\n")
+	answer, err := s.Ask(ctx, "  Enter a value: ", false)
 	switch {
 	case err != nil:
 		return failure.Error("Approval needed", "The change of the state was not approved: %s. Answer \"yes\", or give -auto-approve. Nothing was changed.", err)
 	case strings.TrimSpace(answer) != "yes":
 		return failure.Error("Not approved", "The change of the state was not approved. Nothing was changed.")
 	}
-	s.stdout("\n")
+	s.Print("\n")
 	return nil
 }
 

@@ -7,27 +7,28 @@ import (
 	"context"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-func stateShowCommand() *command {
-	return &command{
+func stateShowCommand() *session.Command {
+	return &session.Command{
 		Name:    "show",
 		Args:    "ADDRESS",
 		Summary: "Shows a component instance or a resource instance.",
 		Long:    "With -json, sensitive values are part of the document.",
 		Example: "cairn state show component.network\ncairn state show 'component.network[\"eu\"].aws_vpc.main'",
 		MinArgs: 1, MaxArgs: 1,
-		Flags: func(f *flagSet) {
-			jsonFlag(f, "write a JSON document")
-			stateFlags(f)
+		Flags: func(f *session.Flags) {
+			session.JSONFlag(f, "write a JSON document")
+			session.StateFlags(f)
 		},
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
-			s.reportDocuments()
-			stored, err := s.stack().ReadState(ctx)
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
+			s.ReportDocuments()
+			stored, err := s.Stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -35,19 +36,19 @@ func stateShowCommand() *command {
 			if err != nil {
 				return 0, err
 			}
-			if s.options.json {
+			if s.Options.JSON {
 				return cmdline.ExitOK, writeTargetDocument(s, stored, target)
 			}
-			out := s.streams.Out
+			out := s.Streams.Out
 			if target.Resource == "" {
-				return cmdline.ExitOK, views.WriteComponentState(out, target.Component, s.viewOptions(out))
+				return cmdline.ExitOK, views.WriteComponentState(out, target.Component, s.ViewOptions(out))
 			}
 			objects, err := target.Objects()
 			if err != nil {
 				return 0, err
 			}
 			for _, object := range objects {
-				if err := views.WriteResourceState(out, object, s.viewOptions(out)); err != nil {
+				if err := views.WriteResourceState(out, object, s.ViewOptions(out)); err != nil {
 					return 0, err
 				}
 			}
@@ -63,7 +64,7 @@ type targetDocument struct {
 	Resources     []jsonview.StateResource `json:"resources,omitempty"`
 }
 
-func writeTargetDocument(s *session, stored *deployment.Stored, target deployment.Target) error {
+func writeTargetDocument(s *session.Session, stored *deployment.Stored, target deployment.Target) error {
 	only := stackstate.New()
 	only.Components[target.Component.Addr] = target.Component
 	state, err := jsonview.NewState(only, jsonview.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})
@@ -73,12 +74,12 @@ func writeTargetDocument(s *session, stored *deployment.Stored, target deploymen
 	document := targetDocument{FormatVersion: jsonview.FormatVersion}
 	if target.Resource == "" {
 		document.Component = &state.Components[0]
-		return jsonview.WriteDocument(s.streams.Out, document, true)
+		return jsonview.WriteDocument(s.Streams.Out, document, true)
 	}
 	for _, resource := range state.Components[0].Resources {
 		if resource.Address == target.Resource {
 			document.Resources = append(document.Resources, resource)
 		}
 	}
-	return jsonview.WriteDocument(s.streams.Out, document, true)
+	return jsonview.WriteDocument(s.Streams.Out, document, true)
 }

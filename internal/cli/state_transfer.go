@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -25,27 +26,27 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-func statePullCommand() *command {
-	return &command{
+func statePullCommand() *session.Command {
+	return &session.Command{
 		Name:    "pull",
 		Summary: "Writes the whole state to standard output, to be kept or moved.",
 		Long: `
 The document holds sensitive values. "cairn state push" reads it; to look into a state, use "cairn show -json".`,
 		Example: "cairn state pull > backup.json",
-		Flags:   stateFlags,
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			stored, err := s.stack().ReadState(ctx)
+		Flags:   session.StateFlags,
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			stored, err := s.Stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}
-			return cmdline.ExitOK, jsonview.WriteDocument(s.streams.Out, stored.Document(), true)
+			return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, stored.Document(), true)
 		},
 	}
 }
 
-func statePushCommand() *command {
+func statePushCommand() *session.Command {
 	var force bool
-	return &command{
+	return &session.Command{
 		Name:    "push",
 		Args:    "FILE",
 		Summary: "Replaces the state by what \"cairn state pull\" or a failed apply has written.",
@@ -54,11 +55,11 @@ Refuses a file of another lineage, and one that is older than the state. The sta
 history. FILE may be - for standard input.`,
 		Example: "cairn state push errored.cairnstate.json",
 		MinArgs: 1, MaxArgs: 1,
-		Flags: func(f *flagSet) {
+		Flags: func(f *session.Flags) {
 			f.BoolVar(&force, "force", false, "push also an older state, or one of another lineage")
-			lockFlags(f)
+			session.LockFlags(f)
 		},
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			document, err := readStateDocument(s, args[0])
 			if err != nil {
 				return 0, err
@@ -96,7 +97,7 @@ func checkPush(document *deployment.Document, stored *deployment.Stored) error {
 	return nil
 }
 
-func readStateDocument(s *session, path string) (*deployment.Document, error) {
+func readStateDocument(s *session.Session, path string) (*deployment.Document, error) {
 	src, err := readInput(s, path)
 	if err != nil {
 		return nil, err
@@ -105,11 +106,11 @@ func readStateDocument(s *session, path string) (*deployment.Document, error) {
 }
 
 // readInput reads a file, or standard input for "-".
-func readInput(s *session, path string) ([]byte, error) {
+func readInput(s *session.Session, path string) ([]byte, error) {
 	var src []byte
 	var err error
 	if path == "-" {
-		src, err = io.ReadAll(s.streams.In)
+		src, err = io.ReadAll(s.Streams.In)
 	} else {
 		src, err = os.ReadFile(path)
 	}
@@ -129,16 +130,16 @@ func describeInput(path string) string {
 	return path
 }
 
-func stateExportCommand() *command {
-	return &command{
+func stateExportCommand() *session.Command {
+	return &session.Command{
 		Name:    "export",
 		Args:    "COMPONENT",
 		Summary: "Writes the state of one component as a plain Terraform state.",
 		Example: "cairn state export component.network > terraform.tfstate",
 		MinArgs: 1, MaxArgs: 1,
-		Flags: stateFlags,
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
-			stored, err := s.stack().ReadState(ctx)
+		Flags: session.StateFlags,
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
+			stored, err := s.Stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -159,14 +160,14 @@ func stateExportCommand() *command {
 			if err := json.Indent(&indented, document, "", "  "); err != nil {
 				return 0, err
 			}
-			s.stdout("%s\n", indented.String())
+			s.Print("%s\n", indented.String())
 			return cmdline.ExitOK, nil
 		},
 	}
 }
 
-func stateImportCommand() *command {
-	return &command{
+func stateImportCommand() *session.Command {
+	return &session.Command{
 		Name:    "import",
 		Args:    "COMPONENT FILE",
 		Summary: "Makes a plain Terraform state the state of one component.",
@@ -176,8 +177,8 @@ may be - for standard input.
 Plan afterwards: the plan shows whether the state fits the component.`,
 		Example: "cairn state import component.network terraform.tfstate",
 		MinArgs: 2, MaxArgs: 2,
-		Flags: lockFlags,
-		Run: func(ctx context.Context, s *session, args []string) (int, error) {
+		Flags: session.LockFlags,
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			addr, resource, err := deployment.ParseAddress(args[0])
 			if err == nil && resource != "" {
 				err = failure.Error("Wrong address", "A state is imported into a whole component. Give the address of a component instance.")
@@ -212,8 +213,8 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 
 // checkDeclared fails if no block of the configuration declares a component instance, or removes it, so that its state would be left over. Whether
 // for_each has a key takes values, and is not looked at.
-func checkDeclared(s *session, addr stackaddrs.AbsComponentInstance) error {
-	config, diags := s.stack().Config()
+func checkDeclared(s *session.Session, addr stackaddrs.AbsComponentInstance) error {
+	config, diags := s.Stack().Config()
 	if config == nil {
 		return diags
 	}
@@ -266,7 +267,7 @@ func isRemoved(config *stackconfig.Config, addr stackaddrs.AbsComponentInstance)
 }
 
 // readTerraformState reads the state of a Terraform configuration.
-func readTerraformState(s *session, path string) (*tfstate.Document, error) {
+func readTerraformState(s *session.Session, path string) (*tfstate.Document, error) {
 	src, err := readInput(s, path)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ type stateResult struct {
 
 func (r *statesRun) document(results []compile.Result) statesDocument {
 	document := statesDocument{FormatVersion: jsonview.FormatVersion, Test: r.test, Results: []stateResult{}, Summary: map[string]int{}}
-	document.Diagnostics = diagnostic.All(r.source.warnings, r.session.sources())
+	document.Diagnostics = diagnostic.All(r.source.warnings, r.session.Sources())
 	for _, result := range results {
 		call := result.Call
 		shown := stateResult{

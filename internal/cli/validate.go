@@ -10,27 +10,28 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-func validateCommand() *command {
-	return &command{
+func validateCommand() *session.Command {
+	return &session.Command{
 		Name:    "validate",
 		Summary: "Checks the configuration without values, state and credentials.",
 		Long:    "Reports all mistakes that can be found in one run.",
 		Example: "cairn validate\ncairn validate -json",
-		Flags: func(f *flagSet) {
-			providerFlags(f)
-			jsonFlag(f, "write the result as a JSON document")
+		Flags: func(f *session.Flags) {
+			session.ProviderFlags(f)
+			session.JSONFlag(f, "write the result as a JSON document")
 		},
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			s.changesNothing = true
-			ctx, stop := s.interruptible(ctx, func() string { return "Nothing will be lost." })
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			s.ChangesNothing = true
+			ctx, stop := s.Interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
-			if s.options.json {
+			if s.Options.JSON {
 				reportValidation(s)
-				return s.finish(s.stack().Validate(ctx))
+				return s.Finish(s.Stack().Validate(ctx))
 			}
 			return validateInSteps(ctx, s)
 		},
@@ -38,9 +39,9 @@ func validateCommand() *command {
 }
 
 // reportValidation shows diagnostics as the document that "validate -json" writes.
-func reportValidation(s *session) {
-	s.reporter = func(diags hcl.Diagnostics) error {
-		return jsonview.WriteDocument(s.streams.Out, jsonview.NewValidation(diags, s.sources()), true)
+func reportValidation(s *session.Session) {
+	s.Reporter = func(diags hcl.Diagnostics) error {
+		return jsonview.WriteDocument(s.Streams.Out, jsonview.NewValidation(diags, s.Sources()), true)
 	}
 }
 
@@ -52,11 +53,11 @@ func validMessage(diags hcl.Diagnostics) string {
 }
 
 // validateInSteps reports what shows at once before it goes on with what takes time.
-func validateInSteps(ctx context.Context, s *session) (int, error) {
+func validateInSteps(ctx context.Context, s *session.Session) (int, error) {
 	var err error
-	diags := s.stack().ValidateInSteps(ctx, operation.ValidateSteps{
-		Found:  func(found hcl.Diagnostics) { err = errors.Join(err, s.report(found)) },
-		During: func(work func()) { s.duringWork("Checking modules", work) },
+	diags := s.Stack().ValidateInSteps(ctx, operation.ValidateSteps{
+		Found:  func(found hcl.Diagnostics) { err = errors.Join(err, s.Report(found)) },
+		During: func(work func()) { s.DuringWork("Checking modules", work) },
 	})
 	switch {
 	case err != nil:
@@ -64,6 +65,6 @@ func validateInSteps(ctx context.Context, s *session) (int, error) {
 	case diags.HasErrors():
 		return cmdline.ExitError, nil
 	}
-	s.say("%s\n", validMessage(diags))
+	s.Say("%s\n", validMessage(diags))
 	return cmdline.ExitOK, nil
 }

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 )
 
@@ -13,7 +14,7 @@ type variableFlags struct {
 	input     bool
 }
 
-func (v *variableFlags) register(f *flagSet) {
+func (v *variableFlags) register(f *session.Flags) {
 	f.Func("var", "give the variable NAME a value: `NAME=VALUE`; may be repeated", func(text string) error {
 		v.arguments = append(v.arguments, variables.Argument{Text: text})
 		return nil

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -28,20 +29,20 @@ type versionDocument struct {
 	Providers     map[string]string `json:"providers"`
 }
 
-func versionCommand() *command {
-	return &command{
+func versionCommand() *session.Command {
+	return &session.Command{
 		Name:    "version",
 		Summary: "Shows the versions of cairn, the engine and the providers.",
 		Example: "cairn version\ncairn version -json",
-		Flags: func(f *flagSet) {
-			engineFlags(f)
-			jsonFlag(f, "write a JSON document")
+		Flags: func(f *session.Flags) {
+			session.EngineFlags(f)
+			session.JSONFlag(f, "write a JSON document")
 		},
-		Run: func(ctx context.Context, s *session, _ []string) (int, error) {
-			s.reportDocuments()
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			s.ReportDocuments()
 			document := versionDocument{
 				FormatVersion: jsonview.FormatVersion,
-				Cairn:         version(),
+				Cairn:         session.Version(),
 				Platform:      runtime.GOOS + "_" + runtime.GOARCH,
 				Providers:     map[string]string{},
 			}
@@ -60,20 +61,20 @@ func versionCommand() *command {
 					document.Providers[provider.String()] = locked
 				}
 			}
-			if s.options.json {
-				return cmdline.ExitOK, jsonview.WriteDocument(s.streams.Out, document, true)
+			if s.Options.JSON {
+				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, document, true)
 			}
-			if err := s.report(s.stack().EngineWarnings()); err != nil {
+			if err := s.Report(s.Stack().EngineWarnings()); err != nil {
 				return 0, err
 			}
-			s.stdout("cairn %s on %s\n", document.Cairn, document.Platform)
+			s.Print("cairn %s on %s\n", document.Cairn, document.Platform)
 			if engineErr != nil {
-				s.stdout("no engine: %s\n", document.EngineError)
+				s.Print("no engine: %s\n", document.EngineError)
 				return cmdline.ExitOK, nil
 			}
-			s.stdout("%s %s\n", document.Engine.Name, document.Engine.Version)
+			s.Print("%s %s\n", document.Engine.Name, document.Engine.Version)
 			for _, provider := range slices.Sorted(maps.Keys(document.Providers)) {
-				s.stdout("provider %s %s\n", provider, document.Providers[provider])
+				s.Print("provider %s %s\n", provider, document.Providers[provider])
 			}
 			return cmdline.ExitOK, nil
 		},
@@ -82,20 +83,20 @@ func versionCommand() *command {
 
 // openForVersion opens the engine without leaving a working directory where there is none yet. The caller must call
 // forget after use.
-func openForVersion(ctx context.Context, s *session) (_ operation.Engine, forget func(), err error) {
+func openForVersion(ctx context.Context, s *session.Session) (_ operation.Engine, forget func(), err error) {
 	forget = func() {}
-	if !s.stack().HasWorkDir() {
+	if !s.Stack().HasWorkDir() {
 		temporary, err := os.MkdirTemp("", "cairn-version-")
 		if err != nil {
 			return nil, nil, err
 		}
-		s.workDir = temporary
-		s.opened = nil
+		s.WorkDir = temporary
+		s.Opened = nil
 		forget = func() {
 			_ = os.RemoveAll(temporary) //nolint:errcheck // it is among temporary files, which the system removes
 		}
 	}
-	opened, err := s.stack().Engine(ctx)
+	opened, err := s.Stack().Engine(ctx)
 	if err != nil {
 		forget()
 	}

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/cli"
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -32,7 +33,7 @@ const mainVariable = "CAIRN_SOAK_MAIN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(mainVariable) != "" {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+		os.Exit(cli.Main(context.Background(), os.Args[1:], session.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
 	testenv.ResetSignals()
 	os.Exit(m.Run())

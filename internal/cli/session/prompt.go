@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package session
 
 import (
 	"bufio"
@@ -23,82 +23,82 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// errNoAnswer says that the input ended instead of giving an answer.
-var errNoAnswer = errors.New("there was no answer")
+// ErrNoAnswer says that the input ended instead of giving an answer.
+var ErrNoAnswer = errors.New("there was no answer")
 
 // answersPerVariable bounds how often the value of a variable is asked for.
 const answersPerVariable = 3
 
-// askValue asks for the value of a variable that must have one and has none, until there is one that fits, but not forever: a program may give the answers.
-func (s *session) askValue(ctx context.Context, declared *stackconfig.InputVariable) (cty.Value, hcl.Diagnostics) {
-	s.note("var.%s\n", declared.Name)
+// AskValue asks for the value of a variable that must have one and has none, until there is one that fits, but not forever: a program may give the answers.
+func (s *Session) AskValue(ctx context.Context, declared *stackconfig.InputVariable) (cty.Value, hcl.Diagnostics) {
+	s.Note("var.%s\n", declared.Name)
 	if declared.Description != "" {
-		s.note("  %s\n", strings.ReplaceAll(strings.TrimSpace(declared.Description), "\n", "\n  "))
+		s.Note("  %s\n", strings.ReplaceAll(strings.TrimSpace(declared.Description), "\n", "\n  "))
 	}
 	if constraint := declared.Type.Constraint; !constraint.IsPrimitiveType() {
-		s.note("  Write it as in a variables file: its type is %s.\n", typeexpr.TypeString(constraint))
+		s.Note("  Write it as in a variables file: its type is %s.\n", typeexpr.TypeString(constraint))
 	}
 	for attempt := 1; ; attempt++ {
-		text, err := s.ask(ctx, "\n  Enter a value: ", variables.IsSecret(declared))
+		text, err := s.Ask(ctx, "\n  Enter a value: ", variables.IsSecret(declared))
 		if err != nil {
 			return cty.NilVal, hcl.Diagnostics{failure.New("Value needed for variable", "Variable var.%s has no value: %s.", declared.Name, err)}
 		}
-		s.note("\n")
-		value, diags := variables.Parse(declared, text, "value entered for var."+declared.Name, s.files)
+		s.Note("\n")
+		value, diags := variables.Parse(declared, text, "value entered for var."+declared.Name, s.Files)
 		if !diags.HasErrors() || attempt == answersPerVariable {
 			return value, diags
 		}
-		if err := s.report(diags); err != nil {
+		if err := s.Report(diags); err != nil {
 			return cty.NilVal, operation.Diagnostics(err)
 		}
 	}
 }
 
-// ask reads one line. What is secret does not appear on a terminal. What is drawn there is gone for the time of the question.
-func (s *session) ask(ctx context.Context, question string, secret bool) (string, error) {
+// Ask reads one line. What is secret does not appear on a terminal. What is drawn there is gone for the time of the question.
+func (s *Session) Ask(ctx context.Context, question string, secret bool) (string, error) {
 	if live := s.live.Load(); live != nil {
 		defer live.Suspend()()
 	}
 	s.prompt(question)
 	restore := s.keepTerminal()
-	given, ok := awaitAnswer(ctx, func() (string, error) { return s.readLine(secret) })
+	given, ok := AwaitAnswer(ctx, func() (string, error) { return s.readLine(secret) })
 	if !ok {
 		restore()
 		s.prompt("\n")
 		return "", context.Cause(ctx)
 	}
-	return given.text, given.err
+	return given.Text, given.Err
 }
 
-// answer is a line that someone has typed, or why there is none.
-type answer struct {
-	text string
-	err  error
+// Answer is a line that someone has typed, or why there is none.
+type Answer struct {
+	Text string
+	Err  error
 }
 
-// awaitAnswer returns what read reads, and false if ctx ends first. Then read goes on until the process ends.
-func awaitAnswer(ctx context.Context, read func() (string, error)) (answer, bool) {
-	answers := make(chan answer, 1)
+// AwaitAnswer returns what read reads, and false if ctx ends first. Then read goes on until the process ends.
+func AwaitAnswer(ctx context.Context, read func() (string, error)) (Answer, bool) {
+	answers := make(chan Answer, 1)
 	go func() {
 		text, err := read()
-		answers <- answer{text, err}
+		answers <- Answer{text, err}
 	}()
 	select {
 	case <-ctx.Done():
-		return answer{}, false
+		return Answer{}, false
 	case given := <-answers:
 		return given, true
 	}
 }
 
 // prompt writes to who is asked, at once.
-func (s *session) prompt(text string) {
-	fmt.Fprint(s.streams.Err, fold(s.streams.Err, text))
+func (s *Session) prompt(text string) {
+	fmt.Fprint(s.Streams.Err, fold(s.Streams.Err, text))
 }
 
 // keepTerminal returns a function that makes the terminal what it was, for a question that is left unanswered.
-func (s *session) keepTerminal() (restore func()) {
-	file, ok := s.streams.In.(*os.File)
+func (s *Session) keepTerminal() (restore func()) {
+	file, ok := s.Streams.In.(*os.File)
 	if !ok {
 		return func() {}
 	}
@@ -108,23 +108,23 @@ func (s *session) keepTerminal() (restore func()) {
 	}
 	return func() {
 		if err := term.Restore(int(file.Fd()), usual); err != nil {
-			s.note("The terminal cannot be restored: %s.\n", err)
+			s.Note("The terminal cannot be restored: %s.\n", err)
 		}
 	}
 }
 
-func (s *session) readLine(secret bool) (string, error) {
-	if file, ok := s.streams.In.(*os.File); ok && secret && term.IsTerminal(int(file.Fd())) {
+func (s *Session) readLine(secret bool) (string, error) {
+	if file, ok := s.Streams.In.(*os.File); ok && secret && term.IsTerminal(int(file.Fd())) {
 		text, err := term.ReadPassword(int(file.Fd()))
 		s.prompt("\n")
 		return string(text), err
 	}
 	if s.input == nil {
-		s.input = bufio.NewReader(s.streams.In)
+		s.input = bufio.NewReader(s.Streams.In)
 	}
 	text, err := s.input.ReadString('\n')
 	if errors.Is(err, io.EOF) && text == "" {
-		return "", errNoAnswer
+		return "", ErrNoAnswer
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("reading an answer: %w", err)

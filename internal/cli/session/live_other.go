@@ -3,7 +3,7 @@
 
 //go:build !unix
 
-package cli
+package session
 
 import "github.com/cairnstacks/cairn/internal/views/live"
 

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package session
 
 import (
 	"context"
@@ -39,16 +39,16 @@ func passedOn(signal os.Signal) os.Signal {
 	return signal
 }
 
-// forwardInterrupts returns a context that ends with the first interrupt, which is passed on to the processes. The second one
+// ForwardInterrupts returns a context that ends with the first interrupt, which is passed on to the processes. The second one
 // ends them. The caller must call stop.
-func (s *session) forwardInterrupts(ctx context.Context, processes *process.Set, terminal bool) (_ context.Context, stop func()) {
+func (s *Session) ForwardInterrupts(ctx context.Context, processes *process.Set, terminal bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	unwatch := s.watchInterrupts(interruptActions{
-		first: func(got os.Signal) {
+	unwatch := s.WatchInterrupts(InterruptActions{
+		First: func(got os.Signal) {
 			cancel(operation.ErrInterrupted)
 			processes.Stop(passedOn(got), terminal && got == os.Interrupt)
 		},
-		second: processes.Kill,
+		Second: processes.Kill,
 	})
 	return ctx, func() {
 		unwatch()
@@ -56,23 +56,23 @@ func (s *session) forwardInterrupts(ctx context.Context, processes *process.Set,
 	}
 }
 
-// interruptActions are what interrupts do to a run.
-type interruptActions struct {
-	first  func(got os.Signal) // starts nothing more; may be called once more
-	second func()              // ends what is still running
+// InterruptActions are what interrupts do to a run.
+type InterruptActions struct {
+	First  func(got os.Signal) // starts nothing more; may be called once more
+	Second func()              // ends what is still running
 
-	// writesPipes says that the run writes to others than those who read its output, too. If nobody reads one of these, that is no interrupt;
+	// WritesPipes says that the run writes to others than those who read its output, too. If nobody reads one of these, that is no interrupt;
 	// that nobody reads the output any more, the run has to find out itself.
-	writesPipes bool
+	WritesPipes bool
 }
 
-const noteUnread = "\nNobody reads the output any more. Nothing more is started; waiting for what is running.\n"
+const NoteUnread = "\nNobody reads the output any more. Nothing more is started; waiting for what is running.\n"
 
-// watchInterrupts takes the actions at interrupts until stop is called. That nobody reads the output any more counts as a first one: it would
+// WatchInterrupts takes the actions at interrupts until stop is called. That nobody reads the output any more counts as a first one: it would
 // end this program, and all that runs would go on without it.
-func (s *session) watchInterrupts(actions interruptActions) (stop func()) {
+func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 	signals := make(chan os.Signal, 3)
-	signal.Notify(signals, interruptSignals()...)
+	signal.Notify(signals, InterruptSignals()...)
 	signal.Notify(signals, syscall.SIGPIPE)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() { // ends with stop
@@ -87,19 +87,19 @@ func (s *session) watchInterrupts(actions interruptActions) (stop func()) {
 			case got = <-signals:
 			}
 			switch {
-			case got == syscall.SIGPIPE && (actions.writesPipes || unread || before.first != nil): // once for each piece of output
+			case got == syscall.SIGPIPE && (actions.WritesPipes || unread || before.first != nil): // once for each piece of output
 			case got == syscall.SIGPIPE:
 				unread = true
-				s.note(noteUnread)
-				actions.first(got)
+				s.Note(NoteUnread)
+				actions.First(got)
 			case before.repeats(got, time.Now()):
 			case before.first != nil:
-				s.note("\nEnding what is still running.\n")
-				actions.second()
+				s.Note("\nEnding what is still running.\n")
+				actions.Second()
 			default:
 				before = interrupts{got, time.Now()}
-				s.note("\nInterrupted. Nothing more is started; waiting for what is running. Interrupt once more to end it at once.\n")
-				actions.first(got)
+				s.Note("\nInterrupted. Nothing more is started; waiting for what is running. Interrupt once more to end it at once.\n")
+				actions.First(got)
 			}
 		}
 	}()

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package session
 
 import (
 	"fmt"
@@ -15,17 +15,17 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/live"
 )
 
-// canRedraw tells whether standard output is a terminal that obeys commands, with a person before it.
-func (s *session) canRedraw() bool {
-	return os.Getenv("CI") == "" && s.viewOptions(s.streams.Out).Color
+// CanRedraw tells whether standard output is a terminal that obeys commands, with a person before it.
+func (s *Session) CanRedraw() bool {
+	return os.Getenv("CI") == "" && s.ViewOptions(s.Streams.Out).Color
 }
 
-func isTerminal(stream any) bool {
+func IsTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-func terminalSize(w io.Writer) live.Size {
+func TerminalSize(w io.Writer) live.Size {
 	file, ok := w.(*os.File)
 	if !ok {
 		return live.Size{}
@@ -37,23 +37,23 @@ func terminalSize(w io.Writer) live.Size {
 	return live.Size{Width: width, Height: height}
 }
 
-// showLive shows a display while work runs. Notes are printed above it.
-func (s *session) showLive(display *live.Display, work func()) {
+// ShowLive shows a display while work runs. Notes are printed above it.
+func (s *Session) ShowLive(display *live.Display, work func()) {
 	s.live.Store(display)
 	defer s.live.Store(nil)
 	defer stoppable(display)()
 	display.During(work)
 }
 
-// duringWork shows on a terminal that work goes on, and for how long.
-func (s *session) duringWork(title string, work func()) {
-	if !s.canRedraw() {
+// DuringWork shows on a terminal that work goes on, and for how long.
+func (s *Session) DuringWork(title string, work func()) {
+	if !s.CanRedraw() {
 		work()
 		return
 	}
 	started := time.Now()
-	s.showLive(live.NewDisplay(s.streams.Out, live.Options{
-		Size: func() live.Size { return terminalSize(s.streams.Out) },
+	s.ShowLive(live.NewDisplay(s.Streams.Out, live.Options{
+		Size: func() live.Size { return TerminalSize(s.Streams.Out) },
 		Frame: func(now time.Time, size live.Size) []string {
 			return []string{ansi.Truncate(fmt.Sprintf("%s... %s", title, live.Elapsed(now, started)), size.Width, "")}
 		},

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package session
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers"
 )
 
-// interruptSignals are the signals that are to end what is going on. That the terminal is gone is one, but not below nohup.
-func interruptSignals() []os.Signal {
+// InterruptSignals are the signals that are to end what is going on. That the terminal is gone is one, but not below nohup.
+func InterruptSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
@@ -24,30 +24,30 @@ func interruptSignals() []os.Signal {
 	return signals
 }
 
-// signalGuard keeps signals from ending the process before an operation handles them, and after that: a program that ends by a signal has not
+// Guard keeps signals from ending the process before an operation handles them, and after that: a program that ends by a signal has not
 // said what it has done, and whoever has sent the signal takes it for one that did not clean up. Its methods do nothing for nil.
-type signalGuard struct {
+type Guard struct {
 	signals chan os.Signal
 
 	mu struct {
 		sync.Mutex
-		phase guardPhase
+		phase GuardPhase
 	}
 }
 
-type guardPhase int
+type GuardPhase int
 
 const (
-	starting  guardPhase = iota // nothing was begun
+	Starting  GuardPhase = iota // nothing was begun
 	operating                   // who operates handles signals
 	ending                      // everything is done and said
 )
 
-// guardSignals guards until the process ends, or until release. A signal before anything was begun calls exit, and so does the third one
+// GuardSignals guards until the process ends, or until release. A signal before anything was begun calls exit, and so does the third one
 // when everything is done, in case the end takes long.
-func guardSignals(exit func(phase guardPhase)) *signalGuard {
-	g := &signalGuard{signals: make(chan os.Signal, 3)}
-	signal.Notify(g.signals, interruptSignals()...)
+func GuardSignals(exit func(phase GuardPhase)) *Guard {
+	g := &Guard{signals: make(chan os.Signal, 3)}
+	signal.Notify(g.signals, InterruptSignals()...)
 	go func() { // ends with release, or with the process
 		late := 0
 		for range g.signals {
@@ -57,7 +57,7 @@ func guardSignals(exit func(phase guardPhase)) *signalGuard {
 			if phase == ending {
 				late++
 			}
-			if phase == starting || late == 3 {
+			if phase == Starting || late == 3 {
 				exit(phase)
 			}
 		}
@@ -65,7 +65,7 @@ func guardSignals(exit func(phase guardPhase)) *signalGuard {
 	return g
 }
 
-func (g *signalGuard) enter(phase guardPhase) {
+func (g *Guard) enter(phase GuardPhase) {
 	if g == nil {
 		return
 	}
@@ -74,8 +74,8 @@ func (g *signalGuard) enter(phase guardPhase) {
 	g.mu.phase = phase
 }
 
-// release lets signals do what they do to any program.
-func (g *signalGuard) release() {
+// Release lets signals do what they do to any program.
+func (g *Guard) Release() {
 	if g == nil {
 		return
 	}
@@ -83,13 +83,13 @@ func (g *signalGuard) release() {
 	close(g.signals)
 }
 
-// interruptible returns a context that ends with the first interrupt. The second one says what would be lost, and
+// Interruptible returns a context that ends with the first interrupt. The second one says what would be lost, and
 // only the third ends the process at once. The caller must call stop.
-func (s *session) interruptible(ctx context.Context, lost func() string) (_ context.Context, stop func()) {
+func (s *Session) Interruptible(ctx context.Context, lost func() string) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 3)
-	signal.Notify(signals, interruptSignals()...)
-	s.deps.guard.enter(operating)
+	signal.Notify(signals, InterruptSignals()...)
+	s.Deps.Guard.enter(operating)
 	done := make(chan struct{})
 	ended := make(chan struct{})
 	go func() { // ends with stop
@@ -97,7 +97,7 @@ func (s *session) interruptible(ctx context.Context, lost func() string) (_ cont
 		s.handleInterrupts(signals, done, cancel, lost)
 	}()
 	return ctx, func() {
-		s.deps.guard.enter(ending)
+		s.Deps.Guard.enter(ending)
 		signal.Stop(signals)
 		close(done)
 		<-ended
@@ -105,7 +105,7 @@ func (s *session) interruptible(ctx context.Context, lost func() string) (_ cont
 	}
 }
 
-func (s *session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{}, cancel context.CancelCauseFunc, lost func() string) {
+func (s *Session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{}, cancel context.CancelCauseFunc, lost func() string) {
 	for count := 1; ; count++ {
 		select {
 		case <-done:
@@ -115,12 +115,12 @@ func (s *session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{
 		switch count {
 		case 1:
 			cancel(operation.ErrInterrupted)
-			s.note("\nInterrupted. Nothing more is begun; waiting for what is running to stop.\n" +
+			s.Note("\nInterrupted. Nothing more is begun; waiting for what is running to stop.\n" +
 				"Everything that was done is saved.\n\n")
 		case 2:
-			s.note("\nStill waiting. %s\nInterrupt once more to end at once in spite of that.\n\n", lost())
+			s.Note("\nStill waiting. %s\nInterrupt once more to end at once in spite of that.\n\n", lost())
 		default:
-			s.note("\nEnded at once.\n")
+			s.Note("\nEnded at once.\n")
 			s.exit(cmdline.ExitError)
 			return
 		}
@@ -128,12 +128,12 @@ func (s *session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{
 }
 
 // exit ends the process.
-func (s *session) exit(status int) {
+func (s *Session) exit(status int) {
 	if live := s.live.Load(); live != nil {
 		live.Restore()
 	}
-	if s.deps.exit != nil {
-		s.deps.exit(status)
+	if s.Deps.exit != nil {
+		s.Deps.exit(status)
 		return
 	}
 	providers.KillAll()

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package session
 
 import (
 	"log/slog"
@@ -17,9 +17,9 @@ const (
 	logPathVariable = "CAIRN_LOG_PATH"
 )
 
-// openLog makes the log that the environment asks for. It never has values of the configuration in it: only names, addresses, paths of
+// OpenLog makes the log that the environment asks for. It never has values of the configuration in it: only names, addresses, paths of
 // files, and what became of processes.
-func (s *session) openLog() error {
+func (s *Session) OpenLog() error {
 	text := strings.ToLower(os.Getenv(logVariable))
 	if text == "" || text == "off" {
 		return nil
@@ -34,7 +34,7 @@ func (s *session) openLog() error {
 	options := &slog.HandlerOptions{Level: level}
 	path := os.Getenv(logPathVariable)
 	if path == "" {
-		s.log = slog.New(slog.NewTextHandler(noteWriter{s}, options))
+		s.Log = slog.New(slog.NewTextHandler(noteWriter{s}, options))
 		return nil
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -42,15 +42,15 @@ func (s *session) openLog() error {
 		return failure.Error("Log cannot be written", "The file that %s names cannot be written: %s.", logPathVariable, failure.Reason(err))
 	}
 	s.logFile = file
-	s.log = slog.New(slog.NewTextHandler(file, options))
+	s.Log = slog.New(slog.NewTextHandler(file, options))
 	return nil
 }
 
 // noteWriter writes what accompanies the output, also while there is a display on the terminal.
-type noteWriter struct{ session *session }
+type noteWriter struct{ session *Session }
 
 // Write implements [io.Writer].
 func (w noteWriter) Write(line []byte) (int, error) {
-	w.session.note("%s", line)
+	w.session.Note("%s", line)
 	return len(line), nil
 }

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package session
 
 import (
 	"fmt"
@@ -15,36 +15,36 @@ import (
 )
 
 // notify shows what an operation says while it goes on.
-func (s *session) notify(n notice.Notice) {
+func (s *Session) notify(n notice.Notice) {
 	switch n := n.(type) {
 	case notice.NewDeployment:
-		s.note("%s\n", newDeploymentText(n))
+		s.Note("%s\n", newDeploymentText(n))
 	case notice.Working:
 		s.noteWork(n.What)
 	case notice.EngineLog:
 		s.noteWork("The log of the engine (TF_LOG) goes to " + n.File)
 	case notice.Fetching:
-		s.note("Fetching %s\n", n.Name)
+		s.Note("Fetching %s\n", n.Name)
 	case notice.ProvidersLocked:
 		s.noteLocked(n)
 	case notice.IgnoreFileExtended:
-		s.note("Added to %s, since these files hold secrets in clear: %s\n", n.File, textstyle.Name(strings.Join(n.Added, ", ")))
+		s.Note("Added to %s, since these files hold secrets in clear: %s\n", n.File, textstyle.Name(strings.Join(n.Added, ", ")))
 	case notice.IgnoreFileUnwritable:
-		s.note("%s cannot be written (%s), so that git may take %s, which holds secrets in clear. Keep it out of commits.\n",
+		s.Note("%s cannot be written (%s), so that git may take %s, which holds secrets in clear. Keep it out of commits.\n",
 			n.File, n.Reason, textstyle.Name(n.Secret))
 	case notice.CachesRemoved:
-		s.note("The directory %s was not made here by this user's cairn: providers and what else is kept there between commands were removed from it, "+
+		s.Note("The directory %s was not made here by this user's cairn: providers and what else is kept there between commands were removed from it, "+
 			"and are made anew.\n", n.Dir)
 	case notice.WaitingForApply:
 		text := n.Component
 		if n.PID > 0 {
 			text += fmt.Sprintf(", process %d", n.PID)
 		}
-		s.note("Waiting for an apply that is still running (%s).\n", text)
+		s.Note("Waiting for an apply that is still running (%s).\n", text)
 	case notice.WaitingForLock:
-		s.note("Waiting at most %s for the lock: %s.\n", n.AtMost, deployment.DescribeHolder(&n.Holder))
+		s.Note("Waiting at most %s for the lock: %s.\n", n.AtMost, deployment.DescribeHolder(&n.Holder))
 	case notice.LockTakenOver:
-		s.note("The lock of %s (process %d on %s) was taken over: that process, which began %q at %s, is gone.\n",
+		s.Note("The lock of %s (process %d on %s) was taken over: that process, which began %q at %s, is gone.\n",
 			n.From.Owner, n.From.PID, n.From.Host, n.From.Operation, n.From.Started.Local().Format("2006-01-02 15:04:05 MST"))
 	}
 }
@@ -60,18 +60,18 @@ func newDeploymentText(n notice.NewDeployment) string {
 }
 
 // noteWork says what takes long, so that a person sees that something is done.
-func (s *session) noteWork(what string) {
-	if !s.options.json {
-		s.note("%s...\n", what)
+func (s *Session) noteWork(what string) {
+	if !s.Options.JSON {
+		s.Note("%s...\n", what)
 	}
 }
 
 // noteLocked says which versions of providers were chosen.
-func (s *session) noteLocked(n notice.ProvidersLocked) {
+func (s *Session) noteLocked(n notice.ProvidersLocked) {
 	var texts []string
 	for _, c := range n.Changes {
 		switch {
-		case c.Before == "" && s.listsProviders:
+		case c.Before == "" && s.ListsProviders:
 		case c.Before == "":
 			texts = append(texts, fmt.Sprintf("Locked provider %s %s in %s.", c.Provider, c.After, n.File))
 		case c.After == "":
@@ -84,11 +84,11 @@ func (s *session) noteLocked(n notice.ProvidersLocked) {
 		texts = append(texts, "Recorded the versions of providers in "+n.File+".")
 	}
 	texts = append(texts, "Commit that file, so that everybody uses the same versions; with -lockfile=readonly, it is never changed.")
-	if s.options.json {
+	if s.Options.JSON {
 		s.pending = s.pending.Append(failure.Warning("Provider lock file changed", "%s", strings.Join(texts, " ")))
 		return
 	}
 	for _, text := range texts {
-		s.note("%s\n", text)
+		s.Note("%s\n", text)
 	}
 }

@@ -1,0 +1,78 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package session
+
+import (
+	"errors"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+)
+
+// command is a command of cairn, and flagSet its options.
+type (
+	Command = cmdline.Command[*Session]
+	Flags   = cmdline.Flags[*Session]
+)
+
+// Options are the options of all commands.
+type Options struct {
+	Chdir      string
+	noColor    bool
+	state      string
+	deployment string
+	Engine     string
+	Lockfile   lockfileValue
+
+	lockTimeout time.Duration // how long to wait for somebody else's lock
+	JSON        bool          // of the commands that have it
+}
+
+// GlobalFlags adds the options of all commands.
+func GlobalFlags(f *Flags) {
+	options := &f.Session.Options
+	f.StringVar(&options.Chdir, "chdir", options.Chdir, "go to `DIR` first; all other paths are relative to it")
+	f.BoolVar(&options.noColor, "no-color", options.noColor, "write plain text, also to a terminal")
+}
+
+// StateFlags adds the options of commands that touch the state.
+func StateFlags(f *Flags) {
+	f.StringVar(&f.Session.Options.state, "state", "", "keep the state in this file: `PATH`")
+	f.StringVar(&f.Session.Options.deployment, "deployment", "", "work on the deployment `NAME` of the stack, which has a state of its own")
+}
+
+// LockFlags adds the options of commands that lock the state.
+func LockFlags(f *Flags) {
+	StateFlags(f)
+	f.DurationVar(&f.Session.Options.lockTimeout, "lock-timeout", 0, "wait for `DURATION`, such as 5m, if somebody else has locked the state")
+}
+
+// EngineFlags adds the options of commands that run the engine.
+func EngineFlags(f *Flags) {
+	f.StringVar(&f.Session.Options.Engine, "engine", "", "run this `BINARY` of terraform or tofu")
+}
+
+// ProviderFlags adds the options of commands that run the engine with providers.
+func ProviderFlags(f *Flags) {
+	EngineFlags(f)
+	f.Var(&f.Session.Options.Lockfile, "lockfile", "`readonly` makes it an error if .terraform.lock.hcl does not have the providers that are required")
+}
+
+// lockfileValue is the option that keeps the provider lock file as it is.
+type lockfileValue string
+
+func (v *lockfileValue) String() string { return string(*v) }
+
+// Set implements [flag.Value].
+func (v *lockfileValue) Set(value string) error {
+	if value != "readonly" {
+		return errors.New("the only value is readonly")
+	}
+	*v = lockfileValue(value)
+	return nil
+}
+
+func JSONFlag(f *Flags, usage string) {
+	f.BoolVar(&f.Session.Options.JSON, "json", false, usage)
+}

@@ -1,0 +1,82 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package session
+
+import (
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/internal/views/live"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+)
+
+// RunDisplay is how a run of many nodes is shown while it lasts.
+type RunDisplay struct {
+	session *Session
+	Output  *show.Output // where the nodes print
+	board   *show.Board  // what runs, and how far all is; nil if that is not shown
+}
+
+// RunDisplayOptions say what is run.
+type RunDisplayOptions struct {
+	Title    string // such as "Running"
+	Total    int    // number of nodes
+	Parallel bool   // several may run at the same time
+	Terminal bool   // what runs may ask something on the terminal, one at a time
+}
+
+// NewRunDisplay returns a display. On a terminal it has a board, unless what runs is to have the terminal for itself. Elsewhere each
+// line appears with the name of its node.
+func (s *Session) NewRunDisplay(o RunDisplayOptions) *RunDisplay {
+	d := &RunDisplay{session: s}
+	style := textstyle.Style{Color: s.ViewOptions(s.Streams.Out).Color}
+	switch {
+	case !s.CanRedraw():
+		d.Output = show.NewOutput(s.Streams.Out, s.Streams.Err, o.Parallel)
+	case o.Terminal:
+		d.Output = show.NewTerminalOutput(s.Streams.Out, s.Streams.Err, show.Headings{Total: o.Total, Style: style})
+	default:
+		d.board = show.NewBoard(s.Streams.Out, show.BoardOptions{
+			Title: o.Title, Total: o.Total, Style: style,
+			Size: func() live.Size { return TerminalSize(s.Streams.Out) },
+		})
+		errors := s.Streams.Err
+		if IsTerminal(errors) {
+			errors = nil
+		}
+		d.Output = show.NewBoardOutput(d.board, errors)
+	}
+	return d
+}
+
+// During shows the display while work runs.
+func (d *RunDisplay) During(work func()) {
+	if d.board == nil {
+		work()
+		return
+	}
+	d.session.ShowLive(d.board.Display, work)
+}
+
+// Ended takes notice of how a node has ended.
+func (d *RunDisplay) Ended(name string, result order.Result) {
+	text := ""
+	if result.State == order.Failed {
+		text = result.Err.Error()
+	}
+	d.EndedAs(name, result.State, text)
+}
+
+// EndedAs takes notice of how a node has ended, with a text about it.
+func (d *RunDisplay) EndedAs(name string, state order.State, text string) {
+	if d.board != nil {
+		d.board.Ended(name, state, text)
+	}
+}
+
+// Count takes notice of the end of something that says itself how it has ended.
+func (d *RunDisplay) Count(state order.State) {
+	if d.board != nil {
+		d.board.Count(state)
+	}
+}

@@ -1,0 +1,261 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package session
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/hashicorp/hcl/v2"
+	"golang.org/x/term"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/hclsource"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/internal/views/live"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+)
+
+// Streams are what a command reads from and writes to.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Session is one run of a command: what it was given, and what it has opened so far.
+type Session struct {
+	Streams Streams
+	Deps    Dependencies
+	Options Options
+
+	Files   map[string]*hcl.File // sources of diagnostics, by the name in ranges
+	Opened  *operation.Stack     // nil until it is needed
+	pending hcl.Diagnostics      // about what happened meanwhile, until diagnostics are reported
+
+	WorkDir        string // for the stack, if it is not to be the usual one
+	ChangesNothing bool   // the command does not even plan
+	ListsProviders bool   // the command ends with a list of all providers and their versions
+
+	input *bufio.Reader // of answers, nil until the first question
+
+	live atomic.Pointer[live.Display] // set while it is drawn on a terminal
+
+	Lost atomic.Pointer[error] // what kept output from being written, if anything did
+
+	Log     *slog.Logger // of cairn itself, see openLog
+	logFile io.Closer    // nil unless it is in a file
+
+	// Reporter shows diagnostics. How depends on the command and its options.
+	Reporter func(hcl.Diagnostics) error
+}
+
+// Dependencies are replaced by tests. Zero values stand for the real ones.
+type Dependencies struct {
+	OpenEngine func(stackDir, workDir string) (operation.Engine, error)
+	exit       func(status int)
+	Guard      *Guard // nil where signals are not for this program
+}
+
+func New(streams Streams, deps Dependencies) *Session {
+	s := &Session{Streams: streams, Deps: deps, Files: map[string]*hcl.File{}}
+	s.Reporter = s.reportText
+	s.Log = slog.New(slog.DiscardHandler)
+	return s
+}
+
+// Close releases what was opened. What can still go wrong here, no user can do anything about: all that matters
+// was saved before.
+func (s *Session) Close() {
+	if s.Opened != nil {
+		_ = s.Opened.Close() //nolint:errcheck // see above
+	}
+	if s.logFile != nil {
+		_ = s.logFile.Close() //nolint:errcheck // see above
+	}
+}
+
+// Stack returns the stack in the current directory, as the options say.
+func (s *Session) Stack() *operation.Stack {
+	if s.Opened == nil {
+		s.Opened = operation.Open(operation.Options{
+			WorkDir:        s.WorkDir,
+			State:          s.Options.state,
+			Deployment:     s.Options.deployment,
+			Engine:         s.Options.Engine,
+			EngineFrom:     "-engine",
+			ReadOnlyLocks:  s.Options.Lockfile != "",
+			LockTimeout:    s.Options.lockTimeout,
+			ChangesNothing: s.ChangesNothing,
+			Notify:         s.notify,
+			Log:            s.Log,
+			Files:          s.Files,
+			OpenEngine:     s.Deps.OpenEngine,
+		})
+	}
+	return s.Opened
+}
+
+// stdout writes what was asked for.
+func (s *Session) Print(format string, args ...any) {
+	if live := s.live.Load(); live != nil {
+		live.Print(fmt.Sprintf(format, args...))
+		return
+	}
+	if _, err := fmt.Fprintf(s.Streams.Out, format, args...); err != nil {
+		s.Lost.CompareAndSwap(nil, &err)
+	}
+}
+
+// Line writes a line of the output. Texts from elsewhere, such as names of directories, stay on it, and steer no terminal.
+func (s *Session) Line(format string, texts ...string) { s.Print("%s\n", inLine(format, texts)) }
+
+// NoteLine is line for what accompanies the output.
+func (s *Session) NoteLine(format string, texts ...string) { s.Note("%s\n", inLine(format, texts)) }
+
+func inLine(format string, texts []string) string {
+	args := make([]any, len(texts))
+	for i, text := range texts {
+		args[i] = textstyle.Name(text)
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// Note writes what accompanies it. It goes to standard error, so that the output can be used by programs.
+func (s *Session) Note(format string, args ...any) {
+	text := fold(s.Streams.Err, fmt.Sprintf(format, args...))
+	if live := s.live.Load(); live != nil {
+		live.Print(text)
+		return
+	}
+	fmt.Fprint(s.Streams.Err, text)
+}
+
+// Say writes sentences to standard output.
+func (s *Session) Say(format string, args ...any) {
+	s.Print("%s", fold(s.Streams.Out, fmt.Sprintf(format, args...)))
+}
+
+// fold breaks long lines where a terminal would do it within words.
+func fold(w io.Writer, text string) string {
+	if !IsTerminal(w) {
+		return text
+	}
+	return textstyle.Fold(text, TerminalSize(w).Width)
+}
+
+// Report shows diagnostics.
+func (s *Session) Report(diags hcl.Diagnostics) error {
+	diags = append(s.pending, diags...)
+	s.pending = nil
+	return s.Reporter(withRemedies(diags))
+}
+
+// Fail shows an error.
+func (s *Session) Fail(err error) {
+	if reportErr := s.Report(operation.Diagnostics(err)); reportErr != nil {
+		fmt.Fprintln(s.Streams.Err, err)
+	}
+}
+
+// Finish shows the diagnostics of a whole command and returns its exit code.
+func (s *Session) Finish(diags hcl.Diagnostics) (int, error) {
+	if err := s.Report(diags); err != nil {
+		return 0, err
+	}
+	if diags.HasErrors() {
+		return cmdline.ExitError, nil
+	}
+	return cmdline.ExitOK, nil
+}
+
+// reportText shows diagnostics to a person.
+func (s *Session) reportText(diags hcl.Diagnostics) error {
+	if len(diags) == 0 {
+		return nil
+	}
+	return views.WriteDiagnostics(s.Streams.Err, diags, s.Sources(), s.ViewOptions(s.Streams.Err))
+}
+
+// failureDocument takes the place of a document that can't be written.
+type failureDocument struct {
+	FormatVersion string                  `json:"format_version"`
+	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
+}
+
+// ReportDocuments shows diagnostics as a JSON document, if -json was given (rule L1).
+func (s *Session) ReportDocuments() {
+	if !s.Options.JSON {
+		return
+	}
+	s.Reporter = func(diags hcl.Diagnostics) error {
+		if len(diags) == 0 {
+			return nil
+		}
+		document := failureDocument{jsonview.FormatVersion, diagnostic.All(diags, s.Sources())}
+		return jsonview.WriteDocument(s.Streams.Out, document, true)
+	}
+}
+
+// Sources finds the text that diagnostics are about.
+func (s *Session) Sources() diagnostic.Sources {
+	return diagnostic.Sources{Files: s.Files, Lookup: func(name string) []byte {
+		path := s.Stack().Path(name)
+		src, err := userfile.Read(os.DirFS(filepath.Dir(path)), filepath.Base(path), hclsource.MaxSize)
+		if err != nil {
+			return nil // shown without its source
+		}
+		return src
+	}}
+}
+
+// ViewOptions say how to write for people to a stream. Where that is no terminal, COLUMNS may tell the width.
+func (s *Session) ViewOptions(w io.Writer) views.Options {
+	var options views.Options
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		options.Width = columns
+	}
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return options
+	}
+	options.Color = !s.Options.noColor && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+		options.Width = width
+	}
+	return options
+}
+
+// InputIsTerminal tells whether there is someone to ask.
+func (s *Session) InputIsTerminal() bool {
+	return IsTerminal(s.Streams.In)
+}
+
+// CurrentDir names the current directory for messages.
+func CurrentDir() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "the current directory"
+	}
+	return dir
+}
+
+// Version is what this program is, as its build says.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
