@@ -5,17 +5,12 @@ package cli
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func stateCommand() *session.Command {
@@ -44,38 +39,39 @@ func stateListCommand() *session.Command {
 			if err != nil {
 				return 0, err
 			}
-			within := func(stackaddrs.AbsComponentInstance) bool { return true }
+			address := ""
 			if len(args) == 1 {
-				if within, err = stored.Filter(args[0]); err != nil {
-					return 0, err
-				}
-				if !slices.ContainsFunc(slices.Collect(maps.Keys(stored.State.Components)), within) {
-					return 0, failure.Error("Not in the state", "The state has nothing at %s.%s", args[0], nearest.DidYouMean(args[0], stored.Places()))
-				}
+				address = args[0]
 			}
-			return cmdline.ExitOK, listState(s, stored, within)
+			contents, err := stored.Contents(address)
+			if err != nil {
+				return 0, err
+			}
+			listContents(s, contents)
+			return cmdline.ExitOK, nil
 		},
 	}
 }
 
-func listState(s *session.Session, stored *deployment.Stored, within func(stackaddrs.AbsComponentInstance) bool) error {
+func listContents(s *session.Session, contents []deployment.Contents) {
+	if len(contents) == 0 {
+		s.Note("The state is empty.\n")
+	}
 	var b strings.Builder
-	for _, component := range stored.State.SortedComponents() {
-		if !within(component.Addr) {
-			continue
-		}
+	for _, component := range contents {
 		b.WriteString(component.Addr.String() + "\n")
-		objects, err := tfstate.ParseObjects(component.Module)
-		if err != nil {
-			return err
-		}
-		for _, object := range objects {
+		for _, object := range component.Objects {
 			b.WriteString(object.In(component.Addr).String() + "\n")
 		}
 	}
-	if b.Len() == 0 {
-		s.Note("The state is empty.\n")
-	}
 	s.Print("%s", b.String())
-	return nil
+}
+
+// showChanged says what a change of the state by hand has done.
+func showChanged(s *session.Session, changed operation.Changed) {
+	if changed.Nothing {
+		s.Print("The state is like that already. Nothing was changed.\n")
+		return
+	}
+	s.Print("The state was changed and is now at serial %d.\n", changed.Serial)
 }

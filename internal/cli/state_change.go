@@ -6,7 +6,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -16,9 +15,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
-	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func stateRemoveCommand() *session.Command {
@@ -33,66 +29,28 @@ configuration still has it.`,
 		MinArgs: 1, MaxArgs: 1,
 		Flags: session.LockFlags,
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			var forgotten string
-			code, err := changeState(ctx, s, "state rm", func(stored *deployment.Stored) (map[string][]byte, error) {
-				target, err := stored.Find(args[0])
-				if err != nil {
-					return nil, err
-				}
-				if forgotten, err = describeForgotten(target); err != nil {
-					return nil, err
-				}
-				if target.Resource == "" {
-					return stackstate.ComponentRecords(target.Component, nil)
-				}
-				after := *target.Component
-				if after.Module, err = withoutResource(after.Module, target.Resource); err != nil {
-					return nil, err
-				}
-				return stackstate.ComponentRecords(target.Component, &after)
-			})
-			if err == nil {
-				s.Print("%s", forgotten)
+			removed, changed, err := s.Stack().RemoveFromState(ctx, args[0])
+			if err != nil {
+				return 0, err
 			}
-			return code, err
+			showChanged(s, changed)
+			s.Print("%s", forgottenText(removed))
+			return cmdline.ExitOK, nil
 		},
 	}
 }
 
-// describeForgotten says what is no longer managed once a component instance or a resource instance is forgotten.
-func describeForgotten(target deployment.Target) (string, error) {
-	addr := target.Component.Addr
-	objects, err := target.Objects()
-	if target.Resource == "" {
-		objects, err = tfstate.ParseObjects(target.Component.Module)
-	}
-	if err != nil {
-		return "", err
+// forgottenText says what is no longer managed.
+func forgottenText(removed deployment.Contents) string {
+	if len(removed.Objects) == 0 {
+		return fmt.Sprintf("Forgotten: %s (objects: 0)\n", removed.Addr)
 	}
 	var b strings.Builder
-	if len(objects) == 0 {
-		fmt.Fprintf(&b, "Forgotten: %s (objects: 0)\n", addr)
-		return b.String(), nil
+	fmt.Fprintf(&b, "Forgotten, but not destroyed (objects: %d):\n", len(removed.Objects))
+	for _, object := range removed.Objects {
+		b.WriteString("  " + object.In(removed.Addr).String() + "\n")
 	}
-	fmt.Fprintf(&b, "Forgotten, but not destroyed (objects: %d):\n", len(objects))
-	for _, object := range objects {
-		b.WriteString("  " + object.In(addr).String() + "\n")
-	}
-	return b.String(), nil
-}
-
-// withoutResource removes all objects of a resource instance from the state of a module.
-func withoutResource(state engine.State, address string) (engine.State, error) {
-	document, err := tfstate.Parse(state)
-	if err == nil {
-		document, err = document.WithEntries(slices.DeleteFunc(slices.Clone(document.Entries()), func(entry tfstate.Entry) bool {
-			return entry.Addr.String() == address
-		}))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the state of a module: %w", err)
-	}
-	return document.Bytes(), nil
+	return b.String()
 }
 
 // historyDocument is what "state history -json" writes.
@@ -123,11 +81,7 @@ func stateHistoryCommand() *session.Command {
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			s.ReportDocuments()
-			opened, err := s.Stack().Deployment(ctx)
-			if err != nil {
-				return 0, err
-			}
-			versions, err := opened.Store.History(ctx, opened.Name)
+			versions, err := s.Stack().StateHistory(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -179,11 +133,7 @@ more: two at a time would damage the state.`,
 		MinArgs: 1, MaxArgs: 1,
 		Flags: session.StateFlags,
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			opened, err := s.Stack().Deployment(ctx)
-			if err != nil {
-				return 0, err
-			}
-			if err := opened.Store.ForceUnlock(ctx, opened.Name, args[0]); err != nil {
+			if err := s.Stack().UnlockState(ctx, args[0]); err != nil {
 				return 0, err
 			}
 			s.Print("The lock was removed.\n")

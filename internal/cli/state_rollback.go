@@ -5,18 +5,13 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
-	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 func stateRollbackCommand() *session.Command {
@@ -45,39 +40,20 @@ are any, the command asks before it changes the state. Plan afterwards to see ho
 	}
 }
 
-// rollBack makes the state what it was at a serial. What that loses is in the history, as part of the operation.
+// rollBack makes the state what it was at a serial. What that loses and regains is shown, and asked about.
 func rollBack(ctx context.Context, s *session.Session, serial int64, autoApprove bool) (int, error) {
-	operation := fmt.Sprintf("state rollback to %d", serial)
-	rollBack := func(stored *deployment.Stored) (string, map[string][]byte, error) {
-		state, records, err := stored.ReadSerial(ctx, serial)
-		if err != nil {
-			return "", nil, err
+	changed, err := s.Stack().RollBackState(ctx, serial, func(ctx context.Context, rollback deployment.Rollback) error {
+		s.Print("%s", rollbackText(rollback.Loses, rollback.Regains))
+		if autoApprove {
+			return nil
 		}
-		loses, regains, err := compareObjects(stored.State, state)
-		if err != nil {
-			return "", nil, err
-		}
-		if len(loses)+len(regains) > 0 {
-			s.Print("%s", rollbackText(loses, regains))
-			if !autoApprove {
-				if err := approveRollback(ctx, s); err != nil {
-					return "", nil, err
-				}
-			}
-		}
-		if len(loses) > 0 {
-			operation += fmt.Sprintf(", %s unmanaged", plural(len(loses), "object"))
-		}
-		return operation, statestore.Changes(stored.Records, records), nil
+		return approveRollback(ctx, s)
+	})
+	if err != nil {
+		return 0, err
 	}
-	return changeStateAs(ctx, s, stateChange{locked: "state rollback", changes: rollBack})
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	showChanged(s, changed)
+	return cmdline.ExitOK, nil
 }
 
 func rollbackText(loses, regains []string) string {
@@ -102,70 +78,4 @@ func approveRollback(ctx context.Context, s *session.Session) error {
 	}
 	s.Print("\n")
 	return nil
-}
-
-// managedObject is an object that exists, as far as two states can tell whether it is the same in both: by its identifier, or without one
-// by its address.
-type managedObject struct{ resourceType, identity string }
-
-// compareObjects lists the addresses of the objects that one state has and the other has not, in the order of the states.
-func compareObjects(before, after *stackstate.State) (onlyBefore, onlyAfter []string, err error) {
-	had, err := managedObjects(before)
-	if err != nil {
-		return nil, nil, err
-	}
-	has, err := managedObjects(after)
-	if err != nil {
-		return nil, nil, err
-	}
-	return had.without(has), has.without(had), nil
-}
-
-// objectList are the managed objects of a state with their addresses, in their order.
-type objectList struct {
-	addresses []string
-	objects   []managedObject
-}
-
-func (l objectList) without(other objectList) []string {
-	there := make(map[managedObject]int, len(other.objects)) // some providers give equal objects one identifier
-	for _, object := range other.objects {
-		there[object]++
-	}
-	var addresses []string
-	for i, object := range l.objects {
-		if there[object]--; there[object] < 0 {
-			addresses = append(addresses, l.addresses[i])
-		}
-	}
-	return addresses
-}
-
-func managedObjects(state *stackstate.State) (objectList, error) {
-	var list objectList
-	for _, component := range state.SortedComponents() {
-		objects, err := tfstate.ParseObjects(component.Module)
-		if err != nil {
-			return list, failure.Error("State cannot be read", "The state of %s cannot be understood: %s.", component.Addr, err)
-		}
-		for _, object := range objects {
-			if object.Addr.Resource.Mode != stackaddrs.ManagedResource {
-				continue
-			}
-			address := object.In(component.Addr).String()
-			list.addresses = append(list.addresses, address)
-			list.objects = append(list.objects, managedObject{object.ProviderName() + " " + object.Addr.Resource.Type, identityOf(object, address)})
-		}
-	}
-	return list, nil
-}
-
-func identityOf(object tfstate.Object, address string) string {
-	var attributes struct {
-		ID any `json:"id"`
-	}
-	if err := json.Unmarshal(object.Attributes, &attributes); err != nil || attributes.ID == nil || attributes.ID == "" {
-		return "at " + address
-	}
-	return fmt.Sprint("id ", attributes.ID)
 }

@@ -139,10 +139,10 @@ func (s *Stack) LockToPlan(ctx context.Context) (*deployment.Stored, error) {
 	return opened.LockToPlan(ctx)
 }
 
-// CheckNothingInterrupted fails if an apply was cut off of which the result is not in the state yet, and whose secret is not the given one. It
+// checkNothingInterrupted fails if an apply was cut off of which the result is not in the state yet, and whose secret is not the given one. It
 // would be recovered into whatever the state has become: for the address that its component had then, and over what was put there. To be called
 // with the state locked.
-func (s *Stack) CheckNothingInterrupted(ctx context.Context, stored *deployment.Stored, except []byte) error {
+func (s *Stack) checkNothingInterrupted(ctx context.Context, stored *deployment.Stored, except []byte) error {
 	secret, err := stored.Secret(ctx)
 	if err != nil || secret != nil && string(secret) == string(except) {
 		return err

@@ -34,6 +34,7 @@ var remedies = map[failure.Code]string{
 	operation.CodeInterrupted:       `Run "cairn plan", and then this command again.`,
 	deployment.CodeLocked:           "With -lock-timeout=5m the command waits for the lock.",
 	deployment.CodeNotInState:       `"cairn state list" shows what it has.`,
+	deployment.CodeNotPushed:        "If the file is to replace the state nevertheless, use -force.",
 	planfile.CodeNotFound:           `Make one with: cairn plan -out=FILE`,
 	planfile.CodeNotPlan:            `Give a file that "cairn plan -out=FILE" has written.`,
 	planfile.CodeOtherDeployment:    "It is named with -deployment or " + operation.DeploymentVariable + ".",

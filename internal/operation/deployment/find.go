@@ -65,8 +65,8 @@ func notInState(detail string, args ...any) error {
 	return hcl.Diagnostics{failure.WithCode(CodeNotInState, failure.New("Not in the state", detail, args...))}
 }
 
-// Places returns the addresses of all component instances, of the components, and of the stack instances around them.
-func (t *Stored) Places() []string {
+// places returns the addresses of all component instances, of the components, and of the stack instances around them.
+func (t *Stored) places() []string {
 	places := map[string]bool{}
 	for addr := range t.State.Components {
 		places[addr.String()] = true
@@ -90,11 +90,11 @@ func (t *Stored) instances(of stackaddrs.AbsComponent) []string {
 	return addresses
 }
 
-// Objects returns the objects of a resource instance: the current one, and those deposed.
+// Objects returns the objects of a resource instance, the current one and those deposed, or all of a component instance.
 func (t Target) Objects() ([]tfstate.Object, error) {
 	all, err := tfstate.ParseObjects(t.Component.Module)
-	if err != nil {
-		return nil, err
+	if err != nil || t.Resource == "" {
+		return all, err
 	}
 	var objects []tfstate.Object
 	for _, object := range all {
@@ -126,8 +126,8 @@ func ParseAddress(address string) (addr stackaddrs.AbsComponentInstance, resourc
 	return addr, instance.Item.String(), nil
 }
 
-// Filter returns a test for what is at or below an address of a stack instance, a component or an instance of one.
-func (t *Stored) Filter(address string) (func(stackaddrs.AbsComponentInstance) bool, error) {
+// filter returns a test for what is at or below an address of a stack instance, a component or an instance of one.
+func (t *Stored) filter(address string) (func(stackaddrs.AbsComponentInstance) bool, error) {
 	if stack, err := stackaddrs.ParseStackInstance(address); err == nil {
 		return func(addr stackaddrs.AbsComponentInstance) bool { return stack.Contains(addr.Stack) }, nil
 	}

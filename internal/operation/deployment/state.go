@@ -37,6 +37,9 @@ const (
 
 	// CodeNotInState is of addresses that a list of what the state has would help with.
 	CodeNotInState failure.Code = "deployment/not-in-state"
+
+	// CodeNotPushed is of documents that take the place of a state only by force.
+	CodeNotPushed failure.Code = "deployment/not-pushed"
 )
 
 // Deployment is where the state of a deployment is. It is used by one goroutine at a time.
@@ -219,13 +222,8 @@ func (t *Stored) Secret(ctx context.Context) ([]byte, error) {
 // MakeSecret is [Stored.Secret] of a locked state with which something may be begun.
 func (t *Stored) MakeSecret(ctx context.Context) ([]byte, error) { return t.lock.Secret(ctx) }
 
-// AdoptSecret makes a locked state know the applies of another one.
-func (t *Stored) AdoptSecret(ctx context.Context, secret []byte) error {
-	return t.lock.AdoptSecret(ctx, secret)
-}
-
-// ReadSerial returns the state as it was at the end of a serial, with its records.
-func (t *Stored) ReadSerial(ctx context.Context, serial int64) (*stackstate.State, map[string][]byte, error) {
+// readSerial returns the state as it was at the end of a serial, with its records.
+func (t *Stored) readSerial(ctx context.Context, serial int64) (*stackstate.State, map[string][]byte, error) {
 	old, err := t.store.ReadSerial(ctx, t.Deployment, serial)
 	if err != nil {
 		return nil, nil, err
