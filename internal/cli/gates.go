@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
@@ -186,7 +187,7 @@ func (g *gates) command(ctx context.Context) (int, error) {
 		if g.options.dryRun {
 			return cmdline.ExitOK, nil
 		}
-		return cmdline.ExitOK, writeRunReport(s, g.options.report, g.reportOf(nil))
+		return cmdline.ExitOK, reportfile.Write(g.options.report, g.reportOf(nil), reportfile.ForAll)
 	case g.options.dryRun:
 		g.writeSteps()
 		return cmdline.ExitOK, nil

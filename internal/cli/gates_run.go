@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
@@ -29,7 +30,7 @@ import (
 
 // run does the work and returns the exit code.
 func (g *gates) run(ctx context.Context) (int, error) {
-	if err := checkReport(g.session, g.options.report); err != nil {
+	if err := reportfile.Check(g.options.report); err != nil {
 		return 0, err
 	}
 	options, err := g.programs(ctx)
@@ -63,7 +64,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		g.session.Note("Plans, which may hold secrets, are left in %s: %s.\n", options.Plans, failure.Reason(err))
 	}
 	stop()
-	err = writeRunReport(g.session, g.options.report, g.reportOf(ends)) // before the summary, which may find nobody who reads it
+	err = reportfile.Write(g.options.report, g.reportOf(ends), reportfile.ForAll) // before the summary, which may find nobody who reads it
 	code := g.summarize(ends)
 	if code == cmdline.ExitOK && g.options.detailed && slices.ContainsFunc(ends, func(end rollout.End) bool { return end.State == rollout.Planned }) {
 		code = cmdline.ExitChanges

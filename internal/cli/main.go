@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/enginecmd"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/failure"
@@ -119,7 +120,7 @@ func newProgram() *cmdline.Program[*session.Session] {
 			Commands: []*session.Command{
 				initCommand(), validateCommand(), planCommand(), applyCommand(), destroyCommand(),
 				outputCommand(), showCommand(), stateCommand(), consoleCommand(), graphCommand(),
-				listCommand(), orderCommand(), runCommand(), formatCommand(), engineCommand(), versionCommand(), completionCommand(), helpCommand(),
+				listCommand(), orderCommand(), runCommand(), formatCommand(), enginecmd.Command(), versionCommand(), completionCommand(), helpCommand(),
 			},
 		},
 		NewSession: func() *session.Session { return session.New(session.Streams{}, session.Dependencies{}) },

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/cli/statescmd"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
@@ -67,7 +68,7 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 			}
 			return cmdline.ExitOK, write(s, o, o.view(reduced.value))
 		},
-		Commands: []*session.Command{orderExplainCommand(), orderConvertCommand(), orderHighCommand(), orderLowCommand()},
+		Commands: []*session.Command{orderExplainCommand(), orderConvertCommand(), statescmd.HighCommand(), statescmd.LowCommand()},
 	}
 }
 

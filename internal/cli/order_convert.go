@@ -18,6 +18,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/cli/statescmd"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/convert"
@@ -33,7 +34,7 @@ type convertOptions struct {
 	tree     treeOptions
 	from, to string
 	out      string
-	states   statesOptions
+	states   statescmd.Options
 }
 
 func orderConvertCommand() *session.Command {
@@ -266,12 +267,12 @@ func convertPlugins(s *session.Session, root string, o convertOptions, _ []strin
 }
 
 func convertStates(s *session.Session, _ string, o convertOptions, args []string) (convert.Result, hcl.Diagnostics, error) {
-	src, err := openStates(s, args, o.states)
+	src, err := statescmd.Open(args, o.states)
 	if err != nil {
 		return convert.Result{}, nil, err
 	}
-	if err := errors.Join(compileStates(s, src, o.states), src.close()); err != nil {
+	if err := errors.Join(src.Compile(o.states), src.Close()); err != nil {
 		return convert.Result{}, nil, err
 	}
-	return convert.FromStates(src.low), src.warnings, nil
+	return convert.FromStates(src.Low), src.Warnings, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/cli/statescmd"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/nearest"
@@ -69,7 +70,7 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			}
 			return runStacks(ctx, s, src, o)
 		},
-		Commands: []*session.Command{runPlanCommand(), runApplyCommand(), runDestroyCommand(), runStatesCommand()},
+		Commands: []*session.Command{runPlanCommand(), runApplyCommand(), runDestroyCommand(), statescmd.RunCommand()},
 	}
 }
 

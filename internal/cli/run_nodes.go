@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/order"
@@ -99,7 +100,7 @@ func runNodes(ctx context.Context, s *session.Session, o *ordering, options runO
 		if options.dryRun {
 			return cmdline.ExitOK, nil
 		}
-		return cmdline.ExitOK, writeRunReport(s, options.report, show.Summary{Command: options.command})
+		return cmdline.ExitOK, reportfile.Write(options.report, show.Summary{Command: options.command}, reportfile.ForAll)
 	}
 	if options.dryRun {
 		for _, n := range sequence {
@@ -112,7 +113,7 @@ func runNodes(ctx context.Context, s *session.Session, o *ordering, options runO
 			return 0, err
 		}
 	}
-	if err := checkReport(s, options.report); err != nil {
+	if err := reportfile.Check(options.report); err != nil {
 		return 0, err
 	}
 	graphOptions.Selected, graphOptions.Rule = o.selected, o.rule
@@ -124,7 +125,7 @@ func runNodes(ctx context.Context, s *session.Session, o *ordering, options runO
 	r.display.During(func() { results = o.graph.Run(ctx, graphOptions, r.node) })
 	stop()
 	summary := show.Summary{View: o.view(false), Command: options.command, Results: results, Times: r.times, Sequence: sequence}
-	err := writeRunReport(s, options.report, summary) // first, as there may be nobody any more who reads the other
+	err := reportfile.Write(options.report, summary, reportfile.ForAll) // first, as there may be nobody any more who reads the other
 	s.Note("%s", summary.Text())
 	if summary.OK() {
 		return cmdline.ExitOK, err

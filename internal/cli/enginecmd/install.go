@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package enginecmd
 
 import (
 	"cmp"
@@ -25,12 +25,13 @@ import (
 // mirrorVariable is the environment variable that names where releases are fetched from.
 const mirrorVariable = "CAIRN_ENGINE_MIRROR"
 
-func engineCommand() *session.Command {
+// Command returns the command engine with all below it.
+func Command() *session.Command {
 	return &session.Command{
 		Name:     "engine",
 		Summary:  "Shows which terraform and tofu binaries there are, and installs releases of them.",
 		Example:  "cairn engine list\ncairn engine install tofu",
-		Commands: []*session.Command{engineInstallCommand(), engineListCommand()},
+		Commands: []*session.Command{installCommand(), listCommand()},
 	}
 }
 
@@ -40,7 +41,7 @@ type installFlags struct {
 	key    cmdline.File
 }
 
-func engineInstallCommand() *session.Command {
+func installCommand() *session.Command {
 	var flags installFlags
 	return &session.Command{
 		Name:    "install",

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package enginecmd
 
 import (
 	"cmp"
@@ -41,7 +41,7 @@ type listedRequirement struct {
 	Place   string `json:"place"`
 }
 
-func engineListCommand() *session.Command {
+func listCommand() *session.Command {
 	return &session.Command{
 		Name:    "list",
 		Summary: "Lists the terraform and tofu binaries that were found, and says which one is used, and why.",

@@ -1,12 +1,13 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package statescmd
 
 import (
 	"bytes"
 	"cmp"
 
+	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/states/compile"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
@@ -36,7 +37,7 @@ type stateResult struct {
 
 func (r *statesRun) document(results []compile.Result) statesDocument {
 	document := statesDocument{FormatVersion: jsonview.FormatVersion, Test: r.test, Results: []stateResult{}, Summary: map[string]int{}}
-	document.Diagnostics = diagnostic.All(r.source.warnings, r.session.Sources())
+	document.Diagnostics = diagnostic.All(r.source.Warnings, r.session.Sources())
 	for _, result := range results {
 		call := result.Call
 		shown := stateResult{
@@ -61,7 +62,7 @@ type statesReport struct {
 	results []compile.Result
 }
 
-var _ runReport = statesReport{}
+var _ reportfile.Report = statesReport{}
 
 // JSON returns what cairn run states -json writes.
 func (r statesReport) JSON() ([]byte, error) {

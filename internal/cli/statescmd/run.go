@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package statescmd
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
@@ -25,8 +26,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-func runStatesCommand() *session.Command {
-	var o statesOptions
+// RunCommand returns the command that makes the calls of SLS files.
+func RunCommand() *session.Command {
+	var o Options
 	var test, failhard bool
 	var functions, backups, output string
 	var parallel cmdline.Count
@@ -69,14 +71,14 @@ Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs
 			if args, err = testArgument(args, &test); err != nil {
 				return 0, err
 			}
-			src, err := openStates(s, args, o)
+			src, err := Open(args, o)
 			if err != nil {
 				return 0, err
 			}
 			host := &staterun.Host{Files: src.files(), Folder: functions, Backups: backupsDir(backups)}
 			run := &statesRun{session: s, source: src, host: host, test: test, report: report, show: show}
 			status, err := run.run(ctx, o, compile.RunOptions{Test: test, Failhard: failhard, Parallel: int(parallel)})
-			return status, errors.Join(err, src.close())
+			return status, errors.Join(err, src.Close())
 		},
 	}
 }
@@ -156,7 +158,7 @@ func testArgument(args []string, test *bool) ([]string, error) {
 // statesRun is one run of states.
 type statesRun struct {
 	session *session.Session
-	source  *statesSource
+	source  *Source
 	host    *staterun.Host
 	test    bool
 	report  cmdline.File              // the file for the results; "" if there is none
@@ -164,19 +166,19 @@ type statesRun struct {
 	unread  func()                    // is called if nobody reads the results
 }
 
-func (r *statesRun) run(ctx context.Context, o statesOptions, options compile.RunOptions) (int, error) {
+func (r *statesRun) run(ctx context.Context, o Options, options compile.RunOptions) (int, error) {
 	s := r.session
-	if err := compileStates(s, r.source, o); err != nil {
+	if err := r.source.Compile(o); err != nil {
 		return 0, err
 	}
-	if diags := r.host.Check(r.source.low.Calls); len(diags) > 0 {
+	if diags := r.host.Check(r.source.Low.Calls); len(diags) > 0 {
 		return 0, diags
 	}
-	if err := checkReport(s, r.report); err != nil {
+	if err := reportfile.Check(r.report); err != nil {
 		return 0, err
 	}
 	if !s.Options.JSON { // the document has them
-		if err := s.Report(r.source.warnings); err != nil {
+		if err := s.Report(r.source.Warnings); err != nil {
 			return 0, err
 		}
 	}
@@ -185,7 +187,7 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options compile.Ru
 	call := func(req compile.Request) compile.Outcome { return r.host.Call(making, req) }
 	options.Functions = hostCalls{r.host, call}
 	var results []compile.Result
-	work := func() { results = r.source.low.Run(starting, options) }
+	work := func() { results = r.source.Low.Run(starting, options) }
 	if s.Options.JSON {
 		work()
 	} else {
@@ -198,7 +200,7 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options compile.Ru
 			status = cmdline.ExitError
 		}
 	}
-	if err := writeRunReport(s, r.report, statesReport{r, results}); err != nil {
+	if err := reportfile.Write(r.report, statesReport{r, results}, reportfile.ForOwner); err != nil {
 		return 0, err
 	}
 	if s.Options.JSON {
@@ -215,7 +217,7 @@ func (r *statesRun) run(ctx context.Context, o statesOptions, options compile.Ru
 
 // during shows what happens while work runs: each result, and on a terminal also which calls are being made.
 func (r *statesRun) during(options *compile.RunOptions, work func()) {
-	display := r.session.NewRunDisplay(session.RunDisplayOptions{Title: "Running", Total: len(r.source.low.Calls), Parallel: true})
+	display := r.session.NewRunDisplay(session.RunDisplayOptions{Title: "Running", Total: len(r.source.Low.Calls), Parallel: true})
 	rows := map[*compile.Call]*show.NodeOutput{}
 	options.Started = func(call *compile.Call) {
 		if rows[call] == nil {

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+// Package reportfile writes what became of a run to a file, in the format that its name asks for.
+package reportfile
 
 import (
 	"errors"
@@ -10,22 +11,24 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
-	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
-// runReport is what became of a run, in the formats of reports.
-type runReport interface {
+// Report is what became of a run, in the formats of reports.
+type Report interface {
 	JSON() ([]byte, error)
 	JUnit() ([]byte, error)
 }
 
-var _ runReport = show.Summary{}
+// Permissions of reports.
+const (
+	ForAll   fs.FileMode = 0o644
+	ForOwner fs.FileMode = 0o600 // holds contents of files, or what commands have written
+)
 
-// checkReport finds out, before anything is run, whether the file can be written.
-func checkReport(s *session.Session, file cmdline.File) error {
+// Check finds out, before anything is run, whether the file can be written. None is named by "".
+func Check(file cmdline.File) error {
 	if file == "" {
 		return nil
 	}
@@ -47,8 +50,8 @@ func checkReport(s *session.Session, file cmdline.File) error {
 	return nil
 }
 
-// writeRunReport writes results in the format that the name of the file asks for, if there is to be one.
-func writeRunReport(s *session.Session, file cmdline.File, report runReport) error {
+// Write writes a report to the file, if one is named: as JUnit if its name ends in .xml, as JSON otherwise.
+func Write(file cmdline.File, report Report, permissions fs.FileMode) error {
 	if file == "" {
 		return nil
 	}
@@ -56,13 +59,9 @@ func writeRunReport(s *session.Session, file cmdline.File, report runReport) err
 	if strings.HasSuffix(string(file), ".xml") {
 		write = report.JUnit
 	}
-	mode := fs.FileMode(0o644)
-	if _, ok := report.(statesReport); ok {
-		mode = 0o600 // it has contents of files, and what commands have written
-	}
 	content, err := write()
 	if err == nil {
-		err = os.WriteFile(string(file), content, mode)
+		err = os.WriteFile(string(file), content, permissions)
 	}
 	if err != nil {
 		return failure.Error("Report cannot be written", "The results cannot be written to %s: %s.", file, failure.Reason(err))

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package statescmd
 
 import (
 	"context"
@@ -22,45 +22,46 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
-// statesOptions say how SLS files are read and compiled.
-type statesOptions struct {
+// Options say how SLS files are read and compiled.
+type Options struct {
 	load   compile.LoadOptions
 	id     string
 	tie    string
 	format string
 }
 
-func statesFlags(f *session.Flags, o *statesOptions) {
-	*o = statesOptions{}
+func statesFlags(f *session.Flags, o *Options) {
+	*o = Options{}
 	f.StringVar(&o.load.Env, "env", "base", "the name of the environment is `NAME`; of top.sls, its section is used")
 	f.StringVar(&o.id, "id", "", "this machine is `ID` in top.sls (default: its host name)")
 	f.BoolVar(&o.load.NoAutoOrder, "no-auto-order", false, "give calls no numbers by their position (state_auto_order: false)")
 }
 
-func tieFlag(f *session.Flags, o *statesOptions) {
+func tieFlag(f *session.Flags, o *Options) {
 	f.StringVar(&o.tie, "tie", "document", "of calls with equal order numbers, compare the parts, or as Salt does all as one text: `document|salt`")
 }
 
-// statesSource is a tree of SLS files.
-type statesSource struct {
+// Source is a tree of SLS files.
+type Source struct {
 	root     *os.Root
 	high     *compile.High
-	low      *compile.Low
-	warnings hcl.Diagnostics
+	Low      *compile.Low
+	Warnings hcl.Diagnostics
 }
 
-func (src *statesSource) close() error { return src.root.Close() }
+// Close gives the directory back.
+func (src *Source) Close() error { return src.root.Close() }
 
-func (src *statesSource) files() fs.FS { return src.root.FS() }
+func (src *Source) files() fs.FS { return src.root.FS() }
 
-// openStates reads SLS files. The caller must close the result, and report its warnings.
-func openStates(s *session.Session, args []string, o statesOptions) (*statesSource, error) {
+// Open reads the SLS files that args name: the directory of the tree, and names in it or none for top.sls. The caller must close the result, and report its warnings.
+func Open(args []string, o Options) (*Source, error) {
 	root, err := os.OpenRoot(args[0])
 	if err != nil {
 		return nil, failure.Error("Root of the SLS files cannot be used", "The directory %s cannot be read: %s.", args[0], failure.Reason(errors.Unwrap(err)))
 	}
 	o.load.Dir = args[0]
-	src := &statesSource{root: root}
+	src := &Source{root: root}
 	var diags hcl.Diagnostics
 	if names := args[1:]; len(names) > 0 {
 		src.high, diags = compile.Load(root.FS(), names, o.load)
@@ -74,7 +75,7 @@ func openStates(s *session.Session, args []string, o statesOptions) (*statesSour
 	if diags.HasErrors() {
 		return nil, errors.Join(diags, root.Close())
 	}
-	src.warnings = diags
+	src.Warnings = diags
 	return src, nil
 }
 
@@ -90,8 +91,8 @@ func machineID(given string) (string, error) {
 	return name, nil
 }
 
-// compileStates makes low data of what was read.
-func compileStates(s *session.Session, src *statesSource, o statesOptions) error {
+// Compile makes low data of what was read. Its warnings join those of reading.
+func (src *Source) Compile(o Options) error {
 	tie, err := compile.ParseTie(o.tie)
 	if err != nil {
 		return failure.Error("Wrong option", "For the option -tie %s.", err)
@@ -100,12 +101,13 @@ func compileStates(s *session.Session, src *statesSource, o statesOptions) error
 	if diags.HasErrors() {
 		return diags
 	}
-	src.low, src.warnings = low, src.warnings.Extend(diags)
+	src.Low, src.Warnings = low, src.Warnings.Extend(diags)
 	return nil
 }
 
-func orderHighCommand() *session.Command {
-	var o statesOptions
+// HighCommand returns the command that shows SLS files as they were read.
+func HighCommand() *session.Command {
+	var o Options
 	return &session.Command{
 		Name:    "high",
 		Foreign: true,
@@ -123,17 +125,18 @@ func orderHighCommand() *session.Command {
 			if err != nil {
 				return 0, err
 			}
-			src, err := openStates(s, args, o)
+			src, err := Open(args, o)
 			if err != nil {
 				return 0, err
 			}
-			return cmdline.ExitOK, errors.Join(s.Report(src.warnings), write(s.Streams.Out, src.high.Value()), src.close())
+			return cmdline.ExitOK, errors.Join(s.Report(src.Warnings), write(s.Streams.Out, src.high.Value()), src.Close())
 		},
 	}
 }
 
-func orderLowCommand() *session.Command {
-	var o statesOptions
+// LowCommand returns the command that shows SLS files as they are compiled.
+func LowCommand() *session.Command {
+	var o Options
 	var explain namesValue
 	return &session.Command{
 		Name:    "low",
@@ -161,22 +164,22 @@ only that is said. Calls are named by their ids or names, or as in "file: motd".
 			if len(explain) == 1 || len(explain) > 2 {
 				return 0, failure.Error("Wrong option", "Two calls can be explained: give the option -explain twice.")
 			}
-			src, err := openStates(s, args, o)
+			src, err := Open(args, o)
 			if err != nil {
 				return 0, err
 			}
-			err = compileStates(s, src, o)
+			err = src.Compile(o)
 			if err == nil {
-				err = s.Report(src.warnings)
+				err = s.Report(src.Warnings)
 			}
 			switch {
 			case err != nil:
 			case len(explain) == 2:
-				err = explainCalls(s, src.low, explain)
+				err = explainCalls(s, src.Low, explain)
 			default:
-				err = write(s, src.low)
+				err = write(s, src.Low)
 			}
-			return cmdline.ExitOK, errors.Join(err, src.close())
+			return cmdline.ExitOK, errors.Join(err, src.Close())
 		},
 	}
 }
