@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -556,8 +557,8 @@ func TestPlansDoNotDependOnScheduling(t *testing.T) {
 	w := newWorld(t, nested)
 	want := w.Plan(engine.Normal)
 	for range 20 {
+		w.Parallelism = 1
 		opts, _ := w.Options()
-		opts.Parallelism = 1
 		got, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts, Timestamp: want.Timestamp})
 		if diags.HasErrors() {
 			t.Fatal(describe(diags))
@@ -593,14 +594,14 @@ resource "terraform_data" "b" { input = terraform_data.a.id }
 				t.Fatal(describe(diags))
 			}
 			synctest.Test(t, func(t *testing.T) {
-				opts := stackruntime.Options{Config: config, Engine: memengine.New(memengine.Options{
+				opts := stackruntime.Options{Config: config, Session: enginetest.Open(t, memengine.New(memengine.Options{
 					Before: func(_ context.Context, call memengine.Call) error {
 						if call.Operation == memengine.Create {
 							time.Sleep(test.pause) //nolint:forbidigo // virtual time
 						}
 						return nil
 					},
-				})}
+				}), engine.SessionOptions{})}
 				plan, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts})
 				if diags.HasErrors() {
 					t.Fatal(describe(diags))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -87,7 +88,7 @@ func benchOptions(b *testing.B, shape string, n int) stackruntime.Options {
 		b.Fatal(diags)
 	}
 	modules := map[string]*memengine.Module{config.Root.Components["c0"].Source.Dir: benchModule()}
-	return stackruntime.Options{Config: config, Engine: memengine.New(memengine.Options{Modules: modules})}
+	return stackruntime.Options{Config: config, Session: enginetest.Open(b, memengine.New(memengine.Options{Modules: modules}), engine.SessionOptions{})}
 }
 
 // perComponent runs f for each shape and size, and reports the time for one component.

@@ -6,6 +6,7 @@ package stackruntime_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -120,14 +121,15 @@ func newProgram() (*program, func()) {
 	}
 	config, diags := stackconfig.Load(dir)
 	must(diags)
+	session, err := memengine.New(memengine.Options{}).Open(context.Background(), engine.SessionOptions{StackDir: dir})
+	if err != nil {
+		panic(err)
+	}
 	return &program{
-		options: stackruntime.Options{
-			Config: config,
-			Engine: memengine.New(memengine.Options{StackDir: dir}),
-		},
-		store:  recordStore{},
-		inputs: map[string]cty.Value{"name": cty.StringVal("a")},
-	}, func() { _ = os.RemoveAll(dir) }
+		options: stackruntime.Options{Config: config, Session: session},
+		store:   recordStore{},
+		inputs:  map[string]cty.Value{"name": cty.StringVal("a")},
+	}, func() { _ = errors.Join(session.Close(), os.RemoveAll(dir)) }
 }
 
 // must gives up on errors. A real program shows diagnostics, warnings too, and returns.
@@ -191,7 +193,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	if plan.Engine != p.options.Engine.Info() || made.StateSerial != 0 {
+	if plan.Engine != p.options.Session.Info() || made.StateSerial != 0 {
 		panic("the plan was made for something else")
 	}
 
@@ -234,13 +236,13 @@ func ExampleInspect() {
 	// "NET-A"
 }
 
-// protectiveEngine is an engine of our own. It leaves the work to another one, and refuses plans that
+// protectiveSession is a session of an engine of our own. It leaves the work to another one, and refuses plans that
 // destroy something.
-type protectiveEngine struct{ engine.Engine }
+type protectiveSession struct{ engine.Session }
 
-// Plan implements [engine.Engine].
-func (e protectiveEngine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
-	result, diags := e.Engine.Plan(ctx, req)
+// Plan implements [engine.Session].
+func (s protectiveSession) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
+	result, diags := s.Session.Plan(ctx, req, observe)
 	if result == nil {
 		return nil, diags
 	}
@@ -261,7 +263,7 @@ func Example_engine() {
 	ctx := context.Background()
 	p, remove := newProgram()
 	defer remove()
-	p.options.Engine = protectiveEngine{p.options.Engine}
+	p.options.Session = protectiveSession{p.options.Session}
 	plan, diags := stackruntime.Plan(ctx, stackruntime.PlanRequest{Options: p.options, Inputs: p.inputs})
 	must(diags)
 

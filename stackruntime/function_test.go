@@ -301,13 +301,15 @@ locals {
 	}
 }
 
-// plainEngine hides what memengine can do beside what every engine can.
-type plainEngine struct{ engine.Engine }
+// plainSession hides what memengine can do besides what every engine can.
+type plainSession struct{ engine.Session }
+
+func (plainSession) Abilities() engine.Abilities { return engine.Abilities{} }
 
 func TestEngineWithoutProviderFunctions(t *testing.T) {
 	w := newFunctionWorld(t, "\n-- main.tfcomponent.hcl --"+requireFake+"locals {\n  x = provider::fake::echo(1)\n}\n")
 	opts, _ := w.Options()
-	opts.Engine = plainEngine{w.engine}
+	opts.Session = plainSession{opts.Session}
 	diags := stackruntime.Validate(t.Context(), opts)
 	if len(diags) != 1 || diags[0].Summary != "Unknown provider function" {
 		t.Errorf("validate:\n%swant one error that there is no such function", describe(diags))

@@ -15,6 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/wantdiag"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -71,11 +73,10 @@ func TestRowsInvalidConfigurations(t *testing.T) {
 			}
 			check := func(operation string, run func(stackruntime.Options) hcl.Diagnostics) {
 				config, diags := stackconfig.Load(root)
-				engine := memengine.New(memengine.Options{
-					StackDir:  config.Root.Dir,
+				e := memengine.New(memengine.Options{
 					Functions: map[stackaddrs.Provider]map[string]*memengine.Function{fakeProvider: fakeFunctions()},
 				})
-				diags = diags.Extend(run(stackruntime.Options{Config: config, Engine: engine}))
+				diags = diags.Extend(run(stackruntime.Options{Config: config, Session: enginetest.Open(t, e, engine.SessionOptions{StackDir: config.Root.Dir})}))
 				if diff := cmp.Diff(want, wantdiag.Found(diags, source)); diff != "" {
 					t.Errorf("%s: wrong diagnostics (-want +got):\n%s\n%s", operation, diff, describe(diags))
 				}

@@ -271,7 +271,7 @@ component "a" {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	opts := stackruntime.Options{Config: config, Engine: s.Engine, Locks: map[stackaddrs.Provider]string{}}
+	opts := stackruntime.Options{Config: config, Session: s.Open(), Locks: map[stackaddrs.Provider]string{}}
 	want.compare(t, "validate", stackruntime.Validate(t.Context(), opts))
 	plan, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts})
 	want.compare(t, "plan", diags)

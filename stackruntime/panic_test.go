@@ -17,13 +17,14 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 )
 
 // panickingEngine panics in one of its methods.
 type panickingEngine struct {
-	engine.Engine
+	engine.Session
 	in string
 }
 
@@ -39,27 +40,27 @@ func (e panickingEngine) reach(method string) {
 
 func (e panickingEngine) Module(ctx context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
 	e.reach("Module")
-	return e.Engine.Module(ctx, dir)
+	return e.Session.Module(ctx, dir)
 }
 
 func (e panickingEngine) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
 	e.reach("ValidateModule")
-	return e.Engine.ValidateModule(ctx, dir)
+	return e.Session.ValidateModule(ctx, dir)
 }
 
 func (e panickingEngine) ProviderConfigSpec(ctx context.Context, provider stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
 	e.reach("ProviderConfigSpec")
-	return e.Engine.ProviderConfigSpec(ctx, provider)
+	return e.Session.ProviderConfigSpec(ctx, provider)
 }
 
-func (e panickingEngine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+func (e panickingEngine) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
 	e.reach("Plan")
-	return e.Engine.Plan(ctx, req)
+	return e.Session.Plan(ctx, req, observe)
 }
 
-func (e panickingEngine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.ApplyResult, hcl.Diagnostics) {
+func (e panickingEngine) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
 	e.reach("Apply")
-	return e.Engine.Apply(ctx, req)
+	return e.Session.Apply(ctx, req, observe)
 }
 
 const panicky = `
@@ -94,6 +95,13 @@ func panickyWorld(t *testing.T) *world {
 	return newWorld(t, panicky, memengine.Options{Providers: map[stackaddrs.Provider]hcldec.Spec{fakeProvider: hcldec.ObjectSpec{}}})
 }
 
+// panicIn has the engine panic in a method.
+func panicIn(w *world, method string) {
+	w.Stack.Engine = enginetest.Replaced{Engine: w.engine, Session: func(session engine.Session) engine.Session {
+		return panickingEngine{session, method}
+	}}
+}
+
 // wantPanic checks that diagnostics have one report of a panic, which shows no values.
 func wantPanic(t *testing.T, operation string, diags hcl.Diagnostics, texts ...string) {
 	t.Helper()
@@ -126,7 +134,7 @@ func TestPanicsAreErrors(t *testing.T) {
 			if strings.HasSuffix(method, "value") {
 				text = "panic with a string"
 			}
-			w.Stack.Engine = panickingEngine{w.engine, method}
+			panicIn(w, method)
 			for range 20 { // tasks end in any order
 				wantPanic(t, "validate", w.Validate(), text)
 			}
@@ -143,7 +151,7 @@ func TestPanicsAreErrors(t *testing.T) {
 
 	t.Run("Plan", func(t *testing.T) {
 		w := panickyWorld(t)
-		w.Stack.Engine = panickingEngine{w.engine, "Plan"}
+		panicIn(w, "Plan")
 		plan, diags := w.TryPlan(engine.Normal)
 		wantPanic(t, "plan", diags, "component.a")
 		if plan.Applyable {
@@ -154,7 +162,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	t.Run("Apply", func(t *testing.T) {
 		w := panickyWorld(t)
 		plan := w.Plan(engine.Normal)
-		w.Stack.Engine = panickingEngine{w.engine, "Apply"}
+		panicIn(w, "Apply")
 		result, diags := w.TryApply(plan)
 		wantPanic(t, "apply", diags, "component.a change")
 		b := stackaddrs.AbsComponentInstance{Item: stackaddrs.ComponentInstance{Component: stackaddrs.Component{Name: "b"}}}
@@ -193,7 +201,7 @@ func TestPanicsAreErrors(t *testing.T) {
 func TestPanicStaysAnErrorOfTheInspector(t *testing.T) {
 	w := panickyWorld(t)
 	w.Converge()
-	w.Stack.Engine = panickingEngine{w.engine, "Module"}
+	panicIn(w, "Module")
 	opts, _ := w.Options()
 	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: opts, State: w.State})
 	expression, diags := hclsyntax.ParseExpression([]byte("component.a.out"), "x", hcl.InitialPos)

@@ -43,7 +43,7 @@ output "now" {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	opts := stackruntime.Options{Config: config, Engine: s.Engine}
+	opts := stackruntime.Options{Config: config, Session: s.Open()}
 	planWith := func(v string) string {
 		plan, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{
 			Options: opts, Prior: s.State, Inputs: map[string]cty.Value{"v": cty.StringVal(v)},

@@ -151,8 +151,7 @@ terraform {
 `, argumentSpec)
 			s.Inputs["secret"] = cty.StringVal("hush")
 			s.Ephemeral["token"] = cty.StringVal("t")
-			recorded := &slotEngine{Engine: s.Engine}
-			s.Engine = recorded
+			recorded := recordSlots(s)
 			if test.errors != "" {
 				planFails(t, s, test.errors)
 				return

@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -388,14 +389,14 @@ error main.tfcomponent.hcl:14: Component inputs do not fit
 
 // slotEngine keeps what planning was given for provider slots.
 type slotEngine struct {
-	engine.Engine
+	engine.Session
 	mu struct {
 		sync.Mutex
 		slots map[string]engine.ProviderConfig // by component and slot
 	}
 }
 
-func (e *slotEngine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+func (e *slotEngine) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
 	e.mu.Lock()
 	for slot, config := range req.Providers {
 		if e.mu.slots == nil {
@@ -404,7 +405,17 @@ func (e *slotEngine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine
 		e.mu.slots[req.Component.String()+" "+slot.String()] = config
 	}
 	e.mu.Unlock()
-	return e.Engine.Plan(ctx, req)
+	return e.Session.Plan(ctx, req, observe)
+}
+
+// recordSlots has the stack keep them.
+func recordSlots(s *stacktest.Stack) *slotEngine {
+	recorded := &slotEngine{}
+	s.Engine = enginetest.Replaced{Engine: s.Engine, Session: func(session engine.Session) engine.Session {
+		recorded.Session = session
+		return recorded
+	}}
+	return recorded
 }
 
 // What is in a slot may not be known at all while planning, not even that it is a provider configuration.
@@ -427,8 +438,7 @@ terraform {
   }
 }
 `+echoModule, withFakeProvider)
-	recorded := &slotEngine{Engine: s.Engine}
-	s.Engine = recorded
+	recorded := recordSlots(s)
 	if diags := s.Validate(); len(diags) > 0 {
 		t.Errorf("validate:\n%s", stacktest.Explain(diags))
 	}
@@ -623,7 +633,7 @@ component "b" {
 			t.Parallel()
 			s := stacktest.InMemory(t, test.archive+echoModule)
 			config, loading := stackconfig.Load(s.Dir)
-			opts := stackruntime.Options{Config: config, Engine: s.Engine}
+			opts := stackruntime.Options{Config: config, Session: s.Open()}
 			_, planning := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts})
 			for operation, diags := range map[string]hcl.Diagnostics{"validate": stackruntime.Validate(t.Context(), opts), "plan": planning} {
 				diags = slices.Concat(loading, diags)

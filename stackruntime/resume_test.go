@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -60,13 +61,14 @@ var errKilled = errors.New("killed")
 // killed is a program that ends in the middle of an apply: from one moment on it does nothing any more. What it has saved stays, and so does
 // what the engine has kept.
 type killed struct {
-	engine.Engine
+	engine.Session
 
 	mu struct {
 		sync.Mutex
 		left     int // moments until the kill; negative for never
 		made     []string
 		kept     map[stackaddrs.AbsComponentInstance]engine.State
+		works    map[engine.WorkID]stackaddrs.AbsComponentInstance
 		records  map[string][]byte
 		progress stackplan.Progress
 	}
@@ -98,8 +100,8 @@ func (k *killed) before(_ context.Context, call memengine.Call) error {
 	return nil
 }
 
-// Apply implements [engine.Engine].
-func (k *killed) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.ApplyResult, hcl.Diagnostics) {
+// Apply implements [engine.Session].
+func (k *killed) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
 	keep := func(state engine.State) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -110,16 +112,18 @@ func (k *killed) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.A
 		keep(state)
 		req.Checkpoint(state)
 	}
-	result, diags := k.Engine.Apply(ctx, &keeping)
-	if result != nil {
-		result.Release = func() error {
-			k.mu.Lock()
-			defer k.mu.Unlock()
-			delete(k.mu.kept, req.Component)
-			return nil
-		}
-	}
-	return result, diags
+	k.mu.Lock()
+	k.mu.works[req.Work] = req.Component
+	k.mu.Unlock()
+	return k.Session.Apply(ctx, &keeping, observe)
+}
+
+// Acknowledge implements [engine.Session].
+func (k *killed) Acknowledge(_ context.Context, work engine.WorkID) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.mu.kept, k.mu.works[work])
+	return nil
 }
 
 func (k *killed) save(_ context.Context, change stackruntime.StateChange) error {
@@ -187,6 +191,7 @@ func (k *killed) begin(t *testing.T, state *stackstate.State, moment int) {
 	defer k.mu.Unlock()
 	k.mu.left, k.mu.made, k.mu.records = moment, nil, records
 	k.mu.kept, k.mu.progress = map[stackaddrs.AbsComponentInstance]engine.State{}, stackplan.Progress{}
+	k.mu.works = map[engine.WorkID]stackaddrs.AbsComponentInstance{}
 }
 
 var anyID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]+){4}`)
@@ -201,8 +206,11 @@ func TestResumeAfterKill(t *testing.T) {
 	t.Parallel()
 	program := &killed{}
 	s := stacktest.InMemory(t, killedChain(10), memengine.Options{Before: program.before})
-	program.Engine = s.Engine
-	s.Engine, s.Parallelism = program, 2
+	s.Parallelism = 2
+	s.Engine = enginetest.Replaced{Engine: s.Engine, Session: func(session engine.Session) engine.Session {
+		program.Session = session
+		return program
+	}}
 
 	apply := func(plan *stackplan.Plan, progress stackplan.Progress) hcl.Diagnostics {
 		_, diags := s.TryApply(plan, func(req *stackruntime.ApplyRequest) { req.Save, req.Progress = program.save, progress })

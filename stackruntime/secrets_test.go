@@ -127,7 +127,7 @@ locals { objects = sensitive([{ a = "psst" }]) }
 		}
 	}
 	inspector := stackruntime.Inspect(stackruntime.InspectRequest{
-		Options: stackruntime.Options{Config: config, Engine: s.Engine}, State: s.State, Inputs: inputs,
+		Options: stackruntime.Options{Config: config, Session: s.Open()}, State: s.State, Inputs: inputs,
 	})
 	for text, shows := range map[string]bool{
 		`[for x in var.secrets : x + 1]`:                       false,

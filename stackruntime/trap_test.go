@@ -102,7 +102,7 @@ output "out" {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: stackruntime.Options{Config: config, Engine: s.Engine}, State: s.State})
+	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: stackruntime.Options{Config: config, Session: s.Open()}, State: s.State})
 	results := cty.Object(map[string]cty.Type{"out": cty.String})
 	reference := stackconfig.ProviderRefType(fakeProvider)
 	for text, want := range map[string]cty.Type{

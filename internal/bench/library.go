@@ -19,6 +19,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -64,11 +65,10 @@ func runLibrary(ctx context.Context, args []string, out io.Writer) error {
 	}
 	var measured libraryTiming
 	start := time.Now()
-	opts, err := prepare(ctx, args[1], args[2])
+	opts, err := prepare(ctx, args[1], args[2], parallelism)
 	if err != nil {
 		return err
 	}
-	opts.Parallelism = parallelism
 	plan, diags := stackruntime.Plan(ctx, stackruntime.PlanRequest{Options: opts})
 	if err := asError(diags); err != nil {
 		return err
@@ -98,25 +98,30 @@ func runLibrary(ctx context.Context, args []string, out io.Writer) error {
 	return json.NewEncoder(out).Encode(measured)
 }
 
-// prepare reads a stack and makes an engine for it.
-func prepare(ctx context.Context, program, stack string) (stackruntime.Options, error) {
+// prepare reads a stack and opens a session of the engine for it, which ends with the program.
+func prepare(ctx context.Context, program, stack string, parallelism int) (stackruntime.Options, error) {
 	config, diags := stackconfig.Load(stack)
 	if err := asError(diags); err != nil {
 		return stackruntime.Options{}, err
 	}
-	engine, err := binary.New(ctx, binary.Options{Binary: program, StackDir: stack, WorkDir: filepath.Join(stack, ".cairn")})
+	e, err := binary.New(ctx, binary.Options{Binary: program, WorkDir: filepath.Join(stack, ".cairn")})
 	if err != nil {
 		return stackruntime.Options{}, err
 	}
-	var req binary.PrepareRequest
+	session, err := e.Open(ctx, engine.SessionOptions{StackDir: stack, Parallelism: parallelism})
+	if err != nil {
+		return stackruntime.Options{}, err
+	}
+	preparer := session.Abilities().Preparer
+	req := &engine.PrepareRequest{}
 	for _, component := range config.Root.Components {
 		req.Modules = append(req.Modules, component.Source.Dir)
 	}
-	if err := asError(engine.Prepare(ctx, req)); err != nil {
-		return stackruntime.Options{}, err
+	if _, diags := preparer.Prepare(ctx, req); diags.HasErrors() {
+		return stackruntime.Options{}, asError(diags)
 	}
-	locks, err := engine.Locks()
-	return stackruntime.Options{Config: config, Engine: engine, Locks: locks}, err
+	locks, err := preparer.Locks(ctx)
+	return stackruntime.Options{Config: config, Session: session, Locks: locks}, err
 }
 
 // asError returns the errors among diagnostics.

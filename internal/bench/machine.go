@@ -21,7 +21,7 @@ const busyLoad = 1
 
 // describeMachine says what the results depend on, as a paragraph.
 func describeMachine(ctx context.Context, program, workDir string) (string, error) {
-	engine, err := binary.New(ctx, binary.Options{Binary: program, StackDir: workDir, WorkDir: filepath.Join(workDir, "version")})
+	engine, err := binary.New(ctx, binary.Options{Binary: program, WorkDir: filepath.Join(workDir, "version")})
 	if err != nil {
 		return "", err
 	}

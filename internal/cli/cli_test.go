@@ -12,28 +12,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/rogpeppe/go-internal/txtar"
 	"go.uber.org/goleak"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
-
-// memoryEngine is an engine for which nothing has to be installed.
-type memoryEngine struct{ *memengine.Engine }
-
-func (memoryEngine) Prepare(context.Context, binary.PrepareRequest) hcl.Diagnostics { return nil }
-
-func (memoryEngine) Locks() (map[stackaddrs.Provider]string, error) { return nil, nil }
-
-func (memoryEngine) Recover(context.Context) ([]*binary.Recovered, error) { return nil, nil }
-func (memoryEngine) BindRuns([]byte)                                      {}
-func (memoryEngine) Unsupported([]string) hcl.Diagnostics                 { return nil }
 
 // stack is a stack in a directory of its own, which is the current one.
 type stack struct {
@@ -69,9 +55,7 @@ type result struct {
 }
 
 func (s *stack) dependencies() session.Dependencies {
-	return session.Dependencies{OpenEngine: func(stackDir, _ string) (operation.Engine, error) {
-		return memoryEngine{memengine.New(memengine.Options{StackDir: stackDir, Before: s.before})}, nil
-	}}
+	return session.Dependencies{Engine: memengine.New(memengine.Options{Before: s.before})}
 }
 
 func (s *stack) run(args ...string) result {

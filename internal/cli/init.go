@@ -50,7 +50,7 @@ lock files belong into version control.`,
 			if state, err := s.Stack().StateFile(); err == nil {
 				s.Stack().KeepStateFromGit(ctx, state)
 			}
-			info := opts.Engine.Info()
+			info := opts.Session.Info()
 			s.Print("Engine: %s %s\n", info.Name, info.Version)
 			if text := s.Stack().VersionFileIgnored(info.Name); text != "" {
 				s.Note("%s\n", text)

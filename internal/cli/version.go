@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // versionDocument is what "version -json" writes.
@@ -53,7 +54,7 @@ func versionCommand() *session.Command {
 				defer forget()
 				info := jsonview.Engine(opened.Info())
 				document.Engine = &info
-				locks, err := opened.Locks()
+				locks, err := s.Stack().Locks(ctx)
 				if err != nil {
 					return 0, failure.Error("Unreadable provider lock file", "%s.", failure.Capitalize(failure.Reason(err)))
 				}
@@ -83,7 +84,7 @@ func versionCommand() *session.Command {
 
 // openForVersion opens the engine without leaving a working directory where there is none yet. The caller must call
 // forget after use.
-func openForVersion(ctx context.Context, s *session.Session) (_ operation.Engine, forget func(), err error) {
+func openForVersion(ctx context.Context, s *session.Session) (_ engine.Session, forget func(), err error) {
 	forget = func() {}
 	if !s.Stack().HasWorkDir() {
 		temporary, err := os.MkdirTemp("", "cairn-version-")
@@ -96,7 +97,7 @@ func openForVersion(ctx context.Context, s *session.Session) (_ operation.Engine
 			_ = os.RemoveAll(temporary) //nolint:errcheck // it is among temporary files, which the system removes
 		}
 	}
-	opened, err := s.Stack().Engine(ctx)
+	opened, err := s.Stack().Session(ctx)
 	if err != nil {
 		forget()
 	}

@@ -23,37 +23,48 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Engine is what operations need of an engine, beside what the runtime needs.
-type Engine interface {
-	engine.Engine
-	Unsupported(moduleDirs []string) hcl.Diagnostics
-	Prepare(ctx context.Context, req binary.PrepareRequest) hcl.Diagnostics
-	Locks() (map[stackaddrs.Provider]string, error)
-	Recover(ctx context.Context) ([]*binary.Recovered, error)
-	BindRuns(secret []byte)
-}
-
 // CodeWorkDir is of a working directory that cannot be used.
 const CodeWorkDir failure.Code = "operation/work-dir"
 
-// Engine returns the engine, without having prepared anything for it.
-func (s *Stack) Engine(ctx context.Context) (Engine, error) {
-	if s.engine != nil {
-		return s.engine, nil
+// Session opens a session of the engine, without having prepared anything for it. It is closed with the stack.
+func (s *Stack) Session(ctx context.Context) (engine.Session, error) {
+	if s.session != nil {
+		return s.session, nil
 	}
-	open := s.opts.OpenEngine
-	if open == nil {
-		open = func(stackDir, workDir string) (Engine, error) { return s.openBinary(ctx, stackDir, workDir) }
+	chosen := s.opts.ModulesEngine
+	if chosen == nil {
+		found, err := s.openBinary(ctx)
+		if err != nil {
+			return nil, err
+		}
+		chosen = found
 	}
-	opened, err := open(s.dir, s.work)
+	parallelism := s.parallelism
+	if parallelism == 0 {
+		read, err := s.Settings()
+		if err != nil {
+			return nil, err
+		}
+		parallelism = read.Parallelism
+	}
+	opened, err := chosen.Open(ctx, engine.SessionOptions{StackDir: s.dir, Parallelism: parallelism})
 	if err != nil {
-		return nil, err
+		return nil, EngineError(err)
 	}
-	s.engine = opened
+	s.session = opened
 	return opened, nil
 }
 
-func (s *Stack) openBinary(ctx context.Context, stackDir, workDir string) (Engine, error) {
+// Locks returns the versions in the provider lock file, of an engine that has one.
+func (s *Stack) Locks(ctx context.Context) (map[stackaddrs.Provider]string, error) {
+	opened, err := s.Session(ctx)
+	if err != nil || opened.Abilities().Preparer == nil {
+		return nil, err
+	}
+	return opened.Abilities().Preparer.Locks(ctx)
+}
+
+func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 	runs, err := s.RunsDir()
 	if err != nil {
 		return nil, err
@@ -63,11 +74,11 @@ func (s *Stack) openBinary(ctx context.Context, stackDir, workDir string) (Engin
 		return nil, err
 	}
 	if s.getenv("TF_LOG") != "" && s.getenv("TF_LOG_PATH") == "" {
-		s.opts.Notify.Tell(notice.EngineLog{File: filepath.Join(workDir, binary.EngineLog)})
+		s.opts.Notify.Tell(notice.EngineLog{File: filepath.Join(s.work, binary.EngineLog)})
 	}
 	opened, err := binary.New(ctx, binary.Options{
-		Binary: found.Path, StackDir: stackDir, WorkDir: workDir, RunsDir: runs, SchemaDir: schemaDir(), Resolver: s.packages(),
-		Environ: s.environ,
+		Binary: found.Path, WorkDir: s.work, RunsDir: runs, SchemaDir: schemaDir(), Resolver: s.packages(),
+		Environ: s.environ, Dir: s.dir,
 		Working: func(what string) { s.opts.Notify.Tell(notice.Working{What: what}) },
 		Log:     s.log,
 	})

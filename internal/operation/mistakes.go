@@ -37,7 +37,7 @@ func (s *Stack) isMistake(ctx context.Context, opts stackruntime.Options, diag *
 	if !inPackage {
 		path = filepath.Join(s.dir, filepath.FromSlash(diag.Subject.Filename))
 	}
-	return opts.Engine.ValidateModule(ctx, filepath.Dir(path)).HasErrors()
+	return opts.Session.ValidateModule(ctx, filepath.Dir(path)).HasErrors()
 }
 
 // isSameMistake compares without details: while planning, they may tell values.

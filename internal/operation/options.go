@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -60,8 +61,8 @@ type Options struct {
 	// Files receives the sources that diagnostics are about, by their names. Nil makes a new map.
 	Files map[string]*hcl.File
 
-	// OpenEngine stands for the binary. Nil opens that.
-	OpenEngine func(stackDir, workDir string) (Engine, error)
+	// ModulesEngine is what plans and applies modules. Nil stands for a binary, which is looked for.
+	ModulesEngine engine.Engine
 }
 
 // dataDir is the working directory of the stack. Below the one that the user names, each stack has its own, whatever else is run with that variable.

@@ -24,32 +24,36 @@ const LockFile = ".terraform.lock.hcl"
 // only the configuration.
 func (s *Stack) Prepare(ctx context.Context, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
 	opts := stackruntime.Options{Config: config}
-	opened, err := s.Engine(ctx)
+	opened, err := s.Session(ctx)
 	if err != nil {
 		return opts, Diagnostics(err)
 	}
 	diags := s.EngineWarnings()
-	var locked []binary.LockChange
-	diags = diags.Extend(opened.Prepare(ctx, binary.PrepareRequest{
+	preparer := opened.Abilities().Preparer
+	if preparer == nil {
+		opts.Session = opened
+		return opts, diags
+	}
+	prepared, moreDiags := preparer.Prepare(ctx, &engine.PrepareRequest{
 		Modules:      binary.ModuleDirs(config),
 		Requirements: binary.Requirements(config),
 		Ranges:       binary.RequirementRanges(config),
 		Upgrade:      upgrade,
 		ReadOnlyLock: s.opts.ReadOnlyLocks,
-		Locked:       func(changes []binary.LockChange) { locked = changes },
-	}))
-	if len(locked) > 0 {
-		s.opts.Notify.Tell(notice.ProvidersLocked{Changes: locked, File: LockFile})
+	})
+	diags = diags.Extend(moreDiags)
+	if prepared != nil && len(prepared.Locked) > 0 {
+		s.opts.Notify.Tell(notice.ProvidersLocked{Changes: prepared.Locked, File: LockFile})
 	}
 	if diags.HasErrors() {
 		return opts, diags
 	}
-	locks, err := opened.Locks()
+	locks, err := preparer.Locks(ctx)
 	if err != nil {
 		return opts, diags.Append(failure.New("Unreadable provider lock file",
 			"%s. Correct the file, or delete it and run \"cairn init\".", failure.Capitalize(failure.Reason(err))))
 	}
-	opts.Engine, opts.Locks = opened, locks
+	opts.Session, opts.Locks = opened, locks
 	return opts, diags
 }
 
@@ -76,7 +80,7 @@ func (s *Stack) Load(ctx context.Context) (stackruntime.Options, hcl.Diagnostics
 // unreadModules reports whether there are errors in reading the modules of the components.
 func unreadModules(ctx context.Context, opts stackruntime.Options) bool {
 	return slices.ContainsFunc(binary.ModuleDirs(opts.Config), func(dir string) bool {
-		_, diags := opts.Engine.Module(ctx, dir)
+		_, diags := opts.Session.Module(ctx, dir)
 		return diags.HasErrors()
 	})
 }
@@ -84,16 +88,16 @@ func unreadModules(ctx context.Context, opts stackruntime.Options) bool {
 // UnsupportedModules returns the errors about modules that are for other versions of the engine. Nothing else is said
 // then, nor anything installed.
 func (s *Stack) UnsupportedModules(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
-	opened, err := s.Engine(ctx)
-	if err != nil {
+	opened, err := s.Session(ctx)
+	if err != nil || opened.Abilities().Preparer == nil {
 		return nil //nolint:nilerr // prepare reports it
 	}
-	return opened.Unsupported(binary.ModuleDirs(config))
+	return opened.Abilities().Preparer.Unsupported(ctx, binary.ModuleDirs(config))
 }
 
 // CheckSources returns the mistakes that show without a process of an engine, and without providers.
 func (s *Stack) CheckSources(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
-	if s.opts.OpenEngine != nil {
+	if s.opts.ModulesEngine != nil {
 		return nil // it starts no processes
 	}
 	var info engine.Info // which files modules have depends on it
@@ -101,7 +105,7 @@ func (s *Stack) CheckSources(ctx context.Context, config *stackconfig.Config) hc
 		info = s.binary.Info
 	}
 	return stackruntime.Validate(ctx, stackruntime.Options{
-		Config: config,
-		Engine: binary.NewSourceEngine(info, s.dir, config.Resolver),
+		Config:  config,
+		Session: binary.NewSourceSession(info, s.dir, config.Resolver),
 	})
 }

@@ -105,11 +105,13 @@ func (r *run) bindRuns(ctx context.Context) error {
 	if secret == nil {
 		secret = []byte(rand.Text()) // by which nothing was signed
 	}
-	opened, err := r.Engine(ctx)
+	opened, err := r.Session(ctx)
 	if err != nil {
 		return err
 	}
-	opened.BindRuns(secret)
+	if interrupted, ok := opened.(*binary.Session); ok {
+		interrupted.BindRuns(secret)
+	}
 	r.secret = secret
 	return nil
 }
@@ -206,9 +208,13 @@ const waitNoticeDelay = 250 * time.Millisecond
 
 // findInterrupted asks the engine for applies that were cut off. If that takes time, the user is told what for.
 func (r *run) findInterrupted(ctx context.Context) ([]*binary.Recovered, hcl.Diagnostics) {
-	opened, err := r.Engine(ctx)
+	opened, err := r.Session(ctx)
 	if err != nil {
 		return nil, Diagnostics(err)
+	}
+	session, ok := opened.(*binary.Session)
+	if !ok {
+		return nil, nil
 	}
 	told := make(chan struct{})
 	timer := time.AfterFunc(waitNoticeDelay, func() {
@@ -217,7 +223,7 @@ func (r *run) findInterrupted(ctx context.Context) ([]*binary.Recovered, hcl.Dia
 			r.opts.Notify.Tell(notice.WaitingForApply{Component: running.Component, PID: running.PID})
 		}
 	})
-	found, err := opened.Recover(ctx)
+	found, err := session.Recover(ctx)
 	if !timer.Stop() {
 		<-told
 	}

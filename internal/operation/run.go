@@ -50,7 +50,7 @@ type run struct {
 }
 
 func (s *Stack) newRun(name string, req Request, caller Caller) *run {
-	s.acceptRecovery = req.AcceptRecovery
+	s.acceptRecovery, s.parallelism = req.AcceptRecovery, req.Parallelism
 	return &run{Stack: s, name: name, req: req, caller: caller}
 }
 
@@ -62,16 +62,6 @@ func (r *run) load(ctx context.Context) hcl.Diagnostics {
 		given, moreDiags := r.Values(runtime.Config.Root.Variables, r.req.Variables)
 		r.given = given
 		diags = diags.Extend(moreDiags)
-	}
-	if diags.HasErrors() {
-		return diags
-	}
-	if r.runtime.Parallelism = r.req.Parallelism; r.runtime.Parallelism == 0 {
-		read, err := r.Settings()
-		if err != nil {
-			return diags.Extend(Diagnostics(err))
-		}
-		r.runtime.Parallelism = read.Parallelism
 	}
 	return diags
 }
@@ -163,7 +153,7 @@ func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 // target is what a plan is made for, and applied to.
 func (r *run) target(stored *deployment.Stored) planfile.Target {
 	return planfile.Target{
-		Config: r.runtime.Config, Engine: r.runtime.Engine.Info(),
+		Config: r.runtime.Config, Engine: r.runtime.Session.Info(),
 		Deployment: stored.Deployment, Lineage: stored.Lineage, Serial: stored.Serial,
 	}
 }

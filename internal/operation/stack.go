@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -40,10 +39,11 @@ type Stack struct {
 	bundle   *bundle.Bundle  // nil until source packages are needed
 	fetcher  *bundle.Fetcher // set while they are fetched
 
-	engine    Engine
-	binary    *toolchain.Candidate // nil until it is looked for
-	binaryErr error                // why there is none that can be used, once it was looked for
-	warnings  hcl.Diagnostics      // about the choice of the engine, until they are returned
+	session     engine.Session
+	parallelism int                  // that the operation asks for; 0 leaves it to the settings
+	binary      *toolchain.Candidate // nil until it is looked for
+	binaryErr   error                // why there is none that can be used, once it was looked for
+	warnings    hcl.Diagnostics      // about the choice of the engine, until they are returned
 
 	deployment *deployment.Deployment // nil until the store is open
 
@@ -82,8 +82,8 @@ func (s *Stack) Close() error {
 	if s.deployment != nil {
 		errs = append(errs, s.deployment.Store.Close())
 	}
-	if closer, ok := s.engine.(io.Closer); ok {
-		errs = append(errs, closer.Close())
+	if s.session != nil {
+		errs = append(errs, s.session.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -93,10 +93,10 @@ func (s *Stack) HasWorkDir() bool { return checkWritable(s.work) == nil }
 
 // EngineInfo names the engine if it was opened.
 func (s *Stack) EngineInfo() (info engine.Info, opened bool) {
-	if s.engine == nil {
+	if s.session == nil {
 		return engine.Info{}, false
 	}
-	return s.engine.Info(), true
+	return s.session.Info(), true
 }
 
 // Files are the sources of diagnostics, by the names in their ranges.

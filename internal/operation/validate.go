@@ -45,7 +45,7 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 	if config == nil || len(config.Files) == 0 {
 		return found(diags)
 	}
-	_, engineErr := s.Engine(ctx)
+	_, engineErr := s.Session(ctx)
 	if unsupported := s.UnsupportedModules(ctx, config); unsupported.HasErrors() {
 		return found(unsupported)
 	}

@@ -8,12 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/internal/testprovider"
-	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // Real writes a stack which runs on terraform or tofu, with the fake provider (cairnstacks/fake, see package
@@ -31,24 +28,12 @@ func Real(t *testing.T, archive string, extra ...string) *Stack {
 		"CAIRN_FAKE_STORE="+s.Store.Dir,
 		"CAIRN_FAKE_CALLS="+s.Calls)
 	e, err := binary.New(t.Context(), binary.Options{
-		Binary: testenv.Engine(t), StackDir: s.Dir, WorkDir: filepath.Join(s.Dir, ".cairn"),
+		Binary: testenv.Engine(t), WorkDir: filepath.Join(s.Dir, ".cairn"),
 		Environ: append(environ, extra...),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Engine = e
-	s.prepare = func(config *stackconfig.Config) hcl.Diagnostics {
-		diags := e.Prepare(t.Context(), binary.PrepareRequest{
-			Modules: binary.ModuleDirs(config), Requirements: binary.Requirements(config),
-		})
-		if diags.HasErrors() {
-			return diags
-		}
-		if s.Locks, err = e.Locks(); err != nil {
-			t.Fatal(err)
-		}
-		return diags
-	}
 	return s
 }

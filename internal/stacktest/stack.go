@@ -16,10 +16,12 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/testprovider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -46,14 +48,13 @@ type Stack struct {
 	Store testprovider.Store
 	Calls string
 
-	// Parallelism is as in [stackruntime.Options].
+	// Parallelism is as in [engine.SessionOptions].
 	Parallelism int
 
 	// LeaveUnknown is as in [stackruntime.ApplyRequest].
 	LeaveUnknown bool
 
-	t       *testing.T
-	prepare func(*stackconfig.Config) hcl.Diagnostics // nil where there is nothing to install
+	t *testing.T
 }
 
 // InMemory writes a stack which runs on an engine in memory. Options may be left out.
@@ -64,7 +65,6 @@ func InMemory(t *testing.T, archive string, options ...memengine.Options) *Stack
 	if len(options) > 0 {
 		opts = options[0]
 	}
-	opts.StackDir = s.Dir
 	s.Engine = memengine.New(opts)
 	return s
 }
@@ -100,11 +100,26 @@ func (s *Stack) Write(archive string) {
 
 // Options loads the configuration and installs what it needs.
 func (s *Stack) Options() (stackruntime.Options, hcl.Diagnostics) {
+	s.t.Helper()
 	config, diags := stackconfig.Load(s.Dir)
-	if !diags.HasErrors() && s.prepare != nil {
-		diags = diags.Extend(s.prepare(config))
+	session := s.Open()
+	if preparer := session.Abilities().Preparer; !diags.HasErrors() && preparer != nil {
+		_, moreDiags := preparer.Prepare(s.t.Context(), &engine.PrepareRequest{
+			Modules: binary.ModuleDirs(config), Requirements: binary.Requirements(config),
+		})
+		diags = diags.Extend(moreDiags)
+		var err error
+		if s.Locks, err = preparer.Locks(s.t.Context()); err != nil && !diags.HasErrors() {
+			s.t.Fatal(err)
+		}
 	}
-	return stackruntime.Options{Config: config, Engine: s.Engine, Hooks: s.Hooks, Locks: s.Locks, Parallelism: s.Parallelism}, diags
+	return stackruntime.Options{Config: config, Session: session, Hooks: s.Hooks, Locks: s.Locks}, diags
+}
+
+// Open opens a session of the engine until the end of the test.
+func (s *Stack) Open() engine.Session {
+	s.t.Helper()
+	return enginetest.Open(s.t, s.Engine, engine.SessionOptions{StackDir: s.Dir, Parallelism: s.Parallelism})
 }
 
 // Validate loads and checks the configuration.

@@ -8,6 +8,10 @@
 // It knows nothing of processes, files of a terraform binary or databases. A
 // program that embeds the stacks runtime brings its own [Engine].
 //
+// An operation opens a [Session], uses it and closes it. Planning and applying a component instance is a piece of work: a blocking
+// call whose request has the [WorkID] that the caller has made up before. While it runs, its events go to one [Observer].
+// The result of an apply is kept safe by the session until the caller acknowledges it.
+//
 // Rules for implementations:
 //
 //   - E1. All methods are safe for concurrent use.
@@ -19,17 +23,18 @@
 //     show sensitive or ephemeral values.
 //     What a provider says about its configuration has an Extra that is [AboutProvider].
 //   - E5. Output does not depend on scheduling: changes are sorted by address.
+//   - E6. A session works on as many component instances at the same time as it was opened for, and begins each with
+//     [WorkBegan]. What the context has ended for by the time that the observer returns from that event is not begun.
+//   - E7. Requests are not changed, and results are not changed any more once they are returned.
 package engine
 
 import (
 	"context"
 	"encoding/json"
-	"time"
+	"errors"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
-	tfjson "github.com/hashicorp/terraform-json"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -40,11 +45,36 @@ type Engine interface {
 	// version, that made it.
 	Info() Info
 
+	// Open begins a session. The caller closes it. Ending ctx ends the opening only.
+	Open(ctx context.Context, opts SessionOptions) (Session, error)
+}
+
+// DefaultParallelism is how many component instances are worked on at the same time if nobody says otherwise.
+const DefaultParallelism = 10
+
+// SessionOptions are what a session is bound to.
+type SessionOptions struct {
+	// StackDir is the directory of the stack. Names of files in diagnostics are relative to it.
+	StackDir string
+
+	// Parallelism is how many component instances are planned and applied at the same time; 0 means [DefaultParallelism].
+	Parallelism int
+}
+
+// Session is an engine at work for one operation on one stack. What its calls have in common is started when it is first needed, and stopped
+// by Close.
+type Session interface {
+	// Info names the engine whose session it is.
+	Info() Info
+
+	// Abilities are what the session can do besides. They stay the same.
+	Abilities() Abilities
+
 	// Module describes the module in a local directory: what can be known from
 	// its source alone, including the modules it calls.
 	//
 	// The result is nil only if there is no module to describe. Repeated calls
-	// for one directory are cheap and return the same description.
+	// for one directory are cheap.
 	Module(ctx context.Context, dir string) (*Module, hcl.Diagnostics)
 
 	// ValidateModule checks the module tree below dir as far as that is possible
@@ -57,12 +87,37 @@ type Engine interface {
 
 	// Plan plans one component instance. With error diagnostics the result is
 	// nil, or has Complete and Applyable unset and holds what could be found out.
-	Plan(ctx context.Context, req *PlanRequest) (*PlanResult, hcl.Diagnostics)
+	//
+	// Ending ctx stops it, as [Gracefully] does. The observer may be nil.
+	Plan(ctx context.Context, req *PlanRequest, observe Observer) (*PlanResult, hcl.Diagnostics)
 
 	// Apply applies a plan made by Plan. The result is nil only if nothing was
 	// done (rule E3).
-	Apply(ctx context.Context, req *ApplyRequest) (*ApplyResult, hcl.Diagnostics)
+	//
+	// Ending ctx stops it, as [Gracefully] does. The observer may be nil.
+	Apply(ctx context.Context, req *ApplyRequest, observe Observer) (*ApplyResult, hcl.Diagnostics)
+
+	// Stop ends work that was begun, whose call returns then. It does not wait for that.
+	//
+	// Errors: [ErrUnknownWork].
+	Stop(ctx context.Context, work WorkID, how Urgency) error
+
+	// Acknowledge says that what an apply has left behind is safe elsewhere, so that the session can drop what it has kept
+	// in case that the program dies before. What it has kept nothing of may be acknowledged, too.
+	Acknowledge(ctx context.Context, work WorkID) error
+
+	// Close ends the session. Nothing may be running. What was not acknowledged stays for another session to recover.
+	Close() error
 }
+
+// Abilities are what not every session can do. Nil is what it cannot.
+type Abilities struct {
+	Functions FunctionCaller
+	Preparer  Preparer
+}
+
+// ErrUnknownWork is the error for work that the session does not do.
+var ErrUnknownWork = errors.New("there is no such work")
 
 // Info names an engine and its version.
 type Info struct {
@@ -74,233 +129,3 @@ type Info struct {
 // Terraform state format, with addresses as plain terraform has them. Empty means
 // there is no state.
 type State = json.RawMessage
-
-// ProviderSlot is the name by which a module takes a provider configuration
-// from its caller: a local name, and the alias for a slot declared in
-// configuration_aliases.
-type ProviderSlot struct {
-	LocalName string
-	Alias     string // empty for the default configuration
-}
-
-// String returns the slot as it is written in a providers argument.
-func (s ProviderSlot) String() string {
-	if s.Alias == "" {
-		return s.LocalName
-	}
-	return s.LocalName + "." + s.Alias
-}
-
-// Module is what a component needs to know of its module.
-type Module struct {
-	Dir       string // absolute
-	Variables map[string]*Variable
-	Outputs   map[string]*Output
-
-	// Slots are the provider configurations that the module tree takes from its
-	// root, by declaration or by use of a resource. Of the built-in provider only by declaration.
-	Slots map[ProviderSlot]*Slot
-
-	// Requirements are the version constraints of all providers in the module
-	// tree, each as written, sorted and without repetition.
-	Requirements map[stackaddrs.Provider][]string
-}
-
-// Variable is an input variable of a module.
-type Variable struct {
-	Name      string
-	Type      cty.Type  // may have optional attributes; DynamicPseudoType for any
-	Default   cty.Value // of type Type; cty.NilVal when the variable is required
-	Nullable  bool
-	Sensitive bool
-	Ephemeral bool
-	Range     hcl.Range
-
-	// ApplyDefaults fills the defaults of optional attributes into a value that
-	// is to be converted to Type. Nil when there are none.
-	ApplyDefaults func(cty.Value) cty.Value
-}
-
-// Required tells whether a value must be given.
-func (v *Variable) Required() bool { return v.Default == cty.NilVal }
-
-// Output is an output value of a module.
-type Output struct {
-	Name      string
-	Sensitive bool
-	Ephemeral bool
-	Range     hcl.Range
-}
-
-// Slot is a provider configuration that a module takes from its caller.
-type Slot struct {
-	Provider stackaddrs.Provider
-	Declared bool // in required_providers; otherwise assumed from the name, as old modules do
-	Range    hcl.Range
-}
-
-// Mode is the kind of plan to make.
-type Mode int
-
-// The modes of plans.
-const (
-	Normal      Mode = iota
-	Destroy          // destroy everything that the state holds
-	RefreshOnly      // only bring the state up to date
-)
-
-// String returns the mode's name as in JSON output.
-func (m Mode) String() string {
-	return [...]string{"normal", "destroy", "refresh-only"}[m]
-}
-
-// ProviderConfig is a provider configuration assigned to a slot.
-type ProviderConfig struct {
-	Provider stackaddrs.Provider
-
-	// Config has the shape of the provider's [Engine.ProviderConfigSpec]. May be
-	// unknown in part, sensitive and ephemeral.
-	Config cty.Value
-
-	// Unknown is set when it is not known yet which configuration will be used.
-	Unknown bool
-}
-
-// ProviderArgument is a part of a provider configuration that a module was given.
-type ProviderArgument struct {
-	Slot ProviderSlot
-	Path cty.Path // in the configuration; empty for all of it
-}
-
-// AboutProvider may be implemented by the Extra of a diagnostic, directly or by what it wraps (see
-// [hcl.DiagnosticExtraUnwrapper]). Where a provider configuration is written is not known to the engine.
-type AboutProvider interface {
-	// ProviderArgument returns what the diagnostic is about; nil if that is no provider configuration.
-	ProviderArgument() *ProviderArgument
-}
-
-// PlanRequest says what to plan.
-type PlanRequest struct {
-	Component stackaddrs.AbsComponentInstance
-	ModuleDir string
-	Mode      Mode
-
-	// Inputs has an attribute for each variable of the module, of the variable's
-	// type. Null: the module's own rules judge it. Unknown: whole or in part.
-	// Marks: sensitive; ephemeral for ephemeral variables only.
-	Inputs    map[string]cty.Value
-	Providers map[ProviderSlot]ProviderConfig
-
-	PriorState  State
-	SkipRefresh bool
-	Replace     []string // resource instance addresses that must be replaced
-	Timestamp   time.Time
-
-	// DeferAll is set when something that the component depends on is deferred.
-	DeferAll bool
-
-	// Progress receives events while planning, one at a time. May be nil.
-	Progress func(Event)
-}
-
-// PlanResult is the plan of one component instance.
-type PlanResult struct {
-	// Plan is what [Engine.Apply] needs. Holds values in clear: treat it like state.
-	Plan []byte
-
-	Applyable bool // there is something to apply
-	Complete  bool // nothing was deferred
-
-	// Outputs has all declared outputs as planned, with their exact types.
-	// Unknown: what becomes known by applying. Marks: sensitive.
-	Outputs map[string]cty.Value
-
-	Changes  []*tfjson.ResourceChange // sorted by address, no-op included
-	Drift    []*tfjson.ResourceChange // what changed outside, sorted by address
-	Deferred []DeferredChange
-	Checks   []CheckResult
-
-	// RefreshedState is the prior state with what was found while refreshing.
-	RefreshedState State
-}
-
-// DeferredChange is a change that cannot be planned yet.
-type DeferredChange struct {
-	Reason string // as in docs/language.md, section 4.8
-	Change *tfjson.ResourceChange
-}
-
-// ApplyRequest says what to apply.
-type ApplyRequest struct {
-	Component stackaddrs.AbsComponentInstance
-	ModuleDir string
-	Mode      Mode
-	Plan      []byte
-
-	// Inputs are the final values, in the shape of [PlanRequest.Inputs] and known
-	// as far as the configuration makes them so.
-	Inputs    map[string]cty.Value
-	Providers map[ProviderSlot]ProviderConfig
-
-	PriorState State
-
-	// Progress receives events while applying, one at a time. May be nil.
-	Progress func(Event)
-
-	// Checkpoint receives the newest state each time a resource was finished, so
-	// that it can be saved now and then. Until [ApplyResult.Release], the engine
-	// keeps the state safe itself if it can. Calls do not overlap. May be nil.
-	Checkpoint func(State)
-}
-
-// ApplyResult is what an apply left behind.
-type ApplyResult struct {
-	State State
-
-	// Outputs has all declared outputs; those which were not computed are
-	// unknown. Marks: sensitive.
-	Outputs map[string]cty.Value
-
-	// Checks are the results of checks and conditions.
-	Checks []CheckResult
-
-	// Release tells the engine that the state is saved, so that it can drop what
-	// it has kept in case the program dies before. Nil when there is nothing.
-	Release func() error
-}
-
-// Event is progress of one component instance.
-type Event struct {
-	Type     EventType
-	Resource string // resource instance address in the module, or ""
-	Action   string // create, read, update, delete, replace …
-	IDKey    string // name of the identifying attribute, when known
-	IDValue  string
-	Elapsed  time.Duration
-	Message  string // what terraform would print for a person
-
-	// Raw is the event in terraform's machine-readable format, when the engine
-	// has one. Nil otherwise.
-	Raw json.RawMessage
-}
-
-// EventType is the kind of an [Event], named as in terraform's machine-readable output.
-type EventType string
-
-// The kinds of events.
-const (
-	PlannedChange     EventType = "planned_change"
-	ResourceDrift     EventType = "resource_drift"
-	RefreshStart      EventType = "refresh_start"
-	RefreshComplete   EventType = "refresh_complete"
-	ApplyStart        EventType = "apply_start"
-	ApplyProgress     EventType = "apply_progress"
-	ApplyComplete     EventType = "apply_complete"
-	ApplyErrored      EventType = "apply_errored"
-	ProvisionStart    EventType = "provision_start"
-	ProvisionProgress EventType = "provision_progress"
-	ProvisionComplete EventType = "provision_complete"
-	ProvisionErrored  EventType = "provision_errored"
-	EphemeralStart    EventType = "ephemeral_op_start"
-	EphemeralComplete EventType = "ephemeral_op_complete"
-)

@@ -17,8 +17,8 @@ import (
 // validated, results of their functions are then unknown.
 var ErrNoProviders = errors.New("there are no providers to ask")
 
-// FunctionCaller is implemented by engines that can call functions of
-// providers. An [Engine] that does not has none to offer.
+// FunctionCaller is the ability to call functions of providers. A [Session] without it
+// has none to offer.
 //
 // The providers that are called have no configuration.
 type FunctionCaller interface {

@@ -26,6 +26,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/live"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // Streams are what a command reads from and writes to.
@@ -63,9 +64,9 @@ type Session struct {
 
 // Dependencies are replaced by tests. Zero values stand for the real ones.
 type Dependencies struct {
-	OpenEngine func(stackDir, workDir string) (operation.Engine, error)
-	exit       func(status int)
-	Guard      *Guard // nil where signals are not for this program
+	Engine engine.Engine
+	exit   func(status int)
+	Guard  *Guard // nil where signals are not for this program
 }
 
 func New(streams Streams, deps Dependencies) *Session {
@@ -101,7 +102,7 @@ func (s *Session) Stack() *operation.Stack {
 			Notify:         s.notify,
 			Log:            s.Log,
 			Files:          s.Files,
-			OpenEngine:     s.Deps.OpenEngine,
+			ModulesEngine:  s.Deps.Engine,
 		})
 	}
 	return s.Opened

@@ -12,7 +12,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -27,8 +26,13 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Apply implements [engine.Engine].
-func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.ApplyResult, hcl.Diagnostics) {
+// Apply implements [engine.Session].
+func (e *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
+	ctx, work, err := e.works.Begin(ctx, req.Work, observe)
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Component was not applied", err)}
+	}
+	defer work.End()
 	tree, diags := e.modules.Load(req.ModuleDir)
 	if diags.HasErrors() {
 		return nil, diags
@@ -42,7 +46,7 @@ func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.A
 		return nil, diags.Append(failed("Plan cannot be applied", err))
 	}
 	a := &applying{
-		engine: e, tree: tree, req: req, prior: prior, stored: stored,
+		engine: e, tree: tree, req: req, observe: observe, work: work, prior: prior, stored: stored,
 		hidden: newSecrets(tree, req.Inputs, req.Providers, prior),
 	}
 	if diags := a.check(); diags.HasErrors() {
@@ -76,16 +80,18 @@ func (a *applying) hide(ctx context.Context, result *engine.ApplyResult, diags h
 
 // applying is one run of the apply command.
 type applying struct {
-	engine *Engine
-	tree   *module.Tree
-	req    *engine.ApplyRequest
-	prior  *tfstate.Document
-	stored *storedPlan
-	layout *workcopy.Layout
-	dir    *runDir
-	copy   *workcopy.Copy
-	state  *stateWatch
-	hidden *secrets
+	engine  *Session
+	tree    *module.Tree
+	req     *engine.ApplyRequest
+	observe engine.Observer
+	work    *engine.Work
+	prior   *tfstate.Document
+	stored  *storedPlan
+	layout  *workcopy.Layout
+	dir     *runDir
+	copy    *workcopy.Copy
+	state   *stateWatch
+	hidden  *secrets
 }
 
 // check refuses what must not be applied. Nothing was done then.
@@ -253,12 +259,13 @@ func withoutHalt(diags hcl.Diagnostics) hcl.Diagnostics {
 
 // finish waits for the process and gathers what it leaves behind.
 func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine.ApplyResult, hcl.Diagnostics, error) {
+	killNow(a.work, process)
 	outputs := provisionerOutputs{}
 	outcome, waitErr := process.Wait(ctx, func(ev runner.Event) {
 		a.state.event(ev)
 		outputs.event(ev)
-		if out, ok := progress(ev, applyEvents); ok && a.req.Progress != nil {
-			a.req.Progress(a.hidden.event(out))
+		if out, ok := progress(ev, applyEvents); ok {
+			a.observe.Observe(a.hidden.event(out))
 		}
 	})
 	diags := a.copy.Diagnostics(outcome.Diagnostics)
@@ -287,12 +294,12 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 		warning.Severity = hcl.DiagWarning
 		diags = diags.Append(warning)
 	}
-	result.Release = sync.OnceValue(func() error { // not before (rule T2)
+	a.engine.keep(a.req.Work, keptRun{a.dir, func() error { // not before (rule T2)
 		if len(doubts) == 0 {
 			return a.dir.remove()
 		}
 		return a.retire(doubts, a.hidden.diagnostics(hcl.Diagnostics{lost}, []engine.State{state}))
-	})
+	}})
 	return result, diags, waitErr
 }
 

@@ -51,20 +51,17 @@ func BenchmarkPlanAndApply(b *testing.B) {
 		planned cty.Value
 	}{{"engine", cty.StringVal("x")}, {"engine with unknown input", cty.UnknownVal(cty.String)}} {
 		b.Run(test.name, func(b *testing.B) {
-			eng, err := New(b.Context(), Options{Binary: binary, StackDir: stack, WorkDir: filepath.Join(stack, ".cairn")})
-			if err != nil {
-				b.Fatal(err)
-			}
+			eng := open(b, stack, Options{Binary: binary, WorkDir: filepath.Join(stack, ".cairn")})
 			for b.Loop() {
 				req := &engine.PlanRequest{
 					Component: component, ModuleDir: filepath.Join(stack, "mod"), Inputs: map[string]cty.Value{"v": test.planned},
 				}
-				plan, diags := eng.Plan(context.Background(), req)
+				plan, diags := eng.Plan(context.Background(), req, nil)
 				if diags.HasErrors() {
 					b.Fatal(diags)
 				}
 				final := map[string]cty.Value{"v": cty.StringVal("x")}
-				if _, diags := eng.Apply(context.Background(), applyRequest(req, plan.Plan, final)); diags.HasErrors() {
+				if _, diags := eng.Apply(context.Background(), applyRequest(req, plan.Plan, final), nil); diags.HasErrors() {
 					b.Fatal(diags)
 				}
 			}

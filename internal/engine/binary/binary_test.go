@@ -50,7 +50,7 @@ func TestNewAsksForVersionOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			binary, runs := fakeBinary(t, dir, "engine", test.output)
-			opts := Options{Binary: binary, StackDir: dir, WorkDir: filepath.Join(dir, ".cairn")}
+			opts := Options{Binary: binary, WorkDir: filepath.Join(dir, ".cairn")}
 			eng, err := New(t.Context(), opts)
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) {

@@ -16,7 +16,7 @@ func TestContract(t *testing.T) {
 	binary := testenv.Engine(t)
 	testenv.CLIConfig(t, "")
 	enginetest.Run(t, func(t *testing.T, stackDir string) engine.Engine {
-		eng, err := New(t.Context(), Options{Binary: binary, StackDir: stackDir, WorkDir: filepath.Join(stackDir, ".cairn")})
+		eng, err := New(t.Context(), Options{Binary: binary, WorkDir: filepath.Join(stackDir, ".cairn")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -106,7 +106,7 @@ output "bad" { value = fake_failing.bad.id }
 	var checkpoints int
 	apply := applyRequest(req, plan.Plan, nil)
 	apply.Checkpoint = func(engine.State) { checkpoints++ }
-	result, diags := b.engine.Apply(context.Background(), apply)
+	result, diags := b.tryApply(context.Background(), apply)
 	if !diags.HasErrors() || result == nil {
 		t.Fatalf("Apply: got %v, %v, want a partial result and errors", result, diags)
 	}
@@ -119,7 +119,7 @@ output "bad" { value = fake_failing.bad.id }
 	if bad := result.Outputs["bad"]; bad.IsKnown() {
 		t.Errorf("output bad: got %#v, want unknown", bad)
 	}
-	b.release(result)
+	b.acknowledge()
 	req.PriorState = result.State
 	want := map[string]string{"fake_resource.good": "no-op ", "fake_failing.bad": "create "}
 	for address, action := range actions(b.plan(req)) {
@@ -143,14 +143,14 @@ func TestInterruptedApply(t *testing.T) {
 	})
 	defer waiter.Wait()
 	defer cancel()
-	result, diags := b.engine.Apply(ctx, applyRequest(req, plan.Plan, req.Inputs))
+	result, diags := b.tryApply(ctx, applyRequest(req, plan.Plan, req.Inputs))
 	if !diags.HasErrors() || result == nil {
 		t.Fatalf("Apply: got %v, %v, want a partial result and errors", result, diags)
 	}
 	if !bytes.Contains(result.State, []byte(`"name": "first"`)) || bytes.Contains(result.State, []byte(`"name": "third"`)) {
 		t.Errorf("state: got %s, want the first object and not the third", result.State)
 	}
-	b.release(result)
+	b.acknowledge()
 }
 
 // TestMainApply is no test: it is the program that the next tests kill.
@@ -163,7 +163,7 @@ func TestMainApply(t *testing.T) {
 	req := b.slowRequest(os.Getenv("CAIRN_TEST_GATE"))
 	plan := b.plan(req)
 	fmt.Println("planned")
-	_, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, req.Inputs))
+	_, diags := b.tryApply(context.Background(), applyRequest(req, plan.Plan, req.Inputs))
 	b.noErrors("Apply", diags)
 }
 
@@ -238,7 +238,7 @@ func TestRecoverWaitsForRunningProcess(t *testing.T) {
 	b, gate := newCutOffBench(t)
 
 	// Nothing may be done with the component meanwhile.
-	_, diags := b.engine.Plan(context.Background(), b.slowRequest(gate))
+	_, diags := b.tryPlan(context.Background(), b.slowRequest(gate))
 	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "recover") {
 		t.Errorf("Plan: got %v, want that recovery comes first", diags)
 	}
@@ -444,14 +444,12 @@ func TestKilledEngineLeavesDoubts(t *testing.T) {
 			killProcess(t, b)
 		}
 	})
-	result, diags := b.engine.Apply(ctx, applyRequest(req, plan.Plan, req.Inputs))
+	_, diags := b.tryApply(ctx, applyRequest(req, plan.Plan, req.Inputs))
 	killer.Wait()
 	if !slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool { return strings.Contains(diag.Detail, "create fake_slow.second") }) {
 		t.Errorf("Apply: got %v, want that the object is named", diags)
 	}
-	if err := result.Release(); err != nil {
-		t.Error(err)
-	}
+	b.acknowledgeLast()
 	said := b.recover()
 	if !said.Saved || !said.Seen || !slices.Contains(said.Doubts, "fake_slow.second") {
 		t.Errorf("Recover: saved %t, seen %t, in doubt %q", said.Saved, said.Seen, said.Doubts)
@@ -612,7 +610,7 @@ func TestRunDirectoryIsNoLink(t *testing.T) {
 			if _, err := b.engine.Recover(context.Background()); err != nil && filepath.Base(link) != "runs" {
 				t.Errorf("Recover: %v", err)
 			}
-			_, diags := b.engine.Plan(context.Background(), req)
+			_, diags := b.tryPlan(context.Background(), req)
 			if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "symbolic link") {
 				t.Errorf("Plan: got %v, want that a link is refused", diags)
 			}

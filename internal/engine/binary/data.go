@@ -17,7 +17,7 @@ import (
 
 // dataDir returns the directory that stands for what init would have made for a module. All
 // components that use the module share it; nothing is written to it later.
-func (e *Engine) dataDir(tree *module.Tree) (string, error) {
+func (e *Session) dataDir(tree *module.Tree) (string, error) {
 	manifest := workcopy.Manifest(tree)
 	installed, err := e.installed()
 	if err != nil {

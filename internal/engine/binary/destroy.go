@@ -97,7 +97,7 @@ func withManaged(state, other *tfstate.Document) (*tfstate.Document, error) {
 
 // unrepeated passes on events about reading objects only the first time: the process that could not plan has read some
 // of the objects already.
-func unrepeated(report func(engine.Event)) func(engine.Event) {
+func unrepeated(report engine.Observer) engine.Observer {
 	if report == nil {
 		return nil
 	}

@@ -58,7 +58,7 @@ resource "fake_resource" "inner" { id = "inner-${var.name}" }
 	req.Mode, req.PriorState = engine.Destroy, applied.State
 	req.Inputs = names(cty.UnknownVal(cty.Set(cty.String)))
 	refreshed := map[string]int{}
-	req.Progress = func(ev engine.Event) {
+	b.observe = func(ev engine.Event) {
 		if ev.Type == engine.RefreshStart {
 			refreshed[ev.Resource]++
 		}

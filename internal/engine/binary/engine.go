@@ -28,10 +28,9 @@ import (
 
 // Options are the parameters of [New].
 type Options struct {
-	Binary   string // path of the terraform or tofu binary; see package toolchain
-	StackDir string // where the provider lock file is, and what diagnostics name files relative to
-	WorkDir  string // for files that outlive the program; made when needed
-	RunsDir  string // for what applies have done until it is saved elsewhere; "" for a directory in WorkDir
+	Binary  string // path of the terraform or tofu binary; see package toolchain
+	WorkDir string // for files that outlive the program, of one stack; made when needed
+	RunsDir string // for what applies have done until it is saved elsewhere; "" for a directory in WorkDir
 
 	// SchemaDir is where schemas of providers are kept, for all stacks; "" for a directory in WorkDir.
 	SchemaDir string
@@ -42,8 +41,9 @@ type Options struct {
 	// Log takes notice of processes and of what is kept between them, never of values. May be nil.
 	Log *slog.Logger
 
-	// Environ is the environment for processes; nil stands for that of this program.
+	// Environ is the environment for processes; nil stands for that of this program. Relative paths in it are relative to Dir.
 	Environ []string
+	Dir     string
 
 	// Resolver finds modules that are not in local directories. May be nil.
 	Resolver stackconfig.Resolver
@@ -51,6 +51,13 @@ type Options struct {
 
 // Engine runs a terraform or tofu binary. Made by [New].
 type Engine struct {
+	opts   Options // with absolute paths, and nothing left to be chosen
+	info   engine.Info
+	logEnv map[string]string // see logEnvironment
+}
+
+// Session is an [engine.Session] with the binary. Made by [Engine.Open].
+type Session struct {
 	binary   string
 	info     engine.Info
 	stackDir string
@@ -59,11 +66,12 @@ type Engine struct {
 	environ  []string
 	modules  *module.Loader
 	plugins  *providers.Pool
+	works    *engine.Works
 
 	schemaCache schemacache.Cache
 	working     func(what string)
 	log         *slog.Logger
-	logEnv      map[string]string // see logEnvironment
+	logEnv      map[string]string
 
 	mu struct {
 		sync.Mutex
@@ -71,13 +79,18 @@ type Engine struct {
 		data    map[string]*onceValue[string]
 		valid   map[string]*onceValue[hcl.Diagnostics]
 		schemas *onceValue[*providerSchemas]
+		kept    map[engine.WorkID]keptRun
 
 		binaries map[stackaddrs.Provider]string // paths of providers' programs
 		secret   []byte                         // see BindRuns
 	}
 }
 
-var _ engine.Engine = (*Engine)(nil)
+var (
+	_ engine.Engine   = (*Engine)(nil)
+	_ engine.Session  = (*Session)(nil)
+	_ engine.Preparer = (*Session)(nil)
+)
 
 type fingerprintedHash struct{ fingerprint, hash string }
 
@@ -93,73 +106,99 @@ func (o *onceValue[T]) get(compute func() (T, error)) (T, error) {
 	return o.value, o.err
 }
 
-// New returns an engine for one stack. The binary is started only if it was not used before. The caller
-// should close the engine after use. Ending ctx ends only the question for the version.
+// New returns an engine that keeps its files in the working directory of one stack. The binary is started only if it was not used
+// before. Ending ctx ends only the question for the version.
 //
 // Errors: an [*toolchain.TooOldError], or that the binary or the working directory can't be used.
 func New(ctx context.Context, opts Options) (*Engine, error) {
+	var err error
+	if opts.WorkDir, err = filepath.Abs(opts.WorkDir); err != nil {
+		return nil, fmt.Errorf("working directory: %w", err)
+	}
+	if err := os.MkdirAll(opts.WorkDir, 0o700); err != nil {
+		return nil, fmt.Errorf("working directory: %w", err)
+	}
+	if opts.RunsDir == "" {
+		opts.RunsDir = filepath.Join(opts.WorkDir, "runs")
+	}
+	if opts.RunsDir, err = filepath.Abs(opts.RunsDir); err != nil {
+		return nil, fmt.Errorf("directory for runs: %w", err)
+	}
+	if opts.Binary, err = filepath.Abs(opts.Binary); err != nil {
+		return nil, fmt.Errorf("engine's binary: %w", err)
+	}
+	if opts.Environ == nil {
+		opts.Environ = os.Environ()
+	}
+	if opts.Dir, err = filepath.Abs(opts.Dir); err != nil {
+		return nil, fmt.Errorf("environment: %w", err)
+	}
+	opts.Environ = cliconfig.AbsolutePaths(opts.Environ, opts.Dir)
+	if opts.SchemaDir == "" {
+		opts.SchemaDir = filepath.Join(opts.WorkDir, "schemas")
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Working == nil {
+		opts.Working = func(string) {}
+	}
+	e := &Engine{opts: opts}
+	if e.info, err = (toolchain.Identifier{Environ: opts.Environ, RecordFile: RecordFile(opts.WorkDir)}).Identify(ctx, opts.Binary); err != nil {
+		return nil, err
+	}
+	if err := toolchain.CheckVersion(opts.Binary, e.info); err != nil {
+		return nil, err
+	}
+	if e.logEnv, err = logEnvironment(opts.Environ, opts.WorkDir); err != nil {
+		return nil, fmt.Errorf("log of the engine: %w", err)
+	}
+	return e, nil
+}
+
+// Info implements [engine.Engine].
+func (e *Engine) Info() engine.Info { return e.info }
+
+// Open implements [engine.Engine]. The session is a [*Session].
+func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Session, error) {
 	stackDir, err := filepath.Abs(opts.StackDir)
 	if err != nil {
 		return nil, fmt.Errorf("stack directory: %w", err)
 	}
-	workDir, err := filepath.Abs(opts.WorkDir)
-	if err != nil {
-		return nil, fmt.Errorf("working directory: %w", err)
+	s := &Session{
+		binary:      e.opts.Binary,
+		info:        e.info,
+		stackDir:    stackDir,
+		workDir:     e.opts.WorkDir,
+		runsDir:     e.opts.RunsDir,
+		environ:     e.opts.Environ,
+		modules:     module.NewLoader(LoaderOptions(stackDir, e.info, e.opts.Resolver)),
+		plugins:     providers.New(providers.Options{Environ: e.opts.Environ}),
+		works:       engine.NewWorks(opts.Parallelism),
+		schemaCache: schemacache.In(e.opts.SchemaDir),
+		working:     e.opts.Working,
+		log:         e.opts.Log,
+		logEnv:      e.logEnv,
 	}
-	if err := os.MkdirAll(workDir, 0o700); err != nil {
-		return nil, fmt.Errorf("working directory: %w", err)
+	s.mu.hashes = map[string]fingerprintedHash{}
+	s.mu.data = map[string]*onceValue[string]{}
+	s.mu.valid = map[string]*onceValue[hcl.Diagnostics]{}
+	s.mu.schemas = &onceValue[*providerSchemas]{}
+	s.mu.kept = map[engine.WorkID]keptRun{}
+	s.mu.binaries = map[stackaddrs.Provider]string{}
+	return s, nil
+}
+
+// Close implements [engine.Session]. It ends the processes of providers that were started for their functions.
+func (e *Session) Close() error {
+	errs := []error{e.plugins.Close()}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, kept := range e.mu.kept {
+		errs = append(errs, kept.dir.close())
 	}
-	runsDir := filepath.Join(workDir, "runs")
-	if opts.RunsDir != "" {
-		if runsDir, err = filepath.Abs(opts.RunsDir); err != nil {
-			return nil, fmt.Errorf("directory for runs: %w", err)
-		}
-	}
-	binary, err := filepath.Abs(opts.Binary)
-	if err != nil {
-		return nil, fmt.Errorf("engine's binary: %w", err)
-	}
-	environ := opts.Environ
-	if environ == nil {
-		environ = os.Environ()
-	}
-	environ = cliconfig.AbsolutePaths(environ, stackDir)
-	info, err := toolchain.Identifier{Environ: environ, RecordFile: RecordFile(workDir)}.Identify(ctx, binary)
-	if err == nil {
-		err = toolchain.CheckVersion(binary, info)
-	}
-	if err != nil {
-		return nil, err
-	}
-	e := &Engine{
-		binary:   binary,
-		info:     info,
-		stackDir: stackDir,
-		workDir:  workDir,
-		runsDir:  runsDir,
-		environ:  environ,
-		modules:  module.NewLoader(LoaderOptions(stackDir, info, opts.Resolver)),
-		plugins:  providers.New(providers.Options{Environ: environ}),
-	}
-	if e.logEnv, err = logEnvironment(environ, workDir); err != nil {
-		return nil, fmt.Errorf("log of the engine: %w", err)
-	}
-	if e.log = opts.Log; e.log == nil {
-		e.log = slog.New(slog.DiscardHandler)
-	}
-	if e.working = opts.Working; e.working == nil {
-		e.working = func(string) {}
-	}
-	if opts.SchemaDir == "" {
-		opts.SchemaDir = e.absolute("schemas")
-	}
-	e.schemaCache = schemacache.In(opts.SchemaDir)
-	e.mu.hashes = map[string]fingerprintedHash{}
-	e.mu.data = map[string]*onceValue[string]{}
-	e.mu.valid = map[string]*onceValue[hcl.Diagnostics]{}
-	e.mu.schemas = &onceValue[*providerSchemas]{}
-	e.mu.binaries = map[stackaddrs.Provider]string{}
-	return e, nil
+	clear(e.mu.kept)
+	return errors.Join(errs...)
 }
 
 // LoaderOptions returns how the named engine reads the modules of a stack.
@@ -174,11 +213,11 @@ func LoaderOptions(stackDir string, info engine.Info, resolver stackconfig.Resol
 // RecordFile returns where it is remembered in a working directory what binaries are.
 func RecordFile(workDir string) string { return filepath.Join(workDir, "engine.json") }
 
-// Info implements [engine.Engine].
-func (e *Engine) Info() engine.Info { return e.info }
+// Info implements [engine.Session].
+func (e *Session) Info() engine.Info { return e.info }
 
-// Module implements [engine.Engine].
-func (e *Engine) Module(_ context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
+// Module implements [engine.Session].
+func (e *Session) Module(_ context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
 	tree, diags := e.modules.Load(dir)
 	if tree == nil {
 		return nil, diags
@@ -186,9 +225,13 @@ func (e *Engine) Module(_ context.Context, dir string) (*engine.Module, hcl.Diag
 	return tree.Module, diags
 }
 
-// Unsupported returns the errors about modules that are for other versions of the engine, of those in the given
-// directories and those that they call. What else is wrong with a stack may be right with another engine.
-func (e *Engine) Unsupported(dirs []string) hcl.Diagnostics {
+// Abilities implements [engine.Session].
+func (e *Session) Abilities() engine.Abilities {
+	return engine.Abilities{Functions: e, Preparer: e}
+}
+
+// Unsupported implements [engine.Preparer].
+func (e *Session) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, dir := range dirs {
 		if tree, _ := e.modules.Load(dir); tree != nil { //nolint:errcheck // Module reports the others
@@ -199,7 +242,7 @@ func (e *Engine) Unsupported(dirs []string) hcl.Diagnostics {
 }
 
 // env returns the environment for a process.
-func (e *Engine) env(extra map[string]string) []string {
+func (e *Session) env(extra map[string]string) []string {
 	all := maps.Clone(e.logEnv)
 	if all == nil {
 		all = map[string]string{}

@@ -7,6 +7,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,7 +29,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type bench struct {
 	t      *testing.T
 	stack  string
-	engine *Engine
+	engine *Session
+
+	observe engine.Observer // of what is planned and applied from now on; that work began is left out
+	works   int             // how many were named
 }
 
 func newBench(t *testing.T, files map[string]string) *bench {
@@ -49,15 +54,39 @@ func newBenchAt(t *testing.T, stack string, files map[string]string) *bench {
 // reopen makes a new engine, as a later command would.
 func (b *bench) reopen() {
 	b.t.Helper()
-	eng, err := New(b.t.Context(), Options{
-		Binary:   testenv.Engine(b.t),
-		StackDir: b.stack,
-		WorkDir:  filepath.Join(b.stack, ".cairn"),
-	})
+	b.engine = open(b.t, b.stack, Options{Binary: testenv.Engine(b.t), WorkDir: filepath.Join(b.stack, ".cairn")})
+}
+
+// open opens a session of a new engine until the end of the test.
+func open(t testing.TB, stackDir string, opts Options) *Session {
+	t.Helper()
+	e, err := New(t.Context(), opts)
 	if err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
-	b.engine = eng
+	return enginetest.Open(t, e, engine.SessionOptions{StackDir: stackDir}).(*Session)
+}
+
+// work names a piece of work.
+func (b *bench) work() engine.WorkID {
+	b.works++
+	return engine.WorkID(fmt.Sprint("work ", b.works))
+}
+
+func (b *bench) tryPlan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+	req.Work = b.work()
+	return b.engine.Plan(ctx, req, b.observeProgress)
+}
+
+func (b *bench) tryApply(ctx context.Context, req *engine.ApplyRequest) (*engine.ApplyResult, hcl.Diagnostics) {
+	req.Work = b.work()
+	return b.engine.Apply(ctx, req, b.observeProgress)
+}
+
+func (b *bench) observeProgress(ev engine.Event) {
+	if ev.Type != engine.WorkBegan {
+		b.observe.Observe(ev)
+	}
 }
 
 func (b *bench) write(name, content string) {
@@ -90,7 +119,7 @@ func (b *bench) request(inputs map[string]cty.Value) *engine.PlanRequest {
 
 func (b *bench) plan(req *engine.PlanRequest) *engine.PlanResult {
 	b.t.Helper()
-	result, diags := b.engine.Plan(context.Background(), req)
+	result, diags := b.tryPlan(context.Background(), req)
 	b.noErrors("Plan", diags)
 	return result
 }
@@ -105,19 +134,24 @@ func applyRequest(req *engine.PlanRequest, plan []byte, final map[string]cty.Val
 
 func (b *bench) apply(req *engine.ApplyRequest) *engine.ApplyResult {
 	b.t.Helper()
-	result, diags := b.engine.Apply(context.Background(), req)
+	result, diags := b.tryApply(context.Background(), req)
 	b.noErrors("Apply", diags)
-	b.release(result)
+	b.acknowledge()
 	return result
 }
 
-// release says that a state was saved.
-func (b *bench) release(result *engine.ApplyResult) {
+// acknowledge says that the state of the last apply was saved.
+func (b *bench) acknowledge() {
 	b.t.Helper()
-	if err := result.Release(); err != nil {
+	b.acknowledgeLast()
+	b.noRuns()
+}
+
+func (b *bench) acknowledgeLast() {
+	b.t.Helper()
+	if err := b.engine.Acknowledge(context.Background(), engine.WorkID(fmt.Sprint("work ", b.works))); err != nil {
 		b.t.Error(err)
 	}
-	b.noRuns()
 }
 
 func (b *bench) noErrors(call string, diags hcl.Diagnostics) {

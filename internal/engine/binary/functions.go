@@ -16,12 +16,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-var _ engine.FunctionCaller = (*Engine)(nil)
+var _ engine.FunctionCaller = (*Session)(nil)
 
 // Functions implements [engine.FunctionCaller].
 //
 // The functions of the built-in provider are part of the binary and not listed: no plugin has them.
-func (e *Engine) Functions(ctx context.Context, provider stackaddrs.Provider) (map[string]*engine.Function, error) {
+func (e *Session) Functions(ctx context.Context, provider stackaddrs.Provider) (map[string]*engine.Function, error) {
 	if provider.IsBuiltin() {
 		return nil, nil
 	}
@@ -33,7 +33,7 @@ func (e *Engine) Functions(ctx context.Context, provider stackaddrs.Provider) (m
 }
 
 // CallFunction implements [engine.FunctionCaller].
-func (e *Engine) CallFunction(ctx context.Context, provider stackaddrs.Provider, name string, args []cty.Value) (cty.Value, error) {
+func (e *Session) CallFunction(ctx context.Context, provider stackaddrs.Provider, name string, args []cty.Value) (cty.Value, error) {
 	binary, err := e.providerBinary(provider)
 	if err != nil {
 		return cty.NilVal, err
@@ -41,11 +41,8 @@ func (e *Engine) CallFunction(ctx context.Context, provider stackaddrs.Provider,
 	return e.plugins.Call(ctx, binary, name, args)
 }
 
-// Close ends the processes of providers that were started for their functions.
-func (e *Engine) Close() error { return e.plugins.Close() }
-
 // providerBinary returns the path of the program of an installed provider.
-func (e *Engine) providerBinary(provider stackaddrs.Provider) (string, error) {
+func (e *Session) providerBinary(provider stackaddrs.Provider) (string, error) {
 	e.mu.Lock()
 	binary, known := e.mu.binaries[provider]
 	e.mu.Unlock()

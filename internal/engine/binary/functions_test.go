@@ -4,7 +4,6 @@
 package binary_test
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,22 +46,11 @@ resource "terraform_data" "this" { input = provider::fake::echo("${var.in}, from
 output "out" { value = provider::fake::echo(terraform_data.this.output) }
 `
 
-// closeEngine ends the processes of the engine after the test.
-func closeEngine(t *testing.T, s *stack) {
-	t.Helper()
-	t.Cleanup(func() {
-		if err := s.opts.Engine.(io.Closer).Close(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // Row 192 of docs/language.md. Results of calls in a module are in the engine's own plan, those of calls in the
 // stack in ours; both are checked when applying.
 func TestRow192ProviderFunctionsAtPlanAndApply(t *testing.T) {
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	s := newStack(t, functionStack)
-	closeEngine(t, s)
 	plan := s.plan(engine.Normal)
 	if len(plan.FunctionResults) != 1 {
 		t.Fatalf("the plan has %d results of functions, want 1: the argument of the other call is not known yet", len(plan.FunctionResults))
@@ -91,8 +79,7 @@ func TestRow192ProviderFunctionsAtPlanAndApply(t *testing.T) {
 func TestFunctionsOfProviderNotInstalled(t *testing.T) {
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	s := newStack(t, functionStack)
-	closeEngine(t, s)
-	caller := s.opts.Engine.(engine.FunctionCaller)
+	caller := s.opts.Session.Abilities().Functions
 	provider := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "other"}
 	if _, err := caller.Functions(t.Context(), provider); err == nil || !strings.Contains(err.Error(), "is not installed. Run cairn init") {
 		t.Errorf("functions of a provider that nothing requires: %v, want that it is not installed", err)

@@ -17,7 +17,7 @@ import (
 )
 
 // fakeEngine writes an engine that does something else for all commands but version, and opens it.
-func fakeEngine(t *testing.T, limit, script string) *Engine {
+func fakeEngine(t *testing.T, limit, script string) *Session {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the engine is a shell script")
@@ -27,12 +27,9 @@ func fakeEngine(t *testing.T, limit, script string) *Engine {
 	if err := os.WriteFile(binary, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(t.Context(), Options{
-		Binary: binary, StackDir: t.TempDir(), WorkDir: t.TempDir(), Environ: append(os.Environ(), runner.TimeoutVariable+"="),
+	e := open(t, t.TempDir(), Options{
+		Binary: binary, WorkDir: t.TempDir(), Environ: append(os.Environ(), runner.TimeoutVariable+"="),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	e.environ = append(e.environ, runner.TimeoutVariable+"="+limit)
 	return e
 }
@@ -78,7 +75,7 @@ func TestHangingVersion(t *testing.T) {
 			if err := os.WriteFile(e.binary, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			opts := Options{Binary: e.binary, StackDir: e.stackDir, WorkDir: t.TempDir(), Environ: append(os.Environ(), runner.TimeoutVariable+"=200ms")}
+			opts := Options{Binary: e.binary, WorkDir: t.TempDir(), Environ: append(os.Environ(), runner.TimeoutVariable+"=200ms")}
 			if _, err := New(t.Context(), opts); !isHung(err) {
 				t.Errorf("got %v, want that it hung", err)
 			}

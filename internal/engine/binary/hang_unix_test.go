@@ -73,16 +73,16 @@ func TestChildrenOfHangingCommandAreEnded(t *testing.T) {
 
 func TestInterruptEndsChildren(t *testing.T) {
 	interrupted := errors.New("interrupted")
-	for name, do := range map[string]func(ctx context.Context, e *Engine) error{
-		"init": func(ctx context.Context, e *Engine) error {
+	for name, do := range map[string]func(ctx context.Context, e *Session) error{
+		"init": func(ctx context.Context, e *Session) error {
 			_, _, err := e.command(ctx, "", nil, "init")
 			return err
 		},
-		"version": func(ctx context.Context, e *Engine) error {
+		"version": func(ctx context.Context, e *Session) error {
 			if err := os.WriteFile(e.binary, []byte("#!/bin/sh\n"+stubborn+"exec sleep 20\n"), 0o700); err != nil {
 				return err
 			}
-			_, err := New(ctx, Options{Binary: e.binary, StackDir: e.stackDir, WorkDir: t.TempDir(), Environ: append(os.Environ(), runner.TimeoutVariable+"=10s")})
+			_, err := New(ctx, Options{Binary: e.binary, WorkDir: t.TempDir(), Environ: append(os.Environ(), runner.TimeoutVariable+"=10s")})
 			return err
 		},
 	} {

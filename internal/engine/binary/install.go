@@ -22,28 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/filelock"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
-
-// PrepareRequest says for what providers have to be installed.
-type PrepareRequest struct {
-	// Modules are the directories of the components' modules.
-	Modules []string
-
-	// Requirements are the version constraints of the stack's own configuration.
-	Requirements map[stackaddrs.Provider][]string
-
-	// Ranges are where the stack's own configuration requires providers, for diagnostics.
-	Ranges map[stackaddrs.Provider]hcl.Range
-
-	// Upgrade ignores which versions are locked.
-	Upgrade bool
-
-	// ReadOnlyLock makes it an error if the stack's provider lock file would have other versions than it has.
-	ReadOnlyLock bool
-
-	// Locked is called with the changes to the versions in the lock file when it was written. May be nil.
-	Locked func([]LockChange)
-}
 
 // installRecord is what is remembered about an installation, so that it isn't repeated.
 type installRecord struct {
@@ -65,11 +45,10 @@ func (p installedProvider) source() string {
 	return strings.Join(strings.Split(filepath.ToSlash(p.path), "/")[:3], "/")
 }
 
-// Prepare installs the providers that the whole stack needs, and writes the stack's provider lock file.
-// It starts no process if nothing has changed since it was last called.
+// Prepare implements [engine.Preparer]. It starts no process if nothing has changed since it was last called.
 //
 // Entries of the lock file that nothing requires are removed from it, as init does.
-func (e *Engine) Prepare(ctx context.Context, req PrepareRequest) hcl.Diagnostics {
+func (e *Session) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
 	requirements := map[stackaddrs.Provider][]string{}
 	merge := func(more map[stackaddrs.Provider][]string) {
 		for provider, constraints := range more {
@@ -88,19 +67,20 @@ func (e *Engine) Prepare(ctx context.Context, req PrepareRequest) hcl.Diagnostic
 	if len(requirements) == 0 {
 		entries, err := e.lockEntries()
 		if err != nil || len(entries) == 0 {
-			return nil // Locks reports the error
+			return &engine.PrepareResult{}, nil // Locks reports the error
 		}
 	}
 	unlock, err := e.lockInstallation(ctx)
 	if err != nil {
-		return hcl.Diagnostics{failed("Providers cannot be installed", err)}
+		return nil, hcl.Diagnostics{failed("Providers cannot be installed", err)}
 	}
 	defer unlock()
-	return e.install(ctx, requirements, req)
+	result := &engine.PrepareResult{}
+	return result, e.install(ctx, requirements, req, result)
 }
 
 // lockInstallation keeps other programs from installing at the same time.
-func (e *Engine) lockInstallation(ctx context.Context) (unlock func(), err error) {
+func (e *Session) lockInstallation(ctx context.Context) (unlock func(), err error) {
 	file, err := os.OpenFile(e.absolute("init.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
@@ -121,7 +101,7 @@ func (e *Engine) lockInstallation(ctx context.Context) (unlock func(), err error
 	}
 }
 
-func (e *Engine) install(ctx context.Context, requirements map[stackaddrs.Provider][]string, req PrepareRequest) hcl.Diagnostics {
+func (e *Session) install(ctx context.Context, requirements map[stackaddrs.Provider][]string, req *engine.PrepareRequest, result *engine.PrepareResult) hcl.Diagnostics {
 	root := e.syntheticRoot(requirements)
 	hash := hashOf(append(root, e.info.Name+e.info.Version...))
 	lock, err := e.readLock()
@@ -148,9 +128,7 @@ func (e *Engine) install(ctx context.Context, requirements map[stackaddrs.Provid
 		if err := writeLock(e.lockPath(), newLock); err != nil {
 			return diags.Append(failed("Provider lock file cannot be written", err))
 		}
-		if req.Locked != nil && len(changes) > 0 {
-			req.Locked(changes)
-		}
+		result.Locked = changes
 	}
 	done := installRecord{Requirements: hash, Lock: hashOf(newLock)}
 	if req.ReadOnlyLock && string(newLock) != string(lock) {
@@ -177,7 +155,7 @@ func hashOf(data []byte) string {
 }
 
 // upToDate reports whether what is wanted was done. Checksums may be lacking if they are in what is wanted.
-func (e *Engine) upToDate(want installRecord) bool {
+func (e *Session) upToDate(want installRecord) bool {
 	data, err := os.ReadFile(e.absolute("init", "installed.json"))
 	if err != nil {
 		return false
@@ -189,7 +167,7 @@ func (e *Engine) upToDate(want installRecord) bool {
 	if record.Requirements != want.Requirements || record.Lock != want.Lock {
 		return false
 	}
-	locks, err := e.Locks()
+	locks, err := e.lockEntries()
 	if err != nil {
 		return false
 	}
@@ -198,7 +176,7 @@ func (e *Engine) upToDate(want installRecord) bool {
 }
 
 // syntheticRoot returns the configuration of a module that needs all the providers.
-func (e *Engine) syntheticRoot(requirements map[stackaddrs.Provider][]string) []byte {
+func (e *Session) syntheticRoot(requirements map[stackaddrs.Provider][]string) []byte {
 	required := map[string]any{}
 	for i, provider := range slices.SortedFunc(maps.Keys(requirements), stackaddrs.Provider.Compare) {
 		constraints := slices.Clone(requirements[provider])
@@ -218,7 +196,7 @@ func (e *Engine) syntheticRoot(requirements map[stackaddrs.Provider][]string) []
 }
 
 // runInit installs into the init directory and returns the resulting lock file.
-func (e *Engine) runInit(ctx context.Context, root, lock []byte, req PrepareRequest) ([]byte, hcl.Diagnostics) {
+func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.PrepareRequest) ([]byte, hcl.Diagnostics) {
 	dir := e.absolute("init")
 	lockFile := filepath.Join(dir, lockFileName)
 	err := os.MkdirAll(dir, 0o700)
@@ -256,7 +234,7 @@ func (e *Engine) runInit(ctx context.Context, root, lock []byte, req PrepareRequ
 }
 
 // installEnv makes the binary use the installation directory, whatever the user's environment says.
-func (e *Engine) installEnv() map[string]string {
+func (e *Session) installEnv() map[string]string {
 	return map[string]string{"TF_DATA_DIR": e.absolute("init", ".terraform")}
 }
 
@@ -274,7 +252,7 @@ func unframe(text string) string {
 }
 
 // installed lists the locked providers that are in the installation directory, sorted.
-func (e *Engine) installed() ([]installedProvider, error) {
+func (e *Session) installed() ([]installedProvider, error) {
 	entries, err := e.lockEntries()
 	if err != nil {
 		return nil, err

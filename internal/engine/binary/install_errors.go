@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -34,7 +35,7 @@ func RequirementRanges(config *stackconfig.Config) map[stackaddrs.Provider]hcl.R
 
 // initFailed makes diagnostics of what the engine says about providers that it cannot install, one a provider, at the place that
 // requires it.
-func (e *Engine) initFailed(stdout, stderr []byte, failure error, req PrepareRequest) hcl.Diagnostics {
+func (e *Session) initFailed(stdout, stderr []byte, failure error, req *engine.PrepareRequest) hcl.Diagnostics {
 	said := unframe(string(stderr))
 	if said == "" {
 		said = unframe(lastLines(string(stdout), 20))
@@ -110,7 +111,7 @@ func problems(said string) []string {
 }
 
 // requirementOf returns where the stack requires the provider that a problem is about, or nil.
-func (e *Engine) requirementOf(problem string, ranges map[stackaddrs.Provider]hcl.Range) *hcl.Range {
+func (e *Session) requirementOf(problem string, ranges map[stackaddrs.Provider]hcl.Range) *hcl.Range {
 	words := strings.FieldsFunc(problem, func(r rune) bool { return strings.ContainsRune(" \n\"'`,;()", r) })
 	for _, word := range words {
 		word = strings.TrimRight(word, ":.")

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 func TestInitFailed(t *testing.T) {
@@ -65,10 +66,10 @@ example.com/foo/two: it was not found in any of the search locations
 		"something else":        {"Out of memory", nil, []string{": terraform init failed: exit status 1."}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &Engine{}
+			e := &Session{}
 			e.info.Name = "terraform"
 			var got []string
-			for _, diag := range e.initFailed(nil, []byte(test.said), errors.New("exit status 1"), PrepareRequest{Ranges: test.ranges}) {
+			for _, diag := range e.initFailed(nil, []byte(test.said), errors.New("exit status 1"), &engine.PrepareRequest{Ranges: test.ranges}) {
 				file := ""
 				if diag.Subject != nil {
 					file = diag.Subject.Filename

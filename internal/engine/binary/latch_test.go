@@ -206,7 +206,7 @@ output "v" { value = var.v }
 		"missing":          {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			result, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, final))
+			result, diags := b.tryApply(context.Background(), applyRequest(req, plan.Plan, final))
 			if result != nil || !diags.HasErrors() || diags[0].Summary != "Input is not as planned" {
 				t.Errorf("Apply: got %v, %v, want no result and a refusal", result, diags)
 			}
@@ -246,7 +246,7 @@ resource "terraform_data" "a" { input = [var.known, var.later] }
 	}
 	req := b.request(inputs(cty.UnknownVal(cty.String)))
 	var events []engine.Event
-	req.Progress = func(ev engine.Event) { events = append(events, ev) }
+	b.observe = func(ev engine.Event) { events = append(events, ev) }
 	plan := b.plan(req)
 	want := map[string]cty.Value{
 		"known": cty.StringVal("hush1").Mark(marks.Sensitive), "later": cty.StringVal("hush3").Mark(marks.Sensitive),
@@ -259,7 +259,6 @@ resource "terraform_data" "a" { input = [var.known, var.later] }
 		t.Errorf("planned later: got %#v, want a sensitive value", got)
 	}
 	apply := applyRequest(req, plan.Plan, inputs(cty.StringVal("hush3")))
-	apply.Progress = req.Progress
 	result := b.apply(apply)
 	for name, value := range want {
 		if got := result.Outputs[name]; !got.RawEquals(value) {

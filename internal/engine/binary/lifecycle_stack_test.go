@@ -19,7 +19,7 @@ import (
 )
 
 // isTofu tells which of the engines runs.
-func (s *stack) isTofu() bool { return s.opts.Engine.Info().Name == "tofu" }
+func (s *stack) isTofu() bool { return s.opts.Session.Info().Name == "tofu" }
 
 func TestCreateBeforeDestroy(t *testing.T) {
 	module := func(value string) string {

@@ -4,6 +4,7 @@
 package binary
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -32,10 +33,10 @@ const tofuRegistry = "registry.opentofu.org"
 // lockEntry is a provider in the lock file, by its address as the engine knows it.
 type lockEntry struct{ source, version string }
 
-func (e *Engine) lockPath() string { return filepath.Join(e.stackDir, lockFileName) }
+func (e *Session) lockPath() string { return filepath.Join(e.stackDir, lockFileName) }
 
 // readLock returns the content of the stack's lock file, empty if there is none.
-func (e *Engine) readLock() ([]byte, error) {
+func (e *Session) readLock() ([]byte, error) {
 	data, err := os.ReadFile(e.lockPath())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -51,8 +52,8 @@ func writeLock(name string, data []byte) error {
 	return os.Chmod(name, 0o644) //nolint:gosec // not secret
 }
 
-// Locks returns the versions in the stack's provider lock file.
-func (e *Engine) Locks() (map[stackaddrs.Provider]string, error) {
+// Locks implements [engine.Preparer].
+func (e *Session) Locks(context.Context) (map[stackaddrs.Provider]string, error) {
 	entries, err := e.lockEntries()
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (e *Engine) Locks() (map[stackaddrs.Provider]string, error) {
 }
 
 // lockEntries returns the entries of the lock file, sorted by source.
-func (e *Engine) lockEntries() ([]lockEntry, error) {
+func (e *Session) lockEntries() ([]lockEntry, error) {
 	data, err := e.readLock()
 	if err != nil {
 		return nil, err
@@ -102,16 +103,10 @@ func parseLock(data []byte) ([]lockEntry, error) {
 	return entries, nil
 }
 
-// LockChange is a difference between what the lock file says of a provider and what it has said before.
-type LockChange struct {
-	Provider      stackaddrs.Provider
-	Before, After string // versions; empty where there is no entry
-}
-
 // lockChanges compares the versions in two lock files. The result is sorted by provider.
-func (e *Engine) lockChanges(before, after []byte) ([]LockChange, error) {
-	changes := map[stackaddrs.Provider]LockChange{}
-	collect := func(data []byte, set func(*LockChange, string)) error {
+func (e *Session) lockChanges(before, after []byte) ([]engine.LockChange, error) {
+	changes := map[stackaddrs.Provider]engine.LockChange{}
+	collect := func(data []byte, set func(*engine.LockChange, string)) error {
 		entries, err := parseLock(data)
 		for _, entry := range entries {
 			provider, parseErr := e.parseProvider(entry.source)
@@ -126,18 +121,18 @@ func (e *Engine) lockChanges(before, after []byte) ([]LockChange, error) {
 		return err
 	}
 	err := errors.Join(
-		collect(before, func(c *LockChange, version string) { c.Before = version }),
-		collect(after, func(c *LockChange, version string) { c.After = version }),
+		collect(before, func(c *engine.LockChange, version string) { c.Before = version }),
+		collect(after, func(c *engine.LockChange, version string) { c.After = version }),
 	)
 	if err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(changes, func(_ stackaddrs.Provider, c LockChange) bool { return c.Before == c.After })
-	return slices.SortedFunc(maps.Values(changes), func(a, b LockChange) int { return a.Provider.Compare(b.Provider) }), nil
+	maps.DeleteFunc(changes, func(_ stackaddrs.Provider, c engine.LockChange) bool { return c.Before == c.After })
+	return slices.SortedFunc(maps.Values(changes), func(a, b engine.LockChange) int { return a.Provider.Compare(b.Provider) }), nil
 }
 
 // lockOutOfDate says what would have to change in a lock file that must not.
-func lockOutOfDate(changes []LockChange) *hcl.Diagnostic {
+func lockOutOfDate(changes []engine.LockChange) *hcl.Diagnostic {
 	var details []string
 	for _, c := range changes {
 		switch {
@@ -158,7 +153,7 @@ func lockOutOfDate(changes []LockChange) *hcl.Diagnostic {
 }
 
 // providerSource returns the source argument with which the engine finds a provider.
-func (e *Engine) providerSource(provider stackaddrs.Provider) string {
+func (e *Session) providerSource(provider stackaddrs.Provider) string {
 	if provider.Hostname == string(tfaddr.DefaultProviderRegistryHost) {
 		return provider.Namespace + "/" + provider.Type // each engine has its own default registry
 	}
@@ -166,7 +161,7 @@ func (e *Engine) providerSource(provider stackaddrs.Provider) string {
 }
 
 // parseProvider parses an address in the form that the engine writes.
-func (e *Engine) parseProvider(source string) (stackaddrs.Provider, error) {
+func (e *Session) parseProvider(source string) (stackaddrs.Provider, error) {
 	parts := strings.Split(source, "/")
 	if len(parts) != 3 {
 		return stackaddrs.Provider{}, fmt.Errorf("provider lock file: %q is no provider address", source)
@@ -181,7 +176,7 @@ func (e *Engine) parseProvider(source string) (stackaddrs.Provider, error) {
 // assigned to it may be needed by its state only.
 //
 // It is the one of the installation, which also has the checksums of packages for this platform.
-func (e *Engine) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]engine.ProviderConfig) ([]byte, hcl.Diagnostics) {
+func (e *Session) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]engine.ProviderConfig) ([]byte, hcl.Diagnostics) {
 	var needed []stackaddrs.Provider
 	for provider := range tree.Module.Requirements {
 		if !provider.IsBuiltin() {
@@ -217,7 +212,7 @@ func (e *Engine) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]eng
 }
 
 // available reports which providers are locked and installed.
-func (e *Engine) available() (map[stackaddrs.Provider]bool, error) {
+func (e *Session) available() (map[stackaddrs.Provider]bool, error) {
 	installed, err := e.installed()
 	if err != nil {
 		return nil, err

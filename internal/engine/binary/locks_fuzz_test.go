@@ -24,14 +24,14 @@ func FuzzLocks(f *testing.F) {
 		f.Add([]byte(seed), true)
 	}
 	f.Fuzz(func(t *testing.T, src []byte, tofu bool) {
-		e := &Engine{stackDir: t.TempDir()}
+		e := &Session{stackDir: t.TempDir()}
 		if tofu {
 			e.info.Name = toolchain.Tofu
 		}
 		if err := os.WriteFile(e.lockPath(), src, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		locks, err := e.Locks()
+		locks, err := e.Locks(t.Context())
 		if err != nil {
 			if err.Error() == "" || locks != nil {
 				t.Errorf("Locks() = %v, %q", locks, err)

@@ -107,7 +107,7 @@ func besideStandIns(diags hcl.Diagnostics) hcl.Diagnostics {
 	})
 }
 
-// isEphemeralOutput reports whether a mistake is that an output is ephemeral. That is one in a component's module, as [Engine.Module]
+// isEphemeralOutput reports whether a mistake is that an output is ephemeral. That is one in a component's module, as [Session.Module]
 // reports, and none in a module that is called.
 func isEphemeralOutput(root *module.Directory, diag *hcl.Diagnostic) bool {
 	if diag.Subject == nil {

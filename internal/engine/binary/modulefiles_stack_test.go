@@ -206,7 +206,7 @@ resource "terraform_data" "a" {}
 		}
 		_, diags := f.tryPlan(engine.Normal)
 		wantAt(t, wantDiagnostic(t, diags, hcl.DiagError, "Unsupported "), "mod/main.tf", 2)
-		wantDiagnostic(t, diags, hcl.DiagError, f.opts.Engine.Info().Version)
+		wantDiagnostic(t, diags, hcl.DiagError, f.opts.Session.Info().Version)
 	})
 	t.Run("required_version of a called module is not met", func(t *testing.T) {
 		f := newFeature(t, "", `

@@ -108,7 +108,7 @@ output "v" { value = var.v }
 func TestWorkingFilesArePrivate(t *testing.T) {
 	b := newBench(t, map[string]string{"mod/main.tf": "variable \"v\" {\n  type = string\n}\nresource \"terraform_data\" \"a\" {}\n"})
 	req := b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.String)})
-	req.Progress = func(engine.Event) {
+	b.observe = func(engine.Event) {
 		err := filepath.WalkDir(filepath.Join(b.stack, ".cairn"), func(path string, entry os.DirEntry, err error) error {
 			if err != nil || entry.Type()&os.ModeSymlink != 0 {
 				return err
@@ -125,7 +125,6 @@ func TestWorkingFilesArePrivate(t *testing.T) {
 	}
 	plan := b.plan(req)
 	apply := applyRequest(req, plan.Plan, map[string]cty.Value{"v": cty.StringVal("x")})
-	apply.Progress = req.Progress
 	b.apply(apply)
 }
 
@@ -190,7 +189,7 @@ func TestPlansThatAreRefused(t *testing.T) {
 		t.Helper()
 		apply := applyRequest(req, plan.Plan, nil)
 		change(apply)
-		result, diags := b.engine.Apply(context.Background(), apply)
+		result, diags := b.tryApply(context.Background(), apply)
 		if result != nil || !diags.HasErrors() || !strings.Contains(diags[0].Detail, want) {
 			t.Errorf("Apply: got %v, %v, want a refusal with %q", result, diags, want)
 		}
@@ -269,8 +268,8 @@ resource "terraform_data" "a" { input = var.v }
 		want  string
 	}{"own rule": {-1, "Must be positive."}, "rule with another variable": {11, "Must be below 10."}} {
 		t.Run(name, func(t *testing.T) {
-			result, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, inputs(cty.NumberIntVal(test.value))))
-			b.release(result)
+			_, diags := b.tryApply(context.Background(), applyRequest(req, plan.Plan, inputs(cty.NumberIntVal(test.value))))
+			b.acknowledge()
 			if !diags.HasErrors() || !strings.Contains(diags[0].Detail, test.want) {
 				t.Fatalf("Apply: got %v, want %q", diags, test.want)
 			}
@@ -292,7 +291,7 @@ func TestPlacesInMessages(t *testing.T) {
 	const line = `output "o" { value = [var.v, var.v, tonumber("x${var.w}")] }`
 	b := newBench(t, map[string]string{"mod/sub.tf": "variable \"v\" {}\nvariable \"w\" {}\n" + line + "\n"})
 	req := b.request(map[string]cty.Value{"v": cty.DynamicVal, "w": cty.StringVal("y")})
-	_, diags := b.engine.Plan(context.Background(), req)
+	_, diags := b.tryPlan(context.Background(), req)
 	if !diags.HasErrors() || diags[0].Subject == nil {
 		t.Fatalf("Plan: got %v, want an error with a place", diags)
 	}
@@ -335,9 +334,9 @@ check "c" {
 	inputs := map[string]cty.Value{"v": cty.StringVal("bad")}
 	req := b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.String)})
 	plan := b.plan(req)
-	result, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, inputs))
+	result, diags := b.tryApply(context.Background(), applyRequest(req, plan.Plan, inputs))
 	b.noErrors("Apply", diags)
-	b.release(result)
+	b.acknowledge()
 	if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || !strings.Contains(diags[0].Detail, "Not good.") {
 		t.Errorf("Apply: got %v, want one warning", diags)
 	}

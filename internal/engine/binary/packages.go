@@ -24,7 +24,7 @@ type packageRecord struct {
 }
 
 // packageHashes returns the hash of each package by its path, and none of what cannot be read.
-func (e *Engine) packageHashes(installed []installedProvider) map[string]string {
+func (e *Session) packageHashes(installed []installedProvider) map[string]string {
 	name := e.absolute("init", packagesFile)
 	known := map[string]packageRecord{}
 	if data, err := os.ReadFile(name); err == nil {

@@ -64,7 +64,7 @@ func quiet(t *testing.T, call string, diags hcl.Diagnostics) {
 // planQuietly plans without errors and warnings.
 func (b *bench) planQuietly(req *engine.PlanRequest) *engine.PlanResult {
 	b.t.Helper()
-	result, diags := b.engine.Plan(context.Background(), req)
+	result, diags := b.tryPlan(context.Background(), req)
 	quiet(b.t, "Plan", diags)
 	if result == nil {
 		b.t.Fatal("Plan returned no result")
@@ -74,12 +74,12 @@ func (b *bench) planQuietly(req *engine.PlanRequest) *engine.PlanResult {
 
 func (b *bench) applyQuietly(req *engine.ApplyRequest) *engine.ApplyResult {
 	b.t.Helper()
-	result, diags := b.engine.Apply(context.Background(), req)
+	result, diags := b.tryApply(context.Background(), req)
 	quiet(b.t, "Apply", diags)
 	if result == nil {
 		b.t.Fatal("Apply returned no result")
 	}
-	b.release(result)
+	b.acknowledge()
 	return result
 }
 
@@ -171,7 +171,7 @@ func finalInputs(copies int64, names ...cty.Value) map[string]cty.Value {
 func TestUnknownInstancesAreDeferred(t *testing.T) {
 	b := newBench(t, unknownFiles)
 	req := b.request(unknownInputs())
-	plan, diags := b.engine.Plan(context.Background(), req)
+	plan, diags := b.tryPlan(context.Background(), req)
 	if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || diags[0].Detail != "It is not the other one." {
 		t.Errorf("Plan: got %v, want only the check's warning", diags)
 	}
@@ -329,7 +329,7 @@ func TestProcessesForUnknownInstances(t *testing.T) {
 	}
 	var events []string
 	req := b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.Number)})
-	req.Progress = func(ev engine.Event) { events = append(events, string(ev.Type)+" "+ev.Resource) }
+	b.observe = func(ev engine.Event) { events = append(events, string(ev.Type)+" "+ev.Resource) }
 	b.plan(req)
 	if got := runs(); len(got) != 3 || strings.Count(got[2], "-target=") == 0 {
 		t.Errorf("processes: got %q, want two more, the last with targets", got)
@@ -454,7 +454,7 @@ output "n" { value = length(terraform_data.c) }
 
 	req.Mode = engine.Destroy
 	var events []string
-	req.Progress = func(ev engine.Event) {
+	b.observe = func(ev engine.Event) {
 		if ev.Type == engine.PlannedChange {
 			events = append(events, ev.Resource+" "+ev.Action)
 		}
@@ -501,7 +501,7 @@ resource "terraform_data" "b" { input = jsondecode(var.w) }
 resource "terraform_data" "a" { count = var.v }
 `})
 	inputs := map[string]cty.Value{"v": cty.UnknownVal(cty.Number), "w": cty.StringVal("{")}
-	result, diags := b.engine.Plan(context.Background(), b.request(inputs))
+	result, diags := b.tryPlan(context.Background(), b.request(inputs))
 	i := slices.IndexFunc(diags, isUnknownInstances)
 	if !diags.HasErrors() || i < 0 || !strings.Contains(diags[i].Detail, "In a stack") {
 		t.Fatalf("Plan: got %v, want both errors, one with a remedy", diags)
@@ -771,7 +771,7 @@ output "unknown" { value = length(module.unknown.ids) }
 `)
 	b.reopen()
 	req.Inputs = inputs(cty.UnknownVal(cty.String), cty.UnknownVal(cty.Number))
-	plan, diags := b.engine.Plan(context.Background(), req)
+	plan, diags := b.tryPlan(context.Background(), req)
 	b.noErrors("Plan", diags)
 	for _, diag := range diags {
 		if strings.Contains(strings.ToLower(diag.Summary), "target") {
@@ -783,12 +783,12 @@ output "unknown" { value = length(module.unknown.ids) }
 		"module.known.terraform_data.a[0]": "create ", "terraform_data.gone": "forget ", "terraform_data.kept": "update ",
 	})
 	bad := inputs(cty.StringVal("bad"), cty.NumberIntVal(1))
-	failed, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, bad))
+	failed, diags := b.tryApply(context.Background(), applyRequest(req, plan.Plan, bad))
 	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "It must be good.") {
 		t.Errorf("Apply with a bad input: got %v, want the module's message", diags)
 	}
 	if failed != nil {
-		b.release(failed)
+		b.acknowledge()
 	}
 	result := b.apply(applyRequest(req, plan.Plan, final))
 	if got := result.Outputs["known"]; !got.RawEquals(cty.NumberIntVal(1)) {

@@ -25,8 +25,13 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Plan implements [engine.Engine].
-func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+// Plan implements [engine.Session].
+func (e *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
+	ctx, work, err := e.works.Begin(ctx, req.Work, observe)
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Component was not planned", err)}
+	}
+	defer work.End()
 	tree, diags := e.modules.Load(req.ModuleDir)
 	if diags.HasErrors() {
 		return nil, diags
@@ -39,7 +44,7 @@ func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.Pla
 		return deferredPlan(tree, req, prior), diags
 	}
 	p := &planning{
-		engine: e, tree: tree, req: req, prior: numbered(prior), report: unrepeated(req.Progress),
+		engine: e, tree: tree, req: req, prior: numbered(prior), work: work, report: unrepeated(observe),
 		hidden: newSecrets(tree, req.Inputs, req.Providers, prior),
 	}
 	result, moreDiags, err := p.plan(ctx)
@@ -60,7 +65,7 @@ func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.Pla
 
 // planning is one run of the plan command.
 type planning struct {
-	engine *Engine
+	engine *Session
 	tree   *module.Tree
 	req    *engine.PlanRequest
 	layout *workcopy.Layout
@@ -70,7 +75,8 @@ type planning struct {
 	spec   *workcopy.Spec // of the copy
 	copy   *workcopy.Copy
 	hidden *secrets
-	report func(engine.Event)
+	report engine.Observer
+	work   *engine.Work
 }
 
 func (p *planning) plan(ctx context.Context) (_ *engine.PlanResult, _ hcl.Diagnostics, err error) {
@@ -125,7 +131,7 @@ func (p *planning) keepFiles() error {
 }
 
 // writtenDir is where files are kept that the module of a component instance has written below its own directory.
-func (e *Engine) writtenDir(component string) string { return e.absolute("written", slug(component)) }
+func (e *Session) writtenDir(component string) string { return e.absolute("written", slug(component)) }
 
 func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
 	diags, err := p.process(ctx, p.args(), p.report)
@@ -139,7 +145,7 @@ func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics
 }
 
 // process runs the plan command.
-func (p *planning) process(ctx context.Context, args []string, report func(engine.Event)) (hcl.Diagnostics, error) {
+func (p *planning) process(ctx context.Context, args []string, report engine.Observer) (hcl.Diagnostics, error) {
 	dataDir, err := p.engine.dataDir(p.tree)
 	if err != nil {
 		return nil, err
@@ -160,9 +166,10 @@ func (p *planning) process(ctx context.Context, args []string, report func(engin
 	if err != nil {
 		return nil, err
 	}
+	killNow(p.work, process)
 	outcome, err := process.Wait(ctx, func(ev runner.Event) {
-		if out, ok := progress(ev, planEvents); ok && report != nil {
-			report(p.hidden.event(out))
+		if out, ok := progress(ev, planEvents); ok {
+			report.Observe(p.hidden.event(out))
 		}
 	})
 	if err != nil {
@@ -346,7 +353,7 @@ func (p *planning) store(file []byte, known map[string]cty.Value) ([]byte, error
 }
 
 // layOut looks at the files of a module. The hash changes with their content.
-func (e *Engine) layOut(tree *module.Tree, inputs map[string]cty.Value) (*workcopy.Layout, string, error) {
+func (e *Session) layOut(tree *module.Tree, inputs map[string]cty.Value) (*workcopy.Layout, string, error) {
 	layout, err := workcopy.NewLayout(tree, inputs, e.workDir)
 	if err != nil {
 		return nil, "", err
@@ -372,7 +379,7 @@ func (e *Engine) layOut(tree *module.Tree, inputs map[string]cty.Value) (*workco
 }
 
 // died says that a process ended without saying why.
-func (e *Engine) died(summary string, outcome *runner.Result) *hcl.Diagnostic {
+func (e *Session) died(summary string, outcome *runner.Result) *hcl.Diagnostic {
 	detail := fmt.Sprintf("%s ended unexpectedly with exit code %d.", e.info.Name, outcome.ExitCode)
 	if outcome.Outcome == runner.OutcomeDied {
 		detail = e.info.Name + " was killed, or crashed."
@@ -412,6 +419,6 @@ func addRemedies(diags hcl.Diagnostics) {
 }
 
 // absolute returns a path that is relative to the working directory of the engine.
-func (e *Engine) absolute(parts ...string) string {
+func (e *Session) absolute(parts ...string) string {
 	return filepath.Join(append([]string{e.workDir}, parts...)...)
 }

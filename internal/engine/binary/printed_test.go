@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 func TestPrintedState(t *testing.T) {
@@ -41,8 +43,8 @@ func TestEndlessLineIsShortened(t *testing.T) {
 	endless := "first " + strings.Repeat("é", 100_000) + " last"
 	e := fakeEngine(t, "", "")
 	for name, got := range map[string]string{
-		"init":  e.initFailed(nil, []byte(endless), io.EOF, PrepareRequest{})[0].Detail,
-		"error": e.initFailed(nil, []byte("Error: provider "+endless), io.EOF, PrepareRequest{})[0].Detail,
+		"init":  e.initFailed(nil, []byte(endless), io.EOF, &engine.PrepareRequest{})[0].Detail,
+		"error": e.initFailed(nil, []byte("Error: provider "+endless), io.EOF, &engine.PrepareRequest{})[0].Detail,
 		"plan":  lastLines(endless, 20),
 	} {
 		if len(got) > 6000 || !strings.Contains(got, "first é") || !strings.Contains(got, "é last") || !utf8.ValidString(got) {

@@ -51,7 +51,8 @@ func newFakeBench(t *testing.T, files map[string]string) *bench {
 
 func (b *bench) prepare() {
 	b.t.Helper()
-	b.noErrors("Prepare", b.engine.Prepare(context.Background(), PrepareRequest{Modules: []string{filepath.Join(b.stack, "mod")}}))
+	_, diags := b.engine.Prepare(context.Background(), &engine.PrepareRequest{Modules: []string{filepath.Join(b.stack, "mod")}})
+	b.noErrors("Prepare", diags)
 }
 
 // config returns a configuration of the fake provider with some arguments set.
@@ -77,7 +78,7 @@ func (b *bench) config(set map[string]cty.Value) engine.ProviderConfig {
 
 func TestPrepareInstallsOnce(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired})
-	locks, err := b.engine.Locks()
+	locks, err := b.engine.Locks(t.Context())
 	if err != nil || locks[fakeProvider] == "" {
 		t.Fatalf("Locks() = %v, %v, want a version of %s", locks, err, fakeProvider)
 	}
@@ -85,7 +86,7 @@ func TestPrepareInstallsOnce(t *testing.T) {
 	b.reopen()
 	b.engine.binary = filepath.Join(t.TempDir(), "gone")
 	b.prepare()
-	if diags := b.engine.Prepare(context.Background(), PrepareRequest{
+	if _, diags := b.engine.Prepare(context.Background(), &engine.PrepareRequest{
 		Modules: []string{filepath.Join(b.stack, "mod")}, Upgrade: true,
 	}); !diags.HasErrors() {
 		t.Error("Prepare with Upgrade started no process")
@@ -119,11 +120,11 @@ terraform {
 resource "nowhere_thing" "a" {}
 `})
 	dir := filepath.Join(b.stack, "mod")
-	diags := b.engine.Prepare(context.Background(), PrepareRequest{Modules: []string{dir}})
+	_, diags := b.engine.Prepare(context.Background(), &engine.PrepareRequest{Modules: []string{dir}})
 	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "cairnstacks/nowhere") || !strings.Contains(diags[0].Detail, "required_providers") {
 		t.Errorf("Prepare: got %v, want an error with the provider and a remedy", diags)
 	}
-	_, diags = b.engine.Plan(context.Background(), &engine.PlanRequest{Component: component, ModuleDir: dir})
+	_, diags = b.tryPlan(context.Background(), &engine.PlanRequest{Component: component, ModuleDir: dir})
 	if !diags.HasErrors() || diags[0].Summary != "Provider not installed" {
 		t.Errorf("Plan: got %v, want that the provider is not installed", diags)
 	}
@@ -345,7 +346,7 @@ resource "fake_failing" "second" {
 	req := b.request(nil)
 	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
 	plan := b.plan(req)
-	result, diags := b.engine.Apply(context.Background(), applyRequest(req, plan.Plan, nil))
+	result, diags := b.tryApply(context.Background(), applyRequest(req, plan.Plan, nil))
 	if !diags.HasErrors() {
 		t.Fatal("Apply reported no error")
 	}
@@ -355,9 +356,7 @@ resource "fake_failing" "second" {
 	if !slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool { return strings.Contains(diag.Detail, "create fake_failing.second") }) {
 		t.Errorf("Apply: got %v, want that the object is named", diags)
 	}
-	if err := result.Release(); err != nil {
-		t.Error(err)
-	}
+	b.acknowledgeLast()
 	said := b.recover()
 	if !said.Saved || !said.Seen || !slices.Equal(said.Doubts, []string{"fake_failing.second"}) {
 		t.Errorf("Recover: saved %t, seen %t, in doubt %q", said.Saved, said.Seen, said.Doubts)
@@ -521,14 +520,13 @@ func TestSuperfluousLockEntries(t *testing.T) {
 	request := b.request(nil)
 	request.Providers = map[engine.ProviderSlot]engine.ProviderConfig{{LocalName: "terraform"}: {Provider: builtin, Config: cty.EmptyObjectVal}}
 	b.plan(request)
-	var changes []LockChange
-	req := PrepareRequest{Modules: []string{dir}, Locked: func(c []LockChange) { changes = c }}
-	b.noErrors("Prepare", b.engine.Prepare(context.Background(), req))
-	want := []LockChange{{Provider: stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "gone"}, Before: "1.0.0"}}
-	if !slices.Equal(changes, want) {
+	prepared, diags := b.engine.Prepare(context.Background(), &engine.PrepareRequest{Modules: []string{dir}})
+	b.noErrors("Prepare", diags)
+	want := []engine.LockChange{{Provider: stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "gone"}, Before: "1.0.0"}}
+	if changes := prepared.Locked; !slices.Equal(changes, want) {
 		t.Errorf("Prepare: changes of the lock file are %v, want %v", changes, want)
 	}
-	if locks, err := b.engine.Locks(); err != nil || len(locks) != 0 {
+	if locks, err := b.engine.Locks(t.Context()); err != nil || len(locks) != 0 {
 		t.Errorf("Locks() = %v, %v, want none", locks, err)
 	}
 	b.plan(request)
@@ -583,7 +581,7 @@ func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 }
 
 // fakeSource returns the address of the fake provider as the engine writes it.
-func fakeSource(e *Engine) string {
+func fakeSource(e *Session) string {
 	if e.info.Name == toolchain.Tofu {
 		return tofuRegistry + "/cairnstacks/fake"
 	}
@@ -592,7 +590,7 @@ func fakeSource(e *Engine) string {
 
 // Another package with the same version has other schemas, whatever the lock file says.
 func TestPackageHashesFollowContent(t *testing.T) {
-	e := &Engine{workDir: t.TempDir()}
+	e := &Session{workDir: t.TempDir()}
 	target := t.TempDir()
 	if err := os.Mkdir(e.absolute("init"), 0o700); err != nil {
 		t.Fatal(err)

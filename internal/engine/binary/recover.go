@@ -73,13 +73,13 @@ func (r *Recovered) Done() error { return r.dir.remove() }
 func (r *Recovered) Keep() error { return r.dir.close() }
 
 // Recover finds the applies whose program was killed. Where the engine's process is still running, Recover
-// waits for it; ending ctx then interrupts it, as it does for [Engine.Apply]. Applies that were recovered before are among the results
+// waits for it; ending ctx then interrupts it, as it does for [Session.Apply]. Applies that were recovered before are among the results
 // until Done was called for them.
 //
 // The caller must call Done or Keep for each result. They are sorted by component. Results are returned beside an error.
 //
 // Errors: also an [*UnknownRunError], joined with others, for each run that the state doesn't know.
-func (e *Engine) Recover(ctx context.Context) ([]*Recovered, error) {
+func (e *Session) Recover(ctx context.Context) ([]*Recovered, error) {
 	entries, err := os.ReadDir(e.runsDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -107,7 +107,7 @@ func (e *Engine) Recover(ctx context.Context) ([]*Recovered, error) {
 }
 
 // Interrupted returns the components, sorted, of the applies below a directory for runs that were begun with the state of a secret and that
-// are still to be recovered into it. It waits for nobody and changes nothing. What cannot be read is for [Engine.Recover] to report.
+// are still to be recovered into it. It waits for nobody and changes nothing. What cannot be read is for [Session.Recover] to report.
 func Interrupted(runsDir string, secret []byte) []string {
 	paths, err := filepath.Glob(filepath.Join(runsDir, "*", applyFile))
 	if err != nil || secret == nil { // without one the state has begun nothing
@@ -129,7 +129,7 @@ func Interrupted(runsDir string, secret []byte) []string {
 }
 
 // recoverRun returns nil if there is nothing to recover.
-func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err error) {
+func (e *Session) recoverRun(ctx context.Context, path string) (_ *Recovered, err error) {
 	dir, err := lockRunDir(path)
 	if err != nil || dir == nil { // nil: its program is alive
 		return nil, err
@@ -167,7 +167,7 @@ func (e *Engine) recoverRun(ctx context.Context, path string) (_ *Recovered, err
 }
 
 // recoverApply returns nil, and has removed the directory, if nothing was done.
-func (e *Engine) recoverApply(ctx context.Context, dir *runDir, record applyRecord) (*Recovered, error) {
+func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRecord) (*Recovered, error) {
 	watch, err := watchAgain(dir, dir.stateFile(record))
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func awaitProcess(ctx context.Context, runDir string, onEvent func(runner.Event)
 }
 
 // removeRemains removes what a killed program left of a run that changed nothing.
-func (e *Engine) removeRemains(dir *runDir) error {
+func (e *Session) removeRemains(dir *runDir) error {
 	if dir.isAlive() {
 		return dir.close() // it writes there still
 	}
@@ -240,7 +240,7 @@ type RunningApply struct {
 	PID       int // 0 if it is not known
 }
 
-// RunningApplies returns those below a directory for runs, in the order of their directories. What cannot be read is for [Engine.Recover] to report.
+// RunningApplies returns those below a directory for runs, in the order of their directories. What cannot be read is for [Session.Recover] to report.
 func RunningApplies(runsDir string) []RunningApply {
 	paths, err := filepath.Glob(filepath.Join(runsDir, "*", applyFile))
 	if err != nil {

@@ -99,7 +99,7 @@ func slug(address string) string {
 // absolute paths that a module asks for don't change, unless another program is using that.
 //
 // Errors: [errUnrecovered].
-func (e *Engine) newRunDir(component string) (*runDir, error) {
+func (e *Session) newRunDir(component string) (*runDir, error) {
 	if err := errors.Join(noLink(e.runsDir), os.MkdirAll(e.runsDir, 0o700)); err != nil {
 		return nil, fmt.Errorf("making a directory for a run: %w", err)
 	}

@@ -39,8 +39,8 @@ type providerSchemas struct {
 	}
 }
 
-// ProviderConfigSpec implements [engine.Engine].
-func (e *Engine) ProviderConfigSpec(ctx context.Context, provider stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
+// ProviderConfigSpec implements [engine.Session].
+func (e *Session) ProviderConfigSpec(ctx context.Context, provider stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
 	if provider.IsBuiltin() {
 		return hcldec.ObjectSpec{}, nil
 	}
@@ -60,7 +60,7 @@ func (e *Engine) ProviderConfigSpec(ctx context.Context, provider stackaddrs.Pro
 }
 
 // schemas returns the schemas of all installed providers. The binary is asked once for each package of a provider.
-func (e *Engine) schemas(ctx context.Context) (*providerSchemas, error) {
+func (e *Session) schemas(ctx context.Context) (*providerSchemas, error) {
 	e.mu.Lock()
 	once := e.mu.schemas
 	e.mu.Unlock()
@@ -75,7 +75,7 @@ func (e *Engine) schemas(ctx context.Context) (*providerSchemas, error) {
 	return schemas, err
 }
 
-func (e *Engine) loadSchemas(ctx context.Context) (*providerSchemas, error) {
+func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 	installed, err := e.installed()
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func describeProviders(providers []installedProvider) string {
 	return strings.Join(names, ", ")
 }
 
-func (s *providerSchemas) add(e *Engine, source string, entry *schemacache.Entry) error {
+func (s *providerSchemas) add(e *Session, source string, entry *schemacache.Entry) error {
 	provider, err := e.parseProvider(source)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (s *providerSchemas) add(e *Engine, source string, entry *schemacache.Entry
 }
 
 // schemasOf returns where the schemas of a package are kept. What they look like is the engine's matter.
-func (e *Engine) schemasOf(packageHash string) (cache schemacache.Cache, key string) {
+func (e *Session) schemasOf(packageHash string) (cache schemacache.Cache, key string) {
 	if packageHash == "" {
 		return schemacache.Cache{}, ""
 	}
@@ -155,7 +155,7 @@ func (e *Engine) schemasOf(packageHash string) (cache schemacache.Cache, key str
 // askSchemas runs the binary, which starts the providers. The results are by source.
 //
 // Each schema is kept on its own: those of all resource types of a large provider take seconds to decode.
-func (e *Engine) askSchemas(ctx context.Context, providers []installedProvider) (_ map[string]schemacache.Schemas, err error) {
+func (e *Session) askSchemas(ctx context.Context, providers []installedProvider) (_ map[string]schemacache.Schemas, err error) {
 	dir, err := e.newRunDir("provider schemas")
 	if err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func (e *Engine) askSchemas(ctx context.Context, providers []installedProvider) 
 func typeName(mode tfjson.ResourceMode, name string) string { return string(mode) + "/" + name }
 
 // schemaModule makes a directory the module that needs just these providers, and returns the data directory to go with it.
-func (e *Engine) schemaModule(dir string, providers []installedProvider) (data string, err error) {
+func (e *Session) schemaModule(dir string, providers []installedProvider) (data string, err error) {
 	lock, err := os.ReadFile(e.absolute("init", lockFileName))
 	if err != nil {
 		return "", err
@@ -261,7 +261,7 @@ func (s *providerSchemas) ofType(source string, mode tfjson.ResourceMode, name s
 }
 
 // readPlan decodes a plan file. What only schemas call sensitive is then known to be so.
-func (e *Engine) readPlan(ctx context.Context, data []byte) (*planfile.Plan, error) {
+func (e *Session) readPlan(ctx context.Context, data []byte) (*planfile.Plan, error) {
 	var schemaErr error
 	plan, err := planfile.Read(data, planfile.Options{
 		Schema: func(source string, mode tfjson.ResourceMode, name string) *tfjson.Schema {
@@ -282,7 +282,7 @@ func (e *Engine) readPlan(ctx context.Context, data []byte) (*planfile.Plan, err
 }
 
 // blockTypes returns what package workcopy has to know of the providers' schemas.
-func (e *Engine) blockTypes(ctx context.Context, providers map[engine.ProviderSlot]engine.ProviderConfig) (workcopy.BlockTypes, hcl.Diagnostics) {
+func (e *Session) blockTypes(ctx context.Context, providers map[engine.ProviderSlot]engine.ProviderConfig) (workcopy.BlockTypes, hcl.Diagnostics) {
 	if !mayHaveBlocks(providers) {
 		return nil, nil
 	}

@@ -14,7 +14,7 @@ import (
 // BindRuns says to which state the runs belong: applies that begin from now on are signed with a secret of the state, and
 // Recover believes those only that are. Who can write to the working directory, such as the author of a repository that comes with one, does
 // not know it. Without a secret, all are believed that were begun without one.
-func (e *Engine) BindRuns(secret []byte) {
+func (e *Session) BindRuns(secret []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.mu.secret = secret
@@ -32,13 +32,13 @@ func (e *UnknownRunError) Error() string {
 	return fmt.Sprintf("%s is of an apply that was not begun with this state", e.Dir)
 }
 
-func (e *Engine) sign(record applyRecord) applyRecord {
+func (e *Session) sign(record applyRecord) applyRecord {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return record.signed(e.mu.secret)
 }
 
-func (e *Engine) isSigned(record applyRecord) bool {
+func (e *Session) isSigned(record applyRecord) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return record.isSigned(e.mu.secret)

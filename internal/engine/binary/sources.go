@@ -17,29 +17,32 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// SourceEngine knows what the source of modules says, and no more: it starts no process. With it, a configuration can be
+// SourceSession knows what the source of modules says, and no more: it starts no process. With it, a configuration can be
 // validated before providers are installed, or where neither they nor a binary can be had.
-type SourceEngine struct {
+type SourceSession struct {
 	info    engine.Info
 	modules *module.Loader
 }
 
 var (
-	_ engine.Engine         = (*SourceEngine)(nil)
-	_ engine.FunctionCaller = (*SourceEngine)(nil)
+	_ engine.Session        = (*SourceSession)(nil)
+	_ engine.FunctionCaller = (*SourceSession)(nil)
 )
 
-// NewSourceEngine returns an engine that reads modules as the named one would, which may be the zero value. Files are named relative
+// NewSourceSession returns a session that reads modules as the named one would, which may be the zero value. Files are named relative
 // to the directory of the stack. The resolver may be nil.
-func NewSourceEngine(info engine.Info, stackDir string, resolver stackconfig.Resolver) *SourceEngine {
-	return &SourceEngine{info, module.NewLoader(LoaderOptions(stackDir, info, resolver))}
+func NewSourceSession(info engine.Info, stackDir string, resolver stackconfig.Resolver) *SourceSession {
+	return &SourceSession{info, module.NewLoader(LoaderOptions(stackDir, info, resolver))}
 }
 
-// Info implements [engine.Engine].
-func (e *SourceEngine) Info() engine.Info { return e.info }
+// Info implements [engine.Session].
+func (e *SourceSession) Info() engine.Info { return e.info }
 
-// Module implements [engine.Engine].
-func (e *SourceEngine) Module(_ context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
+// Abilities implements [engine.Session].
+func (e *SourceSession) Abilities() engine.Abilities { return engine.Abilities{Functions: e} }
+
+// Module implements [engine.Session].
+func (e *SourceSession) Module(_ context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
 	tree, diags := e.modules.Load(dir)
 	if tree == nil {
 		return nil, diags
@@ -47,32 +50,43 @@ func (e *SourceEngine) Module(_ context.Context, dir string) (*engine.Module, hc
 	return tree.Module, diags
 }
 
-// ValidateModule implements [engine.Engine]. It finds nothing.
-func (e *SourceEngine) ValidateModule(context.Context, string) hcl.Diagnostics { return nil }
+// ValidateModule implements [engine.Session]. It finds nothing.
+func (e *SourceSession) ValidateModule(context.Context, string) hcl.Diagnostics { return nil }
 
-// ProviderConfigSpec implements [engine.Engine]. No spec is known.
-func (e *SourceEngine) ProviderConfigSpec(context.Context, stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
+// ProviderConfigSpec implements [engine.Session]. No spec is known.
+func (e *SourceSession) ProviderConfigSpec(context.Context, stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
 	return nil, nil
 }
 
 // Functions implements [engine.FunctionCaller].
-func (e *SourceEngine) Functions(context.Context, stackaddrs.Provider) (map[string]*engine.Function, error) {
+func (e *SourceSession) Functions(context.Context, stackaddrs.Provider) (map[string]*engine.Function, error) {
 	return nil, engine.ErrNoProviders
 }
 
 var errSourceOnly = errors.New("only the source of modules is known here")
 
 // CallFunction implements [engine.FunctionCaller].
-func (e *SourceEngine) CallFunction(context.Context, stackaddrs.Provider, string, []cty.Value) (cty.Value, error) {
+func (e *SourceSession) CallFunction(context.Context, stackaddrs.Provider, string, []cty.Value) (cty.Value, error) {
 	return cty.NilVal, errSourceOnly
 }
 
-// Plan implements [engine.Engine]. It fails.
-func (e *SourceEngine) Plan(context.Context, *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+// Plan implements [engine.Session]. It fails.
+func (e *SourceSession) Plan(context.Context, *engine.PlanRequest, engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
 	return nil, hcl.Diagnostics{failed("Component cannot be planned", errSourceOnly)}
 }
 
-// Apply implements [engine.Engine]. It fails.
-func (e *SourceEngine) Apply(context.Context, *engine.ApplyRequest) (*engine.ApplyResult, hcl.Diagnostics) {
+// Apply implements [engine.Session]. It fails.
+func (e *SourceSession) Apply(context.Context, *engine.ApplyRequest, engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
 	return nil, hcl.Diagnostics{failed("Component cannot be applied", errSourceOnly)}
 }
+
+// Stop implements [engine.Session]. There is nothing to stop.
+func (e *SourceSession) Stop(context.Context, engine.WorkID, engine.Urgency) error {
+	return engine.ErrUnknownWork
+}
+
+// Acknowledge implements [engine.Session].
+func (e *SourceSession) Acknowledge(context.Context, engine.WorkID) error { return nil }
+
+// Close implements [engine.Session].
+func (e *SourceSession) Close() error { return nil }

@@ -43,16 +43,11 @@ func (p onePackage) Locate(name string) (stackconfig.Place, bool) {
 // withPackage makes a new engine that finds all sources in a directory of the stack.
 func (b *bench) withPackage(dir string) {
 	b.t.Helper()
-	eng, err := New(b.t.Context(), Options{
+	b.engine = open(b.t, b.stack, Options{
 		Binary:   testenv.Engine(b.t),
-		StackDir: b.stack,
 		WorkDir:  filepath.Join(b.stack, ".cairn"),
 		Resolver: onePackage{filepath.Join(b.stack, dir)},
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.engine = eng
 }
 
 // The engine compares the sources in its list of modules with those in the files, in a normal form of its own.

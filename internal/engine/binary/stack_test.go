@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -55,11 +56,12 @@ func loadStack(t *testing.T, dir string) stackruntime.Options {
 	if diags.HasErrors() {
 		t.Fatal(explain(diags))
 	}
-	e, err := binary.New(t.Context(), binary.Options{Binary: testenv.Engine(t), StackDir: config.Root.Dir, WorkDir: filepath.Join(dir, ".cairn")})
+	e, err := binary.New(t.Context(), binary.Options{Binary: testenv.Engine(t), WorkDir: filepath.Join(dir, ".cairn")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := binary.PrepareRequest{Requirements: map[stackaddrs.Provider][]string{}}
+	session := enginetest.Open(t, e, engine.SessionOptions{StackDir: config.Root.Dir})
+	req := &engine.PrepareRequest{Requirements: map[stackaddrs.Provider][]string{}}
 	for _, c := range config.Root.Components {
 		req.Modules = append(req.Modules, c.Source.Dir)
 	}
@@ -70,14 +72,15 @@ func loadStack(t *testing.T, dir string) stackruntime.Options {
 			}
 		}
 	}
-	if diags := e.Prepare(t.Context(), req); diags.HasErrors() {
+	preparer := session.Abilities().Preparer
+	if _, diags := preparer.Prepare(t.Context(), req); diags.HasErrors() {
 		t.Fatal(explain(diags))
 	}
-	locks, err := e.Locks()
+	locks, err := preparer.Locks(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stackruntime.Options{Config: config, Engine: e, Locks: locks}
+	return stackruntime.Options{Config: config, Session: session, Locks: locks}
 }
 
 func explain(diags hcl.Diagnostics) string {

@@ -22,9 +22,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// ValidateModule implements [engine.Engine]. What [Engine.Module] reports is not repeated. All else is checked that the modules it is
+// ValidateModule implements [engine.Session]. What [Session.Module] reports is not repeated. All else is checked that the modules it is
 // about leave to be checked.
-func (e *Engine) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
+func (e *Session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
 	tree, _ := e.modules.Load(dir) //nolint:errcheck // Module reports the diagnostics
 	if tree == nil || tree.Circular || tree.Unsupported.HasErrors() {
 		return nil
@@ -38,7 +38,7 @@ func (e *Engine) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics
 }
 
 // validateOnce is validateAll, once for each module.
-func (e *Engine) validateOnce(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
+func (e *Session) validateOnce(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
 	e.mu.Lock()
 	once := e.mu.valid[tree.Root.Path]
 	if once == nil {
@@ -53,7 +53,7 @@ func (e *Engine) validateOnce(ctx context.Context, tree *module.Tree) (hcl.Diagn
 //
 // The engine itself stops at modules that it cannot load, and leaves out what depends on other mistakes. So the modules that a
 // faulty tree calls are validated on their own, and their caller with stand-ins for those that are faulty.
-func (e *Engine) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
+func (e *Session) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
 	found := newMistakes(tree)
 	if len(tree.Faulty)+len(tree.Missing) == 0 {
 		diags, err := e.validate(ctx, tree)
@@ -84,7 +84,7 @@ func (e *Engine) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagno
 	return found.diags, nil
 }
 
-func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Diagnostics, err error) {
+func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Diagnostics, err error) {
 	lock, diags := e.lockFor(tree, nil)
 	if diags.HasErrors() {
 		return diags, nil
@@ -147,7 +147,7 @@ func (e *Engine) validate(ctx context.Context, tree *module.Tree) (diags hcl.Dia
 // validRecord returns the name of the file that is there if a module with this content was found to be valid, with these providers.
 //
 // A module may also read files that are not its own. If they change, the plan finds out.
-func (e *Engine) validRecord(moduleHash string, lock []byte) (string, error) {
+func (e *Session) validRecord(moduleHash string, lock []byte) (string, error) {
 	installed, err := e.installed()
 	if err != nil {
 		return "", err
@@ -166,7 +166,7 @@ func (e *Engine) validRecord(moduleHash string, lock []byte) (string, error) {
 const maxValid = 20000
 
 // rememberValid records what validRecord asks for. Where that fails, the module is validated again the next time.
-func (e *Engine) rememberValid(record string) {
+func (e *Session) rememberValid(record string) {
 	dir := filepath.Dir(record)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return

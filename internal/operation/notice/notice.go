@@ -7,8 +7,8 @@ package notice
 import (
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // Notice is one of the types of this package.
@@ -51,7 +51,7 @@ type Fetching struct{ Name string }
 
 // ProvidersLocked says which versions of providers were chosen: others must learn of them.
 type ProvidersLocked struct {
-	Changes []binary.LockChange
+	Changes []engine.LockChange
 	File    string // the lock file
 }
 

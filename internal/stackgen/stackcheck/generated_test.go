@@ -95,7 +95,6 @@ func parent(t *testing.T) string {
 // inMemory makes engines that need no process.
 func inMemory(_ testing.TB, config *stackconfig.Config, fail func(stackcheck.Work) error) engine.Engine {
 	opts := memengine.Options{
-		StackDir:  config.Root.Dir,
 		Providers: map[stackaddrs.Provider]hcldec.Spec{stackgen.Provider: stackgen.ProviderSpec},
 	}
 	if fail != nil {
@@ -114,17 +113,12 @@ func inMemory(_ testing.TB, config *stackconfig.Config, fail func(stackcheck.Wor
 func realEngine(t testing.TB, config *stackconfig.Config, _ func(stackcheck.Work) error) engine.Engine {
 	t.Helper()
 	e, err := binary.New(t.Context(), binary.Options{
-		Binary: testenv.Engine(t), StackDir: config.Root.Dir, WorkDir: t.TempDir(),
+		Binary: testenv.Engine(t), WorkDir: t.TempDir(),
 		Environ: append(os.Environ(), "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, "")),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return e
 }
 

@@ -34,6 +34,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/stackgen"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -119,7 +120,12 @@ func (c *check) destroy() {
 }
 
 func (c *check) options(e engine.Engine, parallelism int) stackruntime.Options {
-	return stackruntime.Options{Config: c.config, Engine: e, Parallelism: parallelism}
+	return stackruntime.Options{Config: c.config, Session: open(c, e, c.config, parallelism)}
+}
+
+func open(t testing.TB, e engine.Engine, config *stackconfig.Config, parallelism int) engine.Session {
+	t.Helper()
+	return enginetest.Open(t, e, engine.SessionOptions{StackDir: config.Root.Dir, Parallelism: parallelism})
 }
 
 // converge plans and applies until nothing is deferred, and returns the first plan.
@@ -306,8 +312,7 @@ func CheckBroken(t testing.TB, v stackgen.Version, dir string, newEngine func(co
 	defer cancel()
 	config, diags := stackconfig.Load(dir)
 	if !diags.HasErrors() {
-		e := newEngine(config)
-		opts := stackruntime.Options{Config: config, Engine: e, Parallelism: 4}
+		opts := stackruntime.Options{Config: config, Session: open(t, newEngine(config), config, 4)}
 		diags = diags.Extend(stackruntime.Validate(ctx, opts))
 		plan, moreDiags := stackruntime.Plan(ctx, stackruntime.PlanRequest{Options: opts, Inputs: v.Inputs, Timestamp: timestamp})
 		if diags.HasErrors() && !moreDiags.HasErrors() {

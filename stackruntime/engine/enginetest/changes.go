@@ -4,8 +4,6 @@
 package enginetest
 
 import (
-	"context"
-
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -168,7 +166,7 @@ func otherState(b *bench) {
 	other, _ := b.planAndApply(req)
 	apply := applyRequest(req, plan, req.Inputs)
 	apply.PriorState = other.PriorState
-	result, diags := b.engine().Apply(context.Background(), apply)
+	result, diags := b.tryApply(apply)
 	b.wantErrors("Apply", diags)
 	if result != nil {
 		b.Errorf("Apply: got %+v, want nothing done", result)

@@ -9,6 +9,7 @@ package enginetest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -69,7 +70,8 @@ type bench struct {
 	stack     string
 	newEngine func(t *testing.T, stackDir string) engine.Engine
 
-	opened engine.Engine
+	opened engine.Session
+	works  int // how many were named
 }
 
 // module writes the main file of a module.
@@ -84,16 +86,62 @@ func (b *bench) module(name, source string) {
 	}
 }
 
-// engine returns the engine, which is made when it is first asked for.
-func (b *bench) engine() engine.Engine {
+// session returns the session, which is opened when it is first asked for.
+func (b *bench) session() engine.Session {
 	if b.opened == nil {
-		b.opened = b.newEngine(b.T, b.stack)
+		b.opened = Open(b.T, b.newEngine(b.T, b.stack), engine.SessionOptions{StackDir: b.stack})
 	}
 	return b.opened
 }
 
-// reopen lets the next call make a new engine, which sees the modules as they are then.
+// reopen lets the next call open a new session, which sees the modules as they are then.
 func (b *bench) reopen() { b.opened = nil }
+
+// Open opens a session until the end of a test.
+func Open(t testing.TB, e engine.Engine, opts engine.SessionOptions) engine.Session {
+	t.Helper()
+	session, err := e.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("opening a session of %s: %s", e.Info().Name, err)
+	}
+	t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			t.Errorf("closing a session of %s: %s", e.Info().Name, err)
+		}
+	})
+	return session
+}
+
+// Replaced is an engine whose sessions are replaced by others, which may pass calls on to them.
+type Replaced struct {
+	engine.Engine
+	Session func(engine.Session) engine.Session
+}
+
+// Open implements [engine.Engine].
+func (e Replaced) Open(ctx context.Context, opts engine.SessionOptions) (engine.Session, error) {
+	session, err := e.Engine.Open(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return e.Session(session), nil
+}
+
+// work names a piece of work.
+func (b *bench) work() engine.WorkID {
+	b.works++
+	return engine.WorkID(fmt.Sprintf("%s/%d", b.Name(), b.works))
+}
+
+func (b *bench) tryPlan(req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+	req.Work = b.work()
+	return b.session().Plan(b.Context(), req, nil)
+}
+
+func (b *bench) tryApply(req *engine.ApplyRequest) (*engine.ApplyResult, hcl.Diagnostics) {
+	req.Work = b.work()
+	return b.session().Apply(b.Context(), req, nil)
+}
 
 func (b *bench) dir(module string) string { return filepath.Join(b.stack, filepath.FromSlash(module)) }
 
@@ -113,7 +161,7 @@ func (b *bench) request(module string, inputs values) *engine.PlanRequest {
 // plan makes a plan without errors.
 func (b *bench) plan(req *engine.PlanRequest) *engine.PlanResult {
 	b.Helper()
-	result, diags := b.engine().Plan(context.Background(), req)
+	result, diags := b.tryPlan(req)
 	b.noErrors("Plan", diags)
 	if result == nil {
 		b.Fatal("Plan returned neither a result nor errors")
@@ -137,23 +185,20 @@ func applyRequest(req *engine.PlanRequest, plan *engine.PlanResult, final values
 // apply applies without errors.
 func (b *bench) apply(req *engine.ApplyRequest) *engine.ApplyResult {
 	b.Helper()
-	result, diags := b.engine().Apply(context.Background(), req)
+	result, diags := b.tryApply(req)
 	b.noErrors("Apply", diags)
 	if result == nil {
 		b.Fatal("Apply returned neither a result nor errors")
 	}
-	b.release(result)
+	b.acknowledge(req)
 	return result
 }
 
-// release says that the state is saved.
-func (b *bench) release(result *engine.ApplyResult) {
+// acknowledge says that the state is saved.
+func (b *bench) acknowledge(req *engine.ApplyRequest) {
 	b.Helper()
-	if result.Release == nil {
-		return
-	}
-	if err := result.Release(); err != nil {
-		b.Errorf("Release: %v", err)
+	if err := b.session().Acknowledge(b.Context(), req.Work); err != nil {
+		b.Errorf("Acknowledge: %v", err)
 	}
 }
 

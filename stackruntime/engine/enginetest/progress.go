@@ -5,7 +5,6 @@ package enginetest
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"slices"
 
@@ -37,7 +36,8 @@ output "second" { value = terraform_data.second.output }
 `)
 	req := b.request("m", values{"v": cty.UnknownVal(cty.String)})
 	plan := b.plan(req)
-	result, diags := b.engine().Apply(context.Background(), applyRequest(req, plan, simpleInputs("bad")))
+	apply := applyRequest(req, plan, simpleInputs("bad"))
+	result, diags := b.tryApply(apply)
 	b.wantErrors("Apply", diags)
 	if !slices.ContainsFunc(diags, func(d *hcl.Diagnostic) bool { return bytes.Contains([]byte(d.Detail), []byte("The value is bad.")) }) {
 		b.Errorf("Apply: got %v, want the module's message", diags)
@@ -45,7 +45,7 @@ output "second" { value = terraform_data.second.output }
 	if result == nil {
 		b.Fatal("Apply returned no result, want what was done")
 	}
-	b.release(result)
+	b.acknowledge(apply)
 	if second := result.Outputs["second"]; second.IsKnown() {
 		b.Errorf("output second: got %#v, want unknown", second)
 	}
@@ -56,7 +56,7 @@ output "second" { value = terraform_data.second.output }
 	b.wantChanges(b.plan(req), "terraform_data.first no-op", "terraform_data.second create")
 
 	// Known to be bad, it can't even be planned.
-	failed, diags := b.engine().Plan(context.Background(), b.request("m", simpleInputs("bad")))
+	failed, diags := b.tryPlan(b.request("m", simpleInputs("bad")))
 	b.wantErrors("Plan", diags)
 	if failed != nil && (failed.Applyable || failed.Complete) {
 		b.Errorf("Plan with errors: got applyable %v, complete %v", failed.Applyable, failed.Complete)
@@ -71,12 +71,18 @@ resource "terraform_data" "a" {}
 `)
 	req := b.request("m", nil)
 	var planned []string
-	req.Progress = func(ev engine.Event) {
-		if ev.Type == engine.PlannedChange {
+	req.Work = b.work()
+	plan, diags := b.session().Plan(b.Context(), req, func(ev engine.Event) {
+		switch ev.Type {
+		case engine.WorkBegan:
+			if len(planned) > 0 {
+				b.Errorf("work began after %q", planned)
+			}
+		case engine.PlannedChange:
 			planned = append(planned, ev.Resource+" "+ev.Action)
 		}
-	}
-	plan := b.plan(req)
+	})
+	b.noErrors("Plan", diags)
 	slices.Sort(planned)
 	if want := []string{"terraform_data.a create", "terraform_data.b create"}; !slices.Equal(planned, want) {
 		b.Errorf("planned changes in events: got %q, want %q", planned, want)
@@ -84,11 +90,6 @@ resource "terraform_data" "a" {}
 
 	apply := applyRequest(req, plan, nil)
 	var applied []string
-	apply.Progress = func(ev engine.Event) {
-		if ev.Type == engine.ApplyStart || ev.Type == engine.ApplyComplete {
-			applied = append(applied, string(ev.Type)+" "+ev.Resource)
-		}
-	}
 	var newest engine.State
 	apply.Checkpoint = func(state engine.State) {
 		if !json.Valid(state) {
@@ -96,8 +97,19 @@ resource "terraform_data" "a" {}
 		}
 		newest = state
 	}
-	result := b.apply(apply)
+	apply.Work = b.work()
+	result, diags := b.session().Apply(b.Context(), apply, func(ev engine.Event) {
+		switch ev.Type {
+		case engine.WorkBegan:
+			applied = append(applied, string(ev.Type))
+		case engine.ApplyStart, engine.ApplyComplete:
+			applied = append(applied, string(ev.Type)+" "+ev.Resource)
+		}
+	})
+	b.noErrors("Apply", diags)
+	b.acknowledge(apply)
 	want := []string{
+		"work_began",
 		"apply_start terraform_data.a", "apply_complete terraform_data.a",
 		"apply_start terraform_data.b", "apply_complete terraform_data.b",
 	}

@@ -5,7 +5,6 @@ package enginetest
 
 import (
 	"bytes"
-	"context"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -136,7 +135,7 @@ func notRefining(b *bench) {
 			final[variable] = value
 		}
 		final[name] = bad
-		result, diags := b.engine().Apply(context.Background(), applyRequest(req, plan, final))
+		result, diags := b.tryApply(applyRequest(req, plan, final))
 		if !diags.HasErrors() || result != nil {
 			b.Errorf("Apply with another %s: got %v and %v, want an error and nothing done", name, result, diags)
 		}
@@ -187,7 +186,7 @@ variable "v" { type = string }
 output "v" { value = var.v }
 `)
 	b.reopen()
-	_, diags := b.engine().Plan(context.Background(), b.request("leak", values{"v": secret}))
+	_, diags := b.tryPlan(b.request("leak", values{"v": secret}))
 	b.wantErrors("Plan", diags)
 	for _, diag := range diags {
 		if bytes.Contains([]byte(diag.Summary+diag.Detail), []byte(`"secret"`)) {
@@ -206,7 +205,7 @@ variable "v" {
   }
 }
 `)
-	_, diags := b.engine().Plan(context.Background(), b.request("m", simpleInputs("bad")))
+	_, diags := b.tryPlan(b.request("m", simpleInputs("bad")))
 	b.wantErrors("Plan", diags)
 	if !bytes.Contains([]byte(diags[0].Detail), []byte("It must not be bad.")) {
 		b.Errorf("Plan: got %v, want the module's message", diags)

@@ -19,14 +19,14 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Apply implements [engine.Engine].
-func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.ApplyResult, hcl.Diagnostics) {
-	done, diags := e.begin(ctx, Call{Operation: Apply, Dir: req.ModuleDir, Component: req.Component, Mode: req.Mode})
+// Apply implements [engine.Session].
+func (s *session) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
+	ctx, done, diags := s.beginWork(ctx, req.Work, observe, Call{Operation: Apply, Dir: req.ModuleDir, Component: req.Component, Mode: req.Mode})
 	defer done()
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	a := &applier{engine: e, req: req}
+	a := &applier{engine: s.Engine, req: req, observe: observe}
 	if err := a.load(); err != nil {
 		return nil, diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
@@ -34,7 +34,7 @@ func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.A
 			Detail:   sentence(err),
 		})
 	}
-	prog, diags := e.program(req.ModuleDir)
+	prog, diags := s.program(req.ModuleDir)
 	if diags.HasErrors() || prog == nil {
 		return nil, diags
 	}
@@ -55,8 +55,9 @@ func (e *Engine) Apply(ctx context.Context, req *engine.ApplyRequest) (*engine.A
 
 // applier applies the plan of one component instance.
 type applier struct {
-	engine *Engine
-	req    *engine.ApplyRequest
+	engine  *Engine
+	req     *engine.ApplyRequest
+	observe engine.Observer
 
 	timestamp time.Time         // of the plan
 	inputs    map[string][]byte // of the plan, by name
@@ -329,7 +330,7 @@ func (a *applier) save(midway bool) hcl.Diagnostics {
 }
 
 func (a *applier) progress(kind engine.EventType, op Operation, addr string) {
-	if a.req.Progress == nil {
+	if a.observe == nil {
 		return
 	}
 	event := engine.Event{Type: kind, Resource: addr, Action: string(op)}
@@ -340,5 +341,5 @@ func (a *applier) progress(kind engine.EventType, op Operation, addr string) {
 	if o := a.state.objects[addr]; o != nil {
 		event.IDKey, event.IDValue = "id", o.value.GetAttr("id").AsString()
 	}
-	a.req.Progress(event)
+	a.observe(event)
 }

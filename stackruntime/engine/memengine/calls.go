@@ -121,11 +121,11 @@ func (e *Engine) begin(ctx context.Context, call Call) (func(), hcl.Diagnostics)
 		err = e.opts.Before(ctx, call)
 	}
 	if err != nil {
-		return done, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Operation failed",
-			Detail:   sentence(err),
-		}}
+		return done, operationFailed(err)
 	}
 	return done, nil
+}
+
+func operationFailed(err error) hcl.Diagnostics {
+	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Operation failed", Detail: sentence(err)}}
 }

@@ -12,7 +12,5 @@ import (
 )
 
 func TestEngineContract(t *testing.T) {
-	enginetest.Run(t, func(_ *testing.T, stackDir string) engine.Engine {
-		return memengine.New(memengine.Options{StackDir: stackDir})
-	})
+	enginetest.Run(t, func(*testing.T, string) engine.Engine { return memengine.New(memengine.Options{}) })
 }

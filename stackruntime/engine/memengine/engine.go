@@ -38,21 +38,12 @@ type Options struct {
 	// and may block. An error makes the call fail with that error as its
 	// diagnostic. May be nil. Must be safe for concurrent use.
 	Before func(ctx context.Context, call Call) error
-
-	// StackDir is the directory that file names in diagnostics are relative to.
-	// With "" they are relative to the working directory where possible.
-	StackDir string
 }
 
 // Engine is an [engine.Engine] in memory. Make one with [New].
 type Engine struct {
 	opts  Options
 	calls callLog
-
-	mu struct {
-		sync.Mutex
-		programs map[string]*loadedProgram // by directory
-	}
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -62,13 +53,54 @@ func New(opts Options) *Engine {
 	if opts.Info == (engine.Info{}) {
 		opts.Info = engine.Info{Name: "memory", Version: "1.0.0"}
 	}
-	e := &Engine{opts: opts}
-	e.mu.programs = map[string]*loadedProgram{}
-	return e
+	return &Engine{opts: opts}
 }
 
 // Info implements [engine.Engine].
 func (e *Engine) Info() engine.Info { return e.opts.Info }
+
+// Open implements [engine.Engine]. Without a stack directory, file names in diagnostics are relative to the working directory where possible.
+func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Session, error) {
+	s := &session{Engine: e, stackDir: opts.StackDir, works: engine.NewWorks(opts.Parallelism)}
+	s.mu.programs = map[string]*loadedProgram{}
+	return s, nil
+}
+
+// session implements [engine.Session].
+type session struct {
+	*Engine
+	stackDir string
+	works    *engine.Works
+
+	mu struct {
+		sync.Mutex
+		programs map[string]*loadedProgram // by directory
+	}
+}
+
+// beginWork is begin for a piece of work, once that may begin.
+func (s *session) beginWork(ctx context.Context, work engine.WorkID, observe engine.Observer, call Call) (_ context.Context, done func(), diags hcl.Diagnostics) {
+	ctx, begun, err := s.works.Begin(ctx, work, observe)
+	if err != nil {
+		return nil, func() {}, operationFailed(err)
+	}
+	finish, diags := s.begin(ctx, call)
+	return ctx, func() { finish(); begun.End() }, diags
+}
+
+// Stop implements [engine.Session]. At most it waits in [Options.Before], which the end of the context ends.
+func (s *session) Stop(_ context.Context, work engine.WorkID, how engine.Urgency) error {
+	return s.works.Stop(work, how)
+}
+
+// Acknowledge implements [engine.Session]. Nothing is kept.
+func (s *session) Acknowledge(context.Context, engine.WorkID) error { return nil }
+
+// Abilities implements [engine.Session].
+func (s *session) Abilities() engine.Abilities { return engine.Abilities{Functions: s} }
+
+// Close implements [engine.Session].
+func (s *session) Close() error { return nil }
 
 // program is a module that can be executed.
 type program interface {
@@ -86,55 +118,55 @@ type loadedProgram struct {
 }
 
 // program loads the module of a directory, once.
-func (e *Engine) program(dir string) (program, hcl.Diagnostics) {
-	e.mu.Lock()
-	loaded, ok := e.mu.programs[dir]
+func (s *session) program(dir string) (program, hcl.Diagnostics) {
+	s.mu.Lock()
+	loaded, ok := s.mu.programs[dir]
 	if !ok {
 		loaded = &loadedProgram{}
-		e.mu.programs[dir] = loaded
+		s.mu.programs[dir] = loaded
 	}
-	e.mu.Unlock()
+	s.mu.Unlock()
 	loaded.once.Do(func() {
-		if m, ok := e.opts.Modules[dir]; ok {
+		if m, ok := s.opts.Modules[dir]; ok {
 			loaded.prog = newGoProgram(dir, m)
 			return
 		}
-		loaded.prog, loaded.diags = loadDir(dir, e.opts.StackDir)
+		loaded.prog, loaded.diags = loadDir(dir, s.stackDir)
 	})
 	return loaded.prog, loaded.diags
 }
 
-// Module implements [engine.Engine].
-func (e *Engine) Module(ctx context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
-	done, diags := e.begin(ctx, Call{Operation: DescribeModule, Dir: dir})
+// Module implements [engine.Session].
+func (s *session) Module(ctx context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
+	done, diags := s.begin(ctx, Call{Operation: DescribeModule, Dir: dir})
 	defer done()
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	prog, diags := e.program(dir)
+	prog, diags := s.program(dir)
 	if prog == nil {
 		return nil, diags
 	}
 	return prog.describe(), diags
 }
 
-// ValidateModule implements [engine.Engine].
-func (e *Engine) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
-	done, diags := e.begin(ctx, Call{Operation: ValidateModule, Dir: dir})
+// ValidateModule implements [engine.Session].
+func (s *session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
+	done, diags := s.begin(ctx, Call{Operation: ValidateModule, Dir: dir})
 	defer done()
 	if diags.HasErrors() {
 		return diags
 	}
-	prog, diags := e.program(dir)
+	prog, diags := s.program(dir)
 	if prog == nil || diags.HasErrors() {
 		return diags
 	}
 	return prog.validate()
 }
 
-// ProviderConfigSpec implements [engine.Engine].
-func (e *Engine) ProviderConfigSpec(_ context.Context, provider stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
-	if spec, ok := e.opts.Providers[provider]; ok {
+// ProviderConfigSpec implements [engine.Session].
+func (s *session) ProviderConfigSpec(_ context.Context, provider stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
+	if spec, ok := s.opts.Providers[provider]; ok {
 		return spec, nil
 	}
 	if provider.IsBuiltin() {

@@ -22,12 +22,12 @@ type Function struct {
 	Call func(ctx context.Context, args []cty.Value) (cty.Value, error)
 }
 
-var _ engine.FunctionCaller = (*Engine)(nil)
+var _ engine.FunctionCaller = (*session)(nil)
 
 // Functions implements [engine.FunctionCaller].
-func (e *Engine) Functions(_ context.Context, provider stackaddrs.Provider) (map[string]*engine.Function, error) {
-	functions, ok := e.opts.Functions[provider]
-	if _, configurable := e.opts.Providers[provider]; !ok && !configurable && !provider.IsBuiltin() {
+func (s *session) Functions(_ context.Context, provider stackaddrs.Provider) (map[string]*engine.Function, error) {
+	functions, ok := s.opts.Functions[provider]
+	if _, configurable := s.opts.Providers[provider]; !ok && !configurable && !provider.IsBuiltin() {
 		return nil, fmt.Errorf("the in-memory engine has no provider %s", provider)
 	}
 	signatures := make(map[string]*engine.Function, len(functions))
@@ -38,13 +38,13 @@ func (e *Engine) Functions(_ context.Context, provider stackaddrs.Provider) (map
 }
 
 // CallFunction implements [engine.FunctionCaller].
-func (e *Engine) CallFunction(ctx context.Context, provider stackaddrs.Provider, name string, args []cty.Value) (cty.Value, error) {
-	done, diags := e.begin(ctx, Call{Operation: CallFunction, Function: name})
+func (s *session) CallFunction(ctx context.Context, provider stackaddrs.Provider, name string, args []cty.Value) (cty.Value, error) {
+	done, diags := s.begin(ctx, Call{Operation: CallFunction, Function: name})
 	defer done()
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	f, ok := e.opts.Functions[provider][name]
+	f, ok := s.opts.Functions[provider][name]
 	if !ok {
 		return cty.NilVal, fmt.Errorf("provider %s has no function %q", provider, name)
 	}

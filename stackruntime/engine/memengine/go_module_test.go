@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -56,6 +57,7 @@ func noErrors(t testing.TB, diags hcl.Diagnostics) {
 // world is a component with its state, to plan and apply repeatedly.
 type world struct {
 	e     *memengine.Engine
+	s     engine.Session
 	addr  stackaddrs.AbsComponentInstance
 	dir   string
 	state engine.State
@@ -67,14 +69,14 @@ func (w *world) plan(t testing.TB, inputs map[string]cty.Value, adjust ...func(*
 	for _, f := range adjust {
 		f(req)
 	}
-	return w.e.Plan(t.Context(), req)
+	return w.s.Plan(t.Context(), req, nil)
 }
 
 func (w *world) apply(t testing.TB, mode engine.Mode, plan *engine.PlanResult, inputs map[string]cty.Value) (*engine.ApplyResult, hcl.Diagnostics) {
 	t.Helper()
-	result, diags := w.e.Apply(t.Context(), &engine.ApplyRequest{
+	result, diags := w.s.Apply(t.Context(), &engine.ApplyRequest{
 		Component: w.addr, ModuleDir: w.dir, Mode: mode, Plan: plan.Plan, Inputs: inputs, PriorState: w.state,
-	})
+	}, nil)
 	if result != nil {
 		w.state = result.State
 	}
@@ -101,7 +103,13 @@ func summary(plan *engine.PlanResult) []string {
 
 func newWorld(t testing.TB, m *memengine.Module, opts memengine.Options) *world {
 	opts.Modules = map[string]*memengine.Module{"/m": m}
-	return &world{e: memengine.New(opts), addr: component(t, "component.a"), dir: "/m"}
+	return openWorld(t, memengine.New(opts), "/m", engine.SessionOptions{Parallelism: 100})
+}
+
+// openWorld opens a session for the component of a module.
+func openWorld(t testing.TB, e *memengine.Engine, dir string, opts engine.SessionOptions) *world {
+	t.Helper()
+	return &world{e: e, s: enginetest.Open(t, e, opts), addr: component(t, "component.a"), dir: dir}
 }
 
 func named(v cty.Value) map[string]cty.Value { return map[string]cty.Value{"name": v} }
@@ -197,11 +205,10 @@ func TestFailureKeepsTheNewestState(t *testing.T) {
 	noErrors(t, diags)
 	var checkpoints []engine.State
 	var events []string
-	result, diags := w.e.Apply(t.Context(), &engine.ApplyRequest{
+	result, diags := w.s.Apply(t.Context(), &engine.ApplyRequest{
 		Component: w.addr, ModuleDir: w.dir, Plan: plan.Plan, Inputs: named(cty.StringVal("x")),
 		Checkpoint: func(s engine.State) { checkpoints = append(checkpoints, s) },
-		Progress:   func(e engine.Event) { events = append(events, string(e.Type)+" "+e.Resource) },
-	})
+	}, func(e engine.Event) { events = append(events, string(e.Type)+" "+e.Resource) })
 	if len(diags) != 1 || diags[0].Detail != "No more space." {
 		t.Errorf("got diagnostics %v, want the injected failure", diags)
 	}
@@ -216,6 +223,7 @@ func TestFailureKeepsTheNewestState(t *testing.T) {
 		t.Errorf("output that was not computed: got %#v, want an unknown", got)
 	}
 	want := []string{
+		"work_began ",
 		"apply_start terraform_data.a", "apply_complete terraform_data.a",
 		"apply_start terraform_data.b", "apply_errored terraform_data.b",
 	}
@@ -262,9 +270,9 @@ func TestCallsRecordConcurrency(t *testing.T) {
 	for _, name := range []string{"component.a", "component.b"} {
 		go func() {
 			defer func() { finished <- struct{}{} }()
-			_, diags := w.e.Plan(t.Context(), &engine.PlanRequest{
-				Component: component(t, name), ModuleDir: "/m", Inputs: named(cty.StringVal("x")),
-			})
+			_, diags := w.s.Plan(t.Context(), &engine.PlanRequest{
+				Work: engine.WorkID(name), Component: component(t, name), ModuleDir: "/m", Inputs: named(cty.StringVal("x")),
+			}, nil)
 			if diags.HasErrors() {
 				t.Errorf("Plan: %s", diags)
 			}

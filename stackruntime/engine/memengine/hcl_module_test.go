@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -26,7 +27,7 @@ func dirWorld(t testing.TB, source string) *world {
 	t.Helper()
 	dir := t.TempDir()
 	writeModule(t, dir, source)
-	return &world{e: memengine.New(memengine.Options{StackDir: dir}), addr: component(t, "component.a"), dir: dir}
+	return openWorld(t, memengine.New(memengine.Options{}), dir, engine.SessionOptions{StackDir: dir})
 }
 
 // writeModule writes the main.tf of a module.
@@ -153,9 +154,9 @@ func everythingInputs(size int64) map[string]cty.Value {
 
 func TestDescribeModule(t *testing.T) {
 	w := dirWorld(t, everything)
-	m, diags := w.e.Module(t.Context(), w.dir)
+	m, diags := w.s.Module(t.Context(), w.dir)
 	noErrors(t, diags)
-	again, _ := w.e.Module(t.Context(), w.dir)
+	again, _ := w.s.Module(t.Context(), w.dir)
 	if m != again {
 		t.Error("the second description is another one")
 	}
@@ -182,7 +183,7 @@ func TestDescribeModule(t *testing.T) {
 	if len(m.Slots) != 4 {
 		t.Errorf("slots: got %v, want 4", m.Slots)
 	}
-	noErrors(t, w.e.ValidateModule(t.Context(), w.dir))
+	noErrors(t, w.s.ValidateModule(t.Context(), w.dir))
 }
 
 func TestModuleWithEverything(t *testing.T) {
@@ -317,11 +318,11 @@ func TestInvalidModules(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := dirWorld(t, test.source)
-			_, diags := w.e.Module(t.Context(), w.dir)
+			_, diags := w.s.Module(t.Context(), w.dir)
 			if diff := cmp.Diff(test.want, messages(diags)); diff != "" {
 				t.Errorf("Module (-want +got):\n%s", diff)
 			}
-			if diags := w.e.ValidateModule(t.Context(), w.dir); !diags.HasErrors() {
+			if diags := w.s.ValidateModule(t.Context(), w.dir); !diags.HasErrors() {
 				t.Error("ValidateModule: no errors")
 			}
 			if plan, diags := w.plan(t, nil); plan != nil || !diags.HasErrors() {
@@ -330,7 +331,7 @@ func TestInvalidModules(t *testing.T) {
 		})
 	}
 	t.Run("no module", func(t *testing.T) {
-		e := memengine.New(memengine.Options{})
+		e := enginetest.Open(t, memengine.New(memengine.Options{}), engine.SessionOptions{})
 		if m, diags := e.Module(t.Context(), t.TempDir()); m != nil || !diags.HasErrors() {
 			t.Errorf("Module = %v, %v, want errors only", m, diags)
 		}
@@ -444,7 +445,7 @@ func TestJSONModule(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "main.tf.json"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{e: memengine.New(memengine.Options{}), addr: component(t, "component.a"), dir: dir}
+	w := openWorld(t, memengine.New(memengine.Options{}), dir, engine.SessionOptions{})
 	got := w.planAndApply(t, map[string]cty.Value{"a": cty.StringVal("hi")}).Outputs["o"]
 	if !got.RawEquals(cty.StringVal("hi!")) {
 		t.Errorf("got %#v", got)
@@ -485,7 +486,7 @@ resource "terraform_data" "x" {
 }
 output "out" { value = terraform_data.x.output }
 `)
-	m, diags := w.e.Module(t.Context(), w.dir)
+	m, diags := w.s.Module(t.Context(), w.dir)
 	noErrors(t, diags)
 	if slot := m.Slots[engine.ProviderSlot{LocalName: "fake"}]; slot == nil || len(m.Requirements) != 1 {
 		t.Errorf("what the called module needs is missing: slots %v, requirements %v", m.Slots, m.Requirements)
@@ -507,7 +508,7 @@ output "out" { value = terraform_data.x.output }
 	}
 
 	writeModule(t, w.dir, "module \"first\" {\n  source = \"./child\"\n  in     = 3\n}")
-	w.e = memengine.New(memengine.Options{})
+	w.s = enginetest.Open(t, w.e, engine.SessionOptions{})
 	plan, diags := w.plan(t, nil)
 	noErrors(t, diags)
 	want := []string{"module.first.terraform_data.x [no-op]", "module.second.terraform_data.x [delete] delete_because_no_module"}
@@ -525,8 +526,8 @@ output "out" { value = terraform_data.x.output }
 	} {
 		t.Run(name, func(t *testing.T) {
 			writeModule(t, w.dir, test.source)
-			e := memengine.New(memengine.Options{StackDir: w.dir})
-			_, diags := e.Plan(t.Context(), &engine.PlanRequest{Component: w.addr, ModuleDir: w.dir})
+			e := enginetest.Open(t, w.e, engine.SessionOptions{StackDir: w.dir})
+			_, diags := e.Plan(t.Context(), &engine.PlanRequest{Component: w.addr, ModuleDir: w.dir}, nil)
 			if diff := cmp.Diff([]string{test.want}, messages(diags)); diff != "" {
 				t.Errorf("diagnostics (-want +got):\n%s", diff)
 			}

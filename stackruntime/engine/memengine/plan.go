@@ -50,19 +50,19 @@ type storedChange struct {
 	After []byte `json:"after,omitempty"`
 }
 
-// Plan implements [engine.Engine].
-func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
-	done, diags := e.begin(ctx, Call{Operation: Plan, Dir: req.ModuleDir, Component: req.Component, Mode: req.Mode})
+// Plan implements [engine.Session].
+func (s *session) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
+	_, done, diags := s.beginWork(ctx, req.Work, observe, Call{Operation: Plan, Dir: req.ModuleDir, Component: req.Component, Mode: req.Mode})
 	defer done()
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	p := &planner{req: req, seen: map[string]bool{}, static: map[string]bool{}, inside: map[string]bool{}, result: &engine.PlanResult{RefreshedState: req.PriorState}}
+	p := &planner{req: req, observe: observe, seen: map[string]bool{}, static: map[string]bool{}, inside: map[string]bool{}, result: &engine.PlanResult{RefreshedState: req.PriorState}}
 	var err error
-	if p.prior, err = decodeState(req.PriorState, e.opts.Info); err != nil {
+	if p.prior, err = decodeState(req.PriorState, s.opts.Info); err != nil {
 		return nil, diags.Append(failure("prior state", err))
 	}
-	prog, diags := e.program(req.ModuleDir)
+	prog, diags := s.program(req.ModuleDir)
 	if diags.HasErrors() || prog == nil {
 		return nil, diags
 	}
@@ -75,13 +75,14 @@ func (e *Engine) Plan(ctx context.Context, req *engine.PlanRequest) (*engine.Pla
 
 // planner makes the plan of one component instance.
 type planner struct {
-	req    *engine.PlanRequest
-	prior  *moduleState
-	seen   map[string]bool // resource instances that the configuration has
-	static map[string]bool // resources that are deferred
-	inside map[string]bool // module instances that the configuration has
-	stored storedPlan
-	result *engine.PlanResult
+	req     *engine.PlanRequest
+	observe engine.Observer
+	prior   *moduleState
+	seen    map[string]bool // resource instances that the configuration has
+	static  map[string]bool // resources that are deferred
+	inside  map[string]bool // module instances that the configuration has
+	stored  storedPlan
+	result  *engine.PlanResult
 }
 
 func (p *planner) plan(prog program) hcl.Diagnostics {
@@ -220,11 +221,11 @@ func (p *planner) deferChange(change *tfjson.ResourceChange, resource, reason st
 }
 
 func (p *planner) announce(change *tfjson.ResourceChange) {
-	if p.req.Progress == nil {
+	if p.observe == nil {
 		return
 	}
 	action := actionName(change.Change.Actions)
-	p.req.Progress(engine.Event{
+	p.observe(engine.Event{
 		Type:     engine.PlannedChange,
 		Resource: change.Address,
 		Action:   action,

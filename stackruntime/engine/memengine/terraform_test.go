@@ -180,7 +180,7 @@ func TestSameAsTerraform(t *testing.T) {
 	tf := terraform{t, binary, dir, append(os.Environ(), "TF_CLI_CONFIG_FILE="+emptyConfig, "CHECKPOINT_DISABLE=1")}
 	tf.run("init", "-input=false")
 
-	w := &world{e: memengine.New(memengine.Options{}), addr: component(t, "component.a"), dir: dir}
+	w := openWorld(t, memengine.New(memengine.Options{}), dir, engine.SessionOptions{})
 	steps := []struct {
 		name    string
 		a       string
@@ -250,7 +250,7 @@ func TestSameAsTerraform(t *testing.T) {
 // exampleDocument is a state document after it was split into records and joined.
 func exampleDocument(t *testing.T, dir string) engine.State {
 	t.Helper()
-	w := &world{e: memengine.New(memengine.Options{}), addr: component(t, "component.a"), dir: dir}
+	w := openWorld(t, memengine.New(memengine.Options{}), dir, engine.SessionOptions{})
 	w.planAndApply(t, map[string]cty.Value{
 		"a": cty.StringVal("x"), "s": cty.StringVal("secret"), "keys": cty.SetVal([]cty.Value{cty.StringVal("k")}),
 	})

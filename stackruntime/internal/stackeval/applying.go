@@ -48,9 +48,9 @@ type ComponentResult struct {
 
 	Interrupted bool // it is not complete, and was being applied when the operation was interrupted
 
-	release func() error // see [engine.ApplyResult]; nil for none
-	stage   stackplan.Stage
-	diags   hcl.Diagnostics
+	work  engine.WorkID // to acknowledge; empty for none
+	stage stackplan.Stage
+	diags hcl.Diagnostics
 }
 
 type (
@@ -160,7 +160,7 @@ func (m *Main) save(ctx context.Context, change StateChange) hcl.Diagnostics {
 	m.saving <- struct{}{}
 	defer func() { <-m.saving }()
 	if err := m.applying.Save(ctx, change); err != nil {
-		m.slots.halt()
+		m.works.halt()
 		if errors.Is(err, ErrBeginNothing) {
 			return nil
 		}
@@ -551,9 +551,10 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	var applied *engine.ApplyResult
 	var diags hcl.Diagnostics
 	var done applying.Tally
-	began := a.main.slots.run(ctx, func(ctx context.Context) {
-		a.setStatus(hooks.Applying)
-		applied, diags = a.main.engine.Apply(ctx, &engine.ApplyRequest{
+	work := a.main.works.id(applyWork, a.plan.Addr)
+	began := a.main.works.run(ctx, work, func(ctx context.Context, began func() bool) {
+		applied, diags = a.main.session.Apply(ctx, &engine.ApplyRequest{
+			Work:       work,
 			Component:  a.plan.Addr,
 			ModuleDir:  inst.use.source.Dir,
 			Mode:       a.plan.Mode,
@@ -561,8 +562,14 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 			Inputs:     inputs,
 			Providers:  providers,
 			PriorState: a.baseState(),
-			Progress:   done.Count(inst.progress()),
 			Checkpoint: a.checkpoint(ctx),
+		}, func(event engine.Event) {
+			if event.Type != engine.WorkBegan {
+				done.Count(event)
+				inst.show(event)
+			} else if began() {
+				a.setStatus(hooks.Applying)
+			}
 		})
 	})
 	if !began {
@@ -572,7 +579,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	result.diags = inst.engineDiagnostics(ctx, diags)
 	if applied != nil {
 		result.stage = stackplan.Begun
-		result.Module, result.Outputs, result.release = applied.State, applied.Outputs, applied.Release
+		result.Module, result.Outputs, result.work = applied.State, applied.Outputs, work
 		if a.plan.Action == stackplan.Delete {
 			result.Outputs = a.plan.Outputs // nobody sees others while it goes, nor if some of it could not
 		}
@@ -601,7 +608,7 @@ func (a *componentApplier) baseState() engine.State {
 }
 
 // checkpointInterval is how often the state of a component is saved while it is
-// being applied. The engine keeps it safe in between ([engine.ApplyResult]); writing
+// being applied. The engine keeps it safe in between ([engine.Session]); writing
 // down each of many quick resources would cost more than making them.
 const checkpointInterval = time.Second
 
@@ -645,8 +652,8 @@ func (a *componentApplier) record(ctx context.Context, subject changeSubject, re
 	if result.diags.HasErrors() {
 		result.Complete = false
 	}
-	if !saveDiags.HasErrors() && result.release != nil {
-		if err := result.release(); err != nil {
+	if !saveDiags.HasErrors() && result.work != "" {
+		if err := a.main.session.Acknowledge(ctx, result.work); err != nil {
 			result.diags = result.diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagWarning,
 				Summary:  "Leftovers of an apply not removed",

@@ -90,7 +90,6 @@ func (c *ComponentInstance) planRequest(ctx context.Context) (req *engine.PlanRe
 		SkipRefresh: planning.SkipRefresh,
 		Replace:     planning.Replace[c.addr],
 		Timestamp:   planning.Timestamp,
-		Progress:    c.progress(),
 	}, true
 }
 
@@ -126,7 +125,7 @@ func (c *ComponentInstance) planNothing(ctx context.Context, req *engine.PlanReq
 }
 
 func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
-	result, diags := c.runPlan(ctx, req)
+	result, diags := c.runPlan(ctx, planWork, req)
 	if result == nil || diags.HasErrors() {
 		if diags.HasErrors() {
 			c.failed.Store(c.failedPlan(ctx, req, result))
@@ -291,7 +290,7 @@ func (c *ComponentInstance) planDestroy(ctx context.Context, deferAll bool, requ
 	if refreshed != nil {
 		req.PriorState, req.SkipRefresh = refreshed.RefreshedState, true
 	}
-	result, diags := c.runPlan(ctx, req)
+	result, diags := c.runPlan(ctx, planWork, req)
 	if result == nil || diags.HasErrors() {
 		return nil, diags
 	}
@@ -341,8 +340,8 @@ func (c *ComponentInstance) refreshAspect() memo.Aspect[*engine.PlanResult] {
 			if !ok {
 				return nil, nil
 			}
-			req.Mode, req.Progress, req.Replace = engine.Normal, nil, nil
-			result, diags := c.runPlan(ctx, req)
+			req.Mode, req.Replace = engine.Normal, nil
+			result, diags := c.runPlan(ctx, refreshWork, req)
 			if result == nil || diags.HasErrors() {
 				return nil, diags
 			}

@@ -26,7 +26,7 @@
 //     a placeholder (package expr), which never leads to another diagnostic.
 //   - V3. Static walks visit the Config objects and see what is true of every
 //     instance. Dynamic walks visit the others.
-//   - V4. No lock and no slot for running the engine is held while waiting for a promise.
+//   - V4. No lock is held, and no work of the engine is under way, while waiting for a promise.
 //   - V5. Results do not depend on which task ran first.
 //
 // What each object does is said in docs/language.md, whose sections comments cite.

@@ -4,7 +4,9 @@
 package stackeval
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"sync"
 	"time"
@@ -28,16 +30,17 @@ import (
 // Main is the root of the objects of one operation, and holds what the
 // operation is bound to.
 type Main struct {
-	phase  expr.EvalPhase
-	engine engine.Engine
-	hooks  hooks.Hooks
-	locks  map[stackaddrs.Provider]string
-	funcs  map[string]function.Function
+	phase     expr.EvalPhase
+	session   engine.Session
+	functions engine.FunctionCaller // nil if there are none
+	hooks     hooks.Hooks
+	locks     map[stackaddrs.Provider]string
+	funcs     map[string]function.Function
+	called    functionResults // functions of providers
+	works     works
+	panics    panics
 
-	baseDir string          // of functions
-	called  functionResults // functions of providers
-	slots   slots
-	panics  panics
+	baseDir string // of functions
 
 	planning   *PlanOptions
 	applying   *ApplyOptions
@@ -64,17 +67,17 @@ type Main struct {
 
 // Options are what all operations are bound to.
 type Options struct {
-	Config *stackconfig.Config
-	Engine engine.Engine
-	Hooks  hooks.Hooks
+	Config  *stackconfig.Config
+	Session engine.Session
+	Hooks   hooks.Hooks
+
+	// Operation is what the names of all work begin with that the engine is given. No other operation may have had it. Empty
+	// stands for one made up.
+	Operation string
 
 	// Locks are the selected versions of all providers that have one. Nil turns
 	// the checks against the lock file off.
 	Locks map[stackaddrs.Provider]string
-
-	// Parallelism is how many component instances the engine works on at the
-	// same time; 0 means 10.
-	Parallelism int
 }
 
 // PlanOptions are what planning is bound to.
@@ -156,17 +159,20 @@ func NewForInspecting(opts Options, inspecting InspectOptions) *Main {
 
 func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 	m := &Main{
-		phase:  phase,
-		engine: opts.Engine,
-		hooks:  opts.Hooks,
-		locks:  opts.Locks,
-		slots:  newSlots(opts.Parallelism),
+		phase:   phase,
+		session: opts.Session,
+		hooks:   opts.Hooks,
+		locks:   opts.Locks,
+		works:   works{operation: cmp.Or(opts.Operation, rand.Text())},
 		funcs: lang.Functions(lang.Options{
 			BaseDir:       opts.Config.BaseDir,
 			PlanTimestamp: timestamp,
 			PureOnly:      phase != expr.ApplyPhase,
 		}),
 		baseDir: opts.Config.BaseDir,
+	}
+	if opts.Session != nil { // an inspection may need none
+		m.functions = opts.Session.Abilities().Functions
 	}
 	m.movedBlocks = opts.Config.Moved
 	m.config = newStackConfig(m, opts.Config.Root, nil)

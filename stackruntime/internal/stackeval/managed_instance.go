@@ -57,13 +57,11 @@ func (i *managedInstance) setStatus(status hooks.Status) {
 	}
 }
 
-// progress is where the engine's events go; nil when nobody listens.
-func (i *managedInstance) progress() func(engine.Event) {
-	hook := i.main.hooks.ComponentEvent
-	if hook == nil {
-		return nil
+// show passes on progress of the engine.
+func (i *managedInstance) show(event engine.Event) {
+	if hook := i.main.hooks.ComponentEvent; hook != nil {
+		hook(i.addr, event)
 	}
-	return func(event engine.Event) { hook(i.addr, event) }
 }
 
 // storedInputs are the inputs as plan and state may keep them.
@@ -196,16 +194,23 @@ func failedProviders(configs map[engine.ProviderSlot]engine.ProviderConfig) bool
 	return false
 }
 
-// runPlan runs the engine when there is a slot for it. The result is nil if it
-// was not started because the operation shall stop.
-func (i *managedInstance) runPlan(ctx context.Context, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+// runPlan has the engine plan. The result is nil if that was not begun because the operation shall stop. Of a kind of work
+// that nobody has asked for, nothing is shown.
+func (i *managedInstance) runPlan(ctx context.Context, kind string, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
 	var result *engine.PlanResult
 	var diags hcl.Diagnostics
-	began := i.main.slots.run(ctx, func(ctx context.Context) {
-		if !i.announced.Swap(true) {
-			i.setStatus(hooks.Planning)
-		}
-		result, diags = i.main.engine.Plan(ctx, req)
+	req.Work = i.main.works.id(kind, i.addr)
+	began := i.main.works.run(ctx, req.Work, func(ctx context.Context, began func() bool) {
+		result, diags = i.main.session.Plan(ctx, req, func(event engine.Event) {
+			switch {
+			case event.Type == engine.WorkBegan:
+				if began() && !i.announced.Swap(true) {
+					i.setStatus(hooks.Planning)
+				}
+			case kind == planWork:
+				i.show(event)
+			}
+		})
 	})
 	if !began {
 		return nil, nil // reported once, for the whole operation

@@ -42,7 +42,7 @@ func (u *moduleUse) checkModule(ctx context.Context) hcl.Diagnostics {
 	slotDiags := u.checkSlots(ctx, module)
 	diags = diags.Extend(slotDiags)
 	if u.stack.main.phase == expr.ValidatePhase && !slotDiags.HasErrors() && !u.hasLockErrors(module) {
-		diags = diags.Extend(u.stack.main.engine.ValidateModule(stopContext(ctx), u.source.Dir))
+		diags = diags.Extend(u.stack.main.session.ValidateModule(stopContext(ctx), u.source.Dir))
 	}
 	return diags
 }
@@ -76,7 +76,7 @@ func (u *moduleUse) moduleAspect() memo.Aspect[*engine.Module] {
 			if u.source.Dir == "" {
 				return nil, nil // the loader has reported why
 			}
-			module, diags := u.stack.main.engine.Module(stopContext(ctx), u.source.Dir)
+			module, diags := u.stack.main.session.Module(stopContext(ctx), u.source.Dir)
 			return module, placedAt(diags, u.source.Range)
 		},
 	}

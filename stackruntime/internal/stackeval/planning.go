@@ -61,7 +61,7 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		Mode:      m.planning.Mode,
 		Partial:   m.isPartial(),
 		Timestamp: m.planning.Timestamp,
-		Engine:    m.engine.Info(),
+		Engine:    m.session.Info(),
 		Inputs:    make(map[string]*stackplan.InputChange),
 		Outputs:   make(map[string]*stackplan.OutputChange),
 	}

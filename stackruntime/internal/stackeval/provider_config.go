@@ -74,7 +74,7 @@ func (p *ProviderConfig) specAspect() memo.Aspect[hcldec.Spec] {
 	return memo.Aspect[hcldec.Spec]{
 		Name: p.addr.String() + " schema",
 		Compute: func(ctx context.Context) (hcldec.Spec, hcl.Diagnostics) {
-			spec, diags := p.stack.main.engine.ProviderConfigSpec(stopContext(ctx), p.decl.Provider)
+			spec, diags := p.stack.main.session.ProviderConfigSpec(stopContext(ctx), p.decl.Provider)
 			return spec, placedAt(diags, p.decl.Range)
 		},
 	}

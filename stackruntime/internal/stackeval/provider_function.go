@@ -137,10 +137,9 @@ func (m *Main) providerFunction(ctx context.Context, provider stackaddrs.Provide
 	}
 	_, name, _ := call.Parts()
 	var functions map[string]*engine.Function
-	caller, ok := m.engine.(engine.FunctionCaller)
-	if ok {
+	if m.functions != nil {
 		var err error
-		functions, err = caller.Functions(stopContext(ctx), provider)
+		functions, err = m.functions.Functions(stopContext(ctx), provider)
 		if errors.Is(err, engine.ErrNoProviders) && m.phase == expr.ValidatePhase {
 			return nil, nil
 		}
@@ -152,7 +151,7 @@ func (m *Main) providerFunction(ctx context.Context, provider stackaddrs.Provide
 	signature, ok := functions[name]
 	switch {
 	case ok:
-		return &providerFunction{m, caller, provider, name, signature}, nil
+		return &providerFunction{m, m.functions, provider, name, signature}, nil
 	case len(functions) == 0:
 		return nil, problem("Unknown provider function", "Provider %s has no functions that can be called in a stack.", provider)
 	default:

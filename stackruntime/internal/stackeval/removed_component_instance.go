@@ -87,7 +87,6 @@ func (r *RemovedComponentInstance) planAspect() memo.Aspect[*stackplan.Component
 				SkipRefresh: planning.SkipRefresh,
 				Timestamp:   planning.Timestamp,
 				DeferAll:    r.standIn,
-				Progress:    r.progress(),
 			}
 			if planning.Mode == engine.RefreshOnly {
 				req.Mode = engine.RefreshOnly
@@ -128,7 +127,7 @@ func (r *RemovedComponentInstance) planRemoval(ctx context.Context, req *engine.
 	if !hasResources(req.PriorState) && req.Mode == engine.Destroy {
 		return r.finish(ctx, req, stackplan.Delete, endOfNothing(req)), nil
 	}
-	result, diags := r.runPlan(ctx, req)
+	result, diags := r.runPlan(ctx, planWork, req)
 	if result == nil || diags.HasErrors() {
 		r.setStatus(hooks.Failed)
 		return nil, diags

@@ -52,9 +52,10 @@ func (a *componentApplier) planRest(ctx context.Context, inst *managedInstance, 
 		return true, a.stale(err)
 	}
 	var again *engine.PlanResult
-	began = a.main.slots.run(ctx, func(ctx context.Context) {
-		a.setStatus(hooks.Applying)
-		again, diags = a.main.engine.Plan(ctx, &engine.PlanRequest{
+	work := a.main.works.id(restWork, a.plan.Addr)
+	began = a.main.works.run(ctx, work, func(ctx context.Context, began func() bool) {
+		again, diags = a.main.session.Plan(ctx, &engine.PlanRequest{
+			Work:        work,
 			Component:   a.plan.Addr,
 			ModuleDir:   inst.use.source.Dir,
 			Mode:        a.plan.Mode,
@@ -63,6 +64,10 @@ func (a *componentApplier) planRest(ctx context.Context, inst *managedInstance, 
 			PriorState:  prior,
 			SkipRefresh: true,
 			Timestamp:   a.main.applying.Plan.Timestamp,
+		}, func(event engine.Event) {
+			if event.Type == engine.WorkBegan && began() {
+				a.setStatus(hooks.Applying)
+			}
 		})
 	})
 	if !began || diags.HasErrors() {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"runtime/debug"
 	"slices"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -55,54 +54,4 @@ func mainTask[T any](ctx context.Context, m *Main, f func(ctx context.Context) (
 // stopContext returns the context that ends when the operation shall stop.
 func stopContext(ctx context.Context) context.Context {
 	return ctx.Value(stopKey{}).(context.Context)
-}
-
-// slots limit how many component instances the engine works on at a time.
-type slots struct {
-	free   chan struct{} // an element for each slot in use
-	halted chan struct{} // closed when nothing more may begin
-	halt   func()
-}
-
-const defaultParallelism = 10
-
-func newSlots(n int) slots {
-	if n <= 0 {
-		n = defaultParallelism
-	}
-	halted := make(chan struct{})
-	return slots{
-		free:   make(chan struct{}, n),
-		halted: halted,
-		halt:   sync.OnceFunc(func() { close(halted) }),
-	}
-}
-
-// run calls f when there is a free slot, with a context that ends when the
-// operation shall stop. f must not wait for promises (rule V4). It returns false
-// if f was not called because the operation shall stop already.
-func (s slots) run(ctx context.Context, f func(ctx context.Context)) bool {
-	stop := stopContext(ctx)
-	select {
-	case s.free <- struct{}{}:
-		defer func() { <-s.free }()
-	case <-stop.Done():
-		return false
-	case <-s.halted:
-		return false
-	}
-	if stop.Err() != nil || s.isHalted() {
-		return false // when several cases are ready, select takes any
-	}
-	f(stop)
-	return true
-}
-
-func (s slots) isHalted() bool {
-	select {
-	case <-s.halted:
-		return true
-	default:
-		return false
-	}
 }

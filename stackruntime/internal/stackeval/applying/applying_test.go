@@ -119,14 +119,9 @@ func TestTally(t *testing.T) {
 		change("x.forgotten", "", tfjson.ActionForget),
 	}}
 	var tally applying.Tally
-	passed := 0
-	count := tally.Count(func(engine.Event) { passed++ })
-	count(engine.Event{Type: engine.ApplyComplete, Resource: "x.made", Action: "create"})
-	count(engine.Event{Type: engine.ApplyComplete, Resource: "x.gone", Action: "delete"})
+	tally.Count(engine.Event{Type: engine.ApplyComplete, Resource: "x.made", Action: "create"})
+	tally.Count(engine.Event{Type: engine.ApplyComplete, Resource: "x.gone", Action: "delete"})
 	if got, want := tally.Of(plan), (stackplan.Counts{Add: 1, Remove: 1, Move: 1, Forget: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if passed != 2 {
-		t.Errorf("%d events were passed on, want 2", passed)
 	}
 }

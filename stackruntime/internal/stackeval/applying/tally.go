@@ -14,24 +14,22 @@ type Tally struct {
 	done map[string]bool // addresses of resource instances with a finished change
 }
 
-// Count returns a progress function that counts events before it passes them on.
-func (t *Tally) Count(next func(engine.Event)) func(engine.Event) {
-	t.done = make(map[string]bool)
-	return func(event engine.Event) {
-		if event.Type == engine.ApplyComplete {
-			t.done[event.Resource] = true
-			switch event.Action {
-			case "create":
-				t.Add++
-			case "update":
-				t.Change++
-			case "delete":
-				t.Remove++
-			}
-		}
-		if next != nil {
-			next(event)
-		}
+// Count counts what an event is about.
+func (t *Tally) Count(event engine.Event) {
+	if event.Type != engine.ApplyComplete {
+		return
+	}
+	if t.done == nil {
+		t.done = make(map[string]bool)
+	}
+	t.done[event.Resource] = true
+	switch event.Action {
+	case "create":
+		t.Add++
+	case "update":
+		t.Change++
+	case "delete":
+		t.Remove++
 	}
 }
 

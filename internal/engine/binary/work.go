@@ -1,0 +1,46 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"context"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Stop implements [engine.Session].
+func (e *Session) Stop(_ context.Context, work engine.WorkID, how engine.Urgency) error {
+	return e.works.Stop(work, how)
+}
+
+// killNow has the process of a piece of work killed if that has to end now.
+func killNow(work *engine.Work, process *runner.Process) {
+	work.OnNow(func() { _ = process.Kill() }) //nolint:errcheck // who waits for the process sees whether it has ended
+}
+
+// keptRun is the directory of an apply of which it is not known whether its result is safe.
+type keptRun struct {
+	dir     *runDir
+	release func() error // removes it, or what of it nobody needs any more
+}
+
+// keep keeps a directory until the work is acknowledged.
+func (e *Session) keep(work engine.WorkID, kept keptRun) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.mu.kept[work] = kept
+}
+
+// Acknowledge implements [engine.Session].
+func (e *Session) Acknowledge(_ context.Context, work engine.WorkID) error {
+	e.mu.Lock()
+	kept, ok := e.mu.kept[work]
+	delete(e.mu.kept, work)
+	e.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return kept.release()
+}

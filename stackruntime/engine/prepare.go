@@ -1,0 +1,56 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package engine
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Preparer is the ability to install what modules need. A session without it needs nothing.
+type Preparer interface {
+	// Unsupported returns the errors about modules that are for other versions of the engine, of those in the given directories and those
+	// that they call. What else is wrong with a stack may be right with another engine.
+	Unsupported(ctx context.Context, moduleDirs []string) hcl.Diagnostics
+
+	// Prepare installs the providers that the whole stack needs, and writes the stack's provider lock file. It is cheap if
+	// nothing has changed since it was last called. With errors the result may be nil.
+	Prepare(ctx context.Context, req *PrepareRequest) (*PrepareResult, hcl.Diagnostics)
+
+	// Locks returns the versions in the stack's provider lock file.
+	Locks(ctx context.Context) (map[stackaddrs.Provider]string, error)
+}
+
+// PrepareRequest says for what providers have to be installed.
+type PrepareRequest struct {
+	// Modules are the directories of the components' modules.
+	Modules []string
+
+	// Requirements are the version constraints of the stack's own configuration.
+	Requirements map[stackaddrs.Provider][]string
+
+	// Ranges are where the stack's own configuration requires providers, for diagnostics.
+	Ranges map[stackaddrs.Provider]hcl.Range
+
+	// Upgrade ignores which versions are locked.
+	Upgrade bool
+
+	// ReadOnlyLock makes it an error if the stack's provider lock file would have other versions than it has.
+	ReadOnlyLock bool
+}
+
+// PrepareResult is what was prepared.
+type PrepareResult struct {
+	// Locked are the changes to the versions in the lock file, sorted by provider.
+	Locked []LockChange
+}
+
+// LockChange is a difference between what the lock file says of a provider and what it has said before.
+type LockChange struct {
+	Provider      stackaddrs.Provider
+	Before, After string // versions; empty where there is no entry
+}

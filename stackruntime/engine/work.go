@@ -1,0 +1,150 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package engine
+
+import (
+	"time"
+
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// WorkID names a piece of work: the plan or the apply of one component instance. The caller makes it up, so that it can be known before the
+// work begins, and never uses it again.
+type WorkID string
+
+// Urgency is how work is to end.
+type Urgency int
+
+const (
+	// Gracefully lets the work finish what it has begun, and begin nothing more.
+	Gracefully Urgency = iota
+
+	// Now ends the work at once. What it was doing may be lost.
+	Now
+)
+
+// Mode is the kind of plan to make.
+type Mode int
+
+// The modes of plans.
+const (
+	Normal      Mode = iota
+	Destroy          // destroy everything that the state holds
+	RefreshOnly      // only bring the state up to date
+)
+
+// String returns the mode's name as in JSON output.
+func (m Mode) String() string {
+	return [...]string{"normal", "destroy", "refresh-only"}[m]
+}
+
+// ProviderConfig is a provider configuration assigned to a slot.
+type ProviderConfig struct {
+	Provider stackaddrs.Provider
+
+	// Config has the shape of the provider's [Session.ProviderConfigSpec]. May be
+	// unknown in part, sensitive and ephemeral.
+	Config cty.Value
+
+	// Unknown is set when it is not known yet which configuration will be used.
+	Unknown bool
+}
+
+// ProviderArgument is a part of a provider configuration that a module was given.
+type ProviderArgument struct {
+	Slot ProviderSlot
+	Path cty.Path // in the configuration; empty for all of it
+}
+
+// AboutProvider may be implemented by the Extra of a diagnostic, directly or by what it wraps (see
+// [hcl.DiagnosticExtraUnwrapper]). Where a provider configuration is written is not known to the engine.
+type AboutProvider interface {
+	// ProviderArgument returns what the diagnostic is about; nil if that is no provider configuration.
+	ProviderArgument() *ProviderArgument
+}
+
+// PlanRequest says what to plan.
+type PlanRequest struct {
+	Work      WorkID
+	Component stackaddrs.AbsComponentInstance
+	ModuleDir string
+	Mode      Mode
+
+	// Inputs has an attribute for each variable of the module, of the variable's
+	// type. Null: the module's own rules judge it. Unknown: whole or in part.
+	// Marks: sensitive; ephemeral for ephemeral variables only.
+	Inputs    map[string]cty.Value
+	Providers map[ProviderSlot]ProviderConfig
+
+	PriorState  State
+	SkipRefresh bool
+	Replace     []string // resource instance addresses that must be replaced
+	Timestamp   time.Time
+
+	// DeferAll is set when something that the component depends on is deferred.
+	DeferAll bool
+}
+
+// PlanResult is the plan of one component instance.
+type PlanResult struct {
+	// Plan is what [Session.Apply] needs. Holds values in clear: treat it like state.
+	Plan []byte
+
+	Applyable bool // there is something to apply
+	Complete  bool // nothing was deferred
+
+	// Outputs has all declared outputs as planned, with their exact types.
+	// Unknown: what becomes known by applying. Marks: sensitive.
+	Outputs map[string]cty.Value
+
+	Changes  []*tfjson.ResourceChange // sorted by address, no-op included
+	Drift    []*tfjson.ResourceChange // what changed outside, sorted by address
+	Deferred []DeferredChange
+	Checks   []CheckResult
+
+	// RefreshedState is the prior state with what was found while refreshing.
+	RefreshedState State
+}
+
+// DeferredChange is a change that cannot be planned yet.
+type DeferredChange struct {
+	Reason string // as in docs/language.md, section 4.8
+	Change *tfjson.ResourceChange
+}
+
+// ApplyRequest says what to apply.
+type ApplyRequest struct {
+	Work      WorkID
+	Component stackaddrs.AbsComponentInstance
+	ModuleDir string
+	Mode      Mode
+	Plan      []byte
+
+	// Inputs are the final values, in the shape of [PlanRequest.Inputs] and known
+	// as far as the configuration makes them so.
+	Inputs    map[string]cty.Value
+	Providers map[ProviderSlot]ProviderConfig
+
+	PriorState State
+
+	// Checkpoint receives the newest state each time a resource was finished, so
+	// that it can be saved now and then. Until [Session.Acknowledge], the engine
+	// keeps the state safe itself if it can. Calls do not overlap. May be nil.
+	Checkpoint func(State)
+}
+
+// ApplyResult is what an apply left behind.
+type ApplyResult struct {
+	State State
+
+	// Outputs has all declared outputs; those which were not computed are
+	// unknown. Marks: sensitive.
+	Outputs map[string]cty.Value
+
+	// Checks are the results of checks and conditions.
+	Checks []CheckResult
+}
