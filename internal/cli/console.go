@@ -12,7 +12,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
@@ -20,24 +19,15 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
-	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime"
-	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
-	"github.com/cairnstacks/cairn/stackruntime/stackplan"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // console evaluates expressions against the state.
 type console struct {
 	*session.Session
-	inspector *stackruntime.Inspector
-	stack     *stackconfig.Stack // whose names are completed
+	inspection *operation.Inspection
 }
-
-// consoleSource is the file name of expressions in diagnostics.
-const consoleSource = "<console>"
 
 func consoleCommand() *session.Command {
 	var values variableFlags
@@ -82,98 +72,23 @@ Reads expressions from standard input, one a line; brackets that are open contin
 }
 
 func openConsole(ctx context.Context, s *session.Session, arguments []variables.Argument, stack, planFile string) (*console, hcl.Diagnostics) {
-	opts, diags := s.Stack().Load(ctx)
-	if diags.HasErrors() {
-		return nil, diags
-	}
 	at, err := stackaddrs.ParseStackInstance(stack)
 	if err != nil {
-		return nil, diags.Append(failure.New("Wrong stack address",
-			"The option -stack needs the address of an embedded stack, like stack.network or stack.region[\"eu\"], and not %q.", stack))
+		return nil, hcl.Diagnostics{failure.New("Wrong stack address",
+			"The option -stack needs the address of an embedded stack, like stack.network or stack.region[\"eu\"], and not %q.", stack)}
 	}
-	declared := opts.Config.Descendant(at.Config())
-	if declared == nil {
-		return nil, diags.Append(failure.New("No such stack", "The configuration has no %s.", at))
-	}
-	given, moreDiags := s.Stack().Values(opts.Config.Root.Variables, arguments)
-	diags = diags.Extend(moreDiags)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	state, err := consoleState(ctx, s, planFile)
-	if err != nil {
-		return nil, diags.Extend(operation.Diagnostics(err))
-	}
-	return &console{
-		Session: s,
-		inspector: stackruntime.Inspect(stackruntime.InspectRequest{
-			Options: opts,
-			State:   state,
-			Inputs:  consoleInputs(opts.Config.Root, given, state),
-			Stack:   at,
-		}),
-		stack: declared,
-	}, diags
-}
-
-// consoleState is the stored state, or what a plan file says the state will be.
-func consoleState(ctx context.Context, s *session.Session, planFile string) (*stackstate.State, error) {
-	if planFile == "" {
-		stored, err := s.Stack().ReadState(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return stored.State, nil
-	}
-	plan, _, err := planfile.Read(planFile)
-	if err != nil {
-		return nil, err
-	}
-	return plannedState(plan), nil
-}
-
-// plannedState is what a plan says of the state after it, as far as expressions see it.
-func plannedState(plan *stackplan.Plan) *stackstate.State {
-	state := stackstate.New()
-	for name, input := range plan.Inputs {
-		state.Inputs[name] = input.After
-	}
-	for _, c := range plan.Components {
-		if c.Action != stackplan.Delete && c.Action != stackplan.Forget {
-			state.Components[c.Addr] = &stackstate.Component{Addr: c.Addr, Outputs: c.Outputs}
+	req := operation.InspectRequest{Stack: at, Variables: arguments}
+	if planFile != "" {
+		if req.Plan, _, err = planfile.Read(planFile); err != nil {
+			return nil, operation.Diagnostics(err)
 		}
 	}
-	return state
-}
-
-// consoleInputs are the values that were given, and for other variables those of the last apply.
-func consoleInputs(root *stackconfig.Stack, given variables.Given, state *stackstate.State) map[string]cty.Value {
-	inputs := map[string]cty.Value{}
-	for name := range root.Variables {
-		if stored, ok := state.Inputs[name]; ok && !stored.IsNull() {
-			inputs[name], _ = stored.UnmarkDeep() // the declaration says whether it is sensitive
-		}
-		if value, ok := given.Values[name]; ok {
-			inputs[name] = value
-		}
-	}
-	return inputs
-}
-
-// value returns the value of an expression.
-func (c *console) value(ctx context.Context, source string) (cty.Value, hcl.Diagnostics) {
-	src := []byte(source)
-	c.Files[consoleSource] = &hcl.File{Bytes: src}
-	expr, diags := safehcl.ParseExpression(src, consoleSource, hcl.InitialPos)
-	if diags.HasErrors() {
-		return cty.DynamicVal, diags
-	}
-	value, moreDiags := c.inspector.EvalExpr(ctx, expr)
-	return value, diags.Extend(moreDiags)
+	inspection, diags := s.Stack().Inspect(ctx, req)
+	return &console{s, inspection}, diags
 }
 
 func (c *console) evaluateOnce(ctx context.Context, source string) (int, error) {
-	value, diags := c.value(ctx, source)
+	value, diags := c.inspection.Eval(ctx, source)
 	if !diags.HasErrors() {
 		c.Print("%s\n", views.FormatValue(value))
 	}
@@ -213,7 +128,7 @@ func isExit(line string) bool {
 
 // isOpen reports whether an expression goes on in the next line: a bracket, a template or a heredoc is open.
 func isOpen(source string) bool {
-	tokens, _ := hclsyntax.LexExpression([]byte(source), consoleSource, hcl.InitialPos) //nolint:errcheck // the parser reports mistakes
+	tokens, _ := hclsyntax.LexExpression([]byte(source), operation.ExpressionFile, hcl.InitialPos) //nolint:errcheck // the parser reports mistakes
 	depth := 0
 	for _, token := range tokens {
 		switch token.Type {

@@ -187,25 +187,26 @@ func (c *console) candidates(ctx context.Context, typed string) []string {
 		all = c.names()
 	}
 	all = slices.DeleteFunc(all, func(name string) bool { return !strings.HasPrefix(name, typed) })
-	return sortedSet(all)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // names are the references to all that is declared.
 func (c *console) names() []string {
 	var names []string
-	for name := range c.stack.Variables {
+	for name := range c.inspection.Stack.Variables {
 		names = append(names, "var."+name)
 	}
-	for name := range c.stack.Locals {
+	for name := range c.inspection.Stack.Locals {
 		names = append(names, "local."+name)
 	}
-	for name := range c.stack.Components {
+	for name := range c.inspection.Stack.Components {
 		names = append(names, "component."+name)
 	}
-	for name := range c.stack.Calls {
+	for name := range c.inspection.Stack.Calls {
 		names = append(names, "stack."+name)
 	}
-	for ref := range c.stack.Providers {
+	for ref := range c.inspection.Stack.Providers {
 		names = append(names, ref.String())
 	}
 	return names
@@ -213,7 +214,7 @@ func (c *console) names() []string {
 
 // attributes are those of the value of an expression, with the expression before them.
 func (c *console) attributes(ctx context.Context, source string) []string {
-	value, diags := c.value(ctx, source)
+	value, diags := c.inspection.Eval(ctx, source)
 	if diags.HasErrors() {
 		return nil
 	}

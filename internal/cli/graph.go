@@ -14,11 +14,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/operation/graph"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
-	"github.com/cairnstacks/cairn/internal/views/deferral"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -100,52 +99,32 @@ func readGraph(ctx context.Context, s *session.Session, planPath string) (*compo
 		if err != nil {
 			return nil, err
 		}
-		return planGraph(plan), nil
+		return newComponentGraph(graph.OfPlan(plan)), nil
 	}
-	opts, diags := s.Stack().Load(ctx)
+	g, diags := s.Stack().Graph(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	if moreDiags := stackruntime.Validate(ctx, opts); moreDiags.HasErrors() {
-		return nil, diags.Extend(moreDiags)
-	}
-	requires := stackruntime.Inspect(stackruntime.InspectRequest{Options: opts}).ComponentGraph(ctx)
-	return newComponentGraph(requires, nil), s.Report(diags)
+	return newComponentGraph(g), s.Report(diags)
 }
 
-func planGraph(plan *stackplan.Plan) *componentGraph {
-	requires := map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent{}
-	nodes := map[stackaddrs.AbsComponent]graphNode{}
-	for _, planned := range plan.Components {
-		component := stackaddrs.ComponentOf(planned.Addr)
-		requires[component] = append(requires[component], planned.Requires...)
-		node := nodes[component]
-		node.Actions = append(node.Actions, string(planned.Action))
-		node.Deferred = node.Deferred || deferral.IsDeferred(plan, planned)
-		node.failed = node.failed || deferral.Failed(plan, planned)
-		node.counts = node.counts.Plus(planned.Counts())
-		nodes[component] = node
-	}
-	return newComponentGraph(requires, nodes)
-}
-
-// newComponentGraph makes a graph of what components require, and of what is known of them besides.
-func newComponentGraph(requires map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent, nodes map[stackaddrs.AbsComponent]graphNode) *componentGraph {
+// newComponentGraph makes a document of a graph.
+func newComponentGraph(of graph.Graph) *componentGraph {
 	g := &componentGraph{FormatVersion: jsonview.FormatVersion, Components: []graphNode{}, Edges: []graphEdge{}}
-	for _, component := range slices.SortedFunc(maps.Keys(requires), stackaddrs.AbsComponent.Compare) {
-		node := nodes[component]
-		node.component, node.Address, node.Actions = component, component.String(), sortedSet(node.Actions)
+	for _, component := range of.Components {
+		node := graphNode{Address: component.Addr.String(), component: component.Addr}
+		if planned := component.Planned; planned != nil {
+			for _, action := range planned.Actions {
+				node.Actions = append(node.Actions, string(action))
+			}
+			node.Deferred, node.failed, node.counts = planned.Deferred, planned.Failed, planned.Counts
+		}
 		g.Components = append(g.Components, node)
-		required := slices.SortedFunc(slices.Values(requires[component]), stackaddrs.AbsComponent.Compare)
-		for _, other := range slices.Compact(required) {
-			g.Edges = append(g.Edges, graphEdge{component.String(), other.String(), other})
+		for _, required := range component.Requires {
+			g.Edges = append(g.Edges, graphEdge{node.Address, required.String(), required})
 		}
 	}
 	return g
-}
-
-func sortedSet(texts []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(texts)))
 }
 
 // actionColors are the colours of components for which one thing is planned.

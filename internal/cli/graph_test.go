@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairnstacks/cairn/internal/operation/graph"
 	"github.com/cairnstacks/cairn/internal/show/picture"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -35,7 +36,7 @@ func planned(t *testing.T, addr string, action stackplan.Action, requires ...str
 func TestPictureOfPlan(t *testing.T) {
 	deferred := planned(t, "component.deferred", stackplan.Create, "component.created")
 	deferred.Complete = false
-	p := planGraph(&stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
+	p := newComponentGraph(graph.OfPlan(&stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
 		planned(t, "component.created", stackplan.Create),
 		planned(t, "component.kept", stackplan.NoOp, "component.created"),
 		planned(t, `component.mixed["a"]`, stackplan.Create, "component.kept", "component.elsewhere"),
@@ -43,7 +44,7 @@ func TestPictureOfPlan(t *testing.T) {
 		planned(t, `component.partly["a"]`, stackplan.NoOp),
 		planned(t, `component.partly["b"]`, stackplan.Update),
 		deferred,
-	}}).picture()
+	}})).picture()
 	got := map[string]string{}
 	for column, nodes := range p.Columns {
 		for _, n := range nodes {
@@ -73,11 +74,11 @@ func TestPictureOfPlan(t *testing.T) {
 
 // What goes away may require what comes, which requires it in turn: the picture is drawn nevertheless.
 func TestPictureOfTurnedRequirement(t *testing.T) {
-	p := planGraph(&stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
+	p := newComponentGraph(graph.OfPlan(&stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
 		planned(t, `component.a["old"]`, stackplan.Delete, "component.b"),
 		planned(t, `component.a["new"]`, stackplan.Create),
 		planned(t, `component.b`, stackplan.Update, "component.a"),
-	}}).picture()
+	}})).picture()
 	if len(p.Columns) != 2 || len(p.Edges) != 2 || p.Edges[0].Backward == p.Edges[1].Backward {
 		t.Errorf("columns %v, edges %v", p.Columns, p.Edges)
 	}

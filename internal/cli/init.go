@@ -5,10 +5,14 @@ package cli
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 func initCommand() *session.Command {
@@ -35,28 +39,20 @@ lock files belong into version control.`,
 			s.ListsProviders = true
 			ctx, stop := s.Interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
-			config, packages, diags := s.Stack().Fetch(ctx, upgrade)
-			for _, pkg := range packages {
-				s.Print("Source: %s\n", describePackage(pkg))
-			}
-			if diags.HasErrors() || config == nil {
-				return s.Finish(diags)
-			}
-			opts, moreDiags := s.Stack().Prepare(ctx, config, upgrade)
-			diags = diags.Extend(moreDiags)
+			installed, diags := s.Stack().Install(ctx, operation.InstallRequest{Upgrade: upgrade, Fetched: func(packages []bundle.Package) {
+				for _, pkg := range packages {
+					s.Print("Source: %s\n", describePackage(pkg))
+				}
+			}})
 			if diags.HasErrors() {
 				return s.Finish(diags)
 			}
-			if state, err := s.Stack().StateFile(); err == nil {
-				s.Stack().KeepStateFromGit(ctx, state)
-			}
-			info := opts.Session.Info()
-			s.Print("Engine: %s %s\n", info.Name, info.Version)
-			if text := s.Stack().VersionFileIgnored(info.Name); text != "" {
+			s.Print("Engine: %s %s\n", installed.Engine.Name, installed.Engine.Version)
+			if text := s.Stack().VersionFileIgnored(installed.Engine.Name); text != "" {
 				s.Note("%s\n", text)
 			}
-			for _, provider := range sortedProviders(opts.Locks) {
-				s.Print("Provider: %s %s\n", provider, opts.Locks[provider])
+			for _, provider := range slices.SortedFunc(maps.Keys(installed.Providers), stackaddrs.Provider.Compare) {
+				s.Print("Provider: %s %s\n", provider, installed.Providers[provider])
 			}
 			if !inAutomation() {
 				s.Say("\nThe stack is ready. Go on with: cairn plan\n")

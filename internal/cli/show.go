@@ -55,11 +55,7 @@ func showPlan(ctx context.Context, s *session.Session, path string, concise bool
 		options.Concise = concise
 		return views.WritePlan(s.Streams.Out, plan, options)
 	}
-	options := jsonview.PlanOptions{CairnVersion: made.CairnVersion}
-	// The state that the plan was made with tells what the outputs of components were. It may have moved on.
-	if stored, err := s.Stack().ReadState(ctx); err == nil && stored.Lineage == made.StateLineage && uint64(stored.Serial) == made.StateSerial {
-		options.Prior = stored.State
-	}
+	options := jsonview.PlanOptions{CairnVersion: made.CairnVersion, Prior: s.Stack().PriorState(ctx, made)}
 	return jsonview.WriteDocument(s.Streams.Out, jsonview.NewPlan(plan, options), true)
 }
 

@@ -6,18 +6,15 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
-	"os"
 	"runtime"
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
-	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // versionDocument is what "version -json" writes.
@@ -47,29 +44,28 @@ func versionCommand() *session.Command {
 				Platform:      runtime.GOOS + "_" + runtime.GOARCH,
 				Providers:     map[string]string{},
 			}
-			opened, forget, engineErr := openForVersion(ctx, s)
-			if engineErr != nil {
-				document.EngineError = cmp.Or(operation.Diagnostics(engineErr)[0].Detail, engineErr.Error())
-			} else {
-				defer forget()
-				info := jsonview.Engine(opened.Info())
+			versions, warnings, err := s.Stack().Versions(ctx)
+			missing, isMissing := errors.AsType[*operation.NoEngineError](err)
+			switch {
+			case isMissing:
+				document.EngineError = cmp.Or(operation.Diagnostics(missing.Err)[0].Detail, missing.Err.Error())
+			case err != nil:
+				return 0, err
+			default:
+				info := jsonview.Engine(versions.Engine)
 				document.Engine = &info
-				locks, err := s.Stack().Locks(ctx)
-				if err != nil {
-					return 0, failure.Error("Unreadable provider lock file", "%s.", failure.Capitalize(failure.Reason(err)))
-				}
-				for provider, locked := range locks {
+				for provider, locked := range versions.Providers {
 					document.Providers[provider.String()] = locked
 				}
 			}
 			if s.Options.JSON {
 				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, document, true)
 			}
-			if err := s.Report(s.Stack().EngineWarnings()); err != nil {
+			if err := s.Report(warnings); err != nil {
 				return 0, err
 			}
 			s.Print("cairn %s on %s\n", document.Cairn, document.Platform)
-			if engineErr != nil {
+			if isMissing {
 				s.Print("no engine: %s\n", document.EngineError)
 				return cmdline.ExitOK, nil
 			}
@@ -80,30 +76,4 @@ func versionCommand() *session.Command {
 			return cmdline.ExitOK, nil
 		},
 	}
-}
-
-// openForVersion opens the engine without leaving a working directory where there is none yet. The caller must call
-// forget after use.
-func openForVersion(ctx context.Context, s *session.Session) (_ engine.Session, forget func(), err error) {
-	forget = func() {}
-	if !s.Stack().HasWorkDir() {
-		temporary, err := os.MkdirTemp("", "cairn-version-")
-		if err != nil {
-			return nil, nil, err
-		}
-		s.WorkDir = temporary
-		s.Opened = nil
-		forget = func() {
-			_ = os.RemoveAll(temporary) //nolint:errcheck // it is among temporary files, which the system removes
-		}
-	}
-	opened, err := s.Stack().Session(ctx)
-	if err != nil {
-		forget()
-	}
-	return opened, forget, err
-}
-
-func sortedProviders(locks map[stackaddrs.Provider]string) []stackaddrs.Provider {
-	return slices.SortedFunc(maps.Keys(locks), stackaddrs.Provider.Compare)
 }

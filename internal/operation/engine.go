@@ -19,7 +19,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
-	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -53,15 +52,6 @@ func (s *Stack) Session(ctx context.Context) (engine.Session, error) {
 	}
 	s.session = opened
 	return opened, nil
-}
-
-// Locks returns the versions in the provider lock file, of an engine that has one.
-func (s *Stack) Locks(ctx context.Context) (map[stackaddrs.Provider]string, error) {
-	opened, err := s.Session(ctx)
-	if err != nil || opened.Abilities().Preparer == nil {
-		return nil, err
-	}
-	return opened.Abilities().Preparer.Locks(ctx)
 }
 
 func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary"
-	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -48,10 +47,9 @@ func (s *Stack) Prepare(ctx context.Context, config *stackconfig.Config, upgrade
 	if diags.HasErrors() {
 		return opts, diags
 	}
-	locks, err := preparer.Locks(ctx)
+	locks, err := readLocks(ctx, preparer)
 	if err != nil {
-		return opts, diags.Append(failure.New("Unreadable provider lock file",
-			"%s. Correct the file, or delete it and run \"cairn init\".", failure.Capitalize(failure.Reason(err))))
+		return opts, diags.Extend(Diagnostics(err))
 	}
 	opts.Session, opts.Locks = opened, locks
 	return opts, diags

@@ -88,9 +88,6 @@ func (s *Stack) Close() error {
 	return errors.Join(errs...)
 }
 
-// HasWorkDir reports whether there is a directory for what is kept between operations, to which something can be written.
-func (s *Stack) HasWorkDir() bool { return checkWritable(s.work) == nil }
-
 // EngineInfo names the engine if it was opened.
 func (s *Stack) EngineInfo() (info engine.Info, opened bool) {
 	if s.session == nil {

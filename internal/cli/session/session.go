@@ -42,12 +42,11 @@ type Session struct {
 	Options Options
 
 	Files   map[string]*hcl.File // sources of diagnostics, by the name in ranges
-	Opened  *operation.Stack     // nil until it is needed
+	opened  *operation.Stack     // nil until it is needed
 	pending hcl.Diagnostics      // about what happened meanwhile, until diagnostics are reported
 
-	WorkDir        string // for the stack, if it is not to be the usual one
-	ChangesNothing bool   // the command does not even plan
-	ListsProviders bool   // the command ends with a list of all providers and their versions
+	ChangesNothing bool // the command does not even plan
+	ListsProviders bool // the command ends with a list of all providers and their versions
 
 	input *bufio.Reader // of answers, nil until the first question
 
@@ -79,8 +78,8 @@ func New(streams Streams, deps Dependencies) *Session {
 // Close releases what was opened. What can still go wrong here, no user can do anything about: all that matters
 // was saved before.
 func (s *Session) Close() {
-	if s.Opened != nil {
-		_ = s.Opened.Close() //nolint:errcheck // see above
+	if s.opened != nil {
+		_ = s.opened.Close() //nolint:errcheck // see above
 	}
 	if s.logFile != nil {
 		_ = s.logFile.Close() //nolint:errcheck // see above
@@ -89,9 +88,8 @@ func (s *Session) Close() {
 
 // Stack returns the stack in the current directory, as the options say.
 func (s *Session) Stack() *operation.Stack {
-	if s.Opened == nil {
-		s.Opened = operation.Open(operation.Options{
-			WorkDir:        s.WorkDir,
+	if s.opened == nil {
+		s.opened = operation.Open(operation.Options{
 			State:          s.Options.state,
 			Deployment:     s.Options.deployment,
 			Engine:         s.Options.Engine,
@@ -105,7 +103,7 @@ func (s *Session) Stack() *operation.Stack {
 			ModulesEngine:  s.Deps.Engine,
 		})
 	}
-	return s.Opened
+	return s.opened
 }
 
 // stdout writes what was asked for.

@@ -1,0 +1,102 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// InstallRequest says what is to be installed.
+type InstallRequest struct {
+	Upgrade bool // choose the newest versions that are allowed, whatever was chosen before
+
+	// Fetched is called with the source packages that the stack has, before providers are installed, which takes time. Nil is not called.
+	Fetched func([]bundle.Package)
+}
+
+// Versions are what a stack is worked on with.
+type Versions struct {
+	Engine    engine.Info
+	Providers map[stackaddrs.Provider]string // those that are locked
+}
+
+// Install fetches the sources of the stack and installs its providers.
+func (s *Stack) Install(ctx context.Context, req InstallRequest) (Versions, hcl.Diagnostics) {
+	config, packages, diags := s.Fetch(ctx, req.Upgrade)
+	if req.Fetched != nil {
+		req.Fetched(packages)
+	}
+	if diags.HasErrors() {
+		return Versions{}, diags
+	}
+	opts, moreDiags := s.Prepare(ctx, config, req.Upgrade)
+	diags = diags.Extend(moreDiags)
+	if diags.HasErrors() {
+		return Versions{}, diags
+	}
+	if state, err := s.StateFile(); err == nil { // else whoever needs the state reports it
+		s.KeepStateFromGit(ctx, state)
+	}
+	return Versions{Engine: opts.Session.Info(), Providers: opts.Locks}, diags
+}
+
+// NoEngineError says why there is no engine. It wraps the reason.
+type NoEngineError struct{ Err error }
+
+func (e *NoEngineError) Error() string { return "no engine: " + e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *NoEngineError) Unwrap() error { return e.Err }
+
+// Versions returns the versions that are used, without installing anything, and leaves no working directory where there is none. Diagnostics are warnings about the
+// choice of the engine.
+//
+// Errors:
+//   - [*NoEngineError]: there is no engine that can be used.
+//   - others: the lock file of the providers cannot be read.
+func (s *Stack) Versions(ctx context.Context) (Versions, hcl.Diagnostics, error) {
+	if checkWritable(s.work) == nil {
+		return s.versions(ctx)
+	}
+	temporary, err := os.MkdirTemp("", "cairn-version-")
+	if err != nil {
+		return Versions{}, nil, &NoEngineError{err}
+	}
+	opts := s.opts
+	opts.WorkDir = temporary
+	elsewhere := Open(opts)
+	versions, diags, err := elsewhere.versions(ctx)
+	return versions, diags, errors.Join(err, elsewhere.Close(), os.RemoveAll(temporary))
+}
+
+func (s *Stack) versions(ctx context.Context) (Versions, hcl.Diagnostics, error) {
+	opened, err := s.Session(ctx)
+	if err != nil {
+		return Versions{}, nil, &NoEngineError{err}
+	}
+	versions := Versions{Engine: opened.Info()}
+	if preparer := opened.Abilities().Preparer; preparer != nil {
+		versions.Providers, err = readLocks(ctx, preparer)
+	}
+	return versions, s.EngineWarnings(), err
+}
+
+// readLocks returns the versions of providers that are locked.
+func readLocks(ctx context.Context, preparer engine.Preparer) (map[stackaddrs.Provider]string, error) {
+	locks, err := preparer.Locks(ctx)
+	if err != nil {
+		return nil, failure.Error("Unreadable provider lock file",
+			"%s. Correct the file, or delete it and run \"cairn init\".", failure.Capitalize(failure.Reason(err)))
+	}
+	return locks, nil
+}

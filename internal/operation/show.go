@@ -1,0 +1,37 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/operation/graph"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// Graph returns the components of the configuration and what they require. The configuration has to be valid.
+func (s *Stack) Graph(ctx context.Context) (graph.Graph, hcl.Diagnostics) {
+	opts, diags := s.Load(ctx)
+	if diags.HasErrors() {
+		return graph.Graph{}, diags
+	}
+	if moreDiags := stackruntime.Validate(ctx, opts); moreDiags.HasErrors() {
+		return graph.Graph{}, diags.Extend(moreDiags)
+	}
+	return graph.New(stackruntime.Inspect(stackruntime.InspectRequest{Options: opts}).ComponentGraph(ctx)), diags
+}
+
+// PriorState returns the state that a saved plan was made with: it has what the outputs of components were. It is nil if the state has moved on, or
+// cannot be read.
+func (s *Stack) PriorState(ctx context.Context, made stackplan.FileContext) *stackstate.State {
+	stored, err := s.ReadState(ctx)
+	if err != nil || stored.Lineage != made.StateLineage || uint64(stored.Serial) != made.StateSerial {
+		return nil
+	}
+	return stored.State
+}
