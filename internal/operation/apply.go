@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -138,6 +139,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 		name = destroyName
 	}
 	r := s.newRun(name, req, caller)
+	r.saved = made.Identity
 	diags := r.load(ctx)
 	if diags.HasErrors() {
 		return r.interrupted(ctx, diags)
@@ -169,12 +171,16 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 	}
 	before := r.stored.Serial
 	diags := r.recover(ctx)
-	if r.stored.Serial != before {
+	progress := r.progress()
+	if r.stored.Serial != before && progress == nil {
 		diags = diags.Append(failure.New("Plan is stale", "What an earlier apply had done was recovered into the state, so this plan does not fit any more. "+
 			"Make a new plan."))
 	}
 	if diags.HasErrors() {
 		return diags
+	}
+	if progress != nil {
+		r.opts.Notify.Tell(notice.Resuming{Done: progress.Count(stackplan.Done), Begun: progress.Count(stackplan.Begun), Of: countChanged(plan)})
 	}
 	if changesState(plan, r.stored.State) {
 		diags = diags.Extend(r.apply(ctx, plan, inputs))
@@ -185,6 +191,25 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 		diags = diags.Append(stillDeferred())
 	}
 	return diags
+}
+
+// progress returns how far earlier applies of the saved plan have come; nil if there was none, or if it had done nothing.
+func (r *run) progress() stackplan.Progress {
+	if begun := r.stored.Begun; begun != nil && begun.Plan == r.saved {
+		return begun.Progress
+	}
+	return nil
+}
+
+// countChanged returns the number of component instances that the engine has something to do with.
+func countChanged(plan *stackplan.Plan) int {
+	n := 0
+	for _, c := range plan.Components {
+		if len(c.EnginePlan) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // neededOnApply returns the variables whose values a plan file needs but does not hold, sorted by name.
@@ -229,7 +254,7 @@ func (r *run) withLock(ctx context.Context, do func() hcl.Diagnostics) hcl.Diagn
 
 // apply carries out a plan that was approved.
 func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.Given) hcl.Diagnostics {
-	saver := deployment.NewSaver(r.stored, r.name)
+	saver := deployment.NewSaver(r.stored, r.name, r.saved)
 	var result *stackruntime.ApplyResult
 	var diags hcl.Diagnostics
 	r.caller.during(r.name, func(watch hooks.Hooks) {
@@ -241,8 +266,13 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 			Prior:   r.stored.State,
 			Inputs:  inputs.Values,
 			Save:    saver.Save,
+
+			Progress: r.progress(),
 		})
 	})
+	if !diags.HasErrors() {
+		saver.EndPlan()
+	}
 	if err := saver.Finish(ctx); err != nil {
 		saved, moreDiags := r.rescueState(ctx, err, saver, result.State)
 		r.unsaved = !saved

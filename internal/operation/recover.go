@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,11 +17,13 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -105,14 +108,19 @@ func (r *run) bindRuns(ctx context.Context) error {
 	if secret == nil {
 		secret = []byte(rand.Text()) // by which nothing was signed
 	}
+	r.secret = secret
+	return r.bindEngine(ctx)
+}
+
+// bindEngine tells the engine for what applies are begun from now on.
+func (r *run) bindEngine(ctx context.Context) error {
 	opened, err := r.Session(ctx)
 	if err != nil {
 		return err
 	}
 	if interrupted, ok := opened.(*binary.Session); ok {
-		interrupted.BindRuns(secret)
+		interrupted.BindRuns(binary.Purpose{Secret: r.secret, Plan: r.saved, Serial: r.stored.Serial})
 	}
-	r.secret = secret
 	return nil
 }
 
@@ -178,15 +186,35 @@ func (r *run) saveRecovered(ctx context.Context, found []*binary.Recovered) (dia
 	if len(usable) == 0 {
 		return diags
 	}
-	if err := r.stored.Change(ctx, "recover", state); err != nil {
+	if err := r.stored.Recover(ctx, state, r.begunBy(usable)); err != nil {
 		return diags.Extend(keep(usable)).Extend(Diagnostics(err))
 	}
-	r.stored.State = state
+	diags = diags.Extend(Diagnostics(r.bindEngine(ctx)))
 	for _, recovered := range usable {
 		diags = diags.Extend(Diagnostics(recovered.MarkSaved()))
 	}
 	r.recovered = append(r.recovered, usable...)
 	return diags
+}
+
+// begunBy returns the plan of which all that was recovered is work, as is all that has changed in the state since it was made; nil if there is none.
+func (r *run) begunBy(found []*binary.Recovered) *deployment.Begun {
+	begun := &deployment.Begun{Plan: found[0].Plan, Progress: stackplan.Progress{}}
+	if before := r.stored.Begun; before != nil && before.Plan == begun.Plan {
+		maps.Copy(begun.Progress, before.Progress)
+	} else if before != nil || begun.Plan == "" || found[0].Serial != r.stored.Serial {
+		return nil
+	}
+	for _, recovered := range found {
+		addr, err := stackaddrs.ParseAbsComponentInstance(recovered.Component)
+		if err != nil || recovered.Plan != begun.Plan {
+			return nil
+		}
+		if begun.Progress[addr] == "" { // else it may be done, and only was not removed yet
+			begun.Progress[addr] = stackplan.Begun
+		}
+	}
+	return begun
 }
 
 // Acknowledge ends what was recovered. Until then it would be reported again by the next operation, which it also is if it was not all shown.

@@ -43,7 +43,8 @@ type run struct {
 	runtime stackruntime.Options
 	given   variables.Given
 	stored  *deployment.Stored
-	round   int // of an apply, from 1; 0 with a saved plan
+	round   int    // of an apply, from 1; 0 with a saved plan
+	saved   string // identity of the saved plan that is applied; "" for none
 
 	unsaved bool   // what was done is not in the state
 	secret  []byte // of the state, by which it knows applies
@@ -152,10 +153,14 @@ func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 
 // target is what a plan is made for, and applied to.
 func (r *run) target(stored *deployment.Stored) planfile.Target {
-	return planfile.Target{
+	target := planfile.Target{
 		Config: r.runtime.Config, Engine: r.runtime.Session.Info(),
 		Deployment: stored.Deployment, Lineage: stored.Lineage, Serial: stored.Serial,
 	}
+	if stored.Begun != nil {
+		target.Begun = stored.Begun.Plan
+	}
+	return target
 }
 
 func isEmpty(state *stackstate.State) bool {

@@ -41,6 +41,8 @@ func (s *Session) notify(n notice.Notice) {
 			text += fmt.Sprintf(", process %d", n.PID)
 		}
 		s.Note("Waiting for an apply that is still running (%s).\n", text)
+	case notice.Resuming:
+		s.Note("%s\n", resumingText(n))
 	case notice.WaitingForLock:
 		s.Note("Waiting at most %s for the lock: %s.\n", n.AtMost, deployment.DescribeHolder(&n.Holder))
 	case notice.LockTakenOver:
@@ -57,6 +59,14 @@ func newDeploymentText(n notice.NewDeployment) string {
 	}
 	return fmt.Sprintf("The deployment %q is new: there is no state of it, but there are those of %s%s.%s",
 		n.Name, strings.Join(names, ", "), more, nearest.DidYouMean(n.Name, n.Others))
+}
+
+func resumingText(n notice.Resuming) string {
+	text := fmt.Sprintf("This plan was applied in part before: %d of %d components that it changes are done", n.Done, n.Of)
+	if n.Begun > 0 {
+		text += fmt.Sprintf(", and %d more begun", n.Begun)
+	}
+	return text + ". Going on from there."
 }
 
 // noteWork says what takes long, so that a person sees that something is done.

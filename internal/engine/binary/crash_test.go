@@ -582,14 +582,14 @@ func TestEmptyStateFileAfterKill(t *testing.T) {
 // What was not begun with the state is neither taken into it nor touched: neither the record nor what is recorded beside it.
 func TestRecoverOnlyWhatTheStateKnows(t *testing.T) {
 	b, gate := newCutOffBench(t)
-	b.engine.BindRuns([]byte("of another state"))
+	b.engine.BindRuns(Purpose{Secret: []byte("of another state")})
 	recovered, err := b.engine.Recover(context.Background()) // does not wait for the process either
 	unknown, ok := errors.AsType[*UnknownRunError](err)
 	if len(recovered) > 0 || !ok || unknown.Component != component.String() {
 		t.Fatalf("Recover: got %v, %v, want an UnknownRunError", recovered, err)
 	}
 	touch(t, gate)
-	b.engine.BindRuns(nil)
+	b.engine.BindRuns(Purpose{})
 	if err := b.recover().Done(); err != nil {
 		t.Error(err)
 	}

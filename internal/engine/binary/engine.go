@@ -82,7 +82,7 @@ type Session struct {
 		kept    map[engine.WorkID]keptRun
 
 		binaries map[stackaddrs.Provider]string // paths of providers' programs
-		secret   []byte                         // see BindRuns
+		purpose  Purpose                        // see BindRuns
 	}
 }
 

@@ -26,6 +26,10 @@ type Recovered struct {
 	Mode      engine.Mode
 	State     engine.State // the newest; empty if it is saved
 
+	// Plan and Serial are those of its [Purpose], unless it is saved.
+	Plan   string
+	Serial int64
+
 	// Saved says that the state was saved before. What is left is to say what went wrong, and for Doubts to be cleared up.
 	Saved bool
 
@@ -190,7 +194,7 @@ func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRec
 		}
 		outcome = &runner.Result{Outcome: runner.OutcomeDied, ExitCode: runner.ExitUnknown}
 	}
-	one := &Recovered{Component: record.Component, Mode: record.Mode, dir: dir}
+	one := &Recovered{Component: record.Component, Mode: record.Mode, Plan: record.Plan, Serial: record.Serial, dir: dir}
 	one.Diagnostics = (&workcopy.Copy{}).Diagnostics(outcome.Diagnostics)
 	outputs.hide(one.Diagnostics)
 	if outcome.Outcome == runner.OutcomeDied {

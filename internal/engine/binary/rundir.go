@@ -49,7 +49,12 @@ type applyRecord struct {
 	StartedAt time.Time   `json:"started_at"`
 	Root      string      `json:"root"`  // of the working copy, relative to the run's directory
 	State     string      `json:"state"` // [fileHash] of the state that it began with
-	MAC       string      `json:"mac"`   // of all others, by the secret of the state
+
+	// As in [Purpose].
+	Plan   string `json:"plan,omitempty"`
+	Serial int64  `json:"serial,omitempty"`
+
+	MAC string `json:"mac"` // of all others, by the secret of the state
 }
 
 // stateFile returns the file that the engine's process writes.

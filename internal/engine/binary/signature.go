@@ -11,13 +11,21 @@ import (
 	"fmt"
 )
 
-// BindRuns says to which state the runs belong: applies that begin from now on are signed with a secret of the state, and
-// Recover believes those only that are. Who can write to the working directory, such as the author of a repository that comes with one, does
-// not know it. Without a secret, all are believed that were begun without one.
-func (e *Session) BindRuns(secret []byte) {
+// Purpose is to what state runs belong, and for what they are begun.
+type Purpose struct {
+	// Secret is of the state: applies are signed with it, and Recover believes those only that are. Who can write to the working directory, such
+	// as the author of a repository that comes with one, does not know it. Without a secret, all are believed that were begun without one.
+	Secret []byte
+
+	Plan   string // identity of the saved plan that is applied, empty for another one
+	Serial int64  // of the state when the apply began
+}
+
+// BindRuns says for what applies are begun from now on, and which ones are recovered.
+func (e *Session) BindRuns(purpose Purpose) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.mu.secret = secret
+	e.mu.purpose = purpose
 }
 
 // UnknownRunError is about the directory of an apply that the state knows nothing of.
@@ -35,13 +43,14 @@ func (e *UnknownRunError) Error() string {
 func (e *Session) sign(record applyRecord) applyRecord {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return record.signed(e.mu.secret)
+	record.Plan, record.Serial = e.mu.purpose.Plan, e.mu.purpose.Serial
+	return record.signed(e.mu.purpose.Secret)
 }
 
 func (e *Session) isSigned(record applyRecord) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return record.isSigned(e.mu.secret)
+	return record.isSigned(e.mu.purpose.Secret)
 }
 
 func (r applyRecord) signed(secret []byte) applyRecord {

@@ -24,6 +24,12 @@ type Saver struct {
 	operation string
 	writer    statestore.Writer
 
+	// plan is the identity of the saved plan that is applied, and empty for another one. Its progress is written with what was done.
+	plan     string
+	progress map[string][]byte // keys of all that is recorded of this plan or another one, each with nil
+	opened   bool              // the serial says which plan has written it
+	ended    bool              // all of the plan was done
+
 	// unsaved are records that could not be written, by component; those of root values have no name. The evaluator
 	// makes all changes of a component from what was saved of it, so a later one takes the place of an earlier one, and
 	// none may be written once a later one was. Addresses that could not be written come before all of them.
@@ -34,14 +40,20 @@ type Saver struct {
 	full bool // the disk is: nothing more was begun
 }
 
-// NewSaver returns a saver for an operation on a locked state. Nothing is written before the first change.
-func NewSaver(stored *Stored, operation string) *Saver {
+// NewSaver returns a saver for an operation on a locked state that applies a plan: a saved one, of which this is the identity, or with "" another
+// one. Nothing is written before the first change.
+func NewSaver(stored *Stored, operation, plan string) *Saver {
 	return &Saver{
 		stored:    stored,
 		operation: operation,
+		plan:      plan,
+		progress:  withoutBegun(stored.Records),
 		unsaved:   map[string]map[string][]byte{},
 	}
 }
+
+// EndPlan says that nothing of the plan is left to do, unless the disk was full. Nobody can go on with it then.
+func (v *Saver) EndPlan() { v.ended = !v.full }
 
 // Save writes one change. What could not be written is tried again at the end.
 func (v *Saver) Save(ctx context.Context, change stackruntime.StateChange) error {
@@ -55,6 +67,10 @@ func (v *Saver) Save(ctx context.Context, change stackruntime.StateChange) error
 		return v.writeUnmoved(ctx)
 	}
 	component := changedComponent(change)
+	if v.plan != "" && change.Stage != "" {
+		key := progressKind + component
+		records[key], v.progress[key] = []byte(change.Stage), nil
+	}
 	err = v.writeUnmoved(ctx)
 	if err == nil {
 		err = v.write(ctx, records)
@@ -115,7 +131,33 @@ func (v *Saver) write(ctx context.Context, records map[string][]byte) error {
 		}
 		v.writer = writer
 	}
-	return v.writer.Write(ctx, records)
+	if v.opened {
+		return v.writer.Write(ctx, records)
+	}
+	opening, err := v.opening()
+	if err != nil {
+		return err
+	}
+	maps.Copy(opening, records)
+	err = v.writer.Write(ctx, opening)
+	v.opened = err == nil
+	return err
+}
+
+// opening returns what a serial records first of the plan that writes it.
+func (v *Saver) opening() (map[string][]byte, error) {
+	opening := maps.Clone(v.progress)
+	if v.plan == "" || v.ended {
+		return opening, nil
+	}
+	begun := &Begun{Plan: v.plan}
+	if before := v.stored.Begun; before != nil && before.Plan == v.plan {
+		begun = before
+	}
+	records, err := begun.records(v.writer.Base().Serial)
+	maps.Copy(opening, records)
+	v.progress[begunKey] = nil
+	return opening, err
 }
 
 // Finish writes what is left and ends the serial.
@@ -124,6 +166,9 @@ func (v *Saver) Finish(ctx context.Context) error {
 	maps.Copy(left, v.unmoved)
 	for _, records := range v.unsaved {
 		maps.Copy(left, records)
+	}
+	if v.ended {
+		maps.Copy(left, v.progress)
 	}
 	if err := v.write(ctx, left); err != nil {
 		return errors.Join(err, v.lost)

@@ -77,7 +77,7 @@ func component(t *testing.T, addr string, resources ...string) *stackstate.Compo
 }
 
 func newTestSaver(lock *flakyLock, prior *stackstate.State) *Saver {
-	return NewSaver(&Stored{Snapshot: &statestore.Snapshot{}, State: prior, lock: lock}, "apply")
+	return NewSaver(&Stored{Snapshot: &statestore.Snapshot{}, State: prior, lock: lock}, "apply", "")
 }
 
 // What could not be written is written at the end, or by a later change of the same component.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"time"
@@ -58,6 +59,7 @@ type Stored struct {
 	*statestore.Snapshot
 	State      *stackstate.State
 	Deployment string // whose it is
+	Begun      *Begun // nil for no plan that can go on
 
 	store    statestore.Store
 	lock     statestore.Lock         // nil when the state was only read
@@ -78,11 +80,24 @@ func (d *Deployment) Read(ctx context.Context) (*Stored, error) {
 			return nil, err
 		}
 	}
-	state, err := Decode(snapshot.Records)
-	if err != nil {
+	stored := &Stored{Deployment: d.Name, store: d.Store}
+	if err := stored.decode(snapshot); err != nil {
 		return nil, err
 	}
-	return &Stored{Snapshot: snapshot, State: state, Deployment: d.Name, store: d.Store}, nil
+	return stored, nil
+}
+
+func (t *Stored) decode(snapshot *statestore.Snapshot) error {
+	state, err := Decode(snapshot.Records)
+	if err != nil {
+		return err
+	}
+	begun, err := decodeBegun(snapshot.Records, snapshot.Serial)
+	if err != nil {
+		return err
+	}
+	t.Snapshot, t.State, t.Begun = snapshot, state, begun
+	return nil
 }
 
 // announceNew says, once, that there is no state of this deployment where there are some of others.
@@ -103,6 +118,7 @@ func (d *Deployment) announceNew(ctx context.Context) error {
 func Decode(records map[string][]byte) (*stackstate.State, error) {
 	state, err := stackstate.FromRecords(records)
 	if err == nil {
+		state.Discarded = slices.DeleteFunc(state.Discarded, isProgressKey) // each serial sees to them
 		return state, nil
 	}
 	if errors.As(err, new(*stackstate.UnknownKindError)) {
@@ -238,12 +254,7 @@ func (t *Stored) Reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	state, err := Decode(snapshot.Records)
-	if err != nil {
-		return err
-	}
-	t.Snapshot, t.State = snapshot, state
-	return nil
+	return t.decode(snapshot)
 }
 
 // Unlock gives the lock back, if there is one.
@@ -256,25 +267,47 @@ func (t *Stored) Unlock(ctx context.Context) error {
 	return lock.Unlock(ctx)
 }
 
-// Change makes one change of the whole state, as one serial.
-func (t *Stored) Change(ctx context.Context, operation string, want *stackstate.State) error {
+// Recover changes the whole state to what applies have left behind that were cut off, as one serial. Begun is the plan of which all of that is
+// work; nil for none.
+func (t *Stored) Recover(ctx context.Context, want *stackstate.State, begun *Begun) error {
 	changes, err := stackstate.Diff(t.State, want)
 	if err != nil {
 		return fmt.Errorf("encoding the state: %w", err)
 	}
-	return t.Write(ctx, operation, changes)
+	if err := t.write(ctx, "recover", changes, begun); err != nil {
+		return err
+	}
+	t.State, t.Begun = want, begun
+	return nil
 }
 
 // Write writes changes of records, as one serial. A nil record is removed.
 func (t *Stored) Write(ctx context.Context, operation string, changes map[string][]byte) error {
+	return t.write(ctx, operation, changes, nil)
+}
+
+func (t *Stored) write(ctx context.Context, operation string, changes map[string][]byte, begun *Begun) error {
 	writer, err := t.lock.Begin(ctx, t.Base(), operation)
 	if err != nil {
 		return err
 	}
+	progress := withoutBegun(changes) // of an older state, that this one is to become
+	maps.Copy(progress, withoutBegun(t.Records))
+	if begun != nil {
+		records, err := begun.records(writer.Base().Serial)
+		if err != nil {
+			return err
+		}
+		maps.Copy(progress, records)
+	}
+	changes = maps.Clone(changes)
+	maps.Copy(changes, progress)
 	if err := writer.Write(ctx, changes); err != nil {
 		return err
 	}
 	t.Lineage, t.Serial = writer.Base().Lineage, writer.Base().Serial
+	maps.Copy(t.Records, changes)
+	maps.DeleteFunc(t.Records, func(_ string, value []byte) bool { return value == nil })
 	return writer.Commit(ctx)
 }
 

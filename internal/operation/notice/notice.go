@@ -73,6 +73,11 @@ type WaitingForApply struct {
 	PID       int // 0 if it is not known
 }
 
+// Resuming says that a saved plan goes on which was applied in part: how many of the component instances that it changes are done, and how many
+// were begun.
+type Resuming struct{ Done, Begun, Of int }
+
+func (Resuming) notice()             {}
 func (WaitingForApply) notice()      {}
 func (NewDeployment) notice()        {}
 func (WaitingForLock) notice()       {}

@@ -65,8 +65,11 @@ func (t Target) checkConfig(_ *stackplan.Plan, made stackplan.FileContext) error
 	return nil
 }
 
-// checkState compares the version of the state.
+// checkState compares the version of the state. What the plan itself has made of it fits.
 func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error {
+	if t.Begun != "" && t.Begun == made.Identity {
+		return nil
+	}
 	if made.StateLineage == "" && t.Lineage != "" {
 		return failure.Error("Plan is stale", "There was no state when this plan was made, and now there is one at serial %d: "+
 			"this plan was applied already, or something else was. Nothing was done. Make a new plan.", t.Serial)

@@ -3,8 +3,9 @@
 
 // Package planfile saves plans for later, and says whether a saved plan still fits what it is to be applied to.
 //
-// A plan fits only the stack, the deployment, the engine, the configuration and the state that it was made for. Whatever does not
-// fit is an error, and nothing may have been done by then.
+// A plan fits only the stack, the deployment, the engine, the configuration and the state that it was made for, or a state that nothing else has
+// changed since than applies of this very plan, none of which came to its end. Whatever does not fit is an error, and nothing may have been done by
+// then.
 package planfile
 
 import (
@@ -36,6 +37,9 @@ type Target struct {
 	Deployment string
 	Lineage    string // of the state; empty if there is none
 	Serial     int64
+
+	// Begun is the identity of the plan that was applied in part, if all that has changed in the state since it was made is its own work. Empty for none.
+	Begun string
 }
 
 // Write saves a plan that was made for a target. No other user can read the file.

@@ -336,14 +336,13 @@ func (a *componentApplier) setStatus(status hooks.Status) {
 // run waits for the predecessors, applies, and records what came of it. The
 // error is always nil: what went wrong is in the result.
 func (a *componentApplier) run(ctx context.Context) (*ComponentResult, error) {
+	if a.isDone() {
+		return a.done(), nil
+	}
 	a.setStatus(hooks.Pending)
 	if stackaddrs.HasWildcard(a.plan.Addr) {
 		a.setStatus(hooks.Deferred)
 		return &ComponentResult{Complete: true, Deferred: true}, nil // there is nothing to apply, and nothing to record
-	}
-	if a.isDone() {
-		a.setStatus(hooks.Applied)
-		return a.done(), nil
 	}
 	a.saved = a.prior()
 	ready := a.awaitPredecessors(ctx)

@@ -1,0 +1,89 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package deployment
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// Begun is a saved plan that was applied in part, where all that has changed in the state since it was made is its own work.
+type Begun struct {
+	Plan     string             // its identity
+	Progress stackplan.Progress // never nil
+}
+
+// What is recorded of it: which plan it is and the serial that it has written last, and how far each component instance has come. Any other
+// operation opens a serial of its own, so that the plan cannot go on whether or not that operation knows of these records. Their kinds are
+// such that versions which do not know them drop them.
+const (
+	begunKey     = "plan"
+	progressKind = "prog" // before the address of a component instance
+)
+
+// begunRecord is the record with the key begunKey, as JSON.
+type begunRecord struct {
+	Plan   string `json:"plan"`
+	Serial int64  `json:"serial"`
+}
+
+func isProgressKey(key string) bool { return key == begunKey || strings.HasPrefix(key, progressKind) }
+
+// decodeBegun returns what the records of a serial say of a plan that was begun; nil if there is none that can go on.
+func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {
+	value := records[begunKey]
+	if value == nil {
+		return nil, nil
+	}
+	var record begunRecord
+	if err := json.Unmarshal(value, &record); err != nil {
+		return nil, failure.Error("State cannot be read", "The record of the plan that was begun cannot be understood: %s.", err)
+	}
+	if record.Serial != serial {
+		return nil, nil
+	}
+	begun := &Begun{Plan: record.Plan, Progress: stackplan.Progress{}}
+	for key, value := range records {
+		address, ok := strings.CutPrefix(key, progressKind)
+		if !ok {
+			continue
+		}
+		addr, err := stackaddrs.ParseAbsComponentInstance(address)
+		if err != nil {
+			return nil, failure.Error("State cannot be read", "The record of what a plan has done cannot be understood: %s.", err)
+		}
+		begun.Progress[addr] = stackplan.Stage(value)
+	}
+	return begun, nil
+}
+
+// records returns how a serial that the plan writes records it.
+func (b *Begun) records(serial int64) (map[string][]byte, error) {
+	value, err := json.Marshal(begunRecord{b.Plan, serial})
+	if err != nil {
+		return nil, err
+	}
+	records := map[string][]byte{begunKey: value}
+	for addr, stage := range b.Progress {
+		records[progressKey(addr)] = []byte(stage)
+	}
+	return records, nil
+}
+
+func progressKey(addr stackaddrs.AbsComponentInstance) string { return progressKind + addr.String() }
+
+// withoutBegun returns changes of records that drop what is recorded of plans among others.
+func withoutBegun(records map[string][]byte) map[string][]byte {
+	dropped := map[string][]byte{}
+	for key := range records {
+		if isProgressKey(key) {
+			dropped[key] = nil
+		}
+	}
+	return dropped
+}
