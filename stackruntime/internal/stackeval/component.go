@@ -80,7 +80,7 @@ func (c *Component) CheckApply(ctx context.Context) hcl.Diagnostics {
 
 // existingKeys are the instances that there are already.
 func (c *Component) existingKeys() []stackaddrs.InstanceKey {
-	return c.stack.main.existing().componentKeys(c.addr)
+	return c.stack.main.existing().ComponentKeys(c.addr)
 }
 
 // Present are the instances that there are for all we know: of a set that is not known, stand-ins for those

@@ -6,11 +6,13 @@ package stackeval
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
 )
 
 // leftOver is what nothing claims for one reason: a component instance, or several that a lost stack or a move has in common.
@@ -64,7 +66,7 @@ func (m *Main) explainLeftOver(ctx context.Context, addrs []stackaddrs.AbsCompon
 func (m *Main) lostBlock(ctx context.Context, missing stackaddrs.StackInstance) any {
 	caller, step, _ := missing.Parent()
 	if stack := m.stackInstance(ctx, caller); stack != nil && stack.calls[step.Call.Name] == nil {
-		return stackCall{caller, step.Call.Name}
+		return claims.StackCall{Caller: caller, Name: step.Call.Name}
 	}
 	return missing
 }
@@ -117,11 +119,58 @@ func (m *Main) misplacedRemoval(ctx context.Context, addr stackaddrs.AbsComponen
 	for around := stack; around != nil; around = around.parent {
 		for _, block := range around.removed {
 			for _, inst := range block.Instances(ctx).WithStandIns() {
-				if target := inst.Target(ctx); target != nil && target.covers(addr) {
+				if target := inst.Target(ctx); target != nil && target.Covers(addr) {
 					return missing, inst
 				}
 			}
 		}
 	}
 	return missing, nil
+}
+
+// suggestComponentMove is what to do if a component instance that is left over has another address now.
+func (m *Main) suggestComponentMove(ctx context.Context, addr stackaddrs.AbsComponentInstance) string {
+	stack := m.stackInstance(ctx, addr.Stack)
+	if stack == nil {
+		return ""
+	}
+	move := claims.Move{Stack: addr.Stack, Kind: stackaddrs.MoveableComponent, Name: addr.Item.Component.Name, Key: addr.Item.Key}
+	blocks := make(map[string]claims.Block, len(stack.components))
+	for name, component := range stack.components {
+		blocks[name] = claims.BlockOf(component.Instances(ctx), component.existingKeys())
+	}
+	return move.Suggest(blocks)
+}
+
+// suggestStackMove is what to do if a stack instance that is left over has another address now.
+func (m *Main) suggestStackMove(ctx context.Context, addr stackaddrs.StackInstance) string {
+	caller, step, _ := addr.Parent()
+	stack := m.stackInstance(ctx, caller)
+	if stack == nil {
+		return ""
+	}
+	move := claims.Move{Stack: caller, Kind: stackaddrs.MoveableStack, Name: step.Call.Name, Key: step.Key}
+	blocks := make(map[string]claims.Block, len(stack.calls))
+	for name, call := range stack.calls {
+		blocks[name] = claims.BlockOf(call.Instances(ctx), call.existingKeys())
+	}
+	return move.Suggest(blocks)
+}
+
+// mostEnumerated is how many addresses a message has at most.
+const mostEnumerated = 5
+
+// enumerate writes a list of addresses, of which there is at least one.
+func enumerate[A fmt.Stringer](addrs []A) string {
+	texts := make([]string, 0, mostEnumerated)
+	for _, addr := range addrs[:min(len(addrs), mostEnumerated)] {
+		texts = append(texts, addr.String())
+	}
+	if more := len(addrs) - len(texts); more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(texts, ", "), more)
+	}
+	if last := len(texts) - 1; last > 0 {
+		return strings.Join(texts[:last], ", ") + " and " + texts[last]
+	}
+	return texts[0]
 }

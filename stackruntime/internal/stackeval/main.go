@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"iter"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/internal/reference"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -60,7 +62,7 @@ type Main struct {
 
 	// Made when first asked for.
 	references     func() *reference.Graph
-	existing       func() *existingInstances
+	existing       func() *claims.Existing
 	recordedCycles func() map[stackaddrs.AbsComponent]int
 	selected       memo.Memo[*selection]
 }
@@ -177,7 +179,7 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 	m.movedBlocks = opts.Config.Moved
 	m.config = newStackConfig(m, opts.Config.Root, nil)
 	m.references = sync.OnceValue(func() *reference.Graph { return reference.New(opts.Config.Root) })
-	m.existing = sync.OnceValue(m.findExisting)
+	m.existing = sync.OnceValue(func() *claims.Existing { return claims.FindExisting(m.componentInstances()) })
 	m.recordedCycles = sync.OnceValue(m.findRecordedCycles)
 	return m
 }
@@ -258,4 +260,23 @@ func (m *Main) EvalExpr(ctx context.Context, e hcl.Expression, stack stackaddrs.
 		value, diags := expr.EvalExpr(ctx, e, m.phase, scope)
 		return expr.WithoutFailed(value), diags
 	})
+}
+
+// componentInstances iterates over the component instances in the prior state or, while applying, in the plan.
+func (m *Main) componentInstances() iter.Seq[stackaddrs.AbsComponentInstance] {
+	return func(yield func(stackaddrs.AbsComponentInstance) bool) {
+		if m.applying == nil {
+			for addr := range m.prior().Components {
+				if !yield(addr) {
+					return
+				}
+			}
+			return
+		}
+		for _, plan := range m.applying.Plan.Components {
+			if !yield(plan.Addr) {
+				return
+			}
+		}
+	}
 }

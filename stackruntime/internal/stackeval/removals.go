@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 )
@@ -18,19 +19,17 @@ import (
 // removals are the removed blocks that name one component, or one embedded
 // stack, of a stack instance. For embedding.
 //
-// Which block gets an existing instance is decided here, by docs/language.md, section 4.4: blocks
-// that declare it come first, then removed blocks that name it, then blocks that may declare it, then
-// removed blocks that may name it. Two blocks that name an instance that exists are a mistake of the configuration.
+// Which block gets an existing instance, package claims decides.
 type removals[I any] struct {
 	stack  *Stack
 	name   string
 	blocks []*Removed // those of the outermost stack first
 
-	claims memo.Memo[claims[I]]
+	won memo.Memo[removedInstances[I]]
 }
 
-// claims are the existing instances that removed blocks get.
-type claims[I any] struct {
+// removedInstances are the existing instances that removed blocks get.
+type removedInstances[I any] struct {
 	instances map[stackaddrs.InstanceKey]I
 	failed    bool // there may be more, but for errors reported elsewhere
 }
@@ -47,68 +46,65 @@ type removalKind[I any] struct {
 	newInstance func(by *RemovedInstance, key stackaddrs.InstanceKey, standIn bool) I
 }
 
-func (r *removals[I]) aspect(kind *removalKind[I]) memo.Aspect[claims[I]] {
-	return memo.Aspect[claims[I]]{
+func (r *removals[I]) aspect(kind *removalKind[I]) memo.Aspect[removedInstances[I]] {
+	return memo.Aspect[removedInstances[I]]{
 		Name:        kind.addr + " removals",
-		Placeholder: claims[I]{failed: true},
-		Compute: func(ctx context.Context) (claims[I], hcl.Diagnostics) {
+		Placeholder: removedInstances[I]{failed: true},
+		Compute: func(ctx context.Context) (removedInstances[I], hcl.Diagnostics) {
 			declaration, isDeclared := kind.declared(ctx)
 			if declaration == foreach.Failed {
-				return claims[I]{failed: true}, nil
+				return removedInstances[I]{failed: true}, nil
 			}
 			named, open, failed := r.claimants(ctx)
-			c := claims[I]{instances: make(map[stackaddrs.InstanceKey]I), failed: failed}
-			var diags hcl.Diagnostics
-			taken := make(map[stackaddrs.InstanceKey]*RemovedInstance)
-			for _, inst := range named {
-				key := inst.Target(ctx).key
-				exists := slices.Contains(kind.existing, key)
-				switch other := taken[key]; {
-				case other != nil && !exists:
-					continue // neither has anything to remove
-				case other != nil:
-					diags = diags.Append(inst.mistake("Instance removed twice", fmt.Sprintf("%s is already claimed by the block at %s.", kind.address(key), other.removed.config.decl.Range), kind.extra(key)))
-					continue
-				case isDeclared(key):
-					diags = diags.Append(inst.mistake("Instance both declared and removed", fmt.Sprintf("%s is still produced by the block at %s.", kind.address(key), kind.place), kind.extra(key)))
-				case exists:
-					c.instances[key] = kind.newInstance(inst, key, false)
-				}
-				taken[key] = inst
+			contest := claims.Contest[*RemovedInstance]{
+				Existing: kind.existing, Declares: isDeclared, MayDeclare: declaration == foreach.Unknown, Named: named, Open: open,
 			}
-			if declaration == foreach.Unknown || len(open) == 0 {
-				return c, diags
+			assigned, conflicts := claims.Assign(contest)
+			won := removedInstances[I]{instances: make(map[stackaddrs.InstanceKey]I, len(assigned)), failed: failed}
+			for key, claim := range assigned {
+				won.instances[key] = kind.newInstance(claim.By, key, claim.StandIn)
 			}
-			for _, key := range kind.existing {
-				if taken[key] == nil && !isDeclared(key) {
-					if i := slices.IndexFunc(open, func(inst *RemovedInstance) bool { return sameKey(inst.Target(ctx).key, key) }); i >= 0 {
-						c.instances[key] = kind.newInstance(open[i], key, true)
-					}
-				}
-			}
-			return c, diags
+			return won, kind.mistakes(conflicts)
 		},
 	}
 }
 
+// mistakes explains conflicts.
+func (k *removalKind[I]) mistakes(conflicts []claims.Conflict[*RemovedInstance]) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, conflict := range conflicts {
+		summary := "Instance removed twice"
+		detail := "%s is already claimed by the block at %s."
+		place := k.place
+		if conflict.Declared {
+			summary, detail = "Instance both declared and removed", "%s is still produced by the block at %s."
+		} else {
+			place = &conflict.With.removed.config.decl.Range
+		}
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, k.address(conflict.Key), place),
+			Subject: conflict.By.subject(), Extra: k.extra(conflict.Key),
+		})
+	}
+	return diags
+}
+
 // claimants are the instances of the blocks that name something here, and those
 // that may do so. failed is set if there may be more, but for errors.
-func (r *removals[I]) claimants(ctx context.Context) (named, open []*RemovedInstance, failed bool) {
+func (r *removals[I]) claimants(ctx context.Context) (named, open []claims.Removal[*RemovedInstance], failed bool) {
 	for _, block := range r.blocks {
 		targets := block.Targets(ctx)
 		failed = failed || targets.failed
-		named = append(named, targets.named[r.stack.addr]...)
+		for _, inst := range targets.named[r.stack.addr] {
+			named = append(named, claims.Removal[*RemovedInstance]{Key: inst.Target(ctx).Key, By: inst})
+		}
 		for _, inst := range targets.open {
-			if inst.Target(ctx).isIn(r.stack.addr) {
-				open = append(open, inst)
+			if target := inst.Target(ctx); target.IsIn(r.stack.addr) {
+				open = append(open, claims.Removal[*RemovedInstance]{Key: target.Key, By: inst})
 			}
 		}
 	}
 	return named, open, failed
-}
-
-func (r *RemovedInstance) mistake(summary, detail string, extra any) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: r.subject(), Extra: extra}
 }
 
 // ComponentRemovals are the removed blocks that name one component of a stack instance.
@@ -117,8 +113,8 @@ type ComponentRemovals struct {
 }
 
 // Claims are the instances that the blocks get.
-func (r *ComponentRemovals) Claims(ctx context.Context) claims[*RemovedComponentInstance] {
-	return r.claims.Value(ctx, r.claimsAspect)
+func (r *ComponentRemovals) Claims(ctx context.Context) removedInstances[*RemovedComponentInstance] {
+	return r.won.Value(ctx, r.claimsAspect)
 }
 
 // PlanChanges implements [Plannable].
@@ -128,11 +124,11 @@ func (r *ComponentRemovals) PlanChanges(ctx context.Context) ([]PlannedChange, h
 
 // CheckApply implements [Applyable].
 func (r *ComponentRemovals) CheckApply(ctx context.Context) hcl.Diagnostics {
-	_, diags := r.claims.Check(ctx, r.claimsAspect)
+	_, diags := r.won.Check(ctx, r.claimsAspect)
 	return diags
 }
 
-func (r *ComponentRemovals) claimsAspect() memo.Aspect[claims[*RemovedComponentInstance]] {
+func (r *ComponentRemovals) claimsAspect() memo.Aspect[removedInstances[*RemovedComponentInstance]] {
 	addr := stackaddrs.AbsComponent{Stack: r.stack.addr, Item: stackaddrs.Component{Name: r.name}}
 	kind := &removalKind[*RemovedComponentInstance]{
 		addr:    addr.String(),
@@ -140,7 +136,7 @@ func (r *ComponentRemovals) claimsAspect() memo.Aspect[claims[*RemovedComponentI
 		extra: func(key stackaddrs.InstanceKey) any {
 			return DiagnosticAddress{Component: stackaddrs.InstanceOf(addr, key)}
 		},
-		existing: r.stack.main.existing().componentKeys(addr),
+		existing: r.stack.main.existing().ComponentKeys(addr),
 		newInstance: func(by *RemovedInstance, key stackaddrs.InstanceKey, standIn bool) *RemovedComponentInstance {
 			inst := newRemovedComponentInstance(by, stackaddrs.InstanceOf(addr, key))
 			inst.standIn = standIn || r.stack.standIn
@@ -166,8 +162,8 @@ type leavingStack struct {
 }
 
 // Claims are the instances that the blocks get.
-func (r *StackRemovals) Claims(ctx context.Context) claims[*leavingStack] {
-	return r.claims.Value(ctx, r.claimsAspect)
+func (r *StackRemovals) Claims(ctx context.Context) removedInstances[*leavingStack] {
+	return r.won.Value(ctx, r.claimsAspect)
 }
 
 // PlanChanges implements [Plannable].
@@ -177,8 +173,8 @@ func (r *StackRemovals) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.D
 
 // CheckApply implements [Applyable].
 func (r *StackRemovals) CheckApply(ctx context.Context) hcl.Diagnostics {
-	claims, diags := r.claims.Check(ctx, r.claimsAspect)
-	for _, leaving := range claims.instances {
+	won, diags := r.won.Check(ctx, r.claimsAspect)
+	for _, leaving := range won.instances {
 		// Repetitions, for a block that gets several instances, are dropped from the results of the walk.
 		_, moreDiags := leaving.by.inputs.Check(ctx, leaving.by.inputsAspect)
 		diags = diags.Extend(moreDiags)
@@ -186,12 +182,12 @@ func (r *StackRemovals) CheckApply(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-func (r *StackRemovals) claimsAspect() memo.Aspect[claims[*leavingStack]] {
+func (r *StackRemovals) claimsAspect() memo.Aspect[removedInstances[*leavingStack]] {
 	kind := &removalKind[*leavingStack]{
 		addr:     r.stack.addr.String() + " stack." + r.name,
 		address:  func(key stackaddrs.InstanceKey) fmt.Stringer { return r.stack.addr.Child(r.name, key) },
 		extra:    func(stackaddrs.InstanceKey) any { return nil },
-		existing: r.stack.main.existing().stackKeys(r.stack.addr, r.name),
+		existing: r.stack.main.existing().StackKeys(claims.StackCall{Caller: r.stack.addr, Name: r.name}),
 		newInstance: func(by *RemovedInstance, key stackaddrs.InstanceKey, standIn bool) *leavingStack {
 			return &leavingStack{by, newStack(Stack{
 				parent: r.stack, addr: r.stack.addr.Child(r.name, key), config: by.removed.config.child(), call: by,

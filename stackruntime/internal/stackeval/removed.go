@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
@@ -59,10 +60,10 @@ func (r *Removed) Targets(ctx context.Context) *blockTargets {
 					switch target := inst.Target(ctx); {
 					case target == nil:
 						found.failed = true
-					case target.open:
+					case target.Unknown:
 						found.open = append(found.open, inst)
 					default:
-						found.named[target.stack] = append(found.named[target.stack], inst)
+						found.named[target.Stack] = append(found.named[target.Stack], inst)
 					}
 				}
 				return found, nil
@@ -77,56 +78,12 @@ type RemovedInstance struct {
 	removed    *Removed
 	repetition foreach.Repetition
 
-	target memo.Memo[*removalTarget]
+	target memo.Memo[*claims.Target]
 	inputs memo.Memo[map[string]cty.Value] // of stacks that go
 }
 
-// removalTarget is a component instance, or a stack instance with all that is in it.
-type removalTarget struct {
-	stack     stackaddrs.StackInstance // that the component is in, or that embeds the one to remove
-	component string                   // empty if a stack goes
-	call      string                   // empty if a component goes
-	key       stackaddrs.InstanceKey
-
-	// open is set if a key is not known before apply. Wildcards stand for such keys.
-	open bool
-}
-
-// covers tells whether a component instance is what is named, or in it, for all we know.
-func (t *removalTarget) covers(addr stackaddrs.AbsComponentInstance) bool {
-	if t.component != "" {
-		return t.isIn(addr.Stack) && t.component == addr.Item.Component.Name && sameKey(t.key, addr.Item.Key)
-	}
-	for stack := addr.Stack; ; {
-		caller, step, ok := stack.Parent()
-		if !ok {
-			return false
-		}
-		if t.isIn(caller) && t.call == step.Call.Name && sameKey(t.key, step.Key) {
-			return true
-		}
-		stack = caller
-	}
-}
-
-// isIn tells whether the target may be directly in a stack instance.
-func (t *removalTarget) isIn(stack stackaddrs.StackInstance) bool {
-	pattern := t.stack
-	for pattern != stack {
-		outer, want, ok := pattern.Parent()
-		caller, step, more := stack.Parent()
-		if !ok || !more || want.Call != step.Call || !sameKey(want.Key, step.Key) {
-			return false
-		}
-		pattern, stack = outer, caller
-	}
-	return true
-}
-
-func sameKey(pattern, key stackaddrs.InstanceKey) bool { return pattern.IsWildcard() || pattern == key }
-
 // Target is what has to go; nil when that could not be found out.
-func (r *RemovedInstance) Target(ctx context.Context) *removalTarget {
+func (r *RemovedInstance) Target(ctx context.Context) *claims.Target {
 	return r.target.Value(ctx, r.targetAspect)
 }
 
@@ -141,29 +98,29 @@ func (r *RemovedInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-func (r *RemovedInstance) targetAspect() memo.Aspect[*removalTarget] {
-	return memo.Aspect[*removalTarget]{
+func (r *RemovedInstance) targetAspect() memo.Aspect[*claims.Target] {
+	return memo.Aspect[*claims.Target]{
 		Name: r.removed.stack.addr.String() + " " + r.removed.config.addr,
-		Compute: func(ctx context.Context) (*removalTarget, hcl.Diagnostics) {
+		Compute: func(ctx context.Context) (*claims.Target, hcl.Diagnostics) {
 			stacks, last := splitFrom(r.removed.config.decl.From)
-			target := &removalTarget{stack: r.removed.stack.addr}
+			target := &claims.Target{Stack: r.removed.stack.addr}
 			var diags hcl.Diagnostics
 			usable := true
 			evaluate := func(step stackconfig.RemovedStep) stackaddrs.InstanceKey {
 				key, ok, moreDiags := r.key(ctx, step)
 				diags = diags.Extend(moreDiags)
 				usable = usable && ok
-				target.open = target.open || key.IsWildcard()
+				target.Unknown = target.Unknown || key.IsWildcard()
 				return key
 			}
 			for _, step := range stacks {
-				target.stack = target.stack.Child(step.Name, evaluate(step))
+				target.Stack = target.Stack.Child(step.Name, evaluate(step))
 			}
-			target.key = evaluate(last)
+			target.Key = evaluate(last)
 			if r.removed.config.decl.From.Component != nil {
-				target.component = last.Name
+				target.Component = last.Name
 			} else {
-				target.call = last.Name
+				target.Call = last.Name
 			}
 			if !usable {
 				return nil, diags

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
@@ -54,7 +55,7 @@ func (c *StackCall) ExprReferenceValue(ctx context.Context) cty.Value {
 
 // existingKeys are the instances of which something is there already.
 func (c *StackCall) existingKeys() []stackaddrs.InstanceKey {
-	return c.stack.main.existing().stackKeys(c.stack.addr, c.addr.Item.Name)
+	return c.stack.main.existing().StackKeys(claims.StackCall{Caller: c.stack.addr, Name: c.addr.Item.Name})
 }
 
 // Present is like [Component.Present].
