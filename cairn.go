@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -25,6 +26,13 @@ type Options struct {
 	State      string // path of the state
 	Deployment string // which of several states of the stack; "default" if empty
 	Engine     string // path or name of a binary; terraform, or else tofu, on PATH if empty
+
+	// ModulesEngine plans and applies modules in place of a binary. Nil looks for that.
+	ModulesEngine engine.Engine
+
+	// Environ is the environment of the operations, and of the programs that they start, as [os.Environ] has it. Paths in it are relative to the directory
+	// of the stack. Nil stands for the environment of this program.
+	Environ []string
 
 	ReadOnlyLocks bool          // no version of a provider is chosen that is not locked
 	LockTimeout   time.Duration // how long to wait for somebody else's lock of the state; 0 is not at all
@@ -38,7 +46,7 @@ type Stack struct{ operations *operation.Stack }
 func Open(opts Options) *Stack {
 	return &Stack{operation.Open(operation.Options{
 		Dir: opts.Dir, WorkDir: opts.WorkDir, State: opts.State, Deployment: opts.Deployment,
-		Engine: opts.Engine, EngineFrom: "the caller",
+		Engine: opts.Engine, EngineFrom: "the caller", ModulesEngine: opts.ModulesEngine, Environ: opts.Environ,
 		ReadOnlyLocks: opts.ReadOnlyLocks, LockTimeout: opts.LockTimeout, Log: opts.Log,
 	})}
 }

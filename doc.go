@@ -15,8 +15,8 @@
 //
 //   - C1. A stack is used by one goroutine at a time. Different stacks, and the same one opened twice, may be used at the same time: whoever
 //     changes a state locks it, and others get an error or wait, as [Options] say.
-//   - C2. Paths in options and requests are relative to the current directory, which is never changed; names of files in diagnostics are relative
-//     to the directory of the stack.
+//   - C2. Paths in options and requests are relative to the current directory, which is never changed; those in the environment and in settings, and
+//     names of files in diagnostics, to the directory of the stack.
 //   - C3. The environment counts as it does for the command: CAIRN_STATE, CAIRN_ENGINE, CAIRN_DEPLOYMENT, CAIRN_DATA_DIR, CAIRN_VAR_name, TF_VAR_name. Options beat it,
 //     and it beats the settings file.
 //   - C4. To interrupt an operation, end its context with the cause [ErrInterrupted]. What runs is waited for and saved, so the call takes as
@@ -24,6 +24,6 @@
 //   - C5. Values that the configuration declares as sensitive are marked as such in plans and outputs (package marks), and never part of
 //     a diagnostic.
 //
-// The engine is terraform or tofu, which has to be installed. A program that brings its own engine, or its own place for states, uses package
-// stackruntime in place of this one.
+// The engine is terraform or tofu, which has to be installed, or one that the program brings. A program that has its own place for configurations or states uses
+// package stackruntime in place of this one.
 package cairn

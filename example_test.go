@@ -9,13 +9,91 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn"
+	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
+
+// A stack is applied by an approver of the program's, here with an engine in memory in place of terraform.
+func Example() {
+	dir, err := writeExample()
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // the system removes it, too
+	ctx := context.Background()
+	stack := cairn.Open(cairn.Options{
+		Dir:           dir,
+		ModulesEngine: memengine.New(memengine.Options{}), // nil looks for terraform or tofu
+		Environ:       []string{"TF_VAR_name=blue"},
+	})
+	diags := stack.Apply(ctx, cairn.Request{}, cairn.Caller{
+		Approve: func(_ context.Context, plan *stackplan.Plan, _ hcl.Diagnostics) error {
+			for _, component := range plan.Components {
+				fmt.Println(component.Addr, "adds", component.Counts().Add)
+			}
+			return nil // an error would say why not
+		},
+	})
+	outputs, err := stack.Outputs(ctx)
+	if err := errors.Join(errors.Join(diags.Errs()...), err, stack.Close()); err != nil {
+		panic(err)
+	}
+	fmt.Println("server is", outputs["server"].AsString())
+
+	// Output:
+	// component.network adds 1
+	// component.server adds 1
+	// server is in net-blue
+}
+
+// writeExample writes a stack of two components, in which one needs what the other makes.
+func writeExample() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "cairn-example-"); err != nil {
+		return "", err
+	}
+	for name, content := range map[string]string{
+		"main.tfcomponent.hcl": `
+variable "name" {
+  type = string
+}
+component "network" {
+  source = "./box"
+  inputs = { content = "net-${var.name}" }
+}
+component "server" {
+  source = "./box"
+  inputs = { content = "in ${component.network.content}" }
+}
+output "server" {
+  type  = string
+  value = component.server.content
+}
+`,
+		"box/main.tf": `
+variable "content" {
+  type = string
+}
+resource "terraform_data" "box" {
+  input = var.content
+}
+output "content" {
+  value = terraform_data.box.output
+}
+`,
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
 
 // A plan is saved, and applied as it is after somebody has looked at it.
 func ExampleStack_Plan() {
