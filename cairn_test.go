@@ -164,7 +164,7 @@ func TestStacksInOtherDirectories(t *testing.T) {
 			if diags := stack.ApplyFile(t.Context(), file, cairn.Request{}, cairn.Caller{}); diags.HasErrors() {
 				t.Errorf("%s: %v", name, diags)
 			}
-			if diags := stack.ApplyFile(t.Context(), file, cairn.Request{}, cairn.Caller{}); len(diags) != 1 || diags[0].Summary != "Plan is stale" {
+			if diags := stack.ApplyFile(t.Context(), file, cairn.Request{}, cairn.Caller{}); len(diags) != 1 || diags[0].Summary != "Stale plan" {
 				t.Errorf("%s, applied again: %v", name, diags)
 			}
 		})
@@ -237,8 +237,8 @@ func TestApproval(t *testing.T) {
 		want    string
 	}{
 		"nobody":      {nil, "Approval needed: There is nobody to approve the plan. Nothing was changed."},
-		"an error":    {func(context.Context, *stackplan.Plan, hcl.Diagnostics) error { return errors.New("it is Friday") }, "Not approved: It is Friday. Nothing was changed."},
-		"no reason":   {func(context.Context, *stackplan.Plan, hcl.Diagnostics) error { return hcl.Diagnostics(nil) }, "Not approved: No diagnostics. Nothing was changed."},
+		"an error":    {func(context.Context, *stackplan.Plan, hcl.Diagnostics) error { return errors.New("it is Friday") }, "Approval refused: It is Friday. Nothing was changed."},
+		"no reason":   {func(context.Context, *stackplan.Plan, hcl.Diagnostics) error { return hcl.Diagnostics(nil) }, "Approval refused: No diagnostics. Nothing was changed."},
 		"diagnostics": {refuse, "Frozen: Wait until Monday. Nothing was changed."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ output "token" {
 }
 `)
 	_, diags := s.TryPlan(engine.Normal)
-	same(t, "diagnostics", "error mod/main.tf:1: Ephemeral outputs cannot be used here\n", stacktest.Summaries(diags))
+	same(t, "diagnostics", "error mod/main.tf:1: Ephemeral output not allowed here\n", stacktest.Summaries(diags))
 }
 
 // A provider that defers the destruction of a dependent defers that of what it depends on. The in-memory engine stands for

@@ -411,11 +411,11 @@ func TestMoveMistakes(t *testing.T) {
 	}{
 		"address is taken": {
 			moveableBase + moveableUser + moveableRegion + strings.Replace(moveableEach, `["x", "y"]`, `["y"]`, 1) + movedBlock(`component.each["x"]`, `component.each["y"]`),
-			"Address of a move is taken", `component.each["x"] cannot become component.each["y"], since the state has something at both addresses.`, `component.each["y"]`,
+			"Move to an occupied address", `component.each["x"] cannot become component.each["y"], since the state has something at both addresses.`, `component.each["y"]`,
 		},
 		"addresses of a stack are taken": {
 			moveableBase + moveableUser + moveableEach + strings.Replace(moveableRegion, `["eu", "us"]`, `["us"]`, 1) + movedBlock(`stack.region["eu"]`, `stack.region["us"]`),
-			"Address of a move is taken", `The same goes for stack.region["eu"].component.outer and stack.region["us"].component.outer.`, `stack.region["us"]`,
+			"Move to an occupied address", `The same goes for stack.region["eu"].component.outer and stack.region["us"].component.outer.`, `stack.region["us"]`,
 		},
 		"two to one address": {
 			moveableUser + moveableEach + moveableRegion + strings.Replace(moveableBase, `source`, "for_each = toset([\"x\"])\nsource", 1) +

@@ -69,7 +69,7 @@ removed {
 }
 `
 
-const noLongerManaged = ": Resources will no longer be managed\n"
+const noLongerManaged = ": Resources no longer managed\n"
 
 // What removed blocks name is gone after the apply: from the state, and unless it is forgotten, for good.
 func TestRowsRemovalAtApply(t *testing.T) {

@@ -204,7 +204,7 @@ component "each" {
 }
 `)
 	plan, diags := w.TryPlan(engine.Normal)
-	if diff := cmp.Diff([]string{"Resources will no longer be managed", "Resources will no longer be managed"}, summaries(diags)); diff != "" {
+	if diff := cmp.Diff([]string{"Resources no longer managed", "Resources no longer managed"}, summaries(diags)); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)
 	}
 	if got, want := plan.Counts(), (stackplan.Counts{Forget: 2}); got != want {

@@ -283,7 +283,7 @@ func TestResumeWithAnotherRest(t *testing.T) {
 	result, diags := s.TryApply(plan, func(req *stackruntime.ApplyRequest) {
 		req.Progress = stackplan.Progress{first: stackplan.Begun}
 	})
-	const want = "Plan is stale"
+	const want = "Stale plan"
 	if len(diags) != 1 || diags[0].Summary != want || !strings.Contains(diags[0].Detail, `terraform_data.passing["two"]`) &&
 		!strings.Contains(diags[0].Detail, "terraform_data.replaced") && !strings.Contains(diags[0].Detail, "terraform_data.updated") {
 		t.Errorf("got %s\nwant only %q about one of the resources", stacktest.Explain(diags), want)

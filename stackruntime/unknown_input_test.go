@@ -101,9 +101,9 @@ func TestUnknownInputNeedsItsValueOnApply(t *testing.T) {
 		"still unknown":        {vpc(unknownString, name, env), vpc(unknownString, name, env), "Value still not known", "-var-file"},
 		"unknown in part":      {vpc(unknownString, name, unknownString), vpc(id, name, unknownString), "Value still not known", ""},
 		"wrong type":           {vpc(unknownString, name, env), cty.StringVal("vpc-1"), "Value does not fit the variable", ""},
-		"another known part":   {vpc(unknownString, name, env), vpc(id, cty.StringVal("other"), env), "Value contradicts the plan", "known while planning: name: the value"},
-		"another known key":    {vpc(unknownString, name, env), vpc(id, name, cty.StringVal("test")), "Value contradicts the plan", "tags: the value"},
-		"outside a refinement": {vpc(prefixed, name, env), vpc(cty.StringVal("net-1"), name, env), "Value contradicts the plan", "id: "},
+		"another known part":   {vpc(unknownString, name, env), vpc(id, cty.StringVal("other"), env), "Value contradicting the plan", "known while planning: name: the value"},
+		"another known key":    {vpc(unknownString, name, env), vpc(id, name, cty.StringVal("test")), "Value contradicting the plan", "tags: the value"},
+		"outside a refinement": {vpc(prefixed, name, env), vpc(cty.StringVal("net-1"), name, env), "Value contradicting the plan", "id: "},
 		"refused by a rule":    {vpc(unknownString, name, env), vpc(cty.StringVal("net-1"), name, env), "Variable value rejected", "This is no VPC."},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -292,7 +292,7 @@ component "app" {
 		plan := s.Plan(engine.Normal)
 		if plan.Inputs["v"].IsUnknown() && !other.RawEquals(final) {
 			_, diags := s.TryApply(plan, given("v", other))
-			if len(diags) != 1 || diags[0].Summary != "Value contradicts the plan" {
+			if len(diags) != 1 || diags[0].Summary != "Value contradicting the plan" {
 				t.Fatalf("applying %#v\nto a plan with %#v:\n%s", other, planned, stacktest.Explain(diags))
 			}
 		}

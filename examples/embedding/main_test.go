@@ -47,7 +47,7 @@ workers = {
 		t.Fatalf("exit code %d\n%s%s", status, first, errs)
 	}
 	out, errs, status := run("TF_VAR_pools={ batch = { size = 1 }, web = { size = 3, spare = 2 } }")
-	if out != "" || status != 1 || !strings.Contains(errs, "Error: Not approved") ||
+	if out != "" || status != 1 || !strings.Contains(errs, "Error: Approval refused") ||
 		!strings.Contains(errs, `component.worker["batch"] would lose 1 of its objects. Nothing was changed.`) {
 		t.Errorf("a plan that deletes: exit code %d\n%s%s", status, out, errs)
 	}

@@ -93,7 +93,7 @@ func (o *execution) applyNew(ctx context.Context, autoApprove bool) (int, error)
 // applySaved applies a plan file.
 func (o *execution) applySaved(ctx context.Context, path string) (int, error) {
 	if !o.flags.isDefault() {
-		return 0, failure.Error("Options contradict", "What a saved plan does was decided when it was made: "+
+		return 0, failure.Error("Conflicting options", "What a saved plan does was decided when it was made: "+
 			"-destroy, -refresh-only, -refresh, -replace, -target and -exclude belong to \"cairn plan\".")
 	}
 	req, err := o.request()

@@ -74,7 +74,7 @@ Reads expressions from standard input, one a line; brackets that are open contin
 func openConsole(ctx context.Context, s *session.Session, arguments []variables.Argument, stack, planFile string) (*console, hcl.Diagnostics) {
 	at, err := stackaddrs.ParseStackInstance(stack)
 	if err != nil {
-		return nil, hcl.Diagnostics{failure.New("Wrong stack address",
+		return nil, hcl.Diagnostics{failure.New("Invalid stack address",
 			"The option -stack needs the address of an embedded stack, like stack.network or stack.region[\"eu\"], and not %q.", stack)}
 	}
 	req := operation.InspectRequest{Stack: at, Variables: arguments}

@@ -109,11 +109,11 @@ func (o *execution) approve(ctx context.Context, plan *stackplan.Plan, warnings 
 	answer, err := o.Ask(ctx, "  Enter a value: ", false)
 	switch {
 	case operation.WasInterrupted(ctx):
-		return failure.Error("Interrupted", "The question was not answered.")
+		return failure.Error("Operation interrupted", "The question was not answered.")
 	case err != nil:
 		return failure.Error("Approval needed", "The plan was not approved: %s. Answer \"yes\", or give -auto-approve.", err)
 	case strings.TrimSpace(answer) != "yes":
-		return failure.Error("Not approved", "The plan was not approved.")
+		return failure.Error("Approval refused", "The plan was not approved.")
 	}
 	return nil
 }

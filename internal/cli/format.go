@@ -82,7 +82,7 @@ func (o *formatter) target(target string) hcl.Diagnostics {
 	case errors.Is(err, fs.ErrNotExist):
 		return hcl.Diagnostics{failure.New("File not found", "There is no file or directory %s.", target)}
 	case err != nil:
-		return hcl.Diagnostics{failure.New("File cannot be read", "%s.", failure.Capitalize(failure.Reason(err)))}
+		return hcl.Diagnostics{failure.New("Unreadable file", "%s.", failure.Capitalize(failure.Reason(err)))}
 	case info.IsDir():
 		return o.directory(target)
 	case !isStackFile(target) && filepath.Ext(target) != ".hcl":
@@ -115,7 +115,7 @@ func (o *formatter) standardInput() hcl.Diagnostics {
 func (o *formatter) directory(dir string) hcl.Diagnostics {
 	entries, err := os.ReadDir(dir) // sorted
 	if err != nil {
-		return hcl.Diagnostics{failure.New("Directory cannot be read", "%s.", failure.Capitalize(failure.Reason(err)))}
+		return hcl.Diagnostics{failure.New("Unreadable directory", "%s.", failure.Capitalize(failure.Reason(err)))}
 	}
 	var diags hcl.Diagnostics
 	for _, entry := range entries {
@@ -133,7 +133,7 @@ func (o *formatter) directory(dir string) hcl.Diagnostics {
 func (o *formatter) file(path string) hcl.Diagnostics {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return hcl.Diagnostics{failure.New("File cannot be read", "%s.", failure.Capitalize(failure.Reason(err)))}
+		return hcl.Diagnostics{failure.New("Unreadable file", "%s.", failure.Capitalize(failure.Reason(err)))}
 	}
 	formatted, diags := o.format(src, filepath.ToSlash(path))
 	if diags.HasErrors() || bytes.Equal(src, formatted) {
@@ -150,7 +150,7 @@ func (o *formatter) file(path string) hcl.Diagnostics {
 		return diags
 	}
 	if err := replaceFile(path, formatted); err != nil {
-		return diags.Append(failure.New("File cannot be written", "%s.", failure.Capitalize(failure.Reason(err))))
+		return diags.Append(failure.New("File not written", "%s.", failure.Capitalize(failure.Reason(err))))
 	}
 	return diags
 }

@@ -221,8 +221,8 @@ func TestFullDiskReserve(t *testing.T) {
 	if err == nil {
 		t.Error("exit code 0")
 	}
-	contain(t, output, "Disk is full", "What was done is saved", "Resources: 1 added, 0 changed, 0 destroyed")
-	if strings.Contains(output, "State was not saved") {
+	contain(t, output, "Disk full", "What was done is saved", "Resources: 1 added, 0 changed, 0 destroyed")
+	if strings.Contains(output, "State not saved") {
 		t.Errorf("the state is said not to be saved:\n%s", output)
 	}
 	d.free()
@@ -241,8 +241,8 @@ func TestFullDiskWithoutTerminal(t *testing.T) {
 	if err == nil {
 		t.Error("exit code 0")
 	}
-	contain(t, output, "State was not saved", "State is only in the working directory", "what was done to component.slow is in the directory .cairn/runs")
-	if strings.Contains(output, "BEGIN") || strings.Contains(output, "State is lost") {
+	contain(t, output, "State not saved", "State only in working directory", "what was done to component.slow is in the directory .cairn/runs")
+	if strings.Contains(output, "BEGIN") || strings.Contains(output, "State lost") {
 		t.Errorf("the state is printed, or said to be lost:\n%s", output)
 	}
 	d.free()
@@ -268,7 +268,7 @@ func TestFullDiskOnTerminal(t *testing.T) {
 		if code := term.end(); code != 1 {
 			t.Errorf("exit code %d", code)
 		}
-		contain(t, term.written(), "State was saved late")
+		contain(t, term.written(), "State saved late")
 		d.checkComplete()
 	})
 
@@ -283,7 +283,7 @@ func TestFullDiskOnTerminal(t *testing.T) {
 		if code := term.end(); code != 1 {
 			t.Errorf("exit code %d", code)
 		}
-		contain(t, term.written(), "State was not saved", filepath.Join(elsewhere, deployment.RescueFile))
+		contain(t, term.written(), "State not saved", filepath.Join(elsewhere, deployment.RescueFile))
 		d.free()
 		d.checkPush(filepath.Join(elsewhere, deployment.RescueFile))
 	})
@@ -302,7 +302,7 @@ func TestFullDiskOnTerminal(t *testing.T) {
 			if code := term.end(); code != 1 {
 				t.Errorf("exit code %d", code)
 			}
-			contain(t, term.written(), "State was not saved", "is printed above")
+			contain(t, term.written(), "State not saved", "is printed above")
 			printed := regexp.MustCompile(`(?s)-----BEGIN CAIRN STATE-----.*-----END CAIRN STATE-----`).FindString(term.written())
 			file := filepath.Join(t.TempDir(), "copied")
 			if err := os.WriteFile(file, []byte("copied with this\r\n"+printed+"\r\nand that"), 0o600); err != nil {

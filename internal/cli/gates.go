@@ -94,11 +94,11 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 func (o *gateOptions) check(s *session.Session) error {
 	switch {
 	case o.autoApprove && o.ask:
-		return failure.Error("Options contradict", "Give only one of -auto-approve and -ask.")
+		return failure.Error("Conflicting options", "Give only one of -auto-approve and -ask.")
 	case o.dryRun && o.detailed:
-		return failure.Error("Options contradict", "With -dry-run nothing is planned, so that -detailed-exitcode has nothing to tell. Leave one of them out.")
+		return failure.Error("Conflicting options", "With -dry-run nothing is planned, so that -detailed-exitcode has nothing to tell. Leave one of them out.")
 	case s.Options.JSON && !o.dryRun:
-		return failure.Error("Option without another", "The option -json is about what would be done: add -dry-run.")
+		return failure.Error("Missing required option", "The option -json is about what would be done: add -dry-run.")
 	}
 	return nil
 }
@@ -158,11 +158,11 @@ func noGates(root string) error {
 // checkStates refuses stacks that share a state, as what one of them plans, the other one changes, and those in a state that is not theirs.
 func checkStates(work *rollout.Work) error {
 	if one, other := work.SharingState(); one != nil {
-		return failure.Error("Two stacks with one state", "The stacks %q and %q are both in %s, with the same state: what one of them plans, the other one would change. "+
+		return failure.Error("State shared by two stacks", "The stacks %q and %q are both in %s, with the same state: what one of them plans, the other one would change. "+
 			"Nothing was run. Give each a deployment (a stack of the Terraform Stacks language) or a workspace (a plain root module) of its own.", one.Name, other.Name, other.Path)
 	}
 	if u, selected := work.OtherWorkspace(); u != nil {
-		return failure.Error("Another workspace is selected", "In %s the workspace %q is selected, but nothing says that %q is meant to be in it. Nothing was run. "+
+		return failure.Error("Unexpected workspace selected", "In %s the workspace %q is selected, but nothing says that %q is meant to be in it. Nothing was run. "+
 			"Name it as the workspace of that in the configuration, or go back to the default one: \"terraform workspace select default\" in this directory, or the same with tofu.",
 			u.Path, selected, u.Name)
 	}

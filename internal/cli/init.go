@@ -34,7 +34,7 @@ lock files belong into version control.`,
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			if upgrade && s.Options.Lockfile != "" {
-				return 0, failure.Error("Options contradict", "With -lockfile=readonly there is no -upgrade: give only one of them.")
+				return 0, failure.Error("Conflicting options", "With -lockfile=readonly there is no -upgrade: give only one of them.")
 			}
 			s.ListsProviders = true
 			ctx, stop := s.Interruptible(ctx, func() string { return "Nothing will be lost." })

@@ -41,7 +41,7 @@ Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the 
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			s.ReportDocuments()
 			if why && !options.changed {
-				return 0, failure.Error("Option without another", "The option -why says why stacks have changed: add -changed.")
+				return 0, failure.Error("Missing required option", "The option -why says why stacks have changed: add -changed.")
 			}
 			src, err := openStacks(ctx, s, options)
 			if err != nil {

@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, streams session.Streams, deps sessi
 		return cmdline.ExitError
 	}
 	if lost := s.Lost.Load(); lost != nil && status != cmdline.ExitError {
-		s.Fail(failure.Error("Output cannot be written", "Some of the output is lost: %s.", failure.Reason(*lost)))
+		s.Fail(failure.Error("Output not written", "Some of the output is lost: %s.", failure.Reason(*lost)))
 		return cmdline.ExitError
 	}
 	return status
@@ -105,7 +105,7 @@ func reportJSON(s *session.Session, name string) {
 func start(s *session.Session) error {
 	if s.Options.Chdir != "" {
 		if err := os.Chdir(s.Options.Chdir); err != nil {
-			return failure.Error("Directory cannot be used", "The directory given with -chdir cannot be used: %s.", failure.Reason(err))
+			return failure.Error("Unusable directory", "The directory given with -chdir cannot be used: %s.", failure.Reason(err))
 		}
 	}
 	return s.OpenLog()

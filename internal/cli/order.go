@@ -55,7 +55,7 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 				s.ReportDocuments()
 			}
 			if why && format != "text" {
-				return 0, failure.Error("Options contradict", "The option -why is about text; of the other formats, all but mermaid say why anyway. Leave out -why or -format.")
+				return 0, failure.Error("Conflicting options", "The option -why is about text; of the other formats, all but mermaid say why anyway. Leave out -why or -format.")
 			} else if why {
 				write = orderText(show.View.TextWhy)
 			}
@@ -152,7 +152,7 @@ names, by these names. A directory is enough there, too, if only one stack is in
 				return 0, err
 			}
 			if a == b {
-				return 0, failure.Error("One stack only", "Both arguments name %s. Name two.", o.name(a))
+				return 0, failure.Error("Identical stacks", "Both arguments name %s. Name two.", o.name(a))
 			}
 			return cmdline.ExitOK, writeExplanation(s, o, o.graph.Explain(o.rule, a, b))
 		},

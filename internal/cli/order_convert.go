@@ -96,7 +96,7 @@ cairn order convert -from=states states web > cairn.workspace.hcl`,
 func (o *convertOptions) check(args []string) error {
 	if o.tree.plugins.dir != "" {
 		if o.from != "" && o.from != "plugins" {
-			return failure.Error("Options contradict", "The option -plugins reads the tasks of plugins. Leave out -from=%s.", o.from)
+			return failure.Error("Conflicting options", "The option -plugins reads the tasks of plugins. Leave out -from=%s.", o.from)
 		}
 		o.from = "plugins"
 	}
@@ -109,9 +109,9 @@ func (o *convertOptions) check(args []string) error {
 	_, known := sources[o.from]
 	switch {
 	case o.from == "":
-		return failure.Error("Option missing", "Say what is converted: -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.")
+		return failure.Error("Missing required option", "Say what is converted: -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.")
 	case o.from == "plugins" && o.tree.plugins.dir == "":
-		return failure.Error("Option missing", "Say where the plugins are: -plugins=DIR.")
+		return failure.Error("Missing required option", "Say where the plugins are: -plugins=DIR.")
 	case !known && o.from != "workspace":
 		return failure.Error("Unknown format", "There is nothing to convert from %q.%s Use -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.",
 			o.from, nearest.DidYouMean(o.from, append(slices.Collect(maps.Keys(sources)), "workspace")))
@@ -119,11 +119,11 @@ func (o *convertOptions) check(args []string) error {
 		return failure.Error("Unknown format", "Nothing can be written as %q.%s Use -to=dirs, gates, plugins, states or workspace.",
 			o.to, nearest.DidYouMean(o.to, append(slices.Collect(maps.Keys(targets)), "workspace")))
 	case o.from == o.to:
-		return failure.Error("No conversion", "What is read from %q is of that format already.", o.from)
+		return failure.Error("Same source and target format", "What is read from %q is of that format already.", o.from)
 	case o.from != "states" && len(args) > 0:
 		return failure.Error("Too many arguments", "Only -from=states has arguments: the root of the SLS files, and their names.")
 	case o.from == "states" && len(args) < 2:
-		return failure.Error("Arguments missing", "Name the root of the SLS files, and one or more of them, as for \"cairn run states\".")
+		return failure.Error("Missing argument", "Name the root of the SLS files, and one or more of them, as for \"cairn run states\".")
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func convertSource(s *session.Session, o convertOptions, args []string) (convert
 func writeConverted(s *session.Session, out string, files []convert.File) error {
 	dir, err := os.OpenRoot(out)
 	if err != nil {
-		return failure.Error("Directory cannot be used", "The option -out names no directory that can be written to: %s.", failure.Reason(err))
+		return failure.Error("Unusable directory", "The option -out names no directory that can be written to: %s.", failure.Reason(err))
 	}
 	defer dir.Close() //nolint:errcheck // what was written has been closed
 	var missing []convert.File
@@ -170,9 +170,9 @@ func writeConverted(s *session.Session, out string, files []convert.File) error 
 		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, file)
 		case err != nil:
-			return failure.Error("File cannot be written", "There is something at %s that cannot be read: %s. Nothing was written.", filepath.Join(out, filepath.FromSlash(file.Path)), failure.Reason(err))
+			return failure.Error("File not written", "There is something at %s that cannot be read: %s. Nothing was written.", filepath.Join(out, filepath.FromSlash(file.Path)), failure.Reason(err))
 		case !bytes.Equal(is, file.Text):
-			return failure.Error("File exists", "There is another file %s. Nothing was written. Move it away, or choose another directory.", filepath.Join(out, filepath.FromSlash(file.Path)))
+			return failure.Error("File already exists", "There is another file %s. Nothing was written. Move it away, or choose another directory.", filepath.Join(out, filepath.FromSlash(file.Path)))
 		}
 	}
 	for _, file := range missing {
@@ -182,7 +182,7 @@ func writeConverted(s *session.Session, out string, files []convert.File) error 
 			err = dir.WriteFile(name, file.Text, 0o666)
 		}
 		if err != nil {
-			return failure.Error("File cannot be written", "The file %s cannot be written: %s.", filepath.Join(out, name), failure.Reason(err))
+			return failure.Error("File not written", "The file %s cannot be written: %s.", filepath.Join(out, name), failure.Reason(err))
 		}
 		s.Print("%s\n", filepath.ToSlash(filepath.Join(out, name)))
 	}

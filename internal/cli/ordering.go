@@ -123,7 +123,7 @@ func findUnit(src *fleet.Source) func(name string) (int, error) {
 	}
 	return func(name string) (int, error) {
 		if slices.Contains(src.GroupNames, name) {
-			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Group instead of a stack", "%q is a group. Name a stack or task in it, or that waits for it.", name)}
+			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Group in place of a stack", "%q is a group. Name a stack or task in it, or that waits for it.", name)}
 		}
 		return f.find(name)
 	}
@@ -161,7 +161,7 @@ func (f finder) find(name string) (int, error) {
 			for _, i := range in {
 				names = append(names, f.names[i])
 			}
-			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Directory of several", "There are several in %q: name one of %s.", name, strings.Join(names, ", "))}
+			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Ambiguous directory", "There are several in %q: name one of %s.", name, strings.Join(names, ", "))}
 		}
 	}
 	if i := slices.Index(f.ids, name); i >= 0 && name != "" {

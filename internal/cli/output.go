@@ -33,9 +33,9 @@ func outputCommand() *session.Command {
 			s.ReportDocuments()
 			switch {
 			case raw && s.Options.JSON:
-				return 0, failure.Error("Options contradict", "Give only one of -raw and -json.")
+				return 0, failure.Error("Conflicting options", "Give only one of -raw and -json.")
 			case raw && len(args) == 0:
-				return 0, failure.Error("Argument missing", "The option -raw is for one output: cairn output -raw NAME.")
+				return 0, failure.Error("Missing argument", "The option -raw is for one output: cairn output -raw NAME.")
 			}
 			if len(args) == 1 {
 				return cmdline.ExitOK, writeOutput(ctx, s, args[0], raw)
@@ -60,14 +60,14 @@ func writeOutput(ctx context.Context, s *session.Session, name string, raw bool)
 	bare, _ := value.UnmarkDeep()
 	switch {
 	case (s.Options.JSON || raw) && !bare.IsWhollyKnown():
-		return failure.Error("Output not known", "The value of output %q is not known, or not all of it, since the last apply failed or deferred something that it depends on. "+
+		return failure.Error("Output not known yet", "The value of output %q is not known, or not all of it, since the last apply failed or deferred something that it depends on. "+
 			"Apply again. \"cairn output -json\" shows what is known.", name)
 	case s.Options.JSON:
 		return jsonview.WriteDocument(s.Streams.Out, jsonview.NewOutput(value), true)
 	case raw:
 		text, err := views.RawOutput(value)
 		if err != nil {
-			return failure.Error("No raw form", "The output %q cannot be written with -raw: %s. Use -json.", name, strings.TrimSuffix(err.Error(), "; use -json"))
+			return failure.Error("Unsupported value for raw output", "The output %q cannot be written with -raw: %s. Use -json.", name, strings.TrimSuffix(err.Error(), "; use -json"))
 		}
 		s.Print("%s", text)
 		return nil

@@ -47,11 +47,11 @@ func (o *planFlags) register(f *session.Flags) {
 func (o *planFlags) mode() (engine.Mode, error) {
 	switch {
 	case o.destroy && o.refreshOnly:
-		return 0, failure.Error("Options contradict", "With -destroy there is no -refresh-only: give only one of them.")
+		return 0, failure.Error("Conflicting options", "With -destroy there is no -refresh-only: give only one of them.")
 	case o.refreshOnly && !o.refresh:
-		return 0, failure.Error("Options contradict", "With -refresh-only there is no -refresh=false: give only one of them.")
+		return 0, failure.Error("Conflicting options", "With -refresh-only there is no -refresh=false: give only one of them.")
 	case len(o.replace) > 0 && (o.destroy || o.refreshOnly):
-		return 0, failure.Error("Options contradict", "Resources can be replaced by ordinary plans only: -replace goes with neither -destroy nor -refresh-only.")
+		return 0, failure.Error("Conflicting options", "Resources can be replaced by ordinary plans only: -replace goes with neither -destroy nor -refresh-only.")
 	case o.destroy:
 		return engine.Destroy, nil
 	case o.refreshOnly:
@@ -66,7 +66,7 @@ func (o *planFlags) replacements() (map[stackaddrs.AbsComponentInstance][]string
 	for _, text := range o.replace {
 		addr, err := stackaddrs.ParseAbsResourceInstance(text)
 		if err != nil {
-			return nil, failure.Error("Wrong resource address",
+			return nil, failure.Error("Invalid resource address",
 				"The option -replace needs the address of a resource instance in a component, like component.x.aws_instance.y[0], and not %q.", text)
 		}
 		result[addr.Component] = append(result[addr.Component], addr.Item.String())
@@ -84,7 +84,7 @@ func (o *planFlags) components(option string, given cmdline.List) ([]stackaddrs.
 	for _, text := range given {
 		addr, err := stackaddrs.ParseAbsComponentInstance(text)
 		if err != nil {
-			return nil, failure.Error("Wrong component address",
+			return nil, failure.Error("Invalid component address",
 				"The option %s needs the address of a component, like component.x or stack.a.component.x[\"key\"], and not %q.", option, text)
 		}
 		addrs = append(addrs, addr)

@@ -35,7 +35,7 @@ func pluginFlags(f *session.Flags, o *treeOptions) {
 // alone checks that nothing is asked of plugins where there are none.
 func (o *pluginOptions) alone() error {
 	if len(o.roles) > 0 || o.lenient || o.lint != "" {
-		return failure.Error("Option without another", "The options -role, -lenient and -lint are about tasks of plugins: add -plugins=DIR.")
+		return failure.Error("Missing required option", "The options -role, -lenient and -lint are about tasks of plugins: add -plugins=DIR.")
 	}
 	return nil
 }
@@ -91,9 +91,9 @@ func runPlugins(ctx context.Context, s *session.Session, options runOptions) (in
 	case len(options.command) > 0:
 		return 0, failure.Error("Too many arguments", "Tasks of plugins say themselves what is run: leave out the command %q.", commandLine(options.command))
 	case options.reverse:
-		return 0, failure.Error("Options contradict", "Tasks of plugins have no reverse order. Leave out -reverse.")
+		return 0, failure.Error("Conflicting options", "Tasks of plugins have no reverse order. Leave out -reverse.")
 	case t.changed || t.base != "" || len(t.tags) > 0 || len(t.noTags) > 0 || t.query != "":
-		return 0, failure.Error("Options contradict", "The options -changed, -base, -tags, -no-tags and -query are about stacks. Tasks of plugins are selected by -role.")
+		return 0, failure.Error("Conflicting options", "The options -changed, -base, -tags, -no-tags and -query are about stacks. Tasks of plugins are selected by -role.")
 	}
 	tasks, selected, diags, err := loadPlugins(options.tree.plugins)
 	if err != nil {

@@ -82,7 +82,7 @@ func (o *runOptions) check() error {
 		return err
 	}
 	if len(o.command) == 0 {
-		return failure.Error("Argument missing", "The command needs: cairn run -- COMMAND [ARGUMENT...]. Run \"cairn run -h\" for an example.")
+		return failure.Error("Missing argument", "The command needs: cairn run -- COMMAND [ARGUMENT...]. Run \"cairn run -h\" for an example.")
 	}
 	o.program = o.command[0]
 	if strings.ContainsRune(o.program, filepath.Separator) {
@@ -100,7 +100,7 @@ func (o *runOptions) check() error {
 func (o *runOptions) checkFlags() error {
 	o.parallel = max(int(o.parallelOption), 1)
 	if o.keepGoing && o.fast {
-		return failure.Error("Options contradict", "Give only one of -continue-on-error and -fail-fast.")
+		return failure.Error("Conflicting options", "Give only one of -continue-on-error and -fail-fast.")
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (o *treeOptions) request() (fleet.Request, error) {
 // place finds the root that the options mean.
 func (o *treeOptions) place() (fleet.Place, error) {
 	if o.base != "" && !o.changed {
-		return fleet.Place{}, failure.Error("Option without another", "The option -base is about what has changed: add -changed.")
+		return fleet.Place{}, failure.Error("Missing required option", "The option -base is about what has changed: add -changed.")
 	}
 	current, err := os.Getwd()
 	if err != nil {
@@ -112,7 +112,7 @@ func (o *treeOptions) place() (fleet.Place, error) {
 			return fleet.Place{}, err
 		}
 	} else if info, err := os.Stat(at.Root); err != nil || !info.IsDir() {
-		return fleet.Place{}, failure.Error("Directory cannot be used", "The option -root names no directory: %s.", at.Root)
+		return fleet.Place{}, failure.Error("Unusable directory", "The option -root names no directory: %s.", at.Root)
 	}
 	abs, err := filepath.Abs(at.Root)
 	if err != nil {

@@ -33,7 +33,7 @@ are any, the command asks before it changes the state. Plan afterwards to see ho
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			serial, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || serial < 0 {
-				return 0, failure.Error("Wrong serial", "The serial must be a number that \"cairn state history\" shows, and not %q.", args[0])
+				return 0, failure.Error("Invalid serial", "The serial must be a number that \"cairn state history\" shows, and not %q.", args[0])
 			}
 			return rollBack(ctx, s, serial, autoApprove)
 		},
@@ -74,7 +74,7 @@ func approveRollback(ctx context.Context, s *session.Session) error {
 	case err != nil:
 		return failure.Error("Approval needed", "The change of the state was not approved: %s. Answer \"yes\", or give -auto-approve. Nothing was changed.", err)
 	case strings.TrimSpace(answer) != "yes":
-		return failure.Error("Not approved", "The change of the state was not approved. Nothing was changed.")
+		return failure.Error("Approval refused", "The change of the state was not approved. Nothing was changed.")
 	}
 	s.Print("\n")
 	return nil

@@ -88,7 +88,7 @@ func readInput(s *session.Session, path string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, failure.Error("File not found", "There is no file %s.", path)
 	case err != nil:
-		return nil, failure.Error("File cannot be read", "%s.", failure.Capitalize(failure.Reason(err)))
+		return nil, failure.Error("Unreadable file", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
 	return src, nil
 }

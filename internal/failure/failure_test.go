@@ -16,13 +16,13 @@ import (
 )
 
 func TestDiagnostics(t *testing.T) {
-	made := failure.New("Plan is stale", "It is of %s.", "yesterday")
+	made := failure.New("Stale plan", "It is of %s.", "yesterday")
 	for name, tc := range map[string]struct {
 		err  error
 		want string
 	}{
-		"own":     {hcl.Diagnostics{made}, "Plan is stale: It is of yesterday."},
-		"wrapped": {fmt.Errorf("somewhere: %w", failure.Error("Plan is stale", "It is of %s.", "yesterday")), "Plan is stale: It is of yesterday."},
+		"own":     {hcl.Diagnostics{made}, "Stale plan: It is of yesterday."},
+		"wrapped": {fmt.Errorf("somewhere: %w", failure.Error("Stale plan", "It is of %s.", "yesterday")), "Stale plan: It is of yesterday."},
 		"other":   {errors.New("the disk is gone"), "Command failed: The disk is gone."},
 		"dot":     {errors.New("the disk is gone."), "Command failed: The disk is gone."}, //nolint:revive // as some libraries have them
 	} {

@@ -38,7 +38,7 @@ type Repository struct {
 func Open(ctx context.Context, dir string) (*Repository, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		return nil, newProblem("Git is missing", "What has changed is found out with git, and there is no git on PATH. Install git, or leave out -changed.")
+		return nil, newProblem("Git not found", "What has changed is found out with git, and there is no git on PATH. Install git, or leave out -changed.")
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -48,14 +48,14 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 	top, err := r.run(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		if strings.Contains(err.Error(), "not a git repository") {
-			return nil, newProblem("No git repository",
+			return nil, newProblem("Not a Git repository",
 				"What has changed is found out with git, and %s is in no git repository. Go to one, or leave out -changed.", abs)
 		}
 		hint := ""
 		if strings.Contains(err.Error(), "dubious ownership") {
 			hint = " It belongs to somebody else, whose configuration git would use. If you trust them: git config --global --add safe.directory DIRECTORY."
 		}
-		return nil, newProblem("Git repository cannot be used", "Git cannot use the repository of %s: %s.%s", abs, err, hint)
+		return nil, newProblem("Unusable Git repository", "Git cannot use the repository of %s: %s.%s", abs, err, hint)
 	}
 	r.Dir = filepath.FromSlash(strings.TrimSuffix(top, "\n"))
 	return r, nil

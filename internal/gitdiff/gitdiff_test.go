@@ -287,24 +287,24 @@ func TestProblems(t *testing.T) {
 	expect(w.dir, "HEAD:a", "Unknown base")
 	w.git("checkout", "-q", "--orphan", "island")
 	w.commit()
-	expect(w.dir, "main", "Nothing in common with the base")
+	expect(w.dir, "main", "No common history with base")
 	w.git("branch", "-q", "-D", "main")
-	expect(w.dir, "", "No base to compare with")
+	expect(w.dir, "", "Missing base for comparison")
 
 	shallow := filepath.Join(t.TempDir(), "clone")
 	w.git("clone", "-q", "--depth=1", "--branch=work", "file://"+w.dir, shallow)
 	for _, base := range []string{"", "HEAD^", "main"} {
-		expect(shallow, base, "Base is not in the clone")
+		expect(shallow, base, "Base not in the clone")
 	}
 
 	empty := newWork(t)
-	expect(empty.dir, "", "No git repository")
+	expect(empty.dir, "", "Not a Git repository")
 	empty.git("init", "-q")
 	expect(empty.dir, "", "No commits")
 	empty.git("init", "-q", "--bare", "bare.git")
-	expect(filepath.Join(empty.dir, "bare.git"), "", "Git repository cannot be used")
+	expect(filepath.Join(empty.dir, "bare.git"), "", "Unusable Git repository")
 	t.Setenv("PATH", t.TempDir())
-	expect(w.dir, "", "Git is missing")
+	expect(w.dir, "", "Git not found")
 }
 
 // Rule G2: nothing that a repository configures is run.
@@ -361,7 +361,7 @@ func TestTriggers(t *testing.T) {
 	for _, note := range stacks.Notes {
 		notes = append(notes, note.Summary)
 	}
-	if diff := cmp.Diff([]string{"Trigger not readable", "Trigger of no stack"}, notes); diff != "" {
+	if diff := cmp.Diff([]string{"Unreadable trigger", "Trigger without a stack"}, notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }
@@ -385,7 +385,7 @@ func TestTerragruntSource(t *testing.T) {
 	}
 	w.commit("live/c/terragrunt.hcl", "terraform {\n  source = run_cmd(\"x\")\n}\n")
 	_, stacks = w.stacks("", "HEAD^")
-	if len(stacks.Notes) != 1 || stacks.Notes[0].Summary != "Source not known" || !strings.Contains(stacks.Notes[0].Subject.Filename, filepath.FromSlash("live/c/terragrunt.hcl")) {
+	if len(stacks.Notes) != 1 || stacks.Notes[0].Summary != "Unknown module source" || !strings.Contains(stacks.Notes[0].Subject.Filename, filepath.FromSlash("live/c/terragrunt.hcl")) {
 		t.Errorf("notes %v, want one of a source that is not known", stacks.Notes)
 	}
 }

@@ -94,7 +94,7 @@ func (r *run) applyRounds(ctx context.Context) hcl.Diagnostics {
 }
 
 func stillDeferred() *hcl.Diagnostic {
-	return failure.Warning("Changes are still deferred", "The stack is not as the configuration says yet: what the last plan lists as deferred could not be planned. "+
+	return failure.Warning("Changes still deferred", "The stack is not as the configuration says yet: what the last plan lists as deferred could not be planned. "+
 		"Plan again when what it waits for is there.")
 }
 
@@ -173,7 +173,7 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 	diags := r.recover(ctx)
 	progress := r.progress()
 	if r.stored.Serial != before && progress == nil {
-		diags = diags.Append(failure.New("Plan is stale", "What an earlier apply had done was recovered into the state, so this plan does not fit any more. "+
+		diags = diags.Append(failure.New("Stale plan", "What an earlier apply had done was recovered into the state, so this plan does not fit any more. "+
 			"Make a new plan."))
 	}
 	if diags.HasErrors() {

@@ -97,7 +97,7 @@ func (s *Stack) findBinary(ctx context.Context) (*toolchain.Candidate, error) {
 		return nil, err
 	}
 	if err := makeWorkDir(s.work); err != nil {
-		return nil, hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Working directory cannot be used",
+		return nil, hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Unusable working directory",
 			"cairn keeps the engine's files in the directory %s, and nothing can be written there: %s. "+
 				"Name another directory for them with %s=DIR, make the directory of the stack writable for this user, or copy the stack to one that is.",
 			absolute(s.work), failure.Reason(err), DataVariable))}
@@ -199,7 +199,7 @@ func (s *Stack) UnmetRequirements(found *toolchain.Candidate) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, unmet := range found.Unmet {
 		by := s.engineChosenBy()
-		warning := failure.Warning("Version file not followed", "%s It is used all the same, since %s.",
+		warning := failure.Warning("Ignored version file", "%s It is used all the same, since %s.",
 			failure.Sentences(unmet.Error()), cmp.Or(by, "this command changes nothing; those that do stop here"))
 		if by == "" {
 			warning.Extra = failure.Cause{Err: unmet}
@@ -213,12 +213,12 @@ func (s *Stack) UnmetRequirements(found *toolchain.Candidate) hcl.Diagnostics {
 func EngineError(err error) error {
 	var tooOld *toolchain.TooOldError
 	var unaccepted *toolchain.UnacceptedError
-	diag := failure.New("Engine cannot be used", "%s.", failure.Capitalize(failure.Reason(err)))
+	diag := failure.New("Unusable engine", "%s.", failure.Capitalize(failure.Reason(err)))
 	switch {
 	case errors.As(err, &unaccepted):
-		diag = failure.New("Engine version not accepted", "%s", failure.Sentences(err.Error()))
+		diag = failure.New("Unacceptable engine version", "%s", failure.Sentences(err.Error()))
 		if unaccepted.Requirement.Invalid != "" {
-			diag.Summary = "Wrong version file"
+			diag.Summary = "Invalid version file"
 		}
 		diag.Subject = unaccepted.Requirement.Range
 	case errors.As(err, &tooOld):

@@ -71,7 +71,7 @@ func (r *run) checkDoubts() hcl.Diagnostics {
 	if r.req.AcceptRecovery {
 		code, again = CodeNewDoubt, "Then do this again: only what was reported before can be accepted, and this was found just now"
 	}
-	return hcl.Diagnostics{failure.WithCode(code, failure.New("Recovered state is in doubt",
+	return hcl.Diagnostics{failure.WithCode(code, failure.New("Doubtful recovered state",
 		"An apply that was cut off may have made changes which the state does not show:\n\n  %s\n\nNothing was planned or applied now, since "+
 			"that could make them once more. Look at what really exists, and bring the state in line with it: by an import block, by \"cairn state import\", "+
 			"or by deleting what nobody manages. %s.", strings.Join(doubts, "\n  "), again))}
@@ -174,7 +174,7 @@ func (r *run) saveRecovered(ctx context.Context, found []*binary.Recovered) (dia
 	state := r.stored.State.With(func(state *stackstate.State) {
 		for _, recovered := range unsaved {
 			if err := r.recoverComponent(ctx, state, recovered); err != nil {
-				diags = diags.Append(failure.New("State of an interrupted apply cannot be read",
+				diags = diags.Append(failure.New("Unreadable state of interrupted apply",
 					"An earlier apply of %s was cut off, and the state that it left behind in %s cannot be read: %s. It is kept there.",
 					recovered.Component, r.runs, err))
 				diags = diags.Extend(keep([]*binary.Recovered{recovered}))

@@ -132,7 +132,7 @@ func (c Caller) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.
 	case errors.As(err, &diags) && diags.HasErrors():
 		return diags
 	}
-	return failure.Error("Not approved", "%s.", failure.Capitalize(failure.Reason(err)))
+	return failure.Error("Approval refused", "%s.", failure.Capitalize(failure.Reason(err)))
 }
 
 // ApproveAll approves every plan.

@@ -33,10 +33,10 @@ type rescue struct {
 
 // rescueState does so after saving has failed. It reports whether the state is saved after all.
 func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Saver, state *stackstate.State) (saved bool, diags hcl.Diagnostics) {
-	diags = hcl.Diagnostics{failure.New("State was not saved", "%s", Diagnostics(cause)[0].Detail)}
+	diags = hcl.Diagnostics{failure.New("State not saved", "%s", Diagnostics(cause)[0].Detail)}
 	document, err := saver.Document(state, r.secret)
 	if err != nil {
-		return false, diags.Append(failure.New("State cannot be encoded", "%s. This is a bug in cairn; please report it.", failure.Capitalize(err.Error())))
+		return false, diags.Append(failure.New("State encoding failed", "%s. This is a bug in cairn; please report it.", failure.Capitalize(err.Error())))
 	}
 	s := &rescue{r, saver, state, document}
 	path, err := deployment.WriteRescue(deployment.RescueDirs(), document)
@@ -45,7 +45,7 @@ func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Sa
 	}
 	switch {
 	case saved:
-		return true, hcl.Diagnostics{failure.New("State was saved late", "%s\n\nIt is saved now, with everything that was done, and nothing more was begun. "+
+		return true, hcl.Diagnostics{failure.New("State saved late", "%s\n\nIt is saved now, with everything that was done, and nothing more was begun. "+
 			"Run the command again.", diags[0].Detail)}
 	case path != "":
 		r.KeepFromGit(ctx, path, RescuePattern)
@@ -109,7 +109,7 @@ func (s *rescue) lost(cause error) *hcl.Diagnostic {
 		}
 	}
 	if len(nowhere) == 0 && !s.saver.Lost() && len(only) > 0 {
-		return failure.New("State is only in the working directory", "The state could not be written to another file either: %s.\n\n"+
+		return failure.New("State only in working directory", "The state could not be written to another file either: %s.\n\n"+
 			"Nothing is lost: what was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
 			"Do not delete that directory before.", failure.Reason(cause), strings.Join(only, ", "), s.runs)
 	}
@@ -121,7 +121,7 @@ func (s *rescue) lost(cause error) *hcl.Diagnostic {
 		detail += fmt.Sprintf("\n\nWhat was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
 			"Do not delete that directory before.", strings.Join(only, ", "), s.runs)
 	}
-	return failure.New("State is lost", "%s", detail)
+	return failure.New("State lost", "%s", detail)
 }
 
 // changed reports whether something was done to the objects of a component.

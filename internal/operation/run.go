@@ -109,7 +109,7 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 		plan.Components = nil // they are to be destroyed, but nothing of them exists
 	}
 	if len(r.req.Targets)+len(r.req.Excludes) > 0 && !diags.HasErrors() {
-		diags = diags.Append(failure.WithCode(CodePartial, failure.Warning("Only part of the stack is planned",
+		diags = diags.Append(failure.WithCode(CodePartial, failure.Warning("Partial plan of the stack",
 			"What is left out stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan the whole stack after it.")))
 	}
 	if plan == nil {
@@ -125,7 +125,7 @@ const CodePartial failure.Code = "operation/partial-plan"
 func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	warn := func(detail string, args ...any) {
-		diags = diags.Append(failure.Warning("Nothing to replace", detail, args...))
+		diags = diags.Append(failure.Warning("No resource to replace", detail, args...))
 	}
 	for _, addr := range slices.SortedFunc(maps.Keys(r.req.Replace), stackaddrs.AbsComponentInstance.Compare) {
 		component := state.Components[addr]
@@ -172,7 +172,7 @@ func (r *run) interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagno
 	if !WasInterrupted(ctx) {
 		return diags
 	}
-	return hcl.Diagnostics{failure.New("Interrupted", "Planning was interrupted. %s", r.untouched())}
+	return hcl.Diagnostics{failure.New("Operation interrupted", "Planning was interrupted. %s", r.untouched())}
 }
 
 // withUntouched adds to the reason why a plan is not carried out what was done until then.

@@ -42,7 +42,7 @@ func (s *Stack) packagePath(address string) (string, bool) {
 // Fetch is [Stack.Config] after all source packages have been fetched. It returns those, too.
 func (s *Stack) Fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, []bundle.Package, hcl.Diagnostics) {
 	if err := makeWorkDir(s.work); err != nil {
-		return nil, nil, failure.Diagnostics(failure.Error("Working directory cannot be used", "The directory for source packages cannot be used: %s.", failure.Reason(err)))
+		return nil, nil, failure.Diagnostics(failure.Error("Unusable working directory", "The directory for source packages cannot be used: %s.", failure.Reason(err)))
 	}
 	var info engine.Info                             // which modules are called depends on it
 	if found, err := s.findBinary(ctx); err == nil { // otherwise prepare reports the error
@@ -54,7 +54,7 @@ func (s *Stack) Fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 		Started: func(name string) { s.opts.Notify.Tell(notice.Fetching{Name: name}) },
 	})
 	if err != nil {
-		return nil, nil, failure.Diagnostics(failure.Error("Source packages cannot be fetched", "%s.", failure.Capitalize(failure.Reason(err))))
+		return nil, nil, failure.Diagnostics(failure.Error("Source package download failed", "%s.", failure.Capitalize(failure.Reason(err))))
 	}
 	s.fetcher = fetcher
 	fetcher.Prefetch(ctx)
@@ -72,7 +72,7 @@ func (s *Stack) Fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 		}
 	}
 	if err := fetcher.Save(); err != nil {
-		return nil, nil, failure.Diagnostics(failure.Error("Source packages cannot be saved", "%s.", failure.Capitalize(failure.Reason(err))))
+		return nil, nil, failure.Diagnostics(failure.Error("Source packages not saved", "%s.", failure.Capitalize(failure.Reason(err))))
 	}
 	packages := fetcher.Packages()
 	s.fetcher, s.bundle, s.loaded = nil, nil, nil // they have what was prepared before

@@ -30,7 +30,7 @@ const (
 func (s *Stack) DeploymentName() (string, error) {
 	name := cmp.Or(s.opts.Deployment, s.getenv(DeploymentVariable), deployment.Default)
 	if !deployment.IsName(name) {
-		return "", hcl.Diagnostics{failure.WithCode(CodeDeploymentName, failure.New("Invalid name of a deployment",
+		return "", hcl.Diagnostics{failure.WithCode(CodeDeploymentName, failure.New("Invalid deployment name",
 			"The name %q must be of letters, digits, \"_\" and \"-\", 63 at most, and not begin with \"-\".", name))}
 	}
 	return name, nil

@@ -123,7 +123,7 @@ func (s *Stack) ImportState(ctx context.Context, address string, src []byte, fil
 	const name = "state import"
 	addr, resource, err := deployment.ParseAddress(address)
 	if err == nil && resource != "" {
-		err = failure.Error("Wrong address", "A state is imported into a whole component. Give the address of a component instance.")
+		err = failure.Error("Invalid address", "A state is imported into a whole component. Give the address of a component instance.")
 	}
 	if err == nil {
 		err = s.checkDeclared(addr)

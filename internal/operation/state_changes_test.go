@@ -188,7 +188,7 @@ func TestPushState(t *testing.T) {
 	if _, _, err := second.RemoveFromState(ctx, "component.a"); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, "Older state", func() error { _, err := second.PushState(ctx, old, false); return err })
+	wantError(t, "Outdated state serial", func() error { _, err := second.PushState(ctx, old, false); return err })
 	if _, err := second.PushState(ctx, old, true); err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestPushState(t *testing.T) {
 	if _, err := other.ImportState(ctx, "component.a", terraformState("two"), "a file"); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, "Other lineage", func() error { _, err := other.PushState(ctx, old, false); return err })
+	wantError(t, "Different state lineage", func() error { _, err := other.PushState(ctx, old, false); return err })
 }
 
 // A change that is refused leaves the state as it was, and unlocked.
@@ -209,8 +209,8 @@ func TestStateChangesRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for summary, change := range map[string]func() error{
-		"Not in the state": func() error { _, _, err := stack.RemoveFromState(ctx, "component.c"); return err },
-		"Impossible move":  func() error { _, _, err := stack.MoveInState(ctx, "component.a", "component.a"); return err },
+		"Object not in the state": func() error { _, _, err := stack.RemoveFromState(ctx, "component.c"); return err },
+		"Invalid move":            func() error { _, _, err := stack.MoveInState(ctx, "component.a", "component.a"); return err },
 		"Component not declared": func() error {
 			_, err := stack.ImportState(ctx, "component.c", terraformState("one"), "a file")
 			return err

@@ -69,9 +69,9 @@ func OfCycles(err error) hcl.Diagnostics {
 	}
 	var diags hcl.Diagnostics
 	for _, cycle := range cycles {
-		code, summary, text := Cycle, "Order with a cycle", upperFirst(cycle.Error())
+		code, summary, text := Cycle, "Cycle in the order", upperFirst(cycle.Error())
 		if len(cycle.Nodes) == 1 {
-			code, summary, text = Self, "Order of something and itself", cycle.Error() // which begins with a name
+			code, summary, text = Self, "Self-dependency in the order", cycle.Error() // which begins with a name
 		}
 		diags = diags.Append(New(code, RangeAt(cycle.Place()), summary, "%s.", text))
 	}

@@ -29,13 +29,13 @@ func TestOfCycles(t *testing.T) {
 	b.Edge(order.Edge{From: 4, To: 3})
 	_, err := b.Build()
 	want := []string{
-		"order/cycle at f.hcl:1,3-3: Order with a cycle",
+		"order/cycle at f.hcl:1,3-3: Cycle in the order",
 		"These would have to wait for each other: a → b → a",
 		`  b before a: before = ["a"] (f.hcl:1:3).`,
-		"order/self at f.hcl:2,3-3: Order of something and itself",
+		"order/self at f.hcl:2,3-3: Self-dependency in the order",
 		"self would have to wait for itself: self → self",
 		"  self before self (f.hcl:2:3).",
-		"order/cycle at nowhere: Order with a cycle",
+		"order/cycle at nowhere: Cycle in the order",
 		"These would have to wait for each other: x → y → x.",
 	}
 	var got []string

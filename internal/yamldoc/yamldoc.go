@@ -100,7 +100,7 @@ func (c *counter) count(node *yaml.Node) int {
 	}
 	if size, known := c.sizes[node]; known {
 		if size == 0 {
-			c.problem = problem.New(problem.Syntax, Range(c.filename, node), "Endless YAML",
+			c.problem = problem.New(problem.Syntax, Range(c.filename, node), "Recursive YAML alias",
 				"What the anchor %q stands for holds an alias of itself. Write it out once without the alias.", node.Anchor)
 		}
 		return size
@@ -113,7 +113,7 @@ func (c *counter) count(node *yaml.Node) int {
 	for _, child := range node.Content {
 		size += c.count(child)
 		if size > maxNodes && c.problem == nil {
-			c.problem = problem.New(problem.Syntax, Range(c.filename, node), "Excessive aliases in YAML",
+			c.problem = problem.New(problem.Syntax, Range(c.filename, node), "Too many YAML aliases",
 				"With its aliases replaced by what they stand for, the document has more than %d values. Write out what is needed.", maxNodes)
 		}
 	}
@@ -190,7 +190,7 @@ func Pairs(filename string, mapping *yaml.Node) ([]Pair, hcl.Diagnostics) {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode {
-			diags = diags.Append(problem.New(problem.Syntax, Range(filename, key), "Key is no string",
+			diags = diags.Append(problem.New(problem.Syntax, Range(filename, key), "Invalid key type",
 				"A key must be a word; this one is a %s.", Kind(key)))
 			continue
 		}

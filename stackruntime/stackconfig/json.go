@@ -29,7 +29,7 @@ func (d *decoder) staticExpression(expr hcl.Expression) (native hcl.Expression, 
 		return expr, true
 	}
 	if strings.HasPrefix(text, "${") {
-		d.errorf(expr.Range(), "Template not possible here", "This argument is read and not evaluated. Write it without ${ and }, as it stands in native syntax.")
+		d.errorf(expr.Range(), "Template not allowed here", "This argument is read and not evaluated. Write it without ${ and }, as it stands in native syntax.")
 		return unknownExpression(expr.Range()), false
 	}
 	native, diags := safehcl.ParseExpression([]byte(text), expr.Range().Filename, insideQuotes(expr))

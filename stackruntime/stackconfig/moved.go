@@ -28,7 +28,7 @@ func (d *decoder) moved(block *hcl.Block) {
 	moved.FromRange = content.Attributes["from"].Expr.Range()
 	moved.ToRange = content.Attributes["to"].Expr.Range()
 	if err := moved.Move.Check(); err != nil {
-		d.errorf(moved.ToRange, "Impossible move", "With this block, %s. Both addresses must be those of components, or both those of embedded stacks, "+
+		d.errorf(moved.ToRange, "Invalid move", "With this block, %s. Both addresses must be those of components, or both those of embedded stacks, "+
 			"and neither may be inside of the other.", err)
 		return
 	}
@@ -71,7 +71,7 @@ func (d *decoder) literalKey(attr *hcl.Attribute, index hcl.Expression) (key sta
 	}
 	d.diags = append(d.diags, d.keepInside(hcl.Diagnostics{{
 		Severity: hcl.DiagError,
-		Summary:  "Key of a moved instance not literal",
+		Summary:  "Non-literal instance key in move",
 		Detail: "A move is about what is in the state, whatever the values are, so the key of an instance is written as it is there: " +
 			"a string like \"key\", without references, or a whole number. Write one block for each instance.",
 		Subject: index.Range().Ptr(),

@@ -95,7 +95,7 @@ func (l *loader) checkMoveCycles(blocks []*MovedIn, moves stackaddrs.Moves) {
 			reported[i] = true
 			lines = append(lines, fmt.Sprintf("  - %s to %s, at %s", moves[i].From, moves[i].To, place(blocks[i].Range)))
 		}
-		l.moveError(blocks[by[0]].ToRange, "Moves in a cycle", "These blocks lead back to where they start:\n%s\nRemove those that are out of date.", strings.Join(lines, "\n"))
+		l.moveError(blocks[by[0]].ToRange, "Cycle of moves", "These blocks lead back to where they start:\n%s\nRemove those that are out of date.", strings.Join(lines, "\n"))
 	}
 }
 

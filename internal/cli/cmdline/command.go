@@ -49,7 +49,7 @@ func (c *Command[S]) Path() string {
 func (c *Command[S]) checkArgs(args []string) error {
 	switch {
 	case len(args) < c.MinArgs:
-		return failure.Error("Argument missing", "The command needs: %s %s. Run \"%s -h\" for an example.", c.Path(), c.Args, c.Path())
+		return failure.Error("Missing argument", "The command needs: %s %s. Run \"%s -h\" for an example.", c.Path(), c.Args, c.Path())
 	case len(args) > c.MaxArgs && c.MaxArgs == 0:
 		return failure.Error("Too many arguments", "The command takes no arguments besides options, but there is %q. Run \"%s -h\" for help.",
 			args[0], c.Path())

@@ -104,7 +104,7 @@ func (f *Flags[S]) explain(err error, args []string) error {
 	text := err.Error()
 	name, unknown := strings.CutPrefix(text, "flag provided but not defined: -")
 	if !unknown {
-		return failure.Error("Wrong option", "%s. Run \"%s -h\" for help.", failure.Capitalize(text), f.command.Path())
+		return failure.Error("Invalid option", "%s. Run \"%s -h\" for help.", failure.Capitalize(text), f.command.Path())
 	}
 	if sub := f.commandWith(name, args); sub != nil {
 		return misplacedOption(name, sub)
@@ -123,7 +123,7 @@ func (f *Flags[S]) explain(err error, args []string) error {
 }
 
 func misplacedOption[S any](name string, sub *Command[S]) error {
-	return failure.Error("Option at the wrong place", "The option -%s stands before \"%s\". Options of a command stand after its name: %s -%[1]s", name, sub.Name, sub.Path())
+	return failure.Error("Misplaced option", "The option -%s stands before \"%s\". Options of a command stand after its name: %s -%[1]s", name, sub.Name, sub.Path())
 }
 
 // commandWith returns the subcommand that is named in the arguments and has an option, or nil.

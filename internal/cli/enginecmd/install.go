@@ -121,7 +121,7 @@ func installRequest(s *session.Session, args []string, flags installFlags) (tool
 		return req, err
 	}
 	if req.Home, err = toolchain.Home(); err != nil {
-		return req, failure.Error("Engine cannot be installed", "%s", failure.Sentences(err.Error()))
+		return req, failure.Error("Engine installation failed", "%s", failure.Sentences(err.Error()))
 	}
 	req.Source, err = releaseSource(req.Program, flags, read)
 	req.Identifier = toolchain.Identifier{Environ: os.Environ()}
@@ -148,7 +148,7 @@ func installConstraints(program, given string, required []toolchain.Requirement)
 	if given != "" {
 		constraint, err := toolchain.ParseConstraint(given)
 		if err != nil {
-			return nil, failure.Error("Wrong version", "%s.", failure.Capitalize(err.Error()))
+			return nil, failure.Error("Invalid version", "%s.", failure.Capitalize(err.Error()))
 		}
 		return []toolchain.Constraint{constraint}, nil
 	}
@@ -157,7 +157,7 @@ func installConstraints(program, given string, required []toolchain.Requirement)
 		switch {
 		case r.Program != "" && r.Program != program:
 		case r.Invalid != "" && !r.Advisory:
-			return nil, failure.Error("Wrong version file", "%s Or name a version here: cairn engine install %s VERSION.", failure.Sentences(r.Invalid), program)
+			return nil, failure.Error("Invalid version file", "%s Or name a version here: cairn engine install %s VERSION.", failure.Sentences(r.Invalid), program)
 		case r.Invalid != "":
 		case r.Advisory:
 			advised = append(advised, r.Constraint)
@@ -176,13 +176,13 @@ func releaseSource(program string, flags installFlags, read settings.Settings) (
 	if source.Mirror != "" {
 		address, err := url.Parse(source.Mirror)
 		if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
-			return source, failure.Error("Wrong mirror", "%q is not the URL of a mirror. Give one that begins with https:// and has the releases below it.", source.Mirror)
+			return source, failure.Error("Invalid mirror", "%q is not the URL of a mirror. Give one that begins with https:// and has the releases below it.", source.Mirror)
 		}
 	}
 	if flags.key != "" {
 		key, err := os.ReadFile(string(flags.key))
 		if err != nil {
-			return source, failure.Error("Signing key cannot be read", "The file given with -signing-key cannot be read: %s.", failure.Reason(err))
+			return source, failure.Error("Unreadable signing key", "The file given with -signing-key cannot be read: %s.", failure.Reason(err))
 		}
 		source.Key = string(key)
 	}
@@ -197,22 +197,22 @@ func installProblem(ctx context.Context, req toolchain.InstallRequest, err error
 	var network *url.Error
 	switch {
 	case ctx.Err() != nil:
-		return failure.Error("Interrupted", "Nothing was installed.")
+		return failure.Error("Operation interrupted", "Nothing was installed.")
 	case errors.As(err, &tooOld):
 		return failure.Error("Engine too old", "cairn does not work with %s %s; it needs version %s or newer. Nothing was installed.",
 			tooOld.Info.Name, tooOld.Info.Version, tooOld.Minimum)
 	case errors.As(err, &none):
 		return failure.Error("No such release", "%s Nothing was installed.", failure.Sentences(err.Error()))
 	case errors.Is(err, release.ErrUnverified):
-		return failure.Error("Release could not be verified", "%s. Nothing was installed. What the server sent is damaged, or is not what the maker has published: try again, "+
+		return failure.Error("Release verification failed", "%s. Nothing was installed. What the server sent is damaged, or is not what the maker has published: try again, "+
 			"and if it happens again, ask whoever runs the server.", failure.Capitalize(failure.Reason(err)))
 	case errors.As(err, &network):
-		return failure.Error("Engine cannot be fetched", "%s. Nothing was installed. Check the network and its proxy (HTTPS_PROXY), or name a mirror with -mirror or %s.",
+		return failure.Error("Engine download failed", "%s. Nothing was installed. Check the network and its proxy (HTTPS_PROXY), or name a mirror with -mirror or %s.",
 			failure.Capitalize(err.Error()), mirrorVariable)
 	case errors.As(err, &file):
-		return failure.Error("Engine cannot be installed", "Nothing can be written to %s: %s. Name another directory in %s.", req.Home, failure.Reason(err), toolchain.HomeVariable)
+		return failure.Error("Engine installation failed", "Nothing can be written to %s: %s. Name another directory in %s.", req.Home, failure.Reason(err), toolchain.HomeVariable)
 	default:
-		return failure.Error("Engine cannot be installed", "%s. Nothing was installed. \"cairn engine install %s latest\" installs the newest release.",
+		return failure.Error("Engine installation failed", "%s. Nothing was installed. \"cairn engine install %s latest\" installs the newest release.",
 			failure.Capitalize(err.Error()), req.Program)
 	}
 }

@@ -45,7 +45,7 @@ func Check(file cmdline.File) error {
 		err = os.Remove(string(file))
 	}
 	if err != nil {
-		return failure.Error("Report cannot be written", "The results could not be written to %s: %s. Nothing was run.", file, userfile.Reason(err))
+		return failure.Error("Report not written", "The results could not be written to %s: %s. Nothing was run.", file, userfile.Reason(err))
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func Write(file cmdline.File, report Report, permissions fs.FileMode) error {
 		err = os.WriteFile(string(file), content, permissions)
 	}
 	if err != nil {
-		return failure.Error("Report cannot be written", "The results cannot be written to %s: %s.", file, failure.Reason(err))
+		return failure.Error("Report not written", "The results cannot be written to %s: %s.", file, failure.Reason(err))
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (s *Session) OpenLog() error {
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return failure.Error("Log cannot be written", "The file that %s names cannot be written: %s.", logPathVariable, failure.Reason(err))
+		return failure.Error("Log file not written", "The file that %s names cannot be written: %s.", logPathVariable, failure.Reason(err))
 	}
 	s.logFile = file
 	s.Log = slog.New(slog.NewTextHandler(file, options))

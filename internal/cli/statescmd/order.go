@@ -58,7 +58,7 @@ func (src *Source) files() fs.FS { return src.root.FS() }
 func Open(args []string, o Options) (*Source, error) {
 	root, err := os.OpenRoot(args[0])
 	if err != nil {
-		return nil, failure.Error("Root of the SLS files cannot be used", "The directory %s cannot be read: %s.", args[0], failure.Reason(errors.Unwrap(err)))
+		return nil, failure.Error("Unusable SLS root", "The directory %s cannot be read: %s.", args[0], failure.Reason(errors.Unwrap(err)))
 	}
 	o.load.Dir = args[0]
 	src := &Source{root: root}
@@ -86,7 +86,7 @@ func machineID(given string) (string, error) {
 	}
 	name, err := os.Hostname()
 	if err != nil {
-		return "", failure.Error("Id of this machine is unknown", "The host name cannot be found out: %s. Give the id with -id.", err)
+		return "", failure.Error("Unknown machine ID", "The host name cannot be found out: %s. Give the id with -id.", err)
 	}
 	return name, nil
 }
@@ -95,7 +95,7 @@ func machineID(given string) (string, error) {
 func (src *Source) Compile(o Options) error {
 	tie, err := compile.ParseTie(o.tie)
 	if err != nil {
-		return failure.Error("Wrong option", "For the option -tie %s.", err)
+		return failure.Error("Invalid option", "For the option -tie %s.", err)
 	}
 	low, diags := compile.Compile(src.high, compile.CompileOptions{Tie: tie})
 	if diags.HasErrors() {
@@ -162,7 +162,7 @@ only that is said. Calls are named by their ids or names, or as in "file: motd".
 				return 0, err
 			}
 			if len(explain) == 1 || len(explain) > 2 {
-				return 0, failure.Error("Wrong option", "Two calls can be explained: give the option -explain twice.")
+				return 0, failure.Error("Invalid option", "Two calls can be explained: give the option -explain twice.")
 			}
 			src, err := Open(args, o)
 			if err != nil {
@@ -240,12 +240,12 @@ func explainCalls(s *session.Session, low *compile.Low, names []string) error {
 		case 1:
 			calls = append(calls, found[0])
 		default:
-			return failure.Error("Several calls", "%q can be %s or %s. Name one of them, as in \"%s: %s\".",
+			return failure.Error("Ambiguous call", "%q can be %s or %s. Name one of them, as in \"%s: %s\".",
 				name, low.Calls[found[0]], low.Calls[found[1]], low.Calls[found[0]].Module, low.Calls[found[0]].Name)
 		}
 	}
 	if calls[0] == calls[1] {
-		return failure.Error("One call only", "Both name %s. Name two.", low.Calls[calls[0]])
+		return failure.Error("Identical calls", "Both name %s. Name two.", low.Calls[calls[0]])
 	}
 	s.Print("%s", lowView(low).Explanation(low.Explain(calls[0], calls[1])))
 	return nil

@@ -92,7 +92,7 @@ func checkFunctionsDir(dir string) error {
 		err = errors.New("it is no directory")
 	}
 	if err != nil {
-		return failure.Error("Functions cannot be used", "The directory given with -functions cannot be used: %s.", failure.Reason(err))
+		return failure.Error("Unusable functions directory", "The directory given with -functions cannot be used: %s.", failure.Reason(err))
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func resultsShown(output string) (func(compile.Status) bool, error) {
 	case "changes":
 		return func(status compile.Status) bool { return !status.Success() || status == compile.Changed }, nil
 	}
-	return nil, failure.Error("Wrong option", "For the option -output there is no value %q. Use full, terse, mixed or changes.", output)
+	return nil, failure.Error("Invalid option", "For the option -output there is no value %q. Use full, terse, mixed or changes.", output)
 }
 
 // testArgument takes "test=True" out of the arguments, which stands for the option -test.
@@ -146,11 +146,11 @@ func testArgument(args []string, test *bool) ([]string, error) {
 		case strings.EqualFold(value, "false"):
 			*test = false
 		default:
-			return nil, failure.Error("Wrong argument", "The argument %q must be test=True or test=False.", arg)
+			return nil, failure.Error("Invalid argument", "The argument %q must be test=True or test=False.", arg)
 		}
 	}
 	if len(others) == 0 {
-		return nil, failure.Error("Argument missing", "The command needs: cairn run states ROOT [SLS...].")
+		return nil, failure.Error("Missing argument", "The command needs: cairn run states ROOT [SLS...].")
 	}
 	return others, nil
 }

@@ -30,7 +30,7 @@ import (
 func (e *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
 	ctx, work, err := e.works.Begin(ctx, req.Work, observe)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Component was not applied", err)}
+		return nil, hcl.Diagnostics{failed("Component not applied", err)}
 	}
 	defer work.End()
 	tree, diags := e.modules.Load(req.ModuleDir)
@@ -53,11 +53,11 @@ func (e *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 		return nil, diags
 	}
 	if ctx.Err() != nil {
-		return nil, hcl.Diagnostics{failed("Component was not applied", context.Cause(ctx))}
+		return nil, hcl.Diagnostics{failed("Component not applied", context.Cause(ctx))}
 	}
 	result, diags, err := a.apply(ctx)
 	if err != nil {
-		diags = diags.Append(failed("Component was not applied as planned", err))
+		diags = diags.Append(failed("Component not applied as planned", err))
 	}
 	return result, a.hide(ctx, result, diags)
 }
@@ -165,7 +165,7 @@ func (a *applying) checkInputs() hcl.Diagnostics {
 		}
 		diag := &hcl.Diagnostic{
 			Severity: hcl.DiagError,
-			Summary:  "Input is not as planned",
+			Summary:  "Input changed since planning",
 			Detail:   fmt.Sprintf("The value of input %q of %s can't be used with the plan: %s. Plan again.", name, a.stored.meta.Component, problem),
 		}
 		if variable := a.tree.Module.Variables[name]; variable != nil {
@@ -279,7 +279,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	explainCrashes(diags, outcome)
 	a.engine.log.InfoContext(ctx, "engine process ended", "command", "apply", "run", filepath.Base(a.dir.path), "exit_code", outcome.ExitCode)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
-		diags = diags.Append(a.engine.died("Component was not applied completely", outcome))
+		diags = diags.Append(a.engine.died("Component partly applied", outcome))
 	}
 	state, doubts, lost := a.state.final(outcome)
 	if lost != nil {
@@ -287,10 +287,10 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	}
 	result := &engine.ApplyResult{State: state}
 	if err := a.outputs(result, diags.HasErrors()); err != nil {
-		diags = diags.Append(failed("Outputs cannot be read", err))
+		diags = diags.Append(failed("Unreadable module outputs", err))
 	}
 	if err := a.copy.KeepFiles(a.engine.writtenDir(a.stored.meta.Component)); err != nil {
-		warning := failed("Files of the module were not kept", err)
+		warning := failed("Module files not kept", err)
 		warning.Severity = hcl.DiagWarning
 		diags = diags.Append(warning)
 	}

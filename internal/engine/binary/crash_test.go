@@ -563,7 +563,7 @@ func TestEmptyStateFileAfterKill(t *testing.T) {
 			}
 			var damage string
 			for _, diag := range one.Diagnostics {
-				if diag.Summary == "State of component was damaged" {
+				if diag.Summary == "Damaged component state" {
 					damage = diag.Detail
 				}
 			}

@@ -183,7 +183,7 @@ type InDoubt struct{}
 
 // explainDoubts says what may be missing from a state, which is intact if the process has written it to its end.
 func explainDoubts(doubts []doubt, intact bool) *hcl.Diagnostic {
-	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "State of component was damaged"}
+	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Damaged component state"}
 	var finished, begun []string
 	for _, d := range doubts {
 		if d.finished {
@@ -199,7 +199,7 @@ func explainDoubts(doubts []doubt, intact bool) *hcl.Diagnostic {
 	case len(finished) > 0:
 		parts = append(parts, "The state is that from before the engine was killed.")
 	default:
-		diag.Summary = "Outcome of changes is unknown"
+		diag.Summary = "Unknown outcome of changes"
 	}
 	if len(finished) > 0 {
 		parts = append(parts, "These changes were made after that, and are not in the state:\n"+strings.Join(finished, ""))

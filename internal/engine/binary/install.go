@@ -72,7 +72,7 @@ func (e *Session) Prepare(ctx context.Context, req *engine.PrepareRequest) (*eng
 	}
 	unlock, err := e.lockInstallation(ctx)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Providers cannot be installed", err)}
+		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
 	}
 	defer unlock()
 	result := &engine.PrepareResult{}
@@ -126,7 +126,7 @@ func (e *Session) install(ctx context.Context, requirements map[stackaddrs.Provi
 	case req.ReadOnlyLock:
 	case string(newLock) != string(lock):
 		if err := writeLock(e.lockPath(), newLock); err != nil {
-			return diags.Append(failed("Provider lock file cannot be written", err))
+			return diags.Append(failed("Provider lock file not written", err))
 		}
 		result.Locked = changes
 	}
@@ -139,7 +139,7 @@ func (e *Session) install(ctx context.Context, requirements map[stackaddrs.Provi
 		err = writeFile(e.absolute("init", "installed.json"), record)
 	}
 	if err != nil {
-		return diags.Append(failed("Providers cannot be installed", err))
+		return diags.Append(failed("Provider installation failed", err))
 	}
 	e.mu.Lock()
 	e.mu.data = map[string]*onceValue[string]{}
@@ -213,7 +213,7 @@ func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.Pr
 		err = os.WriteFile(lockFile, lock, 0o600)
 	}
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Providers cannot be installed", err)}
+		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
 	}
 	args := []string{"-chdir=" + dir, "init", "-backend=false", "-input=false", "-no-color"}
 	if req.Upgrade {
@@ -221,14 +221,14 @@ func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.Pr
 	}
 	stdout, stderr, err := e.command(ctx, e.stackDir, e.installEnv(), args...)
 	if hung, ok := errors.AsType[*runner.HungError](err); ok {
-		return nil, hcl.Diagnostics{failed("Providers cannot be installed", hung)}
+		return nil, hcl.Diagnostics{failed("Provider installation failed", hung)}
 	}
 	if err != nil {
 		return nil, e.initFailed(stdout, stderr, err, req)
 	}
 	newLock, err := os.ReadFile(lockFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // providers in development are not locked
-		return nil, hcl.Diagnostics{failed("Providers cannot be installed", err)}
+		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
 	}
 	return newLock, nil
 }

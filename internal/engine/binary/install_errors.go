@@ -49,7 +49,7 @@ func (e *Session) initFailed(stdout, stderr []byte, failure error, req *engine.P
 		}
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
-			Summary:  "Provider cannot be installed",
+			Summary:  "Provider installation failed",
 			Detail:   fmt.Sprintf("%s init: %s\n\n%s", e.info.Name, terse(problem), installAdvice(problem, subject != nil)),
 			Subject:  subject,
 		})
@@ -59,7 +59,7 @@ func (e *Session) initFailed(stdout, stderr []byte, failure error, req *engine.P
 	}
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError,
-		Summary:  "Providers cannot be installed",
+		Summary:  "Provider installation failed",
 		Detail: fmt.Sprintf("%s init failed: %s.\n\n%s\n\nCheck the source and version of the provider in required_providers, and that its registry or "+
 			"mirror can be reached with your CLI configuration. To choose other versions than those in %s, run cairn init -upgrade.",
 			e.info.Name, failure, terse(said), lockFileName),

@@ -207,7 +207,7 @@ output "v" { value = var.v }
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, diags := b.tryApply(context.Background(), applyRequest(req, plan.Plan, final))
-			if result != nil || !diags.HasErrors() || diags[0].Summary != "Input is not as planned" {
+			if result != nil || !diags.HasErrors() || diags[0].Summary != "Input changed since planning" {
 				t.Errorf("Apply: got %v, %v, want no result and a refusal", result, diags)
 			}
 		})

@@ -146,7 +146,7 @@ func lockOutOfDate(changes []engine.LockChange) *hcl.Diagnostic {
 	}
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
-		Summary:  "Provider lock file out of date",
+		Summary:  "Outdated provider lock file",
 		Detail: fmt.Sprintf("%s is not to be changed, and does not fit what the stack requires: %s. Run \"cairn init\" where it may be changed, and commit the file.",
 			lockFileName, strings.Join(details, "; ")),
 	}

@@ -29,7 +29,7 @@ import (
 func (e *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
 	ctx, work, err := e.works.Begin(ctx, req.Work, observe)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Component was not planned", err)}
+		return nil, hcl.Diagnostics{failed("Component not planned", err)}
 	}
 	defer work.End()
 	tree, diags := e.modules.Load(req.ModuleDir)

@@ -198,7 +198,7 @@ func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRec
 	one.Diagnostics = (&workcopy.Copy{}).Diagnostics(outcome.Diagnostics)
 	outputs.hide(one.Diagnostics)
 	if outcome.Outcome == runner.OutcomeDied {
-		one.Diagnostics = one.Diagnostics.Append(e.died("Component was not applied completely", outcome))
+		one.Diagnostics = one.Diagnostics.Append(e.died("Component partly applied", outcome))
 	}
 	state, doubts, lost := watch.final(outcome)
 	one.State, one.Doubts = state, addresses(doubts)

@@ -46,7 +46,7 @@ func (e *Session) ProviderConfigSpec(ctx context.Context, provider stackaddrs.Pr
 	}
 	schemas, err := e.schemas(ctx)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Provider schemas cannot be read", err)}
+		return nil, hcl.Diagnostics{failed("Provider schema unavailable", err)}
 	}
 	block, ok := schemas.configs[provider]
 	if !ok {
@@ -288,7 +288,7 @@ func (e *Session) blockTypes(ctx context.Context, providers map[engine.ProviderS
 	}
 	schemas, err := e.schemas(ctx)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Provider schemas cannot be read", err)}
+		return nil, hcl.Diagnostics{failed("Provider schema unavailable", err)}
 	}
 	return func(provider stackaddrs.Provider) map[string]bool {
 		blocks := map[string]bool{}

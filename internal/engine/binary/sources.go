@@ -77,7 +77,7 @@ func (e *SourceSession) Plan(context.Context, *engine.PlanRequest, engine.Observ
 
 // Apply implements [engine.Session]. It fails.
 func (e *SourceSession) Apply(context.Context, *engine.ApplyRequest, engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
-	return nil, hcl.Diagnostics{failed("Component cannot be applied", errSourceOnly)}
+	return nil, hcl.Diagnostics{failed("Unsupported component source", errSourceOnly)}
 }
 
 // Stop implements [engine.Session]. There is nothing to stop.

@@ -32,7 +32,7 @@ func (e *Session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostic
 	diags, err := e.validateOnce(ctx, tree)
 	diags = diags[:len(diags):len(diags)]
 	if err != nil {
-		diags = diags.Append(failed("Module cannot be validated", err))
+		diags = diags.Append(failed("Module validation failed", err))
 	}
 	return diags
 }

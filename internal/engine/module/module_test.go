@@ -322,7 +322,7 @@ func TestDiagnostics(t *testing.T) {
 			map[string]string{"m/a.tf": "variable \"v\" {\n  const = true\n}"}, "Constant variables cannot be used here", "m/a.tf:2", false,
 		},
 		"ephemeral output": {
-			map[string]string{"m/a.tf": "output \"o\" {\n  value     = 1\n  ephemeral = true\n}"}, "Ephemeral outputs cannot be used here", "m/a.tf:1", false,
+			map[string]string{"m/a.tf": "output \"o\" {\n  value     = 1\n  ephemeral = true\n}"}, "Ephemeral output not allowed here", "m/a.tf:1", false,
 		},
 		"workspace": {
 			map[string]string{"m/a.tf": "module \"c\" {\n  source = \"../c\"\n}", "c/a.tf": "output \"o\" {\n  value = \"x-${terraform.workspace}\"\n}"},
@@ -337,7 +337,7 @@ func TestDiagnostics(t *testing.T) {
 		"flag error":     {map[string]string{"m/a.tf": "variable \"v\" {\n  sensitive = []\n}"}, "Invalid argument value", "m/a.tf:2", false},
 		"registry child": {map[string]string{"m/a.tf": "module \"c\" {\n  source = \"ns/c/aws\"\n}"}, "Module source not supported", "m/a.tf:2", false},
 		"missing child":  {map[string]string{"m/a.tf": "module \"c\" {\n  source = \"./c\"\n}"}, "No module at this source", "m/a.tf:2", false},
-		"call of itself": {map[string]string{"m/a.tf": "module \"c\" {\n  source = \"../c\"\n}", "c/a.tf": `module "m" { source = "../m" }`}, "Module calls itself", "c/a.tf:1", false},
+		"call of itself": {map[string]string{"m/a.tf": "module \"c\" {\n  source = \"../c\"\n}", "c/a.tf": `module "m" { source = "../m" }`}, "Recursive module call", "c/a.tf:1", false},
 		"provider source": {
 			map[string]string{"m/a.tf": "terraform {\n  required_providers {\n    p = { source = \"a b\" }\n  }\n}"}, "Invalid provider requirement", "m/a.tf:3", false,
 		},

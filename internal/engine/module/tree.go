@@ -149,7 +149,7 @@ func (l *Loader) follow(tree *Tree, caller *Directory, parent *Node) hcl.Diagnos
 			tree.Circular = true
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
-				Summary:  "Module calls itself",
+				Summary:  "Recursive module call",
 				Detail:   fmt.Sprintf("Module call %q leads back to a module that it is called from.", name),
 				Subject:  call.SourceRange.Ptr(),
 			})
@@ -213,7 +213,7 @@ func forbiddenInRoot(root *Directory) hcl.Diagnostics {
 		if output := root.Outputs[name]; output.Ephemeral {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
-				Summary:  "Ephemeral outputs cannot be used here",
+				Summary:  "Ephemeral output not allowed here",
 				Detail:   fmt.Sprintf("The outputs of a component are kept in the state, so output %q of its module cannot be ephemeral. Remove the argument or the output.", name),
 				Subject:  output.Range.Ptr(),
 			})

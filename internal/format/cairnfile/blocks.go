@@ -136,7 +136,7 @@ func groupBlock(b *Block, a *arguments) {
 			continue
 		}
 		if strategies++; strategies > 1 {
-			a.problem(problem.DuplicateID, block.DefRange(), "Second strategy", "A group has one strategy at most. Remove one of the blocks.")
+			a.problem(problem.DuplicateID, block.DefRange(), "Duplicate strategy", "A group has one strategy at most. Remove one of the blocks.")
 			continue
 		}
 		s := a.arguments(block.Body, "strategy")
@@ -186,7 +186,7 @@ func (a *arguments) dir(name, otherwise string) string {
 	}
 	dir, ok := inside(text)
 	if !ok {
-		a.problem(problem.BadPath, a.rangeOf(name), "Path leads out of the repository", "The path %q must lead to a directory of the repository, seen from its root.", text)
+		a.problem(problem.BadPath, a.rangeOf(name), "Path outside of the repository", "The path %q must lead to a directory of the repository, seen from its root.", text)
 	}
 	return dir
 }
@@ -197,7 +197,7 @@ func (a *arguments) files(name string) []string {
 	for _, ref := range a.set(name) {
 		file, ok := inside(ref.Text)
 		if !ok {
-			a.problem(problem.BadPath, ref.Range, "Path leads out of the repository", "The path %q must lead to a file of the repository, seen from its root.", ref.Text)
+			a.problem(problem.BadPath, ref.Range, "Path outside of the repository", "The path %q must lead to a file of the repository, seen from its root.", ref.Text)
 			continue
 		}
 		files = append(files, file)
@@ -237,7 +237,7 @@ func (a *arguments) filePatterns(name, dir string) []FilePattern {
 		pattern, err := glob.Compile(full)
 		switch {
 		case full == ".." || strings.HasPrefix(full, "../"):
-			a.problem(problem.BadPath, ref.Range, "Path leads out of the repository", "The pattern %q must be one of files of the repository.", ref.Text)
+			a.problem(problem.BadPath, ref.Range, "Path outside of the repository", "The pattern %q must be one of files of the repository.", ref.Text)
 		case err != nil:
 			a.problem(problem.BadValue, ref.Range, "Invalid pattern", "The %s.", err)
 		default:

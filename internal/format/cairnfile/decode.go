@@ -101,7 +101,7 @@ func (d *decoder) filesOfAll() {
 
 func (d *decoder) name(b *Block, block *hclsyntax.Block) bool {
 	if len(block.Labels) != 1 {
-		d.problem(problem.BadValue, block.DefRange(), "Block needs one name", "A block of this type has exactly one name: %s \"NAME\" { … }.", block.Type)
+		d.problem(problem.BadValue, block.DefRange(), "Invalid block labels", "A block of this type has exactly one name: %s \"NAME\" { … }.", block.Type)
 		return false
 	}
 	b.Name = block.Labels[0]
@@ -115,7 +115,7 @@ func (d *decoder) name(b *Block, block *hclsyntax.Block) bool {
 
 func (d *decoder) settingsBlock(block *hclsyntax.Block) {
 	if d.settings != nil {
-		d.problem(problem.DuplicateID, block.DefRange(), "Second workspace block", "There is already a block \"workspace\" at %s. Put everything into one.", problem.PlaceOf(*d.settings))
+		d.problem(problem.DuplicateID, block.DefRange(), "Duplicate workspace block", "There is already a block \"workspace\" at %s. Put everything into one.", problem.PlaceOf(*d.settings))
 		return
 	}
 	d.settings = block.DefRange().Ptr()

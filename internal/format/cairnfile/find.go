@@ -23,7 +23,7 @@ import (
 // are left out, those with a file .tmskip, and what is below them; links are not followed.
 func Find(root string) ([]string, hcl.Diagnostics) {
 	unreadable := func(err error) hcl.Diagnostics {
-		return hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Directory cannot be read",
+		return hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Unreadable directory",
 			"The directory cannot be searched for stacks: %s.", userfile.Reason(err))}
 	}
 	abs, err := filepath.Abs(root)

@@ -50,7 +50,7 @@ func Load(root string) (*Model, hcl.Diagnostics) {
 }
 
 func unreadable(filename string, err error) *hcl.Diagnostic {
-	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "File not readable", "The workspace file cannot be read: %s.", userfile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file", "The workspace file cannot be read: %s.", userfile.Reason(err))
 }
 
 // lookAt checks the directory of a stack, and finds out its kind if the file does not say it.
@@ -63,7 +63,7 @@ func lookAt(root *os.Root, block *Block) hcl.Diagnostics {
 			err = fs.ErrNotExist
 			detail = "The directory %q of the stack %q: %s. Set \"path\" to where it is, seen from the root of the repository."
 		}
-		return hcl.Diagnostics{problem.New(problem.BadPath, &stack.DirRange, "Directory of a stack not readable", detail, stack.Dir, block.Name, err)}
+		return hcl.Diagnostics{problem.New(problem.BadPath, &stack.DirRange, "Unreadable stack directory", detail, stack.Dir, block.Name, err)}
 	}
 	if stack.Kind == "" {
 		stack.Kind = kindOf(entries)
@@ -73,11 +73,11 @@ func lookAt(root *os.Root, block *Block) hcl.Diagnostics {
 			"The directory %q of the stack %q holds neither a stack of the Terraform Stacks language (*.tfcomponent.hcl) nor a root module (*.tf).", stack.Dir, block.Name)}
 	}
 	if stack.Deployment != "" && stack.Kind == Root {
-		return hcl.Diagnostics{problem.New(problem.BadValue, &stack.DeploymentRange, "Deployment of a root module",
+		return hcl.Diagnostics{problem.New(problem.BadValue, &stack.DeploymentRange, "Deployment for a root module",
 			"In %q there is a plain root module, which has no deployments. Use \"variables\" or \"var_files\".", stack.Dir)}
 	}
 	if stack.Workspace != "" && stack.Kind == Components {
-		return hcl.Diagnostics{problem.New(problem.BadValue, &stack.WorkspaceRange, "Workspace of a stack",
+		return hcl.Diagnostics{problem.New(problem.BadValue, &stack.WorkspaceRange, "Workspace for a stack",
 			"In %q there is a stack of the Terraform Stacks language, which has no workspaces. Use \"deployment\".", stack.Dir)}
 	}
 	return missingVarFiles(root, block)

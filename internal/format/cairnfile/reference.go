@@ -53,7 +53,7 @@ func (r *resolver) byName(ref Reference, from *Block) []*Block {
 	if strings.Contains(ref.Text, "/") {
 		hint = " Paths begin with a point or a slash: \"./" + ref.Text + "\"."
 	}
-	r.problem(problem.UnknownRef, ref.Range, "Reference to something unknown", "There is no stack, group or task %q in this file.%s", ref.Text, hint)
+	r.problem(problem.UnknownRef, ref.Range, "Unknown reference", "There is no stack, group or task %q in this file.%s", ref.Text, hint)
 	return nil
 }
 
@@ -107,7 +107,7 @@ func (r *resolver) byExpression(ref Reference, from *Block) []*Block {
 func (r *resolver) byPath(ref Reference, from *Block) []*Block {
 	dir, ok := inside(ref.Text)
 	if !ok {
-		r.problem(problem.BadPath, ref.Range, "Path leads out of the repository", "The path %q must lead to a directory of the repository, seen from its root.", ref.Text)
+		r.problem(problem.BadPath, ref.Range, "Path outside of the repository", "The path %q must lead to a directory of the repository, seen from its root.", ref.Text)
 		return nil
 	}
 	if glob.HasMeta(dir) {
@@ -158,7 +158,7 @@ func (r *resolver) meantOf(ref Reference, from *Block, matched []*Leaf) []*Block
 		if ref.Text[0] == '.' || ref.Text[0] == '/' && ref.Text[len(ref.Text)-1] != '/' {
 			code = problem.BadPath
 		}
-		r.diags = r.diags.Append(problem.Warning(code, &ref.Range, "Reference to nothing", "No stack or task of this file matches %q, so that it has no effect.", ref.Text))
+		r.diags = r.diags.Append(problem.Warning(code, &ref.Range, "Reference without a match", "No stack or task of this file matches %q, so that it has no effect.", ref.Text))
 	}
 	return found
 }

@@ -134,7 +134,7 @@ const (
 // spend tells whether a reference, or what is at a place, costs no more than what is left. That it does is told once.
 func (r *resolver) spend(at hcl.Range, cost int) bool {
 	return r.budget.Spend(cost, func() {
-		r.problem(problem.Syntax, at, "References to too much",
+		r.problem(problem.Syntax, at, "Too many blocks referenced",
 			"What the references up to here mean comes to more than %d blocks, or takes more comparisons than would be done in seconds. "+
 				"Put what is meant into a group, and refer to that.", order.MaxReferenced)
 	})
@@ -197,7 +197,7 @@ func (r *resolver) membership() {
 	}
 	_, err := b.Build()
 	for _, diag := range problem.OfCycles(err) {
-		diag.Summary = "Group that holds itself"
+		diag.Summary = "Group containing itself"
 		r.diags = r.diags.Append(diag)
 	}
 }
@@ -303,7 +303,7 @@ func (r *resolver) rulesOf(block *Block) {
 		}
 		for _, t := range targets {
 			if origin.Rel != After && t.block.Type != TaskType {
-				r.problem(problem.BadValue, t.ref.Range, "Reaction of something other than a task",
+				r.problem(problem.BadValue, t.ref.Range, "Reaction of a non-task",
 					"Only tasks react to others; %s is a %s.", t.block.Name, t.block.Type)
 				continue
 			}
@@ -351,7 +351,7 @@ func (r *resolver) conflicts() {
 			p := pair{rule.writer, t.block}
 			if other, conflict := before[p]; conflict {
 				delete(before, p)
-				r.problem(problem.Conflict, t.ref.Range, "Both before and after",
+				r.problem(problem.Conflict, t.ref.Range, "Contradictory order",
 					"%s is to be before %s, by %q at %s, and after it, by %q here. Remove one of the two.",
 					rule.writer.Name, t.block.Name, other.ref.Text, problem.PlaceOf(other.ref.Range), t.ref.Text)
 			}
@@ -367,7 +367,7 @@ func (r *resolver) unusedLimits() {
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.model.Limits)) {
 		if !slices.Contains(used, key) {
-			r.diags = r.diags.Append(problem.Warning(problem.UnknownRef, &hcl.Range{Filename: r.model.Filename}, "Limit of an unknown key",
+			r.diags = r.diags.Append(problem.Warning(problem.UnknownRef, &hcl.Range{Filename: r.model.Filename}, "Limit for an unknown key",
 				"Nothing has the key %q, which the block \"workspace\" limits.%s", key, r.hints.DidYouMean(key, slices.Values(used))))
 		}
 	}

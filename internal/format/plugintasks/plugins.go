@@ -30,7 +30,7 @@ const graphFileName = "deployment_tasks.yaml"
 func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "Folder of plugins not readable",
+		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "Unreadable plugins folder",
 			"The folder of plugins cannot be opened: %s.", userfile.Reason(err))}
 	}
 	defer root.Close() //nolint:errcheck // nothing is written
@@ -85,13 +85,13 @@ func scriptsDir(root *os.Root, dir, plugin string) string {
 }
 
 func notRead(filename string) *hcl.Diagnostic {
-	return problem.Warning(problem.Syntax, &hcl.Range{Filename: filename}, "Tasks that are not read",
+	return problem.Warning(problem.Syntax, &hcl.Range{Filename: filename}, "Ignored tasks",
 		"The tasks of this file name what they come before and after (\"requires\", \"required_for\"), and are left out: only the stages of %s are read. "+
 			"Write them into that file, or as tasks of a workspace file with \"after\" and \"before\".", FileName)
 }
 
 func unreadable(filename string, err error) *hcl.Diagnostic {
-	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file", "The file cannot be read: %s.", userfile.Reason(err))
 }
 
 // Sort puts tasks in the order in which they are done.

@@ -59,7 +59,7 @@ func parseStage(text string, at *hcl.Range, mode Mode) (Stage, float64, *hcl.Dia
 		if mode == Lenient {
 			report, effect = problem.Warning, " The task is taken to have the number 0."
 		}
-		return Stage(match[1]), 0, report(problem.BadNumber, at, "Invalid number of a stage",
+		return Stage(match[1]), 0, report(problem.BadNumber, at, "Invalid stage number",
 			"After the slash of %q there must be a number such as 100, -99.9 or .5, without an exponent.%s", text, effect)
 	}
 	if diag := badSeparator(text, at); diag != nil {
@@ -92,6 +92,6 @@ func badSeparator(text string, at *hcl.Range) *hcl.Diagnostic {
 	case separator == "" || separator == "/": // without a separator, or with spaces before the slash
 		not = " and nothing else"
 	}
-	return problem.New(problem.BadStage, at, "Invalid separator of a stage",
+	return problem.New(problem.BadStage, at, "Invalid stage separator",
 		"Between the stage and its number there must be a slash%s. Write \"%s/%s\".", not, match[1], cmp.Or(number, "100"))
 }

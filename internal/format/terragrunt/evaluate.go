@@ -29,7 +29,7 @@ const (
 // spend tells whether what is at a place costs no more than what is left. That it does is told once.
 func (l *loader) spend(at hcl.Range, cost int) bool {
 	return l.budget.Spend(cost, func() {
-		l.diags = l.diags.Append(problem.New(problem.Syntax, &at, "Too much to evaluate",
+		l.diags = l.diags.Append(problem.New(problem.Syntax, &at, "Evaluation too large",
 			"What is evaluated up to here, in files terragrunt.hcl and in those that they include, is more than anybody writes for paths. Write the paths out."))
 	})
 }

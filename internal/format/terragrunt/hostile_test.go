@@ -60,7 +60,7 @@ func TestTooMuchToEvaluate(t *testing.T) {
 	}
 	root := writeUnits(t, map[string]string{"u/main.tf": "", "u/terragrunt.hcl": locals.String() + "}\n"})
 	_, diags := Load(root)
-	if want := "Too much to evaluate"; len(diags) != 1 || diags[0].Summary != want || diags[0].Subject.Start.Line < 3 {
+	if want := "Evaluation too large"; len(diags) != 1 || diags[0].Summary != want || diags[0].Subject.Start.Line < 3 {
 		t.Errorf("%v, want %s", diags, want)
 	}
 }

@@ -56,7 +56,7 @@ func Load(root string) ([]*Unit, hcl.Diagnostics) {
 	l := &loader{root: root, parsed: map[string]parsed{}, budget: evaluationBudget}
 	dir, err := os.OpenRoot(root)
 	if err != nil {
-		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Directory cannot be read", "The directory cannot be read: %s.", err)}
+		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Unreadable directory", "The directory cannot be read: %s.", err)}
 	}
 	defer dir.Close() //nolint:errcheck // nothing is written
 	l.files = dir.FS()
@@ -72,7 +72,7 @@ func Load(root string) ([]*Unit, hcl.Diagnostics) {
 		return nil
 	})
 	if err != nil {
-		l.diags = l.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Directory cannot be read", "The directory cannot be read: %s.", err))
+		l.diags = l.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Unreadable directory", "The directory cannot be read: %s.", err))
 	}
 	slices.SortFunc(l.units, func(a, b *Unit) int { return strings.Compare(a.Dir, b.Dir) })
 	l.cycles()
@@ -110,7 +110,7 @@ func (l *loader) shown(name string) string { return filepath.Join(l.root, filepa
 func (l *loader) parse(name string) (*hclsyntax.Body, hcl.Diagnostics) {
 	src, err := l.read(name)
 	if err != nil {
-		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: l.shown(name)}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err))}
+		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: l.shown(name)}, "Unreadable file", "The file cannot be read: %s.", userfile.Reason(err))}
 	}
 	file, diags := hclsource.Parse(src, l.shown(name))
 	for _, diag := range diags {

@@ -24,7 +24,7 @@ var arguments = []string{"after", "before", "description", "id", "name", "tags",
 
 func (f *found) stackBlock(block *hcl.Block) {
 	if f.stack != nil {
-		f.diags = f.diags.Append(problem.New(problem.DuplicateID, &block.DefRange, "Second stack block",
+		f.diags = f.diags.Append(problem.New(problem.DuplicateID, &block.DefRange, "Duplicate stack block",
 			"The directory %s has another stack block, at %s:%d. A directory is one stack: put everything into one block.",
 			f.dir, f.stack.Range.Filename, f.stack.Range.Start.Line))
 		return
@@ -54,7 +54,7 @@ func (f *found) stackBlock(block *hcl.Block) {
 		case attr.Name == "description":
 			f.stack.Description, _ = literal(attr) //nolint:errcheck // see above
 		default:
-			f.diags = f.diags.Append(problem.New(problem.UnknownKey, &attr.NameRange, "Unknown argument of a stack",
+			f.diags = f.diags.Append(problem.New(problem.UnknownKey, &attr.NameRange, "Unknown stack argument",
 				"A stack has no argument %q.%s There are: %s.", attr.Name, nearest.DidYouMean(attr.Name, arguments), strings.Join(arguments, ", ")))
 		}
 	}
@@ -126,7 +126,7 @@ var idPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 func (f *found) id(attr *hcl.Attribute) {
 	id, diag := literal(attr)
 	if diag == nil && !idPattern.MatchString(id) {
-		diag = problem.New(problem.Syntax, attr.Expr.Range().Ptr(), "Malformed stack ID",
+		diag = problem.New(problem.Syntax, attr.Expr.Range().Ptr(), "Invalid stack ID",
 			"%q cannot be an ID: it has 1 to 64 letters, digits, _ and -.", id)
 	}
 	if diag != nil {
@@ -142,7 +142,7 @@ func (l *loader) checkIDs() {
 	for _, stack := range l.tree.Stacks {
 		key := strings.ToLower(stack.ID)
 		if other, taken := byID[key]; taken && key != "" {
-			l.diags = l.diags.Append(problem.New(problem.DuplicateID, &stack.Range, "ID of two stacks",
+			l.diags = l.diags.Append(problem.New(problem.DuplicateID, &stack.Range, "Duplicate stack ID",
 				"The stacks %s and %s have the same ID %q. Give one of them another, or none.", other.Path, stack.Path, stack.ID))
 		}
 		byID[key] = stack

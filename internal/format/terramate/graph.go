@@ -65,7 +65,7 @@ func (t *Tree) addEdges(b *order.Builder) hcl.Diagnostics {
 			return
 		}
 		conflicts[p] = true
-		diags = diags.Append(problem.New(problem.Conflict, &r.entry.Range, "Both before and after",
+		diags = diags.Append(problem.New(problem.Conflict, &r.entry.Range, "Contradictory order",
 			"The stack %s is to run before %s, by %q at %s, and after it, by %q at %s. Remove one of the two.",
 			t.Stacks[r.from].Path, t.Stacks[to].Path, other.entry.Text, problem.PlaceOf(other.entry.Range), r.entry.Text, problem.PlaceOf(r.entry.Range)))
 	})

@@ -90,7 +90,7 @@ func (l *loader) directory(dir string) {
 }
 
 func unreadable(dir string, err error) *hcl.Diagnostic {
-	return problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "Directory cannot be read", "The directory cannot be read: %s.", userfile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "Unreadable directory", "The directory cannot be read: %s.", userfile.Reason(err))
 }
 
 func (l *loader) add(f *found) {
@@ -168,7 +168,7 @@ func (f *found) file(name string) {
 	full := filepath.Join(f.onDisk(f.dir), name)
 	src, err := userfile.Read(f.root.FS(), path.Join(".", f.dir, name), hclsource.MaxSize)
 	if err != nil {
-		f.diags = f.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: full}, "File not readable", "The file cannot be read: %s.", userfile.Reason(err)))
+		f.diags = f.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: full}, "Unreadable file", "The file cannot be read: %s.", userfile.Reason(err)))
 		return
 	}
 	f.source(name, full, src)

@@ -473,7 +473,7 @@ func TestEntriesForTooMuch(t *testing.T) {
 		writeFile(t, root, fmt.Sprintf("s%d/stack.tm", i), "stack {\n  tags = [\"x\"]\n  after = ["+strings.Join(entries, ", ")+"]\n}\n")
 	}
 	_, diags := Load(root)
-	if want := "Entries for too much"; len(diags) != 1 || diags[0].Summary != want {
+	if want := "Too many stacks referenced"; len(diags) != 1 || diags[0].Summary != want {
 		t.Errorf("%v, want %s", diags, want)
 	}
 }

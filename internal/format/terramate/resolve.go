@@ -157,7 +157,7 @@ func (l *loader) circularWants() {
 		for i, edge := range cycle.Edges {
 			places[i] = edge.Place.String()
 		}
-		l.diags = l.diags.Append(problem.Warning(problem.Cycle, problem.RangeAt(cycle.Place()), "Stacks that want each other",
+		l.diags = l.diags.Append(problem.Warning(problem.Cycle, problem.RangeAt(cycle.Place()), "Cycle of wanted stacks",
 			"These are wanted by each other, so that none of them is ever selected without the rest: %s (%s). If that is meant, one of them can name the others.",
 			strings.Join(append(cycle.Nodes, cycle.Nodes[0]), " → "), strings.Join(places, ", ")))
 	}
@@ -168,7 +168,7 @@ const perStack = 20 // steps for each stack that a query is compared with
 // spend tells whether an entry costs no more than what is left. That it does is told once.
 func (l *loader) spend(r *reference, cost int) bool {
 	return l.budget.Spend(cost, func() {
-		l.diags = l.diags.Append(problem.New(problem.Syntax, &r.entry.Range, "Entries for too much",
+		l.diags = l.diags.Append(problem.New(problem.Syntax, &r.entry.Range, "Too many stacks referenced",
 			"What the entries of all stacks mean comes to more than %d stacks, or takes more comparisons than would be done in seconds. "+
 				"Name directories rather than tags, or fewer stacks.", order.MaxReferenced))
 	})
@@ -218,7 +218,7 @@ func (l *loader) pathOf(r *reference) string {
 		rel = path.Clean(rel)
 	}
 	if rel == ".." || strings.HasPrefix(rel, "../") {
-		l.diags = l.diags.Append(problem.New(problem.BadPath, &r.entry.Range, "Path leads out of the tree",
+		l.diags = l.diags.Append(problem.New(problem.BadPath, &r.entry.Range, "Path outside of the repository",
 			"Stack %s references a path (%s) in the '%s' attribute that is not below the root of the tree. Name a directory in it.",
 			stack.Path, r.entry.Text, r.attribute))
 		return ""
@@ -229,7 +229,7 @@ func (l *loader) pathOf(r *reference) string {
 	}
 	// What is skipped, or led to by a link, has no stacks, but exists.
 	if info, err := os.Stat(l.onDisk(dir)); err != nil || !info.IsDir() {
-		l.diags = l.diags.Append(problem.Warning(problem.BadPath, &r.entry.Range, "Path of no directory",
+		l.diags = l.diags.Append(problem.Warning(problem.BadPath, &r.entry.Range, "Invalid directory path",
 			"Stack %s references an invalid path (%s) in the '%s' attribute.", stack.Path, r.entry.Text, r.attribute))
 		return ""
 	}

@@ -28,7 +28,7 @@ func checkVersion(kind, constraint string, rng hcl.Range) *hcl.Diagnostic {
 	}
 	constraints, err := version.NewConstraint(constraint)
 	if err != nil {
-		return problem.New(problem.Version, &rng, "Wrong version constraint",
+		return problem.New(problem.Version, &rng, "Invalid version constraint",
 			"%q is not a version constraint. Write it as in \"~> 1.0\" or \">= 0.9, < 1\".", constraint)
 	}
 	if constraints.Check(version.Must(version.NewVersion(running))) {

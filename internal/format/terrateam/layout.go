@@ -98,7 +98,7 @@ func (l *Layout) checkRefs() hcl.Diagnostics {
 			for _, ref := range refs {
 				n, known := l.byName[ref.Name]
 				if !known {
-					diags = diags.Append(problem.New(problem.UnknownRef, ref.Range, "Undefined stack",
+					diags = diags.Append(problem.New(problem.UnknownRef, ref.Range, "Unknown stack",
 						"The stack %q names %q in %s, but there is no such stack.%s", s.Name, ref.Name, rule, hints.DidYouMean(ref.Name, maps.Keys(l.byName))))
 				} else if rule == "stacks" && !slices.Contains(l.enclosing[n], i) {
 					l.enclosing[n] = append(l.enclosing[n], i)
@@ -183,7 +183,7 @@ func (l *Layout) assignDefault() hcl.Diagnostics {
 	if n, defined := l.byName[DefaultStack]; defined {
 		for d, owner := range l.owner {
 			if owner < 0 {
-				diags = diags.Append(problem.New(problem.NoOwner, l.Stacks[n].Range, "Directory in no stack",
+				diags = diags.Append(problem.New(problem.NoOwner, l.Stacks[n].Range, "Directory without a stack",
 					"The directory %q with workspace %q is in no stack. As a stack named %q is configured, there is no other one for what no tag query matches: "+
 						"change its tag query, or the name of the stack.", l.Dirspaces[d].Dir, l.Dirspaces[d].Workspace, DefaultStack))
 			}
@@ -289,7 +289,7 @@ func (l *Layout) checkVariables() hcl.Diagnostics {
 					continue
 				}
 				if _, own := s.Variables[name]; !own && l.Stacks[other].Variables[name] != l.Stacks[n].Variables[name] {
-					diags = diags.Append(problem.Warning(problem.Conflict, s.Range, "Variable with two values",
+					diags = diags.Append(problem.Warning(problem.Conflict, s.Range, "Conflicting variable values",
 						"The stacks %q and %q both hold %q and set the variable %q differently. The value of %q counts; set it in %q to say which one you mean.",
 						l.Stacks[other].Name, l.Stacks[n].Name, s.Name, name, l.Stacks[other].Name, s.Name))
 				}
@@ -335,7 +335,7 @@ func (l *Layout) Hidden(environ []string) hcl.Diagnostics {
 	for _, s := range l.Stacks {
 		for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
 			if values[name] {
-				diags = diags.Append(problem.Warning(problem.Conflict, s.Range, "Hidden environment variable",
+				diags = diags.Append(problem.Warning(problem.Conflict, s.Range, "Shadowed environment variable",
 					"The variable %q of the stack %q hides an environment variable of that name. Rename it if that is not what you want.", name, s.Name))
 			}
 		}
@@ -367,7 +367,7 @@ func (l *Layout) resolveDependencies() hcl.Diagnostics {
 			}
 			l.dependsOn[i] = append(l.dependsOn[i], at)
 			if matched++; matched > maxDepends {
-				return hcl.Diagnostics{problem.New(problem.Syntax, d.DependsOn.Range, "Dependencies on too much",
+				return hcl.Diagnostics{problem.New(problem.Syntax, d.DependsOn.Range, "Too many dependencies",
 					"What is written in depends_on matches more than %d directories altogether. Use stacks and plan_after, which hold as many as there are.", maxDepends)}
 			}
 		}

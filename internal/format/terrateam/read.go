@@ -220,12 +220,12 @@ func (r *reader) stack(entry yamldoc.Pair) *Stack {
 		}
 	}
 	if beside != nil {
-		r.diags = r.diags.Append(problem.Warning(problem.UnknownKey, r.at(beside), "Key in the wrong place",
+		r.diags = r.diags.Append(problem.Warning(problem.UnknownKey, r.at(beside), "Misplaced key",
 			"auto_apply belongs inside of rules, as in rules: {auto_apply: true}. It is taken as if it were there."))
 	}
 	switch {
 	case query != nil && s.Nested:
-		r.problem(problem.Conflict, s.Range, "Stack with tag_query and stacks",
+		r.problem(problem.Conflict, s.Range, "Conflicting stack contents",
 			"The stack %q has tag_query, which makes it one of directories, and stacks, which makes it one of stacks. Remove one of them.", s.Name)
 	case query == nil && !s.Nested:
 		r.problem(problem.Syntax, s.Range, "Stack without content",
@@ -238,13 +238,13 @@ func (r *reader) variables(n *yaml.Node) map[string]string {
 	variables := map[string]string{}
 	for _, entry := range r.entries(n, "variables") {
 		if entry.Name == "" || strings.ContainsAny(entry.Name, "=\x00") {
-			r.problem(problem.Syntax, r.at(entry.Key), "Invalid name of a variable",
+			r.problem(problem.Syntax, r.at(entry.Key), "Invalid variable name",
 				"The variable %q cannot be an environment variable: a name is not empty and has no equals sign.", entry.Name)
 			continue
 		}
 		variables[entry.Name] = r.text(entry.Value, "the variable "+entry.Name)
 		if strings.Contains(variables[entry.Name], "\x00") {
-			r.problem(problem.BadValue, r.at(entry.Value), "Invalid value of a variable",
+			r.problem(problem.BadValue, r.at(entry.Value), "Invalid value for variable",
 				"The value of %q has a zero byte, which nothing in an environment can have.", entry.Name)
 		}
 	}
@@ -303,7 +303,7 @@ func (r *reader) dir(entry yamldoc.Pair) DirRule {
 func (r *reader) workspace(entry yamldoc.Pair) Workspace {
 	w := Workspace{Name: entry.Name}
 	if w.Name == "" || w.Name[0] == '-' || w.Name == "." || w.Name == ".." || strings.Contains(w.Name, "\x00") {
-		r.problem(problem.BadValue, r.at(entry.Key), "Invalid name of a workspace",
+		r.problem(problem.BadValue, r.at(entry.Key), "Invalid workspace name",
 			"There can be no workspace %q: a name is not empty, does not begin with a dash, and is not \".\" or \"..\".", w.Name)
 	}
 	for _, entry := range r.keys(entry.Value, "a workspace", workspaceKeys, nil) {
@@ -363,7 +363,7 @@ func (r *reader) dependsOn(n *yaml.Node) *DependsOn {
 			}
 		}
 		if query == nil {
-			r.problem(problem.Syntax, d.Range, "Missing tag_query", "depends_on needs tag_query, which says what to wait for.")
+			r.problem(problem.Syntax, d.Range, "Missing tag query", "depends_on needs tag_query, which says what to wait for.")
 			return nil
 		}
 	}

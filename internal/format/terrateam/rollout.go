@@ -31,7 +31,7 @@ func (c *Change) Rollout(o RolloutOptions) (*rollout.Work, hcl.Diagnostics) {
 		for _, d := range s.Dirspaces {
 			unit := c.unit(d, o)
 			if unit.Kind == rollout.Components && unit.Workspace != "" {
-				diags = diags.Append(problem.New(problem.BadValue, nil, "Stack with a workspace",
+				diags = diags.Append(problem.New(problem.BadValue, nil, "Workspace for a stack",
 					"The directory %s has the workspace %q in %s, but also files *.tfcomponent.hcl: such stacks have no workspaces. "+
 						"Nothing was run. Remove the workspace, or make a directory for each.", unit.Dir, unit.Workspace, ConfigFile))
 			}

@@ -1050,7 +1050,7 @@ func TestDependenciesOnTooMuch(t *testing.T) {
 		files = append(files, fmt.Sprintf("d%d/main.tf", i))
 	}
 	_, diags := tryLayout(config.String(), files...)
-	if want := "Dependencies on too much"; len(diags) != 1 || diags[0].Summary != want {
+	if want := "Too many dependencies"; len(diags) != 1 || diags[0].Summary != want {
 		t.Errorf("%v, want %s", diags, want)
 	}
 }

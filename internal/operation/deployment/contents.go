@@ -43,7 +43,7 @@ func (t *Stored) Contents(address string) ([]Contents, error) {
 		all = append(all, Contents{component.Addr, objects})
 	}
 	if len(all) == 0 && address != "" {
-		return nil, failure.Error("Not in the state", "The state has nothing at %s.%s", address, nearest.DidYouMean(address, t.places()))
+		return nil, failure.Error("Object not in the state", "The state has nothing at %s.%s", address, nearest.DidYouMean(address, t.places()))
 	}
 	return all, nil
 }

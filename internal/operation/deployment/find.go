@@ -36,7 +36,7 @@ func (t *Stored) Find(address string) (Target, error) {
 			names = append(names, known.String())
 		}
 		if instances := t.instances(stackaddrs.ComponentOf(addr)); len(instances) > 0 {
-			return Target{}, failure.Error("Not in the state", "The state has no %s, but these instances of it: %s. Give the address of one, in single quotes for the shell.",
+			return Target{}, failure.Error("Object not in the state", "The state has no %s, but these instances of it: %s. Give the address of one, in single quotes for the shell.",
 				addr, strings.Join(instances, ", "))
 		}
 		return Target{}, notInState("The state has no %s.%s",
@@ -62,7 +62,7 @@ func (t *Stored) Find(address string) (Target, error) {
 }
 
 func notInState(detail string, args ...any) error {
-	return hcl.Diagnostics{failure.WithCode(CodeNotInState, failure.New("Not in the state", detail, args...))}
+	return hcl.Diagnostics{failure.WithCode(CodeNotInState, failure.New("Object not in the state", detail, args...))}
 }
 
 // places returns the addresses of all component instances, of the components, and of the stack instances around them.
@@ -113,7 +113,7 @@ func ParseAddress(address string) (addr stackaddrs.AbsComponentInstance, resourc
 		if strings.Contains(address, "[") && !strings.Contains(address, `"`) {
 			hint = " Shells take away quotes: put the whole address into single ones."
 		}
-		return addr, "", failure.Error("Wrong address", "The address must be that of a component instance, like component.x or stack.a.component.x[\"y\"], "+
+		return addr, "", failure.Error("Invalid address", "The address must be that of a component instance, like component.x or stack.a.component.x[\"y\"], "+
 			"or of a resource instance in one, like component.x.aws_instance.y[0]; %q is neither.%s", address, hint)
 	}
 	if rest == "" {
@@ -121,7 +121,7 @@ func ParseAddress(address string) (addr stackaddrs.AbsComponentInstance, resourc
 	}
 	instance, err := stackaddrs.ParseAbsResourceInstance(address)
 	if err != nil {
-		return addr, "", failure.Error("Wrong address", "What follows the component in %q is not the address of a resource instance.", address)
+		return addr, "", failure.Error("Invalid address", "What follows the component in %q is not the address of a resource instance.", address)
 	}
 	return addr, instance.Item.String(), nil
 }
@@ -139,7 +139,7 @@ func (t *Stored) filter(address string) (func(stackaddrs.AbsComponentInstance) b
 		return nil, err
 	}
 	if target.Resource != "" {
-		return nil, failure.Error("Wrong address", "Give the address of a component or a stack instance; %q is one resource.", address)
+		return nil, failure.Error("Invalid address", "Give the address of a component or a stack instance; %q is one resource.", address)
 	}
 	return func(addr stackaddrs.AbsComponentInstance) bool { return addr == target.Component.Addr }, nil
 }

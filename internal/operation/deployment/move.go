@@ -29,7 +29,7 @@ func ParseMove(from, to string) (Move, error) {
 	if fromErr == nil && toErr == nil {
 		move := stackaddrs.Move{From: fromBlock, To: toBlock}
 		if err := move.Check(); err != nil {
-			return nil, failure.Error("Impossible move", "%s.", failure.Capitalize(err.Error()))
+			return nil, failure.Error("Invalid move", "%s.", failure.Capitalize(err.Error()))
 		}
 		return blockMove{move}, nil
 	}
@@ -44,9 +44,9 @@ func ParseMove(from, to string) (Move, error) {
 	move := resourceMove{source.Component, target.Component, stackstate.ResourceMove{From: source.Item, To: target.Item}}
 	switch {
 	case from == to:
-		return nil, failure.Error("Impossible move", "%s would stay where it is.", from)
+		return nil, failure.Error("Invalid move", "%s would stay where it is.", from)
 	case source.Item.Resource.Mode != target.Item.Resource.Mode || source.Item.Resource.Type != target.Item.Resource.Type:
-		return nil, failure.Error("Impossible move", "%s and %s are resources of different types. The state of one cannot be that of the other.", from, to)
+		return nil, failure.Error("Invalid move", "%s and %s are resources of different types. The state of one cannot be that of the other.", from, to)
 	}
 	return move, nil
 }
@@ -54,7 +54,7 @@ func ParseMove(from, to string) (Move, error) {
 func parseMovedResource(address string) (stackaddrs.AbsResourceInstance, error) {
 	addr, err := stackaddrs.ParseAbsResourceInstance(address)
 	if err != nil || addr.Item.Resource.Mode == stackaddrs.EphemeralResource {
-		return addr, failure.Error("Wrong address", "Both addresses must be those of components, like component.x or stack.a.component.x[\"y\"], or both "+
+		return addr, failure.Error("Invalid address", "Both addresses must be those of components, like component.x or stack.a.component.x[\"y\"], or both "+
 			"those of embedded stacks, like stack.a[\"y\"], or both those of resources, like component.x.aws_instance.y[0]; %q does not fit.", address)
 	}
 	return addr, nil
@@ -84,7 +84,7 @@ func (m blockMove) Apply(state *stackstate.State) (*stackstate.State, []Moved, e
 }
 
 func occupiedError(from, to string) error {
-	return failure.Error("Address is taken", "%[1]s cannot become %[2]s, since the state has something at both addresses. "+
+	return failure.Error("Address already in use", "%[1]s cannot become %[2]s, since the state has something at both addresses. "+
 		"Move away what is at %[2]s first, or forget it with: cairn state rm '%[2]s'", from, to)
 }
 
@@ -113,7 +113,7 @@ func (m resourceMove) Apply(state *stackstate.State) (*stackstate.State, []Moved
 	case errors.As(err, &occupied):
 		return nil, nil, occupiedError(m.address(m.from, occupied.From), m.address(m.to, occupied.To))
 	case err != nil:
-		return nil, nil, failure.Error("Resource cannot be moved", "The state of a component cannot be changed: %s.", err)
+		return nil, nil, failure.Error("Resource not moved", "The state of a component cannot be changed: %s.", err)
 	}
 	moved := make([]Moved, len(renames))
 	for i, rename := range renames {

@@ -42,7 +42,7 @@ func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {
 	}
 	var record begunRecord
 	if err := json.Unmarshal(value, &record); err != nil {
-		return nil, failure.Error("State cannot be read", "The record of the plan that was begun cannot be understood: %s.", err)
+		return nil, failure.Error("Unreadable state", "The record of the plan that was begun cannot be understood: %s.", err)
 	}
 	if record.Serial != serial {
 		return nil, nil
@@ -55,7 +55,7 @@ func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {
 		}
 		addr, err := stackaddrs.ParseAbsComponentInstance(address)
 		if err != nil {
-			return nil, failure.Error("State cannot be read", "The record of what a plan has done cannot be understood: %s.", err)
+			return nil, failure.Error("Unreadable state", "The record of what a plan has done cannot be understood: %s.", err)
 		}
 		begun.Progress[addr] = stackplan.Stage(value)
 	}

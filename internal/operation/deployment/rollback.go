@@ -90,7 +90,7 @@ func managedObjects(state *stackstate.State) (objectList, error) {
 	for _, component := range state.SortedComponents() {
 		objects, err := tfstate.ParseObjects(component.Module)
 		if err != nil {
-			return list, failure.Error("State cannot be read", "The state of %s cannot be understood: %s.", component.Addr, err)
+			return list, failure.Error("Unreadable state", "The state of %s cannot be understood: %s.", component.Addr, err)
 		}
 		for _, object := range objects {
 			if object.Addr.Resource.Mode != stackaddrs.ManagedResource {

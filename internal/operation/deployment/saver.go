@@ -97,7 +97,7 @@ func (v *Saver) DiskFull() hcl.Diagnostics {
 	if !v.full {
 		return nil
 	}
-	return hcl.Diagnostics{failure.New("Disk is full", "No space is left where the state is kept. What was done is saved, since space was kept back for that, "+
+	return hcl.Diagnostics{failure.New("Disk full", "No space is left where the state is kept. What was done is saved, since space was kept back for that, "+
 		"and nothing more was begun. Free some space and run the command again.")}
 }
 

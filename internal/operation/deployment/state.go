@@ -124,7 +124,7 @@ func Decode(records map[string][]byte) (*stackstate.State, error) {
 	if errors.As(err, new(*stackstate.UnknownKindError)) {
 		return nil, failure.Error("State from a newer version", "The state cannot be used: %s. It was written by a newer version of cairn: use that one.", err)
 	}
-	return nil, failure.Error("State cannot be read", "The records of the state cannot be understood: %s.", err)
+	return nil, failure.Error("Unreadable state", "The records of the state cannot be understood: %s.", err)
 }
 
 // Lock takes the lock, for which it waits as long as it may, and reads the state (rule L3). The caller unlocks it.
@@ -165,7 +165,7 @@ func (d *Deployment) awaitLock(ctx context.Context, request statestore.LockReque
 		}
 		select {
 		case <-ctx.Done():
-			return nil, failure.Error("Interrupted", "The lock of the state was waited for. Nothing was changed.")
+			return nil, failure.Error("Operation interrupted", "The lock of the state was waited for. Nothing was changed.")
 		case <-time.After(min(left, lockInterval)):
 		}
 	}
@@ -207,7 +207,7 @@ func (t *Stored) MayBeStale() hcl.Diagnostics {
 	if t.lockedBy == nil || t.lockedBy.Holder.Operation == Plan {
 		return nil
 	}
-	return hcl.Diagnostics{failure.WithCode(CodeLocked, failure.Warning("State is being changed",
+	return hcl.Diagnostics{failure.WithCode(CodeLocked, failure.Warning("State change in progress",
 		"The state is locked: %s. This plan is made from the state as it was when it was read, and may be out of date already.",
 		DescribeHolder(&t.lockedBy.Holder)))}
 }
@@ -217,7 +217,7 @@ func (t *Stored) MaySavePlan() error {
 	if t.lockedBy == nil || !t.Unfinished() {
 		return nil
 	}
-	return hcl.Diagnostics{failure.WithCode(CodeLocked, failure.New("State is being changed",
+	return hcl.Diagnostics{failure.WithCode(CodeLocked, failure.New("State change in progress",
 		"The plan cannot be saved, for it is out of date as soon as that operation goes on: %s. Plan when it has ended.", DescribeHolder(&t.lockedBy.Holder)))}
 }
 
@@ -324,17 +324,17 @@ func StoreProblem(err error) *hcl.Diagnostic {
 	summary := ""
 	switch {
 	case errors.As(err, &locked):
-		summary = "State is locked"
+		summary = "State locked"
 	case errors.As(err, &lost):
-		summary = "Lock was lost"
+		summary = "Lock lost"
 	case errors.As(err, &id):
 		summary = "No such lock"
 	case errors.As(err, &stale):
-		summary = "State has changed"
+		summary = "State changed meanwhile"
 	case errors.As(err, &serial):
 		summary = "No such serial"
 	case errors.As(err, &broken):
-		summary = "State cannot be used"
+		summary = "Unusable state"
 	default:
 		return nil
 	}

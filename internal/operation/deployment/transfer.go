@@ -43,9 +43,9 @@ func (t *Stored) checkPush(document *Document) error {
 	case t.Lineage == "":
 		return nil
 	case document.Lineage != t.Lineage:
-		return refuse("Other lineage", "The file has lineage %s and the state has %s: they are the states of different things.", document.Lineage, t.Lineage)
+		return refuse("Different state lineage", "The file has lineage %s and the state has %s: they are the states of different things.", document.Lineage, t.Lineage)
 	case document.Serial < t.Serial:
-		return refuse("Older state", "The file has serial %d and the state is at serial %d: something was changed since.", document.Serial, t.Serial)
+		return refuse("Outdated state serial", "The file has serial %d and the state is at serial %d: something was changed since.", document.Serial, t.Serial)
 	}
 	return nil
 }
@@ -57,13 +57,13 @@ func (t *Stored) Export(address string) (engine.State, error) {
 	case err != nil:
 		return nil, err
 	case target.Resource != "":
-		return nil, failure.Error("Wrong address", "Only whole components are exported. Give the address of a component instance.")
+		return nil, failure.Error("Invalid address", "Only whole components are exported. Give the address of a component instance.")
 	case len(target.Component.Module) == 0:
-		return nil, failure.Error("Nothing to export", "%s has no state of its own.", target.Component.Addr)
+		return nil, failure.Error("No resources to export", "%s has no state of its own.", target.Component.Addr)
 	}
 	document, err := stackstate.ExportModule(target.Component)
 	if err != nil {
-		return nil, failure.Error("State cannot be exported", "The state of %s cannot be written as a plain Terraform state: %s.", target.Component.Addr, err)
+		return nil, failure.Error("State export failed", "The state of %s cannot be written as a plain Terraform state: %s.", target.Component.Addr, err)
 	}
 	return document, nil
 }

@@ -59,7 +59,7 @@ func (t Target) checkConfig(_ *stackplan.Plan, made stackplan.FileContext) error
 		return failure.Error("Plan cannot be applied", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
 	if files.Hash() != made.ConfigHash {
-		return failure.Error("Configuration has changed", "The files of the stack or of its modules are not those that this plan was made from%s. "+
+		return failure.Error("Configuration changed since planning", "The files of the stack or of its modules are not those that this plan was made from%s. "+
 			"Nothing was done. Make a new plan.", describeChanges(files, made.ConfigFiles))
 	}
 	return nil
@@ -71,7 +71,7 @@ func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error 
 		return nil
 	}
 	if made.StateLineage == "" && t.Lineage != "" {
-		return failure.Error("Plan is stale", "There was no state when this plan was made, and now there is one at serial %d: "+
+		return failure.Error("Stale plan", "There was no state when this plan was made, and now there is one at serial %d: "+
 			"this plan was applied already, or something else was. Nothing was done. Make a new plan.", t.Serial)
 	}
 	if made.StateLineage != t.Lineage {
@@ -80,7 +80,7 @@ func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error 
 			describeLineage(made.StateLineage), describeLineage(t.Lineage))
 	}
 	if made.StateSerial != uint64(t.Serial) {
-		return failure.Error("Plan is stale", "The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. "+
+		return failure.Error("Stale plan", "The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. "+
 			"Nothing was done. Make a new plan.", t.Serial, made.StateSerial)
 	}
 	return nil

@@ -46,7 +46,7 @@ type Target struct {
 func Write(path string, plan *stackplan.Plan, target Target, cairnVersion string) error {
 	files, err := configFiles(target.Config, plan.Engine)
 	if err != nil {
-		return failure.Error("Plan was not saved", "%s.", failure.Capitalize(failure.Reason(err)))
+		return failure.Error("Plan not saved", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
 	err = stackplan.WriteFile(path, plan, stackplan.FileContext{
 		CairnVersion: cairnVersion,
@@ -58,7 +58,7 @@ func Write(path string, plan *stackplan.Plan, target Target, cairnVersion string
 		Stack:        stackIdentity(target.Config.Root.Dir),
 	})
 	if err != nil {
-		return failure.Error("Plan was not saved", "The plan file cannot be written: %s.", failure.Reason(err))
+		return failure.Error("Plan not saved", "The plan file cannot be written: %s.", failure.Reason(err))
 	}
 	return nil
 }
@@ -70,12 +70,12 @@ func CheckPath(path string) error {
 	case err != nil:
 		return nil //nolint:nilerr // there is none, or writing it will say what is wrong
 	case info.IsDir():
-		return failure.Error("Plan cannot be saved there", "%s is a directory. Give the name of a file, for example %s.", path, filepath.Join(path, "stack.plan"))
+		return failure.Error("Unusable plan file path", "%s is a directory. Give the name of a file, for example %s.", path, filepath.Join(path, "stack.plan"))
 	case !info.Mode().IsRegular() || info.Size() == 0:
 		return nil
 	}
 	if _, _, err := stackplan.ReadFile(path); errors.Is(err, stackplan.ErrNotPlan) {
-		return failure.Error("Plan cannot be saved there", "There is a file %s already, which is not a plan file and would be overwritten. "+
+		return failure.Error("Unusable plan file path", "There is a file %s already, which is not a plan file and would be overwritten. "+
 			"Give another name, for example stack.plan, or delete that file first.", path)
 	}
 	return nil
@@ -98,12 +98,12 @@ func readError(path string, err error) error {
 	case errors.Is(err, stackplan.ErrNotPlan):
 		return withCode(CodeNotPlan, "Not a plan file", "%s.", failure.Capitalize(err.Error()))
 	case errors.Is(err, stackplan.ErrDamaged):
-		return failure.Error("Plan file is damaged", "%s. Nothing was done. Make a new plan.",
+		return failure.Error("Damaged plan file", "%s. Nothing was done. Make a new plan.",
 			failure.Capitalize(withoutRepeats(err.Error(), stackplan.ErrDamaged.Error()+": ")))
 	case errors.As(err, &version):
 		return failure.Error("Plan file from another version", "%s. Nothing was done. Use the version that made it, or make a new plan.", failure.Capitalize(err.Error()))
 	default:
-		return failure.Error("Plan file cannot be read", "The plan file cannot be read: %s.", failure.Reason(err))
+		return failure.Error("Unreadable plan file", "The plan file cannot be read: %s.", failure.Reason(err))
 	}
 }
 

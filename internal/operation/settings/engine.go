@@ -55,7 +55,7 @@ func decodeEngine(body hcl.Body) (Engine, hcl.Diagnostics) {
 	if err != nil {
 		return result, diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
-			Summary:  "Wrong version constraint",
+			Summary:  "Invalid version constraint",
 			Detail:   failure.Capitalize(err.Error()) + ".",
 			Subject:  attr.Expr.Range().Ptr(),
 		})

@@ -36,7 +36,7 @@ func Read(dir string, files map[string]*hcl.File) (Settings, hcl.Diagnostics) {
 		return Settings{}, nil
 	}
 	if err != nil {
-		return Settings{}, hcl.Diagnostics{failure.New("Settings cannot be read", "The settings file cannot be read: %s.", failure.Reason(err))}
+		return Settings{}, hcl.Diagnostics{failure.New("Unreadable settings file", "The settings file cannot be read: %s.", failure.Reason(err))}
 	}
 	file, diags := safehcl.ParseConfig(src, File, hcl.InitialPos)
 	if file == nil {

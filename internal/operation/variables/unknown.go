@@ -72,7 +72,7 @@ func valueInFile(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	for _, diag := range diags {
 		if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](diag); ok {
 			name := call.CalledFunctionNamespace() + call.CalledFunctionName()
-			diag.Summary = "Function calls not possible here"
+			diag.Summary = "Function call not allowed here"
 			diag.Detail = fmt.Sprintf("Values in variables files are written out, so %s can't be called. The only call is unknown(TYPE), for a value that is not known yet.%s",
 				name, nearest.DidYouMean(name, []string{unknownName}))
 		}
@@ -162,7 +162,7 @@ func unknownAsText(declared *stackconfig.InputVariable, text string, rng hcl.Ran
 	}
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagWarning,
-		Summary:  "Text taken as it stands",
+		Summary:  "Literal text for variable",
 		Detail: fmt.Sprintf("Here, texts for variables of type string are not evaluated, so the value of var.%s is this text. "+
 			"To say that the value is not known yet, write it into a variables file.", declared.Name),
 		Subject: rng.Ptr(),

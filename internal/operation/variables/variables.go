@@ -120,7 +120,7 @@ func WarnUnread(dir string, sources Sources) hcl.Diagnostics {
 	options := "-var-file=" + strings.Join(unread, " -var-file=")
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagWarning,
-		Summary:  "Variables file not read",
+		Summary:  "Ignored variables file",
 		Detail: fmt.Sprintf("Stacks take no values from files by themselves, whatever their name. Not read: %s. If the values are meant, give %s, or set %s.",
 			strings.Join(unread, ", "), options, FilesVariable),
 	}}
@@ -159,7 +159,7 @@ func (r *reader) argument(text string) {
 	name, value, ok := strings.Cut(text, "=")
 	name = strings.TrimSpace(name)
 	if !ok || name == "" {
-		r.diags = r.diags.Append(failure.New("Wrong -var option", "The option -var=%s gives no value. Write -var=NAME=VALUE.", text))
+		r.diags = r.diags.Append(failure.New("Invalid -var option", "The option -var=%s gives no value. Write -var=NAME=VALUE.", text))
 		return
 	}
 	declared := r.declared[name]
@@ -251,7 +251,7 @@ func readFile(path string, files map[string]*hcl.File) (hcl.Attributes, hcl.Diag
 		return nil, hcl.Diagnostics{failure.New("Variables file not found", "There is no file %s, which -var-file names.", path)}
 	}
 	if err != nil {
-		return nil, hcl.Diagnostics{failure.New("Variables file cannot be read", "The file that -var-file names cannot be read: %s.", failure.Reason(err))}
+		return nil, hcl.Diagnostics{failure.New("Unreadable variables file", "The file that -var-file names cannot be read: %s.", failure.Reason(err))}
 	}
 	name := filepath.ToSlash(path)
 	var file *hcl.File

@@ -57,7 +57,7 @@ type compiler struct {
 // find returns the calls that a requisite of a call names. Without ok there was too much to find, which is told once.
 func (c *compiler) find(r Requisite, of int) (found []int, ok bool) {
 	tell := func() {
-		c.problem(problem.Syntax, r.Range, "Requisites of too much",
+		c.problem(problem.Syntax, r.Range, "Too many calls required",
 			"What the requisites up to here name comes to more than %d calls, or takes more comparisons than would be done in seconds. "+
 				"Name single calls, or fewer of them.", order.MaxReferenced)
 	}
@@ -83,7 +83,7 @@ func (c *compiler) expand() {
 			}
 			list, ok := names.Value.([]any)
 			if !ok || len(list) == 0 {
-				c.problem(problem.NotASet, names.Range, "Invalid names", "The argument \"names\" must be a list of names, but this is a %s.", describe(names.Value))
+				c.problem(problem.NotASet, names.Range, "Invalid names argument", "The argument \"names\" must be a list of names, but this is a %s.", describe(names.Value))
 				continue
 			}
 			for i, name := range list {
@@ -144,7 +144,7 @@ func (c *compiler) setName(call *Call, name any, subject *hcl.Range) {
 		}
 		for _, entry := range args.Entries {
 			if isRequisite(entry.Key) {
-				c.problem(problem.Syntax, subject, "Requisite of one of several names",
+				c.problem(problem.Syntax, subject, "Requisite of a single name",
 					"The name %q has the argument %q, but requisites are those of all names. Give %[1]q an id of its own.", text, entry.Key)
 				continue
 			}
@@ -282,7 +282,7 @@ func (c *compiler) exclude() {
 	for _, exclusion := range c.high.Exclude {
 		switch {
 		case exclusion.ID != "" && c.high.find(exclusion.ID) == nil:
-			c.diags = c.diags.Append(problem.Warning(problem.UnknownRef, exclusion.Range, "Exclusion of an unknown id",
+			c.diags = c.diags.Append(problem.Warning(problem.UnknownRef, exclusion.Range, "Exclusion of an unknown ID",
 				"No loaded SLS declares the id %q, so that nothing is excluded.%s", exclusion.ID, c.hints.DidYouMean(exclusion.ID, slices.Values(c.high.names()))))
 		case exclusion.SLS != "" && !slices.Contains(c.high.Loaded, exclusion.SLS):
 			c.diags = c.diags.Append(problem.Warning(problem.UnknownRef, exclusion.Range, "Exclusion of an unknown SLS",
@@ -375,7 +375,7 @@ func (c *compiler) isEmptyFile(r Requisite) bool {
 // unknown reports a requisite that matches nothing (lines C-16 and C-40).
 func (c *compiler) unknown(call *Call, kind string, r Requisite) {
 	if slices.ContainsFunc(c.excluded, r.matcher()) {
-		c.problem(problem.UnknownRef, r.Range, "Requisite is excluded", "The %q requisite %s of %s in %s names what is excluded. Remove the requisite, or do not exclude it.",
+		c.problem(problem.UnknownRef, r.Range, "Excluded requisite", "The %q requisite %s of %s in %s names what is excluded. Remove the requisite, or do not exclude it.",
 			kind, r, call, call.Range.Filename)
 		return
 	}

@@ -469,32 +469,32 @@ var errorTests = map[string]struct {
 }{
 	"C-15_same_id_in_two_files": {
 		"include: [b]\nx: {m.f: []}\n-- b.sls --\nx: {m.f: []}\n",
-		[]string{"order/duplicate-id blah.sls:2:1 Repeated id"},
+		[]string{"order/duplicate-id blah.sls:2:1 Duplicate ID"},
 		"b.sls:1:1",
 	},
 	"C-15_before_exclude": {
 		"include: [b]\nexclude: [{id: x}]\nx: {m.f: []}\n-- b.sls --\nx: {m.f: []}\n",
-		[]string{"order/duplicate-id blah.sls:3:1 Repeated id"},
+		[]string{"order/duplicate-id blah.sls:3:1 Duplicate ID"},
 		"",
 	},
 	"C-16_excluded_id": {
 		"exclude: [{id: x}]\nx: {m.f: []}\ny: {m.f: [{require: [{m: x}]}]}\n",
-		[]string{"order/unknown-ref blah.sls:3:22 Requisite is excluded"},
+		[]string{"order/unknown-ref blah.sls:3:22 Excluded requisite"},
 		`"require" requisite "m: x" of y (m.f) in blah.sls`,
 	},
 	"C-16_excluded_file": {
 		"include: [b]\nexclude: [{sls: b}]\ny: {m.f: [{require: [{sls: b}]}]}\n-- b.sls --\nx: {m.f: []}\n",
-		[]string{"order/unknown-ref blah.sls:3:22 Requisite is excluded"},
+		[]string{"order/unknown-ref blah.sls:3:22 Excluded requisite"},
 		"",
 	},
 	"C-16_turned_around_before": {
 		"exclude: [{id: x}]\nx: {m.f: [{require_in: [y]}]}\ny: {m.f: []}\n",
-		[]string{"order/unknown-ref blah.sls:2:25 Requisite is excluded"},
+		[]string{"order/unknown-ref blah.sls:2:25 Excluded requisite"},
 		"",
 	},
 	"C-16_nothing_to_exclude": {
 		"exclude: [{id: yy}, {sls: blub}]\nyyy: {m.f: []}\n",
-		[]string{"order/unknown-ref blah.sls:1:11 Exclusion of an unknown id", "order/unknown-ref blah.sls:1:21 Exclusion of an unknown SLS"},
+		[]string{"order/unknown-ref blah.sls:1:11 Exclusion of an unknown ID", "order/unknown-ref blah.sls:1:21 Exclusion of an unknown SLS"},
 		`"yyy"`,
 	},
 	"C-40_matches_nothing": {
@@ -524,7 +524,7 @@ var errorTests = map[string]struct {
 	},
 	"extension_in_a_file_that_is_not_loaded": {
 		"extend: {vim: {file: []}}\nx: {m.f: []}\n-- editors/init.sls --\nvim: {file.f: []}\n",
-		[]string{"order/unknown-ref blah.sls:1:10 Extension of an unknown id"},
+		[]string{"order/unknown-ref blah.sls:1:10 Extension of an unknown ID"},
 		`No loaded SLS declares the id "vim". The SLS "editors" does: include it.`,
 	},
 	"with_the_extension": {
@@ -537,28 +537,28 @@ var errorTests = map[string]struct {
 	},
 	"C-41_loop": {
 		"a: {m.f: [{require: [b]}]}\nb: {m.f: [{watch: [c]}]}\nc: {m.f: [{require: [a]}]}\n",
-		[]string{"order/cycle blah.sls:3:22 Order with a cycle"},
+		[]string{"order/cycle blah.sls:3:22 Cycle in the order"},
 		"a (m.f) → c (m.f) → b (m.f) → a (m.f)",
 	},
 	"C-41_loop_by_both_forms": {
 		"a: {m.f: [{require: [b]}, {require_in: [b]}]}\nb: {m.f: []}\n",
-		[]string{"order/cycle blah.sls:1:41 Order with a cycle"},
+		[]string{"order/cycle blah.sls:1:41 Cycle in the order"},
 		"",
 	},
 	"C-41_itself": {
-		"a: {m.f: [{require: [a]}]}\n", []string{"order/self blah.sls:1:22 Order of something and itself"}, "",
+		"a: {m.f: [{require: [a]}]}\n", []string{"order/self blah.sls:1:22 Self-dependency in the order"}, "",
 	},
 	"C-41_both_made_before_the_other": {
-		"a: {m.f: [{prereq: [b]}]}\nb: {m.f: [{prereq: [a]}]}\n", []string{"order/cycle blah.sls:1:21 Order with a cycle"}, "",
+		"a: {m.f: [{prereq: [b]}]}\nb: {m.f: [{prereq: [a]}]}\n", []string{"order/cycle blah.sls:1:21 Cycle in the order"}, "",
 	},
 	"C-41_use": {
-		"a: {m.f: [{use: [b]}]}\nb: {m.f: [{use: [a]}]}\n", []string{"order/cycle blah.sls:2:18 Order with a cycle"}, "",
+		"a: {m.f: [{use: [b]}]}\nb: {m.f: [{use: [a]}]}\n", []string{"order/cycle blah.sls:2:18 Cycle in the order"}, "",
 	},
 	"unknown_include": {
 		"include: [wbe]\n-- web/init.sls --\na: {m.f: []}\n", []string{"order/unknown-ref blah.sls:1:11 Unknown SLS"}, `Did you mean "web"?`,
 	},
 	"include_out_of_the_root": {
-		"include: [...up]\n", []string{"order/bad-path blah.sls:1:11 Include leads out of the root"}, "",
+		"include: [...up]\n", []string{"order/bad-path blah.sls:1:11 Include outside of the root"}, "",
 	},
 	"include_with_a_path": {
 		"include: [../up, /etc/x, 'a..b', 'a\\b']\n", []string{
@@ -566,36 +566,36 @@ var errorTests = map[string]struct {
 			"order/bad-path blah.sls:1:26 Invalid SLS name", "order/bad-path blah.sls:1:34 Invalid SLS name",
 		}, "",
 	},
-	"template_block":      {"{% if x %}\na: {m.f: []}\n{% endif %}\n", []string{"order/syntax blah.sls:1:1 Rendering is not supported"}, ""},
-	"template_as_mapping": {"a:\n  m.f:\n    - x: {{ y }}\n", []string{"order/syntax blah.sls:3:10 Rendering is not supported"}, ""},
-	"template_in_a_word":  {"a:\n  m.f:\n    - x: y-{{ y }}\n", []string{"order/syntax blah.sls:3:10 Rendering is not supported"}, ""},
-	"template_as_a_key":   {"{{ x }}:\n  m.f: []\n", []string{"order/syntax blah.sls:1:1 Rendering is not supported"}, ""},
-	"renderer":            {"#!py\n\ndef run(): pass\n", []string{"order/syntax blah.sls:1:1 Rendering is not supported"}, ""},
+	"template_block":      {"{% if x %}\na: {m.f: []}\n{% endif %}\n", []string{"order/syntax blah.sls:1:1 Unsupported renderer"}, ""},
+	"template_as_mapping": {"a:\n  m.f:\n    - x: {{ y }}\n", []string{"order/syntax blah.sls:3:10 Unsupported renderer"}, ""},
+	"template_in_a_word":  {"a:\n  m.f:\n    - x: y-{{ y }}\n", []string{"order/syntax blah.sls:3:10 Unsupported renderer"}, ""},
+	"template_as_a_key":   {"{{ x }}:\n  m.f: []\n", []string{"order/syntax blah.sls:1:1 Unsupported renderer"}, ""},
+	"renderer":            {"#!py\n\ndef run(): pass\n", []string{"order/syntax blah.sls:1:1 Unsupported renderer"}, ""},
 	"template_in_strings": {"# {{ no }}\na:\n  m.f:\n    - x: '{{ y }}'\n    - y: |\n        {% z %}\n", nil, ""},
 	"renderer_is_yaml":    {"#!yaml\na: {m.f: []}\n", nil, ""},
 	"extension_of_nothing": {
-		"extend: {aa: {m: []}}\naaa: {m.f: []}\n", []string{"order/unknown-ref blah.sls:1:10 Extension of an unknown id"}, `"aaa"`,
+		"extend: {aa: {m: []}}\naaa: {m.f: []}\n", []string{"order/unknown-ref blah.sls:1:10 Extension of an unknown ID"}, `"aaa"`,
 	},
 	"extension_of_another_module": {
 		"extend: {a: {n: []}}\na: {m.f: []}\n", []string{"order/unknown-ref blah.sls:1:14 Extension of an unknown module"}, "",
 	},
-	"no_function":       {"a: {m: []}\n", []string{"order/syntax blah.sls:1:5 Function missing"}, ""},
+	"no_function":       {"a: {m: []}\n", []string{"order/syntax blah.sls:1:5 Missing function"}, ""},
 	"two_functions":     {"a: {m: [f, g]}\n", []string{"order/syntax blah.sls:1:12 Several functions"}, ""},
 	"module_twice":      {"a: {m.f: [], m.g: []}\n", []string{"order/duplicate-id blah.sls:1:14 Module used twice"}, ""},
-	"argument_twice":    {"a: {m.f: [{x: 1}, {x: 2}]}\n", []string{"order/duplicate-id blah.sls:1:20 Repeated argument"}, ""},
+	"argument_twice":    {"a: {m.f: [{x: 1}, {x: 2}]}\n", []string{"order/duplicate-id blah.sls:1:20 Argument repeated"}, ""},
 	"no_list":           {"a:\n  m.f:\n    x: 1\n", []string{"order/not-a-set blah.sls:3:5 List expected"}, "after a dash"},
-	"nothing_to_do":     {"a: 5\n", []string{"order/syntax blah.sls:1:4 Nothing to do"}, ""},
-	"no_mapping":        {"[a]\n", []string{"order/syntax blah.sls:1:1 SLS is no mapping"}, ""},
+	"nothing_to_do":     {"a: 5\n", []string{"order/syntax blah.sls:1:4 Missing function call"}, ""},
+	"no_mapping":        {"[a]\n", []string{"order/syntax blah.sls:1:1 Mapping expected"}, ""},
 	"invalid_word":      {"a: {../x.f: []}\n", []string{"order/syntax blah.sls:1:5 Invalid function name"}, ""},
 	"invalid_function":  {"a: m..f\n", []string{"order/syntax blah.sls:1:4 Invalid function name"}, ""},
 	"invalid_requisite": {"a: {m.f: [{require: [[x]]}]}\n", []string{"order/syntax blah.sls:1:22 Invalid requisite"}, ""},
 	"requisites_listed": {"a: {m.f: [{require: x}]}\n", []string{"order/not-a-set blah.sls:1:21 List expected"}, ""},
 	"order_of_truth":    {"a: {m.f: [{order: true}]}\n", []string{"order/bad-number blah.sls:1:19 Invalid order"}, ""},
 	"order_endless":     {"a: {m.f: [{order: .inf}]}\n", []string{"order/bad-number blah.sls:1:19 Invalid order"}, ""},
-	"names_no_list":     {"a: {m.f: [{names: x}]}\n", []string{"order/not-a-set blah.sls:1:19 Invalid names"}, ""},
+	"names_no_list":     {"a: {m.f: [{names: x}]}\n", []string{"order/not-a-set blah.sls:1:19 Invalid names argument"}, ""},
 	"invalid_name":      {"a: {m.f: [{name: [x]}]}\n", []string{"order/syntax blah.sls:1:18 Invalid name"}, ""},
 	"reserved_argument": {"a: {m.f: [{fun: x}]}\n", []string{"order/syntax blah.sls:1:17 Reserved argument"}, ""},
-	"reserved_id":       {"__a__: {m.f: []}\n", []string{"order/syntax blah.sls:1:1 Reserved id"}, ""},
+	"reserved_id":       {"__a__: {m.f: []}\n", []string{"order/syntax blah.sls:1:1 Reserved ID"}, ""},
 	"invalid_failhard":  {"a: {m.f: [{failhard: 3}]}\n", []string{"order/syntax blah.sls:1:22 Invalid failhard"}, ""},
 	"invalid_parallel":  {"a: {m.f: [{parallel: 3}]}\n", []string{"order/syntax blah.sls:1:22 Invalid parallel"}, ""},
 	"retry_of_text":     {"a: {m.f: [{retry: often}]}\n", []string{"order/syntax blah.sls:1:19 Invalid retry"}, "this is a string"},
@@ -614,7 +614,7 @@ var errorTests = map[string]struct {
 	"bomb": {
 		"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n" +
 			"e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n",
-		[]string{"order/syntax blah.sls:6:4 Excessive aliases in YAML"},
+		[]string{"order/syntax blah.sls:6:4 Too many YAML aliases"},
 		"",
 	},
 }

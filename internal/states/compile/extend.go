@@ -22,7 +22,7 @@ func (l *loader) extend() {
 			if name := l.declares(extension.id); name != "" {
 				hint = fmt.Sprintf(" The SLS %q does: include it.", name)
 			}
-			l.problem(problem.UnknownRef, extension.subject, "Extension of an unknown id", "No loaded SLS declares the id %q.%s", extension.id, hint)
+			l.problem(problem.UnknownRef, extension.subject, "Extension of an unknown ID", "No loaded SLS declares the id %q.%s", extension.id, hint)
 			continue
 		}
 		for _, module := range extension.modules {

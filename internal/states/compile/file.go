@@ -28,7 +28,7 @@ func (f *fileReader) read(root *yaml.Node) {
 		return
 	}
 	if root.Kind != yaml.MappingNode {
-		f.problem(problem.Syntax, root, "SLS is no mapping", "An SLS file is a mapping from ids to what is to be done; this is a %s.", yamldoc.Kind(root))
+		f.problem(problem.Syntax, root, "Mapping expected", "An SLS file is a mapping from ids to what is to be done; this is a %s.", yamldoc.Kind(root))
 		return
 	}
 	for _, pair := range f.pairs(root) {
@@ -40,7 +40,7 @@ func (f *fileReader) read(root *yaml.Node) {
 		case pair.Name == "extend":
 			f.readExtends(pair.Value)
 		case strings.HasPrefix(pair.Name, "__"):
-			f.problem(problem.Syntax, pair.Key, "Reserved id", "Ids with two leading underscores are reserved. Choose another id than %q.", pair.Name)
+			f.problem(problem.Syntax, pair.Key, "Reserved ID", "Ids with two leading underscores are reserved. Choose another id than %q.", pair.Name)
 		default:
 			if modules := f.modules(pair, false); modules != nil {
 				f.ids = append(f.ids, &ID{Name: pair.Name, SLS: f.sls, Env: f.env, Modules: modules, Range: yamldoc.Range(f.file, pair.Key)})
@@ -122,7 +122,7 @@ func (f *fileReader) modules(id yamldoc.Pair, extends bool) []*Module {
 		return []*Module{module}
 	}
 	if node.Kind != yaml.MappingNode || len(node.Content) == 0 {
-		f.problem(problem.Syntax, node, "Nothing to do", "Under the id %q there must be \"MODULE.FUNCTION:\" with its arguments, but there is a %s.",
+		f.problem(problem.Syntax, node, "Missing function call", "Under the id %q there must be \"MODULE.FUNCTION:\" with its arguments, but there is a %s.",
 			id.Name, yamldoc.Kind(node))
 		return nil
 	}
@@ -168,7 +168,7 @@ func (f *fileReader) module(id string, pair yamldoc.Pair, extends bool) *Module 
 		return nil
 	}
 	if m.Function == "" && !extends && len(f.diags) == before {
-		f.problem(problem.Syntax, pair.Key, "Function missing", "It is not said which function of the module %q is to be called for the id %q. Write \"%s.FUNCTION:\".",
+		f.problem(problem.Syntax, pair.Key, "Missing function", "It is not said which function of the module %q is to be called for the id %q. Write \"%s.FUNCTION:\".",
 			name, id, name)
 		return nil
 	}
@@ -188,7 +188,7 @@ func isWord(name string) bool {
 func (f *fileReader) argument(m *Module, pair yamldoc.Pair) {
 	arg := Arg{Name: pair.Name, Range: yamldoc.Range(f.file, pair.Value)}
 	if m.arg(arg.Name) != nil {
-		f.problem(problem.DuplicateID, pair.Key, "Repeated argument", "The argument %q is given twice. Keep one of them.", arg.Name)
+		f.problem(problem.DuplicateID, pair.Key, "Argument repeated", "The argument %q is given twice. Keep one of them.", arg.Name)
 		return
 	}
 	switch {

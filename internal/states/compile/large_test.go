@@ -175,7 +175,7 @@ func TestRequisitesOfTooMuch(t *testing.T) {
 		t.Fatal(diags)
 	}
 	_, diags = Compile(high, CompileOptions{})
-	if want := "Requisites of too much"; len(diags) != 1 || diags[0].Summary != want {
+	if want := "Too many calls required"; len(diags) != 1 || diags[0].Summary != want {
 		t.Errorf("%v, want %s", diags, want)
 	}
 }

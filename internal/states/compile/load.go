@@ -117,7 +117,7 @@ func (l *loader) visit(sls string, from *hcl.Range) {
 // declare adds an id and numbers its calls.
 func (l *loader) declare(id *ID) {
 	if other := l.high.find(id.Name); other != nil {
-		l.problem(problem.DuplicateID, id.Range, "Repeated id",
+		l.problem(problem.DuplicateID, id.Range, "Duplicate ID",
 			"The id %q is already declared at %s. Each id stands for one thing: rename one of them, or change the first with \"extend\".",
 			id.Name, place(other.Range))
 		return
@@ -150,7 +150,7 @@ func (l *loader) read(sls string, from *hcl.Range) (file string, src []byte, ok 
 		case err == nil:
 			return file, src, true
 		case !errors.Is(err, fs.ErrNotExist):
-			l.problem(problem.BadPath, from, "SLS file cannot be read", "The file of the SLS %q cannot be read: %s.", sls, userfile.Reason(err))
+			l.problem(problem.BadPath, from, "Unreadable SLS file", "The file of the SLS %q cannot be read: %s.", sls, userfile.Reason(err))
 			return "", nil, false
 		}
 	}
@@ -244,7 +244,7 @@ func (l *loader) relative(sls string, isInit bool, include Requisite) (string, b
 	}
 	up := dots - 1
 	if up > len(levels) {
-		l.problem(problem.BadPath, include.Range, "Include leads out of the root",
+		l.problem(problem.BadPath, include.Range, "Include outside of the root",
 			"The leading dots of %q lead above the root of the SLS files. Leave out %d of them.", include.Identifier, up-len(levels))
 		return "", false
 	}
@@ -277,7 +277,7 @@ func parse(file string, src []byte) (*yaml.Node, hcl.Diagnostics) {
 }
 
 func needsRendering(subject *hcl.Range, what string) *hcl.Diagnostic {
-	return problem.New(problem.Syntax, subject, "Rendering is not supported",
+	return problem.New(problem.Syntax, subject, "Unsupported renderer",
 		"%s cairn reads SLS files as plain YAML and renders no templates. Write out what the template makes, or put the text in quotes "+
 			"if it is meant as it stands.", what)
 }

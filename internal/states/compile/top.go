@@ -39,7 +39,7 @@ func LoadTop(files fs.FS, id string, opts LoadOptions) (*High, hcl.Diagnostics) 
 		}
 	}
 	if !l.topMatched && !l.diags.HasErrors() {
-		l.problem(problem.UnknownRef, l.topSection, "No target matches", "In the environment %q of %s, no target matches the id %q of this machine.%s "+
+		l.problem(problem.UnknownRef, l.topSection, "No matching target", "In the environment %q of %s, no target matches the id %q of this machine.%s "+
 			"Give the right one with -id, or name the SLS files.", l.opts.Env, path.Join(opts.Dir, topName), id, l.topTargets())
 	}
 	l.extend()
@@ -63,7 +63,7 @@ func (l *loader) readTop() []target {
 		return nil
 	}
 	if err != nil {
-		l.problem(problem.BadPath, nil, "Top file cannot be read", "The file %s cannot be read: %s.", shown, userfile.Reason(err))
+		l.problem(problem.BadPath, nil, "Unreadable top file", "The file %s cannot be read: %s.", shown, userfile.Reason(err))
 		return nil
 	}
 	root, diags := parse(shown, src)
@@ -112,7 +112,7 @@ type topReader struct {
 
 func (t *topReader) read(root *yaml.Node) {
 	if root == nil || root.Kind != yaml.MappingNode {
-		t.diags = t.diags.Append(problem.New(problem.Syntax, &hcl.Range{Filename: t.file, Start: hcl.InitialPos, End: hcl.InitialPos}, "Top file is no mapping",
+		t.diags = t.diags.Append(problem.New(problem.Syntax, &hcl.Range{Filename: t.file, Start: hcl.InitialPos, End: hcl.InitialPos}, "Mapping expected",
 			"A top file is a mapping from environments to targets, and from these to lists of SLS files: \"base: {'web*': [nginx]}\"."))
 		return
 	}
@@ -157,7 +157,7 @@ func (t *topReader) target(pair yamldoc.Pair) {
 				case "ignore_missing":
 					one.ignoreMissing = t.value(option.Value) == true
 				default:
-					t.problem(problem.UnknownKey, option.Key, "Unknown option of a target", "Targets have no option %q.%s They have match and ignore_missing.",
+					t.problem(problem.UnknownKey, option.Key, "Unknown target option", "Targets have no option %q.%s They have match and ignore_missing.",
 						option.Name, nearest.DidYouMean(option.Name, []string{"match", "ignore_missing"}))
 				}
 			}
@@ -167,7 +167,7 @@ func (t *topReader) target(pair yamldoc.Pair) {
 	}
 	var err error
 	if one.matches, err = matcher(match, pair.Name); err != nil {
-		t.problem(problem.Syntax, matchNode, "Target cannot be matched", "Whether the target %q is this machine cannot be said: %s.", pair.Name, err)
+		t.problem(problem.Syntax, matchNode, "Unsupported target", "Whether the target %q is this machine cannot be said: %s.", pair.Name, err)
 		return
 	}
 	t.targets = append(t.targets, one)

@@ -163,7 +163,7 @@ func (h *Host) check(one *compile.Call, known map[string]*function) hcl.Diagnost
 				"The function %s.%s has no argument %q.%s It has: %s.", c.Module, c.Function, entry.Key,
 				nearest.DidYouMean(entry.Key, argNames(f)), strings.Join(argNames(f), ", ")))
 		case !expected.accepts(entry.Value):
-			diags = diags.Append(problem.New(problem.Syntax, one.ArgRange(entry.Key), "Wrong type of argument",
+			diags = diags.Append(problem.New(problem.Syntax, one.ArgRange(entry.Key), "Invalid argument type",
 				"The argument %q of %s.%s must be %s.", entry.Key, c.Module, c.Function, expected.words()))
 		}
 	}
@@ -173,7 +173,7 @@ func (h *Host) check(one *compile.Call, known map[string]*function) hcl.Diagnost
 			if wrong, ok := errors.AsType[*argumentError](err); ok {
 				subject = one.ArgRange(wrong.name)
 			}
-			diags = diags.Append(problem.New(problem.Syntax, subject, "Call that cannot be made", "%s: %s.", one, err))
+			diags = diags.Append(problem.New(problem.Syntax, subject, "Invalid call", "%s: %s.", one, err))
 		}
 	}
 	return diags

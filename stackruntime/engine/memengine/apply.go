@@ -104,7 +104,7 @@ func (a *applier) checkInputs(inputs map[string]cty.Value) hcl.Diagnostics {
 		if final, ok := inputs[name]; !ok || engine.CheckRefines(planned, final) != nil {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
-				Summary:  "Input differs from the plan",
+				Summary:  "Input changed since planning",
 				Detail:   fmt.Sprintf("The value for the variable %q is not one that the plan was made for. Make a new plan.", name),
 			})
 		}

@@ -181,7 +181,7 @@ func TestApplyFollowsThePlan(t *testing.T) {
 	plan, diags := w.plan(t, named(cty.StringVal("x")))
 	noErrors(t, diags)
 	result, diags := w.apply(t, engine.Normal, plan, named(cty.StringVal("other")))
-	if !diags.HasErrors() || diags[0].Summary != "Input differs from the plan" || result != nil {
+	if !diags.HasErrors() || diags[0].Summary != "Input changed since planning" || result != nil {
 		t.Errorf("applying with another input: got %v, %v, want nothing done", result, diags)
 	}
 

@@ -384,7 +384,7 @@ func (d *decoder) decodeCall(block *hcl.Block) {
 	}
 	dir := filepath.Join(d.program.module.Dir, filepath.FromSlash(source))
 	if slices.Contains(d.path, dir) {
-		d.fail("Module calls itself", "A module cannot call itself, directly or through others.", block.DefRange)
+		d.fail("Recursive module call", "A module cannot call itself, directly or through others.", block.DefRange)
 		return
 	}
 	call.program, diags = loadModule(dir, d.stackDir, d.path)

@@ -301,7 +301,7 @@ func TestInvalidModules(t *testing.T) {
 			},
 		},
 		"remote module":  {"module \"x\" {\n  source = \"a/b/c\"\n}", []string{"main.tf:1:1: Unsupported module source"}},
-		"own module":     {"module \"x\" {\n  source = \"./.\"\n}", []string{"main.tf:1:1: Module calls itself"}},
+		"own module":     {"module \"x\" {\n  source = \"./.\"\n}", []string{"main.tf:1:1: Recursive module call"}},
 		"moved":          {"moved {\n  from = terraform_data.a\n  to = terraform_data.b\n}", []string{"main.tf:1:1: Unsupported block type"}},
 		"data source":    {`data "terraform_remote_state" "x" {}`, []string{"main.tf:1:1: Unsupported block type"}},
 		"other resource": {`resource "null_resource" "x" {}`, []string{"main.tf:1:10: Unsupported resource type"}},

@@ -655,7 +655,7 @@ func (a *componentApplier) record(ctx context.Context, subject changeSubject, re
 		if err := a.main.session.Acknowledge(ctx, result.work); err != nil {
 			result.diags = result.diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagWarning,
-				Summary:  "Leftovers of an apply not removed",
+				Summary:  "Apply leftovers not removed",
 				Detail:   fmt.Sprintf("The state of %s is saved, but what the engine kept of the apply could not be removed: %s.", a.plan.Addr, err),
 				Extra:    DiagnosticAddress{Component: a.plan.Addr},
 			})

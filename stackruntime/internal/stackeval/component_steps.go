@@ -44,7 +44,7 @@ func (c *ComponentConfig) CheckSteps(ctx context.Context, steps hcl.Traversal) h
 	} else if _, isAttr := steps[0].(hcl.TraverseAttr); isAttr && module.Outputs[key] != nil {
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagWarning,
-			Summary:  "Instance key missing",
+			Summary:  "Missing instance key",
 			Detail: fmt.Sprintf("%s has for_each, so that its outputs are those of its instances, like %[1]s[\"KEY\"].%s. "+
 				"What is written here is the instance with the key %[2]q.", c.addr, key),
 			Subject: steps[0].SourceRange().Ptr(),
@@ -59,7 +59,7 @@ func (c *ComponentConfig) CheckSteps(ctx context.Context, steps hcl.Traversal) h
 func (c *ComponentConfig) unknownInstance(module *engine.Module, key string, set foreach.Set, step hcl.Traverser) hcl.Diagnostics {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: step.SourceRange().Ptr()}
 	if _, isAttr := step.(hcl.TraverseAttr); isAttr && module.Outputs[key] != nil {
-		diag.Summary = "Instance key missing"
+		diag.Summary = "Missing instance key"
 		diag.Detail = fmt.Sprintf("%s has for_each, so that its outputs are those of its instances, like %[1]s[\"KEY\"].%s.", c.addr, key)
 	} else {
 		diag.Summary = "Unknown component instance"

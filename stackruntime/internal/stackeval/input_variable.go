@@ -188,7 +188,7 @@ func (v *InputVariable) contradiction(planned *stackplan.InputChange, value cty.
 		if secret := v.config.marked(planned.After); marks.Contains(secret, marks.Sensitive) || marks.Contains(value, marks.Sensitive) {
 			reason = err.Error() // the path may have keys of maps
 		}
-		diag.Summary = "Value contradicts the plan"
+		diag.Summary = "Value contradicting the plan"
 		diag.Detail = fmt.Sprintf("The value given for variable var.%s does not go with the part of it that was known while planning: %s. Give one that does, or make a new plan.", v.config.decl.Name, reason)
 	}
 	return diag

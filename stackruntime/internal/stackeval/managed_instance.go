@@ -337,7 +337,7 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 	}
 	return plan, hcl.Diagnostics{{
 		Severity: hcl.DiagWarning,
-		Summary:  "Resources will no longer be managed",
+		Summary:  "Resources no longer managed",
 		Detail: fmt.Sprintf("These resources of %s continue to exist, but nothing will manage them any more:\n%s",
 			i.addr, strings.Join(names, "\n")),
 		Subject: i.use.place.Ptr(),

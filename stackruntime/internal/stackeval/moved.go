@@ -54,7 +54,7 @@ func (m *Main) impossibleMoves(occupied []*stackstate.OccupiedError) hcl.Diagnos
 		}
 		diag := &hcl.Diagnostic{
 			Severity: hcl.DiagError,
-			Summary:  "Address of a move is taken",
+			Summary:  "Move to an occupied address",
 			Detail: fmt.Sprintf("%[1]s cannot become %[2]s, since the state has something at both addresses. If it has moved already and "+
 				"%[1]s was made anew, remove this block. Otherwise give what is at %[2]s another address in the state, or forget it.",
 				one.From, one.To),
@@ -63,7 +63,7 @@ func (m *Main) impossibleMoves(occupied []*stackstate.OccupiedError) hcl.Diagnos
 		}
 		if one.Cycle {
 			diag.Extra = DiagnosticAddress{Component: one.From}
-			diag.Summary = "Moves in a cycle"
+			diag.Summary = "Cycle of moves"
 			diag.Detail = fmt.Sprintf("The moved blocks lead %s back to %s. Remove those that are out of date.", one.From, one.To)
 		}
 		reported[block] = diag

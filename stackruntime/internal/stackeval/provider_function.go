@@ -72,7 +72,7 @@ func calledProvider(decl *stackconfig.Stack, call lang.ProviderCall) (*stackconf
 	if !ok {
 		return nil, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
-			Summary:  "Malformed function name",
+			Summary:  "Invalid function name",
 			Detail:   fmt.Sprintf("The name of a function of a provider has three parts, like provider::aws::arn_parse; this one is %s.", call.Name),
 			Subject:  call.Range.Ptr(),
 		}}

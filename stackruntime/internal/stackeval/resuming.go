@@ -105,7 +105,7 @@ func checkFinalInputs(plan *stackplan.Component, inputs map[string]cty.Value) er
 func (a *componentApplier) stale(reason error) hcl.Diagnostics {
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError,
-		Summary:  "Plan is stale",
+		Summary:  "Stale plan",
 		Detail: fmt.Sprintf("%s was applied in part, and what is left to do is not what the plan says: %s. Nothing more was done with it. Make a new plan.",
 			a.plan.Addr, reason),
 		Extra: DiagnosticAddress{Component: a.plan.Addr},

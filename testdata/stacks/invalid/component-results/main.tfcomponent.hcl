@@ -35,10 +35,10 @@ locals {
   by_index     = component.one["reslut"] # want error "Component without instance keys" `["reslut"]`
   keyed        = component.one["north"].result # want error "Component without instance keys" `["north"]`
   numbered     = component.one[0] # want error "Component without instance keys" `[0]`
-  unkeyed      = component.each.result # want error "Instance key missing" `.result`
+  unkeyed      = component.each.result # want error "Missing instance key" `.result`
   other_key    = component.each["nroth"].result # want error "Unknown component instance" `["nroth"]`
   in_instance  = component.each["north"].reslut # want error "Unknown module output" `.reslut`
-  open_unkeyed = component.open.result # want warning "Instance key missing" `.result`
+  open_unkeyed = component.open.result # want warning "Missing instance key" `.result`
   in_open      = component.open["x"].reslut # want error "Unknown module output" `.reslut`
   in_text      = "a ${component.one.nothing} b" # want error "Unknown module output" `.nothing`
   in_call      = upper(component.one.nothing) # want error "Unknown module output" `.nothing`

@@ -18,7 +18,7 @@ locals {
   good     = provider::mine::echo("x")
   by_type  = provider::fake::echo("x")              # want error "Provider not declared" `provider::fake::echo`
   reported = provider::broken::echo("x")            # its declaration is wrong, not this
-  parts    = provider::mine("x")                    # want error "Malformed function name" `provider::mine`
+  parts    = provider::mine("x")                    # want error "Invalid function name" `provider::mine`
   builtin  = provider::terraform::encode_expr("x")  # want error "Unknown provider function" `provider::terraform::encode_expr`
   tried    = try(provider::mine::nothing("x"), "y") # want error "Unknown provider function" `provider::mine::nothing`
   count    = provider::mine::join()                 # want error "Not enough function arguments" `)`

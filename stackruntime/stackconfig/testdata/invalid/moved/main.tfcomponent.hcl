@@ -29,13 +29,13 @@ moved {
 }
 
 moved {
-  from = component.old[each.key] # want error "Key of a moved instance not literal" `each.key`
+  from = component.old[each.key] # want error "Non-literal instance key in move" `each.key`
   to   = component.single
 }
 
 moved {
   from = component.old
-  to   = component.keyed[-1] # want error "Key of a moved instance not literal" `-1`
+  to   = component.keyed[-1] # want error "Non-literal instance key in move" `-1`
 }
 
 moved { # want error "Missing required argument" `moved`
@@ -52,17 +52,17 @@ moved {
 
 moved {
   from = component.old
-  to   = stack.leaf # want error "Impossible move" `stack.leaf`
+  to   = stack.leaf # want error "Invalid move" `stack.leaf`
 }
 
 moved {
   from = component.old
-  to   = component.old # want error "Impossible move" `component.old`
+  to   = component.old # want error "Invalid move" `component.old`
 }
 
 moved {
   from = stack.old
-  to   = stack.old.stack.leaf # want error "Impossible move" `stack.old.stack.leaf`
+  to   = stack.old.stack.leaf # want error "Invalid move" `stack.old.stack.leaf`
 }
 
 # From is still there.
@@ -123,7 +123,7 @@ moved {
 
 moved {
   from = component.round1
-  to   = component.round2 # want error "Moves in a cycle" `component.round2`
+  to   = component.round2 # want error "Cycle of moves" `component.round2`
 }
 
 moved {
