@@ -87,7 +87,8 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 }
 
 // ApplyFile applies a plan that [Stack.Plan] or "cairn plan" has saved, exactly as it is. A file that does not fit the configuration, the state, the deployment or the
-// engine any more is an error, before anything is done. Nobody is asked to approve it.
+// engine any more is an error, before anything is done. What an apply of the same file has left undone, as it was interrupted or has failed, is done by the next one. Nobody is asked
+// to approve it.
 //
 // Of the request count only the values of variables, Parallelism and AcceptRecovery.
 func (s *Stack) ApplyFile(ctx context.Context, file string, req Request, caller Caller) hcl.Diagnostics {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/cairnstacks/cairn"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -289,5 +290,53 @@ func TestValues(t *testing.T) {
 				t.Errorf("%d components are planned, want %d", len(plan.Components), tc.components)
 			}
 		})
+	}
+}
+
+// An apply that is interrupted saves what was done, and the same file applied again does the rest.
+func TestInterrupt(t *testing.T) {
+	useEngine(t)
+	dir := writeStack(t, twoComponents)
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	var applied []string
+	options := cairn.Options{Dir: dir, ModulesEngine: memengine.New(memengine.Options{
+		Before: func(_ context.Context, call memengine.Call) error {
+			if call.Operation != memengine.Apply || call.Resource != "" {
+				return nil
+			}
+			if call.Component.String() == "component.second" && ctx.Err() == nil {
+				interrupt(cairn.ErrInterrupted)
+				return errors.New("stopped on request")
+			}
+			applied = append(applied, call.Component.String())
+			return nil
+		},
+	})}
+	stack := cairn.Open(options)
+	file := filepath.Join(dir, "stack.plan")
+	_, diags := stack.Plan(ctx, named("x"), cairn.Caller{}, file)
+	mustSucceed(t, stack, diags)
+	interrupted := false
+	diags = stack.ApplyFile(ctx, file, cairn.Request{}, cairn.Caller{Applied: func(applied cairn.Applied) error {
+		interrupted = applied.Interrupted
+		return nil
+	}})
+	if !interrupted || !diags.HasErrors() {
+		t.Errorf("interrupted: %t, %v", interrupted, diags)
+	}
+	if err := stack.Close(); err != nil {
+		t.Error(err)
+	}
+
+	again := cairn.Open(options)
+	mustSucceed(t, again, again.ApplyFile(t.Context(), file, cairn.Request{}, cairn.Caller{}))
+	if text := outputText(t, again); text != "x!" {
+		t.Errorf("output %q", text)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"component.first", "component.second"}; !slices.Equal(applied, want) {
+		t.Errorf("applied %q, want %q", applied, want)
 	}
 }
