@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -34,7 +35,7 @@ type Applyable interface {
 
 	// RequiredComponents are all components whose results the object depends on, however indirectly. An apply has to have
 	// changed them before. The caller must not change the set.
-	RequiredComponents(ctx context.Context) componentSet
+	RequiredComponents(ctx context.Context) components.Set
 }
 
 // ComponentResult is what applying left of one component instance.

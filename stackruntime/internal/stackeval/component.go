@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
@@ -25,7 +26,7 @@ type Component struct {
 	config *ComponentConfig
 
 	instances[*ComponentInstance]
-	required memo.Memo[componentSet]
+	required memo.Memo[components.Set]
 	planned  memo.Memo[planState]
 }
 
@@ -110,11 +111,11 @@ func (c *Component) announce(ctx context.Context, instances foreach.Expansion[*C
 // RequiredComponents are the components that this one depends on: those whose
 // results its arguments refer to, however indirectly, and those in depends_on.
 // It implements [Applyable].
-func (c *Component) RequiredComponents(ctx context.Context) componentSet {
-	return c.required.Value(ctx, func() memo.Aspect[componentSet] {
-		return memo.Aspect[componentSet]{
+func (c *Component) RequiredComponents(ctx context.Context) components.Set {
+	return c.required.Value(ctx, func() memo.Aspect[components.Set] {
+		return memo.Aspect[components.Set]{
 			Name: c.addr.String() + " requirements",
-			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
+			Compute: func(ctx context.Context) (components.Set, hcl.Diagnostics) {
 				return c.stack.requiredBy(ctx, c.config.decl), nil
 			},
 		}

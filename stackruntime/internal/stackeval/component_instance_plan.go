@@ -96,7 +96,7 @@ func (c *ComponentInstance) planRequest(ctx context.Context) (req *engine.PlanRe
 // requirementsState is the worst state of the plans of all required components.
 func (c *ComponentInstance) requirementsState(ctx context.Context) planState {
 	worst := planComplete
-	for _, addr := range c.component.RequiredComponents(ctx).sorted() {
+	for _, addr := range c.component.RequiredComponents(ctx).Sorted() {
 		required := c.main.component(ctx, addr)
 		if required == nil {
 			return planFailed
@@ -118,7 +118,7 @@ func (m *Main) component(ctx context.Context, addr stackaddrs.AbsComponent) *Com
 
 // planNothing is the plan to look at something that is not there.
 func (c *ComponentInstance) planNothing(ctx context.Context, req *engine.PlanRequest) *stackplan.Component {
-	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).sorted(), &engine.PlanResult{Complete: true})
+	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).Sorted(), &engine.PlanResult{Complete: true})
 	plan.Action = stackplan.NoOp
 	c.finishPlan(plan)
 	return plan
@@ -133,7 +133,7 @@ func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequ
 		c.setStatus(hooks.Failed)
 		return nil, diags
 	}
-	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).sorted(), result)
+	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).Sorted(), result)
 	plan.Action = c.actionFor(plan, result)
 	c.finishPlan(plan)
 	return plan, diags
@@ -146,7 +146,7 @@ func (c *ComponentInstance) failedPlan(ctx context.Context, req *engine.PlanRequ
 		found = *result
 	}
 	found.Plan, found.Deferred, found.Applyable, found.Complete = nil, nil, false, false
-	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).sorted(), &found)
+	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).Sorted(), &found)
 	plan.Action = c.actionFor(plan, &found)
 	plan.DeferredReason = "" // it has failed
 	return plan
@@ -233,7 +233,7 @@ func (a DiagnosticAddress) UnwrapDiagnosticExtra() any { return a.Inner }
 
 // planEnd plans that the instance goes away.
 func (c *ComponentInstance) planEnd(ctx context.Context) (*stackplan.Component, hcl.Diagnostics) {
-	requires := c.component.RequiredComponents(ctx).sorted()
+	requires := c.component.RequiredComponents(ctx).Sorted()
 	if stackaddrs.HasWildcard(c.addr) {
 		return nil, nil // there is nothing of it
 	}

@@ -432,7 +432,7 @@ output "out" {
 			"instance of a removed block": {root.removed[0].Instances(ctx).Instances[stackaddrs.NoKey], "component.a"},
 		} {
 			var got []string
-			for _, component := range test.object.RequiredComponents(ctx).sorted() {
+			for _, component := range test.object.RequiredComponents(ctx).Sorted() {
 				got = append(got, component.String())
 			}
 			slices.Sort(got)

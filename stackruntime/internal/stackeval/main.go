@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -64,7 +65,7 @@ type Main struct {
 	references     func() *reference.Graph
 	existing       func() *claims.Existing
 	recordedCycles func() map[stackaddrs.AbsComponent]int
-	selected       memo.Memo[*selection]
+	selected       memo.Memo[*planning.Selection]
 }
 
 // Options are what all operations are bound to.

@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -81,7 +82,7 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		for _, change := range changes {
 			change.addTo(plan)
 		}
-		m.planRootRemovals(plan)
+		planning.DropUndeclared(plan, m.planning.Prior.Inputs, m.planning.Prior.Outputs, m.stack.variables, m.stack.outputs)
 		if plan.Partial {
 			return struct{}{}, m.explainCycles(diags.Extend(m.checkSelection(ctx)))
 		}
@@ -96,22 +97,8 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	slices.SortFunc(plan.Components, func(a, b *stackplan.Component) int { return a.Addr.Compare(b.Addr) })
 	plan.Applyable = !diags.HasErrors()
 	plan.Complete = plan.Applyable && !slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool { return !c.Complete })
-	m.keepUnknownOutputs(plan)
+	planning.KeepUnknownOutputs(plan, m.planning.Prior.Outputs)
 	return plan, diags
-}
-
-// keepUnknownOutputs plans no change of outputs that are not known because of what was left out. Without it, a part of a
-// stack of which nothing changes would have something to apply for ever.
-func (m *Main) keepUnknownOutputs(plan *stackplan.Plan) {
-	if !plan.Partial || !plan.Complete || slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool { return c.Action != stackplan.NoOp }) {
-		return
-	}
-	for name, output := range plan.Outputs {
-		before, existed := m.planning.Prior.Outputs[name]
-		if existed && before.RawEquals(output.After) { // also one that no apply has got to yet, which is planned as new
-			output.Action, output.Before = stackplan.NoOp, before
-		}
-	}
 }
 
 func interrupted(ctx context.Context, what string) *hcl.Diagnostic {
@@ -131,29 +118,10 @@ func (v *InputVariable) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.D
 	main := v.stack.main
 	name := v.addr.Item.Name
 	stored := v.inPlan(value)
-	change := &stackplan.InputChange{
-		After:           stored,
-		RequiredOnApply: v.config.decl.Ephemeral && !inputs.IsNull(value) && !v.isDefault(),
-		DeleteOnApply:   main.destroying() && !main.isPartial(),
-	}
-	before, existed := main.planning.Prior.Inputs[name]
-	change.Action, change.Before = rootAction(before, existed, stored)
-	if existed && v.config.decl.Ephemeral {
-		change.Action = stackplan.Update
-	}
+	change := planning.InputChange(planning.PriorOf(main.planning.Prior.Inputs, name), stored, v.config.decl.Ephemeral)
+	change.RequiredOnApply = v.config.decl.Ephemeral && !inputs.IsNull(value) && !v.isDefault()
+	change.DeleteOnApply = main.destroying() && !main.isPartial()
 	return []PlannedChange{plannedInput{name, change}}, diags
-}
-
-// rootAction compares a root value with the one in the prior state.
-func rootAction(before cty.Value, existed bool, after cty.Value) (stackplan.Action, cty.Value) {
-	switch {
-	case !existed:
-		return stackplan.Create, cty.NullVal(cty.DynamicPseudoType)
-	case before.RawEquals(after):
-		return stackplan.NoOp, before
-	default:
-		return stackplan.Update, before
-	}
 }
 
 // PlanChanges implements [Plannable].
@@ -187,13 +155,7 @@ func (o *OutputValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Dia
 		return nil, diags
 	}
 	value = expr.WithoutFailed(value)
-	change := &stackplan.OutputChange{After: value}
-	before, existed := main.planning.Prior.Outputs[name]
-	made := existed && before.IsKnown() // else the last apply did not get to it
-	change.Action, change.Before = rootAction(before, made, value)
-	if change.Action == stackplan.NoOp && !value.IsWhollyKnown() {
-		change.Action = stackplan.Update // from what the last apply could not find out
-	}
+	change := planning.OutputChange(planning.PriorOf(main.planning.Prior.Outputs, name), value)
 	return []PlannedChange{plannedOutput{name, change}}, diags
 }
 
@@ -205,20 +167,6 @@ func (p *ProviderInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hc
 // PlanChanges implements [Plannable].
 func (c *StackCallInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
 	return nil, c.CheckInputs(ctx)
-}
-
-// planRootRemovals plans to drop root values that are no longer declared.
-func (m *Main) planRootRemovals(plan *stackplan.Plan) {
-	for name, before := range m.planning.Prior.Inputs {
-		if _, declared := m.stack.variables[name]; !declared {
-			plan.Inputs[name] = &stackplan.InputChange{Action: stackplan.Delete, Before: before, After: cty.NullVal(cty.DynamicPseudoType)}
-		}
-	}
-	for name, before := range m.planning.Prior.Outputs {
-		if _, declared := m.stack.outputs[name]; !declared {
-			plan.Outputs[name] = &stackplan.OutputChange{Action: stackplan.Delete, Before: before, After: cty.NullVal(cty.DynamicPseudoType)}
-		}
-	}
 }
 
 // planOrphans deals with component instances in the prior state that the

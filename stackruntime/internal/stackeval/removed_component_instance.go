@@ -94,7 +94,7 @@ func (r *RemovedComponentInstance) planAspect() memo.Aspect[*stackplan.Component
 				req.DeferAll = true
 			}
 			if !r.removed.removed.config.decl.Destroy && req.Mode == engine.Destroy {
-				return r.planForget(ctx, req, r.RequiredComponents(ctx).sorted())
+				return r.planForget(ctx, req, r.RequiredComponents(ctx).Sorted())
 			}
 			return r.planRemoval(ctx, req)
 		},
@@ -141,7 +141,7 @@ func (r *RemovedComponentInstance) planRemoval(ctx context.Context, req *engine.
 
 func (r *RemovedComponentInstance) finish(ctx context.Context, req *engine.PlanRequest, action stackplan.Action, result *engine.PlanResult) *stackplan.Component {
 	prior := r.prior()
-	plan := r.newPlan(ctx, req, r.RequiredComponents(ctx).sorted(), result)
+	plan := r.newPlan(ctx, req, r.RequiredComponents(ctx).Sorted(), result)
 	plan.Action = action
 	plan.Outputs = prior.Outputs
 	r.finishPlan(plan)

@@ -12,22 +12,14 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 )
 
-// selection says which component instances a plan is limited to.
-type selection struct {
-	targets  map[stackaddrs.AbsComponentInstance]bool // as given; without a key, all instances are meant
-	excluded map[stackaddrs.AbsComponentInstance]bool // as given, likewise
-
-	along    componentSet // what has to be planned with the targets
-	excludes componentSet // what cannot be planned without the excluded
-}
-
-// isPartial tells whether the plan is limited to a part of the stack.
+// isPartial reports whether the plan is limited to a part of the stack.
 func (m *Main) isPartial() bool {
 	switch {
 	case m.planning != nil:
-		return len(m.planning.Targets)+len(m.planning.Excludes) > 0
+		return m.limits().Any()
 	case m.applying != nil:
 		return m.applying.Plan.Partial
 	default:
@@ -35,21 +27,16 @@ func (m *Main) isPartial() bool {
 	}
 }
 
-// isSelected tells whether a component instance is to be planned.
+// isSelected reports whether a component instance is to be planned.
 func (m *Main) isSelected(ctx context.Context, addr stackaddrs.AbsComponentInstance) bool {
 	if !m.isPartial() {
 		return true
 	}
-	s := m.selected.Value(ctx, m.selectionAspect)
-	component := stackaddrs.ComponentOf(addr)
-	if contains(s.excluded, addr) || s.excludes.has(component) {
-		return false
-	}
-	return len(s.targets) == 0 || contains(s.targets, addr) || s.along.has(component)
+	return m.selected.Value(ctx, m.selectionAspect).Has(addr)
 }
 
-func contains(given map[stackaddrs.AbsComponentInstance]bool, addr stackaddrs.AbsComponentInstance) bool {
-	return given[addr] || given[stackaddrs.InstanceOf(stackaddrs.ComponentOf(addr), stackaddrs.NoKey)]
+func (m *Main) limits() planning.Limits {
+	return planning.Limits{Targets: m.planning.Targets, Excludes: m.planning.Excludes}
 }
 
 // checkSelection reports addresses that name nothing.
@@ -90,7 +77,7 @@ func (m *Main) meantComponent(ctx context.Context, addr stackaddrs.AbsComponentI
 	return meant("", addr.String(), known)
 }
 
-// isThere tells whether an address names something that the state has, or that the configuration has or may have:
+// isThere reports whether an address names something that the state has, or that the configuration has or may have:
 // all instances of a component, or one.
 func (m *Main) isThere(ctx context.Context, addr stackaddrs.AbsComponentInstance) bool {
 	if _, inState := m.planning.Prior.Components[addr]; inState {
@@ -102,30 +89,12 @@ func (m *Main) isThere(ctx context.Context, addr stackaddrs.AbsComponentInstance
 	return addr.Item.Key == stackaddrs.NoKey || m.isClaimed(ctx, addr) != no
 }
 
-// selectionAspect follows the requirements of components. What is created needs
-// what it requires; what is destroyed, what requires it.
-func (m *Main) selectionAspect() memo.Aspect[*selection] {
-	return memo.Aspect[*selection]{
+func (m *Main) selectionAspect() memo.Aspect[*planning.Selection] {
+	return memo.Aspect[*planning.Selection]{
 		Name:        "selection of components",
-		Placeholder: &selection{},
-		Compute: func(ctx context.Context) (*selection, hcl.Diagnostics) {
-			requires := m.requirements(ctx)
-			requiredBy := requires.reversed()
-			if m.destroying() {
-				requires, requiredBy = requiredBy, requires
-			}
-			s := &selection{targets: set(m.planning.Targets), excluded: set(m.planning.Excludes)}
-			s.along = requires.reach(m.planning.Targets)
-			s.excludes = requiredBy.reach(m.planning.Excludes)
-			return s, nil
+		Placeholder: &planning.Selection{},
+		Compute: func(ctx context.Context) (*planning.Selection, hcl.Diagnostics) {
+			return planning.NewSelection(m.limits(), m.requirements(ctx), m.destroying()), nil
 		},
 	}
-}
-
-func set[T comparable](elements []T) map[T]bool {
-	m := make(map[T]bool, len(elements))
-	for _, e := range elements {
-		m[e] = true
-	}
-	return m
 }

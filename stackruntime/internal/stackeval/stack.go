@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -48,7 +49,7 @@ type embedder interface {
 	InputValues(ctx context.Context) map[string]cty.Value
 
 	// RequiredComponents are the components that those values depend on.
-	RequiredComponents(ctx context.Context) componentSet
+	RequiredComponents(ctx context.Context) components.Set
 }
 
 // fate is what becomes of the components of a stack instance.

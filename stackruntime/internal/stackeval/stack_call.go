@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
@@ -25,8 +26,8 @@ type StackCall struct {
 	config *StackCallConfig
 
 	instances[*StackCallInstance]
-	required memo.Memo[componentSet]
-	inside   memo.Memo[componentSet]
+	required memo.Memo[components.Set]
+	inside   memo.Memo[components.Set]
 }
 
 func newStackCall(stack *Stack, config *StackCallConfig) *StackCall {
@@ -70,11 +71,11 @@ func (c *StackCall) Present(ctx context.Context) iter.Seq2[stackaddrs.InstanceKe
 }
 
 // RequiredComponents are the components that the block itself depends on. It implements [Applyable].
-func (c *StackCall) RequiredComponents(ctx context.Context) componentSet {
-	return c.required.Value(ctx, func() memo.Aspect[componentSet] {
-		return memo.Aspect[componentSet]{
+func (c *StackCall) RequiredComponents(ctx context.Context) components.Set {
+	return c.required.Value(ctx, func() memo.Aspect[components.Set] {
+		return memo.Aspect[components.Set]{
 			Name: c.addr.String() + " requirements",
-			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
+			Compute: func(ctx context.Context) (components.Set, hcl.Diagnostics) {
 				return c.stack.requiredBy(ctx, c.config.decl), nil
 			},
 		}
@@ -82,15 +83,15 @@ func (c *StackCall) RequiredComponents(ctx context.Context) componentSet {
 }
 
 // componentsInside are the components of all instances of the embedded stack.
-func (c *StackCall) componentsInside(ctx context.Context) componentSet {
-	return c.inside.Value(ctx, func() memo.Aspect[componentSet] {
-		return memo.Aspect[componentSet]{
+func (c *StackCall) componentsInside(ctx context.Context) components.Set {
+	return c.inside.Value(ctx, func() memo.Aspect[components.Set] {
+		return memo.Aspect[components.Set]{
 			Name: c.addr.String() + " components",
-			Compute: func(ctx context.Context) (componentSet, hcl.Diagnostics) {
-				inside := make(componentSet)
+			Compute: func(ctx context.Context) (components.Set, hcl.Diagnostics) {
+				inside := make(components.Set)
 				for _, inst := range c.Instances(ctx).WithStandIns() {
 					if inst.stack != nil {
-						inside.addAll(inst.stack.allComponents(ctx))
+						inside.AddAll(inst.stack.allComponents(ctx))
 					}
 				}
 				return inside, nil
@@ -100,10 +101,10 @@ func (c *StackCall) componentsInside(ctx context.Context) componentSet {
 }
 
 // requiredByResult are the components that whoever refers to the call depends on.
-func (c *StackCall) requiredByResult(ctx context.Context) componentSet {
-	required := make(componentSet)
-	required.addAll(c.componentsInside(ctx))
-	required.addAll(c.RequiredComponents(ctx))
+func (c *StackCall) requiredByResult(ctx context.Context) components.Set {
+	required := make(components.Set)
+	required.AddAll(c.componentsInside(ctx))
+	required.AddAll(c.RequiredComponents(ctx))
 	return required
 }
 
