@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
@@ -86,8 +85,8 @@ func newFunctionWorld(t *testing.T, archive string) *world {
 	t.Helper()
 	return newWorld(t, archive, memengine.Options{
 		Functions: map[stackaddrs.Provider]map[string]*memengine.Function{fakeProvider: fakeFunctions()},
-		Providers: map[stackaddrs.Provider]hcldec.Spec{
-			otherProvider: hcldec.ObjectSpec{"region": &hcldec.AttrSpec{Name: "region", Type: cty.String}},
+		Providers: map[stackaddrs.Provider]engine.ProviderSchema{
+			otherProvider: {Config: engine.Block{Attributes: map[string]engine.Attribute{"region": {Type: cty.String}}}},
 		},
 	})
 }

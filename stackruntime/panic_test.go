@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
@@ -48,9 +47,9 @@ func (e panickingEngine) ValidateModule(ctx context.Context, dir string) hcl.Dia
 	return e.Session.ValidateModule(ctx, dir)
 }
 
-func (e panickingEngine) ProviderConfigSpec(ctx context.Context, provider stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
-	e.reach("ProviderConfigSpec")
-	return e.Session.ProviderConfigSpec(ctx, provider)
+func (e panickingEngine) ProviderSchema(ctx context.Context, provider stackaddrs.Provider) (*engine.ProviderSchema, hcl.Diagnostics) {
+	e.reach("ProviderSchema")
+	return e.Session.ProviderSchema(ctx, provider)
 }
 
 func (e panickingEngine) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
@@ -92,7 +91,7 @@ output "out" { value = terraform_data.this.output }
 
 func panickyWorld(t *testing.T) *world {
 	t.Helper()
-	return newWorld(t, panicky, memengine.Options{Providers: map[stackaddrs.Provider]hcldec.Spec{fakeProvider: hcldec.ObjectSpec{}}})
+	return newWorld(t, panicky, memengine.Options{Providers: map[stackaddrs.Provider]engine.ProviderSchema{fakeProvider: {}}})
 }
 
 // panicIn has the engine panic in a method.
@@ -127,7 +126,7 @@ func wantPanic(t *testing.T, operation string, diags hcl.Diagnostics, texts ...s
 
 // Whichever task panics, and whoever waits for it: it is an error of the operation, and never success.
 func TestPanicsAreErrors(t *testing.T) {
-	for _, method := range []string{"Module", "ValidateModule", "ProviderConfigSpec", "ValidateModule with a value"} {
+	for _, method := range []string{"Module", "ValidateModule", "ProviderSchema", "ValidateModule with a value"} {
 		t.Run(method, func(t *testing.T) {
 			w := panickyWorld(t)
 			text := "assignment to entry in nil map"

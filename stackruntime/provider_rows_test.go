@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/stacktest"
@@ -84,11 +83,11 @@ func TestRow077LockedVersionWhilePlanning(t *testing.T) {
 }
 
 // argumentSpec is the schema of a provider in memory.
-var argumentSpec = memengine.Options{Providers: map[stackaddrs.Provider]hcldec.Spec{fakeProvider: hcldec.ObjectSpec{
-	"region": &hcldec.AttrSpec{Name: "region", Type: cty.String},
-	"token":  &hcldec.AttrSpec{Name: "token", Type: cty.String},
-	"size":   &hcldec.AttrSpec{Name: "size", Type: cty.Number, Required: true},
-}}}
+var argumentSpec = memengine.Options{Providers: map[stackaddrs.Provider]engine.ProviderSchema{fakeProvider: {Config: engine.Block{Attributes: map[string]engine.Attribute{
+	"region": {Type: cty.String},
+	"token":  {Type: cty.String},
+	"size":   {Type: cty.Number, Required: true},
+}}}}}
 
 func TestRow240ProviderArguments(t *testing.T) {
 	t.Parallel()

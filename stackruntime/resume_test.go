@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -102,20 +103,24 @@ func (k *killed) before(_ context.Context, call memengine.Call) error {
 
 // Apply implements [engine.Session].
 func (k *killed) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
-	keep := func(state engine.State) {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.mu.kept[req.Component] = state
-	}
-	keeping := *req
-	keeping.Checkpoint = func(state engine.State) {
-		keep(state)
-		req.Checkpoint(state)
+	objects := applying.Objects{Before: req.PriorState}
+	keep := func(event engine.Event) {
+		if event.Type == engine.ObjectChanged {
+			objects.Change(event.Object)
+			state, err := objects.State()
+			if err != nil {
+				panic(err)
+			}
+			k.mu.Lock()
+			k.mu.kept[req.Component] = state
+			k.mu.Unlock()
+		}
+		observe(event)
 	}
 	k.mu.Lock()
 	k.mu.works[req.Work] = req.Component
 	k.mu.Unlock()
-	return k.Session.Apply(ctx, &keeping, observe)
+	return k.Session.Apply(ctx, req, keep)
 }
 
 // Acknowledge implements [engine.Session].

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/stacktest"
@@ -19,8 +18,8 @@ import (
 var fakeProvider = stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "fake"}
 
 // withFakeProvider is an engine in memory that knows the fake provider, with a region as its only setting.
-var withFakeProvider = memengine.Options{Providers: map[stackaddrs.Provider]hcldec.Spec{
-	fakeProvider: hcldec.ObjectSpec{"region": &hcldec.AttrSpec{Name: "region", Type: cty.String}},
+var withFakeProvider = memengine.Options{Providers: map[stackaddrs.Provider]engine.ProviderSchema{
+	fakeProvider: {Config: engine.Block{Attributes: map[string]engine.Attribute{"region": {Type: cty.String}}}},
 }}
 
 // wantPlan checks that a stack is valid, and what its plan is.

@@ -29,21 +29,21 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // Provider is the provider that some modules take a configuration of.
 var Provider = stackaddrs.Provider{Hostname: "example.com", Namespace: "test", Type: "fake"}
 
-// ProviderSpec decodes configurations of the [Provider].
-var ProviderSpec hcldec.Spec = hcldec.ObjectSpec{
-	"region": &hcldec.AttrSpec{Name: "region", Type: cty.String},
-	"token":  &hcldec.AttrSpec{Name: "token", Type: cty.String},
-}
+// ProviderSchema is the schema of the [Provider].
+var ProviderSchema = engine.ProviderSchema{Config: engine.Block{Attributes: map[string]engine.Attribute{
+	"region": {Type: cty.String},
+	"token":  {Type: cty.String},
+}}}
 
 // Options say what to generate.
 type Options struct {

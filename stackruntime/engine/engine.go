@@ -34,7 +34,6 @@ import (
 	"errors"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -81,9 +80,9 @@ type Session interface {
 	// without inputs, configured providers and state.
 	ValidateModule(ctx context.Context, dir string) hcl.Diagnostics
 
-	// ProviderConfigSpec returns how the body of a configuration of this provider
-	// is decoded. A provider without settings has an empty object spec.
-	ProviderConfigSpec(ctx context.Context, provider stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics)
+	// ProviderSchema returns what can be told to a provider. The result is nil if that is not known, for a reason which somebody else reports, or
+	// with errors.
+	ProviderSchema(ctx context.Context, provider stackaddrs.Provider) (*ProviderSchema, hcl.Diagnostics)
 
 	// Plan plans one component instance. With error diagnostics the result is
 	// nil, or has Complete and Applyable unset and holds what could be found out.

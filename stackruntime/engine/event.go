@@ -6,6 +6,8 @@ package engine
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // Observer receives the events of one piece of work, one at a time and in their order, before the call for the work returns. It must not block.
@@ -18,8 +20,26 @@ func (o Observer) Observe(event Event) {
 	}
 }
 
+// Numbered returns an observer that passes events on with their positions, from 1. It is for engines whose events cannot be read again.
+func (o Observer) Numbered() Observer {
+	if o == nil {
+		return nil
+	}
+	var last Position
+	return func(event Event) {
+		last++
+		event.Position = last
+		o(event)
+	}
+}
+
+// Position is how far the events of a piece of work are: each event has the position of the one before, or a larger one. Where events are read
+// again, that is done from after a position. [WorkBegan] has none.
+type Position int64
+
 // Event is progress of one component instance.
 type Event struct {
+	Position Position
 	Type     EventType
 	Resource string // resource instance address in the module, or ""
 	Action   string // create, read, update, delete, replace …
@@ -31,6 +51,18 @@ type Event struct {
 	// Raw is the event in terraform's machine-readable format, when the engine
 	// has one. Nil otherwise.
 	Raw json.RawMessage
+
+	Object *ObjectChange // of ObjectChanged only
+}
+
+// ObjectChange is a change of the state while a component instance is being applied, so that it can be saved now and then. Until
+// [Session.Acknowledge], the engine keeps the state safe itself if it can.
+type ObjectChange struct {
+	Addr    stackaddrs.ResourceInstance
+	Deposed stackaddrs.DeposedKey
+
+	// Entry is the object as it is now, in the form of an entry of package tfstate. Holds values in clear. Nil if the object is gone.
+	Entry json.RawMessage
 }
 
 // EventType is the kind of an [Event], named as in terraform's machine-readable output.
@@ -40,6 +72,10 @@ type EventType string
 const (
 	// WorkBegan comes first, when the engine begins the work: until then it has waited for other work to end.
 	WorkBegan EventType = "work_began"
+
+	// ObjectChanged says that an object was written to the state or removed from it. Not all do while they are finished, but none is left
+	// out for good: those of an apply that succeeds lead from the prior state to the objects of the final one.
+	ObjectChanged EventType = "object_changed"
 
 	PlannedChange     EventType = "planned_change"
 	ResourceDrift     EventType = "resource_drift"

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -51,9 +52,17 @@ type Variable struct {
 	Ephemeral bool
 	Range     hcl.Range
 
-	// ApplyDefaults fills the defaults of optional attributes into a value that
-	// is to be converted to Type. Nil when there are none.
-	ApplyDefaults func(cty.Value) cty.Value
+	// Defaults are those of optional attributes in Type; nil when there are none.
+	Defaults *typeexpr.Defaults
+}
+
+// ApplyDefaults fills the defaults of optional attributes into a value that
+// is to be converted to the variable's type.
+func (v *Variable) ApplyDefaults(value cty.Value) cty.Value {
+	if v.Defaults == nil {
+		return value
+	}
+	return v.Defaults.Apply(value)
 }
 
 // Required tells whether a value must be given.

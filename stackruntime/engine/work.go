@@ -46,7 +46,10 @@ func (m Mode) String() string {
 type ProviderConfig struct {
 	Provider stackaddrs.Provider
 
-	// Config has the shape of the provider's [Session.ProviderConfigSpec]. May be
+	// Instance says which configuration it is: those with the same address have the same content. Zero if Unknown.
+	Instance stackaddrs.AbsProviderConfigInstance
+
+	// Config has the shape that the provider's [ProviderSchema] gives it. May be
 	// unknown in part, sensitive and ephemeral.
 	Config cty.Value
 
@@ -130,11 +133,6 @@ type ApplyRequest struct {
 	Providers map[ProviderSlot]ProviderConfig
 
 	PriorState State
-
-	// Checkpoint receives the newest state each time a resource was finished, so
-	// that it can be saved now and then. Until [Session.Acknowledge], the engine
-	// keeps the state safe itself if it can. Calls do not overlap. May be nil.
-	Checkpoint func(State)
 }
 
 // ApplyResult is what an apply left behind.

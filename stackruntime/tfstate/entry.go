@@ -40,6 +40,43 @@ type Object struct {
 	SensitiveAttributes json.RawMessage
 
 	Dependencies []string // resource addresses, in the order of the document
+
+	CreateBeforeDestroy bool
+}
+
+// Entry encodes the object, whose attributes must be valid JSON.
+func (o Object) Entry() (Entry, error) {
+	attributes, err := compact(o.Attributes)
+	if err != nil {
+		return Entry{}, fmt.Errorf("%s: attributes: %w", o.Addr, err)
+	}
+	resource := object{
+		"mode": encode(o.Addr.Resource.Mode.String()), "type": encode(o.Addr.Resource.Type), "name": encode(o.Addr.Resource.Name),
+		"provider": encode(o.Provider),
+	}
+	if !o.Addr.Module.IsRoot() {
+		resource["module"] = encode(o.Addr.Module.String())
+	}
+	instance := object{"schema_version": encode(o.SchemaVersion), "attributes": attributes, "sensitive_attributes": json.RawMessage("[]")}
+	if len(o.SensitiveAttributes) > 0 {
+		instance["sensitive_attributes"] = o.SensitiveAttributes
+	}
+	if key := o.Addr.Key.Index(); key != nil {
+		instance["index_key"] = encode(key)
+	}
+	if o.Deposed != "" {
+		instance["deposed"] = encode(string(o.Deposed))
+	}
+	if o.Tainted {
+		instance["status"] = encode("tainted")
+	}
+	if len(o.Dependencies) > 0 {
+		instance["dependencies"] = encode(o.Dependencies)
+	}
+	if o.CreateBeforeDestroy {
+		instance["create_before_destroy"] = encode(true)
+	}
+	return Entry{Addr: o.Addr, Deposed: o.Deposed, resource: resource.appendTo(nil), instance: instance.appendTo(nil)}, nil
 }
 
 // In returns the address of the object in the state of a component.
@@ -82,6 +119,8 @@ func (e Entry) Object() (Object, error) {
 			o.SensitiveAttributes = value
 		case "dependencies":
 			err = json.Unmarshal(value, &o.Dependencies)
+		case "create_before_destroy":
+			err = json.Unmarshal(value, &o.CreateBeforeDestroy)
 		}
 		if err != nil {
 			return Object{}, fmt.Errorf("%s: %s: %w", e.Addr, name, err)

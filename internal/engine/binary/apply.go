@@ -229,7 +229,7 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if record.State, err = fileHash(a.dir.stateFile(record)); err != nil {
 		return nil, nil, err
 	}
-	if a.state, err = watchState(a.dir, a.dir.stateFile(record), a.req.PriorState, a.req.Checkpoint); err != nil {
+	if a.state, err = watchState(a.dir, a.dir.stateFile(record), a.prior, a.observe); err != nil {
 		return nil, nil, err
 	}
 	if err := a.dir.beginApply(a.engine.sign(record)); err != nil {

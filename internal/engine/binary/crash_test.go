@@ -103,15 +103,19 @@ output "bad" { value = fake_failing.bad.id }
 	req := b.request(nil)
 	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
 	plan := b.plan(req)
-	var checkpoints int
+	var changes int
 	apply := applyRequest(req, plan.Plan, nil)
-	apply.Checkpoint = func(engine.State) { checkpoints++ }
+	b.observe = func(ev engine.Event) {
+		if ev.Type == engine.ObjectChanged {
+			changes++
+		}
+	}
 	result, diags := b.tryApply(context.Background(), apply)
 	if !diags.HasErrors() || result == nil {
 		t.Fatalf("Apply: got %v, %v, want a partial result and errors", result, diags)
 	}
-	if checkpoints == 0 {
-		t.Error("there was no checkpoint")
+	if changes == 0 {
+		t.Error("no change of an object was reported")
 	}
 	if subject := diags[0].Subject; subject == nil || subject.Filename != "mod/main.tf" {
 		t.Errorf("error at %v, want it in mod/main.tf", subject)

@@ -36,9 +36,10 @@ func progress(ev runner.Event, wanted map[string]bool) (out engine.Event, ok boo
 		return out, false
 	}
 	out = engine.Event{
-		Type:    engine.EventType(ev.Type),
-		Message: workcopy.RestoreReferences(ev.Message),
-		Raw:     ev.Raw,
+		Position: engine.Position(ev.Line),
+		Type:     engine.EventType(ev.Type),
+		Message:  workcopy.RestoreReferences(ev.Message),
+		Raw:      ev.Raw,
 	}
 	switch {
 	case ev.Change != nil:

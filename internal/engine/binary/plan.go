@@ -44,7 +44,7 @@ func (e *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		return deferredPlan(tree, req, prior), diags
 	}
 	p := &planning{
-		engine: e, tree: tree, req: req, prior: numbered(prior), work: work, report: unrepeated(observe),
+		engine: e, tree: tree, req: req, prior: numbered(prior), work: work, report: unrepeated(observe.Numbered()),
 		hidden: newSecrets(tree, req.Inputs, req.Providers, prior),
 	}
 	result, moreDiags, err := p.plan(ctx)

@@ -58,12 +58,13 @@ func (b *bench) prepare() {
 // config returns a configuration of the fake provider with some arguments set.
 func (b *bench) config(set map[string]cty.Value) engine.ProviderConfig {
 	b.t.Helper()
-	spec, diags := b.engine.ProviderConfigSpec(context.Background(), fakeProvider)
-	b.noErrors("ProviderConfigSpec", diags)
+	schema, diags := b.engine.ProviderSchema(context.Background(), fakeProvider)
+	b.noErrors("ProviderSchema", diags)
+	spec := schema.Config.Spec()
 	values := map[string]cty.Value{}
 	for name, ty := range hcldec.ImpliedType(spec).AttributeTypes() {
 		values[name] = cty.NullVal(ty)
-		switch spec.(hcldec.ObjectSpec)[name].(type) {
+		switch spec[name].(type) {
 		case *hcldec.BlockListSpec:
 			values[name] = cty.ListValEmpty(ty.ElementType())
 		case *hcldec.BlockSetSpec:
@@ -130,11 +131,12 @@ resource "nowhere_thing" "a" {}
 	}
 }
 
-func TestProviderConfigSpec(t *testing.T) {
+func TestProviderSchema(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired})
 	for range 2 { // asked for, then from the file
-		spec, diags := b.engine.ProviderConfigSpec(context.Background(), fakeProvider)
-		b.noErrors("ProviderConfigSpec", diags)
+		schema, diags := b.engine.ProviderSchema(context.Background(), fakeProvider)
+		b.noErrors("ProviderSchema", diags)
+		spec := schema.Config.Spec()
 		ty := hcldec.ImpliedType(spec)
 		want := map[string]cty.Type{"region": cty.String, "number": cty.Number, "list": cty.List(cty.String), "map": cty.Map(cty.String)}
 		for name, wantType := range want {
@@ -142,16 +144,16 @@ func TestProviderConfigSpec(t *testing.T) {
 				t.Errorf("%s: got %#v, want %#v", name, ty, wantType)
 			}
 		}
-		block := spec.(hcldec.ObjectSpec)["list_block"]
+		block := spec["list_block"]
 		if _, ok := block.(*hcldec.BlockListSpec); !ok {
 			t.Errorf("list_block: got %T, want a list of blocks", block)
 		}
 		b.reopen()
 		b.engine.binary = filepath.Join(t.TempDir(), "gone")
 	}
-	if spec, diags := b.engine.ProviderConfigSpec(context.Background(), stackaddrs.BuiltinProvider); diags.HasErrors() ||
-		len(hcldec.ImpliedType(spec).AttributeTypes()) != 0 {
-		t.Errorf("built-in provider: got %v, %v, want an empty object", spec, diags)
+	if schema, diags := b.engine.ProviderSchema(context.Background(), stackaddrs.BuiltinProvider); diags.HasErrors() ||
+		len(schema.Config.Attributes)+len(schema.Config.Blocks) != 0 {
+		t.Errorf("built-in provider: got %v, %v, want no settings", schema, diags)
 	}
 }
 
@@ -195,8 +197,9 @@ resource "fake_resource" "a" {}
 	calls := filepath.Join(t.TempDir(), "calls")
 	t.Setenv("CAIRN_FAKE_CALLS", calls)
 	b.reopen()
-	spec, diags := b.engine.ProviderConfigSpec(context.Background(), fakeProvider)
-	b.noErrors("ProviderConfigSpec", diags)
+	schema, diags := b.engine.ProviderSchema(context.Background(), fakeProvider)
+	b.noErrors("ProviderSchema", diags)
+	spec := schema.Config.Spec()
 	ty := hcldec.ImpliedType(spec)
 	block := func(ty cty.Type, name string) cty.Value {
 		values := map[string]cty.Value{}
@@ -543,14 +546,14 @@ func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 	}
 	spec := func(b *bench) hcl.Diagnostics {
 		t.Helper()
-		spec, diags := b.engine.ProviderConfigSpec(context.Background(), fakeProvider)
-		if !diags.HasErrors() && len(spec.(hcldec.ObjectSpec)) == 0 {
-			t.Error("the spec is empty")
+		schema, diags := b.engine.ProviderSchema(context.Background(), fakeProvider)
+		if !diags.HasErrors() && len(schema.Config.Attributes) == 0 {
+			t.Error("the schema is empty")
 		}
 		return diags
 	}
 	first := open()
-	first.noErrors("ProviderConfigSpec", spec(first))
+	first.noErrors("ProviderSchema", spec(first))
 	files, err := filepath.Glob(filepath.Join(shared, "*"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("files of schemas: %v, %v, want one", files, err)
@@ -558,7 +561,7 @@ func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 
 	second := open()
 	second.engine.binary = filepath.Join(t.TempDir(), "gone") // cannot be started
-	second.noErrors("ProviderConfigSpec with the schemas of another stack", spec(second))
+	second.noErrors("ProviderSchema with the schemas of another stack", spec(second))
 	if schemas, err := second.engine.schemas(context.Background()); err != nil {
 		t.Error(err)
 	} else if schema, err := schemas.ofType(fakeSource(second.engine), tfjson.ManagedResourceMode, "fake_resource"); err != nil || schema == nil {
@@ -574,10 +577,10 @@ func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	third := open()
-	third.noErrors("ProviderConfigSpec with a damaged file", spec(third))
+	third.noErrors("ProviderSchema with a damaged file", spec(third))
 	fourth := open()
 	fourth.engine.binary = filepath.Join(t.TempDir(), "gone")
-	fourth.noErrors("ProviderConfigSpec after that", spec(fourth))
+	fourth.noErrors("ProviderSchema after that", spec(fourth))
 }
 
 // fakeSource returns the address of the fake provider as the engine writes it.

@@ -15,7 +15,6 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
@@ -39,10 +38,10 @@ type providerSchemas struct {
 	}
 }
 
-// ProviderConfigSpec implements [engine.Session].
-func (e *Session) ProviderConfigSpec(ctx context.Context, provider stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
+// ProviderSchema implements [engine.Session].
+func (e *Session) ProviderSchema(ctx context.Context, provider stackaddrs.Provider) (*engine.ProviderSchema, hcl.Diagnostics) {
 	if provider.IsBuiltin() {
-		return hcldec.ObjectSpec{}, nil
+		return &engine.ProviderSchema{}, nil
 	}
 	schemas, err := e.schemas(ctx)
 	if err != nil {
@@ -56,7 +55,7 @@ func (e *Session) ProviderConfigSpec(ctx context.Context, provider stackaddrs.Pr
 			Detail:   fmt.Sprintf("Provider %s is not installed. Run cairn init.", provider),
 		}}
 	}
-	return blockSpec(block), nil
+	return &engine.ProviderSchema{Config: describeBlock(block)}, nil
 }
 
 // schemas returns the schemas of all installed providers. The binary is asked once for each package of a provider.
@@ -315,17 +314,19 @@ func mayHaveBlocks(providers map[engine.ProviderSlot]engine.ProviderConfig) bool
 	return false
 }
 
-// blockSpec returns how a block is decoded. Shape of the result: an object with an attribute for each
-// argument and each type of nested block.
-func blockSpec(block *tfjson.SchemaBlock) hcldec.ObjectSpec {
-	spec := hcldec.ObjectSpec{}
+// describeBlock returns what a block may contain.
+func describeBlock(block *tfjson.SchemaBlock) engine.Block {
+	described := engine.Block{Attributes: make(map[string]engine.Attribute, len(block.Attributes)), Blocks: make(map[string]engine.NestedBlock, len(block.NestedBlocks))}
 	for name, attr := range block.Attributes {
-		spec[name] = &hcldec.AttrSpec{Name: name, Type: attributeType(attr), Required: attr.Required}
+		described.Attributes[name] = engine.Attribute{Type: attributeType(attr), Required: attr.Required}
 	}
 	for name, nested := range block.NestedBlocks {
-		spec[name] = nestedSpec(name, nested)
+		described.Blocks[name] = engine.NestedBlock{
+			Block: describeBlock(nested.Block), Nesting: engine.Nesting(nested.NestingMode),
+			MinItems: int(nested.MinItems), MaxItems: int(nested.MaxItems), //nolint:gosec // small numbers
+		}
 	}
-	return spec
+	return described
 }
 
 func attributeType(attr *tfjson.SchemaAttribute) cty.Type {
@@ -352,56 +353,4 @@ func attributeType(attr *tfjson.SchemaAttribute) cty.Type {
 	default:
 		return object
 	}
-}
-
-func nestedSpec(name string, nested *tfjson.SchemaBlockType) hcldec.Spec {
-	content := blockSpec(nested.Block)
-	low, high := int(nested.MinItems), int(nested.MaxItems) //nolint:gosec // small numbers
-	// Collections need elements of one type. Where that is open, blocks become tuples and objects.
-	dynamic := hcldec.ImpliedType(content).HasDynamicTypes()
-	switch nested.NestingMode {
-	case tfjson.SchemaNestingModeList:
-		if dynamic {
-			return &hcldec.BlockTupleSpec{TypeName: name, Nested: content, MinItems: low, MaxItems: high}
-		}
-		return &hcldec.BlockListSpec{TypeName: name, Nested: content, MinItems: low, MaxItems: high}
-	case tfjson.SchemaNestingModeSet:
-		return &hcldec.BlockSetSpec{TypeName: name, Nested: content, MinItems: low, MaxItems: high}
-	case tfjson.SchemaNestingModeMap:
-		if dynamic {
-			return &hcldec.BlockObjectSpec{TypeName: name, LabelNames: []string{"key"}, Nested: content}
-		}
-		return &hcldec.BlockMapSpec{TypeName: name, LabelNames: []string{"key"}, Nested: content}
-	case tfjson.SchemaNestingModeGroup:
-		return &hcldec.DefaultSpec{
-			Primary: &hcldec.BlockSpec{TypeName: name, Nested: content},
-			Default: &hcldec.LiteralSpec{Value: emptyBlock(nested.Block)},
-		}
-	default:
-		return &hcldec.BlockSpec{TypeName: name, Nested: content, Required: low > 0}
-	}
-}
-
-// emptyBlock is the value of a block of which nothing is set.
-func emptyBlock(block *tfjson.SchemaBlock) cty.Value {
-	values := map[string]cty.Value{}
-	for name, attr := range block.Attributes {
-		values[name] = cty.NullVal(attributeType(attr).WithoutOptionalAttributesDeep())
-	}
-	for name, nested := range block.NestedBlocks {
-		element := hcldec.ImpliedType(blockSpec(nested.Block)).WithoutOptionalAttributesDeep()
-		switch nested.NestingMode {
-		case tfjson.SchemaNestingModeList:
-			values[name] = cty.ListValEmpty(element)
-		case tfjson.SchemaNestingModeSet:
-			values[name] = cty.SetValEmpty(element)
-		case tfjson.SchemaNestingModeMap:
-			values[name] = cty.MapValEmpty(element)
-		case tfjson.SchemaNestingModeGroup:
-			values[name] = emptyBlock(nested.Block)
-		default:
-			values[name] = cty.NullVal(element)
-		}
-	}
-	return cty.ObjectVal(values)
 }

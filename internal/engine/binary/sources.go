@@ -8,7 +8,6 @@ import (
 	"errors"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
@@ -53,8 +52,8 @@ func (e *SourceSession) Module(_ context.Context, dir string) (*engine.Module, h
 // ValidateModule implements [engine.Session]. It finds nothing.
 func (e *SourceSession) ValidateModule(context.Context, string) hcl.Diagnostics { return nil }
 
-// ProviderConfigSpec implements [engine.Session]. No spec is known.
-func (e *SourceSession) ProviderConfigSpec(context.Context, stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
+// ProviderSchema implements [engine.Session]. No schema is known.
+func (e *SourceSession) ProviderSchema(context.Context, stackaddrs.Provider) (*engine.ProviderSchema, hcl.Diagnostics) {
 	return nil, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -24,13 +25,15 @@ import (
 // stateWatch keeps the newest state that could be read while a process writes it: a process that is
 // killed may leave an empty file.
 type stateWatch struct {
-	dir        *runDir
-	file       string // that the process writes
-	checkpoint func(engine.State)
+	dir     *runDir
+	file    string          // that the process writes
+	observe engine.Observer // of changes of objects
+	line    int64           // of the last event
 
-	prior   engine.State // from before the process
-	good    engine.State // newest state that could be read, cleaned
-	seen    fileVersion  // of the file when it was read
+	prior   engine.State      // from before the process
+	good    engine.State      // newest state that could be read, cleaned
+	told    *tfstate.Document // what the observer knows; nil without one
+	seen    fileVersion       // of the file when it was read
 	readAt  time.Time
 	cost    time.Duration // of the last look
 	changes changeLog
@@ -41,11 +44,25 @@ type fileVersion struct {
 	modTime time.Time
 }
 
+type objectKey struct {
+	addr    stackaddrs.ResourceInstance
+	deposed stackaddrs.DeposedKey
+}
+
+// objectsByKey returns the objects of a state.
+func objectsByKey(doc *tfstate.Document) map[objectKey]tfstate.Entry {
+	objects := make(map[objectKey]tfstate.Entry, len(doc.Entries()))
+	for _, entry := range doc.Entries() {
+		objects[objectKey{entry.Addr, entry.Deposed}] = entry
+	}
+	return objects
+}
+
 // watchState starts from the state before the process.
-func watchState(dir *runDir, file string, prior engine.State, checkpoint func(engine.State)) (*stateWatch, error) {
-	w := &stateWatch{dir: dir, file: file, checkpoint: checkpoint, prior: prior, good: prior}
+func watchState(dir *runDir, file string, prior *tfstate.Document, observe engine.Observer) (*stateWatch, error) {
+	w := &stateWatch{dir: dir, file: file, observe: observe, prior: prior.Bytes(), good: prior.Bytes(), told: prior}
 	for _, name := range []string{priorFile, goodFile} {
-		if err := writeFile(dir.file(name), prior); err != nil {
+		if err := writeFile(dir.file(name), w.prior); err != nil {
 			return nil, fmt.Errorf("keeping a copy of the state: %w", err)
 		}
 	}
@@ -68,6 +85,7 @@ func watchAgain(dir *runDir, file string) (*stateWatch, error) {
 // event looks at the state if something may have changed there.
 func (w *stateWatch) event(ev runner.Event) {
 	w.changes.event(ev)
+	w.line = ev.Line
 	// A large state is not read anew for each of many small resources.
 	if time.Since(w.readAt) > 20*w.cost {
 		w.look()
@@ -126,9 +144,32 @@ func (w *stateWatch) accept(doc *tfstate.Document) {
 	}
 	w.good = state
 	_ = writeFile(w.dir.file(goodFile), state) //nolint:errcheck // who recovers has the process's own file, too
-	if w.checkpoint != nil {
-		w.checkpoint(state)
+	w.tell(doc)
+}
+
+// tell tells the observer what has become of objects.
+func (w *stateWatch) tell(now *tfstate.Document) {
+	if w.observe == nil {
+		return
 	}
+	before, after := objectsByKey(w.told), objectsByKey(now)
+	tell := func(entry tfstate.Entry, text json.RawMessage) {
+		w.observe(engine.Event{
+			Type: engine.ObjectChanged, Position: engine.Position(w.line), Resource: entry.Addr.String(),
+			Object: &engine.ObjectChange{Addr: entry.Addr, Deposed: entry.Deposed, Entry: text},
+		})
+	}
+	for _, entry := range w.told.Entries() {
+		if _, stays := after[objectKey{entry.Addr, entry.Deposed}]; !stays {
+			tell(entry, nil)
+		}
+	}
+	for _, entry := range now.Entries() {
+		if earlier, existed := before[objectKey{entry.Addr, entry.Deposed}]; !existed || !earlier.Equal(entry) {
+			tell(entry, entry.AppendJSON(nil))
+		}
+	}
+	w.told = now
 }
 
 // final returns the newest state after the process has ended, and the changes that it may not show. With those, or if the

@@ -50,23 +50,20 @@ func (d *Directory) addVariable(block *hcl.Block, override bool) hcl.Diagnostics
 func decodeType(variable *engine.Variable, expr hcl.Expression) hcl.Diagnostics {
 	switch legacyTypeName(expr) {
 	case "string":
-		variable.Type, variable.ApplyDefaults = cty.String, nil
+		variable.Type, variable.Defaults = cty.String, nil
 		return nil
 	case "list":
-		variable.Type, variable.ApplyDefaults = cty.List(cty.DynamicPseudoType), nil
+		variable.Type, variable.Defaults = cty.List(cty.DynamicPseudoType), nil
 		return nil
 	case "map":
-		variable.Type, variable.ApplyDefaults = cty.Map(cty.DynamicPseudoType), nil
+		variable.Type, variable.Defaults = cty.Map(cty.DynamicPseudoType), nil
 		return nil
 	}
 	ty, defaults, diags := typeexpr.TypeConstraintWithDefaults(expr)
 	if diags.HasErrors() {
 		return diags
 	}
-	variable.Type, variable.ApplyDefaults = ty, nil
-	if defaults != nil {
-		variable.ApplyDefaults = defaults.Apply
-	}
+	variable.Type, variable.Defaults = ty, defaults
 	return diags
 }
 
@@ -93,7 +90,7 @@ func decodeDefault(variable *engine.Variable, expr hcl.Expression) hcl.Diagnosti
 }
 
 func convertDefault(variable *engine.Variable, value cty.Value, diags *hcl.Diagnostics, subject hcl.Range) cty.Value {
-	if variable.ApplyDefaults != nil && !value.IsNull() {
+	if !value.IsNull() {
 		value = variable.ApplyDefaults(value)
 	}
 	converted, err := convert.Convert(value, variable.Type)

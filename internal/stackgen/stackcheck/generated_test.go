@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/hcl/v2/hcldec"
-
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/stackgen"
 	"github.com/cairnstacks/cairn/internal/stackgen/stackcheck"
@@ -95,7 +93,7 @@ func parent(t *testing.T) string {
 // inMemory makes engines that need no process.
 func inMemory(_ testing.TB, config *stackconfig.Config, fail func(stackcheck.Work) error) engine.Engine {
 	opts := memengine.Options{
-		Providers: map[stackaddrs.Provider]hcldec.Spec{stackgen.Provider: stackgen.ProviderSpec},
+		Providers: map[stackaddrs.Provider]engine.ProviderSchema{stackgen.Provider: stackgen.ProviderSchema},
 	}
 	if fail != nil {
 		opts.Before = func(_ context.Context, call memengine.Call) error {

@@ -82,9 +82,6 @@ func describeSettings(b *bench, settings *engine.Variable) {
 	if !settings.Type.IsObjectType() || !settings.Type.AttributeOptional("size") {
 		b.Errorf("type of variable settings: got %#v", settings.Type)
 	}
-	if settings.ApplyDefaults == nil {
-		b.Fatal("variable settings has no ApplyDefaults")
-	}
 	got := settings.ApplyDefaults(cty.ObjectVal(values{"name": cty.StringVal("x")}))
 	if size := got.GetAttr("size"); !size.RawEquals(cty.NumberIntVal(3)) {
 		b.Errorf("ApplyDefaults: got %#v, want size 3", got)

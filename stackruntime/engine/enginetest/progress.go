@@ -5,13 +5,13 @@ package enginetest
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // planOf wraps stored plan bytes.
@@ -63,7 +63,7 @@ output "second" { value = terraform_data.second.output }
 	}
 }
 
-// events checks their order, and that each finished resource can be in a checkpoint.
+// events checks their order, and that they lead from the objects of one state to those of the next.
 func events(b *bench) {
 	b.module("m", `
 resource "terraform_data" "b" { input = terraform_data.a.id }
@@ -90,13 +90,7 @@ resource "terraform_data" "a" {}
 
 	apply := applyRequest(req, plan, nil)
 	var applied []string
-	var newest engine.State
-	apply.Checkpoint = func(state engine.State) {
-		if !json.Valid(state) {
-			b.Errorf("checkpoint is no JSON: %s", state)
-		}
-		newest = state
-	}
+	objects, last := map[string]string{}, engine.Position(0)
 	apply.Work = b.work()
 	result, diags := b.session().Apply(b.Context(), apply, func(ev engine.Event) {
 		switch ev.Type {
@@ -104,7 +98,13 @@ resource "terraform_data" "a" {}
 			applied = append(applied, string(ev.Type))
 		case engine.ApplyStart, engine.ApplyComplete:
 			applied = append(applied, string(ev.Type)+" "+ev.Resource)
+		case engine.ObjectChanged:
+			objects[ev.Object.Addr.String()] = string(ev.Object.Entry)
 		}
+		if ev.Position < last {
+			b.Errorf("event %s has position %d after one with %d", ev.Type, ev.Position, last)
+		}
+		last = ev.Position
 	})
 	b.noErrors("Apply", diags)
 	b.acknowledge(apply)
@@ -116,7 +116,32 @@ resource "terraform_data" "a" {}
 	if !slices.Equal(applied, want) {
 		b.Errorf("events: got %q, want %q", applied, want)
 	}
-	if !bytes.Equal(newest, result.State) {
-		b.Errorf("the last checkpoint is not the final state:\n%s\n%s", newest, result.State)
+	doc, err := tfstate.Parse(result.State)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, entry := range doc.Entries() {
+		if want := string(entry.AppendJSON(nil)); objects[entry.Addr.String()] != want {
+			b.Errorf("last event about %s: got %s, want %s", entry.Addr, objects[entry.Addr.String()], want)
+		}
+	}
+	if len(objects) != 2 {
+		b.Errorf("events about objects: got %v, want them about both", objects)
+	}
+
+	// What is gone is told, too.
+	destroy := *req
+	destroy.Mode, destroy.PriorState = engine.Destroy, result.State
+	apply = applyRequest(&destroy, b.plan(&destroy), nil)
+	apply.Work = b.work()
+	_, diags = b.session().Apply(b.Context(), apply, func(ev engine.Event) {
+		if ev.Type == engine.ObjectChanged && ev.Object.Entry == nil {
+			delete(objects, ev.Object.Addr.String())
+		}
+	})
+	b.noErrors("Apply", diags)
+	b.acknowledge(apply)
+	if len(objects) > 0 {
+		b.Errorf("objects that nobody has said are gone: %v", objects)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -26,7 +27,7 @@ func (s *session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	a := &applier{engine: s.Engine, req: req, observe: observe}
+	a := &applier{engine: s.Engine, req: req, observe: observe.Numbered()}
 	if err := a.load(); err != nil {
 		return nil, diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
@@ -136,7 +137,7 @@ func (a *applier) apply(ctx context.Context, prog program, module *engine.Module
 		result.Outputs = completeOutputs(module, settled.outputs)
 		result.Checks = settled.checks
 	}
-	diags = diags.Extend(a.save(false))
+	diags = diags.Extend(a.save())
 	result.State = a.doc
 	return result, diags
 }
@@ -310,22 +311,37 @@ func (a *applier) change(ctx context.Context, op Operation, addr string, do func
 		return diags
 	}
 	a.progress(engine.ApplyComplete, op, addr)
-	return diags.Extend(a.save(true))
+	return diags.Extend(a.report(addr))
 }
 
-// save encodes the newest state and, in the middle of an apply, hands it out.
-func (a *applier) save(midway bool) hcl.Diagnostics {
-	if midway && a.req.Checkpoint == nil {
+// report tells the observer what has become of an object.
+func (a *applier) report(addr string) hcl.Diagnostics {
+	if a.observe == nil {
 		return nil
 	}
+	changed, err := stackaddrs.ParseResourceInstance(addr)
+	if err != nil {
+		return hcl.Diagnostics{failure(addr, err)}
+	}
+	event := engine.Event{Type: engine.ObjectChanged, Resource: addr, Object: &engine.ObjectChange{Addr: changed}}
+	if o := a.state.objects[addr]; o != nil {
+		entry, err := o.encode()
+		if err != nil {
+			return hcl.Diagnostics{failure("the state", err)}
+		}
+		event.Object.Entry = entry.AppendJSON(nil)
+	}
+	a.observe(event)
+	return nil
+}
+
+// save encodes the newest state.
+func (a *applier) save() hcl.Diagnostics {
 	doc, err := a.state.encode(a.req.Component)
 	if err != nil {
 		return hcl.Diagnostics{failure("the state", err)}
 	}
 	a.doc = doc
-	if midway {
-		a.req.Checkpoint(doc)
-	}
 	return nil
 }
 

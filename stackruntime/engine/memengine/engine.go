@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -26,9 +25,9 @@ type Options struct {
 	// exist on disk and come before what is there.
 	Modules map[string]*Module
 
-	// Providers are the provider configurations that modules may ask for, beside
+	// Providers are the providers whose configurations modules may ask for, besides
 	// the built-in provider, which has no settings.
-	Providers map[stackaddrs.Provider]hcldec.Spec
+	Providers map[stackaddrs.Provider]engine.ProviderSchema
 
 	// Functions are the functions of providers, by name. A provider that has none
 	// here but a configuration offers none.
@@ -164,13 +163,13 @@ func (s *session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostic
 	return prog.validate()
 }
 
-// ProviderConfigSpec implements [engine.Session].
-func (s *session) ProviderConfigSpec(_ context.Context, provider stackaddrs.Provider) (hcldec.Spec, hcl.Diagnostics) {
-	if spec, ok := s.opts.Providers[provider]; ok {
-		return spec, nil
+// ProviderSchema implements [engine.Session].
+func (s *session) ProviderSchema(_ context.Context, provider stackaddrs.Provider) (*engine.ProviderSchema, hcl.Diagnostics) {
+	if schema, ok := s.opts.Providers[provider]; ok {
+		return &schema, nil
 	}
 	if provider.IsBuiltin() {
-		return hcldec.ObjectSpec{}, nil
+		return &engine.ProviderSchema{}, nil
 	}
 	return nil, hcl.Diagnostics{{
 		Severity: hcl.DiagError,

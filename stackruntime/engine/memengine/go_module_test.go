@@ -203,12 +203,16 @@ func TestFailureKeepsTheNewestState(t *testing.T) {
 	})
 	plan, diags := w.plan(t, named(cty.StringVal("x")))
 	noErrors(t, diags)
-	var checkpoints []engine.State
+	var changed []string
 	var events []string
 	result, diags := w.s.Apply(t.Context(), &engine.ApplyRequest{
 		Component: w.addr, ModuleDir: w.dir, Plan: plan.Plan, Inputs: named(cty.StringVal("x")),
-		Checkpoint: func(s engine.State) { checkpoints = append(checkpoints, s) },
-	}, func(e engine.Event) { events = append(events, string(e.Type)+" "+e.Resource) })
+	}, func(e engine.Event) {
+		events = append(events, string(e.Type)+" "+e.Resource)
+		if e.Object != nil {
+			changed = append(changed, string(e.Object.Entry))
+		}
+	})
 	if len(diags) != 1 || diags[0].Detail != "No more space." {
 		t.Errorf("got diagnostics %v, want the injected failure", diags)
 	}
@@ -216,15 +220,19 @@ func TestFailureKeepsTheNewestState(t *testing.T) {
 	if err != nil || len(objects) != 1 || objects[0].Addr.Resource.Name != "a" {
 		t.Errorf("state after the failure: %v, %v, want the first resource", objects, err)
 	}
-	if len(checkpoints) != 1 || string(checkpoints[0]) != string(result.State) {
-		t.Errorf("checkpoints: got %s, want the state with the first resource", checkpoints)
+	doc, err := tfstate.Parse(result.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(changed) != 1 || changed[0] != string(doc.Entries()[0].AppendJSON(nil)) {
+		t.Errorf("changes of objects: got %s, want the first resource", changed)
 	}
 	if got := result.Outputs["id"]; got.IsKnown() {
 		t.Errorf("output that was not computed: got %#v, want an unknown", got)
 	}
 	want := []string{
 		"work_began ",
-		"apply_start terraform_data.a", "apply_complete terraform_data.a",
+		"apply_start terraform_data.a", "apply_complete terraform_data.a", "object_changed terraform_data.a",
 		"apply_start terraform_data.b", "apply_errored terraform_data.b",
 	}
 	if diff := cmp.Diff(want, events); diff != "" {

@@ -192,7 +192,7 @@ func (d *decoder) decodeVariable(block *hcl.Block) {
 		d.diags = d.diags.Extend(diags)
 		v.Type = ty
 		if defaults != nil {
-			v.ApplyDefaults = defaults.Apply
+			v.Defaults = defaults
 		}
 	}
 	attribute(d, content, "nullable", &v.Nullable)
@@ -212,7 +212,7 @@ func (d *decoder) decodeVariable(block *hcl.Block) {
 func (d *decoder) decodeDefault(attr *hcl.Attribute, v *engine.Variable) cty.Value {
 	value, diags := attr.Expr.Value(nil)
 	d.diags = d.diags.Extend(diags)
-	if v.ApplyDefaults != nil && !value.IsNull() {
+	if !value.IsNull() {
 		value = v.ApplyDefaults(value)
 	}
 	converted, err := convert.Convert(value, v.Type)

@@ -289,7 +289,7 @@ func (r *hclRun) arguments(config *callConfig, n *node) (inputs map[string]cty.V
 		v, ok := r.evaluate(expr, nil, needs)
 		maps.Copy(n.needs.resources, needs.resources)
 		late[name] = needs.deferred
-		if ok && variable.ApplyDefaults != nil && v.IsKnown() && !v.IsNull() {
+		if ok && v.IsKnown() && !v.IsNull() {
 			v = variable.ApplyDefaults(v)
 		}
 		converted, err := convert.Convert(v, variable.Type)

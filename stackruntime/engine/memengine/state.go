@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // dataType is the type of terraform_data objects in state documents.
@@ -39,6 +40,8 @@ type priorObject struct {
 	tainted      bool
 	createFirst  bool // create_before_destroy
 	dependencies []string
+
+	entry *tfstate.Entry // once it was encoded
 }
 
 func (o *priorObject) addr() string { return o.resource() + o.key.String() }
@@ -54,59 +57,51 @@ type moduleState struct {
 	engine  engine.Info
 }
 
-// decodeState reads a state document. Objects that are not terraform_data of
-// the root module are an error.
-func decodeState(doc engine.State, info engine.Info) (*moduleState, error) {
-	s := &moduleState{objects: map[string]*priorObject{}, engine: info}
-	if len(doc) == 0 {
-		return s, nil
-	}
-	var top stateDocument
-	if err := json.Unmarshal(doc, &top); err != nil {
+// decodeState reads a state document. Objects that are not terraform_data are an error.
+func decodeState(state engine.State, info engine.Info) (*moduleState, error) {
+	doc, err := tfstate.Parse(state)
+	if err != nil {
 		return nil, fmt.Errorf("prior state: %w", err)
 	}
-	if top.Version != 4 {
-		return nil, fmt.Errorf("prior state: version %d is not supported", top.Version)
-	}
-	s.serial, s.lineage = top.Serial, top.Lineage
-	for _, resource := range top.Resources {
-		if resource.Mode != "managed" || resource.Type != dataResourceType {
-			return nil, fmt.Errorf("prior state: %s.%s: the in-memory engine has only %s resources",
-				resource.Type, resource.Name, dataResourceType)
+	s := &moduleState{objects: map[string]*priorObject{}, engine: info, serial: doc.Serial(), lineage: doc.Lineage()}
+	for _, entry := range doc.Entries() {
+		resource := entry.Addr.Resource
+		if resource.Mode != stackaddrs.ManagedResource || resource.Type != dataResourceType {
+			return nil, fmt.Errorf("prior state: %s: the in-memory engine has only %s resources", entry.Addr, dataResourceType)
 		}
-		for _, instance := range resource.Instances {
-			o, err := decodeInstance(resource.Module, resource.Name, instance)
-			if err != nil {
-				return nil, fmt.Errorf("prior state: %s.%s: %w", resource.Type, resource.Name, err)
-			}
-			s.objects[o.addr()] = o
+		o, err := decodeObject(entry)
+		if err != nil {
+			return nil, fmt.Errorf("prior state: %s: %w", entry.Addr, err)
 		}
+		s.objects[o.addr()] = o
 	}
 	return s, nil
 }
 
-func decodeInstance(module, name string, instance stateInstance) (*priorObject, error) {
-	if instance.Deposed != "" {
+func decodeObject(entry tfstate.Entry) (*priorObject, error) {
+	if entry.Deposed != "" {
 		return nil, errors.New("the in-memory engine cannot work with deposed objects")
 	}
-	o := &priorObject{
-		module:       module,
-		name:         name,
-		tainted:      instance.Status == "tainted",
-		createFirst:  instance.CreateBeforeDestroy,
-		dependencies: instance.Dependencies,
-	}
-	switch key := instance.IndexKey.(type) {
-	case string:
-		o.key = stackaddrs.StringKey(key)
-	case float64:
-		o.key = stackaddrs.IntKey(int64(key))
-	}
-	value, err := decodeAttributes(instance.Attributes)
+	stored, err := entry.Object()
 	if err != nil {
 		return nil, err
 	}
-	sensitive, err := decodePaths(instance.SensitiveAttributes)
+	o := &priorObject{
+		name:         stored.Addr.Resource.Name,
+		key:          stored.Addr.Key,
+		tainted:      stored.Tainted,
+		createFirst:  stored.CreateBeforeDestroy,
+		dependencies: stored.Dependencies,
+		entry:        &entry,
+	}
+	if !stored.Addr.Module.IsRoot() {
+		o.module = stored.Addr.Module.String()
+	}
+	value, err := decodeAttributes(stored.Attributes)
+	if err != nil {
+		return nil, err
+	}
+	sensitive, err := decodePaths(stored.SensitiveAttributes)
 	if err != nil {
 		return nil, err
 	}
@@ -176,88 +171,69 @@ func (s *moduleState) sorted() []*priorObject {
 	return list
 }
 
-// stateDocument, stateResource and stateInstance are the parts of a state
-// document, in the order in which terraform writes them.
-type stateDocument struct {
-	Version          int             `json:"version"`
-	TerraformVersion string          `json:"terraform_version"`
-	Serial           uint64          `json:"serial"`
-	Lineage          string          `json:"lineage"`
-	Outputs          struct{}        `json:"outputs"`
-	Resources        []stateResource `json:"resources"`
-	CheckResults     any             `json:"check_results"`
-}
-
-type stateResource struct {
-	Module    string          `json:"module,omitempty"`
-	Mode      string          `json:"mode"`
-	Type      string          `json:"type"`
-	Name      string          `json:"name"`
-	Provider  string          `json:"provider"`
-	Instances []stateInstance `json:"instances"`
-}
-
-type stateInstance struct {
-	IndexKey            any               `json:"index_key,omitempty"`
-	Status              string            `json:"status,omitempty"`
-	Deposed             string            `json:"deposed,omitempty"`
-	SchemaVersion       uint64            `json:"schema_version"`
-	Attributes          json.RawMessage   `json:"attributes"`
-	SensitiveAttributes []json.RawMessage `json:"sensitive_attributes"`
-	Dependencies        []string          `json:"dependencies,omitempty"`
-	CreateBeforeDestroy bool              `json:"create_before_destroy,omitempty"`
-}
-
 // encode writes the state document.
 func (s *moduleState) encode(component stackaddrs.AbsComponentInstance) (engine.State, error) {
-	doc := stateDocument{
-		Version:          4,
-		TerraformVersion: s.engine.Version,
-		Serial:           s.serial,
-		Lineage:          s.lineage,
-		Resources:        []stateResource{},
-	}
-	if doc.Lineage == "" {
-		doc.Lineage = newID(component, "lineage", nil)
-	}
-	for _, o := range s.sorted() {
-		instance, err := o.encode()
+	entries := make([]tfstate.Entry, 0, len(s.objects))
+	for _, o := range s.objects {
+		entry, err := o.encode()
 		if err != nil {
-			return nil, fmt.Errorf("state of %s: %w", o.addr(), err)
+			return nil, err
 		}
-		n := len(doc.Resources)
-		if n == 0 || doc.Resources[n-1].Name != o.name || doc.Resources[n-1].Module != o.module {
-			doc.Resources = append(doc.Resources, stateResource{
-				Module: o.module, Mode: "managed", Type: dataResourceType, Name: o.name, Provider: builtinProviderConfig,
-			})
-		}
-		last := &doc.Resources[len(doc.Resources)-1]
-		last.Instances = append(last.Instances, instance)
+		entries = append(entries, entry)
 	}
-	return json.Marshal(doc)
+	lineage := s.lineage
+	if lineage == "" {
+		lineage = newID(component, "lineage", nil)
+	}
+	rest, err := json.Marshal(stateHead{s.engine.Version, s.serial, lineage})
+	if err != nil {
+		return nil, err
+	}
+	doc, err := tfstate.New(rest, entries)
+	if err != nil {
+		return nil, err
+	}
+	return doc.Bytes(), nil
 }
 
-func (o *priorObject) encode() (stateInstance, error) {
+// stateHead is what a state document has besides objects.
+type stateHead struct {
+	TerraformVersion string `json:"terraform_version"`
+	Serial           uint64 `json:"serial"`
+	Lineage          string `json:"lineage"`
+}
+
+// encode returns the entry for a state document. An object is not changed once it is in a state.
+func (o *priorObject) encode() (tfstate.Entry, error) {
+	if o.entry != nil {
+		return *o.entry, nil
+	}
 	bare, sensitive, _ := marks.Split(o.value)
 	attributes, err := ctyjson.Marshal(bare, dataType)
 	if err != nil {
-		return stateInstance{}, err
+		return tfstate.Entry{}, fmt.Errorf("state of %s: %w", o.addr(), err)
 	}
 	paths, err := encodePaths(sensitive)
 	if err != nil {
-		return stateInstance{}, err
+		return tfstate.Entry{}, fmt.Errorf("state of %s: %w", o.addr(), err)
 	}
-	instance := stateInstance{
-		IndexKey:            indexKey(o.key),
+	module, err := stackaddrs.ParseModuleInstance(o.module)
+	if err != nil {
+		return tfstate.Entry{}, err
+	}
+	entry, err := tfstate.Object{
+		Addr: stackaddrs.ResourceInstance{
+			Module: module, Resource: stackaddrs.Resource{Type: dataResourceType, Name: o.name}, Key: o.key,
+		},
+		Provider:            builtinProviderConfig,
+		Tainted:             o.tainted,
 		Attributes:          attributes,
 		SensitiveAttributes: paths,
 		Dependencies:        o.dependencies,
 		CreateBeforeDestroy: o.createFirst,
-	}
-	if o.tainted {
-		instance.Status = "tainted"
-	}
-	return instance, nil
+	}.Entry()
+	o.entry = &entry
+	return entry, err
 }
 
 // indexKey returns an instance key as JSON documents have it: nil, a string or a number.
@@ -278,8 +254,11 @@ type pathStep struct {
 	Value json.RawMessage `json:"value"`
 }
 
-func encodePaths(paths []cty.Path) ([]json.RawMessage, error) {
-	encoded := make([]json.RawMessage, 0, len(paths))
+func encodePaths(paths []cty.Path) (json.RawMessage, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	encoded := make([][]pathStep, 0, len(paths))
 	for _, path := range paths {
 		steps := make([]pathStep, len(path))
 		for i, step := range path {
@@ -296,22 +275,21 @@ func encodePaths(paths []cty.Path) ([]json.RawMessage, error) {
 				return nil, err
 			}
 		}
-		raw, err := json.Marshal(steps)
-		if err != nil {
-			return nil, err
-		}
-		encoded = append(encoded, raw)
+		encoded = append(encoded, steps)
 	}
-	return encoded, nil
+	return json.Marshal(encoded)
 }
 
-func decodePaths(encoded []json.RawMessage) ([]cty.Path, error) {
+func decodePaths(raw json.RawMessage) ([]cty.Path, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var encoded [][]pathStep
+	if err := json.Unmarshal(raw, &encoded); err != nil {
+		return nil, fmt.Errorf("sensitive attributes: %w", err)
+	}
 	var paths []cty.Path
-	for _, raw := range encoded {
-		var steps []pathStep
-		if err := json.Unmarshal(raw, &steps); err != nil {
-			return nil, fmt.Errorf("sensitive attributes: %w", err)
-		}
+	for _, steps := range encoded {
 		var path cty.Path
 		for _, step := range steps {
 			switch step.Type {

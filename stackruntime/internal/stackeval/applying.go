@@ -551,9 +551,10 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	var applied *engine.ApplyResult
 	var diags hcl.Diagnostics
 	var done applying.Tally
+	newest := &checkpoint{applier: a, objects: applying.Objects{Before: a.baseState()}, last: time.Now()}
 	work := a.main.works.id(applyWork, a.plan.Addr)
-	began := a.main.works.run(ctx, work, func(ctx context.Context, began func() bool) {
-		applied, diags = a.main.session.Apply(ctx, &engine.ApplyRequest{
+	began := a.main.works.run(ctx, work, func(working context.Context, began func() bool) {
+		applied, diags = a.main.session.Apply(working, &engine.ApplyRequest{
 			Work:       work,
 			Component:  a.plan.Addr,
 			ModuleDir:  inst.use.source.Dir,
@@ -562,12 +563,14 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 			Inputs:     inputs,
 			Providers:  providers,
 			PriorState: a.baseState(),
-			Checkpoint: a.checkpoint(ctx),
 		}, func(event engine.Event) {
-			if event.Type != engine.WorkBegan {
+			switch {
+			case event.Type == engine.ObjectChanged:
+				newest.change(ctx, event.Object)
+			case event.Type != engine.WorkBegan:
 				done.Count(event)
 				inst.show(event)
-			} else if began() {
+			case began():
 				a.setStatus(hooks.Applying)
 			}
 		})
@@ -612,22 +615,31 @@ func (a *componentApplier) baseState() engine.State {
 // down each of many quick resources would cost more than making them.
 const checkpointInterval = time.Second
 
-// checkpoint saves the state of the module while it is being applied. What
+// checkpoint saves the objects of the instance while it is being applied. What
 // cannot be saved now is saved at the end, or reported then.
-func (a *componentApplier) checkpoint(ctx context.Context) func(engine.State) {
-	last := time.Now()
-	return func(state engine.State) {
-		if time.Since(last) < checkpointInterval {
-			return
-		}
-		last = time.Now()
-		next := a.newRecord(&ComponentResult{Module: state})
-		if a.saved != nil {
-			next.Outputs = a.saved.Outputs
-		}
-		if diags := a.main.save(ctx, StateChange{Before: a.saved, After: next, Stage: stackplan.Begun}); !diags.HasErrors() {
-			a.saved = next
-		}
+type checkpoint struct {
+	applier *componentApplier
+	objects applying.Objects
+	last    time.Time // when they were saved
+}
+
+func (c *checkpoint) change(ctx context.Context, change *engine.ObjectChange) {
+	c.objects.Change(change)
+	if time.Since(c.last) < checkpointInterval {
+		return
+	}
+	c.last = time.Now()
+	a := c.applier
+	state, err := c.objects.State()
+	if err != nil {
+		return // the engine has said what is no object; the whole state, which comes at the end, is read again then
+	}
+	next := a.newRecord(&ComponentResult{Module: state})
+	if a.saved != nil {
+		next.Outputs = a.saved.Outputs
+	}
+	if diags := a.main.save(ctx, StateChange{Before: a.saved, After: next, Stage: stackplan.Begun}); !diags.HasErrors() {
+		a.saved = next
 	}
 }
 

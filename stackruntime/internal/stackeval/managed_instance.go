@@ -181,7 +181,7 @@ func (i *managedInstance) providerFor(ctx context.Context, declared *engine.Slot
 	if inst == nil {
 		return config, hcl.Diagnostics{bugDiagnostic("Unknown provider configuration", "The reference in slot %q leads nowhere.", assignment.Slot)}
 	}
-	config.Config = inst.Args(ctx)
+	config.Instance, config.Config = inst.addr, inst.Args(ctx)
 	return config, nil
 }
 

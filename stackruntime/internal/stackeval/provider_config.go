@@ -74,8 +74,12 @@ func (p *ProviderConfig) specAspect() memo.Aspect[hcldec.Spec] {
 	return memo.Aspect[hcldec.Spec]{
 		Name: p.addr.String() + " schema",
 		Compute: func(ctx context.Context) (hcldec.Spec, hcl.Diagnostics) {
-			spec, diags := p.stack.main.session.ProviderConfigSpec(stopContext(ctx), p.decl.Provider)
-			return spec, placedAt(diags, p.decl.Range)
+			schema, diags := p.stack.main.session.ProviderSchema(stopContext(ctx), p.decl.Provider)
+			diags = placedAt(diags, p.decl.Range)
+			if schema == nil {
+				return nil, diags
+			}
+			return schema.Config.Spec(), diags
 		},
 	}
 }

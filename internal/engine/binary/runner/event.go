@@ -28,6 +28,9 @@ type Event struct {
 	Terraform  string            `json:"terraform"`  // version, of terraform
 	Tofu       string            `json:"tofu"`       // version, of tofu
 
+	// Line is the number of the line, from 1.
+	Line int64 `json:"-"`
+
 	// Raw is the line without its end. It belongs to the receiver.
 	Raw []byte `json:"-"`
 }

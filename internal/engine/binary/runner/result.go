@@ -94,6 +94,7 @@ type collector struct {
 	onEvent func(Event)
 	result  Result
 	text    excerpt
+	lines   int64 // seen
 
 	leftOut       int    // diagnostics that were not kept
 	worstLeftOut  string // their severity
@@ -133,7 +134,9 @@ func (c *collector) end() {
 }
 
 func (c *collector) line(line []byte) {
+	c.lines++
 	ev := parseEvent(line)
+	ev.Line = c.lines
 	switch {
 	case ev.Type == "":
 		c.text.add(ev.Message)

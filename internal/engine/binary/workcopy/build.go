@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
-	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // The files of a working copy that the engine is told about.
@@ -355,11 +355,7 @@ func finalEphemeral(value cty.Value) (cty.Value, error) {
 
 // latchState returns the state file that the latch's data source reads.
 func (c *Copy) latchState(inputs map[string]cty.Value, destroying bool) ([]byte, error) {
-	type output struct {
-		Value json.RawMessage `json:"value"`
-		Type  json.RawMessage `json:"type"`
-	}
-	outputs := map[string]output{}
+	outputs := map[string]tfstate.Output{}
 	for _, leaf := range c.Shape.Leaves {
 		value, err := leaf.final(inputs[leaf.Input])
 		if err != nil && destroying {
@@ -368,20 +364,13 @@ func (c *Copy) latchState(inputs map[string]cty.Value, destroying bool) ([]byte,
 		if err != nil {
 			return nil, fmt.Errorf("input %q: %w", leaf.Input, err)
 		}
-		encoded, err := ctyjson.Marshal(value, value.Type())
-		if err != nil {
-			return nil, fmt.Errorf("input %q: %w", leaf.Input, err)
-		}
-		encodedType, err := ctyjson.MarshalType(value.Type())
-		if err != nil {
-			return nil, fmt.Errorf("input %q: %w", leaf.Input, err)
-		}
-		outputs[leaf.Output] = output{encoded, encodedType}
+		outputs[leaf.Output] = tfstate.Output{Value: value}
 	}
-	return mustMarshal(map[string]any{
-		"version": 4, "terraform_version": "1.10.0", "serial": 1, "lineage": "stack-inputs",
-		"outputs": outputs, "resources": []any{},
-	}), nil
+	state, err := (&tfstate.Document{}).WithIdentity("stack-inputs", 1).WithOutputs(outputs)
+	if err != nil {
+		return nil, fmt.Errorf("inputs: %w", err)
+	}
+	return state.Bytes(), nil
 }
 
 // Manifest returns what init would write to modules.json.

@@ -143,9 +143,7 @@ func isLiteral(variable *engine.Variable, value cty.Value) bool {
 		return true
 	}
 	given := structural(bare)
-	if variable.ApplyDefaults != nil {
-		given = variable.ApplyDefaults(given)
-	}
+	given = variable.ApplyDefaults(given)
 	arrived, err := convert.Convert(given, variable.Type)
 	return err == nil && arrived.RawEquals(bare)
 }

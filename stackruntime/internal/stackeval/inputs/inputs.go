@@ -68,11 +68,9 @@ func OfStack(stack *stackconfig.Stack) Set {
 	set := Set{messages: stackMessages, partial: stack.Incomplete}
 	for _, name := range slices.Sorted(maps.Keys(stack.Variables)) {
 		v := stack.Variables[name]
-		as := &engine.Variable{Name: name, Type: v.Type.Constraint, Default: v.Default, Sensitive: v.Sensitive, Ephemeral: v.Ephemeral, Range: v.Range}
-		if v.Type.Defaults != nil {
-			as.ApplyDefaults = v.Type.Defaults.Apply
-		}
-		set.variables = append(set.variables, as)
+		set.variables = append(set.variables, &engine.Variable{
+			Name: name, Type: v.Type.Constraint, Defaults: v.Type.Defaults, Default: v.Default, Sensitive: v.Sensitive, Ephemeral: v.Ephemeral, Range: v.Range,
+		})
 	}
 	return set
 }
@@ -192,9 +190,7 @@ func (s Set) convertOne(v *engine.Variable, given cty.Value, result expr.Result)
 				fmt.Sprintf("The %s requires a value for its variable %q.", s.messages.owner, v.Name))
 		}
 	}
-	if v.ApplyDefaults != nil {
-		given = v.ApplyDefaults(given)
-	}
+	given = v.ApplyDefaults(given)
 	converted, err := conversion.Convert(given, v.Type)
 	if err != nil {
 		return cty.NilVal, problemWith(v.Name, result, s.messages.doNotFit,

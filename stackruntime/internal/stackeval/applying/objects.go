@@ -1,0 +1,62 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package applying
+
+import (
+	"fmt"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// Objects are the objects of a component while it is being applied: those of the state before, with the changes that the engine has told since.
+type Objects struct {
+	Before engine.State
+
+	changed map[objectKey][]byte // entries; nil for what is gone
+}
+
+type objectKey struct {
+	addr    stackaddrs.ResourceInstance
+	deposed stackaddrs.DeposedKey
+}
+
+// Change takes note of a change of an object.
+func (o *Objects) Change(change *engine.ObjectChange) {
+	if o.changed == nil {
+		o.changed = make(map[objectKey][]byte)
+	}
+	o.changed[objectKey{change.Addr, change.Deposed}] = change.Entry
+}
+
+// State returns the newest state. The engine may know more of it than objects, and says so when it is done.
+func (o *Objects) State() (engine.State, error) {
+	before, err := tfstate.Parse(o.Before)
+	if err != nil {
+		return nil, fmt.Errorf("state before the apply: %w", err)
+	}
+	var entries []tfstate.Entry
+	for _, entry := range before.Entries() {
+		if _, changed := o.changed[objectKey{entry.Addr, entry.Deposed}]; !changed {
+			entries = append(entries, entry)
+		}
+	}
+	var reader tfstate.EntryReader
+	for key, text := range o.changed {
+		if text == nil {
+			continue
+		}
+		entry, err := reader.Read(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key.addr, err)
+		}
+		entries = append(entries, entry)
+	}
+	after, err := before.WithEntries(entries)
+	if err != nil {
+		return nil, err
+	}
+	return after.Bytes(), nil
+}
