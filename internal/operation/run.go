@@ -154,7 +154,7 @@ func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 // target is what a plan is made for, and applied to.
 func (r *run) target(stored *deployment.Stored) planfile.Target {
 	target := planfile.Target{
-		Config: r.runtime.Config, Engine: r.runtime.Session.Info(),
+		Config: r.runtime.Config, Engine: r.runtime.Session.Info(), Engines: r.runtime.Session.Engines(),
 		Deployment: stored.Deployment, Lineage: stored.Lineage, Serial: stored.Serial,
 	}
 	if stored.Begun != nil {

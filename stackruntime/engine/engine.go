@@ -66,6 +66,9 @@ type Session interface {
 	// Info names the engine whose session it is.
 	Info() Info
 
+	// Engines are those whose plans the session applies: the one whose session it is, or those to which it hands work.
+	Engines() []Info
+
 	// Abilities are what the session can do besides. They stay the same.
 	Abilities() Abilities
 

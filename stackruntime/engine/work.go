@@ -94,6 +94,8 @@ type PlanRequest struct {
 
 // PlanResult is the plan of one component instance.
 type PlanResult struct {
+	Engine Info // by which it was made
+
 	// Plan is what [Session.Apply] needs. Holds values in clear: treat it like state.
 	Plan []byte
 
@@ -125,6 +127,7 @@ type ApplyRequest struct {
 	Component stackaddrs.AbsComponentInstance
 	ModuleDir string
 	Mode      Mode
+	Engine    Info // by which the plan was made: one of [Session.Engines]
 	Plan      []byte
 
 	// Inputs are the final values, in the shape of [PlanRequest.Inputs] and known

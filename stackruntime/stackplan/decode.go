@@ -51,7 +51,7 @@ func decodePlan(index *planv1.Plan, enginePlan func(*planv1.Member) ([]byte, err
 		return nil, file, err
 	}
 	for _, encoded := range index.GetComponents() {
-		c, err := decodeComponent(encoded, enginePlan)
+		c, err := decodeComponent(encoded, p.Engine, enginePlan)
 		if err != nil {
 			return nil, file, fmt.Errorf("%s: %w", encoded.GetAddress(), err)
 		}
@@ -147,7 +147,7 @@ func decodeRootValues(p *Plan, index *planv1.Plan) error {
 	return nil
 }
 
-func decodeComponent(encoded *planv1.Component, enginePlan func(*planv1.Member) ([]byte, error)) (*Component, error) {
+func decodeComponent(encoded *planv1.Component, made engine.Info, enginePlan func(*planv1.Member) ([]byte, error)) (*Component, error) {
 	c := &Component{
 		Source:         encoded.GetSource(),
 		Action:         Action(encoded.GetAction()),
@@ -185,6 +185,10 @@ func decodeComponent(encoded *planv1.Component, enginePlan func(*planv1.Member) 
 		return nil, err
 	}
 	if m := encoded.GetEnginePlan(); m != nil {
+		c.Engine = made
+		if own := encoded.GetEngine(); own != nil {
+			c.Engine = engine.Info{Name: own.GetName(), Version: own.GetVersion()}
+		}
 		c.EnginePlan, err = enginePlan(m)
 	}
 	return c, err

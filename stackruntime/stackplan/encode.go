@@ -65,6 +65,9 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 			return nil, nil, fmt.Errorf("%s: %w", c.Addr, err)
 		}
 		if len(c.EnginePlan) > 0 {
+			if c.Engine != p.Engine {
+				encoded.Engine = &planv1.Engine{Name: c.Engine.Name, Version: c.Engine.Version}
+			}
 			name := enginePrefix + strconv.Itoa(i)
 			sum := sha256.Sum256(c.EnginePlan)
 			encoded.EnginePlan = &planv1.Member{Name: name, Size: int64(len(c.EnginePlan)), Sha256: sum[:]}

@@ -74,6 +74,7 @@ func examplePlan() (*Plan, FileContext) {
 				Checks: []engine.CheckResult{{Kind: engine.CheckOutput, Address: "output.x", Status: engine.CheckFail, Objects: []engine.CheckedObject{
 					{Address: "output.x", Status: engine.CheckFail, Messages: []string{"It is wrong."}},
 				}}},
+				Engine:         engine.Info{Name: "native", Version: "0.1.0"},
 				EnginePlan:     []byte("PK\x03\x04 what terraform wrote"),
 				RefreshedState: engine.State(`{"version":4}`),
 				BaseState:      engine.State(`{"version":4,"serial":2}`),
@@ -89,6 +90,7 @@ func examplePlan() (*Plan, FileContext) {
 				Addr: stackaddrs.InstanceOf(component(eu, "old"), stackaddrs.NoKey), Source: "./old",
 				Action: Delete, Mode: engine.Destroy, Applyable: true, Complete: true,
 				Inputs: map[string]cty.Value{}, Outputs: map[string]cty.Value{},
+				Engine:     engine.Info{Name: "terraform", Version: "1.11.4"},
 				EnginePlan: bytes.Repeat([]byte("compressible "), 100),
 			},
 		},

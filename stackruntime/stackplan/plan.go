@@ -128,6 +128,9 @@ type Component struct {
 	Deferred []engine.DeferredChange  // sorted by address
 	Checks   []engine.CheckResult
 
+	// Engine is what has made EnginePlan. Zero without that.
+	Engine engine.Info
+
 	// EnginePlan is what the engine needs to apply. Empty when there is nothing
 	// for it to do; the component's state then becomes RefreshedState.
 	EnginePlan     []byte

@@ -30,6 +30,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // slowModule creates one object, then waits at a gate.
@@ -323,7 +324,7 @@ func TestRecoverWhatWasNotStarted(t *testing.T) {
 			if err := os.Mkdir(dir.file(treeDir), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := watchState(dir, "", nil, nil); err != nil {
+			if _, err := watchState(dir, "", &tfstate.Document{}, nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := dir.beginApply(b.engine.sign(applyRecord{Component: component.String(), Root: treeDir})); err != nil {

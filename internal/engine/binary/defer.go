@@ -56,8 +56,9 @@ func isWhollyKnown(value cty.Value) bool {
 
 // deferredPlan is the plan of a component of which nothing can be planned yet, because a provider
 // configuration is not known.
-func deferredPlan(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Document) *engine.PlanResult {
+func (e *Session) deferredPlan(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Document) *engine.PlanResult {
 	result := &engine.PlanResult{
+		Engine:         e.info,
 		Outputs:        make(map[string]cty.Value, len(tree.Module.Outputs)),
 		RefreshedState: req.PriorState,
 		Deferred:       unplanned(tree, req, prior),

@@ -225,6 +225,9 @@ func (e *Session) Module(_ context.Context, dir string) (*engine.Module, hcl.Dia
 	return tree.Module, diags
 }
 
+// Engines implements [engine.Session].
+func (e *Session) Engines() []engine.Info { return []engine.Info{e.info} }
+
 // Abilities implements [engine.Session].
 func (e *Session) Abilities() engine.Abilities {
 	return engine.Abilities{Functions: e, Preparer: e}

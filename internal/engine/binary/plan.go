@@ -41,7 +41,7 @@ func (e *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		return nil, diags.Append(failed("Component cannot be planned", err))
 	}
 	if mustDefer(tree, req) {
-		return deferredPlan(tree, req, prior), diags
+		return e.deferredPlan(tree, req, prior), diags
 	}
 	p := &planning{
 		engine: e, tree: tree, req: req, prior: numbered(prior), work: work, report: unrepeated(observe.Numbered()),
@@ -111,7 +111,7 @@ func (p *planning) plan(ctx context.Context) (_ *engine.PlanResult, _ hcl.Diagno
 	p.copy, err = workcopy.Build(p.spec)
 	var unknownBlocks *workcopy.UnknownBlocksError
 	if errors.As(err, &unknownBlocks) {
-		return deferredPlan(tree, req, p.prior), nil, nil
+		return e.deferredPlan(tree, req, p.prior), nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -288,6 +288,7 @@ func (p *planning) describe(plan *planfile.Plan) (*engine.PlanResult, error) {
 		}
 	}
 	return &engine.PlanResult{
+		Engine:         p.engine.info,
 		Outputs:        p.outputs(plan),
 		Changes:        visibleChanges(plan.ResourceChanges),
 		Drift:          visibleChanges(plan.ResourceDrift),

@@ -37,6 +37,9 @@ func NewSourceSession(info engine.Info, stackDir string, resolver stackconfig.Re
 // Info implements [engine.Session].
 func (e *SourceSession) Info() engine.Info { return e.info }
 
+// Engines implements [engine.Session]. It applies no plans.
+func (e *SourceSession) Engines() []engine.Info { return nil }
+
 // Abilities implements [engine.Session].
 func (e *SourceSession) Abilities() engine.Abilities { return engine.Abilities{Functions: e} }
 

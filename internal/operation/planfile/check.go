@@ -49,6 +49,12 @@ func (t Target) checkOrigin(plan *stackplan.Plan, made stackplan.FileContext) er
 			"Nothing was done. Use the engine that made the plan, or make a new plan.",
 			plan.Engine.Name, plan.Engine.Version, t.Engine.Name, t.Engine.Version)
 	}
+	for _, component := range plan.Components {
+		if made := component.Engine; len(component.EnginePlan) > 0 && !slices.Contains(t.Engines, made) {
+			return failure.Error("Plan of another engine", "%s was planned with %s %s, which is not in use now. "+
+				"Nothing was done. Use the engine that made the plan, or make a new plan.", component.Addr, made.Name, made.Version)
+		}
+	}
 	return nil
 }
 

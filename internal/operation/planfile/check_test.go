@@ -6,7 +6,13 @@ package planfile
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 func TestStackIdentity(t *testing.T) {
@@ -36,5 +42,23 @@ func TestWithoutRepeats(t *testing.T) {
 		if got := withoutRepeats(test.text, phrase); got != test.want {
 			t.Errorf("withoutRepeats(%q): got %q, want %q", test.text, got, test.want)
 		}
+	}
+}
+
+// A plan may use several engines, each of which must be there.
+func TestEngineOfComponent(t *testing.T) {
+	terraform, native := engine.Info{Name: "terraform", Version: "1.11.4"}, engine.Info{Name: "native", Version: "0.1.0"}
+	addr, err := stackaddrs.ParseAbsComponentInstance("component.a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := &stackplan.Plan{Applyable: true, Engine: terraform, Components: []*stackplan.Component{{Addr: addr, Engine: native, EnginePlan: []byte("x")}}}
+	target := Target{Config: &stackconfig.Config{Root: &stackconfig.Stack{Dir: t.TempDir()}}, Engine: terraform, Engines: []engine.Info{terraform, native}}
+	if err := target.checkOrigin(plan, stackplan.FileContext{}); err != nil {
+		t.Errorf("with both engines: %v", err)
+	}
+	target.Engines = []engine.Info{terraform}
+	if err := target.checkOrigin(plan, stackplan.FileContext{}); err == nil || !strings.Contains(err.Error(), "component.a was planned with native 0.1.0") {
+		t.Errorf("with one of them: got %v, want that the component and its engine are named", err)
 	}
 }

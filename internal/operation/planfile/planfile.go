@@ -34,6 +34,7 @@ const (
 type Target struct {
 	Config     *stackconfig.Config
 	Engine     engine.Info
+	Engines    []engine.Info // those whose plans can be applied
 	Deployment string
 	Lineage    string // of the state; empty if there is none
 	Serial     int64

@@ -70,11 +70,33 @@ func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInsta
 			Detail:   "There were errors while it was made. Mend them and make a new plan.",
 		}}
 	}
+	if diags := m.checkEngines(); diags.HasErrors() {
+		return nil, diags
+	}
 	results, diags := inMainTask(ctx, m, m.applyAll)
 	if ctx.Err() != nil && (diags.HasErrors() || !m.isAllDone(results)) {
 		diags = diags.Append(interrupted(ctx, "applied"))
 	}
 	return results, diags
+}
+
+// checkEngines reports component instances that were planned by engines which are not there.
+func (m *Main) checkEngines() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	there := m.session.Engines()
+	for _, plan := range m.applying.Plan.Components {
+		if len(plan.EnginePlan) == 0 || slices.Contains(there, plan.Engine) {
+			continue
+		}
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Plan of another engine",
+			Detail: fmt.Sprintf("%s was planned with %s %s, which is not in use now. Nothing was done. Use the engine that made the plan, or make a new plan.",
+				plan.Addr, plan.Engine.Name, plan.Engine.Version),
+			Extra: DiagnosticAddress{Component: plan.Addr},
+		})
+	}
+	return diags
 }
 
 // isAllDone reports whether nothing of the plan is left: an interrupt may come when the last component is nearly done.
@@ -559,6 +581,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 			Component:  a.plan.Addr,
 			ModuleDir:  inst.use.source.Dir,
 			Mode:       a.plan.Mode,
+			Engine:     a.plan.Engine,
 			Plan:       a.plan.EnginePlan,
 			Inputs:     inputs,
 			Providers:  providers,

@@ -246,7 +246,7 @@ func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, 
 	}
 	switch {
 	case needsApply(result):
-		plan.EnginePlan = result.Plan
+		plan.Engine, plan.EnginePlan = result.Engine, result.Plan
 	case req.Mode == engine.Destroy && result.Complete:
 		plan.RefreshedState = nil // data sources at most: nothing has to be done for them to go
 	}

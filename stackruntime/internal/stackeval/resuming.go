@@ -78,7 +78,7 @@ func (a *componentApplier) planRest(ctx context.Context, inst *managedInstance, 
 	}
 	rest.Changes, rest.RefreshedState = again.Changes, again.RefreshedState
 	if needsApply(again) {
-		rest.EnginePlan = again.Plan
+		rest.Engine, rest.EnginePlan = again.Engine, again.Plan
 	}
 	if a.plan.Action != stackplan.Delete {
 		rest.Outputs = again.Outputs

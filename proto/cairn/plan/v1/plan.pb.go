@@ -693,7 +693,9 @@ type Component struct {
 	// state of the component before the plan.
 	BaseState []byte `protobuf:"bytes,17,opt,name=base_state,json=baseState,proto3" json:"base_state,omitempty"`
 	// Sorted by address.
-	Checks        []*CheckResult `protobuf:"bytes,18,rep,name=checks,proto3" json:"checks,omitempty"`
+	Checks []*CheckResult `protobuf:"bytes,18,rep,name=checks,proto3" json:"checks,omitempty"`
+	// What made the engine plan. Absent when that is the engine of the whole plan.
+	Engine        *Engine `protobuf:"bytes,19,opt,name=engine,proto3" json:"engine,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -843,6 +845,13 @@ func (x *Component) GetBaseState() []byte {
 func (x *Component) GetChecks() []*CheckResult {
 	if x != nil {
 		return x.Checks
+	}
+	return nil
+}
+
+func (x *Component) GetEngine() *Engine {
+	if x != nil {
+		return x.Engine
 	}
 	return nil
 }
@@ -1153,7 +1162,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\fOutputChange\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x124\n" +
 	"\x06before\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06before\x122\n" +
-	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\xd4\x06\n" +
+	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\x83\a\n" +
 	"\tComponent\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12\x16\n" +
@@ -1174,7 +1183,8 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\x0frefreshed_state\x18\x10 \x01(\fR\x0erefreshedState\x12\x1d\n" +
 	"\n" +
 	"base_state\x18\x11 \x01(\fR\tbaseState\x122\n" +
-	"\x06checks\x18\x12 \x03(\v2\x1a.cairn.plan.v1.CheckResultR\x06checks\x1aW\n" +
+	"\x06checks\x18\x12 \x03(\v2\x1a.cairn.plan.v1.CheckResultR\x06checks\x12-\n" +
+	"\x06engine\x18\x13 \x01(\v2\x15.cairn.plan.v1.EngineR\x06engine\x1aW\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\x1aX\n" +
@@ -1261,16 +1271,17 @@ var file_cairn_plan_v1_plan_proto_depIdxs = []int32{
 	10, // 17: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
 	13, // 18: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
 	11, // 19: cairn.plan.v1.Component.checks:type_name -> cairn.plan.v1.CheckResult
-	12, // 20: cairn.plan.v1.CheckResult.objects:type_name -> cairn.plan.v1.CheckedObject
-	7,  // 21: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
-	8,  // 22: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
-	20, // 23: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	20, // 24: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	25, // [25:25] is the sub-list for method output_type
-	25, // [25:25] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	6,  // 20: cairn.plan.v1.Component.engine:type_name -> cairn.plan.v1.Engine
+	12, // 21: cairn.plan.v1.CheckResult.objects:type_name -> cairn.plan.v1.CheckedObject
+	7,  // 22: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
+	8,  // 23: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
+	20, // 24: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	20, // 25: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	26, // [26:26] is the sub-list for method output_type
+	26, // [26:26] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plan_v1_plan_proto_init() }
