@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/enginecmd"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/cli/statecmd"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/failure"
 )
@@ -119,7 +120,7 @@ func newProgram() *cmdline.Program[*session.Session] {
 			Summary: "Runs the Terraform Stacks language with terraform or tofu.",
 			Commands: []*session.Command{
 				initCommand(), validateCommand(), planCommand(), applyCommand(), destroyCommand(),
-				outputCommand(), showCommand(), stateCommand(), consoleCommand(), graphCommand(),
+				outputCommand(), showCommand(), statecmd.Command(), consoleCommand(), graphCommand(),
 				listCommand(), orderCommand(), runCommand(), formatCommand(), enginecmd.Command(), versionCommand(), completionCommand(), helpCommand(),
 			},
 		},

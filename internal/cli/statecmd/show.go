@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package statecmd
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-func stateShowCommand() *session.Command {
+func showCommand() *session.Command {
 	return &session.Command{
 		Name:    "show",
 		Args:    "ADDRESS",

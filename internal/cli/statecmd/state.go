@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package statecmd
 
 import (
 	"context"
@@ -13,19 +13,20 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 )
 
-func stateCommand() *session.Command {
+// Command returns the command state with all below it.
+func Command() *session.Command {
 	return &session.Command{
 		Name:    "state",
 		Summary: "Looks at the state, and changes it by hand.",
 		Example: "cairn state list\ncairn state history",
 		Commands: []*session.Command{
-			stateListCommand(), stateShowCommand(), statePullCommand(), statePushCommand(), stateMoveCommand(), stateRemoveCommand(),
-			stateHistoryCommand(), stateRollbackCommand(), stateExportCommand(), stateImportCommand(), stateUnlockCommand(),
+			listCommand(), showCommand(), pullCommand(), pushCommand(), moveCommand(), removeCommand(),
+			historyCommand(), rollbackCommand(), exportCommand(), importCommand(), unlockCommand(),
 		},
 	}
 }
 
-func stateListCommand() *session.Command {
+func listCommand() *session.Command {
 	return &session.Command{
 		Name:    "list",
 		Args:    "[ADDRESS]",

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package statecmd
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 )
 
-func stateRollbackCommand() *session.Command {
+func rollbackCommand() *session.Command {
 	var autoApprove bool
 	return &session.Command{
 		Name:    "rollback",

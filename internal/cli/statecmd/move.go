@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package statecmd
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 )
 
-func stateMoveCommand() *session.Command {
+func moveCommand() *session.Command {
 	var dryRun bool
 	return &session.Command{
 		Name:    "mv",

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package statecmd
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-func statePullCommand() *session.Command {
+func pullCommand() *session.Command {
 	return &session.Command{
 		Name:    "pull",
 		Summary: "Writes the whole state to standard output, to be kept or moved.",
@@ -37,7 +37,7 @@ The document holds sensitive values. "cairn state push" reads it; to look into a
 	}
 }
 
-func statePushCommand() *session.Command {
+func pushCommand() *session.Command {
 	var force bool
 	return &session.Command{
 		Name:    "push",
@@ -100,7 +100,7 @@ func describeInput(path string) string {
 	return path
 }
 
-func stateExportCommand() *session.Command {
+func exportCommand() *session.Command {
 	return &session.Command{
 		Name:    "export",
 		Args:    "COMPONENT",
@@ -123,7 +123,7 @@ func stateExportCommand() *session.Command {
 	}
 }
 
-func stateImportCommand() *session.Command {
+func importCommand() *session.Command {
 	return &session.Command{
 		Name:    "import",
 		Args:    "COMPONENT FILE",

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package cli
+package statecmd
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-func stateRemoveCommand() *session.Command {
+func removeCommand() *session.Command {
 	return &session.Command{
 		Name:    "rm",
 		Args:    "ADDRESS",
@@ -70,7 +70,7 @@ type historyEntry struct {
 	Total     int64      `json:"records_total"`
 }
 
-func stateHistoryCommand() *session.Command {
+func historyCommand() *session.Command {
 	return &session.Command{
 		Name:    "history",
 		Summary: "Lists what has changed the state, and when.",
@@ -121,7 +121,7 @@ func writeHistoryDocument(s *session.Session, versions []statestore.Version) err
 	return jsonview.WriteDocument(s.Streams.Out, document, true)
 }
 
-func stateUnlockCommand() *session.Command {
+func unlockCommand() *session.Command {
 	return &session.Command{
 		Name:    "unlock",
 		Args:    "ID",
