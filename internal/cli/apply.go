@@ -108,13 +108,16 @@ func (o *execution) applySaved(ctx context.Context, path string) (int, error) {
 	}
 	o.view.operation = modeName(plan.Mode)
 	caller := o.caller()
-	caller.Unchanged = func(state *stackstate.State) error {
-		if !o.Options.JSON {
-			o.Say("The plan changes nothing.\n")
-		}
-		return failure.AsError(o.view.nothingDone(state))
-	}
+	caller.Unchanged = o.savedChangesNothing
 	return o.finish(o.Stack().ApplySaved(ctx, plan, made, req, caller))
+}
+
+// savedChangesNothing says that there was nothing to do by a saved plan.
+func (o *execution) savedChangesNothing(state *stackstate.State) error {
+	if !o.Options.JSON {
+		o.Say("The plan changes nothing.\n")
+	}
+	return failure.AsError(o.view.nothingDone(state))
 }
 
 // modeName says what a plan does.

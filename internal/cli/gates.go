@@ -115,6 +115,7 @@ type gates struct {
 	diags      hcl.Diagnostics
 	output     *show.Output // while it runs
 	unanswered bool         // the input has ended: who is asked cannot answer any more
+	inFlight   stackViews   // what is being done with stacks
 	consents                // what was asked and answered
 }
 

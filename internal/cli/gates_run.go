@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
@@ -33,20 +34,28 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	if err := reportfile.Check(g.options.report); err != nil {
 		return 0, err
 	}
-	options, err := g.programs(ctx)
+	drivers, err := g.drivers(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if options.Plans, err = os.MkdirTemp("", "cairn-run-"); err != nil {
+	if drivers.Plans, err = os.MkdirTemp("", "cairn-run-"); err != nil {
 		return 0, failure.Error("Temporary directory not available", "Plans are kept in a temporary directory until they are applied, and there is none: %s.", failure.Reason(err))
 	}
-	defer os.RemoveAll(options.Plans) //nolint:errcheck // it is gone, unless there was a panic
+	defer os.RemoveAll(drivers.Plans) //nolint:errcheck // it is gone, unless there was a panic
 
-	options.Mode, options.Parallel, options.Processes = g.mode, g.parallel, &process.Set{}
-	options.ReadPlan, options.MaxRounds = rolloutPlan, int(g.options.maxRounds)
-	display := g.session.NewRunDisplay(session.RunDisplayOptions{Title: gateTitles[g.mode], Total: len(g.work.Chosen()), Parallel: g.parallel > 1})
+	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{
+		Lost:  g.inFlight.lost,
+		AtEnd: func() { _ = os.RemoveAll(drivers.Plans) }, //nolint:errcheck // nobody is there any more who would do something about it
+	})
+	display := g.session.NewRunDisplay(session.RunDisplayOptions{
+		Title: gateTitles[g.mode], Total: len(g.work.Chosen()), Parallel: g.parallel > 1, Unread: unread,
+	})
 	g.output = display.Output
-	options.Output, options.Last = func(unit string) rollout.Output { return g.output.Node(unit) }, g.output.Last
+	output := func(unit string) driver.Output { return g.output.Node(unit) }
+	options := rollout.Options{
+		Mode: g.mode, Parallel: g.parallel, Processes: drivers.Roots.Processes, Output: output, Last: g.output.Last, MaxRounds: int(g.options.maxRounds),
+		Open: func(unit int) driver.Driver { return drivers.Open(g.work, unit, output) },
+	}
 	options.Ended = func(end rollout.End) {
 		text := string(end.State)
 		if detail := g.endDetail(end); detail != "" {
@@ -57,11 +66,10 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	if !g.options.autoApprove {
 		options.Approve, options.Asks = g.approve, g.asksFor
 	}
-	ctx, stop := g.session.ForwardInterrupts(ctx, options.Processes, false)
 	var ends []rollout.End
 	display.During(func() { ends = g.work.Run(ctx, options) })
-	if err := os.RemoveAll(options.Plans); err != nil { // while one more signal does not end this program
-		g.session.Note("Plans, which may hold secrets, are left in %s: %s.\n", options.Plans, failure.Reason(err))
+	if err := os.RemoveAll(drivers.Plans); err != nil { // while one more signal does not end this program
+		g.session.Note("Plans, which may hold secrets, are left in %s: %s.\n", drivers.Plans, failure.Reason(err))
 	}
 	stop()
 	err = reportfile.Write(g.options.report, g.reportOf(ends), reportfile.ForAll) // before the summary, which may find nobody who reads it
@@ -73,16 +81,6 @@ func (g *gates) run(ctx context.Context) (int, error) {
 }
 
 var gateTitles = map[rollout.Mode]string{rollout.PlanOnly: "Planning", rollout.ApplyAll: "Applying", rollout.Destroy: "Destroying"}
-
-// rolloutPlan says of a plan file of a stack what it would do, and whether something is left to a later plan.
-func rolloutPlan(file string) (rollout.PlanFile, error) {
-	plan, made, err := stackplan.ReadFile(file)
-	if err != nil {
-		return rollout.PlanFile{}, fmt.Errorf("its plan cannot be read: %s", failure.Reason(err))
-	}
-	counts := plan.Counts()
-	return rollout.PlanFile{Complete: plan.Complete, State: fmt.Sprintf("%s %d", made.StateLineage, made.StateSerial), Counts: &counts}, nil
-}
 
 // boardState says as what a unit is counted on a board.
 func boardState(end rollout.End) order.State {
@@ -115,41 +113,33 @@ func (g *gates) countsText(counts stackplan.Counts, done bool) string {
 	return eventtext.PlanCounts(counts)
 }
 
-// programs finds the programs that are needed.
-func (g *gates) programs(ctx context.Context) (rollout.Options, error) {
-	var o rollout.Options
-	var err error
-	if o.Cairn, err = os.Executable(); err != nil {
-		return o, err
+// drivers returns by what units are worked on. It finds the engine where one is needed that is found from here.
+func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
+	d := &rollout.Drivers{
+		Roots:   &driver.Roots{SharedCache: cliconfig.SharesProviders(os.Environ()), Processes: &process.Set{}},
+		Stack:   operation.Options{Engine: g.session.Options.Engine, EngineFrom: "-engine", ModulesEngine: g.session.Deps.Engine},
+		Version: session.Version(),
+		Show:    g.showStack,
 	}
-	if engine := g.session.Options.Engine; engine != "" {
-		if strings.ContainsRune(engine, filepath.Separator) {
-			if engine, err = filepath.Abs(engine); err != nil {
-				return o, err
-			}
-		}
-		o.CairnOptions = []string{"-engine=" + engine}
-	}
-	o.SharedCache = cliconfig.SharesProviders(os.Environ())
 	if !g.session.ViewOptions(g.session.Streams.Out).Color {
-		o.EngineOptions = []string{"-no-color"}
+		d.Roots.Options = []string{"-no-color"}
 	}
 	if !slices.ContainsFunc(g.work.Chosen(), g.needsEngine) {
-		return o, nil
+		return d, nil
 	}
 	search, err := g.session.Stack().EngineSearch()
 	if err != nil {
-		return o, err
+		return nil, err
 	}
 	found, err := search.Find(ctx)
 	if err != nil {
-		return o, operation.EngineError(err)
+		return nil, operation.EngineError(err)
 	}
 	if err := g.session.Report(g.session.Stack().UnmetRequirements(found)); err != nil {
-		return o, err
+		return nil, err
 	}
-	o.Engine, err = filepath.Abs(found.Path)
-	return o, err
+	d.Roots.Engine, err = filepath.Abs(found.Path)
+	return d, err
 }
 
 // needsEngine tells whether a unit is worked on with the engine that is found from here. A stack may have settings of its own, which name another.

@@ -39,26 +39,34 @@ lock files belong into version control.`,
 			s.ListsProviders = true
 			ctx, stop := s.Interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
-			installed, diags := s.Stack().Install(ctx, operation.InstallRequest{Upgrade: upgrade, Fetched: func(packages []bundle.Package) {
-				for _, pkg := range packages {
-					s.Print("Source: %s\n", describePackage(pkg))
-				}
-			}})
+			installed, diags := s.Stack().Install(ctx, operation.InstallRequest{Upgrade: upgrade, Fetched: func(packages []bundle.Package) { showFetched(s, packages) }})
 			if diags.HasErrors() {
 				return s.Finish(diags)
 			}
-			s.Print("Engine: %s %s\n", installed.Engine.Name, installed.Engine.Version)
-			if text := s.Stack().VersionFileIgnored(installed.Engine.Name); text != "" {
-				s.Note("%s\n", text)
-			}
-			for _, provider := range slices.SortedFunc(maps.Keys(installed.Providers), stackaddrs.Provider.Compare) {
-				s.Print("Provider: %s %s\n", provider, installed.Providers[provider])
-			}
+			showInstalled(s, installed)
 			if !inAutomation() {
 				s.Say("\nThe stack is ready. Go on with: cairn plan\n")
 			}
 			return s.Finish(diags)
 		},
+	}
+}
+
+// showFetched shows which source packages there are.
+func showFetched(s *session.Session, packages []bundle.Package) {
+	for _, pkg := range packages {
+		s.Print("Source: %s\n", describePackage(pkg))
+	}
+}
+
+// showInstalled shows what a stack is run with.
+func showInstalled(s *session.Session, installed operation.Versions) {
+	s.Print("Engine: %s %s\n", installed.Engine.Name, installed.Engine.Version)
+	if text := s.Stack().VersionFileIgnored(installed.Engine.Name); text != "" {
+		s.Note("%s\n", text)
+	}
+	for _, provider := range slices.SortedFunc(maps.Keys(installed.Providers), stackaddrs.Provider.Compare) {
+		s.Print("Provider: %s %s\n", provider, installed.Providers[provider])
 	}
 }
 

@@ -61,18 +61,3 @@ func TestOrderA17(t *testing.T) {
 		}
 	}
 }
-
-// That a plan cannot be read is the reason why a stack has failed, in one line.
-func TestRolloutPlanUnreadable(t *testing.T) {
-	dir := t.TempDir()
-	damaged := filepath.Join(dir, "damaged")
-	if err := os.WriteFile(damaged, []byte("no plan"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range []string{damaged, filepath.Join(dir, "missing")} {
-		_, err := rolloutPlan(file)
-		if err == nil || !strings.HasPrefix(err.Error(), "its plan cannot be read: ") || strings.Contains(err.Error(), "<nil>") || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", file, err)
-		}
-	}
-}

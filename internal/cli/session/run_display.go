@@ -4,6 +4,10 @@
 package session
 
 import (
+	"errors"
+	"io"
+	"syscall"
+
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/live"
@@ -23,6 +27,9 @@ type RunDisplayOptions struct {
 	Total    int    // number of nodes
 	Parallel bool   // several may run at the same time
 	Terminal bool   // what runs may ask something on the terminal, one at a time
+
+	// Unread is called when it turns out that nobody reads the output any more, at each piece of it. Nil if that does not matter.
+	Unread func()
 }
 
 // NewRunDisplay returns a display. On a terminal it has a board, unless what runs is to have the terminal for itself. Elsewhere each
@@ -32,7 +39,7 @@ func (s *Session) NewRunDisplay(o RunDisplayOptions) *RunDisplay {
 	style := textstyle.Style{Color: s.ViewOptions(s.Streams.Out).Color}
 	switch {
 	case !s.CanRedraw():
-		d.Output = show.NewOutput(s.Streams.Out, s.Streams.Err, o.Parallel)
+		d.Output = show.NewOutput(&watchedOutput{s.Streams.Out, o.Unread}, &watchedOutput{s.Streams.Err, o.Unread}, o.Parallel)
 	case o.Terminal:
 		d.Output = show.NewTerminalOutput(s.Streams.Out, s.Streams.Err, show.Headings{Total: o.Total, Style: style})
 	default:
@@ -47,6 +54,21 @@ func (s *Session) NewRunDisplay(o RunDisplayOptions) *RunDisplay {
 		d.Output = show.NewBoardOutput(d.board, errors)
 	}
 	return d
+}
+
+// watchedOutput notices that nobody reads what is written.
+type watchedOutput struct {
+	to     io.Writer
+	unread func()
+}
+
+// Write implements [io.Writer].
+func (w *watchedOutput) Write(text []byte) (int, error) {
+	n, err := w.to.Write(text)
+	if w.unread != nil && errors.Is(err, syscall.EPIPE) {
+		w.unread()
+	}
+	return n, err
 }
 
 // During shows the display while work runs.

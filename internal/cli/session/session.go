@@ -75,6 +75,19 @@ func New(streams Streams, deps Dependencies) *Session {
 	return s
 }
 
+// Part returns a session for one of the stacks that a command works on, which shows what happens to that elsewhere. Nobody is asked anything by it. It
+// completes the options with which the stack is opened; the caller says when it is opened, and closes it.
+func (s *Session) Part(stack string, streams Streams, options *operation.Options) *Session {
+	part := New(streams, s.Deps)
+	part.Options.noColor = s.Options.noColor
+	part.Log = s.Log.With("stack", stack)
+	options.Notify, options.Log, options.Files = part.notify, part.Log, part.Files
+	return part
+}
+
+// Opened is told of the stack of a part.
+func (s *Session) Opened(stack *operation.Stack) { s.opened = stack }
+
 // Close releases what was opened. What can still go wrong here, no user can do anything about: all that matters
 // was saved before.
 func (s *Session) Close() {

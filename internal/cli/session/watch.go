@@ -7,9 +7,11 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/process"
 )
@@ -56,10 +58,46 @@ func (s *Session) ForwardInterrupts(ctx context.Context, processes *process.Set,
 	}
 }
 
+// InFlight is what is going on in this process, and does not end at the second interrupt.
+type InFlight struct {
+	Lost  func() string // what would be lost if this program ended now; "" if nothing is going on
+	AtEnd func()        // cleans up before this program ends
+}
+
+// InterruptAll is ForwardInterrupts for a run that also operates in this process: on that it waits after the second interrupt, and only the third
+// one ends this program. That nobody reads the output any more, which unread says, counts as a first one.
+func (s *Session) InterruptAll(ctx context.Context, processes *process.Set, inFlight InFlight) (_ context.Context, unread, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	first := func(got os.Signal) {
+		cancel(operation.ErrInterrupted)
+		processes.Stop(passedOn(got), false)
+	}
+	unwatch := s.WatchInterrupts(InterruptActions{
+		First: first,
+		Second: func() {
+			processes.Kill()
+			if lost := inFlight.Lost(); lost != "" {
+				s.Note("\nStacks are waited for.\n%s\nInterrupt once more to end at once in spite of that.\n\n", lost)
+			}
+		},
+		Third:       inFlight.AtEnd,
+		WritesPipes: true, // operations write to providers
+	})
+	unread = sync.OnceFunc(func() {
+		s.Note(NoteUnread)
+		first(syscall.SIGPIPE)
+	})
+	return ctx, unread, func() {
+		unwatch()
+		cancel(context.Canceled)
+	}
+}
+
 // InterruptActions are what interrupts do to a run.
 type InterruptActions struct {
 	First  func(got os.Signal) // starts nothing more; may be called once more
 	Second func()              // ends what is still running
+	Third  func()              // before it ends this program; nil does the second once more
 
 	// WritesPipes says that the run writes to others than those who read its output, too. If nobody reads one of these, that is no interrupt;
 	// that nobody reads the output any more, the run has to find out itself.
@@ -74,11 +112,11 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, InterruptSignals()...)
 	signal.Notify(signals, syscall.SIGPIPE)
-	done, ended := make(chan struct{}), make(chan struct{})
+	done, left := make(chan struct{}), make(chan struct{})
 	go func() { // ends with stop
-		defer close(ended)
+		defer close(left)
 		var before interrupts
-		unread := false
+		unread, ended := false, false
 		for {
 			var got os.Signal
 			select {
@@ -93,7 +131,12 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 				s.Note(NoteUnread)
 				actions.First(got)
 			case before.repeats(got, time.Now()):
+			case ended && actions.Third != nil:
+				actions.Third()
+				s.Note("\nEnded at once.\n")
+				s.exit(cmdline.ExitError)
 			case before.first != nil:
+				ended = true
 				s.Note("\nEnding what is still running.\n")
 				actions.Second()
 			default:
@@ -106,6 +149,6 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 	return func() {
 		signal.Stop(signals)
 		close(done)
-		<-ended
+		<-left
 	}
 }

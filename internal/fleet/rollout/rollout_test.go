@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/show"
@@ -62,12 +64,12 @@ type bench struct {
 	stop     func() // is called at a question
 	stopAt   int    // which one; 0 for the first
 
-	env      []string  // of units of which a test says so
-	shared   bool      // Options.SharedCache
-	output   io.Writer // nil for one that takes everything
-	readPlan func(file string) (PlanFile, error)
-	applied  chan struct{} // is closed when auto has ended; nil if nobody wants to know
-	yes      int           // questions that are answered with it; 0 for any number
+	env      []string           // of units of which a test says so
+	shared   bool               // Options.SharedCache
+	output   io.Writer          // nil for one that takes everything
+	readPlan func() driver.Plan // of units of kind Components
+	applied  chan struct{}      // is closed when auto has ended; nil if nobody wants to know
+	yes      int                // questions that are answered with it; 0 for any number
 }
 
 func newBench(t *testing.T) *bench {
@@ -169,11 +171,21 @@ func (b *bench) run(mode Mode) (ends, log string) {
 	}
 	shown := show.NewOutput(b.output, io.Discard, false)
 	var lines []string
+	drivers := Drivers{Plans: plans, Roots: &driver.Roots{Engine: filepath.Join(b.dir, "engine"), SharedCache: b.shared, Processes: &process.Set{}}}
+	output := func(unit string) driver.Output { return shown.Node(unit) }
 	for _, end := range b.work.Run(ctx, Options{
-		Mode: mode, Engine: filepath.Join(b.dir, "engine"), Plans: plans, Processes: &process.Set{},
-		Cairn: filepath.Join(b.dir, "engine"), ReadPlan: b.readPlan, MaxRounds: 3, SharedCache: b.shared, Parallel: b.parallel,
+		Mode: mode, Processes: drivers.Roots.Processes, MaxRounds: 3, Parallel: b.parallel,
+		Open: func(unit int) driver.Driver {
+			if b.work.Units[unit].Kind == Root {
+				return drivers.Open(b.work, unit, output)
+			}
+			asRoot := *b.work
+			asRoot.Units = slices.Clone(b.work.Units)
+			asRoot.Units[unit].Kind = Root
+			return inRounds{drivers.Open(&asRoot, unit, output), b.readPlan}
+		},
 		Asks:   func(unit int) bool { return b.work.Units[unit].Name != b.auto },
-		Output: func(unit string) Output { return shown.Node(unit) }, Last: shown.Last, Approve: b.approve, Ended: b.ended,
+		Output: output, Last: shown.Last, Approve: b.approve, Ended: b.ended,
 	}) {
 		line := fmt.Sprintf("%s %s", b.work.Units[end.Unit].Name, end.State)
 		if end.Detail != "" {
@@ -189,6 +201,20 @@ func (b *bench) run(mode Mode) (ends, log string) {
 		b.t.Fatal(err)
 	}
 	return strings.Join(lines, "\n"), strings.TrimSpace(strings.ReplaceAll(string(content), plans, "PLANS"))
+}
+
+// inRounds is a driver whose plans are what a test says, if they have changes.
+type inRounds struct {
+	driver.Driver
+	read func() driver.Plan
+}
+
+func (d inRounds) Plan(ctx context.Context, req driver.PlanRequest) (driver.Plan, error) {
+	plan, err := d.Driver.Plan(ctx, req)
+	if err == nil && plan.Changes {
+		return d.read(), nil
+	}
+	return plan, err
 }
 
 func (b *bench) check(what, got string, want ...string) {
@@ -515,7 +541,7 @@ func TestRounds(t *testing.T) {
 				b.stop = func() {}
 			}
 			plans := 0
-			b.readPlan = func(string) (PlanFile, error) {
+			b.readPlan = func() driver.Plan {
 				plans++
 				state := strconv.Itoa(plans)
 				if test.stuck {
@@ -524,7 +550,7 @@ func TestRounds(t *testing.T) {
 				if test.fails {
 					b.write("a/plan", "fails")
 				}
-				return PlanFile{Complete: plans > test.left, State: state}, nil
+				return driver.Plan{Changes: true, Complete: plans > test.left, State: state}
 			}
 			ends, log := b.run(ApplyAll)
 			b.check("ends", ends, test.a, test.b)

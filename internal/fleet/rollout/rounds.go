@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -15,19 +16,20 @@ import (
 // rounds applies the plan of a unit, and plans and applies again until nothing is left (rule R6).
 //
 // Errors: [errNotApproved]; [process.ErrStopped] and [order.ErrNotStarted] if a round was not begun; [*deferredError]; those of
-// programs.
+// drivers.
 func (r *run) rounds(ctx context.Context, unit int) error {
-	u, now := &r.Units[unit], &r.outcome[unit]
+	now := &r.outcome[unit]
 	now.applied = &stackplan.Counts{}
 	for round := 1; ; round++ {
 		if err := r.consent.to(question{unit, round}); err != nil {
 			return err
 		}
-		err := r.commands(unit, string(r.options.Mode), r.applyCommands(u, r.planFile(unit)))
-		lost, isLost := errors.AsType[*lostOutput](err)
+		applied, err := now.driver.Apply(ctx, driver.ApplyRequest{Destroy: r.options.Mode == Destroy, Outputs: r.exports[unit]})
+		lost, isLost := errors.AsType[*driver.LostOutputError](err)
 		if err != nil && !isLost {
 			return err
 		}
+		now.outputs = now.outputs || applied.OutputsChanged
 		now.done, now.rounds = true, round
 		if now.applied = Sum(now.applied, now.plan.Counts); now.applied != nil {
 			now.applied.Defer = 0 // it is not done
@@ -44,33 +46,17 @@ func (r *run) rounds(ctx context.Context, unit int) error {
 		if ctx.Err() != nil || r.failed.Load() {
 			return order.ErrNotStarted // rule R2
 		}
-		before := now.plan.State
-		changes, err := r.planAgain(unit)
+		next, err := now.driver.Plan(ctx, driver.PlanRequest{Destroy: r.options.Mode == Destroy, Again: true})
 		switch {
 		case err != nil:
 			return fmt.Errorf("plan of round %d: %w", round+1, err)
-		case !changes:
+		case !next.Changes:
 			return nil
-		case now.plan.State == before && !now.plan.Complete: // the round has brought nothing
+		case next.State == now.plan.State && !next.Complete: // the round has brought nothing
 			return &deferredError{round}
 		}
+		now.plan = next
 	}
-}
-
-// planAgain makes another plan of a unit, which needs no preparation any more.
-func (r *run) planAgain(unit int) (changes bool, err error) {
-	u := &r.Units[unit]
-	out := r.options.Output(u.Name)
-	stdout, _ := out.Writers()
-	_, err = fmt.Fprint(stdout, "\nSome changes were deferred. Planning again...\n\n")
-	if closeErr := out.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return false, err
-	}
-	commands := r.planCommands(u, r.planFile(unit))
-	return r.planned(unit, r.commands(unit, string(Plan), commands[len(commands)-1:]))
 }
 
 // deferredError says that changes are left that no plan gets hold of.
@@ -81,4 +67,13 @@ func (e *deferredError) Error() string {
 		return "changes are still deferred after 1 round"
 	}
 	return fmt.Sprintf("changes are still deferred after %d rounds", e.rounds)
+}
+
+// Sum adds up how many resources plans would do something with. It is nil if that is not known of one of them.
+func Sum(a, b *stackplan.Counts) *stackplan.Counts {
+	if a == nil || b == nil {
+		return nil
+	}
+	sum := a.Plus(*b)
+	return &sum
 }

@@ -6,12 +6,10 @@ package rollout
 import (
 	"context"
 	"errors"
-	"path/filepath"
-	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -39,21 +37,13 @@ type Options struct {
 	Mode     Mode
 	Parallel int // how many units are worked on at the same time; less than 1 stands for 1
 
-	Cairn         string // this program, which works on stacks
-	Engine        string // terraform or tofu, for root modules
-	CairnOptions  []string
-	EngineOptions []string // of all commands but those about workspaces
+	// Open returns the driver of a unit that is not a task. It is called once for each.
+	Open func(unit int) driver.Driver
 
-	SharedCache bool // providers are installed into a cache of all directories, also if nothing in the environment says so
-
-	Plans     string // directory for plan files, which hold secrets
-	Processes *process.Set
-	Output    func(unit string) Output // of a unit by its name
-	Last      func() string            // the name of the unit whose output was shown last
-
-	// ReadPlan says what a plan file of a stack holds. Nil if all plans are complete.
-	ReadPlan  func(file string) (PlanFile, error)
-	MaxRounds int // less than 1 stands for 1
+	Processes *process.Set                    // of tasks
+	Output    func(unit string) driver.Output // of a task by its name
+	Last      func() string                   // the name of the unit whose output was shown last
+	MaxRounds int                             // less than 1 stands for 1
 
 	// Approve asks whether the plan of a unit is to be applied. One question is asked at a time. Its context ends with a failure of
 	// something else. Show prints the plan, unless it is what was printed last. Nil stands for consent.
@@ -67,15 +57,6 @@ type Options struct {
 	Ended func(End)
 }
 
-// PlanFile is what is known of a plan.
-type PlanFile struct {
-	Complete bool   // nothing is left to a later plan
-	State    string // which version of the state it was made of
-
-	// Counts are what it would do; nil if that is not known.
-	Counts *stackplan.Counts
-}
-
 // run is a work that is being done.
 type run struct {
 	*Work
@@ -83,20 +64,20 @@ type run struct {
 	outcome []outcome    // by unit
 	exports map[int]bool // units whose outputs may be the only reason for others
 
-	failed     atomic.Bool
-	consent    consent
-	installing sync.Mutex // held while providers are installed into a cache
+	failed  atomic.Bool
+	consent consent
 }
 
 // outcome is what is known of a unit. Until its step has ended it belongs to that.
 type outcome struct {
-	changes bool // its plan has some
+	driver driver.Driver // nil until the first step
+
+	changes bool // its first plan has some
 	done    bool // it was applied, at least in part, or the task has run
 	rounds  int  // that were applied
 	outputs bool // they have changed
 
-	plan    PlanFile          // the latest one
-	says    planLines         // of a root module, what its plan says of itself
+	plan    driver.Plan       // the latest one
 	applied *stackplan.Counts // what the plans would do that were applied; nil if that is not known
 
 	started, ended time.Time
@@ -118,7 +99,7 @@ func (w *Work) Run(ctx context.Context, options Options) []End {
 	if options.Approve != nil {
 		r.consent.asks = options.Asks
 		r.consent.ask = func(ctx context.Context, unit int) (bool, error) {
-			return options.Approve(ctx, unit, func() error { return r.show(unit) })
+			return options.Approve(ctx, unit, func() error { return r.show(ctx, unit) })
 		}
 	}
 	opts := order.RunOptions{Selected: w.Selected, Rule: w.Rule, Parallel: options.Parallel, Limits: w.AllLimits()}
@@ -218,9 +199,11 @@ func (r *run) step(ctx context.Context, n int) error {
 	var err error
 	switch step.Phase {
 	case Plan:
-		now.changes, err = r.plan(step.Unit)
+		now.driver = r.options.Open(step.Unit)
+		now.plan, err = now.driver.Plan(ctx, driver.PlanRequest{Destroy: r.options.Mode == Destroy, NotToKeep: r.options.Mode == PlanOnly})
+		now.changes = err == nil && now.plan.Changes
 	case Apply:
-		err = r.apply(ctx, step.Unit)
+		err = r.rounds(ctx, step.Unit)
 	default:
 		err = r.task(ctx, &r.Units[step.Unit], r.Reacts != nil && r.Reacts(n, r.changed))
 		now.done = err == nil
@@ -228,6 +211,10 @@ func (r *run) step(ctx context.Context, n int) error {
 	return err
 }
 
-func (r *run) planFile(unit int) string {
-	return filepath.Join(r.options.Plans, strconv.Itoa(unit)+".plan")
+// show shows the plan of a unit, unless it is what was shown last.
+func (r *run) show(ctx context.Context, unit int) error {
+	if r.options.Last() == r.Units[unit].Name {
+		return nil
+	}
+	return r.outcome[unit].driver.Show(ctx)
 }

@@ -1,0 +1,127 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package driver plans and applies single units of a fleet: stacks of the Terraform Stacks language, and root modules.
+//
+// A [Driver] knows one unit and nothing of others. A [Stack] is operated on by package operation in this process, a [Root] by terraform or tofu.
+//
+// Rules:
+//
+//   - D1. What is applied is the plan that was made last, and no other.
+//   - D2. Nothing is formatted here. What a program prints goes to an [Output], what an operation has to say to a [View].
+//   - D3. Different drivers work at the same time; one is used by one goroutine at a time. Nothing depends on the working directory of this process.
+package driver
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// Driver plans and applies one unit.
+//
+// Errors of all methods: [process.ErrStopped] if nothing was begun since everything is to stop; [*LostOutputError] if the work was done and nobody
+// could see it; [*Failure] if an operation has failed; those of package process.
+type Driver interface {
+	// Plan makes a plan and keeps it in place of an earlier one. With errors there is none, unless its output is lost.
+	Plan(ctx context.Context, req PlanRequest) (Plan, error)
+
+	// Show shows the plan once more.
+	Show(ctx context.Context) error
+
+	// Apply applies the plan.
+	Apply(ctx context.Context, req ApplyRequest) (Applied, error)
+}
+
+// PlanRequest says how to plan.
+type PlanRequest struct {
+	Destroy   bool
+	Again     bool // what was deferred, after an apply: everything is prepared
+	NotToKeep bool // it will not be applied
+}
+
+// Plan is what is known of a plan.
+type Plan struct {
+	Changes  bool   // it has some
+	Complete bool   // nothing is left to a later plan
+	State    string // which version of the state it was made of
+
+	// Counts are what it would do; nil if that is not known.
+	Counts *stackplan.Counts
+}
+
+// ApplyRequest says how to apply.
+type ApplyRequest struct {
+	Destroy bool
+	Outputs bool // whether outputs change is asked for
+}
+
+// Applied is what an apply has done.
+type Applied struct {
+	// OutputsChanged is set if they have, or may have.
+	OutputsChanged bool
+}
+
+// Output is where what is done for a unit is shown.
+type Output interface {
+	// Phase says which part of the work begins.
+	Phase(phase string)
+
+	// Writers returns where programs write to.
+	Writers() (stdout, stderr io.Writer)
+
+	// Close ends the output. Its error is that something could not be shown.
+	Close() error
+}
+
+// LostOutputError says that nobody can see what was done.
+type LostOutputError struct{ Err error }
+
+func (e *LostOutputError) Error() string { return e.Err.Error() }
+func (e *LostOutputError) Unwrap() error { return e.Err }
+
+// Failure says that an operation on a unit has ended with errors, which were shown.
+//
+// It is an [*process.ExitError], as of the command that does the same in the directory of the unit.
+type Failure struct {
+	Diagnostics hcl.Diagnostics // of the whole operation
+}
+
+func (e *Failure) Error() string {
+	text := e.Unwrap().Error()
+	for _, diag := range e.Diagnostics {
+		if diag.Severity == hcl.DiagError {
+			return text + ": " + diag.Summary
+		}
+	}
+	return text
+}
+
+func (e *Failure) Unwrap() error { return &process.ExitError{Code: 1} }
+
+// withLost adds that the output is lost to how work has ended.
+func withLost(end, lost error) error {
+	if lost != nil && end == nil {
+		return &LostOutputError{lost}
+	}
+	return end
+}
+
+// stopped reports whether nothing is to be begun any more.
+func stopped(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return process.ErrStopped
+	}
+	return nil
+}
+
+// isExit reports whether a program has ended with an exit code.
+func isExit(err error, code int) bool {
+	exit, ok := errors.AsType[*process.ExitError](err)
+	return ok && exit.Code == code
+}

@@ -1,0 +1,173 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package driver
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/process"
+)
+
+// Roots are what all root modules of a run have in common.
+type Roots struct {
+	Engine  string   // path of terraform or tofu
+	Options []string // of all commands but those about workspaces
+
+	// SharedCache says that providers are installed into a cache of all directories, also if nothing in the environment says so.
+	SharedCache bool
+
+	Processes *process.Set
+
+	installing sync.Mutex // held while providers are installed into a cache
+}
+
+// RootOptions say which root module is worked on, and how.
+type RootOptions struct {
+	Dir       string
+	Environ   []string
+	VarFiles  []string
+	Workspace string // that is to be selected; "" leaves selected what is
+	PlanFile  string // which holds secrets
+
+	Output func() Output
+}
+
+// Root works on a root module in one of its workspaces, by terraform or tofu.
+type Root struct {
+	*Roots
+	opts RootOptions
+	says planLines // what the plan says of itself
+}
+
+var _ Driver = (*Root)(nil)
+
+// NewRoot returns a driver of a root module.
+func NewRoot(roots *Roots, opts RootOptions) *Root { return &Root{Roots: roots, opts: opts} }
+
+// exitChanges is the exit code of plans with changes.
+const exitChanges = 2
+
+// Plan implements [Driver].
+func (r *Root) Plan(_ context.Context, req PlanRequest) (Plan, error) {
+	plan := []string{"plan", "-input=false", "-detailed-exitcode", "-out=" + r.opts.PlanFile}
+	if req.Destroy {
+		plan = append(plan, "-destroy")
+	}
+	commands := [][]string{append(plan, r.varFiles()...)}
+	if !req.Again {
+		commands = slices.Concat([][]string{{"init", "-input=false"}}, r.selectWorkspace(), commands)
+	}
+	err := r.commands(planPhase, commands)
+	if isExit(err, exitChanges) {
+		return Plan{Changes: true, Complete: true, Counts: r.says.counts()}, nil
+	}
+	return Plan{}, err
+}
+
+// Show implements [Driver]. The file knows its workspace; selecting it could disturb another unit that is at work in the directory.
+func (r *Root) Show(context.Context) error {
+	return r.commands(planPhase, [][]string{{"show", r.opts.PlanFile}})
+}
+
+// Apply implements [Driver].
+func (r *Root) Apply(_ context.Context, req ApplyRequest) (Applied, error) {
+	phase := applyPhase
+	if req.Destroy {
+		phase = destroyPhase
+	}
+	apply := append([]string{"apply", "-input=false"}, r.varFiles()...) // for ephemeral variables, which no plan holds
+	commands := append(r.selectWorkspace(), append(apply, r.opts.PlanFile))
+	if !req.Outputs {
+		return Applied{}, r.commands(phase, commands)
+	}
+	before, known := r.outputs()
+	if err := r.commands(phase, commands); err != nil {
+		return Applied{}, err
+	}
+	after, stillKnown := r.outputs()
+	return Applied{OutputsChanged: !known || !stillKnown || before != after}, nil // what cannot be read may have changed
+}
+
+func (r *Root) varFiles() []string {
+	var options []string
+	for _, name := range r.opts.VarFiles {
+		options = append(options, "-var-file="+name)
+	}
+	return options
+}
+
+func (r *Root) selectWorkspace() [][]string {
+	if r.opts.Workspace == "" {
+		return nil
+	}
+	return [][]string{{"workspace", "select", "-or-create=true", r.opts.Workspace}}
+}
+
+// outputs returns a digest of the outputs, which are secret in part. It is not known if they cannot be read.
+func (r *Root) outputs() (digest [sha256.Size]byte, known bool) {
+	hash := sha256.New()
+	command := process.Command{
+		Program: r.Engine, Args: []string{"output", "-json"}, Dir: r.opts.Dir, Env: r.opts.Environ, Stdout: hash, Stderr: io.Discard,
+	}
+	if r.opts.Workspace != "" { // another one may be selected, as by another unit in the directory
+		command.Env = append(slices.Clone(command.Env), "TF_WORKSPACE="+r.opts.Workspace)
+	}
+	known = r.Processes.Run(command) == nil
+	return [sha256.Size]byte(hash.Sum(nil)), known
+}
+
+// commands runs the commands of a phase one after the other, up to the first that fails.
+func (r *Root) commands(phase string, commands [][]string) error {
+	out := r.opts.Output()
+	out.Phase(phase)
+	stdout, stderr := out.Writers()
+	var err error
+	for _, args := range commands {
+		command := process.Command{Program: r.Engine, Args: r.withOptions(args), Dir: r.opts.Dir, Env: r.opts.Environ, Stdout: stdout, Stderr: stderr}
+		if args[0] == "plan" {
+			r.says = planLines{to: stdout}
+			command.Stdout = &r.says
+		}
+		says := &errorLines{to: stderr}
+		if _, isTerminal := stderr.(*os.File); !isTerminal { // what is there is for people, and just above the summary
+			command.Stderr = says
+		}
+		if err = r.command(args[0], command); err != nil {
+			if _, ok := errors.AsType[*process.ExitError](err); ok && says.first != "" && !isExit(err, exitChanges) {
+				err = &programError{err, says.first}
+			}
+			break
+		}
+	}
+	lost := out.Close()
+	if lost != nil && isExit(err, exitChanges) {
+		err = nil
+	}
+	return withLost(err, lost)
+}
+
+// command runs a command. In a cache of providers that several share, terraform can install for one at a time only.
+func (r *Root) command(name string, command process.Command) error {
+	if name == "init" && (r.SharedCache || environ.Get(r.opts.Environ, cliconfig.CacheVariable) != "") {
+		r.installing.Lock()
+		defer r.installing.Unlock()
+	}
+	return r.Processes.Run(command)
+}
+
+// withOptions adds those that stand behind the name of a command.
+func (r *Root) withOptions(args []string) []string {
+	if args[0] == "workspace" {
+		return args // its subcommands know no such options
+	}
+	return slices.Insert(slices.Clone(args), 1, r.Options...)
+}

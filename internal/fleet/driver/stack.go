@@ -1,0 +1,230 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// The phases of the work on a unit.
+const (
+	planPhase    = "plan"
+	applyPhase   = "apply"
+	destroyPhase = "destroy"
+)
+
+// StackOptions say which stack is worked on, and how.
+type StackOptions struct {
+	Operation operation.Options
+	VarFiles  []string
+	Version   string // of this program, for plans
+	PlanFile  string // where the plan is written, which holds secrets
+
+	// Show begins to show a phase of the work. It may complete the options with which the stack is opened for that.
+	Show func(phase string, options *operation.Options) View
+}
+
+// View shows one phase of the work on a stack, until it is closed.
+type View interface {
+	// Opened is told of the stack, unless the phase needs none.
+	Opened(stack *operation.Stack)
+
+	// Prepared shows what was fetched and installed before a plan.
+	Prepared(packages []bundle.Package, with operation.Versions)
+
+	// Again says that what was deferred is planned now.
+	Again()
+
+	// Caller is by which the operation is shown. Nobody is asked by it.
+	Caller() operation.Caller
+
+	// Plan shows a plan that was made before.
+	Plan(plan *stackplan.Plan) error
+
+	// Report shows the diagnostics of the whole phase.
+	Report(diags hcl.Diagnostics) error
+
+	// Close ends the view. Its error is that something could not be shown.
+	Close() error
+}
+
+// Stack works on a stack of the Terraform Stacks language, in this process.
+type Stack struct {
+	opts StackOptions
+	plan *stackplan.Plan // nil until there is one
+	made stackplan.FileContext
+}
+
+var _ Driver = (*Stack)(nil)
+
+// NewStack returns a driver of a stack.
+func NewStack(opts StackOptions) *Stack { return &Stack{opts: opts} }
+
+func (s *Stack) request(destroy bool) operation.Request {
+	req := operation.Request{Version: s.opts.Version}
+	if destroy {
+		req.Mode = engine.Destroy
+	}
+	for _, file := range s.opts.VarFiles {
+		req.Variables = append(req.Variables, variables.Argument{File: file})
+	}
+	return req
+}
+
+// Plan implements [Driver].
+func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
+	s.plan = nil
+	var result Plan
+	err := s.during(ctx, planPhase, func(stack *operation.Stack, view View) hcl.Diagnostics {
+		if req.Again {
+			view.Again()
+		} else if diags := prepare(ctx, stack, view); diags.HasErrors() {
+			return diags // of which the others are found again by planning
+		}
+		file := s.opts.PlanFile
+		if req.NotToKeep {
+			file = ""
+		}
+		plan, diags := stack.Plan(ctx, s.request(req.Destroy), view.Caller(), file)
+		if diags.HasErrors() {
+			return diags
+		}
+		result = describe(plan)
+		if result.Changes && file != "" {
+			return diags.Extend(failure.Diagnostics(s.keep(&result)))
+		}
+		return diags
+	})
+	return result, err
+}
+
+// prepare fetches and installs what the stack needs.
+func prepare(ctx context.Context, stack *operation.Stack, view View) hcl.Diagnostics {
+	config, packages, diags := stack.Fetch(ctx, false)
+	if diags.HasErrors() {
+		return diags
+	}
+	with, moreDiags := stack.Prepare(ctx, config, false)
+	if moreDiags.HasErrors() {
+		return diags.Extend(moreDiags)
+	}
+	view.Prepared(packages, operation.Versions{Engine: with.Session.Info(), Providers: with.Locks})
+	return nil
+}
+
+func describe(plan *stackplan.Plan) Plan {
+	counts := plan.Counts()
+	return Plan{Changes: !plan.IsEmpty(), Complete: plan.Complete, Counts: &counts}
+}
+
+// keep reads the plan as it was saved: only then it is known as the plan of a version of the state. The file is of no use any more.
+func (s *Stack) keep(plan *Plan) error {
+	var err error
+	if s.plan, s.made, err = planfile.Read(s.opts.PlanFile); err != nil {
+		return err
+	}
+	plan.State = fmt.Sprintf("%s %d", s.made.StateLineage, s.made.StateSerial)
+	return os.Remove(s.opts.PlanFile)
+}
+
+// errNoPlan is a mistake of the caller's.
+var errNoPlan = errors.New("there is no plan")
+
+// Show implements [Driver].
+func (s *Stack) Show(context.Context) error {
+	if s.plan == nil {
+		return errNoPlan
+	}
+	view := s.opts.Show(planPhase, &operation.Options{})
+	return withLost(view.Plan(s.plan), view.Close())
+}
+
+// Apply implements [Driver].
+func (s *Stack) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
+	if s.plan == nil {
+		return Applied{}, errNoPlan
+	}
+	phase := applyPhase
+	if req.Destroy {
+		phase = destroyPhase
+	}
+	var outputs outputs
+	err := s.during(ctx, phase, func(stack *operation.Stack, view View) hcl.Diagnostics {
+		caller := view.Caller()
+		if req.Outputs {
+			var err error
+			if outputs.before, err = stack.Outputs(ctx); err == nil {
+				outputs.watch(&caller)
+			}
+		}
+		return stack.ApplySaved(ctx, s.plan, s.made, s.request(req.Destroy), caller)
+	})
+	return Applied{OutputsChanged: outputs.changed()}, err
+}
+
+// outputs are those of a stack before and after an apply. The zero value is of outputs that are not known.
+type outputs struct {
+	before, after map[string]cty.Value
+	known         bool
+}
+
+// watch takes notice of the state at the end.
+func (o *outputs) watch(caller *operation.Caller) {
+	applied, unchanged := caller.Applied, caller.Unchanged
+	caller.Applied = func(done operation.Applied) error {
+		o.after, o.known = done.Result.State.Outputs, true
+		return applied(done)
+	}
+	caller.Unchanged = func(state *stackstate.State) error {
+		o.after, o.known = state.Outputs, true
+		return unchanged(state)
+	}
+}
+
+// changed reports whether the outputs are not known to be the same.
+func (o *outputs) changed() bool {
+	if !o.known || len(o.before) != len(o.after) {
+		return true
+	}
+	for name, before := range o.before {
+		if after, ok := o.after[name]; !ok || !after.RawEquals(before) {
+			return true
+		}
+	}
+	return false
+}
+
+// during does a phase of the work. What was recovered from an earlier apply counts as reported only if it could be shown.
+func (s *Stack) during(ctx context.Context, phase string, do func(*operation.Stack, View) hcl.Diagnostics) error {
+	if err := stopped(ctx); err != nil {
+		return err
+	}
+	options := s.opts.Operation
+	view := s.opts.Show(phase, &options)
+	stack := operation.Open(options)
+	view.Opened(stack)
+	diags := do(stack, view)
+	lost := errors.Join(view.Report(diags), view.Close())
+	diags = diags.Extend(failure.Diagnostics(stack.Acknowledge(lost == nil)))
+	_ = stack.Close() //nolint:errcheck // all that matters was saved before
+	if diags.HasErrors() {
+		return &Failure{diags}
+	}
+	return withLost(nil, lost)
+}

@@ -1,0 +1,68 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package rollout
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
+	"github.com/cairnstacks/cairn/internal/operation"
+)
+
+// Drivers say how units are planned and applied.
+type Drivers struct {
+	Plans string // directory for plan files, which hold secrets
+	Roots *driver.Roots
+
+	// Stack are the options of operations on all stacks, without which one is meant.
+	Stack   operation.Options
+	Version string // of this program, for plans of stacks
+
+	// Show begins to show a phase of the work on a stack.
+	Show func(unit string, phase string, options *operation.Options) driver.View
+}
+
+// Open returns the driver of a unit of a work, which is not a task. Output is where programs print.
+func (d *Drivers) Open(w *Work, unit int, output func(unit string) driver.Output) driver.Driver {
+	u := &w.Units[unit]
+	planFile := filepath.Join(d.Plans, strconv.Itoa(unit)+".plan")
+	if u.Kind == Components {
+		stack := d.Stack
+		stack.Dir, stack.Environ = u.Dir, environment(u)
+		return driver.NewStack(driver.StackOptions{
+			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile,
+			Show: func(phase string, options *operation.Options) driver.View { return d.Show(u.Name, phase, options) },
+		})
+	}
+	return driver.NewRoot(d.Roots, driver.RootOptions{
+		Dir: u.Dir, Environ: environment(u), VarFiles: u.VarFiles, Workspace: w.workspaceToSelect(u), PlanFile: planFile,
+		Output: func() driver.Output { return output(u.Name) },
+	})
+}
+
+// workspaceToSelect returns the workspace of a root module that is to be selected. The default one is what there is, unless another unit
+// selects something else in the directory.
+func (w *Work) workspaceToSelect(u *Unit) string {
+	if u.Workspace == "" && w.selectsIn(u.Dir) {
+		return DefaultWorkspace
+	}
+	return u.Workspace
+}
+
+// environment is that of this program with what the unit adds. Paths for engines mean what they mean here, not in the directory of the unit.
+func environment(u *Unit) []string {
+	env := os.Environ()
+	if here, err := os.Getwd(); err == nil { // without a working directory the work on the unit says so itself
+		env = cliconfig.AbsolutePaths(env, here)
+	}
+	env = append(env, "TF_IN_AUTOMATION=1")
+	env = append(env, u.Env...)
+	if u.Workspace != "" {
+		env = append(env, "TF_WORKSPACE=") // which would forbid to select one
+	}
+	return env
+}
