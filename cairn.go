@@ -39,7 +39,8 @@ type Options struct {
 	Log           *slog.Logger  // gets names, addresses and processes, never values; nil logs nothing
 }
 
-// Stack is a stack as one caller uses it, with what was opened so far. Its operations may be called one after the other.
+// Stack is a stack as one caller uses it, with what was opened so far. Its operations may be called one after the other. The configuration and the
+// settings are read once, and how many components are worked on at a time is settled by the first operation: open a stack anew after files have changed.
 type Stack struct{ operations *operation.Stack }
 
 // Open returns a stack of which nothing was read yet. The caller closes it.

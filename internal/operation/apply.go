@@ -240,7 +240,7 @@ func (r *run) applyInputs(plan *stackplan.Plan) variables.Given {
 
 // withLock does something with the state locked.
 func (r *run) withLock(ctx context.Context, do func() hcl.Diagnostics) hcl.Diagnostics {
-	stored, err := r.LockState(ctx, statestore.LockRequest{Operation: r.name, Reserve: true})
+	stored, err := r.lockState(ctx, statestore.LockRequest{Operation: r.name, Reserve: true})
 	if err != nil {
 		return Diagnostics(err)
 	}

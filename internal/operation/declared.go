@@ -13,7 +13,7 @@ import (
 // checkDeclared fails if no block of the configuration declares a component instance, or removes it, so that its state would be left over. Whether
 // for_each has a key takes values, and is not looked at.
 func (s *Stack) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
-	config, diags := s.Config()
+	config, diags := s.config()
 	if config == nil {
 		return diags
 	}

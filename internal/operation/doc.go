@@ -4,7 +4,7 @@
 // Package operation carries out operations on one deployment of one stack: what lies between a wish, such as "plan this", and the runtime, which
 // knows neither files nor stores nor programs.
 //
-// A [Stack] is opened with [Options] and used for one operation. What it needs, it finds when it is first asked for it: the settings file, the
+// A [Stack] is opened with [Options] and used for one operation, or for some one after the other, as long as its files stay as they are. What it needs, it finds when it is first asked for it: the settings file, the
 // configuration with its source packages, an engine with the providers that it has to install, and the stored state. All callers perform the same
 // operation by the same calls, in the same process: the command line, a server, a run over many stacks.
 //

@@ -25,8 +25,8 @@ import (
 // CodeWorkDir is of a working directory that cannot be used.
 const CodeWorkDir failure.Code = "operation/work-dir"
 
-// Session opens a session of the engine, without having prepared anything for it. It is closed with the stack.
-func (s *Stack) Session(ctx context.Context) (engine.Session, error) {
+// openSession opens a session of the engine, without having prepared anything for it. It is closed with the stack.
+func (s *Stack) openSession(ctx context.Context) (engine.Session, error) {
 	if s.session != nil {
 		return s.session, nil
 	}
@@ -55,7 +55,7 @@ func (s *Stack) Session(ctx context.Context) (engine.Session, error) {
 }
 
 func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
-	runs, err := s.RunsDir()
+	runs, err := s.runsDir()
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +116,8 @@ func (s *Stack) findBinary(ctx context.Context) (*toolchain.Candidate, error) {
 	return found, nil
 }
 
-// EngineWarnings are about the choice of the engine. They are returned once, here or with what was prepared.
-func (s *Stack) EngineWarnings() hcl.Diagnostics {
+// takeWarnings returns those about the choice of the engine, once: here or with what was prepared.
+func (s *Stack) takeWarnings() hcl.Diagnostics {
 	warnings := s.warnings
 	s.warnings = nil
 	return warnings

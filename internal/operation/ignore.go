@@ -21,9 +21,9 @@ import (
 
 const ignoreFile = ".gitignore"
 
-// KeepFromGit makes git ignore a file that holds secrets, which "git add -A" would take, and what these patterns say with it. A file of rules
+// keepFromGit makes git ignore a file that holds secrets, which "git add -A" would take, and what these patterns say with it. A file of rules
 // that the user has gets lines at its end only where its rules, or those of directories above, do not do it already.
-func (s *Stack) KeepFromGit(ctx context.Context, path string, patterns ...string) {
+func (s *Stack) keepFromGit(ctx context.Context, path string, patterns ...string) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return
@@ -45,14 +45,14 @@ func (s *Stack) KeepFromGit(ctx context.Context, path string, patterns ...string
 	}
 }
 
-// KeepStateFromGit is [Stack.KeepFromGit] for a state, with what is beside it at times, and the last copy of one.
-func (s *Stack) KeepStateFromGit(ctx context.Context, path string) {
+// keepStateFromGit is keepFromGit for a state, with what is beside it at times, and the last copy of one.
+func (s *Stack) keepStateFromGit(ctx context.Context, path string) {
 	base := filepath.Base(path)
-	s.KeepFromGit(ctx, path, "/"+base+"*", "/."+base+".*", RescuePattern)
+	s.keepFromGit(ctx, path, "/"+base+"*", "/."+base+".*", rescuePattern)
 }
 
-// RescuePattern is for the last copies of a state.
-const RescuePattern = "/" + deployment.RescueFile + "*"
+// rescuePattern is for the last copies of a state.
+const rescuePattern = "/" + deployment.RescueFile + "*"
 
 // addLines adds lines to a file that does not have them yet. It returns what it has added to a file that was there before.
 func addLines(path, comment string, lines []string) ([]string, error) {

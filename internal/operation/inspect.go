@@ -39,7 +39,7 @@ const ExpressionFile = "<console>"
 
 // Inspect prepares for evaluating expressions. With errors there is no inspection.
 func (s *Stack) Inspect(ctx context.Context, req InspectRequest) (*Inspection, hcl.Diagnostics) {
-	opts, diags := s.Load(ctx)
+	opts, diags := s.loadRuntime(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -47,7 +47,7 @@ func (s *Stack) Inspect(ctx context.Context, req InspectRequest) (*Inspection, h
 	if declared == nil {
 		return nil, diags.Append(failure.New("No such stack", "The configuration has no %s.", req.Stack))
 	}
-	given, moreDiags := s.Values(opts.Config.Root.Variables, req.Variables)
+	given, moreDiags := s.values(opts.Config.Root.Variables, req.Variables)
 	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return nil, diags

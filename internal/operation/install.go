@@ -44,8 +44,8 @@ func (s *Stack) Install(ctx context.Context, req InstallRequest) (Versions, hcl.
 	if diags.HasErrors() {
 		return Versions{}, diags
 	}
-	if state, err := s.StateFile(); err == nil { // else whoever needs the state reports it
-		s.KeepStateFromGit(ctx, state)
+	if state, err := s.stateFile(); err == nil { // else whoever needs the state reports it
+		s.keepStateFromGit(ctx, state)
 	}
 	return Versions{Engine: opts.Session.Info(), Providers: opts.Locks}, diags
 }
@@ -80,7 +80,7 @@ func (s *Stack) Versions(ctx context.Context) (Versions, hcl.Diagnostics, error)
 }
 
 func (s *Stack) versions(ctx context.Context) (Versions, hcl.Diagnostics, error) {
-	opened, err := s.Session(ctx)
+	opened, err := s.openSession(ctx)
 	if err != nil {
 		return Versions{}, nil, &NoEngineError{err}
 	}
@@ -88,7 +88,7 @@ func (s *Stack) versions(ctx context.Context) (Versions, hcl.Diagnostics, error)
 	if preparer := opened.Abilities().Preparer; preparer != nil {
 		versions.Providers, err = readLocks(ctx, preparer)
 	}
-	return versions, s.EngineWarnings(), err
+	return versions, s.takeWarnings(), err
 }
 
 // readLocks returns the versions of providers that are locked.

@@ -99,8 +99,8 @@ func (s *Stack) fromEnviron(path string) string {
 	return s.join(path)
 }
 
-// Values returns the values that are given to input variables, by the environment and by arguments.
-func (s *Stack) Values(declared map[string]*stackconfig.InputVariable, arguments []variables.Argument) (variables.Given, hcl.Diagnostics) {
+// values returns the values that are given to input variables, by the environment and by arguments.
+func (s *Stack) values(declared map[string]*stackconfig.InputVariable, arguments []variables.Argument) (variables.Given, hcl.Diagnostics) {
 	return variables.Read(declared, s.valueSources(arguments), s.opts.Files)
 }
 

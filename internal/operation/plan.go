@@ -31,7 +31,7 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 	if diags.HasErrors() {
 		return nil, r.interrupted(ctx, diags)
 	}
-	stored, err := s.LockToPlan(ctx)
+	stored, err := s.lockToPlan(ctx)
 	if err == nil && file != "" {
 		err = stored.MaySavePlan()
 	}

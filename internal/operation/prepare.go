@@ -23,11 +23,11 @@ const LockFile = ".terraform.lock.hcl"
 // only the configuration.
 func (s *Stack) Prepare(ctx context.Context, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
 	opts := stackruntime.Options{Config: config}
-	opened, err := s.Session(ctx)
+	opened, err := s.openSession(ctx)
 	if err != nil {
 		return opts, Diagnostics(err)
 	}
-	diags := s.EngineWarnings()
+	diags := s.takeWarnings()
 	preparer := opened.Abilities().Preparer
 	if preparer == nil {
 		opts.Session = opened
@@ -55,20 +55,20 @@ func (s *Stack) Prepare(ctx context.Context, config *stackconfig.Config, upgrade
 	return opts, diags
 }
 
-// Load is [Stack.Prepare] for a configuration that is used only if it is good. Where it is not, all its mistakes
+// loadRuntime is [Stack.Prepare] for a configuration that is used only if it is good. Where it is not, all its mistakes
 // are found, as far as that is possible with what could be installed.
-func (s *Stack) Load(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
-	config, diags := s.Config()
+func (s *Stack) loadRuntime(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
+	config, diags := s.config()
 	if config == nil || len(config.Files) == 0 {
 		return stackruntime.Options{}, diags
 	}
-	if unsupported := s.UnsupportedModules(ctx, config); unsupported.HasErrors() {
+	if unsupported := s.unsupportedModules(ctx, config); unsupported.HasErrors() {
 		return stackruntime.Options{}, unsupported
 	}
 	opts, moreDiags := s.Prepare(ctx, config, false)
 	switch {
 	case moreDiags.HasErrors():
-		return opts, diags.Extend(moreDiags).Extend(s.CheckSources(ctx, config))
+		return opts, diags.Extend(moreDiags).Extend(s.checkSources(ctx, config))
 	case diags.HasErrors() || unreadModules(ctx, opts):
 		return opts, diags.Extend(moreDiags).Extend(stackruntime.Validate(ctx, opts))
 	}
@@ -83,18 +83,18 @@ func unreadModules(ctx context.Context, opts stackruntime.Options) bool {
 	})
 }
 
-// UnsupportedModules returns the errors about modules that are for other versions of the engine. Nothing else is said
+// unsupportedModules returns the errors about modules that are for other versions of the engine. Nothing else is said
 // then, nor anything installed.
-func (s *Stack) UnsupportedModules(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
-	opened, err := s.Session(ctx)
+func (s *Stack) unsupportedModules(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
+	opened, err := s.openSession(ctx)
 	if err != nil || opened.Abilities().Preparer == nil {
 		return nil //nolint:nilerr // prepare reports it
 	}
 	return opened.Abilities().Preparer.Unsupported(ctx, binary.ModuleDirs(config))
 }
 
-// CheckSources returns the mistakes that show without a process of an engine, and without providers.
-func (s *Stack) CheckSources(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
+// checkSources returns the mistakes that show without a process of an engine, and without providers.
+func (s *Stack) checkSources(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
 	if s.opts.ModulesEngine != nil {
 		return nil // it starts no processes
 	}

@@ -98,7 +98,7 @@ func (r *run) bindRuns(ctx context.Context) error {
 		read = r.stored.MakeSecret
 	}
 	var err error
-	if r.runs, err = r.RunsDir(); err != nil {
+	if r.runs, err = r.runsDir(); err != nil {
 		return err
 	}
 	secret, err := read(ctx)
@@ -114,7 +114,7 @@ func (r *run) bindRuns(ctx context.Context) error {
 
 // bindEngine tells the engine for what applies are begun from now on.
 func (r *run) bindEngine(ctx context.Context) error {
-	opened, err := r.Session(ctx)
+	opened, err := r.openSession(ctx)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (r *run) saveRecovered(ctx context.Context, found []*binary.Recovered) (dia
 		return nil
 	}
 	if !r.stored.Locked() { // nothing was to be changed until now
-		locked, err := r.LockState(ctx, statestore.LockRequest{Operation: "recover"})
+		locked, err := r.lockState(ctx, statestore.LockRequest{Operation: "recover"})
 		if err != nil {
 			return keep(unsaved).Extend(Diagnostics(err))
 		}
@@ -236,7 +236,7 @@ const waitNoticeDelay = 250 * time.Millisecond
 
 // findInterrupted asks the engine for applies that were cut off. If that takes time, the user is told what for.
 func (r *run) findInterrupted(ctx context.Context) ([]*binary.Recovered, hcl.Diagnostics) {
-	opened, err := r.Session(ctx)
+	opened, err := r.openSession(ctx)
 	if err != nil {
 		return nil, Diagnostics(err)
 	}

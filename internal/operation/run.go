@@ -57,10 +57,10 @@ func (s *Stack) newRun(name string, req Request, caller Caller) *run {
 
 // load reads the configuration and gets the engine ready. All mistakes are reported together.
 func (r *run) load(ctx context.Context) hcl.Diagnostics {
-	runtime, diags := r.Load(ctx)
+	runtime, diags := r.loadRuntime(ctx)
 	r.runtime = runtime
 	if runtime.Config != nil {
-		given, moreDiags := r.Values(runtime.Config.Root.Variables, r.req.Variables)
+		given, moreDiags := r.values(runtime.Config.Root.Variables, r.req.Variables)
 		r.given = given
 		diags = diags.Extend(moreDiags)
 	}

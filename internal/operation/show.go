@@ -16,7 +16,7 @@ import (
 
 // Graph returns the components of the configuration and what they require. The configuration has to be valid.
 func (s *Stack) Graph(ctx context.Context) (graph.Graph, hcl.Diagnostics) {
-	opts, diags := s.Load(ctx)
+	opts, diags := s.loadRuntime(ctx)
 	if diags.HasErrors() {
 		return graph.Graph{}, diags
 	}

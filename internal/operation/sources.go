@@ -39,7 +39,7 @@ func (s *Stack) packagePath(address string) (string, bool) {
 	return s.packages().Path(address)
 }
 
-// Fetch is [Stack.Config] after all source packages have been fetched. It returns those, too.
+// Fetch is config after all source packages have been fetched. It returns those, too.
 func (s *Stack) Fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, []bundle.Package, hcl.Diagnostics) {
 	if err := makeWorkDir(s.work); err != nil {
 		return nil, nil, failure.Diagnostics(failure.Error("Unusable working directory", "The directory for source packages cannot be used: %s.", failure.Reason(err)))
@@ -76,7 +76,7 @@ func (s *Stack) Fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 	}
 	packages := fetcher.Packages()
 	s.fetcher, s.bundle, s.loaded = nil, nil, nil // they have what was prepared before
-	config, diags := s.Config()
+	config, diags := s.config()
 	return config, packages, diags
 }
 

@@ -127,8 +127,8 @@ func (s *Stack) Settings() (settings.Settings, error) {
 	return *s.settings, nil
 }
 
-// Config returns the configuration. With errors it may be nil, or hold what could be understood.
-func (s *Stack) Config() (*stackconfig.Config, hcl.Diagnostics) {
+// config returns the configuration. With errors it may be nil, or hold what could be understood.
+func (s *Stack) config() (*stackconfig.Config, hcl.Diagnostics) {
 	if s.loaded == nil {
 		return s.loadWith(s.packages())
 	}

@@ -26,8 +26,8 @@ const (
 	CodeInterrupted    failure.Code = "operation/interrupted-apply"
 )
 
-// DeploymentName returns which deployment is meant.
-func (s *Stack) DeploymentName() (string, error) {
+// deploymentName returns which deployment is meant.
+func (s *Stack) deploymentName() (string, error) {
 	name := cmp.Or(s.opts.Deployment, s.getenv(DeploymentVariable), deployment.Default)
 	if !deployment.IsName(name) {
 		return "", hcl.Diagnostics{failure.WithCode(CodeDeploymentName, failure.New("Invalid deployment name",
@@ -36,9 +36,9 @@ func (s *Stack) DeploymentName() (string, error) {
 	return name, nil
 }
 
-// RunsDir is where the engine keeps what applies of the deployment have done until it is in the state.
-func (s *Stack) RunsDir() (string, error) {
-	name, err := s.DeploymentName()
+// runsDir is where the engine keeps what applies of the deployment have done until it is in the state.
+func (s *Stack) runsDir() (string, error) {
+	name, err := s.deploymentName()
 	switch {
 	case err != nil:
 		return "", err
@@ -48,16 +48,16 @@ func (s *Stack) RunsDir() (string, error) {
 	return filepath.Join(s.work, "deployments", name, "runs"), nil
 }
 
-// Deployment returns where the state is.
-func (s *Stack) Deployment(ctx context.Context) (*deployment.Deployment, error) {
+// openDeployment returns where the state is.
+func (s *Stack) openDeployment(ctx context.Context) (*deployment.Deployment, error) {
 	if s.deployment != nil {
 		return s.deployment, nil
 	}
-	name, err := s.DeploymentName()
+	name, err := s.deploymentName()
 	if err != nil {
 		return nil, err
 	}
-	location, err := s.StateLocation()
+	location, err := s.stateLocation()
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func (s *Stack) Deployment(ctx context.Context) (*deployment.Deployment, error) 
 // sqliteScheme begins the location of a state that is in a file.
 const sqliteScheme = "sqlite://"
 
-// StateLocation is where the state is, as a path or URL.
-func (s *Stack) StateLocation() (string, error) {
+// stateLocation is where the state is, as a path or URL.
+func (s *Stack) stateLocation() (string, error) {
 	read, err := s.Settings()
 	if err != nil {
 		return "", err
@@ -96,28 +96,28 @@ func (s *Stack) placed(location string, join func(string) string) string {
 	return join(path)
 }
 
-// StateFile is the path of the state, whether it exists or not.
-func (s *Stack) StateFile() (string, error) {
-	location, err := s.StateLocation()
+// stateFile is the path of the state, whether it exists or not.
+func (s *Stack) stateFile() (string, error) {
+	location, err := s.stateLocation()
 	return strings.TrimPrefix(location, sqliteScheme), err
 }
 
 // ReadState reads the state without locking it.
 func (s *Stack) ReadState(ctx context.Context) (*deployment.Stored, error) {
-	opened, err := s.Deployment(ctx)
+	opened, err := s.openDeployment(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return opened.Read(ctx)
 }
 
-// LockState locks and reads the state, for an operation that changes it. The caller unlocks it.
-func (s *Stack) LockState(ctx context.Context, request statestore.LockRequest) (*deployment.Stored, error) {
-	opened, err := s.Deployment(ctx)
+// lockState locks and reads the state, for an operation that changes it. The caller unlocks it.
+func (s *Stack) lockState(ctx context.Context, request statestore.LockRequest) (*deployment.Stored, error) {
+	opened, err := s.openDeployment(ctx)
 	if err != nil {
 		return nil, err
 	}
-	path, err := s.StateFile()
+	path, err := s.stateFile()
 	if err != nil {
 		return nil, err
 	}
@@ -125,14 +125,14 @@ func (s *Stack) LockState(ctx context.Context, request statestore.LockRequest) (
 	isNew := errors.Is(err, fs.ErrNotExist)
 	stored, err := opened.Lock(ctx, request)
 	if err == nil && isNew {
-		s.KeepStateFromGit(ctx, path)
+		s.keepStateFromGit(ctx, path)
 	}
 	return stored, err
 }
 
-// LockToPlan is [Stack.LockState] for an operation that changes nothing, which does without the lock if it must.
-func (s *Stack) LockToPlan(ctx context.Context) (*deployment.Stored, error) {
-	opened, err := s.Deployment(ctx)
+// lockToPlan is lockState for an operation that changes nothing, which does without the lock if it must.
+func (s *Stack) lockToPlan(ctx context.Context) (*deployment.Stored, error) {
+	opened, err := s.openDeployment(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (s *Stack) checkNothingInterrupted(ctx context.Context, stored *deployment.
 	if err != nil || secret != nil && string(secret) == string(except) {
 		return err
 	}
-	runs, err := s.RunsDir()
+	runs, err := s.runsDir()
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ type stateChange struct {
 
 // changeState changes the state under its lock.
 func (s *Stack) changeState(ctx context.Context, change stateChange) (Changed, error) {
-	stored, err := s.LockState(ctx, statestore.LockRequest{Operation: change.lockedFor})
+	stored, err := s.lockState(ctx, statestore.LockRequest{Operation: change.lockedFor})
 	if err != nil {
 		return Changed{}, err
 	}
@@ -159,7 +159,7 @@ func (s *Stack) RollBackState(ctx context.Context, serial int64, approve func(co
 
 // StateHistory returns what has changed the state, and when, the oldest change first.
 func (s *Stack) StateHistory(ctx context.Context) ([]statestore.Version, error) {
-	opened, err := s.Deployment(ctx)
+	opened, err := s.openDeployment(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (s *Stack) StateHistory(ctx context.Context) ([]statestore.Version, error) 
 
 // UnlockState removes the lock with this ID, which a process has left behind that is gone.
 func (s *Stack) UnlockState(ctx context.Context, id string) error {
-	opened, err := s.Deployment(ctx)
+	opened, err := s.openDeployment(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // Validate finds the mistakes of the configuration, which takes neither values nor state. Where the engine or providers cannot be had, that is an
 // error beside the mistakes that show without them.
 func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
-	opts, diags := s.Load(ctx)
+	opts, diags := s.loadRuntime(ctx)
 	if diags.HasErrors() {
 		return diags
 	}
@@ -41,15 +41,15 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 		}
 		return diags
 	}
-	config, diags := s.Config()
+	config, diags := s.config()
 	if config == nil || len(config.Files) == 0 {
 		return found(diags)
 	}
-	_, engineErr := s.Session(ctx)
-	if unsupported := s.UnsupportedModules(ctx, config); unsupported.HasErrors() {
+	_, engineErr := s.openSession(ctx)
+	if unsupported := s.unsupportedModules(ctx, config); unsupported.HasErrors() {
 		return found(unsupported)
 	}
-	diags = found(diags.Extend(s.CheckSources(ctx, config)))
+	diags = found(diags.Extend(s.checkSources(ctx, config)))
 	moreDiags := Diagnostics(engineErr)
 	if engineErr == nil {
 		work := func() { moreDiags = s.checkWithEngine(ctx, config) }
