@@ -15,7 +15,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
@@ -45,7 +44,7 @@ func (r *run) recover(ctx context.Context) hcl.Diagnostics {
 		} else if err := r.caller.Report(recoveredWarnings(recovered)); err != nil {
 			return diags.Extend(Diagnostics(err))
 		}
-		diags = diags.Extend(Diagnostics(recovered.MarkSeen()))
+		diags = diags.Extend(Diagnostics(r.recoverer().MarkSeen(ctx, recovered.Work)))
 	}
 	if r.name != planName && r.req.Mode != engine.RefreshOnly {
 		diags = diags.Extend(r.checkDoubts())
@@ -87,7 +86,7 @@ const (
 )
 
 // accepts reports whether the user has seen what is in doubt, and goes on.
-func (s *Stack) accepts(recovered *binary.Recovered) bool {
+func (s *Stack) accepts(recovered *engine.Recovered) bool {
 	return s.acceptRecovery && recovered.Seen
 }
 
@@ -114,45 +113,33 @@ func (r *run) bindRuns(ctx context.Context) error {
 
 // bindEngine tells the engine for what applies are begun from now on.
 func (r *run) bindEngine(ctx context.Context) error {
-	opened, err := r.openSession(ctx)
-	if err != nil {
+	if _, err := r.openSession(ctx); err != nil {
 		return err
 	}
-	if interrupted, ok := opened.(*binary.Session); ok {
-		interrupted.BindRuns(binary.Purpose{Secret: r.secret, Plan: r.saved, Serial: r.stored.Serial})
+	if recoverer := r.recoverer(); recoverer != nil {
+		recoverer.Bind(engine.Purpose{Secret: r.secret, Plan: r.saved, Serial: r.stored.Serial})
 	}
 	return nil
 }
 
-// unknownRuns explains the errors about directories of applies that the state doesn't know, and returns the others.
-func unknownRuns(err error) (hcl.Diagnostics, error) {
-	all, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return nil, err
+// recoverer is the ability of the open session to recover applies; nil if it has none.
+func (s *Stack) recoverer() engine.Recoverer { return s.session.Abilities().Recoverer }
+
+// foreignWork explains the record of an apply that the state doesn't know.
+func foreignWork(work engine.UnfinishedWork) *hcl.Diagnostic {
+	remedy := "Delete it, unless you know what has left it behind."
+	if addr, err := stackaddrs.ParseAbsComponentInstance(work.Component); err == nil {
+		remedy = fmt.Sprintf("If it is not yours, delete it. If an apply of yours has left it behind, see what is in its state, and put that into this one before: "+
+			"cairn state import '%s' %s", addr, work.StateFile)
 	}
-	var diags hcl.Diagnostics
-	var others []error
-	for _, err := range all.Unwrap() {
-		unknown, ok := errors.AsType[*binary.UnknownRunError](err)
-		if !ok {
-			others = append(others, err)
-			continue
-		}
-		remedy := "Delete it, unless you know what has left it behind."
-		if addr, err := stackaddrs.ParseAbsComponentInstance(unknown.Component); err == nil {
-			remedy = fmt.Sprintf("If it is not yours, delete it. If an apply of yours has left it behind, see what is in its state, and put that into this one before: "+
-				"cairn state import '%s' %s", addr, unknown.StateFile)
-		}
-		diags = diags.Append(failure.New("Unknown apply in working directory",
-			"By the directory %s, an apply was cut off, but this state knows of none: the directory came with a checkout or a copy of the stack, belongs to "+
-				"another state, or is of an earlier version of cairn. Nothing was taken from it. %s", unknown.Dir, remedy))
-	}
-	return diags, errors.Join(others...)
+	return failure.New("Unknown apply in working directory",
+		"By the directory %s, an apply was cut off, but this state knows of none: the directory came with a checkout or a copy of the stack, belongs to "+
+			"another state, or is of an earlier version of cairn. Nothing was taken from it. %s", work.Place, remedy)
 }
 
 // saveRecovered saves the states of applies that were not saved before. What is saved is then in r.recovered.
-func (r *run) saveRecovered(ctx context.Context, found []*binary.Recovered) (diags hcl.Diagnostics) {
-	var unsaved []*binary.Recovered
+func (r *run) saveRecovered(ctx context.Context, found []*engine.Recovered) (diags hcl.Diagnostics) {
+	var unsaved []*engine.Recovered
 	for _, recovered := range found {
 		if recovered.Saved {
 			r.recovered = append(r.recovered, recovered)
@@ -166,18 +153,18 @@ func (r *run) saveRecovered(ctx context.Context, found []*binary.Recovered) (dia
 	if !r.stored.Locked() { // nothing was to be changed until now
 		locked, err := r.lockState(ctx, statestore.LockRequest{Operation: "recover"})
 		if err != nil {
-			return keep(unsaved).Extend(Diagnostics(err))
+			return r.leave(ctx, unsaved).Extend(Diagnostics(err))
 		}
 		r.stored = locked
 	}
-	var usable []*binary.Recovered
+	var usable []*engine.Recovered
 	state := r.stored.State.With(func(state *stackstate.State) {
 		for _, recovered := range unsaved {
 			if err := r.recoverComponent(ctx, state, recovered); err != nil {
 				diags = diags.Append(failure.New("Unreadable state of interrupted apply",
 					"An earlier apply of %s was cut off, and the state that it left behind in %s cannot be read: %s. It is kept there.",
 					recovered.Component, r.runs, err))
-				diags = diags.Extend(keep([]*binary.Recovered{recovered}))
+				diags = diags.Extend(r.leave(ctx, []*engine.Recovered{recovered}))
 				continue
 			}
 			usable = append(usable, recovered)
@@ -187,18 +174,19 @@ func (r *run) saveRecovered(ctx context.Context, found []*binary.Recovered) (dia
 		return diags
 	}
 	if err := r.stored.Recover(ctx, state, r.begunBy(usable)); err != nil {
-		return diags.Extend(keep(usable)).Extend(Diagnostics(err))
+		return diags.Extend(r.leave(ctx, usable)).Extend(Diagnostics(err))
 	}
 	diags = diags.Extend(Diagnostics(r.bindEngine(ctx)))
 	for _, recovered := range usable {
-		diags = diags.Extend(Diagnostics(recovered.MarkSaved()))
+		diags = diags.Extend(Diagnostics(r.session.Acknowledge(ctx, recovered.Work)))
+		recovered.Saved = true
 	}
 	r.recovered = append(r.recovered, usable...)
 	return diags
 }
 
 // begunBy returns the plan of which all that was recovered is work, as is all that has changed in the state since it was made; nil if there is none.
-func (r *run) begunBy(found []*binary.Recovered) *deployment.Begun {
+func (r *run) begunBy(found []*engine.Recovered) *deployment.Begun {
 	begun := &deployment.Begun{Plan: found[0].Plan, Progress: stackplan.Progress{}}
 	if before := r.stored.Begun; before != nil && before.Plan == begun.Plan {
 		maps.Copy(begun.Progress, before.Progress)
@@ -221,11 +209,11 @@ func (r *run) begunBy(found []*binary.Recovered) *deployment.Begun {
 func (s *Stack) Acknowledge(shown bool) error {
 	var errs []error
 	for _, recovered := range s.recovered {
-		end := recovered.Done
+		end := s.recoverer().Forget
 		if !shown || len(recovered.Doubts) > 0 && !s.accepts(recovered) {
-			end = recovered.Keep
+			end = s.recoverer().Leave
 		}
-		errs = append(errs, end())
+		errs = append(errs, end(context.Background(), recovered.Work))
 	}
 	s.recovered = nil
 	return errors.Join(errs...)
@@ -234,33 +222,44 @@ func (s *Stack) Acknowledge(shown bool) error {
 // waitNoticeDelay is how long a running engine is waited for in silence.
 const waitNoticeDelay = 250 * time.Millisecond
 
-// findInterrupted asks the engine for applies that were cut off. If that takes time, the user is told what for.
-func (r *run) findInterrupted(ctx context.Context) ([]*binary.Recovered, hcl.Diagnostics) {
-	opened, err := r.openSession(ctx)
-	if err != nil {
-		return nil, Diagnostics(err)
-	}
-	session, ok := opened.(*binary.Session)
-	if !ok {
+// findInterrupted asks the engine for applies that were cut off, and waits for those that go on. If that takes time, the user is told what for.
+func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Diagnostics) {
+	recoverer := r.recoverer()
+	if recoverer == nil {
 		return nil, nil
 	}
+	unfinished, err := recoverer.Unfinished(ctx)
+	errs := []error{err}
 	told := make(chan struct{})
 	timer := time.AfterFunc(waitNoticeDelay, func() {
 		defer close(told)
-		for _, running := range binary.RunningApplies(r.runs) {
-			r.opts.Notify.Tell(notice.WaitingForApply{Component: running.Component, PID: running.PID})
+		for _, work := range unfinished {
+			if work.Running {
+				r.opts.Notify.Tell(notice.WaitingForApply{Component: work.Component, PID: work.PID})
+			}
 		}
 	})
-	found, err := session.Recover(ctx)
+	var diags hcl.Diagnostics
+	var found []*engine.Recovered
+	for _, work := range unfinished {
+		if work.Foreign {
+			diags = diags.Append(foreignWork(work))
+			continue
+		}
+		recovered, err := recoverer.Resume(ctx, work.Work, 0, nil)
+		errs = append(errs, err)
+		if recovered != nil {
+			found = append(found, recovered)
+		}
+	}
 	if !timer.Stop() {
 		<-told
 	}
-	diags, err := unknownRuns(err)
-	return found, diags.Extend(Diagnostics(err))
+	return found, diags.Extend(Diagnostics(errors.Join(errs...)))
 }
 
 // recoveredWarnings report one recovered apply, with all that it has failed with in one warning.
-func recoveredWarnings(recovered *binary.Recovered) hcl.Diagnostics {
+func recoveredWarnings(recovered *engine.Recovered) hcl.Diagnostics {
 	warning := &hcl.Diagnostic{
 		Severity: hcl.DiagWarning,
 		Summary:  "Interrupted apply recovered",
@@ -291,16 +290,17 @@ func recoveredWarnings(recovered *binary.Recovered) hcl.Diagnostics {
 	return diags
 }
 
-func keep(found []*binary.Recovered) hcl.Diagnostics {
+// leave leaves what was found to another program.
+func (r *run) leave(ctx context.Context, found []*engine.Recovered) hcl.Diagnostics {
 	var errs []error
 	for _, recovered := range found {
-		errs = append(errs, recovered.Keep())
+		errs = append(errs, r.recoverer().Leave(ctx, recovered.Work))
 	}
 	return Diagnostics(errors.Join(errs...))
 }
 
 // recoverComponent puts the state of a module into the state of the stack. After an error nothing has changed.
-func (r *run) recoverComponent(ctx context.Context, state *stackstate.State, recovered *binary.Recovered) error {
+func (r *run) recoverComponent(ctx context.Context, state *stackstate.State, recovered *engine.Recovered) error {
 	addr, err := stackaddrs.ParseAbsComponentInstance(recovered.Component)
 	if err != nil {
 		return err

@@ -9,13 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // All that an apply has failed with is one warning; what was a warning then is one now.
 func TestRecoveredWarnings(t *testing.T) {
 	old := &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Deprecated"}
-	recovered := &binary.Recovered{Component: "component.a", Diagnostics: hcl.Diagnostics{
+	recovered := &engine.Recovered{Component: "component.a", Diagnostics: hcl.Diagnostics{
 		{
 			Severity: hcl.DiagError, Summary: "Creation failed", Detail: "No space is left.\n",
 			Subject: &hcl.Range{Filename: "m/main.tf", Start: hcl.Pos{Line: 3}},

@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
@@ -47,7 +46,7 @@ type Stack struct {
 
 	deployment *deployment.Deployment // nil until the store is open
 
-	recovered      []*binary.Recovered // saved, until it is acknowledged
+	recovered      []*engine.Recovered // saved, until it is acknowledged
 	acceptRecovery bool                // of what is in doubt
 	runs           string              // directory in which applies are recorded until they are saved
 }

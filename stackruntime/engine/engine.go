@@ -116,6 +116,7 @@ type Session interface {
 type Abilities struct {
 	Functions FunctionCaller
 	Preparer  Preparer
+	Recoverer Recoverer
 }
 
 // ErrUnknownWork is the error for work that the session does not do.

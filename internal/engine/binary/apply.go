@@ -225,7 +225,7 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	record := applyRecord{Component: meta.Component, Mode: a.req.Mode, StartedAt: time.Now().UTC(), Root: root}
+	record := applyRecord{Work: a.req.Work, Component: meta.Component, Mode: a.req.Mode, StartedAt: time.Now().UTC(), Root: root}
 	if record.State, err = fileHash(a.dir.stateFile(record)); err != nil {
 		return nil, nil, err
 	}

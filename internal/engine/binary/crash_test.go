@@ -208,7 +208,7 @@ func newCutOffBench(t *testing.T) (b *bench, gate string) {
 }
 
 // recoverAll recovers an apply of slowModule that came to its end after its program was killed, and leaves nothing behind.
-func (b *bench) recoverAll() *Recovered {
+func (b *bench) recoverAll() *pickedUp {
 	b.t.Helper()
 	one := b.recover()
 	if one.Diagnostics.HasErrors() {
@@ -219,23 +219,59 @@ func (b *bench) recoverAll() *Recovered {
 			b.t.Errorf("recovered state lacks %s", name)
 		}
 	}
-	if err := one.Done(); err != nil {
+	if err := one.forget(); err != nil {
 		b.t.Error(err)
 	}
 	b.noRuns()
 	return one
 }
 
-func (b *bench) recover() *Recovered {
+// pickedUp is an apply that a session has picked up.
+type pickedUp struct {
+	*engine.Recovered
+	session *Session
+}
+
+func (p *pickedUp) forget() error { return p.session.Forget(context.Background(), p.Work) }
+func (p *pickedUp) leave() error  { return p.session.Leave(context.Background(), p.Work) }
+
+func (p *pickedUp) dir() *runDir { return p.session.mu.left[p.Work].dir }
+
+func (p *pickedUp) markSeen() error { return p.session.MarkSeen(context.Background(), p.Work) }
+
+func (p *pickedUp) markSaved() error {
+	p.Saved = true
+	return p.session.Acknowledge(context.Background(), p.Work)
+}
+
+func (b *bench) recover() *pickedUp {
 	b.t.Helper()
-	recovered, err := b.engine.Recover(context.Background())
+	recovered, err := b.recoverWork()
 	if err != nil || len(recovered) != 1 {
-		b.t.Fatalf("Recover: got %v, %v, want one result", recovered, err)
+		b.t.Fatalf("Resume: got %v, %v, want one result", recovered, err)
 	}
 	if got := recovered[0].Component; got != component.String() {
-		b.t.Errorf("Recover: got component %s, want %s", got, component)
+		b.t.Errorf("Resume: got component %s, want %s", got, component)
 	}
 	return recovered[0]
+}
+
+// recoverWork picks up all work that is not of others.
+func (b *bench) recoverWork() ([]*pickedUp, error) {
+	b.t.Helper()
+	unfinished, err := b.engine.Unfinished(context.Background())
+	var picked []*pickedUp
+	for _, work := range unfinished {
+		if work.Foreign {
+			continue
+		}
+		recovered, resumeErr := b.engine.Resume(context.Background(), work.Work, 0, b.observe)
+		err = errors.Join(err, resumeErr)
+		if recovered != nil {
+			picked = append(picked, &pickedUp{recovered, b.engine})
+		}
+	}
+	return picked, err
 }
 
 // Trap 8: our program is killed; the engine's process goes on, and the next program gets all of its state.
@@ -306,7 +342,7 @@ func TestRecoverStateWithoutRecordOfProcess(t *testing.T) {
 	if !bytes.Contains(one.State, []byte(`"third"`)) {
 		t.Errorf("recovered state: got %s, want the whole one", one.State)
 	}
-	if err := one.Done(); err != nil {
+	if err := one.forget(); err != nil {
 		t.Error(err)
 	}
 	b.noRuns()
@@ -340,7 +376,7 @@ func TestRecoverWhatWasNotStarted(t *testing.T) {
 			if err := dir.close(); err != nil {
 				t.Fatal(err)
 			}
-			if recovered, err := b.engine.Recover(context.Background()); err != nil || len(recovered) != 0 {
+			if recovered, err := b.recoverWork(); err != nil || len(recovered) != 0 {
 				t.Errorf("Recover: got %v, %v, want nothing", recovered, err)
 			}
 			b.noRuns()
@@ -368,11 +404,11 @@ func TestRecoverAfterBothWereKilled(t *testing.T) {
 	if !slices.Contains(one.Doubts, "fake_slow.second") || slices.Contains(one.Doubts, "fake_resource.third") {
 		t.Errorf("Recover: in doubt is %q, want what was begun", one.Doubts)
 	}
-	if err := one.Keep(); err != nil {
+	if err := one.leave(); err != nil {
 		t.Error(err)
 	}
 	one = b.recover() // it was kept
-	if err := one.MarkSaved(); err != nil {
+	if err := one.markSaved(); err != nil {
 		t.Error(err)
 	}
 
@@ -380,7 +416,7 @@ func TestRecoverAfterBothWereKilled(t *testing.T) {
 	req := b.slowRequest(gate)
 	req.PriorState = one.State
 	b.plan(req)
-	if err := one.Keep(); err != nil {
+	if err := one.leave(); err != nil {
 		t.Error(err)
 	}
 	again := b.recover()
@@ -392,14 +428,14 @@ func TestRecoverAfterBothWereKilled(t *testing.T) {
 	}
 
 	// That doubts were shown is known to later programs, and not before.
-	if err := errors.Join(again.MarkSeen(), again.Keep()); err != nil || again.Seen {
+	if err := errors.Join(again.markSeen(), again.leave()); err != nil || again.Seen {
 		t.Errorf("MarkSeen: %v, seen %t by an earlier program", err, again.Seen)
 	}
 	again = b.recover()
 	if !again.Seen {
 		t.Error("Recover: what was shown is not known to be")
 	}
-	if err := again.Done(); err != nil {
+	if err := again.forget(); err != nil {
 		t.Error(err)
 	}
 	b.noRuns()
@@ -410,13 +446,13 @@ func TestRecoverHalfRetired(t *testing.T) {
 	b, gate := newCutOffBench(t)
 	killProcess(t, b)
 	one := b.recover()
-	before := one.dir.path
-	if err := one.MarkSaved(); err != nil {
+	before := one.dir().path
+	if err := one.markSaved(); err != nil {
 		t.Fatal(err)
 	}
-	touch(t, one.dir.file(goodFile))
-	touch(t, one.dir.file(".new-1")) // of a program that was killed while it wrote a copy
-	if err := errors.Join(os.Rename(one.dir.path, before), one.Keep()); err != nil {
+	touch(t, one.dir().file(goodFile))
+	touch(t, one.dir().file(".new-1")) // of a program that was killed while it wrote a copy
+	if err := errors.Join(os.Rename(one.dir().path, before), one.leave()); err != nil {
 		t.Fatal(err)
 	}
 	again := b.recover()
@@ -424,12 +460,12 @@ func TestRecoverHalfRetired(t *testing.T) {
 		t.Error("the state that was saved would be saved again")
 	}
 	for _, name := range []string{goodFile, ".new-1", treeDir} {
-		if exists(again.dir.file(name)) {
+		if exists(again.dir().file(name)) {
 			t.Errorf("%s, which has secrets in it, was left behind", name)
 		}
 	}
 	b.plan(b.slowRequest(gate))
-	if err := again.Done(); err != nil {
+	if err := again.forget(); err != nil {
 		t.Error(err)
 	}
 	b.noRuns()
@@ -459,7 +495,7 @@ func TestKilledEngineLeavesDoubts(t *testing.T) {
 	if !said.Saved || !said.Seen || !slices.Contains(said.Doubts, "fake_slow.second") {
 		t.Errorf("Recover: saved %t, seen %t, in doubt %q", said.Saved, said.Seen, said.Doubts)
 	}
-	if err := said.Done(); err != nil {
+	if err := said.forget(); err != nil {
 		t.Error(err)
 	}
 	b.noRuns()
@@ -483,7 +519,7 @@ func TestRecoverStateThatWasNotSaved(t *testing.T) {
 	if one.Diagnostics.HasErrors() || !bytes.Contains(one.State, []byte(`"name": "third"`)) {
 		t.Errorf("Recover: got %v and %s, want the whole state", one.Diagnostics, one.State)
 	}
-	if err := one.Done(); err != nil {
+	if err := one.forget(); err != nil {
 		t.Error(err)
 	}
 	b.noRuns()
@@ -577,7 +613,7 @@ func TestEmptyStateFileAfterKill(t *testing.T) {
 			if damage == "" || strings.Contains(damage, "fake_resource.first") != missing {
 				t.Errorf("Recover: got %q of the damage; want some, and the object named: %v", damage, missing)
 			}
-			if err := one.Done(); err != nil {
+			if err := one.forget(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -587,15 +623,50 @@ func TestEmptyStateFileAfterKill(t *testing.T) {
 // What was not begun with the state is neither taken into it nor touched: neither the record nor what is recorded beside it.
 func TestRecoverOnlyWhatTheStateKnows(t *testing.T) {
 	b, gate := newCutOffBench(t)
-	b.engine.BindRuns(Purpose{Secret: []byte("of another state")})
-	recovered, err := b.engine.Recover(context.Background()) // does not wait for the process either
-	unknown, ok := errors.AsType[*UnknownRunError](err)
-	if len(recovered) > 0 || !ok || unknown.Component != component.String() {
-		t.Fatalf("Recover: got %v, %v, want an UnknownRunError", recovered, err)
+	b.engine.Bind(engine.Purpose{Secret: []byte("of another state")})
+	unfinished, err := b.engine.Unfinished(context.Background()) // does not wait for the process either
+	if err != nil || len(unfinished) != 1 || !unfinished[0].Foreign || unfinished[0].Component != component.String() {
+		t.Fatalf("Unfinished: got %+v, %v, want work of others", unfinished, err)
+	}
+	if _, err := b.engine.Resume(context.Background(), unfinished[0].Work, 0, nil); !errors.Is(err, engine.ErrUnknownWork) {
+		t.Errorf("Resume: got %v, want that there is no such work", err)
 	}
 	touch(t, gate)
-	b.engine.BindRuns(Purpose{})
-	if err := b.recover().Done(); err != nil {
+	b.engine.Bind(engine.Purpose{})
+	if err := b.recover().forget(); err != nil {
+		t.Error(err)
+	}
+	b.noRuns()
+}
+
+// Another program knows work by its name, and can read its events again from any position.
+func TestEventsAreReadAgain(t *testing.T) {
+	b, gate := newCutOffBench(t)
+	touch(t, gate)
+	var events []engine.Event
+	b.observe = func(ev engine.Event) { events = append(events, ev) }
+	one := b.recover()
+	if !strings.HasPrefix(string(one.Work), "work ") {
+		t.Errorf("the work is named %q, want the name that it was begun with", one.Work)
+	}
+	all := events
+	if len(all) < 6 {
+		t.Fatalf("got %d events, want the beginnings and ends of three changes", len(all))
+	}
+	if err := one.leave(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.engine.Unfinished(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	events = nil
+	if _, err := b.engine.Resume(context.Background(), one.Work, all[2].Position, b.observe); err != nil {
+		t.Fatal(err)
+	}
+	if len(events) != len(all)-3 || events[0].Position != all[3].Position || events[0].Resource != all[3].Resource {
+		t.Errorf("from the fourth event: got %+v, want %+v", events, all[3:])
+	}
+	if err := one.forget(); err != nil {
 		t.Error(err)
 	}
 	b.noRuns()
@@ -612,7 +683,7 @@ func TestRunDirectoryIsNoLink(t *testing.T) {
 				t.Fatal(err)
 			}
 			testenv.Symlink(t, filepath.Join(b.stack, "precious"), filepath.Join(b.stack, link))
-			if _, err := b.engine.Recover(context.Background()); err != nil && filepath.Base(link) != "runs" {
+			if _, err := b.recoverWork(); err != nil && filepath.Base(link) != "runs" {
 				t.Errorf("Recover: %v", err)
 			}
 			_, diags := b.tryPlan(context.Background(), req)
@@ -629,7 +700,7 @@ func TestRunDirectoryIsNoLink(t *testing.T) {
 func TestRecoverWithoutRuns(t *testing.T) {
 	testenv.CLIConfig(t, "")
 	b := newBenchAt(t, t.TempDir(), nil)
-	if recovered, err := b.engine.Recover(context.Background()); err != nil || len(recovered) != 0 {
+	if recovered, err := b.recoverWork(); err != nil || len(recovered) != 0 {
 		t.Errorf("Recover: got %v, %v, want nothing", recovered, err)
 	}
 }

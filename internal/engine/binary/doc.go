@@ -26,7 +26,7 @@
 // Rules:
 //
 //	T1. A run's directory is locked by the program that uses it. One that is not locked and has the
-//	    record of an apply belongs to a program that was killed: see [Session.Recover].
+//	    record of an apply belongs to a program that was killed: see [Session.Unfinished].
 //	T2. State is written to a run's directory before the process starts, and the directory outlives
 //	    the process until the caller has the newest state.
 //	T3. All files may hold secrets. Only their owner can read them.

@@ -178,7 +178,7 @@ func addresses(doubts []doubt) []string {
 }
 
 // InDoubt is the [hcl.Diagnostic.Extra] of an error that leaves it in doubt what was made of some objects. Until somebody has looked at
-// them, [Session.Recover] returns them.
+// them, [Session.Unfinished] returns them.
 type InDoubt struct{}
 
 // explainDoubts says what may be missing from a state, which is intact if the process has written it to its end.

@@ -80,9 +80,10 @@ type Session struct {
 		valid   map[string]*onceValue[hcl.Diagnostics]
 		schemas *onceValue[*providerSchemas]
 		kept    map[engine.WorkID]keptRun
+		left    map[engine.WorkID]*leftRun // see Unfinished
 
 		binaries map[stackaddrs.Provider]string // paths of providers' programs
-		purpose  Purpose                        // see BindRuns
+		purpose  engine.Purpose                 // see Bind
 	}
 }
 
@@ -185,6 +186,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	s.mu.valid = map[string]*onceValue[hcl.Diagnostics]{}
 	s.mu.schemas = &onceValue[*providerSchemas]{}
 	s.mu.kept = map[engine.WorkID]keptRun{}
+	s.mu.left = map[engine.WorkID]*leftRun{}
 	s.mu.binaries = map[stackaddrs.Provider]string{}
 	return s, nil
 }
@@ -197,7 +199,11 @@ func (e *Session) Close() error {
 	for _, kept := range e.mu.kept {
 		errs = append(errs, kept.dir.close())
 	}
+	for _, left := range e.mu.left {
+		errs = append(errs, left.dir.close())
+	}
 	clear(e.mu.kept)
+	clear(e.mu.left)
 	return errors.Join(errs...)
 }
 
@@ -230,7 +236,7 @@ func (e *Session) Engines() []engine.Info { return []engine.Info{e.info} }
 
 // Abilities implements [engine.Session].
 func (e *Session) Abilities() engine.Abilities {
-	return engine.Abilities{Functions: e, Preparer: e}
+	return engine.Abilities{Functions: e, Preparer: e, Recoverer: e}
 }
 
 // Unsupported implements [engine.Preparer].

@@ -364,7 +364,7 @@ resource "fake_failing" "second" {
 	if !said.Saved || !said.Seen || !slices.Equal(said.Doubts, []string{"fake_failing.second"}) {
 		t.Errorf("Recover: saved %t, seen %t, in doubt %q", said.Saved, said.Seen, said.Doubts)
 	}
-	if err := said.Done(); err != nil {
+	if err := said.forget(); err != nil {
 		t.Error(err)
 	}
 	b.noRuns()

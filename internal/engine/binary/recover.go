@@ -13,77 +13,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Recovered is what an apply left behind whose program was killed, or whose engine was.
-type Recovered struct {
-	Component string // address of the component instance
-	Mode      engine.Mode
-	State     engine.State // the newest; empty if it is saved
-
-	// Plan and Serial are those of its [Purpose], unless it is saved.
-	Plan   string
-	Serial int64
-
-	// Saved says that the state was saved before. What is left is to say what went wrong, and for Doubts to be cleared up.
-	Saved bool
-
-	// Doubts are the resource instances that were being changed, or have been, while the state may not show what came of it,
-	// by their addresses in the component. Planning may make such a change once more.
-	Doubts []string
-
-	// Seen says that the doubts were shown by an earlier program.
-	Seen bool
-
-	// Diagnostics are what the engine had to say, and what may be missing from the state.
-	Diagnostics hcl.Diagnostics
-
-	dir *runDir
+// leftRun is the directory of an apply whose program is not alive, locked by this session.
+type leftRun struct {
+	dir       *runDir
+	record    applyRecord
+	recovered *engine.Recovered // once it was resumed
 }
 
-// MarkSaved says that the state was saved. From then on the component can be planned and applied; what was said of
-// the apply is kept until Done.
-func (r *Recovered) MarkSaved() error {
-	if r.Saved {
-		return nil
-	}
-	r.Saved = true
-	return r.dir.retire(r.report())
-}
+var _ engine.Recoverer = (*Session)(nil)
 
-func (r *Recovered) report() report {
-	return report{Component: r.Component, Mode: r.Mode, Doubts: r.Doubts, Seen: r.Seen, Diagnostics: storedDiagnostics(r.Diagnostics)}
-}
-
-// MarkSeen says to later programs that the doubts were shown. Seen stays what it is for this one.
-func (r *Recovered) MarkSeen() error {
-	if r.Seen || !r.Saved || len(r.Doubts) == 0 {
-		return nil
-	}
-	shown := r.report()
-	shown.Seen = true
-	return r.dir.writeReport(shown)
-}
-
-// Done says that nobody needs to hear of the apply any more, and removes what was left behind.
-func (r *Recovered) Done() error { return r.dir.remove() }
-
-// Keep leaves everything in place, for another program.
-func (r *Recovered) Keep() error { return r.dir.close() }
-
-// Recover finds the applies whose program was killed. Where the engine's process is still running, Recover
-// waits for it; ending ctx then interrupts it, as it does for [Session.Apply]. Applies that were recovered before are among the results
-// until Done was called for them.
-//
-// The caller must call Done or Keep for each result. They are sorted by component. Results are returned beside an error.
-//
-// Errors: also an [*UnknownRunError], joined with others, for each run that the state doesn't know.
-func (e *Session) Recover(ctx context.Context) ([]*Recovered, error) {
+// Unfinished implements [engine.Recoverer].
+func (e *Session) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
 	entries, err := os.ReadDir(e.runsDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -91,27 +36,176 @@ func (e *Session) Recover(ctx context.Context) ([]*Recovered, error) {
 	if err := errors.Join(err, noLink(e.runsDir)); err != nil {
 		return nil, fmt.Errorf("looking for interrupted applies: %w", err)
 	}
-	var recovered []*Recovered
+	var unfinished []engine.UnfinishedWork
 	var errs []error
 	for _, entry := range entries {
 		path := filepath.Join(e.runsDir, entry.Name())
 		if _, err := os.Lstat(filepath.Join(path, lockFile)); err != nil || !entry.IsDir() {
 			continue // not made by newRunDir
 		}
-		one, err := e.recoverRun(ctx, path)
+		one, err := e.findLeft(path)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("recovering from an interrupted apply in %s: %w", entry.Name(), err))
+			errs = append(errs, inRun(path, err))
 		}
 		if one != nil {
-			recovered = append(recovered, one)
+			unfinished = append(unfinished, *one)
 		}
 	}
-	slices.SortStableFunc(recovered, func(a, b *Recovered) int { return strings.Compare(a.Component, b.Component) })
-	return recovered, errors.Join(errs...)
+	slices.SortStableFunc(unfinished, func(a, b engine.UnfinishedWork) int { return strings.Compare(a.Component, b.Component) })
+	return unfinished, errors.Join(errs...)
+}
+
+func inRun(path string, err error) error {
+	return fmt.Errorf("recovering from an interrupted apply in %s: %w", filepath.Base(path), err)
+}
+
+// findLeft takes over the directory of an apply. It returns nil if there is nothing to recover.
+func (e *Session) findLeft(path string) (_ *engine.UnfinishedWork, err error) {
+	dir, err := lockRunDir(path)
+	if err != nil || dir == nil { // nil: its program is alive
+		return nil, err
+	}
+	keep := false
+	defer func() {
+		if !keep {
+			err = errors.Join(err, dir.close())
+		}
+	}()
+	data, err := os.ReadFile(dir.file(applyFile))
+	if errors.Is(err, os.ErrNotExist) {
+		keep = true // it is closed there
+		return nil, e.removeRemains(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var record applyRecord
+	if err := json.Unmarshal(data, &record); err != nil {
+		return nil, fmt.Errorf("reading the record of an apply: %w", err)
+	}
+	found := &engine.UnfinishedWork{
+		Work: record.work(path), Component: record.Component, Mode: record.Mode, StartedAt: record.StartedAt,
+		Foreign: !e.isSigned(record), Place: path, StateFile: dir.file(goodFile),
+	}
+	if found.Foreign {
+		return found, nil
+	}
+	if process, err := runner.ReadRun(path); err == nil && process.Running() {
+		found.Running, found.PID = true, process.PID
+	}
+	keep = true
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.mu.left[found.Work] = &leftRun{dir: dir, record: record}
+	return found, nil
+}
+
+// work returns the name of the apply. Earlier versions of cairn have not recorded it.
+func (r applyRecord) work(path string) engine.WorkID {
+	if r.Work == "" {
+		return engine.WorkID("run/" + filepath.Base(path))
+	}
+	return r.Work
+}
+
+// left returns what Unfinished has found.
+func (e *Session) left(work engine.WorkID) (*leftRun, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	found, ok := e.mu.left[work]
+	if !ok {
+		return nil, engine.ErrUnknownWork
+	}
+	return found, nil
+}
+
+func (e *Session) dropLeft(work engine.WorkID) (*leftRun, error) {
+	found, err := e.left(work)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.mu.left, work)
+	return found, err
+}
+
+// Resume implements [engine.Recoverer].
+func (e *Session) Resume(ctx context.Context, work engine.WorkID, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
+	run, err := e.left(work)
+	if err != nil {
+		return nil, err
+	}
+	recovered, err := e.resume(ctx, run, after, observe)
+	if err != nil {
+		return nil, inRun(run.dir.path, errors.Join(err, e.Leave(ctx, work)))
+	}
+	if recovered == nil { // and the directory is gone
+		_, err := e.dropLeft(work)
+		return nil, err
+	}
+	recovered.Work, run.recovered = work, recovered
+	snapshot := *recovered
+	return &snapshot, nil
+}
+
+// resume returns nil, and has removed the directory, if nothing was done.
+func (e *Session) resume(ctx context.Context, run *leftRun, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
+	said, err := run.dir.readReport()
+	if said != nil && !isRetired(run.dir.path) { // killed in between
+		err = errors.Join(run.dir.reduce(), run.dir.makeRoom())
+	}
+	if said != nil || err != nil {
+		return said, err
+	}
+	if !filepath.IsLocal(run.record.Root) {
+		return nil, fmt.Errorf("reading the record of an apply: the working copy %q is not in its directory", run.record.Root)
+	}
+	return e.recoverApply(ctx, run.dir, run.record, after, observe)
+}
+
+// markSaved keeps what was said of the apply. From then on the component can be planned and applied.
+func (r *leftRun) markSaved() error {
+	if r.recovered == nil || r.recovered.Saved {
+		return nil
+	}
+	r.recovered.Saved = true
+	return r.dir.retire(r.report())
+}
+
+func (r *leftRun) report() report {
+	said := r.recovered
+	return report{Component: said.Component, Mode: said.Mode, Doubts: said.Doubts, Seen: said.Seen, Diagnostics: storedDiagnostics(said.Diagnostics)}
+}
+
+// MarkSeen implements [engine.Recoverer].
+func (e *Session) MarkSeen(_ context.Context, work engine.WorkID) error {
+	run, err := e.left(work)
+	if err != nil || run.recovered == nil || run.recovered.Seen || !run.recovered.Saved || len(run.recovered.Doubts) == 0 {
+		return err
+	}
+	shown := run.report()
+	shown.Seen = true
+	return run.dir.writeReport(shown)
+}
+
+// Forget implements [engine.Recoverer].
+func (e *Session) Forget(_ context.Context, work engine.WorkID) error {
+	run, err := e.dropLeft(work)
+	if err != nil {
+		return err
+	}
+	return run.dir.remove()
+}
+
+// Leave implements [engine.Recoverer].
+func (e *Session) Leave(_ context.Context, work engine.WorkID) error {
+	run, err := e.dropLeft(work)
+	if err != nil {
+		return err
+	}
+	return run.dir.close()
 }
 
 // Interrupted returns the components, sorted, of the applies below a directory for runs that were begun with the state of a secret and that
-// are still to be recovered into it. It waits for nobody and changes nothing. What cannot be read is for [Session.Recover] to report.
+// are still to be recovered into it. It waits for nobody and changes nothing. What cannot be read is for [Session.Unfinished] to report.
 func Interrupted(runsDir string, secret []byte) []string {
 	paths, err := filepath.Glob(filepath.Join(runsDir, "*", applyFile))
 	if err != nil || secret == nil { // without one the state has begun nothing
@@ -132,54 +226,19 @@ func Interrupted(runsDir string, secret []byte) []string {
 	return slices.Compact(components)
 }
 
-// recoverRun returns nil if there is nothing to recover.
-func (e *Session) recoverRun(ctx context.Context, path string) (_ *Recovered, err error) {
-	dir, err := lockRunDir(path)
-	if err != nil || dir == nil { // nil: its program is alive
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, dir.close())
-		}
-	}()
-	data, err := os.ReadFile(dir.file(applyFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, e.removeRemains(dir)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var record applyRecord
-	if err := json.Unmarshal(data, &record); err != nil {
-		return nil, fmt.Errorf("reading the record of an apply: %w", err)
-	}
-	if !e.isSigned(record) {
-		return nil, &UnknownRunError{Dir: path, Component: record.Component, StateFile: dir.file(goodFile)}
-	}
-	said, err := dir.readReport()
-	if said != nil && !isRetired(path) { // killed in between
-		err = errors.Join(dir.reduce(), dir.makeRoom())
-	}
-	if said != nil || err != nil {
-		return said, err
-	}
-	if !filepath.IsLocal(record.Root) {
-		return nil, fmt.Errorf("reading the record of an apply: the working copy %q is not in its directory", record.Root)
-	}
-	return e.recoverApply(ctx, dir, record)
-}
-
 // recoverApply returns nil, and has removed the directory, if nothing was done.
-func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRecord) (*Recovered, error) {
+func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRecord, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
 	watch, err := watchAgain(dir, dir.stateFile(record))
 	if err != nil {
 		return nil, err
 	}
-	outputs := provisionerOutputs{}
+	outputs, hidden := provisionerOutputs{}, recoveredSecrets(watch.prior)
 	outcome, err := awaitProcess(ctx, dir.path, func(ev runner.Event) {
 		watch.event(ev)
 		outputs.event(ev)
+		if out, ok := progress(ev, applyEvents); ok && out.Position > after {
+			observe.Observe(hidden.event(out))
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -194,7 +253,7 @@ func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRec
 		}
 		outcome = &runner.Result{Outcome: runner.OutcomeDied, ExitCode: runner.ExitUnknown}
 	}
-	one := &Recovered{Component: record.Component, Mode: record.Mode, Plan: record.Plan, Serial: record.Serial, dir: dir}
+	one := &engine.Recovered{Component: record.Component, Mode: record.Mode, Plan: record.Plan, Serial: record.Serial}
 	one.Diagnostics = (&workcopy.Copy{}).Diagnostics(outcome.Diagnostics)
 	outputs.hide(one.Diagnostics)
 	if outcome.Outcome == runner.OutcomeDied {
@@ -205,7 +264,7 @@ func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRec
 	if lost != nil {
 		one.Diagnostics = one.Diagnostics.Append(lost)
 	}
-	one.Diagnostics = recoveredSecrets(watch.prior).diagnostics(one.Diagnostics, []engine.State{one.State})
+	one.Diagnostics = hidden.diagnostics(one.Diagnostics, []engine.State{one.State})
 	return one, nil
 }
 
@@ -236,31 +295,4 @@ func (e *Session) removeRemains(dir *runDir) error {
 		return dir.close() // it writes there still
 	}
 	return dir.remove()
-}
-
-// RunningApply is an apply of which the engine's process is running.
-type RunningApply struct {
-	Component string
-	PID       int // 0 if it is not known
-}
-
-// RunningApplies returns those below a directory for runs, in the order of their directories. What cannot be read is for [Session.Recover] to report.
-func RunningApplies(runsDir string) []RunningApply {
-	paths, err := filepath.Glob(filepath.Join(runsDir, "*", applyFile))
-	if err != nil {
-		return nil
-	}
-	var running []RunningApply
-	for _, path := range paths {
-		process, err := runner.ReadRun(filepath.Dir(path))
-		if err != nil || !process.Running() {
-			continue
-		}
-		var record applyRecord
-		data, err := os.ReadFile(path)
-		if err == nil && json.Unmarshal(data, &record) == nil {
-			running = append(running, RunningApply{record.Component, process.PID})
-		}
-	}
-	return running
 }

@@ -99,7 +99,7 @@ func (d *runDir) makeRoom() error {
 }
 
 // readReport returns what is to be said of the apply in a directory that was retired, nil for another one.
-func (d *runDir) readReport() (*Recovered, error) {
+func (d *runDir) readReport() (*engine.Recovered, error) {
 	data, err := os.ReadFile(d.file(reportFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -111,7 +111,7 @@ func (d *runDir) readReport() (*Recovered, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("reading what is to be said of an apply: %w", err)
 	}
-	said := &Recovered{Component: r.Component, Mode: r.Mode, Saved: true, Doubts: r.Doubts, Seen: r.Seen, dir: d}
+	said := &engine.Recovered{Component: r.Component, Mode: r.Mode, Saved: true, Doubts: r.Doubts, Seen: r.Seen}
 	for _, diag := range r.Diagnostics {
 		said.Diagnostics = said.Diagnostics.Append(&hcl.Diagnostic{
 			Severity: diag.Severity, Summary: diag.Summary, Detail: diag.Detail, Subject: diag.Subject,

@@ -44,13 +44,14 @@ type runDir struct {
 
 // applyRecord says what is applied in a run's directory.
 type applyRecord struct {
-	Component string      `json:"component"`
-	Mode      engine.Mode `json:"mode"`
-	StartedAt time.Time   `json:"started_at"`
-	Root      string      `json:"root"`  // of the working copy, relative to the run's directory
-	State     string      `json:"state"` // [fileHash] of the state that it began with
+	Work      engine.WorkID `json:"work,omitempty"`
+	Component string        `json:"component"`
+	Mode      engine.Mode   `json:"mode"`
+	StartedAt time.Time     `json:"started_at"`
+	Root      string        `json:"root"`  // of the working copy, relative to the run's directory
+	State     string        `json:"state"` // [fileHash] of the state that it began with
 
-	// As in [Purpose].
+	// As in [engine.Purpose].
 	Plan   string `json:"plan,omitempty"`
 	Serial int64  `json:"serial,omitempty"`
 

@@ -8,36 +8,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Purpose is to what state runs belong, and for what they are begun.
-type Purpose struct {
-	// Secret is of the state: applies are signed with it, and Recover believes those only that are. Who can write to the working directory, such
-	// as the author of a repository that comes with one, does not know it. Without a secret, all are believed that were begun without one.
-	Secret []byte
-
-	Plan   string // identity of the saved plan that is applied, empty for another one
-	Serial int64  // of the state when the apply began
-}
-
-// BindRuns says for what applies are begun from now on, and which ones are recovered.
-func (e *Session) BindRuns(purpose Purpose) {
+// Bind implements [engine.Recoverer].
+func (e *Session) Bind(purpose engine.Purpose) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.mu.purpose = purpose
-}
-
-// UnknownRunError is about the directory of an apply that the state knows nothing of.
-type UnknownRunError struct {
-	Dir       string
-	Component string // as it is written there
-	StateFile string // with the newest state of the component, if the apply has left one
-}
-
-// Error describes the error.
-func (e *UnknownRunError) Error() string {
-	return fmt.Sprintf("%s is of an apply that was not begun with this state", e.Dir)
 }
 
 func (e *Session) sign(record applyRecord) applyRecord {

@@ -39,8 +39,11 @@ func (e *Session) Acknowledge(_ context.Context, work engine.WorkID) error {
 	kept, ok := e.mu.kept[work]
 	delete(e.mu.kept, work)
 	e.mu.Unlock()
-	if !ok {
-		return nil
+	if ok {
+		return kept.release()
 	}
-	return kept.release()
+	if left, err := e.left(work); err == nil {
+		return left.markSaved()
+	}
+	return nil
 }

@@ -1,0 +1,93 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Recoverer is the ability to pick up applies that another program has begun, by their names: the engine has recorded them before it began. A
+// session without it loses what it does when the program dies.
+type Recoverer interface {
+	// Bind says for what work is begun from now on, and which work is recovered: what was begun with the same secret.
+	Bind(purpose Purpose)
+
+	// Unfinished returns the applies that were begun by programs which are not alive, and were not forgotten, sorted by
+	// component. It waits for nothing. The work stays with this session until [Recoverer.Forget] or [Recoverer.Leave], and is
+	// not returned again.
+	//
+	// Errors: joined, one for each record that cannot be used. What was found is returned beside them.
+	Unfinished(ctx context.Context) ([]UnfinishedWork, error)
+
+	// Resume reads the events of unfinished work after a position, waits for its end, and returns what came of it. Ending ctx stops it, as it does for
+	// [Session.Apply]. The result is nil if nothing was done; the work is forgotten then. [ObjectChanged] is not among the events: the result has the
+	// whole state. The observer may be nil.
+	//
+	// The state must be saved and then acknowledged by [Session.Acknowledge], unless it was before.
+	Resume(ctx context.Context, work WorkID, after Position, observe Observer) (*Recovered, error)
+
+	// MarkSeen says to later programs that somebody has seen what is in doubt.
+	MarkSeen(ctx context.Context, work WorkID) error
+
+	// Forget says that nobody needs to hear of the work any more, and removes what was left behind.
+	Forget(ctx context.Context, work WorkID) error
+
+	// Leave leaves everything in place, for another program.
+	Leave(ctx context.Context, work WorkID) error
+}
+
+// Purpose is to what state work belongs, and for what it is begun.
+type Purpose struct {
+	// Secret is of the state: the records of work are signed with it, and those only are believed that are. Who can write to where they are, such
+	// as the author of a repository that comes with them, does not know it. Without a secret, all are believed that were begun without one.
+	Secret []byte
+
+	Plan   string // identity of the saved plan that is applied, empty for another one
+	Serial int64  // of the state when the apply began
+}
+
+// UnfinishedWork is an apply of which nobody has taken the result.
+type UnfinishedWork struct {
+	Work      WorkID
+	Component string // address of the component instance, as it was recorded
+	Mode      Mode
+	StartedAt time.Time
+
+	Running bool // it goes on
+	PID     int  // of the process that does it; 0 if that is not known, or is none of this machine
+
+	// Foreign says that the work was not begun with the secret of [Recoverer.Bind]. It cannot be resumed.
+	Foreign bool
+
+	// Place is where the work is recorded, and StateFile the file with its newest state, if there is one: for messages.
+	Place, StateFile string
+}
+
+// Recovered is what an apply left behind whose program was killed, or which was killed itself.
+type Recovered struct {
+	Work      WorkID
+	Component string // address of the component instance
+	Mode      Mode
+	State     State // the newest; empty if it is saved
+
+	// Plan and Serial are those of its [Purpose], unless it is saved.
+	Plan   string
+	Serial int64
+
+	// Saved says that the state was acknowledged before. What is left is to say what went wrong, and for Doubts to be cleared up.
+	Saved bool
+
+	// Doubts are the resource instances that were being changed, or have been, while the state may not show what came of it,
+	// by their addresses in the component. Planning may make such a change once more.
+	Doubts []string
+
+	// Seen says that the doubts were shown by an earlier program.
+	Seen bool
+
+	// Diagnostics are what the engine had to say, and what may be missing from the state.
+	Diagnostics hcl.Diagnostics
+}
