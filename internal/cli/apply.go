@@ -106,7 +106,7 @@ func (o *execution) applySaved(ctx context.Context, path string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	o.view.operation = modeName(plan.Mode)
+	o.view.operation, o.view.planFile = modeName(plan.Mode), path
 	caller := o.caller()
 	caller.Unchanged = o.savedChangesNothing
 	return o.finish(o.Stack().ApplySaved(ctx, plan, made, req, caller))

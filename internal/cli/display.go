@@ -32,6 +32,7 @@ import (
 type display struct {
 	session   *session.Session
 	operation string
+	planFile  string // that is applied; empty for none
 	concise   bool
 
 	events *jsonview.Events // nil for a person
@@ -172,7 +173,7 @@ func (v *display) applied(applied operation.Applied) hcl.Diagnostics {
 		v.events.Outputs(result.State.Outputs)
 		return operation.Diagnostics(v.events.Err())
 	}
-	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: applied.Failed, Interrupted: applied.Interrupted, Unsaved: applied.Unsaved, InDoubt: applied.InDoubt}
+	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: applied.Failed, Interrupted: applied.Interrupted, Unsaved: applied.Unsaved, InDoubt: applied.InDoubt, PlanFile: v.planFile}
 	for addr, done := range result.Components {
 		component := views.ComponentResult{Addr: addr, Status: done.Status, Counts: done.Counts}
 		if done.Status == hooks.Skipped {

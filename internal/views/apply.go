@@ -22,6 +22,9 @@ type ApplySummary struct {
 	InDoubt     bool // it is not known what was made of some objects; diagnostics name them
 	Unsaved     bool // the state could not be saved; diagnostics say where it is
 	Components  []ComponentResult
+
+	// PlanFile is the file of the plan that was applied, empty if there is none. Another apply of it goes on.
+	PlanFile string
 }
 
 // ComponentResult is how an apply ended for one component instance.
@@ -105,6 +108,8 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 		case summary.InDoubt:
 			p.paragraph("What is known to be done is saved in the state. What is in doubt is named in the errors: look what became of it, " +
 				"and then go on with the option -accept-recovery.")
+		case summary.PlanFile != "":
+			p.paragraph("What was done is saved in the state. Go on from there with the same plan, by cairn apply " + summary.PlanFile + ", or with a new one.")
 		default:
 			p.paragraph("What was done is saved in the state. Plan again to go on from there.")
 		}
