@@ -180,7 +180,7 @@ func (s *Stack) EngineSearch() (toolchain.Search, error) {
 	if err != nil {
 		return toolchain.Search{}, err
 	}
-	search := toolchain.Search{Requirements: required, Identifier: toolchain.Identifier{Environ: s.environ}}
+	search := toolchain.Search{Requirements: required, Identifier: toolchain.Identifier{Environ: s.environ, Known: s.opts.Shared.knownBinaries()}}
 	setting, from := s.EngineSetting()
 	if from == settings.File {
 		if err := s.checkTrust(s.settings.Engine.Binary); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
@@ -55,6 +56,9 @@ type Options struct {
 	LockTimeout    time.Duration // how long to wait for somebody else's lock of the state
 	ChangesNothing bool          // the operation does not even plan, so that what is required of the engine is advice
 
+	// Shared is what several operations in one process have in common. Nil shares nothing.
+	Shared *Shared
+
 	Notify notice.Func
 	Log    *slog.Logger // names, addresses and processes; never values
 
@@ -63,6 +67,19 @@ type Options struct {
 
 	// ModulesEngine is what plans and applies modules. Nil stands for a binary, which is looked for.
 	ModulesEngine engine.Engine
+}
+
+// Shared is what operations on several stacks find out once in one process. The zero value knows nothing yet. It is safe for concurrent use.
+type Shared struct {
+	binaries toolchain.Known
+}
+
+// knownBinaries are the engines that other operations have identified; nil if nothing is shared.
+func (s *Shared) knownBinaries() *toolchain.Known {
+	if s == nil {
+		return nil
+	}
+	return &s.binaries
 }
 
 // dataDir is the working directory of the stack. Below the one that the user names, each stack has its own, whatever else is run with that variable.

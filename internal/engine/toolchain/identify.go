@@ -75,6 +75,9 @@ type binaryRecord struct {
 type Identifier struct {
 	Environ []string // for processes; see [runner.Environ]
 
+	// Known are what was found out in this process. May be nil.
+	Known *Known
+
 	// RecordFile remembers what earlier runs have found out. May be empty; where it cannot be written, nothing is remembered.
 	RecordFile string
 }
@@ -92,7 +95,7 @@ func (i Identifier) Identify(ctx context.Context, path string) (engine.Info, err
 			return known.Info, nil
 		}
 	}
-	info, err := askVersion(ctx, path, i.Environ)
+	info, err := i.Known.ask(binaryFile{path, stat.Size(), stat.ModTime().UnixNano()}, func() (engine.Info, error) { return askVersion(ctx, path, i.Environ) })
 	if err != nil {
 		return engine.Info{}, err
 	}

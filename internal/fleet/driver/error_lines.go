@@ -19,6 +19,11 @@ type errorLines struct {
 	first string // what it says; "" as long as there is none
 }
 
+// longestLine is more than a line has that people are to read.
+const longestLine = 1 << 10
+
+var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
 var errorLine = regexp.MustCompile(`^(?:[│|] ?)?Error: (\S.*)$`)
 
 // Write implements [io.Writer].
@@ -27,7 +32,7 @@ func (e *errorLines) Write(text []byte) (int, error) {
 		if e.first != "" {
 			break
 		}
-		if e.long = e.long || len(e.rest)+len(line) > longestTotal; !e.long {
+		if e.long = e.long || len(e.rest)+len(line) > longestLine; !e.long {
 			e.rest = append(e.rest, line...)
 		}
 		if line[len(line)-1] == '\n' {

@@ -12,9 +12,11 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // Roots are what all root modules of a run have in common.
@@ -45,7 +47,6 @@ type RootOptions struct {
 type Root struct {
 	*Roots
 	opts RootOptions
-	says planLines // what the plan says of itself
 }
 
 var _ Driver = (*Root)(nil)
@@ -68,9 +69,22 @@ func (r *Root) Plan(_ context.Context, req PlanRequest) (Plan, error) {
 	}
 	err := r.commands(planPhase, commands)
 	if isExit(err, exitChanges) {
-		return Plan{Changes: true, Complete: true, Counts: r.says.counts()}, nil
+		return Plan{Changes: true, Complete: true, Counts: countsOf(r.opts.PlanFile)}, nil
 	}
 	return Plan{}, err
+}
+
+// countsOf returns what a saved plan would do. It is nil if that is not known, as of a file that only its engine can read, since it is encrypted.
+func countsOf(file string) *stackplan.Counts {
+	plan, err := planfile.ReadFile(file, planfile.Options{})
+	if err != nil {
+		return nil
+	}
+	var counts stackplan.Counts
+	for _, change := range plan.ResourceChanges {
+		counts = counts.Plus(stackplan.CountChange(change))
+	}
+	return &counts
 }
 
 // Show implements [Driver]. The file knows its workspace; selecting it could disturb another unit that is at work in the directory.
@@ -133,10 +147,6 @@ func (r *Root) commands(phase string, commands [][]string) error {
 	var err error
 	for _, args := range commands {
 		command := process.Command{Program: r.Engine, Args: r.withOptions(args), Dir: r.opts.Dir, Env: r.opts.Environ, Stdout: stdout, Stderr: stderr}
-		if args[0] == "plan" {
-			r.says = planLines{to: stdout}
-			command.Stdout = &r.says
-		}
 		says := &errorLines{to: stderr}
 		if _, isTerminal := stderr.(*os.File); !isTerminal { // what is there is for people, and just above the summary
 			command.Stderr = says
