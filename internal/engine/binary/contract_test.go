@@ -10,9 +10,15 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
+	"github.com/cairnstacks/cairn/stackruntime/engine/wire"
 )
 
-func TestContract(t *testing.T) {
+func TestContract(t *testing.T) { testContract(t, func(e engine.Engine) engine.Engine { return e }) }
+
+// Requests and results are plain data.
+func TestContractThroughBytes(t *testing.T) { testContract(t, wire.New) }
+
+func testContract(t *testing.T, wrap func(engine.Engine) engine.Engine) {
 	binary := testenv.Engine(t)
 	testenv.CLIConfig(t, "")
 	enginetest.Run(t, func(t *testing.T, stackDir string) engine.Engine {
@@ -20,6 +26,6 @@ func TestContract(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return eng
+		return wrap(eng)
 	})
 }

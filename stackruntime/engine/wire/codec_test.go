@@ -1,0 +1,114 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package wire_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/wire"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+func compare(t *testing.T, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got,
+		cmp.Comparer(func(a, b cty.Value) bool {
+			if a == cty.NilVal || b == cty.NilVal {
+				return a == cty.NilVal && b == cty.NilVal
+			}
+			return a.RawEquals(b)
+		}),
+		cmp.Comparer(func(a, b stackaddrs.AbsComponentInstance) bool { return a == b }),
+		cmp.Comparer(func(a, b stackaddrs.AbsProviderConfigInstance) bool { return a == b }),
+	); diff != "" {
+		t.Errorf("decoded (-want +got):\n%s", diff)
+	}
+}
+
+// Unknown values, marks, types and addresses are the same after encoding and decoding.
+func TestRoundTrip(t *testing.T) {
+	component, err := stackaddrs.ParseAbsComponentInstance(`stack.a["x"].component.b[1]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider, err := stackaddrs.ParseAbsProviderConfigInstance(`provider["registry.terraform.io/cairnstacks/fake"].main["eu"]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &engine.PlanRequest{
+		Work: "op/plan/a", Component: component, Mode: engine.Destroy, Timestamp: time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC),
+		Inputs: map[string]cty.Value{
+			"unknown":   cty.UnknownVal(cty.List(cty.String)).RefineNotNull(),
+			"dynamic":   cty.DynamicVal.Mark(marks.Sensitive),
+			"null":      cty.NullVal(cty.Map(cty.Bool)),
+			"ephemeral": cty.ObjectVal(map[string]cty.Value{"token": cty.StringVal("t").Mark(marks.Ephemeral), "n": cty.NumberIntVal(7)}),
+			"none":      cty.NilVal,
+		},
+		Providers: map[engine.ProviderSlot]engine.ProviderConfig{
+			{LocalName: "fake", Alias: "west"}: {Provider: stackaddrs.BuiltinProvider, Instance: provider, Config: cty.EmptyObjectVal},
+			{LocalName: "open"}:                {Config: cty.DynamicVal, Unknown: true},
+		},
+		PriorState: engine.State(`{"version":  4}`),
+		Replace:    []string{"terraform_data.a"},
+	}
+	text, err := wire.Encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got *engine.PlanRequest
+	if err := wire.Decode(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, want, got)
+}
+
+type about struct{ argument *engine.ProviderArgument }
+
+func (a about) ProviderArgument() *engine.ProviderArgument { return a.argument }
+
+// Diagnostics keep their places, and what they say of providers.
+func TestDiagnostics(t *testing.T) {
+	argument := &engine.ProviderArgument{Slot: engine.ProviderSlot{LocalName: "fake"}, Path: cty.GetAttrPath("blocks").IndexInt(1).GetAttr("name")}
+	want := hcl.Diagnostics{{
+		Severity: hcl.DiagWarning, Summary: "S", Detail: "D", Extra: about{argument},
+		Subject: &hcl.Range{Filename: "m/main.tf", Start: hcl.Pos{Line: 3, Column: 1, Byte: 20}, End: hcl.Pos{Line: 3, Column: 4, Byte: 23}},
+	}}
+	text, err := wire.Encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got hcl.Diagnostics
+	if err := wire.Decode(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	extra, ok := hcl.DiagnosticExtra[engine.AboutProvider](got[0])
+	if !ok {
+		t.Fatal("what the diagnostic says of a provider was lost")
+	}
+	if p := extra.ProviderArgument(); p.Slot != argument.Slot || !p.Path.Equals(argument.Path) {
+		t.Errorf("got %+v, want %+v", p, argument)
+	}
+	compare(t, want[0].Subject, got[0].Subject)
+}
+
+// What is not data is refused.
+func TestOnlyData(t *testing.T) {
+	for name, v := range map[string]any{
+		"function":  struct{ F func() }{},
+		"channel":   struct{ C chan int }{},
+		"interface": struct{ I any }{},
+	} {
+		if _, err := wire.Encode(v); err == nil || !strings.Contains(err.Error(), "is not data") {
+			t.Errorf("%s: got %v, want that it is not data", name, err)
+		}
+	}
+}

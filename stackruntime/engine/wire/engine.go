@@ -1,0 +1,183 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// New returns an engine that passes everything on to another one, as bytes and back.
+func New(behind engine.Engine) engine.Engine { return encodingEngine{behind} }
+
+type encodingEngine struct{ behind engine.Engine }
+
+// Info implements [engine.Engine].
+func (e encodingEngine) Info() engine.Info { return e.behind.Info() }
+
+// Open implements [engine.Engine].
+func (e encodingEngine) Open(ctx context.Context, opts engine.SessionOptions) (engine.Session, error) {
+	opts, err := through(opts)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := e.behind.Open(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return session{opened}, nil
+}
+
+// through encodes a value and decodes it.
+func through[T any](v T) (T, error) {
+	var decoded T
+	text, err := Encode(v)
+	if err == nil {
+		err = Decode(text, &decoded)
+	}
+	if err != nil {
+		return decoded, fmt.Errorf("%T: %w", v, err)
+	}
+	return decoded, nil
+}
+
+// session passes on the calls of which requests or results have more than names.
+type session struct{ engine.Session }
+
+// back returns a result with its diagnostics.
+func back[T any](result T, diags hcl.Diagnostics) (T, hcl.Diagnostics) {
+	decoded, err := through(result)
+	decodedDiags, diagsErr := through(diags)
+	return decoded, decodedDiags.Extend(failed(errors.Join(err, diagsErr)))
+}
+
+func failed(err error) hcl.Diagnostics {
+	if err == nil {
+		return nil
+	}
+	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Message encoding failed", Detail: err.Error()}}
+}
+
+// observer passes on events. It panics with those that are not data: there is nobody to return an error to.
+func observer(observe engine.Observer) engine.Observer {
+	if observe == nil {
+		return nil
+	}
+	return func(event engine.Event) {
+		decoded, err := through(event)
+		if err != nil {
+			panic(err)
+		}
+		observe(decoded)
+	}
+}
+
+// Module implements [engine.Session].
+func (s session) Module(ctx context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
+	return back(s.Session.Module(ctx, dir))
+}
+
+// ValidateModule implements [engine.Session].
+func (s session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
+	diags, err := through(s.Session.ValidateModule(ctx, dir))
+	return diags.Extend(failed(err))
+}
+
+// ProviderSchema implements [engine.Session].
+func (s session) ProviderSchema(ctx context.Context, provider stackaddrs.Provider) (*engine.ProviderSchema, hcl.Diagnostics) {
+	return back(s.Session.ProviderSchema(ctx, provider))
+}
+
+// Plan implements [engine.Session].
+func (s session) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
+	req, err := through(req)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return back(s.Session.Plan(ctx, req, observer(observe)))
+}
+
+// Apply implements [engine.Session].
+func (s session) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
+	req, err := through(req)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return back(s.Session.Apply(ctx, req, observer(observe)))
+}
+
+// Abilities implements [engine.Session].
+func (s session) Abilities() engine.Abilities {
+	abilities := s.Session.Abilities()
+	if abilities.Functions != nil {
+		abilities.Functions = functions{abilities.Functions}
+	}
+	if abilities.Preparer != nil {
+		abilities.Preparer = preparer{abilities.Preparer}
+	}
+	if abilities.Recoverer != nil {
+		abilities.Recoverer = recoverer{abilities.Recoverer}
+	}
+	return abilities
+}
+
+type functions struct{ engine.FunctionCaller }
+
+// Functions implements [engine.FunctionCaller].
+func (f functions) Functions(ctx context.Context, provider stackaddrs.Provider) (map[string]*engine.Function, error) {
+	found, err := f.FunctionCaller.Functions(ctx, provider)
+	if err != nil {
+		return nil, err
+	}
+	return through(found)
+}
+
+// CallFunction implements [engine.FunctionCaller].
+func (f functions) CallFunction(ctx context.Context, provider stackaddrs.Provider, name string, args []cty.Value) (cty.Value, error) {
+	args, err := through(args)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	result, err := f.FunctionCaller.CallFunction(ctx, provider, name, args)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	return through(result)
+}
+
+type preparer struct{ engine.Preparer }
+
+// Prepare implements [engine.Preparer].
+func (p preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
+	req, err := through(req)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return back(p.Preparer.Prepare(ctx, req))
+}
+
+type recoverer struct{ engine.Recoverer }
+
+// Unfinished implements [engine.Recoverer].
+func (r recoverer) Unfinished(ctx context.Context) ([]engine.UnfinishedWork, error) {
+	found, err := r.Recoverer.Unfinished(ctx)
+	decoded, encodeErr := through(found)
+	return decoded, errors.Join(err, encodeErr)
+}
+
+// Resume implements [engine.Recoverer].
+func (r recoverer) Resume(ctx context.Context, work engine.WorkID, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
+	recovered, err := r.Recoverer.Resume(ctx, work, after, observer(observe))
+	if err != nil {
+		return nil, err
+	}
+	return through(recovered)
+}
