@@ -32,14 +32,14 @@ type Versions struct {
 
 // Install fetches the sources of the stack and installs its providers.
 func (s *Stack) Install(ctx context.Context, req InstallRequest) (Versions, hcl.Diagnostics) {
-	config, packages, diags := s.Fetch(ctx, req.Upgrade)
+	config, packages, diags := s.fetch(ctx, req.Upgrade)
 	if req.Fetched != nil {
 		req.Fetched(packages)
 	}
 	if diags.HasErrors() {
 		return Versions{}, diags
 	}
-	opts, moreDiags := s.Prepare(ctx, config, req.Upgrade)
+	opts, moreDiags := s.prepare(ctx, config, req.Upgrade)
 	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return Versions{}, diags

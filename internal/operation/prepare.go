@@ -19,9 +19,9 @@ import (
 // LockFile is where the versions of providers are kept, beside the stack.
 const LockFile = ".terraform.lock.hcl"
 
-// Prepare installs what the configuration needs and returns what the runtime is to be run with. With errors, that is
+// prepare installs what the configuration needs and returns what the runtime is to be run with. With errors, that is
 // only the configuration.
-func (s *Stack) Prepare(ctx context.Context, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
+func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
 	opts := stackruntime.Options{Config: config}
 	opened, err := s.openSession(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Stack) Prepare(ctx context.Context, config *stackconfig.Config, upgrade
 	return opts, diags
 }
 
-// loadRuntime is [Stack.Prepare] for a configuration that is used only if it is good. Where it is not, all its mistakes
+// loadRuntime is prepare for a configuration that is used only if it is good. Where it is not, all its mistakes
 // are found, as far as that is possible with what could be installed.
 func (s *Stack) loadRuntime(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
 	config, diags := s.config()
@@ -65,7 +65,7 @@ func (s *Stack) loadRuntime(ctx context.Context) (stackruntime.Options, hcl.Diag
 	if unsupported := s.unsupportedModules(ctx, config); unsupported.HasErrors() {
 		return stackruntime.Options{}, unsupported
 	}
-	opts, moreDiags := s.Prepare(ctx, config, false)
+	opts, moreDiags := s.prepare(ctx, config, false)
 	switch {
 	case moreDiags.HasErrors():
 		return opts, diags.Extend(moreDiags).Extend(s.checkSources(ctx, config))

@@ -39,8 +39,8 @@ func (s *Stack) packagePath(address string) (string, bool) {
 	return s.packages().Path(address)
 }
 
-// Fetch is config after all source packages have been fetched. It returns those, too.
-func (s *Stack) Fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, []bundle.Package, hcl.Diagnostics) {
+// fetch is config, called after all source packages have been fetched. It returns those, too.
+func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, []bundle.Package, hcl.Diagnostics) {
 	if err := makeWorkDir(s.work); err != nil {
 		return nil, nil, failure.Diagnostics(failure.Error("Unusable working directory", "The directory for source packages cannot be used: %s.", failure.Reason(err)))
 	}

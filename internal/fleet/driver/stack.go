@@ -116,15 +116,12 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 
 // prepare fetches and installs what the stack needs.
 func prepare(ctx context.Context, stack *operation.Stack, view View) hcl.Diagnostics {
-	config, packages, diags := stack.Fetch(ctx, false)
+	var fetched []bundle.Package
+	installed, diags := stack.Install(ctx, operation.InstallRequest{Fetched: func(packages []bundle.Package) { fetched = packages }})
 	if diags.HasErrors() {
 		return diags
 	}
-	with, moreDiags := stack.Prepare(ctx, config, false)
-	if moreDiags.HasErrors() {
-		return diags.Extend(moreDiags)
-	}
-	view.Prepared(packages, operation.Versions{Engine: with.Session.Info(), Providers: with.Locks})
+	view.Prepared(fetched, installed)
 	return nil
 }
 
