@@ -190,29 +190,3 @@ func TestLockIsGivenBack(t *testing.T) {
 	s.before = nil
 	s.mustRun("apply", "-auto-approve")
 }
-
-func TestConsoleCandidates(t *testing.T) {
-	s := newStack(t, chainArchive)
-	s.mustRun("apply", "-auto-approve")
-
-	session := session.New(session.Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}, s.dependencies())
-	defer session.Close()
-	c, diags := openConsole(t.Context(), session, nil, "", "")
-	if diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	for _, test := range []struct{ typed, want string }{
-		{"comp", "component.a component.b component.c"},
-		{"component.a", "component.a"},
-		{"component.a.", "component.a.value"},
-		{"component.a.x", ""},
-		{"local.", "local.both"},
-		{"local.both.", "local.both.first local.both.last"},
-		{"var.", ""},
-		{"component.zz.", ""},
-	} {
-		if got := strings.Join(c.candidates(t.Context(), test.typed), " "); got != test.want {
-			t.Errorf("candidates(%q): got %q, want %q", test.typed, got, test.want)
-		}
-	}
-}

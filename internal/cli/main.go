@@ -13,7 +13,9 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/enginecmd"
+	"github.com/cairnstacks/cairn/internal/cli/fleetcmd"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/cli/stackcmd"
 	"github.com/cairnstacks/cairn/internal/cli/statecmd"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/failure"
@@ -94,9 +96,9 @@ func reportJSON(s *session.Session, name string) {
 	s.Options.JSON = true
 	switch name {
 	case "plan", "apply", "destroy":
-		newDisplay(s, name)
+		stackcmd.NewDisplay(s, name)
 	case "validate":
-		reportValidation(s)
+		stackcmd.ReportValidation(s)
 	default:
 		s.ReportDocuments()
 	}
@@ -119,14 +121,14 @@ func newProgram() *cmdline.Program[*session.Session] {
 			Name:    "cairn",
 			Summary: "Runs the Terraform Stacks language with terraform or tofu.",
 			Commands: []*session.Command{
-				initCommand(), validateCommand(), planCommand(), applyCommand(), destroyCommand(),
-				outputCommand(), showCommand(), statecmd.Command(), consoleCommand(), graphCommand(),
-				listCommand(), orderCommand(), runCommand(), formatCommand(), enginecmd.Command(), versionCommand(), completionCommand(), helpCommand(),
+				stackcmd.InitCommand(), stackcmd.ValidateCommand(), stackcmd.PlanCommand(), stackcmd.ApplyCommand(), stackcmd.DestroyCommand(),
+				stackcmd.OutputCommand(), stackcmd.ShowCommand(), statecmd.Command(), stackcmd.ConsoleCommand(), stackcmd.GraphCommand(),
+				fleetcmd.ListCommand(), fleetcmd.OrderCommand(), fleetcmd.RunCommand(), stackcmd.FormatCommand(), enginecmd.Command(), stackcmd.VersionCommand(), completionCommand(), helpCommand(),
 			},
 		},
 		NewSession: func() *session.Session { return session.New(session.Streams{}, session.Dependencies{}) },
 		Global:     session.GlobalFlags,
-		Hints:      cmdline.Hints{Commands: elsewhere, Options: elsewhereOptions},
+		Hints:      cmdline.Hints{Commands: commandHints, Options: optionHints},
 		FileArgs:   []string{"FILE", "PLAN", "ROOT"},
 		ListedArgs: map[string]string{"STACK": "list"},
 	})

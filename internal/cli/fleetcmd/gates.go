@@ -1,0 +1,208 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package fleetcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/reportfile"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/format"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/show"
+)
+
+// gateOptions choose what goes through the gates, and how.
+type gateOptions struct {
+	tree           treeOptions
+	dryRun         bool
+	parallelOption cmdline.Count
+	allowDirty     bool
+	autoApprove    bool
+	ask            bool
+	maxRounds      cmdline.Count
+	report         cmdline.File
+	detailed       bool // exit with 2 if there are changes
+}
+
+func runPlanCommand() *session.Command {
+	return gateCommand(rollout.PlanOnly, "Plans stacks, as far as their gates are open.", `
+The gates are those of cairn.workspace.hcl or .terrateam/config.yml. A stack is planned when all that it is to be planned after has nothing
+to apply. Nothing is applied and no task is run, but a workspace that there is not yet is made.`,
+		"cairn run plan\ncairn run plan -changed -base=origin/main -parallel=4")
+}
+
+func runApplyCommand() *session.Command {
+	return gateCommand(rollout.ApplyAll, "Plans and applies stacks, each as soon as its gates open.", `
+The gates are those of cairn.workspace.hcl, with its tasks, or .terrateam/config.yml. Before a plan with changes is applied you are asked, unless
+the stack has auto_apply. After a failure nothing more is started; what waits for something that was not approved stays as it is.`,
+		"cairn run apply -changed\ncairn run apply -query='prod and not database' -auto-approve")
+}
+
+func runDestroyCommand() *session.Command {
+	return gateCommand(rollout.Destroy, "Destroys what stacks manage, in the reverse order of their gates.", `
+Everything is asked for, also where a stack has auto_apply, unless -auto-approve is given. No task is run.`, "cairn run destroy -query=stack_name:dev")
+}
+
+func gateCommand(mode rollout.Mode, summary, long, example string) *session.Command {
+	var o gateOptions
+	return &session.Command{
+		Name: string(mode), Summary: summary, Long: long, Example: example,
+		Flags: func(f *session.Flags) {
+			o = gateOptions{}
+			treeFlags(f, &o.tree)
+			f.Var(&o.parallelOption, "parallel", "work on `N` directories at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
+			f.BoolVar(&o.dryRun, "dry-run", false, "only show what belongs to the change, why, and in which steps it is done")
+			if mode == rollout.PlanOnly {
+				f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 when there are changes, 0 when there are none")
+			} else {
+				f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
+				f.BoolVar(&o.ask, "ask", false, "ask also where a stack has auto_apply")
+				o.maxRounds = operation.DefaultRounds
+				f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply a stack at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
+			}
+			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed: also if files are not committed")
+			f.Var(&o.report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")
+			session.EngineFlags(f)
+			session.JSONFlag(f, "with -dry-run: write a JSON document")
+		},
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			if s.Options.JSON {
+				s.ReportDocuments()
+			}
+			if err := o.check(s); err != nil {
+				return 0, err
+			}
+			g, err := openGates(ctx, s, mode, o)
+			if err != nil {
+				return 0, err
+			}
+			return g.command(ctx)
+		},
+	}
+}
+
+func (o *gateOptions) check(s *session.Session) error {
+	switch {
+	case o.autoApprove && o.ask:
+		return failure.Error("Conflicting options", "Give only one of -auto-approve and -ask.")
+	case o.dryRun && o.detailed:
+		return failure.Error("Conflicting options", "With -dry-run nothing is planned, so that -detailed-exitcode has nothing to tell. Leave one of them out.")
+	case s.Options.JSON && !o.dryRun:
+		return failure.Error("Missing required option", "The option -json is about what would be done: add -dry-run.")
+	}
+	return nil
+}
+
+// gates are what goes through gates.
+type gates struct {
+	fleet.Place
+	session    *session.Session
+	mode       rollout.Mode
+	options    gateOptions
+	parallel   int
+	work       *rollout.Work
+	changes    *fleet.Changes // nil if it does not matter what has changed
+	diags      hcl.Diagnostics
+	output     *show.Output // while it runs
+	unanswered bool         // the input has ended: who is asked cannot answer any more
+	inFlight   stackViews   // what is being done with stacks
+	consents                // what was asked and answered
+}
+
+// openGates reads what there is to do of the file that says what stacks wait for.
+func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gateOptions) (*gates, error) {
+	request, err := o.tree.request()
+	if err != nil {
+		return nil, err
+	}
+	if format.Both(request.Root) {
+		s.Note("There are both %s and %s: the former is used.\n", format.File, format.GateFile)
+	}
+	work, err := format.OpenWork(ctx, request, mode)
+	if errors.Is(err, format.ErrNoGates) {
+		return nil, noGates(request.Root)
+	}
+	if err != nil {
+		return nil, changeProblem(err)
+	}
+	g := &gates{
+		Place: request.Place, session: s, mode: mode, options: o, work: work.Work, changes: work.Changes, diags: work.Diags,
+		parallel: int(o.parallelOption),
+	}
+	if g.parallel == 0 {
+		g.parallel = max(work.Parallel, 1)
+	}
+	return g, nil
+}
+
+// noGates says how to get a file that says what stacks wait for.
+func noGates(root string) error {
+	from, what := "roots", "all directories with a stack or a root module"
+	if format.HasStackBlocks(root) {
+		from, what = "dirs", "the stack directories that there are"
+	}
+	return failure.Error("No gates", "There is neither a file %s nor %s in %s, which say what stacks there are and what they wait for. "+
+		"Add one, or name the repository with -root=DIR; \"cairn order convert -from=%s > %s\" writes one for %s.",
+		format.File, format.GateFile, shownDir(root), from, format.File, what)
+}
+
+// checkStates refuses stacks that share a state, as what one of them plans, the other one changes, and those in a state that is not theirs.
+func checkStates(work *rollout.Work) error {
+	if one, other := work.SharingState(); one != nil {
+		return failure.Error("State shared by two stacks", "The stacks %q and %q are both in %s, with the same state: what one of them plans, the other one would change. "+
+			"Nothing was run. Give each a deployment (a stack of the Terraform Stacks language) or a workspace (a plain root module) of its own.", one.Name, other.Name, other.Path)
+	}
+	if u, selected := work.OtherWorkspace(); u != nil {
+		return failure.Error("Unexpected workspace selected", "In %s the workspace %q is selected, but nothing says that %q is meant to be in it. Nothing was run. "+
+			"Name it as the workspace of that in the configuration, or go back to the default one: \"terraform workspace select default\" in this directory, or the same with tofu.",
+			u.Path, selected, u.Name)
+	}
+	return nil
+}
+
+// command does what was asked for.
+func (g *gates) command(ctx context.Context) (int, error) {
+	s := g.session
+	if err := checkStates(g.work); err != nil {
+		return 0, err
+	}
+	if g.options.dryRun && s.Options.JSON {
+		return cmdline.ExitOK, g.writeDocument()
+	}
+	if err := s.Report(g.diags); err != nil {
+		return 0, err
+	}
+	switch {
+	case len(g.work.Chosen()) == 0:
+		s.Note("There is nothing to %s: nothing %s.\n", g.mode, g.options.tree.chosen())
+		if g.options.dryRun {
+			return cmdline.ExitOK, nil
+		}
+		return cmdline.ExitOK, reportfile.Write(g.options.report, g.reportOf(nil), reportfile.ForAll)
+	case g.options.dryRun:
+		g.writeSteps()
+		return cmdline.ExitOK, nil
+	}
+	if err := g.checkDirty(ctx); err != nil {
+		return 0, err
+	}
+	return g.run(ctx)
+}
+
+// checkDirty refuses to act on changes that only this working copy has.
+func (g *gates) checkDirty(ctx context.Context) error {
+	if g.changes == nil || g.options.allowDirty || g.mode == rollout.PlanOnly {
+		return nil
+	}
+	return refuseDirty(ctx, g.changes.Repository)
+}

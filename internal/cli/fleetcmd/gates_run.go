@@ -1,0 +1,195 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package fleetcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/reportfile"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/views/eventtext"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// run does the work and returns the exit code.
+func (g *gates) run(ctx context.Context) (int, error) {
+	if err := reportfile.Check(g.options.report); err != nil {
+		return 0, err
+	}
+	drivers, err := g.drivers(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if drivers.Plans, err = os.MkdirTemp("", "cairn-run-"); err != nil {
+		return 0, failure.Error("Temporary directory not available", "Plans are kept in a temporary directory until they are applied, and there is none: %s.", failure.Reason(err))
+	}
+	defer os.RemoveAll(drivers.Plans) //nolint:errcheck // it is gone, unless there was a panic
+
+	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{
+		Lost:  g.inFlight.lost,
+		AtEnd: func() { _ = os.RemoveAll(drivers.Plans) }, //nolint:errcheck // nobody is there any more who would do something about it
+	})
+	display := g.session.NewRunDisplay(session.RunDisplayOptions{
+		Title: gateTitles[g.mode], Total: len(g.work.Chosen()), Parallel: g.parallel > 1, Unread: unread,
+	})
+	g.output = display.Output
+	output := func(unit string) driver.Output { return g.output.Node(unit) }
+	options := rollout.Options{
+		Mode: g.mode, Parallel: g.parallel, Processes: drivers.Roots.Processes, Output: output, Last: g.output.Last, MaxRounds: int(g.options.maxRounds),
+		Open: func(unit int) driver.Driver { return drivers.Open(g.work, unit, output) },
+	}
+	options.Ended = func(end rollout.End) {
+		text := string(end.State)
+		if detail := g.endDetail(end); detail != "" {
+			text += " (" + detail + ")"
+		}
+		display.EndedAs(g.work.Units[end.Unit].Name, boardState(end), text)
+	}
+	if !g.options.autoApprove {
+		options.Approve, options.Asks = g.approve, g.asksFor
+	}
+	var ends []rollout.End
+	display.During(func() { ends = g.work.Run(ctx, options) })
+	if err := os.RemoveAll(drivers.Plans); err != nil { // while one more signal does not end this program
+		g.session.Note("Plans, which may hold secrets, are left in %s: %s.\n", drivers.Plans, failure.Reason(err))
+	}
+	stop()
+	err = reportfile.Write(g.options.report, g.reportOf(ends), reportfile.ForAll) // before the summary, which may find nobody who reads it
+	code := g.summarize(ends)
+	if code == cmdline.ExitOK && g.options.detailed && slices.ContainsFunc(ends, func(end rollout.End) bool { return end.State == rollout.Planned }) {
+		code = cmdline.ExitChanges
+	}
+	return code, err
+}
+
+var gateTitles = map[rollout.Mode]string{rollout.PlanOnly: "Planning", rollout.ApplyAll: "Applying", rollout.Destroy: "Destroying"}
+
+// boardState says as what a unit is counted on a board.
+func boardState(end rollout.End) order.State {
+	switch {
+	case end.State == rollout.Failed:
+		return order.Failed
+	case end.Done:
+		return order.Succeeded
+	}
+	return order.Skipped
+}
+
+// endDetail says what the state of a unit does not: how much its plan would change or has changed, and why it ended so.
+func (g *gates) endDetail(end rollout.End) string {
+	text := ""
+	if end.Changes != nil {
+		text = g.countsText(*end.Changes, end.State != rollout.Planned)
+	}
+	if text != "" && end.Detail != "" {
+		text += "; "
+	}
+	return text + end.Detail
+}
+
+// countsText says how much a plan would change, or has changed.
+func (g *gates) countsText(counts stackplan.Counts, done bool) string {
+	if done {
+		return eventtext.AppliedCounts(string(g.mode), counts)
+	}
+	return eventtext.PlanCounts(counts)
+}
+
+// drivers returns by what units are worked on. It finds the engine where one is needed that is found from here.
+func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
+	d := &rollout.Drivers{
+		Roots:   &driver.Roots{SharedCache: cliconfig.SharesProviders(os.Environ()), Processes: &process.Set{}},
+		Stack:   operation.Options{Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: &operation.Shared{}, ModulesEngine: g.session.Deps.Engine},
+		Version: session.Version(),
+		Show:    g.showStack,
+	}
+	if !g.session.ViewOptions(g.session.Streams.Out).Color {
+		d.Roots.Options = []string{"-no-color"}
+	}
+	if !slices.ContainsFunc(g.work.Chosen(), g.needsEngine) {
+		return d, nil
+	}
+	search, err := g.session.Stack().EngineSearch()
+	if err != nil {
+		return nil, err
+	}
+	found, err := search.Find(ctx)
+	if err != nil {
+		return nil, operation.EngineError(err)
+	}
+	if err := g.session.Report(g.session.Stack().UnmetRequirements(found)); err != nil {
+		return nil, err
+	}
+	d.Roots.Engine, err = filepath.Abs(found.Path)
+	return d, err
+}
+
+// needsEngine tells whether a unit is worked on with the engine that is found from here. A stack may have settings of its own, which name another.
+func (g *gates) needsEngine(unit int) bool {
+	u := &g.work.Units[unit]
+	if u.Kind != rollout.Components {
+		return u.Kind == rollout.Root
+	}
+	_, err := os.Stat(filepath.Join(u.Dir, settings.File))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// asksFor tells whether the plan of a unit is applied only with consent.
+func (g *gates) asksFor(unit int) bool {
+	u := &g.work.Units[unit]
+	return !u.AutoApply || len(u.Requirements) > 0 || g.options.ask || g.mode == rollout.Destroy
+}
+
+// approve asks whether the plan of a unit is to be applied, below that plan.
+func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool, error) {
+	u := &g.work.Units[unit]
+	if g.unanswered {
+		return false, nil
+	}
+	if group := g.agreed(u); group != "" {
+		g.session.NoteLine("\n%s %s: yes, as to all of %s.", failure.Capitalize(string(g.mode)), u.Name, group)
+		return true, nil
+	}
+	if err := show(); err != nil {
+		return false, err
+	}
+	where := ""
+	if u.Stack != "" {
+		where = ", in stack " + u.Stack
+	}
+	if len(u.Requirements) > 0 {
+		where += ", whose requirements are not checked (" + strings.Join(u.Requirements, ", ") + ")"
+	}
+	defer g.output.Hold()()
+	groups := g.groupsToAskFor(unit)
+	accepted := `Only "yes" is accepted`
+	if len(groups) > 0 {
+		accepted = fmt.Sprintf(`Only "yes" is accepted, or "yes %s" for all of %[1]s`, textstyle.Name(groups[0]))
+	}
+	answer, err := g.session.Ask(ctx, fmt.Sprintf("\n%s %s%s? %s: ", failure.Capitalize(string(g.mode)), textstyle.Name(u.Name), textstyle.Name(where), accepted), false)
+	g.session.Note("\n")
+	if errors.Is(err, session.ErrNoAnswer) {
+		g.unanswered = true
+		g.session.Note("There is nobody who answers: nothing more is approved. Give -auto-approve to apply without being asked.\n")
+		return false, nil
+	}
+	return err == nil && g.accepts(answer, u, groups), err
+}

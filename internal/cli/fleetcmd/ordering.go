@@ -1,0 +1,187 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package fleetcmd
+
+import (
+	"context"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/format"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/order"
+
+	orderproblem "github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/show"
+)
+
+// ordering is what can be shown of an order, whatever the format in which it is described.
+type ordering struct {
+	graph    *order.Graph
+	rule     order.Rule
+	selected order.Selection
+	name     func(node int) string
+	find     func(name string) (int, error)
+	diags    hcl.Diagnostics // warnings
+
+	repository *gitdiff.Repository // nil if it does not matter what has changed
+
+	groups []show.Group
+	kind   func(node int) show.Kind // nil if there is only one
+}
+
+func (o *ordering) view(transitive bool) show.View {
+	return show.View{Graph: o.graph, Selected: o.selected, Rule: o.rule, Name: o.name, Transitive: transitive, Groups: o.groups, Kind: o.kind}
+}
+
+// openOrdering reads plugins if the options name them, else what there are of stacks.
+func openOrdering(ctx context.Context, s *session.Session, options treeOptions) (*ordering, error) {
+	if options.plugins.dir != "" {
+		if options.phases {
+			return nil, noPhases()
+		}
+		return openPlugins(s, options.plugins)
+	}
+	if err := options.plugins.alone(); err != nil {
+		return nil, err
+	}
+	src, err := openStacks(ctx, s, options)
+	if err != nil {
+		return nil, err
+	}
+	if options.phases && (src.Order == nil || !src.Order.Phased) {
+		return nil, noPhases()
+	}
+	return orderingOf(src)
+}
+
+// orderingOf puts what there is in order.
+//
+// Errors: what is wrong with the order.
+func orderingOf(src *fleet.Source) (*ordering, error) {
+	diags := append(src.Diags[:len(src.Diags):len(src.Diags)], src.OrderDiags...)
+	of := src.Order
+	if of == nil {
+		return nil, diags
+	}
+	o := &ordering{
+		graph: of.Graph, rule: of.Rule, selected: of.Selected, name: func(n int) string { return of.Steps[n].Name },
+		find: findUnit(src), diags: diags,
+	}
+	if src.Changes != nil {
+		o.repository = src.Changes.Repository
+	}
+	for _, group := range of.Groups {
+		o.groups = append(o.groups, show.Group(group))
+	}
+	if of.Kinds {
+		o.kind = func(n int) show.Kind { return kindOf(of.Steps[n]) }
+	}
+	return o, nil
+}
+
+// kindOf is the kind of a step in pictures.
+func kindOf(step fleet.Step) show.Kind {
+	switch {
+	case step.Unit == nil:
+		return ""
+	case step.Unit.Task != nil:
+		return show.TaskKind
+	case step.Phase != "":
+		return show.Kind(step.Phase)
+	}
+	return show.StackKind
+}
+
+// findUnit finds the nodes of units by their names, by their directories from here or from the root, and by their ids.
+func findUnit(src *fleet.Source) func(name string) (int, error) {
+	steps := src.Order.Steps
+	f := finder{what: src.What, names: make([]string, len(steps)), dirs: make([]string, len(steps)), below: src.Below}
+	for n, step := range steps {
+		if step.Unit == nil {
+			continue
+		}
+		f.names[n] = step.Unit.Name
+		if step.Unit.ID != "" {
+			if f.ids == nil {
+				f.ids = make([]string, len(steps))
+			}
+			f.ids[n] = step.Unit.ID
+		}
+		if step.Unit.Task == nil {
+			f.dirs[n] = step.Unit.Path
+		}
+	}
+	return func(name string) (int, error) {
+		if slices.Contains(src.GroupNames, name) {
+			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Group in place of a stack", "%q is a group. Name a stack or task in it, or that waits for it.", name)}
+		}
+		return f.find(name)
+	}
+}
+
+func noPhases() error {
+	return failure.Error("No phases", "The option -phases is about stacks of a file %s, which are planned and applied; here is none. Leave it out.", format.File)
+}
+
+// finder finds nodes by what users call them. The positions in its slices are numbers of nodes.
+type finder struct {
+	what  string   // what there is
+	names []string // "" for what has none
+	dirs  []string // with a slash at the beginning; "" for what is in none
+	ids   []string
+	below string // what directories are relative to, from the root; "" for the root
+}
+
+// find returns the node with a name; without one that in a directory, from here or from the root, if there is only one; else that with an id.
+func (f finder) find(name string) (int, error) {
+	if i := slices.Index(f.names, name); i >= 0 && name != "" {
+		return i, nil
+	}
+	here, top := path.Join("/", f.below, filepath.ToSlash(name)), path.Join("/", filepath.ToSlash(name))
+	if path.IsAbs(name) {
+		here = top
+	}
+	for _, dir := range []string{here, top} {
+		switch in := f.in(dir); len(in) {
+		case 0:
+		case 1:
+			return in[0], nil
+		default:
+			var names []string
+			for _, i := range in {
+				names = append(names, f.names[i])
+			}
+			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Ambiguous directory", "There are several in %q: name one of %s.", name, strings.Join(names, ", "))}
+		}
+	}
+	if i := slices.Index(f.ids, name); i >= 0 && name != "" {
+		return i, nil
+	}
+	all := ""
+	if f.dirs != nil {
+		all = " Run \"cairn list\" for all."
+	}
+	return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "No such "+f.what, "There is no %s %q.%s%s",
+		f.what, name, nearest.DidYouMean(name, slices.Concat(f.names, f.ids)), all)}
+}
+
+// in returns what is in a directory.
+func (f finder) in(dir string) []int {
+	var found []int
+	for i := range f.dirs {
+		if f.dirs[i] == dir && f.names[i] != "" {
+			found = append(found, i)
+		}
+	}
+	return found
+}

@@ -1,0 +1,182 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package fleetcmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/format"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
+
+	orderproblem "github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/tagquery"
+)
+
+// openStacks reads what there is to list, to put in order and to run commands in, whatever the format, with what is selected of it.
+func openStacks(ctx context.Context, s *session.Session, o treeOptions) (*fleet.Source, error) {
+	request, err := o.request()
+	if err != nil {
+		return nil, err
+	}
+	src, err := format.Open(ctx, request)
+	for name, file := range src.Files {
+		s.Files[name] = file
+	}
+	if err != nil {
+		return nil, changeProblem(err)
+	}
+	if src.Empty {
+		src.Diags = src.Diags.Append(noStacks(request.Root))
+	}
+	return src, nil
+}
+
+// noStacks says what a tree without stacks lacks.
+func noStacks(root string) *hcl.Diagnostic {
+	return failure.Warning("No stacks", "There is no stack in %s: no directory with files *.tfcomponent.hcl, or with a stack block in *.tm.hcl or *.tsk.hcl. "+
+		"Plain root modules are named in a file %s; \"cairn order convert -from=roots > %[2]s\" writes one.", shownDir(root), format.File)
+}
+
+// treeOptions choose stacks of a tree.
+type treeOptions struct {
+	root         string
+	tags, noTags cmdline.List
+	query        string
+	changed      bool
+	base         string
+	phases       bool // of a workspace file, planning and applying on their own
+
+	plugins pluginOptions
+}
+
+func treeFlags(f *session.Flags, o *treeOptions) {
+	*o = treeOptions{}
+	rootFlag(f, o)
+	f.Var(&o.tags, "tags", "only stacks whose tags match `QUERY`: a:b for both, a,b for one of them; may be repeated for alternatives")
+	f.Var(&o.noTags, "no-tags", "no stacks whose tags match `QUERY`")
+	f.StringVar(&o.query, "query", "", "only what has tags that match `QUERY` with and, or, not: \"prod and not dir:live/prod/db\"; kind:stack, kind:terraform and kind:task are tags, too")
+	f.BoolVar(&o.changed, "changed", false, "only stacks that have changed, as git tells")
+	f.StringVar(&o.base, "base", "", "changed since the work left the commit or branch `REF`, or in a range FROM..TO (default: the default branch)")
+}
+
+func rootFlag(f *session.Flags, o *treeOptions) {
+	f.StringVar(&o.root, "root", "", "the tree of stacks is in `DIR` (default: the git repository, or the current directory)")
+}
+
+// shownDir is a directory as messages name it: "." says nothing.
+func shownDir(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
+}
+
+// request asks a format for what the options mean.
+func (o *treeOptions) request() (fleet.Request, error) {
+	r := fleet.Request{Changed: o.changed, Base: o.base, Phases: o.phases}
+	var err error
+	if r.Place, err = o.place(); err != nil {
+		return r, err
+	}
+	if r.TagFilter, err = o.tagFilter(); err != nil {
+		return r, err
+	}
+	r.Query, err = tagQuery(o.query)
+	return r, err
+}
+
+// place finds the root that the options mean.
+func (o *treeOptions) place() (fleet.Place, error) {
+	if o.base != "" && !o.changed {
+		return fleet.Place{}, failure.Error("Missing required option", "The option -base is about what has changed: add -changed.")
+	}
+	current, err := os.Getwd()
+	if err != nil {
+		return fleet.Place{}, err
+	}
+	at := fleet.Place{Root: o.root}
+	if at.Root == "" {
+		top := repositoryTop(current)
+		if at.Root, err = filepath.Rel(current, top); err != nil {
+			return fleet.Place{}, err
+		}
+	} else if info, err := os.Stat(at.Root); err != nil || !info.IsDir() {
+		return fleet.Place{}, failure.Error("Unusable directory", "The option -root names no directory: %s.", at.Root)
+	}
+	abs, err := filepath.Abs(at.Root)
+	if err != nil {
+		return fleet.Place{}, err
+	}
+	if rel, err := filepath.Rel(abs, current); err == nil && filepath.IsLocal(rel) {
+		at.Below = path.Join("/", filepath.ToSlash(rel))
+	}
+	return at, nil
+}
+
+// repositoryTop returns the directory above, or the one itself, that has a repository; without one the directory itself.
+func repositoryTop(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+// chosen says what may have left out everything.
+func (o *treeOptions) chosen() string {
+	if o.changed {
+		return "that is selected has changed"
+	}
+	return "is selected"
+}
+
+func tagQuery(text string) (tagquery.Query, error) {
+	query, err := tagquery.Parse(text)
+	if err != nil {
+		return query, hcl.Diagnostics{orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option -query=%s is no query of tags: %s.", commandLine([]string{text}), err)}
+	}
+	return query, nil
+}
+
+// tagFilter is what the options -tags and -no-tags let pass.
+func (o *treeOptions) tagFilter() (filter tagquery.TagFilter, err error) {
+	if filter.Tags, err = tagQueries("-tags", o.tags); err != nil {
+		return filter, err
+	}
+	filter.NoTags, err = tagQueries("-no-tags", o.noTags)
+	return filter, err
+}
+
+func tagQueries(option string, texts []string) ([]tagquery.Terms, error) {
+	var queries []tagquery.Terms
+	for _, text := range texts {
+		query, err := tagquery.ParseTerms(text)
+		if err != nil {
+			return nil, hcl.Diagnostics{orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option %s=%s is no query of tags: %s.", option, text, err)}
+		}
+		queries = append(queries, query)
+	}
+	return queries, nil
+}
+
+// changeProblem makes a diagnostic of an error of change detection.
+func changeProblem(err error) error {
+	if p, ok := errors.AsType[*gitdiff.Problem](err); ok {
+		return failure.Error(p.Summary, "%s", p.Detail)
+	}
+	return err
+}

@@ -1,0 +1,131 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackcmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// applyFlags are the options of apply and destroy.
+type applyFlags struct {
+	PlanFlags
+	autoApprove bool
+}
+
+func (o *applyFlags) register(f *session.Flags) {
+	o.PlanFlags.register(f)
+	f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
+	o.maxRounds = operation.DefaultRounds
+	f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
+	session.JSONFlag(f, "write one JSON object a line; needs a plan file or -auto-approve")
+}
+
+// ApplyCommand returns the command that applies a plan, or plans and applies.
+func ApplyCommand() *session.Command {
+	var o applyFlags
+	return &session.Command{
+		Name:    "apply",
+		Args:    "[PLAN]",
+		Summary: "Carries out a plan: a saved one, or a new one after asking.",
+		Long: `
+Components are applied in the order of their dependencies. What was done is saved as each component finishes. When
+one fails, those that depend on it are skipped, and all others are still applied.`,
+		Example: "cairn apply\ncairn plan -out=stack.plan && cairn apply stack.plan",
+		MaxArgs: 1,
+		Flags: func(f *session.Flags) {
+			o.register(f)
+			f.BoolVar(&o.destroy, "destroy", false, "destroy everything, like \"cairn destroy\"")
+		},
+		Interruptible: true,
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
+			name := "apply"
+			if o.destroy {
+				name = "destroy"
+			}
+			op := NewExecution(s, name, &o.PlanFlags)
+			if len(args) == 1 {
+				return op.applySaved(ctx, args[0])
+			}
+			return op.applyNew(ctx, o.autoApprove)
+		},
+	}
+}
+
+// DestroyCommand returns the command that destroys what the stack manages.
+func DestroyCommand() *session.Command {
+	var o applyFlags
+	return &session.Command{
+		Name:          "destroy",
+		Summary:       "Destroys everything that the stack manages, after asking.",
+		Long:          "The same as \"cairn apply -destroy\". What depends on something else is destroyed before it.",
+		Example:       "cairn destroy",
+		Flags:         o.register,
+		Interruptible: true,
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			o.destroy = true
+			return NewExecution(s, "destroy", &o.PlanFlags).applyNew(ctx, o.autoApprove)
+		},
+	}
+}
+
+// applyNew makes a plan, asks, and applies it.
+func (o *Execution) applyNew(ctx context.Context, autoApprove bool) (int, error) {
+	req, err := o.request()
+	if err != nil {
+		return 0, err
+	}
+	if !autoApprove && (o.Options.JSON || !o.flags.input) {
+		return 0, failure.Error("Approval needed", "Without someone to ask, give -auto-approve, or the file of a plan that was looked at before.")
+	}
+	o.autoApprove = autoApprove
+	ctx, stop := o.Interruptible(ctx, o.Running.Lost)
+	defer stop()
+	return o.finish(o.Stack().Apply(ctx, req, o.Caller()))
+}
+
+// applySaved applies a plan file.
+func (o *Execution) applySaved(ctx context.Context, path string) (int, error) {
+	if !o.flags.isDefault() {
+		return 0, failure.Error("Conflicting options", "What a saved plan does was decided when it was made: "+
+			"-destroy, -refresh-only, -refresh, -replace, -target and -exclude belong to \"cairn plan\".")
+	}
+	req, err := o.request()
+	if err != nil {
+		return 0, err
+	}
+	ctx, stop := o.Interruptible(ctx, o.Running.Lost)
+	defer stop()
+	plan, made, err := planfile.Read(path)
+	if err != nil {
+		return 0, err
+	}
+	o.View.operation, o.View.planFile = modeName(plan.Mode), path
+	caller := o.Caller()
+	caller.Unchanged = o.SavedChangesNothing
+	return o.finish(o.Stack().ApplySaved(ctx, plan, made, req, caller))
+}
+
+// SavedChangesNothing says that there was nothing to do by a saved plan.
+func (o *Execution) SavedChangesNothing(state *stackstate.State) error {
+	if !o.Options.JSON {
+		o.Say("The plan changes nothing.\n")
+	}
+	return failure.AsError(o.View.nothingDone(state))
+}
+
+// modeName says what a plan does.
+func modeName(mode engine.Mode) string {
+	if mode == engine.Destroy {
+		return "destroy"
+	}
+	return "apply"
+}

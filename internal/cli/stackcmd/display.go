@@ -1,0 +1,230 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackcmd
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/internal/views/live"
+	"github.com/cairnstacks/cairn/internal/views/progress"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// Display shows an operation while it runs and what came of it: to a person, or with -json to a program.
+type Display struct {
+	session   *session.Session
+	operation string
+	planFile  string // that is applied; empty for none
+	concise   bool
+
+	events *jsonview.Events // nil for a person
+	begun  bool             // the first line is written
+}
+
+// NewDisplay returns the display of an operation: "plan", "apply" or "destroy". With -json, diagnostics become events, too.
+func NewDisplay(s *session.Session, operation string) *Display {
+	v := &Display{session: s, operation: operation}
+	if s.Options.JSON {
+		v.events = jsonview.NewEvents(s.Streams.Out, nil)
+		s.Reporter = v.reportEvents
+		return v
+	}
+	return v
+}
+
+// during shows the progress of work, which is one phase of the operation: "plan", "apply" or "destroy".
+func (v *Display) during(phase string, work func(hooks.Hooks)) {
+	v.begin()
+	switch out := v.session.Streams.Out; {
+	case v.events != nil:
+		work(v.events.Hooks(phase))
+	case v.session.CanRedraw():
+		shown := progress.NewLive(out, progress.LiveOptions{
+			Operation: phase,
+			Style:     textstyle.Style{Color: v.session.ViewOptions(out).Color},
+			Concise:   v.concise,
+			Size:      func() live.Size { return session.TerminalSize(out) },
+		})
+		v.session.ShowLive(shown.Display, func() { work(shown.Hooks()) })
+		v.session.Print("\n")
+	default:
+		lines := progress.NewLines(out, progress.LinesOptions{
+			Style:   textstyle.Style{Color: v.session.ViewOptions(out).Color},
+			Concise: v.concise,
+		})
+		work(lines.Hooks(phase))
+		if lines.Any() {
+			v.session.Print("\n")
+		}
+	}
+}
+
+// begin writes the line that comes first: who is at work. It does so once.
+func (v *Display) begin() {
+	if v.events == nil || v.begun {
+		return
+	}
+	v.begun = true
+	info, _ := v.session.Stack().EngineInfo()
+	v.events.Version(session.Version(), info)
+}
+
+// Plan shows a plan, as far as there is one in spite of errors. Diagnostics about it are still to be reported.
+func (v *Display) Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error {
+	if v.events != nil {
+		v.events.Moved(plan.Moved)
+		v.events.OutputChanges(plan.Outputs)
+		v.events.ChangeSummary("plan", plan.Counts())
+		return v.events.Err()
+	}
+	if !plan.Applyable && plan.Counts().Total()+len(plan.Moved) == 0 {
+		return nil
+	}
+	out := v.session.Streams.Out
+	options := v.session.ViewOptions(out)
+	options.Concise, options.Reported = v.concise, diags
+	return views.WritePlan(out, plan, options)
+}
+
+// inAutomation tells whether commands follow each other without a person who has to be told the next one.
+func inAutomation() bool { return os.Getenv("TF_IN_AUTOMATION") != "" }
+
+// next says what can be done with a plan.
+func (v *Display) next(plan *stackplan.Plan, file string) {
+	switch {
+	case v.events != nil, inAutomation():
+	case file != "":
+		v.session.Say("\n%s\n", v.howToApply(plan, file))
+	case !plan.IsEmpty():
+		v.session.Say("\nThe plan was not saved. To apply exactly this plan later, save it with -out=FILE.\n")
+	}
+}
+
+// howToApply names the command that applies a saved plan. Where there is no room beside the rest, it stands on a line of its
+// own, so that it can be copied. Values of sensitive variables belong into files: other users see the options of commands.
+func (v *Display) howToApply(plan *stackplan.Plan, file string) string {
+	saved, command := fmt.Sprintf("The plan is saved in %s. To carry it out:", file), "cairn apply"
+	secrets := ""
+	for _, name := range plan.UnknownInputs() {
+		if marks.Contains(plan.Inputs[name].After, marks.Sensitive) {
+			secrets = " -var-file=FILE"
+		} else {
+			command += " -var=" + name + "=VALUE"
+		}
+	}
+	command += secrets
+	command += " " + file
+	if width := v.session.ViewOptions(v.session.Streams.Out).Width; width > 0 && ansi.StringWidth(saved+" "+command) > width {
+		return saved + "\n  " + command
+	}
+	return saved + " " + command
+}
+
+// paragraph separates what comes next from the plan.
+func (v *Display) paragraph() {
+	if v.events == nil {
+		v.session.Print("\n")
+	}
+}
+
+// NextRound says that there will be another plan.
+func (v *Display) NextRound() {
+	if v.events == nil {
+		v.session.Say("\nSome changes were deferred. Planning again...\n\n")
+	}
+}
+
+// nothingDone says that there was nothing to apply.
+func (v *Display) nothingDone(state *stackstate.State) hcl.Diagnostics {
+	if v.events != nil {
+		v.events.ChangeSummary(v.operation, stackplan.Counts{})
+		v.events.Outputs(state.Outputs)
+		return operation.Diagnostics(v.events.Err())
+	}
+	return v.outputs(state.Outputs)
+}
+
+// applied shows what an apply has done.
+func (v *Display) applied(applied operation.Applied) hcl.Diagnostics {
+	result := applied.Result
+	if v.events != nil {
+		if applied.Failed || applied.Interrupted || applied.Unsaved {
+			v.events.IncompleteSummary(v.operation, applied.Interrupted, result.Counts())
+		} else {
+			v.events.ChangeSummary(v.operation, result.Counts())
+		}
+		v.events.Outputs(result.State.Outputs)
+		return operation.Diagnostics(v.events.Err())
+	}
+	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: applied.Failed, Interrupted: applied.Interrupted, Unsaved: applied.Unsaved, InDoubt: applied.InDoubt, PlanFile: v.planFile}
+	for addr, done := range result.Components {
+		component := views.ComponentResult{Addr: addr, Status: done.Status, Counts: done.Counts}
+		if done.Status == hooks.Skipped {
+			component.Because = missed(applied.Plan, result, addr)
+		}
+		summary.Components = append(summary.Components, component)
+	}
+	out := v.session.Streams.Out
+	if err := views.WriteApplySummary(out, summary, v.session.ViewOptions(out)); err != nil {
+		return operation.Diagnostics(err)
+	}
+	return v.outputs(result.State.Outputs)
+}
+
+// missed returns what a skipped component instance needed and did not get.
+func missed(plan *stackplan.Plan, result *stackruntime.ApplyResult, skipped stackaddrs.AbsComponentInstance) []stackaddrs.AbsComponentInstance {
+	planned := map[stackaddrs.AbsComponentInstance]*stackplan.Component{}
+	for _, component := range plan.Components {
+		planned[component.Addr] = component
+	}
+	goes := planned[skipped] != nil && planned[skipped].Action == stackplan.Delete
+	var because []stackaddrs.AbsComponentInstance
+	for addr, done := range result.Components {
+		// What goes away needs that what requires it is gone before.
+		needing, needed := planned[skipped], addr
+		if goes {
+			needing, needed = planned[addr], skipped
+		}
+		if done.Status != hooks.Applied && done.Status != hooks.Deferred && needing != nil && slices.Contains(needing.Requires, stackaddrs.ComponentOf(needed)) {
+			because = append(because, addr)
+		}
+	}
+	return because
+}
+
+// outputs shows the output values after an apply, if there are any.
+func (v *Display) outputs(values map[string]cty.Value) hcl.Diagnostics {
+	if len(values) == 0 {
+		return nil
+	}
+	v.session.Print("\nOutputs:\n\n")
+	out := v.session.Streams.Out
+	return operation.Diagnostics(views.WriteOutputs(out, values, v.session.ViewOptions(out)))
+}
+
+// reportEvents shows diagnostics to a program.
+func (v *Display) reportEvents(diags hcl.Diagnostics) error {
+	v.begin()
+	for _, diag := range diagnostic.All(diags, v.session.Sources()) {
+		v.events.Diagnostic(diag.Address, diag)
+	}
+	return v.events.Err()
+}

@@ -1,0 +1,215 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackcmd
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/operation/graph"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// componentGraph are components and what they require. Everything is sorted.
+type componentGraph struct {
+	FormatVersion string      `json:"format_version"`
+	Components    []graphNode `json:"components"`
+	Edges         []graphEdge `json:"edges"`
+}
+
+type graphNode struct {
+	Address string   `json:"address"`
+	Actions []string `json:"actions,omitempty"` // what a plan does, over all instances
+
+	// Deferred says that some of it cannot be planned yet.
+	Deferred bool `json:"deferred,omitempty"`
+
+	component stackaddrs.AbsComponent
+	counts    stackplan.Counts
+	failed    bool // to be planned
+}
+
+// graphEdge leads from a component to one that it requires.
+type graphEdge struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+
+	to stackaddrs.AbsComponent
+}
+
+// GraphCommand returns the command that shows components and what they require.
+func GraphCommand() *session.Command {
+	var format, planPath string
+	return &session.Command{
+		Name:    "graph",
+		Summary: "Draws which components require which.",
+		Long: `
+An arrow leads from a component to one that it requires. With a plan file, what will be done with each component is
+part of the picture. An svg or html file needs no other program: open it in a browser.`,
+		Example: "cairn graph -format=svg > stack.svg\ncairn graph -format=html -plan=stack.plan > plan.html",
+		Flags: func(f *session.Flags) {
+			f.StringVar(&format, "format", "dot", "write `dot|mermaid|json|svg|html` (default: dot)")
+			f.StringVar(&planPath, "plan", "", "show what this plan `FILE` does")
+			session.ProviderFlags(f)
+		},
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			s.ChangesNothing = true
+			write, ok := graphFormats[format]
+			if !ok {
+				return 0, failure.Error("Unknown format", "There is no format %q.%s Use dot, mermaid, json, svg or html.",
+					format, nearest.DidYouMean(format, slices.Collect(maps.Keys(graphFormats))))
+			}
+			if format == "json" {
+				s.Options.JSON = true
+				s.ReportDocuments()
+			}
+			graph, err := readGraph(ctx, s, planPath)
+			if err != nil {
+				return 0, err
+			}
+			return cmdline.ExitOK, write(s, graph)
+		},
+	}
+}
+
+var graphFormats = map[string]func(*session.Session, *componentGraph) error{
+	"dot":     writeDot,
+	"mermaid": writeMermaid,
+	"json": func(s *session.Session, g *componentGraph) error {
+		return jsonview.WriteDocument(s.Streams.Out, g, true)
+	},
+	"svg":  writeSVG,
+	"html": writeHTML,
+}
+
+// readGraph returns the graph of a plan, or of the configuration.
+func readGraph(ctx context.Context, s *session.Session, planPath string) (*componentGraph, error) {
+	if planPath != "" {
+		plan, _, err := planfile.Read(planPath)
+		if err != nil {
+			return nil, err
+		}
+		return newComponentGraph(graph.OfPlan(plan)), nil
+	}
+	g, diags := s.Stack().Graph(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return newComponentGraph(g), s.Report(diags)
+}
+
+// newComponentGraph makes a document of a graph.
+func newComponentGraph(of graph.Graph) *componentGraph {
+	g := &componentGraph{FormatVersion: jsonview.FormatVersion, Components: []graphNode{}, Edges: []graphEdge{}}
+	for _, component := range of.Components {
+		node := graphNode{Address: component.Addr.String(), component: component.Addr}
+		if planned := component.Planned; planned != nil {
+			for _, action := range planned.Actions {
+				node.Actions = append(node.Actions, string(action))
+			}
+			node.Deferred, node.failed, node.counts = planned.Deferred, planned.Failed, planned.Counts
+		}
+		g.Components = append(g.Components, node)
+		for _, required := range component.Requires {
+			g.Edges = append(g.Edges, graphEdge{node.Address, required.String(), required})
+		}
+	}
+	return g
+}
+
+// actionColors are the colours of components for which one thing is planned.
+var actionColors = map[string]string{
+	"create": "palegreen", "update": "khaki", "delete": "lightcoral", "read": "lightskyblue", "forget": "lightgrey",
+}
+
+func (n graphNode) color() string {
+	if len(n.Actions) == 1 {
+		return actionColors[n.Actions[0]]
+	}
+	return ""
+}
+
+func (n graphNode) label(lineBreak string) string {
+	if len(n.Actions) == 0 {
+		return n.Address
+	}
+	return n.Address + lineBreak + n.planned()
+}
+
+// planned is what a plan says of a component.
+func (n graphNode) planned() string {
+	text := strings.Join(n.Actions, ", ")
+	if n.Deferred {
+		text += " (deferred)"
+	}
+	return text
+}
+
+func writeDot(s *session.Session, g *componentGraph) error {
+	var b strings.Builder
+	b.WriteString("digraph components {\n  rankdir = \"RL\"\n  node [shape = box, fontname = \"sans-serif\"]\n")
+	for _, node := range g.Components {
+		attributes := ""
+		if len(node.Actions) > 0 {
+			attributes = fmt.Sprintf(" [label = %s", dotQuote(node.label("\n")))
+			if color := node.color(); color != "" {
+				attributes += fmt.Sprintf(", style = filled, fillcolor = %q", color)
+			}
+			attributes += "]"
+		}
+		fmt.Fprintf(&b, "  %s%s\n", dotQuote(node.Address), attributes)
+	}
+	for _, edge := range g.Edges {
+		fmt.Fprintf(&b, "  %s -> %s\n", dotQuote(edge.From), dotQuote(edge.To))
+	}
+	b.WriteString("}\n")
+	s.Print("%s", b.String())
+	return nil
+}
+
+func dotQuote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
+}
+
+func writeMermaid(s *session.Session, g *componentGraph) error {
+	ids := map[string]string{}
+	for i, node := range g.Components {
+		ids[node.Address] = fmt.Sprintf("c%d", i)
+	}
+	for _, edge := range g.Edges { // what is required but not part of a plan
+		if _, ok := ids[edge.To]; !ok {
+			ids[edge.To] = fmt.Sprintf("c%d", len(ids))
+			g.Components = append(g.Components, graphNode{Address: edge.To})
+		}
+	}
+	var b strings.Builder
+	b.WriteString("flowchart RL\n")
+	for _, node := range g.Components {
+		fmt.Fprintf(&b, "  %s[\"%s\"]\n", ids[node.Address], mermaidEscape(node.label("<br/>")))
+	}
+	for _, edge := range g.Edges {
+		fmt.Fprintf(&b, "  %s --> %s\n", ids[edge.From], ids[edge.To])
+	}
+	for _, node := range g.Components {
+		if color := node.color(); color != "" {
+			fmt.Fprintf(&b, "  style %s fill:%s\n", ids[node.Address], color)
+		}
+	}
+	s.Print("%s", b.String())
+	return nil
+}
+
+func mermaidEscape(text string) string {
+	return strings.NewReplacer(`"`, "#quot;", "#", "#35;").Replace(text)
+}

@@ -1,0 +1,83 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackcmd
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// InitCommand returns the command that fetches and installs what the stack needs.
+func InitCommand() *session.Command {
+	var upgrade bool
+	return &session.Command{
+		Name:    "init",
+		Summary: "Fetches the sources and installs the providers of the whole stack.",
+		Long: `
+Fetches what the stack and its modules take from repositories, archives and registries, and records in
+cairn.sources.lock.hcl what it chose. Other commands use what was fetched.
+
+Chooses a version of each provider that all stacks and modules accept, installs it once for all components, and
+records the choice in .terraform.lock.hcl. Other commands do the same by themselves when something has changed. Both
+lock files belong into version control.`,
+		Example: "cairn init\ncairn init -upgrade",
+		Flags: func(f *session.Flags) {
+			f.BoolVar(&upgrade, "upgrade", false, "choose the newest versions that are allowed, whatever was chosen before")
+			session.ProviderFlags(f)
+		},
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			if upgrade && s.Options.Lockfile != "" {
+				return 0, failure.Error("Conflicting options", "With -lockfile=readonly there is no -upgrade: give only one of them.")
+			}
+			s.ListsProviders = true
+			ctx, stop := s.Interruptible(ctx, func() string { return "Nothing will be lost." })
+			defer stop()
+			installed, diags := s.Stack().Install(ctx, operation.InstallRequest{Upgrade: upgrade, Fetched: func(packages []bundle.Package) { ShowFetched(s, packages) }})
+			if diags.HasErrors() {
+				return s.Finish(diags)
+			}
+			ShowInstalled(s, installed)
+			if !inAutomation() {
+				s.Say("\nThe stack is ready. Go on with: cairn plan\n")
+			}
+			return s.Finish(diags)
+		},
+	}
+}
+
+// ShowFetched shows which source packages there are.
+func ShowFetched(s *session.Session, packages []bundle.Package) {
+	for _, pkg := range packages {
+		s.Print("Source: %s\n", describePackage(pkg))
+	}
+}
+
+// ShowInstalled shows what a stack is run with.
+func ShowInstalled(s *session.Session, installed operation.Versions) {
+	s.Print("Engine: %s %s\n", installed.Engine.Name, installed.Engine.Version)
+	if text := s.Stack().VersionFileIgnored(installed.Engine.Name); text != "" {
+		s.Note("%s\n", text)
+	}
+	for _, provider := range slices.SortedFunc(maps.Keys(installed.Providers), stackaddrs.Provider.Compare) {
+		s.Print("Provider: %s %s\n", provider, installed.Providers[provider])
+	}
+}
+
+func describePackage(pkg bundle.Package) string {
+	text := pkg.Address
+	if pkg.Version != "" {
+		text += " " + pkg.Version
+	}
+	if pkg.Commit != "" {
+		text += " (commit " + pkg.Commit[:min(len(pkg.Commit), 12)] + ")"
+	}
+	return text
+}

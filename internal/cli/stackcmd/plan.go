@@ -1,0 +1,58 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackcmd
+
+import (
+	"context"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+)
+
+// PlanCommand returns the command that makes a plan.
+func PlanCommand() *session.Command {
+	var o PlanFlags
+	var out cmdline.File
+	var detailed bool
+	return &session.Command{
+		Name:    "plan",
+		Summary: "Shows what an apply would do to the whole stack.",
+		Long: `
+Plans all components at once; values that one component gets from another one which is not applied yet are
+"(known after apply)". Nothing is changed.
+
+Variables take their values from -var and -var-file, from CAIRN_VAR_name, and from TF_VAR_name, in this order.`,
+		Example: "cairn plan -var=region=eu-west-1 -out=stack.plan\ncairn apply stack.plan",
+		Flags: func(f *session.Flags) {
+			o.register(f)
+			f.BoolVar(&o.destroy, "destroy", false, "plan to destroy everything")
+			f.Var(&out, "out", "save the plan in this `FILE`, to be applied as it is")
+			f.BoolVar(&detailed, "detailed-exitcode", false, "exit with 2 when there are changes, 0 when there are none")
+			session.JSONFlag(f, "write one JSON object a line")
+		},
+		Interruptible: true,
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			op := NewExecution(s, "plan", &o)
+			return op.runPlan(ctx, string(out), detailed)
+		},
+	}
+}
+
+func (o *Execution) runPlan(ctx context.Context, out string, detailed bool) (int, error) {
+	req, err := o.request()
+	if err != nil {
+		return 0, err
+	}
+	ctx, stop := o.Interruptible(ctx, func() string { return "Nothing will be lost: planning changes nothing." })
+	defer stop()
+	plan, diags := o.Stack().Plan(ctx, req, o.Caller(), out)
+	if !diags.HasErrors() {
+		o.View.next(plan, out)
+	}
+	status, err := o.finish(diags)
+	if err == nil && status == cmdline.ExitOK && detailed && !plan.IsEmpty() {
+		return cmdline.ExitChanges, nil
+	}
+	return status, err
+}

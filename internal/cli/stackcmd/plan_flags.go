@@ -1,0 +1,98 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackcmd
+
+import (
+	"slices"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// PlanFlags are the options of all commands that make a plan.
+type PlanFlags struct {
+	variableFlags
+	destroy     bool
+	refreshOnly bool
+	refresh     bool
+	replace     cmdline.List
+	target      cmdline.List
+	exclude     cmdline.List
+	parallelism cmdline.Count
+	maxRounds   cmdline.Count // of applies
+	concise     bool
+
+	acceptRecovery bool
+}
+
+func (o *PlanFlags) register(f *session.Flags) {
+	o.variableFlags.register(f)
+	f.BoolVar(&o.refreshOnly, "refresh-only", false, "only bring the state up to date with what exists")
+	f.BoolVar(&o.refresh, "refresh", true, "`false` takes the state for the truth instead of looking at what exists")
+	f.Var(&o.replace, "replace", "replace this resource instance: `component.x.ADDRESS`; may be repeated")
+	f.Var(&o.target, "target", "plan only this component and what it requires: `component.x`; may be repeated")
+	f.Var(&o.exclude, "exclude", "leave out this component and what requires it: `component.x`; may be repeated")
+	f.BoolVar(&o.concise, "concise", false, "leave out lines for what is unchanged, as for the logs of CI")
+	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
+	f.BoolVar(&o.acceptRecovery, "accept-recovery", false, "go on although an apply that was cut off may have made changes that the state does not show, if an earlier command has named them")
+	session.LockFlags(f)
+	session.ProviderFlags(f)
+}
+
+// mode returns the kind of plan that is asked for.
+func (o *PlanFlags) mode() (engine.Mode, error) {
+	switch {
+	case o.destroy && o.refreshOnly:
+		return 0, failure.Error("Conflicting options", "With -destroy there is no -refresh-only: give only one of them.")
+	case o.refreshOnly && !o.refresh:
+		return 0, failure.Error("Conflicting options", "With -refresh-only there is no -refresh=false: give only one of them.")
+	case len(o.replace) > 0 && (o.destroy || o.refreshOnly):
+		return 0, failure.Error("Conflicting options", "Resources can be replaced by ordinary plans only: -replace goes with neither -destroy nor -refresh-only.")
+	case o.destroy:
+		return engine.Destroy, nil
+	case o.refreshOnly:
+		return engine.RefreshOnly, nil
+	}
+	return engine.Normal, nil
+}
+
+// replacements returns the resource instances to replace, by component.
+func (o *PlanFlags) replacements() (map[stackaddrs.AbsComponentInstance][]string, error) {
+	result := map[stackaddrs.AbsComponentInstance][]string{}
+	for _, text := range o.replace {
+		addr, err := stackaddrs.ParseAbsResourceInstance(text)
+		if err != nil {
+			return nil, failure.Error("Invalid resource address",
+				"The option -replace needs the address of a resource instance in a component, like component.x.aws_instance.y[0], and not %q.", text)
+		}
+		result[addr.Component] = append(result[addr.Component], addr.Item.String())
+	}
+	for component, addresses := range result {
+		slices.Sort(addresses)
+		result[component] = slices.Compact(addresses)
+	}
+	return result, nil
+}
+
+// components parses the addresses that an option was given.
+func (o *PlanFlags) components(option string, given cmdline.List) ([]stackaddrs.AbsComponentInstance, error) {
+	var addrs []stackaddrs.AbsComponentInstance
+	for _, text := range given {
+		addr, err := stackaddrs.ParseAbsComponentInstance(text)
+		if err != nil {
+			return nil, failure.Error("Invalid component address",
+				"The option %s needs the address of a component, like component.x or stack.a.component.x[\"key\"], and not %q.", option, text)
+		}
+		addrs = append(addrs, addr)
+	}
+	return addrs, nil
+}
+
+// isDefault tells whether no option was given that makes a difference for a plan which already exists.
+func (o *PlanFlags) isDefault() bool {
+	return !o.destroy && !o.refreshOnly && o.refresh && len(o.replace)+len(o.target)+len(o.exclude) == 0
+}
