@@ -55,6 +55,15 @@ var sharedFormats = map[string][]string{
 	"internal/format/terragrunt": {"internal/format/terramate"}, // modules and includes of stack directories
 }
 
+// terraformJSON are the packages that read or write JSON in terraform's format.
+var terraformJSON = []string{
+	"internal/engine/binary",             // schemas of providers
+	"internal/engine/binary/valueschema", // the same
+	"internal/views/jsonview",            // documents of plans and states
+	"internal/views/terraformjson",       // changes and checks
+	"internal/views/viewtest",            // changes of test plans
+}
+
 func TestImports(t *testing.T) {
 	packages := imports(t)
 	order := packages["internal/order"]
@@ -69,6 +78,8 @@ func TestImports(t *testing.T) {
 	for pkg, names := range packages {
 		for _, name := range names {
 			switch {
+			case name == "github.com/hashicorp/terraform-json" && !slices.Contains(terraformJSON, pkg):
+				t.Errorf("%s imports %s: values are cty values where no JSON is read or written", pkg, name)
 			case under(name, "internal/cli") && pkg != "cmd/cairn" && !under("./"+pkg, "internal/cli"):
 				t.Errorf("%s imports %s, which is for cmd/cairn", pkg, name)
 			case name == root && !under("./"+pkg, "examples"):

@@ -45,6 +45,11 @@ func ParseModuleInstance(s string) (ModuleInstance, error) {
 	return parseWhole(s, "module instance", (*parser).moduleInstance)
 }
 
+// ParsePartialModuleInstance is like [ParseModuleInstance] and also accepts [*] as a key, but no empty string.
+func ParsePartialModuleInstance(s string) (ModuleInstance, error) {
+	return parsePartial(s, "module instance", (*parser).moduleInstance)
+}
+
 // ParseAbsResourceInstance parses an address like component.x["y"].module.m.aws_thing.z[0].
 func ParseAbsResourceInstance(s string) (AbsResourceInstance, error) {
 	return parseWhole(s, "resource instance", func(p *parser) (AbsResourceInstance, error) {

@@ -566,7 +566,8 @@ func TestPlansDoNotDependOnScheduling(t *testing.T) {
 		compare := cmp.Comparer(func(a, b cty.Value) bool { return a.RawEquals(b) })
 		exported := cmp.Comparer(func(a, b stackaddrs.AbsComponentInstance) bool { return a == b })
 		component := cmp.Comparer(func(a, b stackaddrs.AbsComponent) bool { return a == b })
-		if diff := cmp.Diff(want, got, compare, exported, component); diff != "" {
+		resource := cmp.Comparer(func(a, b stackaddrs.ResourceInstance) bool { return a == b })
+		if diff := cmp.Diff(want, got, compare, exported, component, resource, cmp.Comparer(cty.Path.Equals)); diff != "" {
 			t.Fatalf("another plan (-first +this):\n%s", diff)
 		}
 	}

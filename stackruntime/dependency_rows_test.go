@@ -199,7 +199,7 @@ func TestRowsRefreshOnly(t *testing.T) {
 			s.Write(inStacks(test.after))
 			plan := s.Plan(engine.RefreshOnly)
 			same(t, "plan", test.plan, stacktest.PlanText(plan))
-			if drift := plan.Components[0].Drift; len(drift) != 1 || drift[0].Address != "fake_resource.this" {
+			if drift := plan.Components[0].Drift; len(drift) != 1 || drift[0].Address() != "fake_resource.this" {
 				t.Errorf("drift: %+v, want that of fake_resource.this", drift)
 			}
 			s.Apply(plan)

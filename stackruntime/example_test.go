@@ -247,11 +247,11 @@ func (s protectiveSession) Plan(ctx context.Context, req *engine.PlanRequest, ob
 		return nil, diags
 	}
 	for _, change := range result.Changes {
-		if change.Change.Actions.Delete() || change.Change.Actions.Replace() {
+		if change.Action == engine.ActionDelete || change.Action.Replaces() {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "Resource is protected",
-				Detail:   fmt.Sprintf("%s of %s must not be destroyed.", change.Address, req.Component),
+				Detail:   fmt.Sprintf("%s of %s must not be destroyed.", change.Address(), req.Component),
 			})
 		}
 	}

@@ -419,7 +419,7 @@ import {
 `)
 	told := watch(t, s, "plan")
 	plan := s.Plan(engine.Normal)
-	if got := plan.Components[0].Deferred; len(got) != 1 || got[0].Change.Address != "fake_resource.a" || got[0].Change.Change.Importing == nil {
+	if got := plan.Components[0].Deferred; len(got) != 1 || got[0].Change.Address() != "fake_resource.a" || got[0].Change.Importing == nil {
 		t.Errorf("deferred: %+v, want the import", got)
 	}
 	if text := told("component.a"); !strings.HasSuffix(text, "component.a: counts add 1, defer 1\ncomponent.a: deferred\n") {

@@ -200,9 +200,8 @@ func TestRow065SensitiveVariableThroughComponents(t *testing.T) {
 		c := plannedComponent(t, plan, addr)
 		same(t, "inputs of "+addr, "in = (sensitive \"x\")\n", stacktest.ValuesText(c.Inputs))
 		same(t, "outputs of "+addr, "out = (sensitive \"x\")\n", stacktest.ValuesText(c.Outputs))
-		sensitive, _ := c.Changes[0].Change.AfterSensitive.(map[string]any)
-		if sensitive["triggers_replace"] != true {
-			t.Errorf("sensitive parts of the resource in %s: %v, want triggers_replace", addr, sensitive)
+		if after := c.Changes[0].After; !marks.Has(after.GetAttr("triggers_replace"), marks.Sensitive) {
+			t.Errorf("planned resource in %s: %#v, want triggers_replace to be sensitive", addr, after)
 		}
 	}
 	s.Apply(plan)

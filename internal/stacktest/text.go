@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
@@ -87,14 +86,10 @@ func PlanText(plan *stackplan.Plan) string {
 			when(c.DeferredReason != "", "deferred ("+c.DeferredReason+")"), when(c.Mode == engine.Destroy, "destroy mode"),
 			when(c.Mode == engine.RefreshOnly, "refresh-only mode"), when(len(c.Requires) > 0, "requires "+join(c.Requires)))
 		for _, change := range c.Changes {
-			line("  ", change.Address, changeParts(change)...)
+			line("  ", change.Address(), changeParts(change)...)
 		}
 		for _, deferred := range c.Deferred {
-			address, parts := "", []string{"deferred (" + deferred.Reason + ")"}
-			if deferred.Change != nil {
-				address, parts = deferred.Change.Address, append(parts, changeParts(deferred.Change)...)
-			}
-			line("  ", address, parts...)
+			line("  ", deferred.Change.Address(), append([]string{"deferred (" + deferred.Reason + ")"}, changeParts(deferred.Change)...)...)
 		}
 	}
 	for _, removed := range plan.Removed {
@@ -107,18 +102,11 @@ func PlanText(plan *stackplan.Plan) string {
 	return b.String()
 }
 
-func changeParts(change *tfjson.ResourceChange) []string {
-	if change.Change == nil {
-		return nil
-	}
-	var actions []string
-	for _, action := range change.Change.Actions {
-		actions = append(actions, string(action))
-	}
+func changeParts(change *engine.Change) []string {
 	return []string{
-		strings.Join(actions, "/"),
-		when(change.PreviousAddress != "" && change.PreviousAddress != change.Address, "from "+change.PreviousAddress),
-		when(change.Change.Importing != nil, "imported"),
+		string(change.Action),
+		when(change.IsMove(), "from "+change.PreviousAddr.String()),
+		when(change.Importing != nil, "imported"),
 	}
 }
 

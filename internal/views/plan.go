@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/views/deferral"
@@ -47,19 +46,25 @@ type planView struct {
 
 func hasDrift(c *stackplan.Component) bool { return len(visibleDrift(c)) > 0 }
 
-func visibleDrift(c *stackplan.Component) []*tfjson.ResourceChange {
-	return slices.DeleteFunc(sortedChanges(c.Drift), func(rc *tfjson.ResourceChange) bool { return !stackplan.IsDrift(rc) })
+func visibleDrift(c *stackplan.Component) []*engine.Change {
+	return sortedChanges(c.Drift, stackplan.IsDrift)
 }
 
 // visibleChanges leaves out what stays as and where it is.
-func visibleChanges(c *stackplan.Component) []*tfjson.ResourceChange {
-	return slices.DeleteFunc(sortedChanges(c.Changes), func(rc *tfjson.ResourceChange) bool { return !stackplan.IsChange(rc) })
+func visibleChanges(c *stackplan.Component) []*engine.Change {
+	return sortedChanges(c.Changes, stackplan.IsChange)
 }
 
-func sortedChanges(changes []*tfjson.ResourceChange) []*tfjson.ResourceChange {
-	return slices.SortedStableFunc(slices.Values(changes), func(a, b *tfjson.ResourceChange) int {
-		return strings.Compare(a.Address+"\x00"+a.DeposedKey, b.Address+"\x00"+b.DeposedKey)
-	})
+// sortedChanges returns those of the changes that are to be shown.
+func sortedChanges(changes []*engine.Change, shown func(*engine.Change) bool) []*engine.Change {
+	var sorted []*engine.Change
+	for _, change := range changes {
+		if shown(change) {
+			sorted = append(sorted, change)
+		}
+	}
+	engine.SortChanges(sorted)
+	return sorted
 }
 
 func (v *planView) drift() {
@@ -78,8 +83,8 @@ func (v *planView) drift() {
 			continue
 		}
 		v.componentHeader(c, "has changed")
-		for _, rc := range drift {
-			resourceView{page: v.page, drift: true}.write(rc)
+		for _, change := range drift {
+			resourceView{page: v.page, drift: true}.write(change)
 		}
 	}
 	v.printf("%s\n\n", strings.Repeat("─", min(v.columns, defaultWidth)))
@@ -89,13 +94,11 @@ func (v *planView) drift() {
 func (v *planView) legend() {
 	used := map[string]bool{}
 	for _, c := range v.plan.Components {
-		for _, rc := range visibleChanges(c) {
-			used[actionsOf(rc).symbol] = true
+		for _, change := range visibleChanges(c) {
+			used[kindOf(change.Action).symbol] = true
 		}
 		for _, deferred := range c.Deferred {
-			if deferred.Change != nil && deferred.Change.Change != nil {
-				used[actionsOf(deferred.Change).symbol] = true
-			}
+			used[kindOf(deferred.Change.Action).symbol] = true
 		}
 	}
 	delete(used, "")
@@ -156,8 +159,8 @@ func (v *planView) components() {
 			verb = "keeps its resources"
 		}
 		v.componentHeader(c, verb)
-		for _, rc := range visible {
-			resourceView{page: v.page}.write(rc)
+		for _, change := range visible {
+			resourceView{page: v.page}.write(change)
 		}
 		if len(visible) == 0 {
 			v.printf("  %s\n\n", v.Dim("# "+v.withoutChanges(c)))
@@ -236,27 +239,12 @@ func (v *planView) deferred() {
 			verb = "is deferred in part"
 		}
 		v.componentHeader(c, verb+": "+deferral.ComponentText(v.plan, c))
-		for _, deferred := range slices.SortedStableFunc(slices.Values(c.Deferred), compareDeferred) {
-			v.deferredChange(c, deferred)
+		sorted := slices.Clone(c.Deferred)
+		engine.SortDeferred(sorted)
+		for _, deferred := range sorted {
+			resourceView{page: v.page, deferredReason: deferral.ResourceText(c, deferred)}.write(deferred.Change)
 		}
 	}
-}
-
-func (v *planView) deferredChange(c *stackplan.Component, deferred engine.DeferredChange) {
-	rc := deferred.Change
-	if rc == nil {
-		v.comment("a resource is deferred (" + deferral.ResourceText(c, deferred) + ")")
-		v.printf("\n")
-		return
-	}
-	resourceView{page: v.page, deferredReason: deferral.ResourceText(c, deferred)}.write(rc)
-}
-
-func compareDeferred(a, b engine.DeferredChange) int {
-	if a.Change == nil || b.Change == nil {
-		return strings.Compare(a.Reason, b.Reason)
-	}
-	return strings.Compare(a.Change.Address, b.Change.Address)
 }
 
 func (v *planView) failed() {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/views/deferral"
@@ -74,8 +73,8 @@ func TestTableOfDestroyPlan(t *testing.T) {
 	plan.Mode = engine.Destroy
 	plan.Components = slices.DeleteFunc(plan.Components, func(c *stackplan.Component) bool { return !c.Complete })
 	for _, c := range plan.Components {
-		c.Changes = slices.DeleteFunc(c.Changes, func(rc *tfjson.ResourceChange) bool {
-			return rc.Change == nil || !rc.Change.Actions.Delete() || rc.PreviousAddress != ""
+		c.Changes = slices.DeleteFunc(c.Changes, func(change *engine.Change) bool {
+			return change.Action != engine.ActionDelete || change.IsMove()
 		})
 	}
 	want := `
@@ -117,7 +116,7 @@ func TestTotalCountsRowsOfTable(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		c := &stackplan.Component{Addr: viewtest.Instance(t, "component."+name), Action: stackplan.Delete, Complete: true}
 		if name != "c" {
-			c.Changes = []*tfjson.ResourceChange{{Address: "thing.x", Type: "thing", Name: "x", Change: &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionDelete}}}}
+			c.Changes = []*engine.Change{{Addr: viewtest.Resource(t, "thing.x"), Action: engine.ActionDelete}}
 		}
 		plan.Components = append(plan.Components, c)
 	}
@@ -309,7 +308,7 @@ func TestWritePlanOnNarrowTerminal(t *testing.T) {
 			{
 				Addr: viewtest.Instance(t, `component.node["a"]`), Source: "./node", Action: stackplan.Update,
 				DeferredReason: deferral.DeferredPrerequisite,
-				Deferred:       []engine.DeferredChange{{Reason: deferral.InstanceCountUnknown}},
+				Deferred:       []engine.DeferredChange{{Reason: deferral.InstanceCountUnknown, Change: &engine.Change{Addr: viewtest.Resource(t, "thing.many[*]")}}},
 			},
 		},
 	}
@@ -318,7 +317,7 @@ func TestWritePlanOnNarrowTerminal(t *testing.T) {
 		"  # stack.old.component.node[\"a\"] has moved\n  # to stack.new.component.node[\"a\"]\n",
 		"component.service[\"eu-central-1\"]\n  (./service)  will be updated\n\n",
 		"component.node[\"a\"]  (./node)\n  is deferred: something that it depends on\n  is deferred\n\n" +
-			"  # a resource is deferred (the number of\n  # instances is known only after apply)\n",
+			"  # thing.many[*] is deferred\n  # (because the number of instances is\n  # known only after apply)\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the text lacks\n%s\nbut is\n%s", want, got)

@@ -5,13 +5,13 @@ package views
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
-	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // changeKind is a combination of actions on one resource.
@@ -32,33 +32,29 @@ var (
 	kindCreateForget  = changeKind{"+/.", "create replacement and then forget", "must be replaced, and the old object will not be destroyed"}
 	kindNothing       = changeKind{"", "", "will not change"}
 	changeKinds       = []changeKind{kindCreate, kindUpdate, kindDelete, kindDeleteCreate, kindCreateDelete, kindRead, kindForget, kindCreateForget}
-	replaceBecauseWhy = map[tfjson.ActionReason]string{
-		tfjson.ActionReasonReplaceBecauseTainted: "is tainted, so must be replaced",
-		tfjson.ActionReasonReplaceByRequest:      "will be replaced, as requested",
-		tfjson.ActionReasonReplaceByTriggers:     "will be replaced due to changes in replace_triggered_by",
+	replaceBecauseWhy = map[engine.ActionReason]string{
+		engine.ReplaceBecauseTainted: "is tainted, so must be replaced",
+		engine.ReplaceByRequest:      "will be replaced, as requested",
+		engine.ReplaceByTriggers:     "will be replaced due to changes in replace_triggered_by",
 	}
 )
 
-// actionsOf classifies a change.
-func actionsOf(rc *tfjson.ResourceChange) changeKind {
-	actions := rc.Change.Actions
-	switch {
-	case actions.DestroyBeforeCreate():
-		return kindDeleteCreate
-	case actions.CreateBeforeDestroy():
-		return kindCreateDelete
-	case actions.Create():
-		return kindCreate
-	case actions.Update():
-		return kindUpdate
-	case actions.Delete():
-		return kindDelete
-	case actions.Read():
-		return kindRead
-	case actions.Forget():
-		return kindForget
-	case slices.Contains(actions, tfjson.ActionForget) && slices.Contains(actions, tfjson.ActionCreate):
-		return kindCreateForget
+var kinds = map[engine.Action]changeKind{
+	engine.ActionCreate:           kindCreate,
+	engine.ActionUpdate:           kindUpdate,
+	engine.ActionDelete:           kindDelete,
+	engine.ActionDeleteThenCreate: kindDeleteCreate,
+	engine.ActionCreateThenDelete: kindCreateDelete,
+	engine.ActionRead:             kindRead,
+	engine.ActionForget:           kindForget,
+	engine.ActionCreateThenForget: kindCreateForget,
+	engine.ActionForgetThenCreate: kindCreateForget,
+}
+
+// kindOf returns the kind of an action: kindNothing where nothing is done or nothing could be planned.
+func kindOf(action engine.Action) changeKind {
+	if kind, ok := kinds[action]; ok {
+		return kind
 	}
 	return kindNothing
 }
@@ -72,36 +68,28 @@ type resourceView struct {
 
 const attributeIndent = 6
 
-func (v resourceView) write(rc *tfjson.ResourceChange) {
-	kind := kindNothing
-	if rc.Change != nil {
-		kind = actionsOf(rc)
-	}
-	for i, line := range v.comments(rc, kind) {
+func (v resourceView) write(c *engine.Change) {
+	kind := kindOf(c.Action)
+	for i, line := range v.comments(c, kind) {
 		if i == 0 {
 			line = v.Bold(line)
 		}
 		v.comment(line)
 	}
-	v.printf("%s%s %s {\n", strings.Repeat(" ", 3-len(kind.symbol)), v.Symbol(kind.symbol), resourceHead(rc))
-	if rc.Change != nil {
-		v.WriteString(valuediff.Attributes(v.change(rc.Change, kind), valuediff.Options{
+	v.printf("%s%s %s {\n", strings.Repeat(" ", 3-len(kind.symbol)), v.Symbol(kind.symbol), resourceHead(c))
+	if c.Action != "" {
+		v.WriteString(valuediff.Attributes(v.change(c, kind), valuediff.Options{
 			Style: v.Style, Indent: attributeIndent, Concise: v.concise,
-			Full: kind == kindNothing && rc.Change.Importing != nil,
+			Full: kind == kindNothing && c.Importing != nil,
 		}))
 	}
 	v.printf("    }\n\n")
 }
 
-// change returns the values before and after. What is created has nothing
-// before, also where an object without attributes says so.
-func (v resourceView) change(change *tfjson.Change, kind changeKind) valuediff.Change {
-	result := valuediff.Change{
-		Before:  valuediff.FromJSON(change.Before, nil, change.BeforeSensitive),
-		After:   valuediff.FromJSON(change.After, change.AfterUnknown, change.AfterSensitive),
-		Replace: change.ReplacePaths,
-	}
-	if change.Before == nil {
+// change returns the values before and after. What is created has nothing before.
+func (v resourceView) change(c *engine.Change, kind changeKind) valuediff.Change {
+	result := valuediff.Change{Before: valuediff.FromResource(c.Before), After: valuediff.FromResource(c.After), Replace: c.Replace}
+	if c.Before == cty.NilVal || c.Before.IsNull() {
 		result.Before = nil
 	}
 	switch kind {
@@ -114,72 +102,72 @@ func (v resourceView) change(change *tfjson.Change, kind changeKind) valuediff.C
 }
 
 // resourceHead is the start of the block as it stands in a configuration.
-func resourceHead(rc *tfjson.ResourceChange) string {
+func resourceHead(c *engine.Change) string {
 	word := "resource"
-	if rc.Mode == tfjson.DataResourceMode {
+	if c.Addr.Resource.Mode == stackaddrs.DataResource {
 		word = "data"
 	}
-	return fmt.Sprintf("%s %s %s", word, valuediff.Quote(rc.Type), valuediff.Quote(rc.Name))
+	return fmt.Sprintf("%s %s %s", word, valuediff.Quote(c.Addr.Resource.Type), valuediff.Quote(c.Addr.Resource.Name))
 }
 
 // comments are what is said about a change above it.
-func (v resourceView) comments(rc *tfjson.ResourceChange, kind changeKind) []string {
-	name := rc.Address
-	if rc.DeposedKey != "" {
-		name += " (deposed object " + rc.DeposedKey + ")"
+func (v resourceView) comments(c *engine.Change, kind changeKind) []string {
+	name := c.Address()
+	if c.Deposed != "" {
+		name = stackaddrs.ResourceInstanceObject{Instance: c.Addr, Deposed: c.Deposed}.String()
 	}
 	switch {
 	case v.deferredReason != "":
 		lines := []string{name + " is deferred", "(because " + v.deferredReason + ")"}
-		if rc.Change != nil && rc.Change.Importing != nil {
-			lines = append(lines, toBeImported(rc.Change.Importing))
+		if c.Importing != nil {
+			lines = append(lines, toBeImported(c.Importing))
 		}
 		return lines
 	case v.drift && kind == kindDelete:
 		return []string{name + " has been deleted"}
 	case v.drift:
 		return []string{name + " has changed"}
-	case kind == kindNothing && rc.Change != nil && rc.Change.Importing != nil:
-		return append([]string{name + " will be imported"}, movedFrom(rc)...)
-	case kind == kindNothing && stackplan.IsMoved(rc):
-		return []string{rc.PreviousAddress + " has moved to " + name}
+	case kind == kindNothing && c.Importing != nil:
+		return append([]string{name + " will be imported"}, movedFrom(c)...)
+	case kind == kindNothing && c.IsMove():
+		return []string{c.PreviousAddr.String() + " has moved to " + name}
 	}
 	verb := kind.verb
-	if why, ok := replaceBecauseWhy[rc.ActionReason]; ok {
+	if why, ok := replaceBecauseWhy[c.Reason]; ok {
 		verb = why
 	}
 	lines := []string{name + " " + verb}
-	if reason := actionReason(rc); kind == kindForget {
+	if reason := actionReason(c); kind == kindForget {
 		lines = append(lines, "(destroy = false is set in the configuration)")
 	} else if reason != "" {
 		lines = append(lines, "("+reason+")")
 	}
-	lines = append(lines, movedFrom(rc)...)
-	if from := importedFrom(rc); from != "" {
+	lines = append(lines, movedFrom(c)...)
+	if from := importedFrom(c); from != "" {
 		lines = append(lines, from)
 	}
 	return lines
 }
 
-func movedFrom(rc *tfjson.ResourceChange) []string {
-	if !stackplan.IsMoved(rc) {
+func movedFrom(c *engine.Change) []string {
+	if !c.IsMove() {
 		return nil
 	}
-	return []string{"(moved from " + rc.PreviousAddress + ")"}
+	return []string{"(moved from " + c.PreviousAddr.String() + ")"}
 }
 
-func importedFrom(rc *tfjson.ResourceChange) string {
-	if rc.Change == nil || rc.Change.Importing == nil {
+func importedFrom(c *engine.Change) string {
+	if c.Importing == nil {
 		return ""
 	}
-	if id := rc.Change.Importing.ID; id != "" {
+	if id := c.Importing.ID; id != "" {
 		return "(imported from " + valuediff.Quote(id) + ")"
 	}
 	return "(imported)"
 }
 
 // toBeImported says what is going to be imported, as far as that is known.
-func toBeImported(importing *tfjson.Importing) string {
+func toBeImported(importing *engine.Importing) string {
 	if importing.ID != "" {
 		return "(to be imported from " + valuediff.Quote(importing.ID) + ")"
 	}
@@ -187,25 +175,25 @@ func toBeImported(importing *tfjson.Importing) string {
 }
 
 // actionReason says why something is destroyed or only read later.
-func actionReason(rc *tfjson.ResourceChange) string {
-	switch rc.ActionReason {
-	case tfjson.ActionReasonDeleteBecauseNoResourceConfig:
-		return "because " + resourceAddress(rc) + " is not in configuration"
-	case tfjson.ActionReasonDeleteBecauseNoModule:
-		return "because " + rc.ModuleAddress + " is not in configuration"
-	case tfjson.ActionReasonDeleteBecauseWrongRepetition:
-		return wrongRepetition(rc.Index)
-	case tfjson.ActionReasonDeleteBecauseCountIndex:
-		return fmt.Sprintf("because index [%v] is out of range for count", rc.Index)
-	case tfjson.ActionReasonDeleteBecauseEachKey:
-		return fmt.Sprintf("because key [%s] is not in for_each map", valuediff.Quote(fmt.Sprint(rc.Index)))
-	case tfjson.ActionReasonDeleteBecauseNoMoveTarget:
-		return "because it was moved to " + rc.Address + ", which is not in configuration"
-	case tfjson.ActionReasonReadBecauseConfigUnknown:
+func actionReason(c *engine.Change) string {
+	switch c.Reason {
+	case engine.DeleteBecauseNoResourceConfig:
+		return "because " + resourceAddress(c) + " is not in configuration"
+	case engine.DeleteBecauseNoModule:
+		return "because " + c.Addr.Module.String() + " is not in configuration"
+	case engine.DeleteBecauseWrongRepetition:
+		return wrongRepetition(c.Addr.Key.Index())
+	case engine.DeleteBecauseCountIndex:
+		return fmt.Sprintf("because index [%v] is out of range for count", c.Addr.Key.Index())
+	case engine.DeleteBecauseEachKey:
+		return fmt.Sprintf("because key [%s] is not in for_each map", valuediff.Quote(fmt.Sprint(c.Addr.Key.Index())))
+	case engine.DeleteBecauseNoMoveTarget:
+		return "because it was moved to " + c.Address() + ", which is not in configuration"
+	case engine.ReadBecauseConfigUnknown:
 		return "config refers to values not yet known"
-	case tfjson.ActionReasonReadBecauseDependencyPending:
+	case engine.ReadBecauseDependencyPending:
 		return "depends on a resource or a module with changes pending"
-	case tfjson.ActionReasonReadBecauseCheckNested:
+	case engine.ReadBecauseCheckNested:
 		return "config will be reloaded to verify a check block"
 	}
 	return ""
@@ -222,13 +210,6 @@ func wrongRepetition(index any) string {
 }
 
 // resourceAddress is the address of the block, without the instance key.
-func resourceAddress(rc *tfjson.ResourceChange) string {
-	addr := rc.Type + "." + rc.Name
-	if rc.Mode == tfjson.DataResourceMode {
-		addr = "data." + addr
-	}
-	if rc.ModuleAddress != "" {
-		addr = rc.ModuleAddress + "." + addr
-	}
-	return addr
+func resourceAddress(c *engine.Change) string {
+	return stackaddrs.ResourceInstance{Module: c.Addr.Module, Resource: c.Addr.Resource}.String()
 }

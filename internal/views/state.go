@@ -96,7 +96,7 @@ func (p *page) object(object tfstate.Object) error {
 		word = "data"
 	}
 	p.printf("%s\n%s %s %s {\n", p.Dim("# "+title), word, valuediff.Quote(object.Addr.Resource.Type), valuediff.Quote(object.Addr.Resource.Name))
-	value := valuediff.FromJSON(attributes.Values, nil, attributes.Sensitive)
+	value := valuediff.FromJSON(attributes.Values, attributes.Sensitive)
 	p.WriteString(valuediff.Attributes(valuediff.Change{Before: value, After: value}, valuediff.Options{
 		Style: p.Style, Indent: 4, Plain: true, Full: true,
 	}))

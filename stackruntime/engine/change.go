@@ -51,6 +51,12 @@ type Importing struct {
 	Unknown  bool      // neither is known yet
 }
 
+// DeferredChange is a change that cannot be planned yet.
+type DeferredChange struct {
+	Reason string // as in docs/language.md, section 4.8
+	Change *Change
+}
+
 // Action is what happens to the object of a resource instance: one step, or two in their order.
 type Action string
 
@@ -94,9 +100,12 @@ const (
 	ReadBecauseCheckNested        ActionReason = "read_because_check_nested"
 )
 
+// IsModule reports whether the change is that of a called module of which nothing else is known.
+func (c *Change) IsModule() bool { return c.Addr.Resource == stackaddrs.Resource{} }
+
 // Address returns the address as terraform writes it.
 func (c *Change) Address() string {
-	if c.Addr.Resource == (stackaddrs.Resource{}) {
+	if c.IsModule() {
 		return c.Addr.Module.String()
 	}
 	return c.Addr.String()
@@ -113,6 +122,11 @@ func (c *Change) IsNoOp() bool { return c.Action == ActionNoOp && c.Importing ==
 // SortChanges sorts in place, as rule E5 says: by address as it is written, then by deposed key.
 func SortChanges(changes []*Change) {
 	sortByAddress(changes, func(c *Change) *Change { return c })
+}
+
+// SortDeferred is [SortChanges] for changes that are deferred.
+func SortDeferred(changes []DeferredChange) {
+	sortByAddress(changes, func(d DeferredChange) *Change { return d.Change })
 }
 
 func sortByAddress[T any](list []T, change func(T) *Change) {

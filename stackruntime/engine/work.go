@@ -6,7 +6,6 @@ package engine
 import (
 	"time"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -106,19 +105,13 @@ type PlanResult struct {
 	// Unknown: what becomes known by applying. Marks: sensitive.
 	Outputs map[string]cty.Value
 
-	Changes  []*tfjson.ResourceChange // sorted by address, no-op included
-	Drift    []*tfjson.ResourceChange // what changed outside, sorted by address
+	Changes  []*Change // sorted by address, no-op included
+	Drift    []*Change // what changed outside, sorted by address
 	Deferred []DeferredChange
 	Checks   []CheckResult
 
 	// RefreshedState is the prior state with what was found while refreshing.
 	RefreshedState State
-}
-
-// DeferredChange is a change that cannot be planned yet.
-type DeferredChange struct {
-	Reason string // as in docs/language.md, section 4.8
-	Change *tfjson.ResourceChange
 }
 
 // ApplyRequest says what to apply.

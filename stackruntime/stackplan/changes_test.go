@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -22,7 +21,7 @@ func TestRow244KindsOfChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	component := func(action Action, changes ...*tfjson.ResourceChange) *Plan {
+	component := func(action Action, changes ...*engine.Change) *Plan {
 		mode := engine.Normal
 		if action == Delete {
 			mode = engine.Destroy
@@ -32,16 +31,16 @@ func TestRow244KindsOfChanges(t *testing.T) {
 			Inputs: map[string]cty.Value{}, Outputs: map[string]cty.Value{}, Changes: changes,
 		}}}
 	}
-	resource := func(actions ...tfjson.Action) *tfjson.ResourceChange {
-		return &tfjson.ResourceChange{Address: "t.r", Type: "t", Name: "r", Mode: tfjson.ManagedResourceMode, Change: &tfjson.Change{Actions: actions}}
+	resource := func(action engine.Action) *engine.Change {
+		return &engine.Change{Addr: resourceAddr(t, "t.r"), Action: action}
 	}
-	imported := resource(tfjson.ActionNoop)
-	imported.Change.Importing = &tfjson.Importing{ID: "i-1"}
-	moved := resource(tfjson.ActionNoop)
-	moved.PreviousAddress = "t.old"
+	imported := resource(engine.ActionNoOp)
+	imported.Importing = &engine.Importing{ID: "i-1"}
+	moved := resource(engine.ActionNoOp)
+	moved.PreviousAddr = resourceAddr(t, "t.old")
 	deferred := component(Update)
 	deferred.Complete, deferred.Components[0].Complete = false, false
-	deferred.Components[0].Deferred = []engine.DeferredChange{{Reason: "resource_config_unknown", Change: resource(tfjson.ActionCreate)}}
+	deferred.Components[0].Deferred = []engine.DeferredChange{{Reason: "resource_config_unknown", Change: resource(engine.ActionCreate)}}
 	input := func(change InputChange) *Plan {
 		return &Plan{Applyable: true, Complete: true, Inputs: map[string]*InputChange{"x": &change}}
 	}
@@ -53,15 +52,15 @@ func TestRow244KindsOfChanges(t *testing.T) {
 	}{
 		"header only":          {&Plan{Engine: engine.Info{Name: "terraform", Version: "1.11.4"}, Applyable: true, Complete: true}, Counts{}},
 		"not applyable":        {&Plan{}, Counts{}},
-		"create component":     {component(Create, resource(tfjson.ActionCreate)), Counts{Add: 1}},
-		"unchanged component":  {component(NoOp, resource(tfjson.ActionNoop)), Counts{}},
-		"delete component":     {component(Delete, resource(tfjson.ActionDelete)), Counts{Remove: 1}},
+		"create component":     {component(Create, resource(engine.ActionCreate)), Counts{Add: 1}},
+		"unchanged component":  {component(NoOp, resource(engine.ActionNoOp)), Counts{}},
+		"delete component":     {component(Delete, resource(engine.ActionDelete)), Counts{Remove: 1}},
 		"deferred resource":    {deferred, Counts{Defer: 1}},
-		"delete, then create":  {component(Update, resource(tfjson.ActionDelete, tfjson.ActionCreate)), Counts{Add: 1, Remove: 1}},
-		"create, then delete":  {component(Update, resource(tfjson.ActionCreate, tfjson.ActionDelete)), Counts{Add: 1, Remove: 1}},
+		"delete, then create":  {component(Update, resource(engine.ActionDeleteThenCreate)), Counts{Add: 1, Remove: 1}},
+		"create, then delete":  {component(Update, resource(engine.ActionCreateThenDelete)), Counts{Add: 1, Remove: 1}},
 		"import":               {component(Create, imported), Counts{Import: 1}},
 		"move":                 {component(Update, moved), Counts{Move: 1}},
-		"forget":               {component(Forget, resource(tfjson.ActionForget)), Counts{Forget: 1}},
+		"forget":               {component(Forget, resource(engine.ActionForget)), Counts{Forget: 1}},
 		"sensitive input":      {input(InputChange{Action: Create, Before: null, After: cty.StringVal("s").Mark(marks.Sensitive)}), Counts{}},
 		"ephemeral input":      {input(InputChange{Action: Update, Before: null, After: cty.NullVal(cty.String)}), Counts{}},
 		"input to give again":  {input(InputChange{Action: Create, Before: null, After: cty.NullVal(cty.String), RequiredOnApply: true}), Counts{}},

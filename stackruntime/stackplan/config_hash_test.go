@@ -86,7 +86,7 @@ func TestConfigHash(t *testing.T) {
 }
 
 func planBytes(t *testing.T) []byte {
-	p, file := examplePlan()
+	p, file := examplePlan(t)
 	return encode(t, p, file)
 }
 

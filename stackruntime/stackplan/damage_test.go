@@ -18,7 +18,7 @@ import (
 
 // Whatever is damaged, a plan file that is read at all is the plan that was written.
 func TestRandomDamage(t *testing.T) {
-	want, wantFile := examplePlan()
+	want, wantFile := examplePlan(t)
 	incompressible := make([]byte, 50_000)
 	random := rand.NewChaCha8([32]byte{})
 	random.Read(incompressible) //nolint:errcheck // never fails

@@ -5,12 +5,8 @@ package stackplan
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-
-	tfjson "github.com/hashicorp/terraform-json"
 
 	planv1 "github.com/cairnstacks/cairn/proto/cairn/plan/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -206,21 +202,21 @@ func parsePartialComponent(text string) (stackaddrs.AbsComponent, error) {
 
 func decodeChanges(c *Component, encoded *planv1.Component) error {
 	var err error
-	if c.Changes, err = decodeJSONList[*tfjson.ResourceChange](encoded.GetChanges()); err != nil {
+	if c.Changes, err = decodeChangeList(encoded.GetChanges()); err != nil {
 		return err
 	}
-	if c.Drift, err = decodeJSONList[*tfjson.ResourceChange](encoded.GetDrift()); err != nil {
+	if c.Drift, err = decodeChangeList(encoded.GetDrift()); err != nil {
 		return err
 	}
-	for _, check := range encoded.GetChecks() {
-		c.Checks = append(c.Checks, decodeCheck(check))
-	}
-	for _, d := range encoded.GetDeferred() {
-		change, err := decodeJSON[*tfjson.ResourceChange](d.GetChange())
+	for _, deferred := range encoded.GetDeferred() {
+		change, err := decodeChange(deferred.GetChange())
 		if err != nil {
 			return err
 		}
-		c.Deferred = append(c.Deferred, engine.DeferredChange{Reason: d.GetReason(), Change: change})
+		c.Deferred = append(c.Deferred, engine.DeferredChange{Reason: deferred.GetReason(), Change: change})
+	}
+	for _, check := range encoded.GetChecks() {
+		c.Checks = append(c.Checks, decodeCheck(check))
 	}
 	return nil
 }
@@ -235,30 +231,4 @@ func decodeCheck(encoded *planv1.CheckResult) engine.CheckResult {
 		})
 	}
 	return check
-}
-
-func decodeJSONList[T any](encoded [][]byte) ([]T, error) {
-	var list []T
-	for _, raw := range encoded {
-		item, err := decodeJSON[T](raw)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, item)
-	}
-	return list, nil
-}
-
-// decodeJSON keeps numbers as they are written: as [json.Number].
-func decodeJSON[T any](raw []byte) (T, error) {
-	var item T
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	if err := decoder.Decode(&item); err != nil {
-		return item, err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return item, errors.New("more than one JSON value")
-	}
-	return item, nil
 }

@@ -6,8 +6,6 @@ package stackplan
 import (
 	"slices"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -28,14 +26,7 @@ func (p *Plan) IsEmpty() bool {
 }
 
 // IsDrift reports whether an object was found to be different from what the state says.
-func IsDrift(rc *tfjson.ResourceChange) bool { return rc.Change != nil && !rc.Change.Actions.NoOp() }
+func IsDrift(c *engine.Change) bool { return c.Action != "" && c.Action != engine.ActionNoOp }
 
 // IsChange reports whether something about a resource instance changes: itself, its address, or that it is managed.
-func IsChange(rc *tfjson.ResourceChange) bool {
-	return rc.Change != nil && (!rc.Change.Actions.NoOp() || IsMoved(rc) || rc.Change.Importing != nil)
-}
-
-// IsMoved reports whether a resource instance gets another address.
-func IsMoved(rc *tfjson.ResourceChange) bool {
-	return rc.PreviousAddress != "" && rc.PreviousAddress != rc.Address
-}
+func IsChange(c *engine.Change) bool { return c.Action != "" && !c.IsNoOp() }

@@ -7,13 +7,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	planv1 "github.com/cairnstacks/cairn/proto/cairn/plan/v1"
@@ -148,21 +146,21 @@ func encodeComponent(c *Component) (*planv1.Component, error) {
 	if encoded.Outputs, err = storedvalue.EncodeMap(c.Outputs); err != nil {
 		return nil, fmt.Errorf("output %w", err)
 	}
-	if encoded.Changes, err = encodeJSONList(c.Changes); err != nil {
+	if encoded.Changes, err = encodeChanges(c.Changes); err != nil {
 		return nil, err
 	}
-	if encoded.Drift, err = encodeJSONList(c.Drift); err != nil {
+	if encoded.Drift, err = encodeChanges(c.Drift); err != nil {
 		return nil, err
+	}
+	for _, deferred := range c.Deferred {
+		change, err := encodeChange(deferred.Change)
+		if err != nil {
+			return nil, err
+		}
+		encoded.Deferred = append(encoded.Deferred, &planv1.DeferredChange{Reason: deferred.Reason, Change: change})
 	}
 	for _, check := range c.Checks {
 		encoded.Checks = append(encoded.Checks, encodeCheck(check))
-	}
-	for _, d := range c.Deferred {
-		change, err := json.Marshal(d.Change)
-		if err != nil {
-			return nil, fmt.Errorf("deferred change: %w", err)
-		}
-		encoded.Deferred = append(encoded.Deferred, &planv1.DeferredChange{Reason: d.Reason, Change: change})
 	}
 	return encoded, nil
 }
@@ -175,19 +173,4 @@ func encodeCheck(check engine.CheckResult) *planv1.CheckResult {
 		})
 	}
 	return encoded
-}
-
-func encodeJSONList(list []*tfjson.ResourceChange) ([][]byte, error) {
-	if len(list) == 0 {
-		return nil, nil
-	}
-	encoded := make([][]byte, len(list))
-	for i, item := range list {
-		raw, err := json.Marshal(item)
-		if err != nil {
-			return nil, err
-		}
-		encoded[i] = raw
-	}
-	return encoded, nil
 }

@@ -35,7 +35,7 @@ const (
 )
 
 // FormatVersion is the version of the files that this package writes.
-const FormatVersion = 2
+const FormatVersion = 3
 
 // maxIndexSize bounds what reading an index may need.
 const maxIndexSize = 4 << 30

@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,34 +20,52 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 	"google.golang.org/protobuf/proto"
 
 	planv1 "github.com/cairnstacks/cairn/proto/cairn/plan/v1"
+	valuev1 "github.com/cairnstacks/cairn/proto/cairn/value/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-func examplePlan() (*Plan, FileContext) {
+func resourceAddr(t testing.TB, text string) stackaddrs.ResourceInstance {
+	t.Helper()
+	addr, err := stackaddrs.ParseResourceInstance(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
+}
+
+func examplePlan(t testing.TB) (*Plan, FileContext) {
+	t.Helper()
 	eu := stackaddrs.RootStackInstance.Child("region", stackaddrs.StringKey("eu"))
 	anywhere := stackaddrs.RootStackInstance.Child("region", stackaddrs.WildcardKey)
 	component := func(stack stackaddrs.StackInstance, name string) stackaddrs.AbsComponent {
 		return stackaddrs.AbsComponent{Stack: stack, Item: stackaddrs.Component{Name: name}}
 	}
-	change := &tfjson.ResourceChange{
-		Address: `fake_thing.a["k"]`, Mode: tfjson.ManagedResourceMode, Type: "fake_thing", Name: "a", Index: "k",
-		PreviousAddress: "fake_thing.a", ProviderName: "registry.terraform.io/acme/fake",
-		Change: &tfjson.Change{
-			Actions:      tfjson.Actions{tfjson.ActionUpdate},
-			Before:       map[string]any{"size": json.Number("12345678901234567890"), "html": "<&>"},
-			After:        map[string]any{"size": json.Number("1.50")},
-			AfterUnknown: map[string]any{"id": true}, BeforeSensitive: false, AfterSensitive: map[string]any{},
-			Importing: &tfjson.Importing{ID: "x"},
-		},
+	object := func(attrs map[string]cty.Value) cty.Value { return cty.ObjectVal(attrs) }
+	text := cty.StringVal
+	change := &engine.Change{
+		Addr: resourceAddr(t, `fake_thing.a["k"]`), PreviousAddr: resourceAddr(t, "fake_thing.a"),
+		Provider: stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "acme", Type: "fake"}, Action: engine.ActionUpdate,
+		Before:    object(map[string]cty.Value{"size": cty.MustParseNumberVal("12345678901234567890"), "html": text("<&>"), "id": text("i")}),
+		After:     object(map[string]cty.Value{"size": cty.MustParseNumberVal("1.5"), "html": text("<&>").Mark(marks.Sensitive), "id": cty.UnknownVal(cty.String)}),
+		Importing: &engine.Importing{ID: "x"},
 	}
+	kept := object(map[string]cty.Value{"tags": cty.MapVal(map[string]cty.Value{"a": text("b")}), "pw": text("p").Mark(marks.Sensitive)})
+	same := &engine.Change{Addr: resourceAddr(t, "module.m[0].fake_thing.same"), Action: engine.ActionNoOp, Before: kept, After: kept}
+	replaced := &engine.Change{
+		Addr: resourceAddr(t, "data.fake_thing.b"), Deposed: "00000001", Action: engine.ActionCreateThenDelete, Reason: engine.ReplaceBecauseCannotUpdate,
+		Before: object(map[string]cty.Value{"a": cty.TupleVal([]cty.Value{cty.True})}), After: cty.NullVal(cty.DynamicPseudoType),
+		Replace: []cty.Path{cty.GetAttrPath("a").IndexInt(0), cty.GetAttrPath("b").IndexString("k")}, GeneratedConfig: "resource",
+		Importing:      &engine.Importing{Identity: object(map[string]cty.Value{"id": text("i")}), Unknown: true},
+		BeforeIdentity: object(map[string]cty.Value{"id": text("i")}), AfterIdentity: cty.NullVal(cty.DynamicPseudoType),
+	}
+	many := &engine.Change{Addr: stackaddrs.ResourceInstance{Module: stackaddrs.RootModuleInstance.Child("m", stackaddrs.WildcardKey)}}
 	plan := &Plan{
 		Mode: engine.Normal, Applyable: true,
 		Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC),
@@ -69,8 +86,8 @@ func examplePlan() (*Plan, FileContext) {
 				Action: Update, Mode: engine.Normal, Applyable: true, Complete: true,
 				Inputs:  map[string]cty.Value{"cidr": cty.DynamicVal.Mark(marks.Sensitive)},
 				Outputs: map[string]cty.Value{},
-				Changes: []*tfjson.ResourceChange{change},
-				Drift:   []*tfjson.ResourceChange{change},
+				Changes: []*engine.Change{replaced, change, same},
+				Drift:   []*engine.Change{change},
 				Checks: []engine.CheckResult{{Kind: engine.CheckOutput, Address: "output.x", Status: engine.CheckFail, Objects: []engine.CheckedObject{
 					{Address: "output.x", Status: engine.CheckFail, Messages: []string{"It is wrong."}},
 				}}},
@@ -84,7 +101,7 @@ func examplePlan() (*Plan, FileContext) {
 				Action: Create, Mode: engine.Normal, DeferredReason: "its instances are not known yet",
 				Requires: []stackaddrs.AbsComponent{component(stackaddrs.RootStackInstance, "vpc"), component(anywhere, "db")},
 				Inputs:   map[string]cty.Value{}, Outputs: map[string]cty.Value{"id": cty.UnknownVal(cty.Number)},
-				Deferred: []engine.DeferredChange{{Reason: "deferred_prereq", Change: change}},
+				Deferred: []engine.DeferredChange{{Reason: "deferred_prereq", Change: change}, {Reason: "instance_count_unknown", Change: many}},
 			},
 			{
 				Addr: stackaddrs.InstanceOf(component(eu, "old"), stackaddrs.NoKey), Source: "./old",
@@ -112,6 +129,8 @@ var comparePlans = cmp.Options{
 	cmp.Comparer(func(a, b cty.Value) bool { return a.RawEquals(b) }),
 	cmp.Comparer(func(a, b stackaddrs.AbsComponentInstance) bool { return a == b }),
 	cmp.Comparer(func(a, b stackaddrs.AbsComponent) bool { return a == b }),
+	cmp.Comparer(func(a, b stackaddrs.ResourceInstance) bool { return a == b }),
+	cmp.Comparer(cty.Path.Equals),
 }
 
 // ignoreIdentity is for contexts of which one was not read from a file.
@@ -131,7 +150,7 @@ func decode(raw []byte) (*Plan, FileContext, error) {
 }
 
 func TestRow245PlanFileRoundTrip(t *testing.T) {
-	want, wantFile := examplePlan()
+	want, wantFile := examplePlan(t)
 	raw := encode(t, want, wantFile)
 	got, gotFile, err := decode(raw)
 	if err != nil {
@@ -151,7 +170,7 @@ func TestRow245PlanFileRoundTrip(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	identity := func(change func(*Plan, *FileContext)) string {
 		t.Helper()
-		p, file := examplePlan()
+		p, file := examplePlan(t)
 		change(p, &file)
 		_, read, err := decode(encode(t, p, file))
 		if err != nil {
@@ -175,10 +194,10 @@ func TestIdentity(t *testing.T) {
 }
 
 func TestEqualPlansAreEqualFiles(t *testing.T) {
-	p, file := examplePlan()
+	p, file := examplePlan(t)
 	raw := encode(t, p, file)
 	for range 10 {
-		p, file := examplePlan()
+		p, file := examplePlan(t)
 		p.Components[0], p.Components[2] = p.Components[2], p.Components[0]
 		if !bytes.Equal(encode(t, p, file), raw) {
 			t.Fatal("the bytes differ between two times of writing")
@@ -200,7 +219,7 @@ func TestEmptyPlan(t *testing.T) {
 // Whatever single byte is changed, the file is refused or the plan is the same:
 // some bytes of the archive, such as file times, mean nothing.
 func TestAlteredFilesAreRefused(t *testing.T) {
-	want, file := examplePlan()
+	want, file := examplePlan(t)
 	raw := encode(t, want, file)
 	refused := 0
 	for i := range raw {
@@ -224,7 +243,7 @@ func TestAlteredFilesAreRefused(t *testing.T) {
 }
 
 func TestTruncatedFilesAreRefused(t *testing.T) {
-	p, file := examplePlan()
+	p, file := examplePlan(t)
 	raw := encode(t, p, file)
 	for size := range raw {
 		_, _, err := decode(raw[:size])
@@ -271,7 +290,7 @@ func withIndex(t testing.TB, index proto.Message, more ...string) []byte {
 }
 
 func TestExtendedFilesAreRefused(t *testing.T) {
-	p, file := examplePlan()
+	p, file := examplePlan(t)
 	raw := encode(t, p, file)
 	for _, added := range []string{"x", "\x00", strings.Repeat("more ", 100)} {
 		if _, _, err := decode(append(slices.Clone(raw), added...)); !errors.Is(err, ErrDamaged) {
@@ -300,10 +319,13 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"no mode":                {withIndex(t, &planv1.Plan{FormatVersion: FormatVersion}), ErrDamaged},
 		"bad address":            {component(&planv1.Component{Address: "not an address"}), ErrDamaged},
 		"bad required component": {component(&planv1.Component{Address: "component.a", Requires: []string{`component.b["k"]`}}), ErrDamaged},
-		"bad change":             {component(&planv1.Component{Address: "component.a", Changes: [][]byte{[]byte("{")}}), ErrDamaged},
-		"two changes in one":     {component(&planv1.Component{Address: "component.a", Changes: [][]byte{[]byte("{}{}")}}), ErrDamaged},
-		"missing engine plan":    {component(&planv1.Component{Address: "component.a", EnginePlan: &planv1.Member{Name: "engine/0"}}), ErrDamaged},
-		"foreign engine plan":    {component(&planv1.Component{Address: "component.a", EnginePlan: &planv1.Member{Name: indexMember}}), ErrDamaged},
+		"bad change":             {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{Address: "x"}}}), ErrDamaged},
+		"no deferred change":     {component(&planv1.Component{Address: "component.a", Deferred: []*planv1.DeferredChange{{}}}), ErrDamaged},
+		"bad value of a change": {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{
+			Address: "a.b", Before: &valuev1.DynamicValue{Msgpack: []byte{0xc1}},
+		}}}), ErrDamaged},
+		"missing engine plan": {component(&planv1.Component{Address: "component.a", EnginePlan: &planv1.Member{Name: "engine/0"}}), ErrDamaged},
+		"foreign engine plan": {component(&planv1.Component{Address: "component.a", EnginePlan: &planv1.Member{Name: indexMember}}), ErrDamaged},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -334,7 +356,7 @@ func TestEphemeralValuesAreNotWritten(t *testing.T) {
 		"component output": func(p *Plan) { p.Components[0].Outputs["x"] = fleeting },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, file := examplePlan()
+			p, file := examplePlan(t)
 			spoil(p)
 			if err := Write(io.Discard, p, file); !errors.Is(err, storedvalue.ErrEphemeral) {
 				t.Errorf("Write: got error %v, want %v", err, storedvalue.ErrEphemeral)
@@ -349,7 +371,7 @@ func TestWriteFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	want, file := examplePlan()
+	want, file := examplePlan(t)
 	if err := WriteFile(path, want, file); err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +402,7 @@ func TestWriteFileThroughSymlink(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	p, file := examplePlan()
+	p, file := examplePlan(t)
 	if err := WriteFile(link, p, file); err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +432,7 @@ func TestFailedWriteLeavesNoTrace(t *testing.T) {
 	}
 	assertFiles(t, dir, "stack.plan")
 
-	p, file := examplePlan()
+	p, file := examplePlan(t)
 	if err := WriteFile(filepath.Join(dir, "missing", "stack.plan"), p, file); err == nil {
 		t.Error("no error for a directory that does not exist")
 	}
@@ -420,7 +442,7 @@ func TestFullDevice(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("needs /dev/full")
 	}
-	p, file := examplePlan()
+	p, file := examplePlan(t)
 	if err := WriteFile("/dev/full", p, file); err == nil {
 		t.Error("writing to a full device gave no error")
 	}
@@ -442,7 +464,7 @@ func assertFiles(t *testing.T, dir string, want ...string) {
 }
 
 func FuzzReadFrom(f *testing.F) {
-	p, file := examplePlan()
+	p, file := examplePlan(f)
 	f.Add(encode(f, p, file))
 	f.Add(encode(f, &Plan{}, FileContext{}))
 	f.Add(zipOf(f, "tfplan", "x"))
@@ -468,7 +490,7 @@ func FuzzReadFrom(f *testing.F) {
 
 // FuzzIndex gets past the checksums, which FuzzReadFrom hardly ever does.
 func FuzzIndex(f *testing.F) {
-	p, file := examplePlan()
+	p, file := examplePlan(f)
 	for _, c := range p.Components {
 		c.EnginePlan = nil
 	}
@@ -503,10 +525,11 @@ func FuzzIndex(f *testing.F) {
 }
 
 func BenchmarkPlanFile(b *testing.B) {
-	example, file := examplePlan()
+	example, file := examplePlan(b)
 	p := &Plan{Inputs: example.Inputs, Outputs: example.Outputs}
 	for i := range 10000 {
 		c := *example.Components[0]
+		c.Changes = c.Drift
 		c.Addr = stackaddrs.InstanceOf(stackaddrs.ComponentOf(c.Addr), stackaddrs.StringKey(fmt.Sprint(i)))
 		p.Components = append(p.Components, &c)
 	}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -123,9 +122,9 @@ type Component struct {
 	// Marks: sensitive.
 	Outputs map[string]cty.Value
 
-	Changes  []*tfjson.ResourceChange // sorted by address, no-op included
-	Drift    []*tfjson.ResourceChange // sorted by address
-	Deferred []engine.DeferredChange  // sorted by address
+	Changes  []*engine.Change        // sorted by address, no-op included
+	Drift    []*engine.Change        // sorted by address
+	Deferred []engine.DeferredChange // sorted by address
 	Checks   []engine.CheckResult
 
 	// Engine is what has made EnginePlan. Zero without that.
@@ -180,8 +179,8 @@ func (c Counts) Total() int {
 // Counts counts the planned changes of the component's resources.
 func (c *Component) Counts() Counts {
 	var n Counts
-	for _, rc := range c.Changes {
-		n = n.Plus(CountChange(rc))
+	for _, change := range c.Changes {
+		n = n.Plus(CountChange(change))
 	}
 	n.Defer = len(c.Deferred)
 	return n
@@ -197,37 +196,27 @@ func (p *Plan) Counts() Counts {
 }
 
 // CountChange counts the planned change of one resource instance object.
-func CountChange(rc *tfjson.ResourceChange) Counts {
+func CountChange(c *engine.Change) Counts {
 	var n Counts
-	if rc.PreviousAddress != "" && rc.PreviousAddress != rc.Address {
+	if c.IsMove() {
 		n.Move = 1
 	}
-	if rc.Change == nil {
-		return n
-	}
-	if rc.Change.Importing != nil {
+	if c.Importing != nil {
 		n.Import = 1
 	}
-	actions := rc.Change.Actions
 	switch {
-	case actions.Replace():
+	case c.Action.Replaces():
 		n.Add, n.Remove = 1, 1
-	case actions.Create():
+	case c.Action == engine.ActionCreate:
 		n.Add = 1
-	case actions.Update():
+	case c.Action == engine.ActionUpdate:
 		n.Change = 1
-	case actions.Delete():
+	case c.Action == engine.ActionDelete:
 		n.Remove = 1
-	case actions.Forget():
+	case c.Action == engine.ActionForget:
 		n.Forget = 1
-	case ForgetsOld(actions):
+	case c.Action.ForgetsOld():
 		n.Add, n.Forget = 1, 1
 	}
 	return n
-}
-
-// ForgetsOld tells whether a new object is made, in either order, while the old
-// one is forgotten.
-func ForgetsOld(actions tfjson.Actions) bool {
-	return len(actions) == 2 && slices.Contains(actions, tfjson.ActionCreate) && slices.Contains(actions, tfjson.ActionForget)
 }

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
@@ -71,7 +70,7 @@ func (a *applying) hide(ctx context.Context, result *engine.ApplyResult, diags h
 	if result != nil {
 		states = append(states, result.State)
 	}
-	var changes []*tfjson.ResourceChange
+	var changes []*engine.Change
 	if plan, err := a.engine.readPlan(ctx, a.stored.file); err == nil { // else there is less to hide
 		changes = plan.ResourceChanges
 	}

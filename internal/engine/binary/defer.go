@@ -4,7 +4,6 @@
 package binary
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,12 +13,12 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -76,20 +75,20 @@ func unplanned(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Docume
 	}
 	p := &partial{links: module.NewLinks(tree), tree: tree, stored: prior.Resources()}
 	p.links.Block(p.links.Places())
-	unknown := map[string]bool{}
+	unknown := map[stackaddrs.Provider]bool{}
 	for _, config := range req.Providers {
-		unknown[config.Provider.String()] = unknown[config.Provider.String()] || config.Unknown || !isWhollyKnown(config.Config)
+		unknown[config.Provider] = unknown[config.Provider] || config.Unknown || !isWhollyKnown(config.Config)
 	}
 	changes := p.deferred()
 	for i, change := range changes {
-		if unknown[change.Change.ProviderName] {
+		if unknown[change.Change.Provider] {
 			changes[i].Reason = reasonProvider
 		}
 	}
 	if req.Mode == engine.Destroy {
 		changes = slices.DeleteFunc(changes, func(change engine.DeferredChange) bool { return !p.isStored(change.Change) })
 		for _, change := range changes {
-			change.Change.Change.Actions = tfjson.Actions{tfjson.ActionDelete}
+			change.Change.Action = engine.ActionDelete
 		}
 	}
 	return changes
@@ -102,21 +101,13 @@ func deferChanges(result *engine.PlanResult, diags hcl.Diagnostics) *engine.Plan
 		return result
 	}
 	for _, change := range result.Changes {
-		if changesSomething(change) {
+		if !change.IsNoOp() {
 			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: reasonPrerequisite, Change: change})
 		}
 	}
-	slices.SortStableFunc(result.Deferred, func(a, b engine.DeferredChange) int {
-		return cmp.Compare(a.Change.Address, b.Change.Address)
-	})
+	engine.SortDeferred(result.Deferred)
 	result.Plan, result.Changes, result.Applyable, result.Complete = nil, nil, false, false
 	return result
-}
-
-// changesSomething tells whether a change is one: moves and imports are, even of an object that stays as it is.
-func changesSomething(change *tfjson.ResourceChange) bool {
-	moved := change.PreviousAddress != "" && change.PreviousAddress != change.Address
-	return moved || change.Change.Importing != nil || !change.Change.Actions.NoOp()
 }
 
 // isUnknownInstances recognises the errors about count and for_each arguments that are not known yet, about
@@ -221,15 +212,17 @@ func (p *planning) planTargets(ctx context.Context, part *partial, result *engin
 }
 
 // describedChanges returns the changes as the first plan describes them. It knows what is moved and imported.
-func describedChanges(changes, first []*tfjson.ResourceChange) []*tfjson.ResourceChange {
-	type key struct{ address, deposed string }
-	byKey := map[key]*tfjson.ResourceChange{}
+func describedChanges(changes, first []*engine.Change) []*engine.Change {
+	object := func(change *engine.Change) stackaddrs.ResourceInstanceObject {
+		return stackaddrs.ResourceInstanceObject{Instance: change.Addr, Deposed: change.Deposed}
+	}
+	byObject := map[stackaddrs.ResourceInstanceObject]*engine.Change{}
 	for _, change := range first {
-		byKey[key{change.Address, change.DeposedKey}] = change
+		byObject[object(change)] = change
 	}
 	changes = visibleChanges(changes)
 	for i, change := range changes {
-		if same := byKey[key{change.Address, change.DeposedKey}]; same != nil && slices.Equal(same.Change.Actions, change.Change.Actions) {
+		if same := byObject[object(change)]; same != nil && same.Action == change.Action {
 			changes[i] = same
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
@@ -24,7 +23,7 @@ import (
 // destroyInstances makes a destroy plan where numbers of instances are not known: first a process
 // refreshes all objects without the module's configuration, then another one plans without refreshing.
 func (p *planning) destroyInstances(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
-	var drift []*tfjson.ResourceChange
+	var drift []*engine.Change
 	if !p.skipsRefresh() && !p.prior.IsEmpty() {
 		var diags hcl.Diagnostics
 		var err error
@@ -45,7 +44,7 @@ func (p *planning) destroyInstances(ctx context.Context) (*engine.PlanResult, hc
 
 // refreshBare brings the state in the working copy up to date, and returns what has changed outside. That the objects
 // have no configuration keeps no provider from reading them.
-func (p *planning) refreshBare(ctx context.Context) ([]*tfjson.ResourceChange, hcl.Diagnostics, error) {
+func (p *planning) refreshBare(ctx context.Context) ([]*engine.Change, hcl.Diagnostics, error) {
 	spec := *p.spec
 	spec.Dir = p.dir.file("refresh")
 	spec.Tree, spec.Layout, spec.Inputs = p.tree.Bare(), &workcopy.Layout{Root: "."}, nil

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -179,11 +180,7 @@ func (b *bench) noRuns() {
 func actions(result *engine.PlanResult) map[string]string {
 	out := map[string]string{}
 	for _, change := range result.Changes {
-		text := ""
-		for _, action := range change.Change.Actions {
-			text += string(action) + " "
-		}
-		out[change.Address] = text
+		out[change.Address()] = strings.ReplaceAll(string(change.Action), "/", " ") + " "
 	}
 	return out
 }

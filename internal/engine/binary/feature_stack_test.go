@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/zclconf/go-cty/cty"
 
@@ -225,10 +224,10 @@ func (f *feature) component() *stackstate.Component {
 }
 
 // change returns the planned change of a resource of component.c.
-func change(t *testing.T, plan *stackplan.Plan, address string) *tfjson.ResourceChange {
+func change(t *testing.T, plan *stackplan.Plan, address string) *engine.Change {
 	t.Helper()
 	for _, rc := range planned(t, plan).Changes {
-		if rc.Address == address {
+		if rc.Address() == address {
 			return rc
 		}
 	}

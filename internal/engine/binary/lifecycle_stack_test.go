@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/testprovider"
@@ -38,8 +37,8 @@ resource "fake_computed" "a" {
 	f.run()
 	f.write(module("y"))
 	plan := f.plan(engine.Normal)
-	if got := change(t, plan, "fake_computed.a").Change.Actions; !got.CreateBeforeDestroy() {
-		t.Errorf("actions %v, want create before delete", got)
+	if got := change(t, plan, "fake_computed.a").Action; got != engine.ActionCreateThenDelete {
+		t.Errorf("action %s, want create before delete", got)
 	}
 	wantCounts(t, "plan", plan.Counts(), stackplan.Counts{Add: 1, Remove: 1})
 	wantText(t, f.text(plan), "+/- resource", "must be replaced")
@@ -118,8 +117,8 @@ resource "terraform_data" "a" {
 	f.inputs = map[string]cty.Value{"name": cty.StringVal("other")}
 	plan := f.plan(engine.Normal)
 	rc := change(t, plan, "terraform_data.a")
-	if !rc.Change.Actions.Replace() || rc.ActionReason != tfjson.ActionReasonReplaceByTriggers {
-		t.Errorf("actions %v, reason %s, want a replacement by triggers", rc.Change.Actions, rc.ActionReason)
+	if !rc.Action.Replaces() || rc.Reason != engine.ReplaceByTriggers {
+		t.Errorf("action %s, reason %s, want a replacement by triggers", rc.Action, rc.Reason)
 	}
 	wantCounts(t, "plan", plan.Counts(), stackplan.Counts{Add: 1, Change: 1, Remove: 1})
 	wantText(t, f.text(plan), "will be replaced due to changes in replace_triggered_by")

@@ -155,14 +155,14 @@ resource "terraform_data" "later" { input = var.later }
 	b.reopen()
 	plan := b.plan(req)
 	for _, change := range plan.Changes {
-		switch change.Address {
+		switch change.Address() {
 		case "terraform_data.new":
-			if change.PreviousAddress != "terraform_data.old" || !change.Change.Actions.NoOp() {
-				t.Errorf("moved: got %q, %v", change.PreviousAddress, change.Change.Actions)
+			if change.PreviousAddr.String() != "terraform_data.old" || change.Action != engine.ActionNoOp {
+				t.Errorf("moved: got %s, %s", change.PreviousAddr, change.Action)
 			}
 		case "terraform_data.found":
-			if change.Change.Importing == nil || change.Change.Importing.ID != "found-id" {
-				t.Errorf("import: got %+v", change.Change.Importing)
+			if change.Importing == nil || change.Importing.ID != "found-id" {
+				t.Errorf("import: got %+v", change.Importing)
 			}
 		}
 	}
@@ -391,7 +391,7 @@ func TestDeferAllWithMove(t *testing.T) {
 	b.reopen()
 	req.DeferAll = true
 	plan := b.plan(req)
-	if len(plan.Deferred) != 1 || plan.Deferred[0].Change.PreviousAddress != "terraform_data.a" {
+	if len(plan.Deferred) != 1 || plan.Deferred[0].Change.PreviousAddr.String() != "terraform_data.a" {
 		t.Errorf("deferred: got %+v, want the move", plan.Deferred)
 	}
 }
@@ -405,7 +405,7 @@ func TestDeferAll(t *testing.T) {
 	req := b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.Number)})
 	req.DeferAll = true
 	plan := b.plan(req)
-	if len(plan.Deferred) != 1 || plan.Deferred[0].Reason != "deferred_prereq" || plan.Deferred[0].Change.Address != "terraform_data.a" {
+	if len(plan.Deferred) != 1 || plan.Deferred[0].Reason != "deferred_prereq" || plan.Deferred[0].Change.Address() != "terraform_data.a" {
 		t.Errorf("deferred: got %+v, want terraform_data.a", plan.Deferred)
 	}
 	if plan.Plan != nil || plan.Applyable || plan.Complete || len(plan.Changes) != 0 || plan.Outputs["o"].IsKnown() {

@@ -4,13 +4,12 @@
 package binary
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/module"
@@ -50,12 +49,6 @@ func groupOf(resource stackaddrs.ResourceInstance) instanceGroup {
 	return instanceGroup{resource.Module, resource.Resource.String()}
 }
 
-// groupOfChange is groupOf for the address of a change.
-func groupOfChange(change *tfjson.ResourceChange) (instanceGroup, error) {
-	resource, err := stackaddrs.ParsePartialResourceInstance(change.Address)
-	return groupOf(resource), err
-}
-
 // newPartial reads a plan that ended with these errors. Returns nil if one is about something else than blocks of the module.
 func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (*partial, error) {
 	p := &partial{
@@ -69,10 +62,7 @@ func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (
 	p.stored = prior.Resources()
 	seen := map[stackaddrs.ModuleInstance]bool{}
 	for _, change := range visibleChanges(plan.ResourceChanges) {
-		group, err := groupOfChange(change)
-		if err != nil {
-			return nil, fmt.Errorf("in a plan: %w", err)
-		}
+		group := groupOf(change.Addr)
 		p.planned[group] = true
 		for module := group.module; !module.IsRoot(); module, _, _ = module.Parent() {
 			seen[module] = true
@@ -180,7 +170,7 @@ func (p *partial) deferred() []engine.DeferredChange {
 			}
 		}
 	}
-	slices.SortFunc(changes, func(a, b engine.DeferredChange) int { return cmp.Compare(a.Change.Address, b.Change.Address) })
+	engine.SortDeferred(changes)
 	return changes
 }
 
@@ -203,52 +193,49 @@ func (p *partial) reason(place module.Place) string {
 }
 
 // describe says what little is known of a change that could not be planned.
-func (p *partial) describe(place module.Place, group instanceGroup) *tfjson.ResourceChange {
-	block := place.Block
-	change := &tfjson.ResourceChange{Address: group.String(), ModuleAddress: group.module.String()}
-	if block.Repeated() {
-		change.Address += "[*]"
+func (p *partial) describe(place module.Place, group instanceGroup) *engine.Change {
+	block, key := place.Block, stackaddrs.NoKey
+	if place.Block.Repeated() {
+		key = stackaddrs.WildcardKey
 	}
 	if block.Kind == "module" {
-		change.ModuleAddress = change.Address
-		return change
+		return &engine.Change{Addr: stackaddrs.ResourceInstance{Module: group.module.Child(block.Name, key)}}
 	}
 	dir := p.tree.Root
 	if place.Node != nil {
 		dir = place.Node.Directory
 	}
 	provider, _ := dir.Provider(block.ProviderName)
-	change.Type, change.Name, change.ProviderName = block.Type, block.Name, provider.String()
-	change.Mode = tfjson.ManagedResourceMode
-	action := tfjson.ActionCreate
+	resource, action := stackaddrs.Resource{Type: block.Type, Name: block.Name}, engine.ActionCreate
 	switch {
 	case block.Kind == "data":
-		change.Mode, action = tfjson.DataResourceMode, tfjson.ActionRead
+		resource.Mode, action = stackaddrs.DataResource, engine.ActionRead
 	case block.Kind == "ephemeral":
-		change.Mode, action = tfjson.ResourceMode("ephemeral"), tfjson.ActionRead
+		resource.Mode, action = stackaddrs.EphemeralResource, engine.ActionRead
 	case !block.Repeated() && slices.ContainsFunc(p.stored, func(r stackaddrs.ResourceInstance) bool { return groupOf(r) == group }):
-		action = tfjson.ActionUpdate
+		action = engine.ActionUpdate
 	}
-	change.Change = &tfjson.Change{
-		Actions: tfjson.Actions{action}, AfterUnknown: map[string]any{}, BeforeSensitive: false, AfterSensitive: map[string]any{},
+	change := &engine.Change{
+		Addr:     stackaddrs.ResourceInstance{Module: group.module, Resource: resource, Key: key},
+		Provider: provider, Action: action, Before: cty.NullVal(cty.DynamicPseudoType),
 	}
 	if p.imports[place] { // what else changes cannot be told before the object is known
-		change.Change.Importing = &tfjson.Importing{Unknown: true}
+		change.Importing = &engine.Importing{Unknown: true}
 	}
 	return change
 }
 
 // isStored tells whether there is something of a managed resource in the state.
-func (p *partial) isStored(change *tfjson.ResourceChange) bool {
-	return change.Mode == tfjson.ManagedResourceMode && slices.ContainsFunc(p.stored, func(r stackaddrs.ResourceInstance) bool {
-		return r.Resource == stackaddrs.Resource{Mode: stackaddrs.ManagedResource, Type: change.Type, Name: change.Name}
-	})
+func (p *partial) isStored(change *engine.Change) bool {
+	resource := change.Addr.Resource
+	return resource.Mode == stackaddrs.ManagedResource &&
+		slices.ContainsFunc(p.stored, func(r stackaddrs.ResourceInstance) bool { return r.Resource == resource })
 }
 
 // hasChanges tells whether applying what could be planned would do anything.
 func (p *partial) hasChanges() bool {
-	return slices.ContainsFunc(visibleChanges(p.plan.ResourceChanges), func(change *tfjson.ResourceChange) bool {
-		return !change.Change.Actions.NoOp()
+	return slices.ContainsFunc(visibleChanges(p.plan.ResourceChanges), func(change *engine.Change) bool {
+		return change.Action != engine.ActionNoOp
 	})
 }
 
@@ -257,9 +244,7 @@ func (p *partial) hasChanges() bool {
 func (p *partial) targets() []string {
 	targets := map[string]bool{}
 	for _, change := range p.plan.ResourceChanges {
-		if group, err := groupOfChange(change); err == nil { // as newPartial has seen
-			targets[group.String()] = true
-		}
+		targets[groupOf(change.Addr).String()] = true
 	}
 	// Targets bring along what they depend on, but not outputs that depend on nothing else than what
 	// has no changes: data sources that were read, and resources without instances.

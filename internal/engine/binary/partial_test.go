@@ -25,11 +25,9 @@ import (
 func deferrals(result *engine.PlanResult) []string {
 	var out []string
 	for _, deferred := range result.Deferred {
-		text := deferred.Change.Address
-		if deferred.Change.Change != nil {
-			for _, action := range deferred.Change.Change.Actions {
-				text += " " + string(action)
-			}
+		text := deferred.Change.Address()
+		if deferred.Change.Action != "" {
+			text += " " + strings.ReplaceAll(string(deferred.Change.Action), "/", " ")
 		}
 		out = append(out, text+" "+deferred.Reason)
 	}
@@ -376,10 +374,10 @@ resource "terraform_data" "more" {}
 	wantActions(t, plan, map[string]string{
 		"terraform_data.found": "no-op ", "terraform_data.more": "create ", "terraform_data.new": "no-op ",
 	})
-	if got := plan.Changes[0].Change.Importing; got == nil || got.ID != "found-id" {
+	if got := plan.Changes[0].Importing; got == nil || got.ID != "found-id" {
 		t.Errorf("import: got %+v", got)
 	}
-	if got := plan.Changes[2].PreviousAddress; got != "terraform_data.old" {
+	if got := plan.Changes[2].PreviousAddr.String(); got != "terraform_data.old" {
 		t.Errorf("moved from %q, want terraform_data.old", got)
 	}
 	wantDeferrals(t, plan, "terraform_data.counted[*] create instance_count_unknown", "terraform_data.single[*] create instance_count_unknown")
@@ -638,7 +636,7 @@ output "value" { value = data.fake_data.a.value }
 		"fake_resource.many[*] create instance_count_unknown",
 		"fake_writeonly.many create deferred_prereq",
 	)
-	if got := plan.Deferred[3].Change.ProviderName; got != fakeProvider.String() {
+	if got := plan.Deferred[3].Change.Provider; got != fakeProvider {
 		t.Errorf("provider of a deferred change: got %s, want %s", got, fakeProvider)
 	}
 	wantActions(t, plan, map[string]string{"data.fake_data.a": "read ", "fake_resource.a": "create ", "fake_writeonly.w": "create "})
@@ -653,7 +651,7 @@ output "value" { value = data.fake_data.a.value }
 	t.Setenv("CAIRN_FAKE_CALLS", calls)
 	b.reopen()
 	plan = b.planQuietly(req)
-	if got := actions(plan)["fake_resource.a"]; got != "update " || len(plan.Drift) != 1 || plan.Drift[0].Address != "fake_resource.a" {
+	if got := actions(plan)["fake_resource.a"]; got != "update " || len(plan.Drift) != 1 || plan.Drift[0].Address() != "fake_resource.a" {
 		t.Errorf("plan: got %q and %v changed outside, want fake_resource.a updated", got, plan.Drift)
 	}
 	recorded, err := os.ReadFile(calls)

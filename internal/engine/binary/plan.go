@@ -4,7 +4,6 @@
 package binary
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
@@ -310,16 +308,14 @@ func (p *planning) outputs(plan *planfile.Plan) map[string]cty.Value {
 }
 
 // visibleChanges returns the changes without those of generated objects, sorted by address.
-func visibleChanges(changes []*tfjson.ResourceChange) []*tfjson.ResourceChange {
-	var visible []*tfjson.ResourceChange
+func visibleChanges(changes []*engine.Change) []*engine.Change {
+	var visible []*engine.Change
 	for _, change := range changes {
-		if !isGeneratedAddress(change.Address) {
+		if !isGeneratedAddress(change.Address()) {
 			visible = append(visible, change)
 		}
 	}
-	slices.SortStableFunc(visible, func(a, b *tfjson.ResourceChange) int {
-		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.DeposedKey, b.DeposedKey))
-	})
+	engine.SortChanges(visible)
 	return visible
 }
 

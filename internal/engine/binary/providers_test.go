@@ -6,7 +6,6 @@ package binary
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
@@ -382,13 +380,12 @@ resource "fake_everything" "a" {
 	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
 	for range 2 { // asked for, then from the files
 		plan := b.plan(req)
-		sensitive, _ := plan.Changes[0].Change.AfterSensitive.(map[string]any)
-		if sensitive["secret"] != true {
-			t.Errorf("after_sensitive: got %v, want secret in it", sensitive)
+		after := plan.Changes[0].After
+		if secret := after.GetAttr("secret"); !marks.Has(secret, marks.Sensitive) {
+			t.Errorf("secret: got %#v, want it sensitive", secret)
 		}
-		after, _ := plan.Changes[0].Change.After.(map[string]any)
-		if got := fmt.Sprintf("%T %v", after["number"], after["number"]); !strings.Contains(got, "0.1") || strings.HasPrefix(got, "string") {
-			t.Errorf("number: got %s", got)
+		if number := after.GetAttr("number"); !number.RawEquals(cty.MustParseNumberVal("0.1")) {
+			t.Errorf("number: got %#v", number)
 		}
 		b.reopen()
 	}
@@ -564,7 +561,7 @@ func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 	second.noErrors("ProviderSchema with the schemas of another stack", spec(second))
 	if schemas, err := second.engine.schemas(context.Background()); err != nil {
 		t.Error(err)
-	} else if schema, err := schemas.ofType(fakeSource(second.engine), tfjson.ManagedResourceMode, "fake_resource"); err != nil || schema == nil {
+	} else if schema, err := schemas.ofType(fakeSource(second.engine), stackaddrs.ManagedResource, "fake_resource"); err != nil || schema == nil {
 		t.Errorf("schema of fake_resource: %v, %v", schema, err)
 	}
 

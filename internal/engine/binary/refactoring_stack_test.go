@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/cairnstacks/cairn/internal/testprovider"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -19,10 +18,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-func wantMove(t *testing.T, rc *tfjson.ResourceChange, from string) {
+func wantMove(t *testing.T, rc *engine.Change, from string) {
 	t.Helper()
-	if rc.PreviousAddress != from || !rc.Change.Actions.NoOp() {
-		t.Errorf("%s: previous address %q, actions %v, want a no-op from %q", rc.Address, rc.PreviousAddress, rc.Change.Actions, from)
+	if rc.PreviousAddr.String() != from || rc.Action != engine.ActionNoOp {
+		t.Errorf("%s: previous address %s, action %s, want a no-op from %q", rc.Address(), rc.PreviousAddr, rc.Action, from)
 	}
 }
 
@@ -94,8 +93,8 @@ resource "fake_deferred" "new" {
 `)
 	plan := f.plan(engine.Normal)
 	rc := change(t, plan, "fake_deferred.new")
-	if rc.PreviousAddress != "fake_resource.old" || rc.Change.Actions.Replace() || rc.Change.Actions.Create() {
-		t.Errorf("previous address %q, actions %v, want the same object under another address", rc.PreviousAddress, rc.Change.Actions)
+	if rc.PreviousAddr.String() != "fake_resource.old" || rc.Action.Replaces() || rc.Action == engine.ActionCreate {
+		t.Errorf("previous address %s, action %s, want the same object under another address", rc.PreviousAddr, rc.Action)
 	}
 	if got := plan.Counts().Move; got != 1 {
 		t.Errorf("counts %+v, want one move", plan.Counts())
@@ -216,8 +215,8 @@ resource "fake_resource" "found" {
 	f.put("name")
 	plan := f.plan(engine.Normal)
 	rc := change(t, plan, "fake_resource.found")
-	if rc.Change.Importing == nil || rc.Change.Importing.ID != "name" || !rc.Change.Actions.NoOp() {
-		t.Errorf("actions %v, importing %+v, want the import of an unchanged object", rc.Change.Actions, rc.Change.Importing)
+	if rc.Importing == nil || rc.Importing.ID != "name" || rc.Action != engine.ActionNoOp {
+		t.Errorf("action %s, importing %+v, want the import of an unchanged object", rc.Action, rc.Importing)
 	}
 	if c := planned(t, plan); c.Action != stackplan.Create {
 		t.Errorf("action %s, want create", c.Action)
@@ -275,7 +274,7 @@ func TestRow142ModuleForgetsAResource(t *testing.T) {
 	f.withoutGone("false", "")
 	plan, diags := f.tryPlan(engine.Normal)
 	wantDiagnostic(t, diags, hcl.DiagWarning, "fake_resource.gone")
-	if got := change(t, plan, "fake_resource.gone").Change.Actions; !got.Forget() {
+	if got := change(t, plan, "fake_resource.gone").Action; got != engine.ActionForget {
 		t.Errorf("actions %v, want forget", got)
 	}
 	wantCounts(t, "plan", plan.Counts(), stackplan.Counts{Forget: 1})
@@ -392,10 +391,10 @@ resource "fake_resource" "beside" {
 	plan := f.plan(engine.Normal)
 	var deferred []string
 	for _, d := range planned(t, plan).Deferred {
-		if importing := d.Change.Change.Importing; d.Change.Name == "found" && (importing == nil || !importing.Unknown) {
-			t.Errorf("%s: importing %+v, want it unknown", d.Change.Address, importing)
+		if importing := d.Change.Importing; d.Change.Addr.Resource.Name == "found" && (importing == nil || !importing.Unknown) {
+			t.Errorf("%s: importing %+v, want it unknown", d.Change.Address(), importing)
 		}
-		deferred = append(deferred, d.Change.Address+" "+d.Reason)
+		deferred = append(deferred, d.Change.Address()+" "+d.Reason)
 	}
 	if got := strings.Join(deferred, ", "); got != "fake_resource.found resource_config_unknown, fake_resource.needs deferred_prereq" {
 		t.Errorf("deferred: %s", got)
@@ -442,7 +441,7 @@ resource "fake_resource" "beside" {
 	plan := f.plan(engine.Normal)
 	var deferred []string
 	for _, d := range planned(t, plan).Deferred {
-		deferred = append(deferred, d.Change.Address+" "+d.Reason)
+		deferred = append(deferred, d.Change.Address()+" "+d.Reason)
 	}
 	if got := strings.Join(deferred, ", "); got != "module.child.fake_resource.many[*] resource_config_unknown, module.child.fake_resource.one resource_config_unknown" {
 		t.Errorf("deferred: %s", got)

@@ -196,7 +196,7 @@ func TestRowsProviderOnlyInState(t *testing.T) {
 		f.run()
 		f.write(after)
 		plan := f.plan(engine.Normal)
-		if got := change(t, plan, "fake_resource.a").Change.Actions; !got.Delete() {
+		if got := change(t, plan, "fake_resource.a").Action; got != engine.ActionDelete {
 			t.Errorf("actions %v, want delete", got)
 		}
 		f.apply(plan)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
+	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -34,7 +35,7 @@ type providerSchemas struct {
 
 	mu struct {
 		sync.Mutex
-		types map[[2]string]*tfjson.Schema // by source and name in the entry; nil if there is none
+		types map[[2]string]*valueschema.Schema // by source and name in the entry; nil if there is none
 	}
 }
 
@@ -80,7 +81,7 @@ func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 		return nil, err
 	}
 	schemas := &providerSchemas{configs: map[stackaddrs.Provider]*tfjson.SchemaBlock{}, entries: map[string]*schemacache.Entry{}}
-	schemas.mu.types = map[[2]string]*tfjson.Schema{}
+	schemas.mu.types = map[[2]string]*valueschema.Schema{}
 	hashes := e.packageHashes(installed)
 	var missing []installedProvider
 	for _, one := range installed {
@@ -184,17 +185,17 @@ func (e *Session) askSchemas(ctx context.Context, providers []installedProvider)
 	for source, schema := range out.Schemas {
 		types := make(map[string]json.RawMessage, len(schema.Resources)+len(schema.Data))
 		for name, one := range schema.Resources {
-			types[typeName(tfjson.ManagedResourceMode, name)] = one
+			types[typeName(stackaddrs.ManagedResource, name)] = one
 		}
 		for name, one := range schema.Data {
-			types[typeName(tfjson.DataResourceMode, name)] = one
+			types[typeName(stackaddrs.DataResource, name)] = one
 		}
 		all[source] = schemacache.Schemas{Config: schema.Provider.Block, Types: types}
 	}
 	return all, nil
 }
 
-func typeName(mode tfjson.ResourceMode, name string) string { return string(mode) + "/" + name }
+func typeName(mode stackaddrs.ResourceMode, name string) string { return mode.String() + "/" + name }
 
 // schemaModule makes a directory the module that needs just these providers, and returns the data directory to go with it.
 func (e *Session) schemaModule(dir string, providers []installedProvider) (data string, err error) {
@@ -232,8 +233,8 @@ func (e *Session) schemaModule(dir string, providers []installedProvider) (data 
 	)
 }
 
-// ofType returns the schema of a resource type or data source, nil if there is none.
-func (s *providerSchemas) ofType(source string, mode tfjson.ResourceMode, name string) (*tfjson.Schema, error) {
+// ofType returns what the schema of a resource type or data source says, nil if there is none.
+func (s *providerSchemas) ofType(source string, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
 	entry := s.entries[source]
 	if entry == nil {
 		return nil, nil
@@ -248,12 +249,13 @@ func (s *providerSchemas) ofType(source string, mode tfjson.ResourceMode, name s
 	if err != nil {
 		return nil, fmt.Errorf("reading a provider schema: %w", err)
 	}
-	var schema *tfjson.Schema
+	var schema *valueschema.Schema
 	if data != nil {
-		schema = &tfjson.Schema{}
-		if err := json.Unmarshal(data, schema); err != nil {
+		var written tfjson.Schema
+		if err := json.Unmarshal(data, &written); err != nil {
 			return nil, fmt.Errorf("reading a provider schema: %w", err)
 		}
+		schema = valueschema.New(&written)
 	}
 	s.mu.types[key] = schema
 	return schema, nil
@@ -263,8 +265,8 @@ func (s *providerSchemas) ofType(source string, mode tfjson.ResourceMode, name s
 func (e *Session) readPlan(ctx context.Context, data []byte) (*planfile.Plan, error) {
 	var schemaErr error
 	plan, err := planfile.Read(data, planfile.Options{
-		Schema: func(source string, mode tfjson.ResourceMode, name string) *tfjson.Schema {
-			if strings.HasPrefix(source, "terraform.io/builtin/") {
+		Schema: func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) *valueschema.Schema {
+			if provider.IsBuiltin() {
 				return nil // its values carry their types, and it has nothing sensitive of its own
 			}
 			schemas, err := e.schemas(ctx)
@@ -272,7 +274,7 @@ func (e *Session) readPlan(ctx context.Context, data []byte) (*planfile.Plan, er
 				schemaErr = err
 				return nil
 			}
-			schema, err := schemas.ofType(source, mode, name)
+			schema, err := schemas.ofType(provider.String(), mode, name)
 			schemaErr = errors.Join(schemaErr, err)
 			return schema
 		},

@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
@@ -141,7 +140,7 @@ func redactEvent(set *redact.Set, raw json.RawMessage, address string) json.RawM
 
 // diagnostics returns diagnostics without secrets. Those that the given states and changes call sensitive are
 // hidden, too.
-func (s *secrets) diagnostics(diags hcl.Diagnostics, states []engine.State, changes ...[]*tfjson.ResourceChange) hcl.Diagnostics {
+func (s *secrets) diagnostics(diags hcl.Diagnostics, states []engine.State, changes ...[]*engine.Change) hcl.Diagnostics {
 	if len(diags) == 0 {
 		return diags
 	}
@@ -304,35 +303,10 @@ func stepInto(value, step any) any {
 }
 
 // addChanges adds what planned changes call sensitive.
-func addChanges(set *redact.Set, changes []*tfjson.ResourceChange) {
+func addChanges(set *redact.Set, changes []*engine.Change) {
 	for _, change := range changes {
-		if change.Change != nil {
-			addMasked(set, change.Change.Before, change.Change.BeforeSensitive)
-			addMasked(set, change.Change.After, change.Change.AfterSensitive)
-		}
-	}
-}
-
-// addMasked adds the parts of a value for which a mask is true.
-func addMasked(set *redact.Set, value, mask any) {
-	switch mask := mask.(type) {
-	case bool:
-		if mask {
-			addStrings(set, value)
-		}
-	case map[string]any:
-		if object, ok := value.(map[string]any); ok {
-			for name, inner := range mask {
-				addMasked(set, object[name], inner)
-			}
-		}
-	case []any:
-		list, ok := value.([]any)
-		for i, inner := range mask {
-			if ok && i < len(list) {
-				addMasked(set, list[i], inner)
-			}
-		}
+		set.AddMarked(change.Before)
+		set.AddMarked(change.After)
 	}
 }
 

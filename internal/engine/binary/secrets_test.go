@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
@@ -60,11 +59,11 @@ const stateWithSecrets = `{"version":4,"terraform_version":"1.11.4","serial":1,"
      ]}]}],"check_results":null}`
 
 func TestSecretsInDiagnostics(t *testing.T) {
-	changes := []*tfjson.ResourceChange{
-		{Change: &tfjson.Change{
-			After:          map[string]any{"a": "planned-secret", "b": []any{"planned-open", "planned-item"}},
-			AfterSensitive: map[string]any{"a": true, "b": []any{false, true}}, BeforeSensitive: false,
-		}},
+	secret := func(text string) cty.Value { return cty.StringVal(text).Mark(marks.Sensitive) }
+	changes := []*engine.Change{
+		{After: cty.ObjectVal(map[string]cty.Value{
+			"a": secret("planned-secret"), "b": cty.TupleVal([]cty.Value{cty.StringVal("planned-open"), secret("planned-item")}),
+		})},
 		{},
 	}
 	for name, test := range map[string]struct{ text, want string }{

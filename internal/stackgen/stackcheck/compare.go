@@ -14,7 +14,9 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/views/terraformjson"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -108,8 +110,8 @@ func describePlan(p *stackplan.Plan) string {
 			fmt.Fprintf(&b, "  %s\n", text)
 		}
 		for _, rc := range c.Changes {
-			if !rc.Change.Actions.NoOp() {
-				fmt.Fprintf(&b, "  %s %v %v\n", rc.Address, rc.Change.Actions, rc.Change.After)
+			if rc.Action != engine.ActionNoOp {
+				fmt.Fprintf(&b, "  %s %s %#v\n", rc.Address(), rc.Action, rc.After)
 			}
 		}
 	}
@@ -175,23 +177,23 @@ func (c *check) compareResources(what string, planned *stackplan.Component, now 
 	c.Helper()
 	there := objects(c, now)
 	for _, rc := range planned.Changes {
-		if rc.Change.Actions.Delete() || rc.Change.Actions.Forget() || rc.DeposedKey != "" {
+		if rc.Action == engine.ActionDelete || rc.Action == engine.ActionForget || rc.Deposed != "" {
 			continue
 		}
-		object, ok := there[rc.Address]
+		object, ok := there[rc.Address()]
 		if !ok {
-			c.Errorf("rule C4: %s: %s %s is not in the state", what, planned.Addr, rc.Address)
+			c.Errorf("rule C4: %s: %s %s is not in the state", what, planned.Addr, rc.Address())
 			continue
 		}
 		var got map[string]any
 		if err := json.Unmarshal(object.Attributes, &got); err != nil {
 			c.Fatal(err)
 		}
-		after, _ := viaJSON(c, rc.Change.After).(map[string]any)
-		unknown, _ := viaJSON(c, rc.Change.AfterUnknown).(map[string]any)
+		after, _ := viaJSON(c, terraformjson.Value(rc.After)).(map[string]any)
+		unknown, _ := viaJSON(c, terraformjson.Unknown(rc.After)).(map[string]any)
 		for name, v := range after {
 			if err := refinesAttribute(v, unknown[name], got[name]); err != nil {
-				c.Errorf("rule C4: %s: %s %s.%s%v", what, planned.Addr, rc.Address, name, err)
+				c.Errorf("rule C4: %s: %s %s.%s%v", what, planned.Addr, rc.Address(), name, err)
 			}
 		}
 	}

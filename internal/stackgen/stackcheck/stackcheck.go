@@ -180,7 +180,7 @@ func (c *check) plan(mode engine.Mode) *stackplan.Plan {
 func (c *check) noteReplacements(plan *stackplan.Plan) {
 	for _, planned := range plan.Components {
 		for _, rc := range planned.Changes {
-			c.replaced = c.replaced || rc.Change.Actions.Replace()
+			c.replaced = c.replaced || rc.Action.Replaces()
 		}
 	}
 }

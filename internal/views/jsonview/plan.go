@@ -4,6 +4,7 @@
 package jsonview
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -207,20 +208,16 @@ func addresses(addrs []stackaddrs.AbsComponent) []string {
 	return list
 }
 
-func resourceChanges(changes []*tfjson.ResourceChange, deferred []engine.DeferredChange) []ResourceChange {
-	list := []ResourceChange{}
-	for _, rc := range changes {
-		list = append(list, ResourceChange{ResourceChange: rc})
+func resourceChanges(changes []*engine.Change, deferred []engine.DeferredChange) []ResourceChange {
+	list := make([]ResourceChange, 0, len(changes)+len(deferred))
+	for _, change := range changes {
+		list = append(list, ResourceChange{ResourceChange: terraformjson.ResourceChange(change)})
 	}
 	for _, d := range deferred {
-		rc := d.Change
-		if rc == nil {
-			rc = &tfjson.ResourceChange{}
-		}
-		list = append(list, ResourceChange{rc, d.Reason})
+		list = append(list, ResourceChange{terraformjson.ResourceChange(d.Change), d.Reason})
 	}
 	slices.SortStableFunc(list, func(a, b ResourceChange) int {
-		return strings.Compare(a.Address+"\x00"+a.DeposedKey, b.Address+"\x00"+b.DeposedKey)
+		return cmp.Or(strings.Compare(a.Address, b.Address), strings.Compare(a.DeposedKey, b.DeposedKey))
 	})
 	return list
 }

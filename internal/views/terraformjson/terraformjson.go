@@ -25,7 +25,7 @@ func ResourceChange(c *engine.Change) *tfjson.ResourceChange {
 		DeposedKey:    string(c.Deposed),
 		ActionReason:  tfjson.ActionReason(c.Reason),
 	}
-	if c.Addr.Resource != (stackaddrs.Resource{}) {
+	if !c.IsModule() {
 		rc.Mode, rc.Index = tfjson.ResourceMode(c.Addr.Resource.Mode.String()), c.Addr.Key.Index()
 		rc.Type, rc.Name = c.Addr.Resource.Type, c.Addr.Resource.Name
 	}

@@ -4,7 +4,7 @@
 // Package valuediff shows values, and how they change, in the way that users of
 // terraform know from its plans.
 //
-// Values come from Terraform's JSON output or from cty and become a [Value], a
+// Values come from cty, or from the JSON of a state, and become a [Value], a
 // tree that knows what is secret and what is unknown. No schema is needed: an
 // object with attributes and a nested block look the same, as an attribute.
 //

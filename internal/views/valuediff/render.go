@@ -315,7 +315,7 @@ func decodeJSON(text string) (*Value, bool) {
 	if _, err := decoder.Token(); err != io.EOF {
 		return nil, false
 	}
-	v := FromJSON(value, nil, nil)
+	v := FromJSON(value, nil)
 	return v, opens(v)
 }
 

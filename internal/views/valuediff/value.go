@@ -56,25 +56,36 @@ var (
 	unknownValue = &Value{Kind: Unknown}
 )
 
-// FromJSON builds a tree from the three parallel trees that Terraform's JSON
-// output has for a value: the value, where it is unknown, and where sensitive.
-// Where the last two say true, everything below is unknown or sensitive.
-func FromJSON(value, unknown, sensitive any) *Value {
+// FromJSON builds a tree from a JSON value and the parallel tree that says where it is sensitive, as a state has them.
+// Where that says true, everything below is sensitive.
+func FromJSON(value, sensitive any) *Value {
 	if sensitive == true {
-		v := *FromJSON(value, unknown, nil)
+		v := *FromJSON(value, nil)
 		v.Sensitive = true
 		return &v
 	}
-	if unknown == true {
-		return unknownValue
-	}
 	switch value := value.(type) {
 	case map[string]any:
-		return objectFromJSON(value, unknown, sensitive)
+		sensitiveParts, _ := sensitive.(map[string]any)
+		v := &Value{Kind: Object, Parts: make(map[string]*Value, len(value))}
+		for name, part := range value {
+			v.Parts[name] = FromJSON(part, sensitiveParts[name])
+		}
+		v.sortNames()
+		return v
 	case []any:
-		return listFromJSON(value, unknown, sensitive)
+		sensitiveParts, _ := sensitive.([]any)
+		v := &Value{Kind: List}
+		for i, element := range value {
+			var hidden any
+			if i < len(sensitiveParts) {
+				hidden = sensitiveParts[i]
+			}
+			v.Elements = append(v.Elements, FromJSON(element, hidden))
+		}
+		return v
 	case nil:
-		return emptyFromJSON(unknown, sensitive)
+		return nullValue
 	case bool:
 		return &Value{Kind: Bool, Text: strconv.FormatBool(value)}
 	case string:
@@ -87,70 +98,6 @@ func FromJSON(value, unknown, sensitive any) *Value {
 	return &Value{Kind: Number, Text: fmt.Sprint(value)} // the integer types of callers
 }
 
-// emptyFromJSON is for an absent value, whose parts may still be listed as unknown.
-func emptyFromJSON(unknown, sensitive any) *Value {
-	switch unknown := unknown.(type) {
-	case map[string]any:
-		if anyTrue(unknown) {
-			return objectFromJSON(nil, unknown, sensitive)
-		}
-	case []any:
-		if anyTrue(unknown) {
-			return listFromJSON(nil, unknown, sensitive)
-		}
-	}
-	return nullValue
-}
-
-func anyTrue(tree any) bool {
-	switch tree := tree.(type) {
-	case bool:
-		return tree
-	case map[string]any:
-		for _, part := range tree {
-			if anyTrue(part) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(tree, anyTrue)
-	}
-	return false
-}
-
-func objectFromJSON(value map[string]any, unknown, sensitive any) *Value {
-	unknownParts, _ := unknown.(map[string]any)
-	sensitiveParts, _ := sensitive.(map[string]any)
-	v := &Value{Kind: Object, Parts: make(map[string]*Value, len(value))}
-	for name, part := range value {
-		v.Parts[name] = FromJSON(part, unknownParts[name], sensitiveParts[name])
-	}
-	for name, part := range unknownParts {
-		if _, ok := value[name]; !ok && anyTrue(part) {
-			v.Parts[name] = FromJSON(nil, part, sensitiveParts[name])
-		}
-	}
-	v.sortNames()
-	return v
-}
-
-func listFromJSON(value []any, unknown, sensitive any) *Value {
-	unknownParts, _ := unknown.([]any)
-	sensitiveParts, _ := sensitive.([]any)
-	v := &Value{Kind: List}
-	for i := range max(len(value), len(unknownParts)) {
-		v.Elements = append(v.Elements, FromJSON(at(value, i), at(unknownParts, i), at(sensitiveParts, i)))
-	}
-	return v
-}
-
-func at(list []any, i int) any {
-	if i < len(list) {
-		return list[i]
-	}
-	return nil
-}
-
 func (v *Value) sortNames() {
 	v.Names = make([]string, 0, len(v.Parts))
 	for name := range v.Parts {
@@ -161,22 +108,33 @@ func (v *Value) sortNames() {
 
 // FromCty builds a tree from a value with its marks. [cty.NilVal] gives nil.
 // Other marks than those of package marks hide the value too.
-func FromCty(value cty.Value) *Value {
+func FromCty(value cty.Value) *Value { return fromCty(value, true) }
+
+// FromResource is [FromCty] for an object of a resource instance. There the keys of maps are not in quotes, so that it looks the same with a schema and
+// without. There is always an object: null for [cty.NilVal].
+func FromResource(value cty.Value) *Value {
+	if value == cty.NilVal {
+		return nullValue
+	}
+	return fromCty(value, false)
+}
+
+func fromCty(value cty.Value, quoteKeys bool) *Value {
 	if value == cty.NilVal {
 		return nil
 	}
-	bare, own := value.Unmark()
-	v := fromBareCty(bare)
-	if len(own) > 0 {
-		hidden := *v
-		_, hidden.Ephemeral = own[marks.Ephemeral]
-		hidden.Sensitive = !hidden.Ephemeral || len(own) > 1
-		return &hidden
+	if !value.IsMarked() {
+		return fromBareCty(value, quoteKeys)
 	}
-	return v
+	_, own := value.Unmark()
+	bare, _ := value.UnmarkDeep() // nothing below it is shown
+	hidden := *fromBareCty(bare, quoteKeys)
+	_, hidden.Ephemeral = own[marks.Ephemeral]
+	hidden.Sensitive = !hidden.Ephemeral || len(own) > 1
+	return &hidden
 }
 
-func fromBareCty(value cty.Value) *Value {
+func fromBareCty(value cty.Value, quoteKeys bool) *Value {
 	ty := value.Type()
 	switch {
 	case !value.IsKnown():
@@ -190,16 +148,16 @@ func fromBareCty(value cty.Value) *Value {
 	case ty == cty.Number:
 		return &Value{Kind: Number, Text: value.AsBigFloat().Text('f', -1)}
 	case ty.IsMapType(), ty.IsObjectType():
-		v := &Value{Kind: Object, Parts: map[string]*Value{}, QuoteKeys: ty.IsMapType()}
+		v := &Value{Kind: Object, Parts: map[string]*Value{}, QuoteKeys: quoteKeys && ty.IsMapType()}
 		for name, part := range value.AsValueMap() {
-			v.Parts[name] = FromCty(part)
+			v.Parts[name] = fromCty(part, quoteKeys)
 		}
 		v.sortNames()
 		return v
 	case ty.IsListType(), ty.IsSetType(), ty.IsTupleType():
 		v := &Value{Kind: List}
 		for _, element := range value.AsValueSlice() {
-			v.Elements = append(v.Elements, FromCty(element))
+			v.Elements = append(v.Elements, fromCty(element, quoteKeys))
 		}
 		return v
 	}

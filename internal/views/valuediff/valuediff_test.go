@@ -13,6 +13,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/views/viewtest"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -28,6 +29,17 @@ func decode(t testing.TB, text string) any {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return v
+}
+
+// paths reads paths in JSON. The text may be empty.
+func paths(t *testing.T, text string) []cty.Path {
+	t.Helper()
+	list, _ := decode(t, text).([]any)
+	var result []cty.Path
+	for _, steps := range list {
+		result = append(result, viewtest.Path(steps))
+	}
+	return result
 }
 
 func TestNamed(t *testing.T) {
@@ -145,14 +157,15 @@ func TestNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var change Change
 			if test.before != "" {
-				change.Before = FromJSON(decode(t, test.before), nil, decode(t, test.secretBefore))
+				change.Before = FromJSON(decode(t, test.before), decode(t, test.secretBefore))
 			}
 			if test.after != "" {
-				change.After = FromJSON(decode(t, test.after), decode(t, test.unknown), decode(t, test.secretAfter))
+				change.After = FromJSON(decode(t, test.after), decode(t, test.secretAfter))
 			}
-			if test.replace != "" {
-				change.Replace = decode(t, test.replace).([]any)
+			if test.unknown != "" {
+				change.After = FromResource(viewtest.Value(decode(t, test.after), decode(t, test.unknown), decode(t, test.secretAfter)))
 			}
+			change.Replace = paths(t, test.replace)
 			got := Named("v", 1, change, Options{Indent: 2})
 			if want := "  " + strings.TrimPrefix(test.want, "\n") + "\n"; got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -180,7 +193,7 @@ func TestAttributes(t *testing.T) {
   ~ y    = 2 -> 3
     # (2 unchanged attributes hidden)
 `},
-		"forces replacement": {`{"a":1,"l":[{"k":1},{"k":1}],"m":"x\ny","o":{"p":{"q":1}}}`, `{"a":2,"l":[{"k":1},{"k":2}],"m":"x\nz","o":{"p":2}}`, `[["a"],["l",1,"k"],["m"],["o","p","q"],"?",[]]`, `  ~ a = 1 -> 2 # forces replacement
+		"forces replacement": {`{"a":1,"l":[{"k":1},{"k":1}],"m":"x\ny","o":{"p":{"q":1}}}`, `{"a":2,"l":[{"k":1},{"k":2}],"m":"x\nz","o":{"p":2}}`, `[["a"],["l",1,"k"],["m"],["o","p","q"],[]]`, `  ~ a = 1 -> 2 # forces replacement
   ~ l = [
         {
             k = 1
@@ -204,16 +217,17 @@ func TestAttributes(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			var change Change
-			if test.before != "" {
-				change.Before = FromJSON(decode(t, test.before), nil, nil)
-			}
-			change.After = FromJSON(decode(t, test.after), nil, nil)
-			if test.replace != "" {
-				change.Replace = decode(t, test.replace).([]any)
-			}
-			if got := Attributes(change, Options{Indent: 2}); got != test.want {
-				t.Errorf("got\n%s\nwant\n%s", got, test.want)
+			for from, tree := range map[string]func(any) *Value{
+				"JSON": func(value any) *Value { return FromJSON(value, nil) },
+				"cty":  func(value any) *Value { return FromResource(viewtest.Value(value, nil, nil)) },
+			} {
+				change := Change{After: tree(decode(t, test.after)), Replace: paths(t, test.replace)}
+				if test.before != "" {
+					change.Before = tree(decode(t, test.before))
+				}
+				if got := Attributes(change, Options{Indent: 2}); got != test.want {
+					t.Errorf("from %s: got\n%s\nwant\n%s", from, got, test.want)
+				}
 			}
 		})
 	}
@@ -222,8 +236,8 @@ func TestAttributes(t *testing.T) {
 // Terraform omits a sensitive attribute that is not set, and shows one that is set later as added.
 func TestUnsetSensitiveAttributes(t *testing.T) {
 	secret := map[string]any{"a": true, "b": []any{map[string]any{"c": true}}}
-	set := FromJSON(map[string]any{"a": "x", "b": []any{map[string]any{"c": nil, "d": "y"}}}, nil, secret)
-	unset := FromJSON(map[string]any{"a": nil, "b": []any{map[string]any{"c": nil, "d": "y"}}}, nil, secret)
+	set := FromJSON(map[string]any{"a": "x", "b": []any{map[string]any{"c": nil, "d": "y"}}}, secret)
+	unset := FromJSON(map[string]any{"a": nil, "b": []any{map[string]any{"c": nil, "d": "y"}}}, secret)
 	tests := map[string]struct {
 		before, after *Value
 		want          string
@@ -268,11 +282,22 @@ func TestFromCty(t *testing.T) {
 	}
 }
 
+// Of what is hidden as a whole, marks inside make no difference.
+func TestHiddenValuesAreEqual(t *testing.T) {
+	inner := cty.StringVal("x")
+	hidden := func(v cty.Value) *Value {
+		return FromCty(cty.ObjectVal(map[string]cty.Value{"a": v}).Mark(marks.Sensitive))
+	}
+	if !Equal(hidden(inner), hidden(inner.Mark(marks.Sensitive))) {
+		t.Error("two hidden values differ by the marks inside of them")
+	}
+}
+
 func TestEqual(t *testing.T) {
 	texts := []string{`null`, `""`, `"1"`, `1`, `[]`, `[""]`, `["",""]`, `{}`, `{"":""}`, `{"a":"b"}`, `{"a":{"b":""}}`, `[["1"],[]]`, `[[],["1"]]`}
 	for i, a := range texts {
 		for j, b := range texts {
-			if got, want := Equal(FromJSON(decode(t, a), nil, nil), FromJSON(decode(t, b), nil, nil)), i == j; got != want {
+			if got, want := Equal(FromJSON(decode(t, a), nil), FromJSON(decode(t, b), nil)), i == j; got != want {
 				t.Errorf("Equal(%s, %s) = %v, want %v", a, b, got, want)
 			}
 		}
@@ -356,9 +381,9 @@ func FuzzChange(f *testing.F) {
 		}
 		flags := map[string]any{"hidden": true}
 		change := Change{
-			Before:  FromJSON(map[string]any{"x": b, "hidden": secret}, nil, flags),
-			After:   FromJSON(map[string]any{"x": a, "hidden": []any{secret, a}}, map[string]any{"new": unknown, "x": b}, flags),
-			Replace: []any{b, []any{"x", a}},
+			Before:  FromJSON(map[string]any{"x": b, "hidden": secret}, flags),
+			After:   FromResource(viewtest.Value(map[string]any{"x": a, "hidden": []any{secret, a}}, map[string]any{"new": unknown, "x": b}, flags)),
+			Replace: []cty.Path{cty.IndexPath(viewtest.Value(b, nil, nil)), cty.GetAttrPath("x").Index(viewtest.Value(a, nil, nil))},
 		}
 		for _, options := range []Options{{Indent: 4}, {Plain: true, Full: true}} {
 			for _, text := range []string{Attributes(change, options), Named("n", 3, change, options)} {

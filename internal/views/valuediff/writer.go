@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
@@ -17,9 +19,8 @@ const step = 4
 type Change struct {
 	Before, After *Value // nil where there is none
 
-	// Replace has the paths to what forces a replacement, each a list of names
-	// and indexes as in Terraform's JSON output.
-	Replace []any
+	// Replace has the paths to what forces a replacement.
+	Replace []cty.Path
 }
 
 // Options say how values are written.
@@ -63,11 +64,26 @@ func Named(name string, width int, change Change, options Options) string {
 func newWriter(change Change, options Options) *writer {
 	w := &writer{Options: options}
 	for _, path := range change.Replace {
-		if steps, ok := path.([]any); ok {
-			w.replace = append(w.replace, steps)
+		steps := make([]string, len(path))
+		for i, step := range path {
+			steps[i] = stepText(step)
 		}
+		w.replace = append(w.replace, steps)
 	}
 	return w
+}
+
+// stepText returns the name or the index that a step selects. No part of a value has the one of a step into a set.
+func stepText(step cty.PathStep) string {
+	switch step := step.(type) {
+	case cty.GetAttrStep:
+		return step.Name
+	case cty.IndexStep:
+		if key := fromBareCty(step.Key, false); key.Kind == String || key.Kind == Number {
+			return key.Text
+		}
+	}
+	return "\x00"
 }
 
 // object returns v if it is an object that may be taken apart.
@@ -109,7 +125,7 @@ var symbols = [...]string{NoOp: " ", Create: "+", Update: "~", Delete: "-"}
 type writer struct {
 	Options
 	b       strings.Builder
-	replace [][]any
+	replace [][]string
 	note    string // due at the end of the current line
 }
 
@@ -243,7 +259,7 @@ func (w *writer) forcesReplacement(path []any, below bool) bool {
 		}
 		matches := true
 		for i := range path {
-			matches = matches && fmt.Sprint(path[i]) == fmt.Sprint(steps[i])
+			matches = matches && fmt.Sprint(path[i]) == steps[i]
 		}
 		if matches {
 			return true

@@ -4,10 +4,8 @@
 package viewtest
 
 import (
-	"encoding/json"
 	"testing"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -35,15 +33,6 @@ func PartialInstance(t *testing.T, s string) stackaddrs.AbsComponentInstance {
 		t.Fatal(err)
 	}
 	return addr
-}
-
-func resourceChange(t *testing.T, text string) *tfjson.ResourceChange {
-	t.Helper()
-	var rc tfjson.ResourceChange
-	if err := json.Unmarshal([]byte(text), &rc); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return &rc
 }
 
 // Secrets are the texts in [Plan] and [State] that are sensitive.
@@ -95,16 +84,16 @@ func Created(t *testing.T) *stackplan.Component {
 		Requires: []stackaddrs.AbsComponent{
 			stackaddrs.ComponentOf(Instance(t, "component.net")), stackaddrs.ComponentOf(Instance(t, "stack.inner.component.db")),
 		},
-		Changes: []*tfjson.ResourceChange{
-			resourceChange(t, `{"address":"random_pet.x","mode":"managed","type":"random_pet","name":"x","provider_name":"registry.terraform.io/hashicorp/random",
+		Changes: []*engine.Change{
+			change(t, `{"address":"random_pet.x","mode":"managed","type":"random_pet","name":"x","provider_name":"registry.terraform.io/hashicorp/random",
 				"change":{"actions":["create"],"before":null,
 				"after":{"length":2,"prefix":null,"separator":"-","keepers":{"zone":"a","some key":null,"pw":"keeper-secret"},"list":[1,2.5,"x",[],{}],
 					"script":"#!/bin/sh\necho hello\n","policy":"{\"Statement\":[{\"Effect\":\"Allow\",\"n\":null}]}","escape":"a\u001b[31m\nb","blocks":[{"set":1,"unset":null}]},
 				"after_unknown":{"id":true,"keepers":{"late":true},"list":[false,false,false,[],{}]},
 				"after_sensitive":{"keepers":{"pw":true}},"before_sensitive":false}}`),
-			resourceChange(t, `{"address":"data.http.y","mode":"data","type":"http","name":"y","action_reason":"read_because_config_unknown",
+			change(t, `{"address":"data.http.y","mode":"data","type":"http","name":"y","action_reason":"read_because_config_unknown",
 				"change":{"actions":["read"],"before":null,"after":{"method":"GET"},"after_unknown":{"body":true,"url":true}}}`),
-			resourceChange(t, `{"address":"module.m.thing.i[0]","module_address":"module.m","mode":"managed","type":"thing","name":"i","index":0,
+			change(t, `{"address":"module.m.thing.i[0]","module_address":"module.m","mode":"managed","type":"thing","name":"i","index":0,
 				"change":{"actions":["no-op"],"before":{"id":"i-1","size":3},"after":{"id":"i-1","size":3},"importing":{"id":"i-1"}}}`),
 		},
 	}
@@ -115,36 +104,36 @@ func Updated(t *testing.T) *stackplan.Component {
 	t.Helper()
 	return &stackplan.Component{
 		Addr: Instance(t, `component.app["b"]`), Source: "./modules/app", Action: stackplan.Update, Applyable: true, Complete: true,
-		Changes: []*tfjson.ResourceChange{
-			resourceChange(t, `{"address":"thing.update","mode":"managed","type":"thing","name":"update",
+		Changes: []*engine.Change{
+			change(t, `{"address":"thing.update","mode":"managed","type":"thing","name":"update",
 				"change":{"actions":["update"],
 				"before":{"id":"t-1","name":"n","tags":{"a":"1","gone":"x"},"same":[1,2,3],"list":["a","b","c","d","e","f","g"],"text":"l1\nl2\nl3\nl4\nl5\nl6\nl7\nl8\nl9\n","json":"{\"a\":[1,2],\"b\":1}","space":"{\"a\":1}","secret":"plain-secret","kind":"x","was":"set","opens":"then-hidden"},
 				"after":{"id":"t-1","name":"n","tags":{"a":"2","new":"y"},"same":[1,2,3],"list":["a","b","c","d","X","f","g","h"],"text":"l1\nl2\nl3\nl4\nl5\nL6\nl7\nl8\nl9\n","json":"{\"a\":[1,3],\"b\":1}","space":"{ \"a\" : 1 }","secret":"other-secret","kind":["x"],"was":null,"opens":"then-hidden"},
 				"after_unknown":{"etag":true},"before_sensitive":{"secret":true},"after_sensitive":{"secret":true,"opens":true}}}`),
-			resourceChange(t, `{"address":"thing.replace","mode":"managed","type":"thing","name":"replace","action_reason":"replace_because_cannot_update",
+			change(t, `{"address":"thing.replace","mode":"managed","type":"thing","name":"replace","action_reason":"replace_because_cannot_update",
 				"change":{"actions":["delete","create"],"before":{"id":"t-2","zone":"a","nested":{"k":"v","l":"w"},"list":[1]},"after":{"zone":"b","nested":{"k":"V","l":"w"},"list":[2]},
 				"after_unknown":{"id":true},"replace_paths":[["zone"],["nested","k"],["list"]]}}`),
-			resourceChange(t, `{"address":"thing.tainted","mode":"managed","type":"thing","name":"tainted","action_reason":"replace_because_tainted",
+			change(t, `{"address":"thing.tainted","mode":"managed","type":"thing","name":"tainted","action_reason":"replace_because_tainted",
 				"change":{"actions":["create","delete"],"before":{"id":"t-3"},"after":{},"after_unknown":{"id":true}}}`),
-			resourceChange(t, `{"address":"thing.requested","mode":"managed","type":"thing","name":"requested","action_reason":"replace_by_request",
+			change(t, `{"address":"thing.requested","mode":"managed","type":"thing","name":"requested","action_reason":"replace_by_request",
 				"change":{"actions":["delete","create"],"before":{"id":"t-4"},"after":{},"after_unknown":{"id":true}}}`),
-			resourceChange(t, `{"address":"thing.gone[1]","mode":"managed","type":"thing","name":"gone","index":1,"action_reason":"delete_because_count_index","previous_address":"thing.before[1]",
+			change(t, `{"address":"thing.gone[1]","mode":"managed","type":"thing","name":"gone","index":1,"action_reason":"delete_because_count_index","previous_address":"thing.before[1]",
 				"change":{"actions":["delete"],"before":{"id":"t-5","none":null,"o":{"k":["v"]},"m":"a\nb","pw":"gone-secret"},"after":null,"before_sensitive":{"pw":true}}}`),
-			resourceChange(t, `{"address":"thing.old","mode":"managed","type":"thing","name":"old","deposed":"deadbeef",
+			change(t, `{"address":"thing.old","mode":"managed","type":"thing","name":"old","deposed":"deadbeef",
 				"change":{"actions":["delete"],"before":{"id":"t-6"},"after":null}}`),
-			resourceChange(t, `{"address":"thing.moved","mode":"managed","type":"thing","name":"moved","previous_address":"thing.here",
+			change(t, `{"address":"thing.moved","mode":"managed","type":"thing","name":"moved","previous_address":"thing.here",
 				"change":{"actions":["no-op"],"before":{"id":"t-7","a":1},"after":{"id":"t-7","a":1}}}`),
-			resourceChange(t, `{"address":"thing.forget","mode":"managed","type":"thing","name":"forget","action_reason":"delete_because_no_resource_config",
+			change(t, `{"address":"thing.forget","mode":"managed","type":"thing","name":"forget","action_reason":"delete_because_no_resource_config",
 				"change":{"actions":["forget"],"before":{"id":"t-8","a":1},"after":null}}`),
-			resourceChange(t, `{"address":"thing.imported","mode":"managed","type":"thing","name":"imported",
+			change(t, `{"address":"thing.imported","mode":"managed","type":"thing","name":"imported",
 				"change":{"actions":["update"],"before":{"id":"t-9","a":1},"after":{"id":"t-9","a":2},"importing":{"id":"t-9"}}}`),
-			resourceChange(t, `{"address":"thing.same","mode":"managed","type":"thing","name":"same",
+			change(t, `{"address":"thing.same","mode":"managed","type":"thing","name":"same",
 				"change":{"actions":["no-op"],"before":{"id":"t-10"},"after":{"id":"t-10"}}}`),
 		},
-		Drift: []*tfjson.ResourceChange{
-			resourceChange(t, `{"address":"thing.update","mode":"managed","type":"thing","name":"update",
+		Drift: []*engine.Change{
+			change(t, `{"address":"thing.update","mode":"managed","type":"thing","name":"update",
 				"change":{"actions":["update"],"before":{"id":"t-1","kind":"y"},"after":{"id":"t-1","kind":"x"}}}`),
-			resourceChange(t, `{"address":"thing.lost","mode":"managed","type":"thing","name":"lost",
+			change(t, `{"address":"thing.lost","mode":"managed","type":"thing","name":"lost",
 				"change":{"actions":["delete"],"before":{"id":"t-0","pw":"drift-secret"},"after":null,"before_sensitive":{"pw":true}}}`),
 		},
 	}
@@ -155,7 +144,7 @@ func Deferred(t *testing.T) *stackplan.Component {
 	t.Helper()
 	return &stackplan.Component{
 		Addr: Instance(t, `component.late`), Source: "./modules/late", Action: stackplan.Create, DeferredReason: "deferred_prereq",
-		Deferred: []engine.DeferredChange{{Reason: "instance_count_unknown", Change: resourceChange(t,
+		Deferred: []engine.DeferredChange{{Reason: "instance_count_unknown", Change: change(t,
 			`{"address":"thing.many[\"*\"]","mode":"managed","type":"thing","name":"many",
 				"change":{"actions":["create"],"before":null,"after":{"size":1,"pw":["deferred-secret"]},"after_unknown":{"id":true},"after_sensitive":{"pw":[true]}}}`)}},
 	}
@@ -167,7 +156,7 @@ func Unchanged(t *testing.T) *stackplan.Component {
 	return &stackplan.Component{
 		Addr: Instance(t, "component.net"), Source: "./modules/net", Action: stackplan.NoOp, Applyable: false, Complete: true,
 		Outputs: map[string]cty.Value{"id": cty.StringVal("net-1")},
-		Changes: []*tfjson.ResourceChange{resourceChange(t,
+		Changes: []*engine.Change{change(t,
 			`{"address":"thing.net","mode":"managed","type":"thing","name":"net","change":{"actions":["no-op"],"before":{"id":"n"},"after":{"id":"n"}}}`)},
 	}
 }
@@ -177,7 +166,7 @@ func Destroyed(t *testing.T) *stackplan.Component {
 	t.Helper()
 	return &stackplan.Component{
 		Addr: Instance(t, "stack.inner.component.db"), Source: "./db", Action: stackplan.Delete, Applyable: true, Complete: true, Mode: engine.Destroy,
-		Changes: []*tfjson.ResourceChange{resourceChange(t,
+		Changes: []*engine.Change{change(t,
 			`{"address":"thing.db","mode":"managed","type":"thing","name":"db","action_reason":"delete_because_no_resource_config","change":{"actions":["delete"],"before":{"id":"d"},"after":null}}`)},
 	}
 }

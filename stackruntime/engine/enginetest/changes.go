@@ -145,8 +145,8 @@ func refreshOnly(b *bench) {
 	req.Mode = engine.RefreshOnly
 	plan := b.plan(req)
 	for _, change := range plan.Changes {
-		if !change.Change.Actions.NoOp() {
-			b.Errorf("%s: got %v, want nothing done", change.Address, change.Change.Actions)
+		if change.Action != engine.ActionNoOp {
+			b.Errorf("%s: got %v, want nothing done", change.Address(), change.Action)
 		}
 	}
 	if len(plan.Drift) != 0 {

@@ -80,7 +80,7 @@ func (b *bench) wantDeferred(plan *engine.PlanResult, want ...string) {
 	b.Helper()
 	var got []string
 	for _, deferred := range plan.Deferred {
-		got = append(got, deferred.Change.Address+" "+deferred.Reason)
+		got = append(got, deferred.Change.Address()+" "+deferred.Reason)
 	}
 	if !slices.Equal(got, want) {
 		b.Errorf("deferred: got %q, want %q", got, want)

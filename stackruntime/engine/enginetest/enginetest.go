@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -260,7 +259,7 @@ func (b *bench) wantChanges(plan *engine.PlanResult, want ...string) {
 	b.Helper()
 	var got []string
 	for _, change := range plan.Changes {
-		got = append(got, change.Address+" "+actionName(change.Change.Actions))
+		got = append(got, change.Address()+" "+actionName(change.Action))
 	}
 	if len(got) != len(want) {
 		b.Errorf("changes: got %q, want %q", got, want)
@@ -273,15 +272,11 @@ func (b *bench) wantChanges(plan *engine.PlanResult, want ...string) {
 	}
 }
 
-func actionName(actions tfjson.Actions) string {
-	switch {
-	case actions.Replace():
+func actionName(action engine.Action) string {
+	if action.Replaces() {
 		return "replace"
-	case len(actions) == 1:
-		return string(actions[0])
-	default:
-		return "several"
 	}
+	return string(action)
 }
 
 func strings(elements ...string) cty.Value {

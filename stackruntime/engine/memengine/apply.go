@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -148,7 +147,7 @@ func (a *applier) deleteObjects(ctx context.Context) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	waiting := map[string]*priorObject{}
 	for addr, change := range a.planned {
-		if o := a.state.objects[addr]; o != nil && change.Actions.Delete() {
+		if o := a.state.objects[addr]; o != nil && change.Action == engine.ActionDelete {
 			waiting[addr] = o
 		}
 	}
@@ -231,25 +230,25 @@ func (a *applier) settle(ctx context.Context, r resourceInstance) (cty.Value, hc
 		object(after.GetAttr("id"), r.input, r.input, r.triggersReplace),
 		newID(a.req.Component, addr, prior),
 	)
-	diags := a.replaceOrWrite(ctx, planned.Actions, addr, &priorObject{
+	diags := a.replaceOrWrite(ctx, planned.Action, addr, &priorObject{
 		module: r.module, name: r.name, key: r.key, value: final, dependencies: r.dependencies, createFirst: r.createFirst,
 	})
 	return final, diags
 }
 
-func (a *applier) replaceOrWrite(ctx context.Context, actions tfjson.Actions, addr string, next *priorObject) hcl.Diagnostics {
+func (a *applier) replaceOrWrite(ctx context.Context, action engine.Action, addr string, next *priorObject) hcl.Diagnostics {
 	remove := func() error { delete(a.state.objects, addr); return nil }
 	write := func() error { a.state.objects[addr] = next; return nil }
-	switch {
-	case actions.Update():
+	switch action {
+	case engine.ActionUpdate:
 		return a.change(ctx, Update, addr, write)
-	case actions.CreateBeforeDestroy():
+	case engine.ActionCreateThenDelete:
 		diags := a.change(ctx, Create, addr, write)
 		if diags.HasErrors() {
 			return diags
 		}
 		return diags.Extend(a.change(ctx, Delete, addr, func() error { return nil }))
-	case actions.DestroyBeforeCreate():
+	case engine.ActionDeleteThenCreate:
 		diags := a.change(ctx, Delete, addr, remove)
 		if diags.HasErrors() {
 			return diags
@@ -279,7 +278,7 @@ func (a *applier) keep(r resourceInstance, prior *priorObject) (cty.Value, hcl.D
 			Subject:  r.subject,
 		}}
 	}
-	if change := planObject(prior, r, false); !change.actions.NoOp() {
+	if change := planObject(prior, r, false); change.action != engine.ActionNoOp {
 		return cty.NilVal, hcl.Diagnostics{inconsistent(r.addr(), r.subject)}
 	}
 	return prior.value, nil

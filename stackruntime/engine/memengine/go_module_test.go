@@ -96,7 +96,7 @@ func (w *world) planAndApply(t testing.TB, inputs map[string]cty.Value) *engine.
 func summary(plan *engine.PlanResult) []string {
 	var lines []string
 	for _, rc := range plan.Changes {
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %v %s", rc.Address, rc.Change.Actions, rc.ActionReason)))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s [%s] %s", rc.Address(), strings.ReplaceAll(string(rc.Action), "/", " "), rc.Reason)))
 	}
 	return lines
 }
@@ -249,7 +249,7 @@ func TestDeferredPrerequisite(t *testing.T) {
 	}
 	for _, d := range plan.Deferred {
 		if d.Reason != "deferred_prereq" {
-			t.Errorf("%s is deferred because of %q", d.Change.Address, d.Reason)
+			t.Errorf("%s is deferred because of %q", d.Change.Address(), d.Reason)
 		}
 	}
 }

@@ -231,8 +231,8 @@ func TestModuleWithEverything(t *testing.T) {
 	plan, diags = w.plan(t, everythingInputs(30), at)
 	noErrors(t, diags)
 	for _, rc := range plan.Changes {
-		if !rc.Change.Actions.NoOp() {
-			t.Errorf("second plan: %s %v", rc.Address, rc.Change.Actions)
+		if rc.Action != engine.ActionNoOp {
+			t.Errorf("second plan: %s %v", rc.Address(), rc.Action)
 		}
 	}
 
@@ -270,8 +270,8 @@ output "a" { value = terraform_data.a }
 	if plan.Complete || !plan.Applyable || len(plan.Deferred) != 1 {
 		t.Fatalf("got complete %t, applyable %t, deferred %v", plan.Complete, plan.Applyable, plan.Deferred)
 	}
-	if d := plan.Deferred[0]; d.Reason != "instance_count_unknown" || d.Change.Address != "terraform_data.a[*]" {
-		t.Errorf("deferred: %s %s", d.Reason, d.Change.Address)
+	if d := plan.Deferred[0]; d.Reason != "instance_count_unknown" || d.Change.Address() != "terraform_data.a[*]" {
+		t.Errorf("deferred: %s %s", d.Reason, d.Change.Address())
 	}
 	result, diags := w.apply(t, engine.Normal, plan, inputs)
 	noErrors(t, diags)

@@ -5,20 +5,20 @@ package memengine
 
 import (
 	"github.com/google/uuid"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // objectChange is the planned change of one resource instance.
 type objectChange struct {
-	actions      tfjson.Actions
-	reason       tfjson.ActionReason
-	replacePaths []any
-	before       cty.Value // null when there is no object
-	after        cty.Value // null when there will be none
+	action  engine.Action
+	reason  engine.ActionReason
+	replace []cty.Path
+	before  cty.Value // null when there is no object
+	after   cty.Value // null when there will be none
 }
 
 var noObject = cty.NullVal(cty.DynamicPseudoType)
@@ -27,7 +27,7 @@ var noObject = cty.NullVal(cty.DynamicPseudoType)
 // a change of triggers_replace needs a new object, and output follows input.
 func planObject(prior *priorObject, r resourceInstance, forced bool) objectChange {
 	if prior == nil {
-		return objectChange{actions: tfjson.Actions{tfjson.ActionCreate}, before: noObject, after: newObject(r)}
+		return objectChange{action: engine.ActionCreate, before: noObject, after: newObject(r)}
 	}
 	before := prior.value.AsValueMap()
 	if r.ignoreInput {
@@ -36,31 +36,31 @@ func planObject(prior *priorObject, r resourceInstance, forced bool) objectChang
 	if r.ignoreTriggers {
 		r.triggersReplace = before["triggers_replace"]
 	}
-	replacement := func(reason tfjson.ActionReason) objectChange {
-		actions := tfjson.Actions{tfjson.ActionDelete, tfjson.ActionCreate}
+	replacement := func(reason engine.ActionReason) objectChange {
+		action := engine.ActionDeleteThenCreate
 		if r.createFirst {
-			actions = tfjson.Actions{tfjson.ActionCreate, tfjson.ActionDelete}
+			action = engine.ActionCreateThenDelete
 		}
-		return objectChange{actions: actions, reason: reason, before: prior.value, after: newObject(r)}
+		return objectChange{action: action, reason: reason, before: prior.value, after: newObject(r)}
 	}
 	switch {
 	case prior.tainted:
-		return replacement(tfjson.ActionReasonReplaceBecauseTainted)
+		return replacement(engine.ReplaceBecauseTainted)
 	case !sameValue(before["triggers_replace"], r.triggersReplace):
-		change := replacement(tfjson.ActionReasonReplaceBecauseCannotUpdate)
-		change.replacePaths = []any{[]any{"triggers_replace"}}
+		change := replacement(engine.ReplaceBecauseCannotUpdate)
+		change.replace = []cty.Path{cty.GetAttrPath("triggers_replace")}
 		return change
 	case forced:
-		return replacement(tfjson.ActionReasonReplaceByRequest)
+		return replacement(engine.ReplaceByRequest)
 	}
-	change := objectChange{actions: tfjson.Actions{tfjson.ActionNoop}, before: prior.value}
+	change := objectChange{action: engine.ActionNoOp, before: prior.value}
 	input, output := r.input, plannedOutput(r.input)
 	if sameValue(before["input"], r.input) {
 		input, output = keepValue(before["input"], r.input), before["output"]
 	}
 	change.after = object(before["id"], input, output, keepValue(before["triggers_replace"], r.triggersReplace))
 	if !change.after.RawEquals(prior.value) {
-		change.actions = tfjson.Actions{tfjson.ActionUpdate}
+		change.action = engine.ActionUpdate
 	}
 	return change
 }

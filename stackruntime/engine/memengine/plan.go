@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 	"google.golang.org/protobuf/proto"
 
@@ -43,8 +42,8 @@ type storedPlan struct {
 
 // storedChange is a planned change that is not a no-op.
 type storedChange struct {
-	Address string         `json:"address"`
-	Actions tfjson.Actions `json:"actions"`
+	Address string        `json:"address"`
+	Action  engine.Action `json:"action"`
 
 	// After is the planned object, an encoded DynamicValue. Empty for deletions.
 	After []byte `json:"after,omitempty"`
@@ -163,7 +162,7 @@ func (p *planner) settle(r resourceInstance) (cty.Value, hcl.Diagnostics) {
 		return newObject(r), nil
 	}
 	change := planObject(prior, r, slices.Contains(p.req.Replace, addr))
-	if r.keep && change.actions.Replace() {
+	if r.keep && change.action.Replaces() {
 		return cty.NilVal, hcl.Diagnostics{preventedDestroy(addr, r.subject)}
 	}
 	if err := p.add(r.module, r.name, r.key, change); err != nil {
@@ -175,6 +174,9 @@ func (p *planner) settle(r resourceInstance) (cty.Value, hcl.Diagnostics) {
 // deferInstance defers what can't be planned yet. What there is of the resource stays.
 func (p *planner) deferInstance(r resourceInstance, reason string) {
 	p.static[resourceAddr(r.module, r.name)] = true
+	if isEphemeral(r) { // which is refused when it is planned
+		r.input, r.triggersReplace = cty.DynamicVal, cty.DynamicVal
+	}
 	prior := p.prior.objects[r.addr()]
 	p.deferChange(describeChange(r.module, r.name, r.key, planObject(prior, r, false)), resourceAddr(r.module, r.name), reason)
 }
@@ -182,15 +184,15 @@ func (p *planner) deferInstance(r resourceInstance, reason string) {
 // add records a planned change.
 func (p *planner) add(module, name string, key stackaddrs.InstanceKey, change objectChange) error {
 	described := describeChange(module, name, key, change)
-	if reason := p.deferAll(); reason != "" && !change.actions.NoOp() {
+	if reason := p.deferAll(); reason != "" && change.action != engine.ActionNoOp {
 		p.deferChange(described, resourceAddr(module, name), reason)
 		return nil
 	}
 	p.result.Changes = append(p.result.Changes, described)
-	if change.actions.NoOp() {
+	if change.action == engine.ActionNoOp {
 		return nil
 	}
-	stored := storedChange{Address: described.Address, Actions: change.actions}
+	stored := storedChange{Address: described.Address(), Action: change.action}
 	if !change.after.IsNull() {
 		var err error
 		if stored.After, err = encodeValue(change.after); err != nil {
@@ -215,21 +217,24 @@ func (p *planner) deferAll() string {
 	return ""
 }
 
-func (p *planner) deferChange(change *tfjson.ResourceChange, resource, reason string) {
+func (p *planner) deferChange(change *engine.Change, resource, reason string) {
 	p.stored.Deferred = append(p.stored.Deferred, resource)
 	p.result.Deferred = append(p.result.Deferred, engine.DeferredChange{Reason: reason, Change: change})
 }
 
-func (p *planner) announce(change *tfjson.ResourceChange) {
+func (p *planner) announce(change *engine.Change) {
 	if p.observe == nil {
 		return
 	}
-	action := actionName(change.Change.Actions)
+	action := string(change.Action)
+	if change.Action.Replaces() {
+		action = "replace"
+	}
 	p.observe(engine.Event{
 		Type:     engine.PlannedChange,
-		Resource: change.Address,
+		Resource: change.Address(),
 		Action:   action,
-		Message:  fmt.Sprintf("%s: Plan to %s", change.Address, action),
+		Message:  fmt.Sprintf("%s: Plan to %s", change.Address(), action),
 	})
 }
 
@@ -251,7 +256,7 @@ func (p *planner) planDeletions(prog program) hcl.Diagnostics {
 			diags = diags.Append(preventedDestroy(o.addr(), nil))
 			continue
 		}
-		change := objectChange{actions: tfjson.Actions{tfjson.ActionDelete}, before: o.value, after: noObject}
+		change := objectChange{action: engine.ActionDelete, before: o.value, after: noObject}
 		if reason := prog.defersDestroy(o.module, o.name, p.req.Inputs); reason != "" && p.req.Mode == engine.Destroy {
 			p.deferChange(describeChange(o.module, o.name, o.key, change), o.resource(), reason)
 			continue
@@ -259,7 +264,7 @@ func (p *planner) planDeletions(prog program) hcl.Diagnostics {
 		if p.req.Mode == engine.Normal {
 			change.reason = deletionReason(o.key, resources[o.resource()])
 			if o.module != "" && !p.inside[o.module] {
-				change.reason = tfjson.ActionReasonDeleteBecauseNoModule
+				change.reason = engine.DeleteBecauseNoModule
 			}
 		}
 		if err := p.add(o.module, o.name, o.key, change); err != nil {
@@ -269,25 +274,25 @@ func (p *planner) planDeletions(prog program) hcl.Diagnostics {
 	return diags
 }
 
-func deletionReason(key stackaddrs.InstanceKey, resourceExists bool) tfjson.ActionReason {
+func deletionReason(key stackaddrs.InstanceKey, resourceExists bool) engine.ActionReason {
 	_, isString := key.AsString()
 	switch {
 	case !resourceExists:
-		return tfjson.ActionReasonDeleteBecauseNoResourceConfig
+		return engine.DeleteBecauseNoResourceConfig
 	case isString:
-		return tfjson.ActionReasonDeleteBecauseEachKey
+		return engine.DeleteBecauseEachKey
 	case key == stackaddrs.NoKey:
-		return tfjson.ActionReasonDeleteBecauseWrongRepetition
+		return engine.DeleteBecauseWrongRepetition
 	default:
-		return tfjson.ActionReasonDeleteBecauseCountIndex
+		return engine.DeleteBecauseCountIndex
 	}
 }
 
 // finish sorts the result (rule E5) and sums it up.
 func (p *planner) finish() {
 	r := p.result
-	slices.SortFunc(r.Changes, compareChanges)
-	slices.SortFunc(r.Deferred, func(a, b engine.DeferredChange) int { return compareChanges(a.Change, b.Change) })
+	engine.SortChanges(r.Changes)
+	engine.SortDeferred(r.Deferred)
 	r.Complete = len(r.Deferred) == 0
 	r.Applyable = len(p.stored.Changes) > 0
 	if p.req.Mode == engine.Normal && r.Complete {
@@ -300,53 +305,22 @@ func (p *planner) finish() {
 	}
 }
 
-func compareChanges(a, b *tfjson.ResourceChange) int {
-	switch {
-	case a.Address < b.Address:
-		return -1
-	case a.Address > b.Address:
-		return 1
-	default:
-		return 0
+// describeChange describes a change as the contract has it.
+func describeChange(module, name string, key stackaddrs.InstanceKey, change objectChange) *engine.Change {
+	path, err := stackaddrs.ParseModuleInstance(module)
+	if err != nil {
+		panic("memengine: a module has no address: " + err.Error()) // all come from names and from the state, which were checked
 	}
-}
-
-// describeChange renders a change as terraform's JSON plans do.
-func describeChange(module, name string, key stackaddrs.InstanceKey, change objectChange) *tfjson.ResourceChange {
-	described := &tfjson.Change{
-		Actions:         change.actions,
-		Before:          jsonValue(change.before),
-		After:           jsonValue(change.after),
-		AfterUnknown:    jsonUnknown(change.after),
-		BeforeSensitive: jsonSensitive(change.before),
-		AfterSensitive:  jsonSensitive(change.after),
-		ReplacePaths:    change.replacePaths,
-	}
-	if change.after.IsWhollyKnown() { // terraform looks into it only if there is something to find
-		described.AfterUnknown = map[string]any{}
-	}
-	return &tfjson.ResourceChange{
-		Address:       resourceAddr(module, name) + key.String(),
-		ModuleAddress: module,
-		Mode:          tfjson.ManagedResourceMode,
-		Type:          dataResourceType,
-		Name:          name,
-		Index:         indexKey(key),
-		ProviderName:  stackaddrs.BuiltinProvider.String(),
-		Change:        described,
-		ActionReason:  change.reason,
-	}
-}
-
-// actionName is the word for the actions in events.
-func actionName(actions tfjson.Actions) string {
-	switch {
-	case actions.Replace():
-		return "replace"
-	case len(actions) == 1:
-		return string(actions[0])
-	default:
-		return "no-op"
+	return &engine.Change{
+		Addr: stackaddrs.ResourceInstance{
+			Module: path, Resource: stackaddrs.Resource{Mode: stackaddrs.ManagedResource, Type: dataResourceType, Name: name}, Key: key,
+		},
+		Provider: stackaddrs.BuiltinProvider,
+		Action:   change.action,
+		Reason:   change.reason,
+		Before:   change.before,
+		After:    change.after,
+		Replace:  change.replace,
 	}
 }
 

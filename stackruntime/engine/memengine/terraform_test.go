@@ -19,6 +19,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/views/terraformjson"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -151,7 +152,11 @@ func indented(t *testing.T, v any) string {
 
 func changesOf(t *testing.T, plan *engine.PlanResult) []*tfjson.ResourceChange {
 	t.Helper()
-	raw, err := json.Marshal(plan.Changes)
+	var written []*tfjson.ResourceChange
+	for _, change := range plan.Changes {
+		written = append(written, terraformjson.ResourceChange(change))
+	}
+	raw, err := json.Marshal(written)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -158,8 +157,8 @@ func needsApply(result *engine.PlanResult) bool {
 	if !result.Applyable {
 		return false
 	}
-	for _, rc := range result.Changes {
-		if changesSomething(rc) {
+	for _, change := range result.Changes {
+		if !change.IsNoOp() {
 			return true
 		}
 	}
@@ -169,11 +168,6 @@ func needsApply(result *engine.PlanResult) bool {
 		}
 	}
 	return false
-}
-
-func changesSomething(rc *tfjson.ResourceChange) bool {
-	moved := rc.PreviousAddress != "" && rc.PreviousAddress != rc.Address
-	return moved || rc.Change == nil || rc.Change.Importing != nil || !rc.Change.Actions.NoOp()
 }
 
 // actionFor says what a plan of an instance that stays in the configuration does to it.

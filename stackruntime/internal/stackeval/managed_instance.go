@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -310,14 +309,9 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 		if object.Addr.Resource.Mode != stackaddrs.ManagedResource {
 			continue
 		}
-		change := &tfjson.ResourceChange{
-			Address:      object.Addr.String(),
-			Mode:         tfjson.ManagedResourceMode,
-			Type:         object.Addr.Resource.Type,
-			Name:         object.Addr.Resource.Name,
-			DeposedKey:   string(object.Deposed),
-			ProviderName: object.ProviderName(),
-			Change:       &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionForget}},
+		change := &engine.Change{Addr: object.Addr, Deposed: object.Deposed, Action: engine.ActionForget}
+		if provider, err := stackaddrs.ParseProvider(object.ProviderName()); err == nil { // for display only
+			change.Provider = provider
 		}
 		if req.DeferAll {
 			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: deferredPrerequisite, Change: change})

@@ -5,7 +5,11 @@ package storedvalue
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
 	"math/big"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -14,6 +18,143 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 )
+
+// encodeDynamic encodes a value with its type as cty does, but describes the type without the detours of package json:
+// a plan has many values, and each goes with its type.
+func encodeDynamic(v cty.Value) ([]byte, error) {
+	ty := v.Type()
+	description, ok := appendType(nil, ty)
+	if !ok || !v.IsKnown() || ty == cty.DynamicPseudoType { // which have encodings of their own
+		return ctymsgpack.Marshal(v, cty.DynamicPseudoType)
+	}
+	var b bytes.Buffer
+	e := valueEncoder{Encoder: msgpack.NewEncoder(&b), b: &b}
+	err := errors.Join(e.EncodeArrayLen(2), e.EncodeBytes(description), e.value(v))
+	return b.Bytes(), err
+}
+
+// valueEncoder encodes values as cty does.
+type valueEncoder struct {
+	*msgpack.Encoder
+	b *bytes.Buffer
+}
+
+func (e valueEncoder) value(v cty.Value) error {
+	ty := v.Type()
+	switch {
+	case v.IsMarked() || !v.IsKnown(): // of which the first is an error
+		return e.leaveToCty(v)
+	case v.IsNull():
+		return e.EncodeNil()
+	case ty == cty.String:
+		return e.EncodeString(v.AsString())
+	case ty == cty.Bool:
+		return e.EncodeBool(v.True())
+	case ty == cty.Number:
+		return e.number(v.AsBigFloat())
+	case ty.IsObjectType() || ty.IsMapType():
+		err := e.EncodeMapLen(v.LengthInt())
+		for it := v.ElementIterator(); err == nil && it.Next(); {
+			key, elem := it.Element()
+			if err = e.EncodeString(key.AsString()); err == nil {
+				err = e.value(elem)
+			}
+		}
+		return err
+	case ty.IsListType() || ty.IsSetType() || ty.IsTupleType():
+		err := e.EncodeArrayLen(v.LengthInt())
+		for it := v.ElementIterator(); err == nil && it.Next(); {
+			_, elem := it.Element()
+			err = e.value(elem)
+		}
+		return err
+	}
+	return e.leaveToCty(v)
+}
+
+// number encodes a number as one of the machine's if that is exact: whole numbers only as integers.
+func (e valueEncoder) number(n *big.Float) error {
+	if integer, accuracy := n.Int64(); accuracy == big.Exact {
+		return e.EncodeInt(integer)
+	}
+	if float, accuracy := n.Float64(); accuracy == big.Exact && (!n.IsInt() || n.IsInf()) {
+		return e.EncodeFloat64(float)
+	}
+	if n.IsInt() && n.MantExp(nil) <= int(n.Prec()) { // of which there is one text only, found faster than the shortest
+		integer, _ := n.Int(nil)
+		return e.EncodeString(integer.String())
+	}
+	return e.EncodeString(n.Text('f', -1))
+}
+
+func (e valueEncoder) leaveToCty(v cty.Value) error {
+	raw, err := ctymsgpack.Marshal(v, v.Type())
+	e.b.Write(raw)
+	return err
+}
+
+// appendType appends the description of a type in JSON, as cty has it. ok is false for a type that is left to cty.
+func appendType(b []byte, ty cty.Type) (_ []byte, ok bool) {
+	switch {
+	case ty == cty.String:
+		return append(b, `"string"`...), true
+	case ty == cty.Number:
+		return append(b, `"number"`...), true
+	case ty == cty.Bool:
+		return append(b, `"bool"`...), true
+	case ty == cty.DynamicPseudoType:
+		return append(b, `"dynamic"`...), true
+	case ty.IsListType():
+		return appendCollection(b, "list", ty)
+	case ty.IsSetType():
+		return appendCollection(b, "set", ty)
+	case ty.IsMapType():
+		return appendCollection(b, "map", ty)
+	case ty.IsTupleType():
+		return appendTuple(b, ty)
+	case ty.IsObjectType() && len(ty.OptionalAttributes()) == 0:
+		return appendObject(b, ty)
+	}
+	return nil, false
+}
+
+func appendCollection(b []byte, kind string, ty cty.Type) ([]byte, bool) {
+	b, ok := appendType(append(append(append(b, `["`...), kind...), `",`...), ty.ElementType())
+	return append(b, ']'), ok
+}
+
+func appendTuple(b []byte, ty cty.Type) ([]byte, bool) {
+	b = append(b, `["tuple",[`...)
+	for i, elem := range ty.TupleElementTypes() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var ok bool
+		if b, ok = appendType(b, elem); !ok {
+			return nil, false
+		}
+	}
+	return append(b, `]]`...), true
+}
+
+func appendObject(b []byte, ty cty.Type) ([]byte, bool) {
+	b = append(b, `["object",{`...)
+	attrs := ty.AttributeTypes()
+	for i, name := range slices.Sorted(maps.Keys(attrs)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			return nil, false
+		}
+		var ok bool
+		if b, ok = appendType(append(append(b, quoted...), ':'), attrs[name]); !ok {
+			return nil, false
+		}
+	}
+	return append(b, `}]`...), true
+}
 
 // decodeDynamic decodes a value with its type as cty does, but parses the
 // description of each type once: a state has few types and many values.

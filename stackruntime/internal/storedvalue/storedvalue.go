@@ -16,7 +16,6 @@ import (
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
-	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
 	valuev1 "github.com/cairnstacks/cairn/proto/cairn/value/v1"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -34,11 +33,11 @@ func Encode(v cty.Value) (*valuev1.DynamicValue, error) {
 	if len(ephemeral) > 0 {
 		return nil, ErrEphemeral
 	}
-	raw, err := ctymsgpack.Marshal(bare, cty.DynamicPseudoType)
+	raw, err := encodeDynamic(bare)
 	if err != nil {
 		return nil, fmt.Errorf("encoding value: %w", err)
 	}
-	paths, err := encodePaths(sensitive)
+	paths, err := EncodePaths(sensitive)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +53,7 @@ func Decode(stored *valuev1.DynamicValue) (cty.Value, error) {
 	if err != nil {
 		return cty.NilVal, fmt.Errorf("decoding value: %w", err)
 	}
-	paths, err := decodePaths(stored.GetSensitive())
+	paths, err := DecodePaths(stored.GetSensitive())
 	if err != nil {
 		return cty.NilVal, err
 	}
@@ -94,7 +93,8 @@ func DecodeMap(stored map[string]*valuev1.DynamicValue) (map[string]cty.Value, e
 	return values, nil
 }
 
-func encodePaths(paths []cty.Path) ([]*valuev1.AttributePath, error) {
+// EncodePaths returns the stored form of paths.
+func EncodePaths(paths []cty.Path) ([]*valuev1.AttributePath, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
@@ -129,7 +129,8 @@ func encodeStep(step cty.PathStep) (*valuev1.AttributePath_Step, error) {
 	return nil, fmt.Errorf("path step %#v cannot be stored", step)
 }
 
-func decodePaths(stored []*valuev1.AttributePath) ([]cty.Path, error) {
+// DecodePaths is the reverse of [EncodePaths].
+func DecodePaths(stored []*valuev1.AttributePath) ([]cty.Path, error) {
 	if len(stored) == 0 {
 		return nil, nil
 	}

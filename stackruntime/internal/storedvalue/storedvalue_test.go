@@ -4,6 +4,7 @@
 package storedvalue
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 
@@ -29,9 +30,17 @@ var storable = map[string]cty.Value{
 	"refined":          cty.UnknownVal(cty.String).Refine().NotNull().StringPrefixFull("abc-").NewValue(),
 	"unknown number in a range": cty.UnknownVal(cty.Number).Refine().NotNull().
 		NumberRangeLowerBound(cty.NumberIntVal(3), true).NewValue(),
+	"numbers": cty.TupleVal([]cty.Value{
+		cty.Zero, cty.NumberIntVal(-1), cty.NumberIntVal(200), cty.NumberIntVal(-70000), cty.NumberIntVal(1 << 40), cty.NumberFloatVal(0.5),
+		cty.MustParseNumberVal("1e300"), cty.MustParseNumberVal("0.1"), cty.NumberUIntVal(1 << 63), cty.NegativeInfinity,
+	}),
 	"empty list":   cty.ListValEmpty(cty.String),
 	"empty object": cty.EmptyObjectVal,
 	"set":          cty.SetVal([]cty.Value{cty.StringVal("b"), cty.StringVal("a")}),
+	"odd names":    cty.ObjectVal(map[string]cty.Value{"": cty.True, "<\"&>": cty.MapVal(map[string]cty.Value{"\u2028": cty.True})}),
+	"null inside": cty.ObjectVal(map[string]cty.Value{
+		"o": cty.NullVal(cty.Object(map[string]cty.Type{"d": cty.DynamicPseudoType})), "u": cty.UnknownVal(cty.Set(cty.String)),
+	}),
 	"deep": cty.ObjectVal(map[string]cty.Value{
 		"list":  cty.ListVal([]cty.Value{cty.StringVal("x").Mark(marks.Sensitive), cty.UnknownVal(cty.String)}),
 		"map":   cty.MapVal(map[string]cty.Value{"a.b": cty.True, "c": cty.False.Mark(marks.Sensitive)}),
@@ -51,6 +60,23 @@ func TestRoundTrip(t *testing.T) {
 			got, err := Decode(stored)
 			if err != nil || !got.RawEquals(want) {
 				t.Errorf("Decode(Encode(v)) = %#v, %v, want %#v", got, err, want)
+			}
+		})
+	}
+}
+
+// Values are encoded as cty itself encodes them.
+func TestEncodingOfCty(t *testing.T) {
+	for name, v := range storable {
+		t.Run(name, func(t *testing.T) {
+			bare, _ := v.UnmarkDeep()
+			want, err := ctymsgpack.Marshal(bare, cty.DynamicPseudoType)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := encodeDynamic(bare)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("got %q, %v, want %q", got, err, want)
 			}
 		})
 	}

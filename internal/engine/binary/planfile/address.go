@@ -7,15 +7,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-
-	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
-
-// ephemeralResourceMode completes terraform-json's list of modes.
-const ephemeralResourceMode tfjson.ResourceMode = "ephemeral"
 
 // parseAddress parses the address of a resource instance. That of a module's output, check or variable has the same form, with the keyword for a
 // type. The key [*] stands for all instances, before they are known: deferred changes have it.
@@ -25,15 +19,6 @@ func parseAddress(text string) (stackaddrs.ResourceInstance, error) {
 		return addr, fmt.Errorf("invalid address: %w", err)
 	}
 	return addr, nil
-}
-
-// describe fills what follows from the address.
-func describe(rc *tfjson.ResourceChange, addr stackaddrs.ResourceInstance) {
-	if rc.PreviousAddress == rc.Address {
-		rc.PreviousAddress = ""
-	}
-	rc.ModuleAddress, rc.Mode = addr.Module.String(), tfjson.ResourceMode(addr.Resource.Mode.String())
-	rc.Type, rc.Name, rc.Index = addr.Resource.Type, addr.Resource.Name, addr.Key.Index()
 }
 
 // compareAddresses gives the order of `show -json`: modules by depth and name, then data sources before
@@ -75,16 +60,4 @@ func keyRank(key stackaddrs.InstanceKey) int {
 	default:
 		return 2
 	}
-}
-
-// providerName returns the source address in the address of a provider configuration, such as
-// `module.a.provider["registry.terraform.io/hashicorp/time"].west`.
-func providerName(configAddr string) (string, error) {
-	_, rest, ok := strings.Cut(configAddr, `provider["`)
-	if ok {
-		if name, _, ok := strings.Cut(rest, `"]`); ok {
-			return name, nil
-		}
-	}
-	return "", fmt.Errorf("invalid provider address %q", configAddr)
 }

@@ -10,6 +10,9 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/msgpack"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // serverSchema is the schema of a resource type as many providers have them: attributes of each type, a secret, tags and blocks.
@@ -80,7 +83,7 @@ func servers(b *testing.B, count int) []byte {
 }
 
 func BenchmarkRead(b *testing.B) {
-	schema := serverSchema()
+	schema := valueschema.New(serverSchema())
 	read := func(b *testing.B, data []byte, opts Options) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -91,7 +94,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	data := servers(b, 1000)
 	b.Run("schema", func(b *testing.B) {
-		read(b, data, Options{Schema: func(string, tfjson.ResourceMode, string) *tfjson.Schema { return schema }})
+		read(b, data, Options{Schema: func(stackaddrs.Provider, stackaddrs.ResourceMode, string) *valueschema.Schema { return schema }})
 	})
 	b.Run("no schema", func(b *testing.B) { read(b, data, Options{}) })
 

@@ -6,39 +6,40 @@ package planfile
 import (
 	"fmt"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // actions has the planned actions by their number.
-var actions = map[uint64]tfjson.Actions{
-	0:  {tfjson.ActionNoop},
-	1:  {tfjson.ActionCreate},
-	2:  {tfjson.ActionRead},
-	3:  {tfjson.ActionUpdate},
-	5:  {tfjson.ActionDelete},
-	6:  {tfjson.ActionDelete, tfjson.ActionCreate},
-	7:  {tfjson.ActionCreate, tfjson.ActionDelete},
-	8:  {tfjson.ActionForget},
-	9:  {tfjson.ActionCreate, tfjson.ActionForget}, // terraform only
-	10: {tfjson.ActionForget, tfjson.ActionCreate}, // tofu only
+var actions = map[uint64]engine.Action{
+	0:  engine.ActionNoOp,
+	1:  engine.ActionCreate,
+	2:  engine.ActionRead,
+	3:  engine.ActionUpdate,
+	5:  engine.ActionDelete,
+	6:  engine.ActionDeleteThenCreate,
+	7:  engine.ActionCreateThenDelete,
+	8:  engine.ActionForget,
+	9:  engine.ActionCreateThenForget, // terraform only
+	10: engine.ActionForgetThenCreate, // tofu only
 }
 
 // actionReasons has the reasons by their number; the last three are tofu's only.
-var actionReasons = map[uint64]tfjson.ActionReason{
-	1:  tfjson.ActionReasonReplaceBecauseTainted,
-	2:  tfjson.ActionReasonReplaceByRequest,
-	3:  tfjson.ActionReasonReplaceBecauseCannotUpdate,
-	4:  tfjson.ActionReasonDeleteBecauseNoResourceConfig,
-	5:  tfjson.ActionReasonDeleteBecauseWrongRepetition,
-	6:  tfjson.ActionReasonDeleteBecauseCountIndex,
-	7:  tfjson.ActionReasonDeleteBecauseEachKey,
-	8:  tfjson.ActionReasonDeleteBecauseNoModule,
-	9:  tfjson.ActionReasonReplaceByTriggers,
-	10: tfjson.ActionReasonReadBecauseConfigUnknown,
-	11: tfjson.ActionReasonReadBecauseDependencyPending,
-	12: tfjson.ActionReasonDeleteBecauseNoMoveTarget,
-	13: tfjson.ActionReasonReadBecauseCheckNested,
+var actionReasons = map[uint64]engine.ActionReason{
+	1:  engine.ReplaceBecauseTainted,
+	2:  engine.ReplaceByRequest,
+	3:  engine.ReplaceBecauseCannotUpdate,
+	4:  engine.DeleteBecauseNoResourceConfig,
+	5:  engine.DeleteBecauseWrongRepetition,
+	6:  engine.DeleteBecauseCountIndex,
+	7:  engine.DeleteBecauseEachKey,
+	8:  engine.DeleteBecauseNoModule,
+	9:  engine.ReplaceByTriggers,
+	10: engine.ReadBecauseConfigUnknown,
+	11: engine.ReadBecauseDependencyPending,
+	12: engine.DeleteBecauseNoMoveTarget,
+	13: engine.ReadBecauseCheckNested,
 	14: "delete_because_enabled_false",
 	15: "forgot_because_lifecycle_destroy_in_state",
 	16: "forgot_because_lifecycle_destroy_in_config",
@@ -55,14 +56,13 @@ var deferredReasons = map[uint64]string{
 
 // change is a Change message with its values still encoded.
 type change struct {
-	action                        uint64
-	actions                       tfjson.Actions
+	action                        engine.Action
 	before, after                 []byte // nil where the action has none
-	sensitiveBefore               []path
-	sensitiveAfter                []path
-	importing                     *tfjson.Importing
+	sensitiveBefore               []cty.Path
+	sensitiveAfter                []cty.Path
+	importing                     *engine.Importing
 	generatedConfig               string
-	identityBefore, identityAfter any
+	identityBefore, identityAfter cty.Value
 }
 
 func parseChange(f field) (*change, error) {
@@ -71,12 +71,13 @@ func parseChange(f field) (*change, error) {
 		return nil, err
 	}
 	c := new(change)
+	var action uint64
 	var values [][]byte
 	err = eachField(msg, func(f field) error {
 		var err error
 		switch f.num {
 		case 1:
-			return f.setUint(&c.action)
+			return f.setUint(&action)
 		case 2:
 			var value []byte
 			value, err = f.dynamicValue()
@@ -99,59 +100,53 @@ func parseChange(f field) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, c.assign(values)
+	return c, c.assign(action, values)
 }
 
 // assign gives the values of the message their roles, which depend on the action.
-func (c *change) assign(values [][]byte) error {
+func (c *change) assign(action uint64, values [][]byte) error {
 	var ok bool
-	if c.actions, ok = actions[c.action]; !ok {
-		return fmt.Errorf("unknown action %d", c.action)
+	if c.action, ok = actions[action]; !ok {
+		return fmt.Errorf("unknown action %d", action)
 	}
 	want := 2
-	switch c.actions[0] {
-	case tfjson.ActionNoop:
+	switch c.action {
+	case engine.ActionNoOp, engine.ActionCreate, engine.ActionDelete, engine.ActionForget:
 		want = 1
-		if len(values) > 0 {
-			c.before, c.after = values[0], values[0]
-		}
-	case tfjson.ActionCreate, tfjson.ActionDelete, tfjson.ActionForget:
-		if len(c.actions) == 1 {
-			want = 1
-		}
 	}
 	if len(values) < want {
-		return fmt.Errorf("%d values for the action %q", len(values), c.actions[0])
+		return fmt.Errorf("%d values for the action %q", len(values), c.action)
 	}
-	switch {
-	case want == 2:
-		c.before, c.after = values[0], values[1]
-	case c.actions.Create():
+	switch c.action {
+	case engine.ActionNoOp:
+		c.before, c.after = values[0], values[0]
+	case engine.ActionCreate:
 		c.after = values[0]
-	case c.actions.Delete(), c.actions.Forget():
+	case engine.ActionDelete, engine.ActionForget:
 		c.before = values[0]
+	default:
+		c.before, c.after = values[0], values[1]
 	}
 	return nil
 }
 
 // untypedValue decodes a DynamicValue message whose type nobody tells us.
-func (f field) untypedValue() (any, error) {
+func (f field) untypedValue() (cty.Value, error) {
 	value, err := f.dynamicValue()
 	if err != nil {
-		return nil, err
+		return cty.NilVal, err
 	}
-	n, err := decodeValue(value, cty.NilType)
-	return n.known(), err
+	return decodeValue(value, place{})
 }
 
 // parseImporting decodes an Importing message. The programs disagree on field 2: it is a flag for
 // terraform, whose identity is field 3, and the identity for tofu.
-func parseImporting(f field) (*tfjson.Importing, error) {
+func parseImporting(f field) (*engine.Importing, error) {
 	msg, err := f.message()
 	if err != nil {
 		return nil, err
 	}
-	out := new(tfjson.Importing)
+	out := new(engine.Importing)
 	err = eachField(msg, func(f field) error {
 		var err error
 		switch {

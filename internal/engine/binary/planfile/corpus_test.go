@@ -17,6 +17,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/cairnstacks/cairn/internal/views/terraformjson"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // scenario is a plan whose file must say the same to us as to the engine.
@@ -633,22 +634,48 @@ func TestReadDriftedStates(t *testing.T) {
 // document returns plan in the shape of `show -json`.
 func document(t *testing.T, plan *Plan) map[string]any {
 	t.Helper()
-	outputs, err := plan.OutputChanges()
-	if err != nil {
-		t.Fatal(err)
+	shown := tfjson.Plan{
+		ResourceChanges:  changesJSON(plan.ResourceChanges),
+		ResourceDrift:    changesJSON(plan.ResourceDrift),
+		Checks:           terraformjson.Checks(plan.Checks),
+		OutputChanges:    map[string]*tfjson.Change{},
+		TerraformVersion: plan.EngineVersion,
+		Timestamp:        plan.Timestamp.Format("2006-01-02T15:04:05Z07:00"),
 	}
-	doc := asJSON(t, tfjson.Plan{
-		ResourceChanges:    plan.ResourceChanges,
-		ResourceDrift:      plan.ResourceDrift,
-		DeferredChanges:    plan.DeferredChanges,
-		RelevantAttributes: plan.RelevantAttributes,
-		Checks:             terraformjson.Checks(plan.Checks),
-		OutputChanges:      outputs,
-		TerraformVersion:   plan.EngineVersion,
-		Timestamp:          plan.Timestamp.Format("2006-01-02T15:04:05Z07:00"),
-	}).(map[string]any)
+	for _, deferred := range plan.DeferredChanges {
+		shown.DeferredChanges = append(shown.DeferredChanges, &tfjson.DeferredResourceChange{
+			Reason: deferred.Reason, ResourceChange: terraformjson.ResourceChange(deferred.Change),
+		})
+	}
+	for name, output := range plan.Outputs {
+		shown.OutputChanges[name] = outputJSON(output)
+	}
+	doc := asJSON(t, shown).(map[string]any)
 	doc["applyable"], doc["complete"], doc["errored"] = plan.Applyable, plan.Complete, plan.Errored
 	return doc
+}
+
+func changesJSON(changes []*engine.Change) []*tfjson.ResourceChange {
+	var shown []*tfjson.ResourceChange
+	for _, change := range changes {
+		shown = append(shown, terraformjson.ResourceChange(change))
+	}
+	return shown
+}
+
+// outputJSON returns a change as `show -json` has it in output_changes.
+func outputJSON(output *OutputChange) *tfjson.Change {
+	shown := &tfjson.Change{
+		Before: terraformjson.Value(output.Before), After: terraformjson.Value(output.After),
+		AfterUnknown: false, BeforeSensitive: output.Sensitive, AfterSensitive: output.Sensitive,
+	}
+	for action := range strings.SplitSeq(string(output.Action), "/") {
+		shown.Actions = append(shown.Actions, tfjson.Action(action))
+	}
+	if !output.After.IsWhollyKnown() {
+		shown.AfterUnknown = terraformjson.Unknown(output.After)
+	}
+	return shown
 }
 
 // comparableDoc reduces a document to what both sides have, in one order.
@@ -656,14 +683,13 @@ func comparableDoc(t *testing.T, doc map[string]any) map[string]any {
 	t.Helper()
 	out := make(map[string]any)
 	for _, key := range []string{
-		"resource_changes", "resource_drift", "deferred_changes", "relevant_attributes", "checks", "output_changes",
+		"resource_changes", "resource_drift", "deferred_changes", "checks", "output_changes",
 		"terraform_version", "timestamp", "applyable", "complete", "errored",
 	} {
 		if v, ok := doc[key]; ok && !empty(v) {
 			out[key] = v
 		}
 	}
-	sortJSON(t, out["relevant_attributes"])
 	for _, change := range changesOf(out) {
 		if change["after"] == nil { // terraform-json leaves null out
 			delete(change, "after")

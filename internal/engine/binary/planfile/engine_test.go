@@ -15,7 +15,9 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 func TestMain(m *testing.M) {
@@ -114,21 +116,25 @@ func (m *module) show(planFile string) map[string]any {
 }
 
 // schemas returns a lookup of what the providers declare.
-func (m *module) schemas() func(string, tfjson.ResourceMode, string) *tfjson.Schema {
+func (m *module) schemas() func(stackaddrs.Provider, stackaddrs.ResourceMode, string) *valueschema.Schema {
 	m.t.Helper()
 	var schemas tfjson.ProviderSchemas
 	if err := json.Unmarshal(m.run(false, "providers", "schema", "-json"), &schemas); err != nil {
 		m.t.Fatal(err)
 	}
-	return func(provider string, mode tfjson.ResourceMode, typeName string) *tfjson.Schema {
-		p := schemas.Schemas[provider]
+	return func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, typeName string) *valueschema.Schema {
+		p := schemas.Schemas[provider.String()]
 		if p == nil {
 			return nil
 		}
-		if mode == tfjson.DataResourceMode {
-			return p.DataSourceSchemas[typeName]
+		schema := p.ResourceSchemas[typeName]
+		if mode == stackaddrs.DataResource {
+			schema = p.DataSourceSchemas[typeName]
 		}
-		return p.ResourceSchemas[typeName]
+		if schema == nil {
+			return nil
+		}
+		return valueschema.New(schema)
 	}
 }
 

@@ -4,41 +4,22 @@
 package planfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
-
-// kind is what a decoded value is, independent of the exact type.
-type kind uint8
-
-const (
-	kindNull kind = iota
-	kindUnknown
-	kindBool
-	kindNumber
-	kindString
-	kindList // lists and tuples
-	kindSet
-	kindMap // maps and objects
-)
-
-// node is a value as JSON sees it, with what JSON can't say beside it.
-type node struct {
-	kind      kind
-	text      string // kindNumber, kindString
-	truth     bool   // kindBool
-	elems     []node // kindList, kindSet, kindMap
-	keys      []string
-	unknown   kind // kindUnknown: kindList, kindSet or kindMap if it is known to be one
-	sensitive bool
-}
 
 // maxDepth bounds recursion. Real values nest a few dozen levels at most.
 const maxDepth = 500
@@ -48,20 +29,42 @@ var (
 	errTooDeep   = errors.New("value is nested too deeply")
 )
 
-// decodeValue decodes one msgpack value that fills data. ty is the type it was written with, or
-// cty.NilType or cty.DynamicPseudoType when that is not known. A value that contradicts ty is decoded
-// as if ty were not known, so that a schema of another version does no harm.
-func decodeValue(data []byte, ty cty.Type) (node, error) {
-	d := decoder{data: data}
-	n, err := d.value(ty, 0)
+// decodeValue decodes a value with a decoder of its own.
+func decodeValue(data []byte, p place) (cty.Value, error) {
+	return new(decoder).decode(data, p)
+}
+
+// decoder decodes values, one after another.
+//
+// The type of a place is that which a value was written with. A value that contradicts it is decoded as if the type
+// were not known, so that a schema of another version does no harm: then lists are tuples, and maps are objects.
+type decoder struct {
+	data []byte
+
+	// What occurs often is made once.
+	types            map[string]cty.Type // by their description
+	names            map[string]string   // of attributes
+	strings, numbers map[string]cty.Value
+	ints             [128]cty.Value
+
+	stack []cty.Value            // elements of the sequences that are being decoded
+	attrs []map[string]cty.Value // attributes of the objects that are being decoded, by depth
+}
+
+// decode decodes one msgpack value that fills data.
+func (d *decoder) decode(data []byte, p place) (v cty.Value, err error) {
+	// cty panics for some values that contradict their type, which only a damaged file has.
+	defer func() {
+		if r := recover(); r != nil {
+			v, err = cty.NilVal, fmt.Errorf("inconsistent value: %v", r)
+		}
+	}()
+	d.data, d.stack = data, d.stack[:0]
+	v, _, err = d.value(p, 0)
 	if err == nil && len(d.data) > 0 {
 		err = errors.New("bytes left over after a value")
 	}
-	return n, err
-}
-
-type decoder struct {
-	data []byte
+	return v, err
 }
 
 func (d *decoder) take(n uint64) ([]byte, error) {
@@ -84,168 +87,258 @@ func (d *decoder) uint(size uint64) (uint64, error) {
 	return binary.BigEndian.Uint64(wide[:]), nil
 }
 
-func (d *decoder) value(ty cty.Type, depth int) (node, error) {
+// value decodes a value. It fits unless it contradicts its type.
+func (d *decoder) value(p place, depth int) (v cty.Value, fits bool, err error) {
+	if p.isSensitive() {
+		v, fits, err = d.bare(place{ty: p.ty}, depth)
+		return v.Mark(marks.Sensitive), fits, err
+	}
+	return d.bare(p, depth)
+}
+
+// bare decodes a value that is not sensitive as a whole, as far as its place says.
+func (d *decoder) bare(p place, depth int) (v cty.Value, fits bool, err error) {
 	if depth > maxDepth {
-		return node{}, errTooDeep
+		return cty.NilVal, false, errTooDeep
 	}
 	head, err := d.take(1)
 	if err != nil {
-		return node{}, err
+		return cty.NilVal, false, err
 	}
 	c := head[0]
 	switch {
 	case c <= 0x7f:
-		return number(strconv.Itoa(int(c))), nil
+		return p.fitted(d.smallInt(c), nil)
 	case c <= 0x8f:
-		return d.mapping(uint64(c&0x0f), ty, depth)
+		return d.mapping(uint64(c&0x0f), p, depth)
 	case c <= 0x9f:
-		return d.sequence(uint64(c&0x0f), ty, depth)
+		return d.sequence(uint64(c&0x0f), p, depth)
 	case c <= 0xbf:
-		return d.text(uint64(c&0x1f), ty)
+		return d.text(uint64(c&0x1f), p)
 	case c >= 0xe0:
-		return number(strconv.Itoa(int(int8(c)))), nil
+		return p.fitted(cty.NumberIntVal(int64(int8(c))), nil)
 	}
 	switch c {
 	case 0xc0:
-		return node{}, nil
+		return cty.NullVal(p.valueType()), true, nil
 	case 0xc2, 0xc3:
-		return node{kind: kindBool, truth: c == 0xc3}, nil
+		return p.fitted(cty.BoolVal(c == 0xc3), nil)
 	case 0xc7, 0xc8, 0xc9: // ext 8, 16, 32
 		size, err := d.uint(1 << (c - 0xc7))
 		if err != nil {
-			return node{}, err
+			return cty.NilVal, false, err
 		}
-		return d.unknown(size, ty)
+		return d.unknown(size, p)
 	case 0xd4, 0xd5, 0xd6, 0xd7, 0xd8: // fixext 1, 2, 4, 8, 16
-		return d.unknown(1<<(c-0xd4), ty)
+		return d.unknown(1<<(c-0xd4), p)
 	case 0xca:
 		bits, err := d.uint(4)
-		return float(float64(math.Float32frombits(uint32(bits)))), err
+		return p.fitted(float(float64(math.Float32frombits(uint32(bits)))), err)
 	case 0xcb:
 		bits, err := d.uint(8)
-		return float(math.Float64frombits(bits)), err
+		return p.fitted(float(math.Float64frombits(bits)), err)
 	case 0xcc, 0xcd, 0xce, 0xcf:
-		v, err := d.uint(1 << (c - 0xcc))
-		return number(strconv.FormatUint(v, 10)), err
+		n, err := d.uint(1 << (c - 0xcc))
+		return p.fitted(cty.NumberUIntVal(n), err)
 	case 0xd0, 0xd1, 0xd2, 0xd3:
 		size := uint64(1) << (c - 0xd0)
-		v, err := d.uint(size)
+		n, err := d.uint(size)
 		shift := 64 - 8*size
-		return number(strconv.FormatInt(int64(v<<shift)>>shift, 10)), err
+		return p.fitted(cty.NumberIntVal(int64(n<<shift)>>shift), err)
 	case 0xd9, 0xda, 0xdb:
-		return d.sized(1<<(c-0xd9), ty, depth, d.textAt)
+		size, err := d.uint(1 << (c - 0xd9))
+		if err != nil {
+			return cty.NilVal, false, err
+		}
+		return d.text(size, p)
 	case 0xdc, 0xdd:
-		return d.sized(2<<(c-0xdc), ty, depth, d.sequence)
+		size, err := d.uint(2 << (c - 0xdc))
+		if err != nil {
+			return cty.NilVal, false, err
+		}
+		return d.sequence(size, p, depth)
 	case 0xde, 0xdf:
-		return d.sized(2<<(c-0xde), ty, depth, d.mapping)
+		size, err := d.uint(2 << (c - 0xde))
+		if err != nil {
+			return cty.NilVal, false, err
+		}
+		return d.mapping(size, p, depth)
 	default: // 0xc1 is reserved; bin occurs only where sequence looks for it
-		return node{}, fmt.Errorf("unexpected msgpack code %#x", c)
+		return cty.NilVal, false, fmt.Errorf("unexpected msgpack code %#x", c)
 	}
 }
 
-func (d *decoder) sized(
-	lenSize uint64, ty cty.Type, depth int, rest func(uint64, cty.Type, int) (node, error),
-) (node, error) {
-	n, err := d.uint(lenSize)
-	if err != nil {
-		return node{}, err
+// smallInt returns one of the numbers that occur most, each of them made once.
+func (d *decoder) smallInt(n byte) cty.Value {
+	if d.ints[n] == cty.NilVal {
+		d.ints[n] = cty.NumberIntVal(int64(n))
 	}
-	return rest(n, ty, depth)
+	return d.ints[n]
 }
 
-func number(text string) node { return node{kind: kindNumber, text: text} }
+// fitted returns a primitive value, and whether it fits.
+func (p place) fitted(v cty.Value, err error) (cty.Value, bool, error) {
+	return v, !isKnownType(p.ty) || v.Type() == p.ty, err
+}
+
+// valueType returns the type of a null or unknown value.
+func (p place) valueType() cty.Type {
+	if p.ty == cty.NilType {
+		return cty.DynamicPseudoType
+	}
+	return p.ty
+}
 
 // float returns a number, or a string for what JSON has no number for.
-func float(f float64) node {
-	text := strconv.FormatFloat(f, 'f', -1, 64)
+func float(f float64) cty.Value {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return node{kind: kindString, text: text}
+		return cty.StringVal(strconv.FormatFloat(f, 'f', -1, 64))
 	}
-	return number(text)
+	return cty.NumberVal(big.NewFloat(f))
 }
-
-func (d *decoder) textAt(n uint64, ty cty.Type, _ int) (node, error) { return d.text(n, ty) }
 
 // text decodes a string, which is also how numbers are written that fit no machine number.
-func (d *decoder) text(n uint64, ty cty.Type) (node, error) {
+func (d *decoder) text(n uint64, p place) (cty.Value, bool, error) {
 	b, err := d.take(n)
 	if err != nil {
-		return node{}, err
+		return cty.NilVal, false, err
 	}
-	if ty == cty.Number && isNumber(b) {
-		return number(string(b)), nil
+	if p.ty == cty.Number && isNumber(b) {
+		v, err := kept(&d.numbers, b, cty.ParseNumberVal)
+		return v, true, err
 	}
-	return node{kind: kindString, text: string(b)}, nil
+	v, err := kept(&d.strings, b, func(text string) (cty.Value, error) { return cty.StringVal(text), nil })
+	return p.fitted(v, err)
 }
 
-// isNumber reports whether text is a number in JSON's syntax, and nothing else.
+// The bounds of what is kept because it may occur again, as most texts do: before and after a change, and in other objects of a type.
+const (
+	maxKeptText = 64 // bytes
+	maxKept     = 4096
+)
+
+// kept returns what is made of a text, for short ones each once.
+func kept(values *map[string]cty.Value, text []byte, value func(string) (cty.Value, error)) (cty.Value, error) {
+	if v, ok := (*values)[string(text)]; ok {
+		return v, nil
+	}
+	v, err := value(string(text))
+	if err == nil && len(text) <= maxKeptText && len(*values) < maxKept {
+		if *values == nil {
+			*values = map[string]cty.Value{}
+		}
+		(*values)[string(text)] = v
+	}
+	return v, err
+}
+
+// isNumber reports whether text is a number in JSON's syntax without an exponent, and nothing else.
 func isNumber(text []byte) bool {
 	digit := func(c byte) bool { return '0' <= c && c <= '9' }
-	return json.Valid(text) && (text[0] == '-' || digit(text[0])) && digit(text[len(text)-1])
+	return json.Valid(text) && (text[0] == '-' || digit(text[0])) && digit(text[len(text)-1]) && !bytes.ContainsAny(text, "eE")
 }
 
-// unknown skips an extension value, which always stands for an unknown value.
-func (d *decoder) unknown(size uint64, ty cty.Type) (node, error) {
+// unknown skips an extension value, which always stands for an unknown value, and holds what is known of it even so.
+func (d *decoder) unknown(size uint64, p place) (cty.Value, bool, error) {
 	if size > uint64(len(d.data)) { // before adding, which might overflow
-		return node{}, errTruncated
+		return cty.NilVal, false, errTruncated
 	}
 	_, err := d.take(size + 1)
-	return node{kind: kindUnknown, unknown: collectionKind(ty)}, err
+	return cty.UnknownVal(p.valueType()), true, err
 }
 
-// collectionKind returns the kind of the values of a collection or structural type, else kindNull.
-func collectionKind(ty cty.Type) kind {
-	switch {
-	case ty == cty.NilType:
-		return kindNull
-	case ty.IsSetType():
-		return kindSet
-	case ty.IsListType(), ty.IsTupleType():
-		return kindList
-	case ty.IsMapType(), ty.IsObjectType():
-		return kindMap
-	default:
-		return kindNull
-	}
-}
-
-func (d *decoder) sequence(n uint64, ty cty.Type, depth int) (node, error) {
+func (d *decoder) sequence(n uint64, p place, depth int) (cty.Value, bool, error) {
 	if n > uint64(len(d.data)) { // every element takes a byte at least
-		return node{}, errTruncated
+		return cty.NilVal, false, errTruncated
 	}
 	if n == 2 && d.data[0] >= 0xc4 && d.data[0] <= 0xc6 {
-		return d.dynamic(depth)
+		return d.dynamic(p, depth)
 	}
-	out := node{kind: kindList, elems: make([]node, 0, n)}
-	if collectionKind(ty) == kindSet {
-		out.kind = kindSet
+	if len(p.paths) > 0 && p.hidesAll() {
+		v, fits, err := d.sequence(n, place{ty: p.ty}, depth)
+		return v.Mark(marks.Sensitive), fits, err
 	}
+	base, allFit := len(d.stack), true
 	for i := range int(n) {
-		elem, err := d.value(sequenceElementType(ty, i), depth+1)
+		elem, fits, err := d.value(p.elem(i), depth+1)
 		if err != nil {
-			return node{}, err
+			return cty.NilVal, false, err
 		}
-		out.elems = append(out.elems, elem)
+		d.stack = append(d.stack, elem)
+		allFit = allFit && fits
 	}
-	return out, nil
+	v, fits := sequenceValue(p.ty, d.stack[base:], allFit)
+	d.stack = d.stack[:base]
+	return v, fits, nil
+}
+
+// sequenceValue returns a list, a set or a tuple.
+func sequenceValue(ty cty.Type, elems []cty.Value, allFit bool) (v cty.Value, fits bool) {
+	if !isKnownType(ty) {
+		return cty.TupleVal(elems), true
+	}
+	if !ty.IsListType() && !ty.IsSetType() {
+		return cty.TupleVal(elems), allFit && ty.IsTupleType() && ty.Length() == len(elems)
+	}
+	switch {
+	case !allFit || !alike(ty.ElementType(), elems):
+		return cty.TupleVal(elems), false
+	case ty.IsSetType() && len(elems) == 0:
+		return cty.SetValEmpty(ty.ElementType()), true
+	case ty.IsSetType():
+		return cty.SetVal(elems), true
+	case len(elems) == 0:
+		return cty.ListValEmpty(ty.ElementType()), true
+	default:
+		return cty.ListVal(elems), true
+	}
+}
+
+// alike reports whether values that fit a type are of one type.
+func alike(ty cty.Type, values []cty.Value) bool {
+	if ty.IsPrimitiveType() || !ty.HasDynamicTypes() {
+		return true
+	}
+	for _, v := range values[min(1, len(values)):] {
+		if !v.Type().Equals(values[0].Type()) {
+			return false
+		}
+	}
+	return true
 }
 
 // dynamic decodes a value that was written without a type: its type as JSON in binary, then the
 // value itself. Nothing else is ever written as binary, so that this can't be mistaken for a list.
-func (d *decoder) dynamic(depth int) (node, error) {
+func (d *decoder) dynamic(p place, depth int) (cty.Value, bool, error) {
 	size, err := d.uintAfterCode()
 	if err != nil {
-		return node{}, err
+		return cty.NilVal, false, err
 	}
 	src, err := d.take(size)
 	if err != nil {
-		return node{}, err
+		return cty.NilVal, false, err
 	}
-	ty, err := ctyjson.UnmarshalType(src)
+	ty, err := d.parseType(src)
 	if err != nil {
-		return node{}, fmt.Errorf("invalid type of a value: %w", err)
+		return cty.NilVal, false, fmt.Errorf("invalid type of a value: %w", err)
 	}
-	return d.value(ty, depth+1)
+	v, _, err := d.bare(place{ty, p.secret, p.paths}, depth+1)
+	return v, !isKnownType(p.ty), err
+}
+
+// parseType parses the JSON description of a type, each once.
+func (d *decoder) parseType(description []byte) (cty.Type, error) {
+	if ty, ok := d.types[string(description)]; ok {
+		return ty, nil
+	}
+	ty, err := ctyjson.UnmarshalType(description)
+	if err == nil {
+		if d.types == nil {
+			d.types = map[string]cty.Type{}
+		}
+		d.types[string(description)] = ty
+	}
+	return ty, err
 }
 
 // uintAfterCode reads the code of a binary value and returns the length that follows it.
@@ -257,47 +350,83 @@ func (d *decoder) uintAfterCode() (uint64, error) {
 	return d.uint(1 << (code - 0xc4))
 }
 
-func (d *decoder) mapping(n uint64, ty cty.Type, depth int) (node, error) {
+func (d *decoder) mapping(n uint64, p place, depth int) (cty.Value, bool, error) {
 	if n > uint64(len(d.data))/2 { // a key and a value take a byte each at least
-		return node{}, errTruncated
+		return cty.NilVal, false, errTruncated
 	}
-	out := node{kind: kindMap, keys: make([]string, 0, n), elems: make([]node, 0, n)}
+	attrs, allFit := d.attributes(depth), true
+	types, elem := attributeTypes(p.ty)
 	for range n {
-		key, err := d.value(cty.String, depth+1)
+		name, err := d.name()
 		if err != nil {
-			return node{}, err
+			return cty.NilVal, false, err
 		}
-		if key.kind != kindString {
-			return node{}, errors.New("the key of a map is not a string")
+		ty := elem
+		if types != nil {
+			ty = types[name]
 		}
-		elem, err := d.value(attributeType(ty, key.text), depth+1)
+		v, fits, err := d.value(p.attr(name, ty), depth+1)
 		if err != nil {
-			return node{}, err
+			return cty.NilVal, false, err
 		}
-		out.keys = append(out.keys, key.text)
-		out.elems = append(out.elems, elem)
+		attrs[name] = v
+		allFit = allFit && fits
 	}
-	return out, nil
+	v, fits := mappingValue(p.ty, attrs, allFit)
+	return v, fits, nil
 }
 
-func sequenceElementType(ty cty.Type, i int) cty.Type {
-	switch {
-	case ty == cty.NilType:
-	case ty.IsListType(), ty.IsSetType():
-		return ty.ElementType()
-	case ty.IsTupleType() && i < ty.Length():
-		return ty.TupleElementType(i)
+// attributes returns an empty map that belongs to the caller until something else is decoded at this depth.
+func (d *decoder) attributes(depth int) map[string]cty.Value {
+	for len(d.attrs) <= depth {
+		d.attrs = append(d.attrs, map[string]cty.Value{})
 	}
-	return cty.NilType
+	clear(d.attrs[depth])
+	return d.attrs[depth]
 }
 
-func attributeType(ty cty.Type, name string) cty.Type {
-	switch {
-	case ty == cty.NilType:
-	case ty.IsMapType():
-		return ty.ElementType()
-	case ty.IsObjectType() && ty.HasAttribute(name):
-		return ty.AttributeType(name)
+// name decodes the key of a map. The same few names occur in all objects of a type.
+func (d *decoder) name() (string, error) {
+	code, err := d.uint(1)
+	if err != nil {
+		return "", err
 	}
-	return cty.NilType
+	size := code & 0x1f
+	switch {
+	case code >= 0xd9 && code <= 0xdb:
+		if size, err = d.uint(1 << (code - 0xd9)); err != nil {
+			return "", err
+		}
+	case code < 0xa0 || code > 0xbf:
+		return "", errors.New("the key of a map is not a string")
+	}
+	b, err := d.take(size)
+	if err != nil {
+		return "", err
+	}
+	name, ok := d.names[string(b)]
+	if !ok {
+		if d.names == nil {
+			d.names = map[string]string{}
+		}
+		name = string(b)
+		d.names[name] = name
+	}
+	return name, nil
+}
+
+// mappingValue returns a map or an object.
+func mappingValue(ty cty.Type, attrs map[string]cty.Value, allFit bool) (v cty.Value, fits bool) {
+	switch {
+	case !isKnownType(ty):
+		return cty.ObjectVal(attrs), true
+	case ty.IsObjectType():
+		return cty.ObjectVal(attrs), allFit && len(attrs) == len(ty.AttributeTypes())
+	case !ty.IsMapType() || !allFit || ty.HasDynamicTypes() && !alike(ty.ElementType(), slices.Collect(maps.Values(attrs))):
+		return cty.ObjectVal(attrs), false
+	case len(attrs) == 0:
+		return cty.MapValEmpty(ty.ElementType()), true
+	default:
+		return cty.MapVal(attrs), true
+	}
 }

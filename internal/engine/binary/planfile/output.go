@@ -6,7 +6,6 @@ package planfile
 import (
 	"fmt"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/msgpack"
 )
@@ -32,7 +31,7 @@ func parseOutputChange(f field) (string, *OutputChange, error) {
 		return err
 	})
 	if err == nil {
-		out.Actions = c.actions
+		out.Action = c.action
 		out.Before, err = outputValue(c.before)
 	}
 	if err == nil {
@@ -51,7 +50,7 @@ func outputValue(data []byte) (v cty.Value, err error) {
 	}
 	// Our own decoder first: it refuses lengths that the data can't hold, for which cty would
 	// allocate memory before it notices.
-	if _, err := decodeValue(data, cty.DynamicPseudoType); err != nil {
+	if _, err := decodeValue(data, place{}); err != nil {
 		return cty.NilVal, err
 	}
 	// cty panics for some values that contradict their type, which only a damaged file has.
@@ -61,49 +60,4 @@ func outputValue(data []byte) (v cty.Value, err error) {
 		}
 	}()
 	return msgpack.Unmarshal(data, cty.DynamicPseudoType)
-}
-
-// OutputChanges returns Outputs as `show -json` has them in output_changes, with numbers as json.Number.
-func (p *Plan) OutputChanges() (map[string]*tfjson.Change, error) {
-	out := make(map[string]*tfjson.Change, len(p.Outputs))
-	for name, oc := range p.Outputs {
-		change, err := oc.change()
-		if err != nil {
-			return nil, fmt.Errorf("output %q: %w", name, err)
-		}
-		out[name] = change
-	}
-	return out, nil
-}
-
-func (oc *OutputChange) change() (*tfjson.Change, error) {
-	before, err := valueNode(oc.Before)
-	if err != nil {
-		return nil, err
-	}
-	after, err := valueNode(oc.After)
-	if err != nil {
-		return nil, err
-	}
-	out := &tfjson.Change{
-		Actions:         oc.Actions,
-		Before:          before.known(),
-		After:           after.known(),
-		AfterUnknown:    false,
-		BeforeSensitive: oc.Sensitive,
-		AfterSensitive:  oc.Sensitive,
-	}
-	if !after.whollyKnown() {
-		out.AfterUnknown = after.unknowns()
-	}
-	return out, nil
-}
-
-// valueNode goes through the encoding, so that there is one place that knows what JSON makes of a value.
-func valueNode(v cty.Value) (node, error) {
-	data, err := msgpack.Marshal(v, cty.DynamicPseudoType)
-	if err != nil {
-		return node{}, err
-	}
-	return decodeValue(data, cty.DynamicPseudoType)
 }

@@ -8,9 +8,10 @@ import (
 	"os"
 	"time"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -59,13 +60,10 @@ type Plan struct {
 	Outputs map[string]*OutputChange
 
 	// ResourceChanges, ResourceDrift and DeferredChanges are what `show -json` calls resource_changes,
-	// resource_drift and deferred_changes, in the same order and shape, with numbers as json.Number.
-	ResourceChanges []*tfjson.ResourceChange
-	ResourceDrift   []*tfjson.ResourceChange
-	DeferredChanges []*tfjson.DeferredResourceChange
-
-	// RelevantAttributes is sorted by resource; [tfjson.ResourceAttribute] says what they mean.
-	RelevantAttributes []tfjson.ResourceAttribute
+	// resource_drift and deferred_changes, in the same order.
+	ResourceChanges []*engine.Change
+	ResourceDrift   []*engine.Change
+	DeferredChanges []engine.DeferredChange
 
 	// Checks has the results of conditions and check blocks, sorted by address.
 	Checks []engine.CheckResult
@@ -81,7 +79,7 @@ type Plan struct {
 
 // OutputChange is the planned change of one output value of the root module.
 type OutputChange struct {
-	Actions tfjson.Actions
+	Action engine.Action
 
 	// Before and After have exact types, unknowns and refinements, and no marks. Neither is ever
 	// cty.NilVal: what is absent is a null of unknown type.
@@ -93,9 +91,9 @@ type OutputChange struct {
 
 // Options are the optional parameters of [Read]. The zero value is ready for use.
 type Options struct {
-	// Schema returns the schema of a resource type or data source, or nil if it is not at hand.
+	// Schema returns what the schema of a resource type or data source says, or nil if it is not at hand.
 	// Called only during Read, several times for one type if it occurs several times.
-	Schema func(provider string, mode tfjson.ResourceMode, typeName string) *tfjson.Schema
+	Schema func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, typeName string) *valueschema.Schema
 }
 
 // FormatError says that the content is no plan file that this package understands: another format version,

@@ -13,9 +13,6 @@ import (
 	"slices"
 	"time"
 
-	tfjson "github.com/hashicorp/terraform-json"
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -96,8 +93,7 @@ func newPlanParser(msg []byte, opts Options) (*planParser, error) {
 	}
 	p := &planParser{
 		plan:      &Plan{Outputs: make(map[string]*OutputChange)},
-		reasons:   make(map[*tfjson.ResourceChange]string),
-		resources: resourceReader{opts: opts, types: make(map[*tfjson.Schema]cty.Type)},
+		resources: resourceReader{opts: opts, providers: make(map[string]stackaddrs.Provider)},
 	}
 	if err := eachField(msg, p.field); err != nil {
 		return nil, err
@@ -119,9 +115,7 @@ func planVersion(msg []byte) (version uint64, err error) {
 type planParser struct {
 	plan           *Plan
 	resources      resourceReader
-	changes, drift []resourceChange
-	deferred       []resourceChange
-	reasons        map[*tfjson.ResourceChange]string // of deferred
+	changes, drift []*engine.Change
 	mode           uint64
 	timestamp      string
 	stated         bool
@@ -148,8 +142,6 @@ func (p *planParser) field(f field) error {
 		return f.appendString(&p.plan.ForceReplaceAddrs)
 	case 14:
 		return f.setString(&p.plan.EngineVersion)
-	case 15:
-		return p.relevantAttribute(f)
 	case 17:
 		return f.setUint(&p.mode)
 	case 19:
@@ -168,44 +160,19 @@ func (p *planParser) field(f field) error {
 	return nil
 }
 
-func (p *planParser) appendChange(dst *[]resourceChange, f field) error {
-	rc, err := p.resources.parse(f)
+func (p *planParser) appendChange(dst *[]*engine.Change, f field) error {
+	change, err := p.resources.parse(f)
 	if err == nil {
-		*dst = append(*dst, rc)
+		*dst = append(*dst, change)
 	}
 	return err
 }
 
 func (p *planParser) deferredChange(f field) error {
-	rc, reason, err := p.resources.parseDeferred(f)
+	deferred, err := p.resources.parseDeferred(f)
 	if err == nil {
-		p.deferred = append(p.deferred, rc)
-		p.reasons[rc.change] = reason
+		p.plan.DeferredChanges = append(p.plan.DeferredChanges, deferred)
 	}
-	return err
-}
-
-func (p *planParser) relevantAttribute(f field) error {
-	msg, err := f.message()
-	if err != nil {
-		return err
-	}
-	var out tfjson.ResourceAttribute
-	err = eachField(msg, func(f field) error {
-		switch f.num {
-		case 1:
-			return f.setString(&out.Resource)
-		case 2:
-			path, err := parsePath(f)
-			if err != nil {
-				return err
-			}
-			out.Attribute, err = path.rawJSON()
-			return err
-		}
-		return nil
-	})
-	p.plan.RelevantAttributes = append(p.plan.RelevantAttributes, out)
 	return err
 }
 
@@ -232,26 +199,21 @@ func (p *planParser) finish() error {
 	}
 	plan.Timestamp = timestamp.UTC()
 
-	for _, rc := range sortChanges(p.changes) {
+	slices.SortStableFunc(p.changes, compareChanges)
+	for _, change := range p.changes {
 		// A data source that went away is only cleaned out of the state: no change of the user's.
-		if rc.change.Mode != tfjson.DataResourceMode || !rc.change.Change.Actions.Delete() {
-			plan.ResourceChanges = append(plan.ResourceChanges, rc.change)
+		if change.Addr.Resource.Mode != stackaddrs.DataResource || change.Action != engine.ActionDelete {
+			plan.ResourceChanges = append(plan.ResourceChanges, change)
 		}
 	}
-	for _, rc := range sortChanges(p.drift) {
+	slices.SortStableFunc(p.drift, compareChanges)
+	for _, change := range p.drift {
 		// What only moved is among the resource changes, unless there are none.
-		if plan.Mode == ModeRefreshOnly || !rc.change.Change.Actions.NoOp() {
-			plan.ResourceDrift = append(plan.ResourceDrift, rc.change)
+		if plan.Mode == ModeRefreshOnly || change.Action != engine.ActionNoOp {
+			plan.ResourceDrift = append(plan.ResourceDrift, change)
 		}
 	}
-	for _, rc := range sortChanges(p.deferred) {
-		plan.DeferredChanges = append(plan.DeferredChanges, &tfjson.DeferredResourceChange{
-			Reason: p.reasons[rc.change], ResourceChange: rc.change,
-		})
-	}
-	slices.SortStableFunc(plan.RelevantAttributes, func(a, b tfjson.ResourceAttribute) int {
-		return cmp.Compare(a.Resource, b.Resource)
-	})
+	slices.SortStableFunc(plan.DeferredChanges, func(a, b engine.DeferredChange) int { return compareChanges(a.Change, b.Change) })
 	slices.SortStableFunc(plan.Checks, func(a, b engine.CheckResult) int { return cmp.Compare(a.Address, b.Address) })
 	return nil
 }
@@ -266,14 +228,13 @@ func (p *planParser) deriveApplyable() {
 }
 
 func (p *planParser) changesAnything() bool {
-	for _, rc := range p.changes {
-		c := rc.change.Change
-		if !c.Actions.NoOp() || c.Importing != nil || rc.change.PreviousAddress != "" {
+	for _, change := range p.changes {
+		if !change.IsNoOp() {
 			return true
 		}
 	}
-	for _, oc := range p.plan.Outputs {
-		if !oc.Actions.NoOp() {
+	for _, output := range p.plan.Outputs {
+		if output.Action != engine.ActionNoOp {
 			return true
 		}
 	}

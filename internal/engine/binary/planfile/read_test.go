@@ -125,7 +125,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 	plus := func(extra []byte) []byte { return with("tfplan", append(good["tfplan"], extra...)) }
 	change := func(fields ...any) []byte {
-		return message(3, message(13, "a.b", 8, `provider["x"]`, 9, message(fields...)))
+		return message(3, message(13, "a.b", 8, `provider["x/y/z"]`, 9, message(fields...)))
 	}
 	value := func(msgpack string) []byte { return message(1, msgpack) }
 
@@ -148,7 +148,7 @@ func TestReadRefuses(t *testing.T) {
 		"timestamp":          {plus(message(21, "yesterday")), "timestamp"},
 		"action":             {plus(change(1, 4)), "unknown action 4"},
 		"too few values":     {plus(change(1, 3, 2, value("\xc0"))), "1 values"},
-		"no change":          {plus(message(3, message(13, "a.b", 8, `provider["x"]`))), "is missing"},
+		"no change":          {plus(message(3, message(13, "a.b", 8, `provider["x/y/z"]`))), "is missing"},
 		"address":            {plus(message(3, message(13, "a", 9, message(2, value("\xc0"))))), "invalid address"},
 		"provider":           {plus(message(3, message(13, "a.b", 8, "x", 9, message(2, value("\xc0"))))), "invalid provider address"},
 		"empty value":        {plus(change(2, value(""))), "no content"},

@@ -7,54 +7,48 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
-
-// resourceChange is a decoded resource change with what is needed to sort and filter it.
-type resourceChange struct {
-	addr   stackaddrs.ResourceInstance
-	change *tfjson.ResourceChange
-}
 
 // resourceReader decodes resource changes.
 type resourceReader struct {
-	opts  Options
-	types map[*tfjson.Schema]cty.Type
+	opts      Options
+	values    decoder
+	providers map[string]stackaddrs.Provider // by the address of a provider configuration
 }
 
-func (r *resourceReader) parse(f field) (resourceChange, error) {
-	var out resourceChange
+func (r *resourceReader) parse(f field) (*engine.Change, error) {
 	msg, err := f.message()
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	rc := new(tfjson.ResourceChange)
-	var provider string
+	out := new(engine.Change)
+	var address, previous, deposed, provider string
 	var c *change
-	var replace []path
 	var reason uint64
 	err = eachField(msg, func(f field) error {
 		var err error
 		switch f.num {
 		case 7:
-			return f.setString(&rc.DeposedKey)
+			return f.setString(&deposed)
 		case 8:
 			return f.setString(&provider)
 		case 9:
 			c, err = parseChange(f)
 		case 11:
-			return f.appendPath(&replace)
+			return f.appendPath(&out.Replace)
 		case 12:
 			return f.setUint(&reason)
 		case 13:
-			return f.setString(&rc.Address)
+			return f.setString(&address)
 		case 14:
-			return f.setString(&rc.PreviousAddress)
+			return f.setString(&previous)
 		}
 		return err
 	})
@@ -62,103 +56,89 @@ func (r *resourceReader) parse(f field) (resourceChange, error) {
 		err = errors.New("the change itself is missing")
 	}
 	if err == nil {
-		out.addr, err = parseAddress(rc.Address)
+		out.Addr, err = parseAddress(address)
+	}
+	if err == nil && previous != "" && previous != address {
+		out.PreviousAddr, err = parseAddress(previous)
 	}
 	if err == nil {
-		rc.ProviderName, err = providerName(provider)
+		out.Provider, err = r.provider(provider)
 	}
 	if err == nil {
-		describe(rc, out.addr)
-		rc.ActionReason = actionReasons[reason] // for display only, so an unknown one does no harm
-		rc.Change, err = r.render(rc, c)
+		out.Deposed = stackaddrs.DeposedKey(deposed)
+		out.Reason = actionReasons[reason] // for display only, so an unknown one does no harm
+		err = r.fill(out, c)
 	}
 	if err != nil {
-		return out, fmt.Errorf("change of %q: %w", rc.Address, err)
+		return nil, fmt.Errorf("change of %q: %w", address, err)
 	}
-	for _, p := range replace {
-		rc.Change.ReplacePaths = append(rc.Change.ReplacePaths, p.json())
-	}
-	out.change = rc
 	return out, nil
 }
 
-// render decodes the values of a change.
-func (r *resourceReader) render(rc *tfjson.ResourceChange, c *change) (*tfjson.Change, error) {
-	var schema *tfjson.Schema
+// provider returns the provider of a provider configuration with an address such as
+// `module.a.provider["registry.terraform.io/hashicorp/time"].west`.
+func (r *resourceReader) provider(configAddr string) (stackaddrs.Provider, error) {
+	if provider, ok := r.providers[configAddr]; ok {
+		return provider, nil
+	}
+	_, rest, _ := strings.Cut(configAddr, `provider["`)
+	name, _, ok := strings.Cut(rest, `"]`)
+	provider, err := stackaddrs.ParseProvider(name)
+	if !ok || err != nil {
+		return provider, fmt.Errorf("invalid provider address %q", configAddr)
+	}
+	r.providers[configAddr] = provider
+	return provider, nil
+}
+
+// fill decodes the values of a change.
+func (r *resourceReader) fill(out *engine.Change, c *change) error {
+	out.Action, out.Importing, out.GeneratedConfig = c.action, c.importing, c.generatedConfig
+	out.BeforeIdentity, out.AfterIdentity = c.identityBefore, c.identityAfter
+	var of place
 	if r.opts.Schema != nil {
-		schema = r.opts.Schema(rc.ProviderName, rc.Mode, rc.Type)
-	}
-	if rc.Mode == ephemeralResourceMode {
-		c.before, c.after = nil, nil
-	}
-	if schema == nil && len(c.actions) > 1 {
-		// For a replacement, the file lists what is sensitive by the schema for the prior value only.
-		for _, p := range c.sensitiveBefore {
-			c.sensitiveAfter = append(c.sensitiveAfter, p.anyElement())
+		if schema := r.opts.Schema(out.Provider, out.Addr.Resource.Mode, out.Addr.Resource.Type); schema != nil {
+			of = place{ty: schema.Type, secret: schema.Secret}
 		}
 	}
-	before, err := r.value(c.before, schema, c.sensitiveBefore)
-	if err != nil {
-		return nil, fmt.Errorf("prior value: %w", err)
+	if out.Addr.Resource.Mode == stackaddrs.EphemeralResource {
+		c.before, c.after = nil, nil
 	}
-	after, err := r.value(c.after, schema, c.sensitiveAfter)
-	if err != nil {
-		return nil, fmt.Errorf("planned value: %w", err)
+	if of.ty == cty.NilType && (out.Action.Replaces() || out.Action.ForgetsOld()) {
+		// For a replacement, the file lists what is sensitive by the schema for the prior value only.
+		for _, p := range c.sensitiveBefore {
+			c.sensitiveAfter = append(c.sensitiveAfter, anyElement(p))
+		}
 	}
-	out := &tfjson.Change{
-		Actions:         c.actions,
-		Before:          before.known(),
-		After:           after.known(),
-		AfterUnknown:    map[string]any{},
-		BeforeSensitive: before.sensitivity(),
-		AfterSensitive:  after.sensitivity(),
-		Importing:       c.importing,
-		GeneratedConfig: c.generatedConfig,
-		BeforeIdentity:  c.identityBefore,
-		AfterIdentity:   c.identityAfter,
+	var err error
+	if out.Before, err = r.value(c.before, of, c.sensitiveBefore); err != nil {
+		return fmt.Errorf("prior value: %w", err)
 	}
-	if !after.whollyKnown() {
-		out.AfterUnknown = after.unknowns()
+	if out.Action == engine.ActionNoOp && marks.EqualPaths(c.sensitiveBefore, c.sensitiveAfter) {
+		out.After = out.Before
+		return nil
 	}
-	return out, nil
+	if out.After, err = r.value(c.after, of, c.sensitiveAfter); err != nil {
+		return fmt.Errorf("planned value: %w", err)
+	}
+	return nil
 }
 
-func (r *resourceReader) value(data []byte, schema *tfjson.Schema, sensitive []path) (node, error) {
+func (r *resourceReader) value(data []byte, of place, sensitive []cty.Path) (cty.Value, error) {
 	if data == nil {
-		return node{}, nil
+		return cty.NullVal(of.valueType()), nil
 	}
-	n, err := decodeValue(data, r.schemaType(schema))
-	if err != nil {
-		return n, err
-	}
-	for _, p := range sensitive {
-		n.markSensitive(p)
-	}
-	if schema != nil {
-		n.markBlock(schema.Block)
-	}
-	return n, nil
-}
-
-func (r *resourceReader) schemaType(schema *tfjson.Schema) cty.Type {
-	if schema == nil {
-		return cty.NilType
-	}
-	ty, ok := r.types[schema]
-	if !ok {
-		ty = blockType(schema.Block)
-		r.types[schema] = ty
-	}
-	return ty
+	of.paths = sensitive
+	return r.values.decode(data, of)
 }
 
 // parseDeferred decodes a DeferredResourceInstanceChange message.
-func (r *resourceReader) parseDeferred(f field) (resourceChange, string, error) {
-	var out resourceChange
+func (r *resourceReader) parseDeferred(f field) (engine.DeferredChange, error) {
+	var out engine.DeferredChange
 	var reason uint64
 	msg, err := f.message()
 	if err != nil {
-		return out, "", err
+		return out, err
 	}
 	err = eachField(msg, func(f field) error {
 		var err error
@@ -175,20 +155,18 @@ func (r *resourceReader) parseDeferred(f field) (resourceChange, string, error) 
 				return nil
 			})
 		case 2:
-			out, err = r.parse(f)
+			out.Change, err = r.parse(f)
 		}
 		return err
 	})
-	if err == nil && out.change == nil {
+	if err == nil && out.Change == nil {
 		err = errors.New("a deferred change is empty")
 	}
-	return out, deferredReasons[reason], err
+	out.Reason = deferredReasons[reason]
+	return out, err
 }
 
-// sortChanges sorts in place, as `show -json` does, and returns its argument.
-func sortChanges(changes []resourceChange) []resourceChange {
-	slices.SortStableFunc(changes, func(a, b resourceChange) int {
-		return cmp.Or(compareAddresses(a.addr, b.addr), cmp.Compare(a.change.DeposedKey, b.change.DeposedKey))
-	})
-	return changes
+// compareChanges gives the order of `show -json`.
+func compareChanges(a, b *engine.Change) int {
+	return cmp.Or(compareAddresses(a.Addr, b.Addr), cmp.Compare(a.Deposed, b.Deposed))
 }

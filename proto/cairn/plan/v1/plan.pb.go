@@ -681,10 +681,6 @@ type Component struct {
 	Requires []string                    `protobuf:"bytes,8,rep,name=requires,proto3" json:"requires,omitempty"`
 	Inputs   map[string]*v1.DynamicValue `protobuf:"bytes,9,rep,name=inputs,proto3" json:"inputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Outputs  map[string]*v1.DynamicValue `protobuf:"bytes,10,rep,name=outputs,proto3" json:"outputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Resource changes in terraform's JSON format, sorted by address.
-	Changes  [][]byte          `protobuf:"bytes,11,rep,name=changes,proto3" json:"changes,omitempty"`
-	Drift    [][]byte          `protobuf:"bytes,12,rep,name=drift,proto3" json:"drift,omitempty"`
-	Deferred []*DeferredChange `protobuf:"bytes,13,rep,name=deferred,proto3" json:"deferred,omitempty"`
 	// Absent when the engine has nothing to do.
 	EnginePlan *Member `protobuf:"bytes,15,opt,name=engine_plan,json=enginePlan,proto3" json:"engine_plan,omitempty"`
 	// State document of the module. Empty when there is none.
@@ -695,7 +691,11 @@ type Component struct {
 	// Sorted by address.
 	Checks []*CheckResult `protobuf:"bytes,18,rep,name=checks,proto3" json:"checks,omitempty"`
 	// What made the engine plan. Absent when that is the engine of the whole plan.
-	Engine        *Engine `protobuf:"bytes,19,opt,name=engine,proto3" json:"engine,omitempty"`
+	Engine *Engine `protobuf:"bytes,19,opt,name=engine,proto3" json:"engine,omitempty"`
+	// Sorted by address.
+	Changes       []*Change         `protobuf:"bytes,20,rep,name=changes,proto3" json:"changes,omitempty"`
+	Drift         []*Change         `protobuf:"bytes,21,rep,name=drift,proto3" json:"drift,omitempty"`
+	Deferred      []*DeferredChange `protobuf:"bytes,22,rep,name=deferred,proto3" json:"deferred,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -800,27 +800,6 @@ func (x *Component) GetOutputs() map[string]*v1.DynamicValue {
 	return nil
 }
 
-func (x *Component) GetChanges() [][]byte {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *Component) GetDrift() [][]byte {
-	if x != nil {
-		return x.Drift
-	}
-	return nil
-}
-
-func (x *Component) GetDeferred() []*DeferredChange {
-	if x != nil {
-		return x.Deferred
-	}
-	return nil
-}
-
 func (x *Component) GetEnginePlan() *Member {
 	if x != nil {
 		return x.EnginePlan
@@ -856,17 +835,258 @@ func (x *Component) GetEngine() *Engine {
 	return nil
 }
 
+func (x *Component) GetChanges() []*Change {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *Component) GetDrift() []*Change {
+	if x != nil {
+		return x.Drift
+	}
+	return nil
+}
+
+func (x *Component) GetDeferred() []*DeferredChange {
+	if x != nil {
+		return x.Deferred
+	}
+	return nil
+}
+
+// Change is the change of an object of a resource instance.
+type Change struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Address         string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
+	PreviousAddress string                 `protobuf:"bytes,2,opt,name=previous_address,json=previousAddress,proto3" json:"previous_address,omitempty"` // empty if it is the same
+	Deposed         string                 `protobuf:"bytes,3,opt,name=deposed,proto3" json:"deposed,omitempty"`
+	Provider        string                 `protobuf:"bytes,4,opt,name=provider,proto3" json:"provider,omitempty"` // empty if it is not known
+	Action          string                 `protobuf:"bytes,5,opt,name=action,proto3" json:"action,omitempty"`
+	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Absent where nobody has looked at the object.
+	Before *v1.DynamicValue `protobuf:"bytes,7,opt,name=before,proto3" json:"before,omitempty"`
+	After  *v1.DynamicValue `protobuf:"bytes,8,opt,name=after,proto3" json:"after,omitempty"`
+	// The value after is the same as before, and is absent.
+	Unchanged       bool                `protobuf:"varint,9,opt,name=unchanged,proto3" json:"unchanged,omitempty"`
+	Replace         []*v1.AttributePath `protobuf:"bytes,10,rep,name=replace,proto3" json:"replace,omitempty"`
+	Importing       *Importing          `protobuf:"bytes,11,opt,name=importing,proto3" json:"importing,omitempty"`
+	GeneratedConfig string              `protobuf:"bytes,12,opt,name=generated_config,json=generatedConfig,proto3" json:"generated_config,omitempty"`
+	BeforeIdentity  *v1.DynamicValue    `protobuf:"bytes,13,opt,name=before_identity,json=beforeIdentity,proto3" json:"before_identity,omitempty"`
+	AfterIdentity   *v1.DynamicValue    `protobuf:"bytes,14,opt,name=after_identity,json=afterIdentity,proto3" json:"after_identity,omitempty"`
+	// The address is that of a called module of which nothing else is known.
+	Module        bool `protobuf:"varint,15,opt,name=module,proto3" json:"module,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Change) Reset() {
+	*x = Change{}
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Change) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Change) ProtoMessage() {}
+
+func (x *Change) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Change.ProtoReflect.Descriptor instead.
+func (*Change) Descriptor() ([]byte, []int) {
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Change) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Change) GetPreviousAddress() string {
+	if x != nil {
+		return x.PreviousAddress
+	}
+	return ""
+}
+
+func (x *Change) GetDeposed() string {
+	if x != nil {
+		return x.Deposed
+	}
+	return ""
+}
+
+func (x *Change) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *Change) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *Change) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Change) GetBefore() *v1.DynamicValue {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *Change) GetAfter() *v1.DynamicValue {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *Change) GetUnchanged() bool {
+	if x != nil {
+		return x.Unchanged
+	}
+	return false
+}
+
+func (x *Change) GetReplace() []*v1.AttributePath {
+	if x != nil {
+		return x.Replace
+	}
+	return nil
+}
+
+func (x *Change) GetImporting() *Importing {
+	if x != nil {
+		return x.Importing
+	}
+	return nil
+}
+
+func (x *Change) GetGeneratedConfig() string {
+	if x != nil {
+		return x.GeneratedConfig
+	}
+	return ""
+}
+
+func (x *Change) GetBeforeIdentity() *v1.DynamicValue {
+	if x != nil {
+		return x.BeforeIdentity
+	}
+	return nil
+}
+
+func (x *Change) GetAfterIdentity() *v1.DynamicValue {
+	if x != nil {
+		return x.AfterIdentity
+	}
+	return nil
+}
+
+func (x *Change) GetModule() bool {
+	if x != nil {
+		return x.Module
+	}
+	return false
+}
+
+type Importing struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Identity      *v1.DynamicValue       `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
+	Unknown       bool                   `protobuf:"varint,3,opt,name=unknown,proto3" json:"unknown,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Importing) Reset() {
+	*x = Importing{}
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Importing) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Importing) ProtoMessage() {}
+
+func (x *Importing) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Importing.ProtoReflect.Descriptor instead.
+func (*Importing) Descriptor() ([]byte, []int) {
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Importing) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Importing) GetIdentity() *v1.DynamicValue {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *Importing) GetUnknown() bool {
+	if x != nil {
+		return x.Unknown
+	}
+	return false
+}
+
 type DeferredChange struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Reason        string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	Change        []byte                 `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`
+	Change        *Change                `protobuf:"bytes,3,opt,name=change,proto3" json:"change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeferredChange) Reset() {
 	*x = DeferredChange{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -878,7 +1098,7 @@ func (x *DeferredChange) String() string {
 func (*DeferredChange) ProtoMessage() {}
 
 func (x *DeferredChange) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -891,7 +1111,7 @@ func (x *DeferredChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeferredChange.ProtoReflect.Descriptor instead.
 func (*DeferredChange) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{9}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *DeferredChange) GetReason() string {
@@ -901,7 +1121,7 @@ func (x *DeferredChange) GetReason() string {
 	return ""
 }
 
-func (x *DeferredChange) GetChange() []byte {
+func (x *DeferredChange) GetChange() *Change {
 	if x != nil {
 		return x.Change
 	}
@@ -921,7 +1141,7 @@ type CheckResult struct {
 
 func (x *CheckResult) Reset() {
 	*x = CheckResult{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +1153,7 @@ func (x *CheckResult) String() string {
 func (*CheckResult) ProtoMessage() {}
 
 func (x *CheckResult) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +1166,7 @@ func (x *CheckResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
 func (*CheckResult) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{10}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CheckResult) GetKind() string {
@@ -989,7 +1209,7 @@ type CheckedObject struct {
 
 func (x *CheckedObject) Reset() {
 	*x = CheckedObject{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1001,7 +1221,7 @@ func (x *CheckedObject) String() string {
 func (*CheckedObject) ProtoMessage() {}
 
 func (x *CheckedObject) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1014,7 +1234,7 @@ func (x *CheckedObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckedObject.ProtoReflect.Descriptor instead.
 func (*CheckedObject) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{11}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CheckedObject) GetAddress() string {
@@ -1050,7 +1270,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1062,7 +1282,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1075,7 +1295,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{12}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Member) GetName() string {
@@ -1162,7 +1382,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\fOutputChange\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x124\n" +
 	"\x06before\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06before\x122\n" +
-	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\x83\a\n" +
+	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\xc3\a\n" +
 	"\tComponent\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12\x16\n" +
@@ -1174,26 +1394,47 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\brequires\x18\b \x03(\tR\brequires\x12<\n" +
 	"\x06inputs\x18\t \x03(\v2$.cairn.plan.v1.Component.InputsEntryR\x06inputs\x12?\n" +
 	"\aoutputs\x18\n" +
-	" \x03(\v2%.cairn.plan.v1.Component.OutputsEntryR\aoutputs\x12\x18\n" +
-	"\achanges\x18\v \x03(\fR\achanges\x12\x14\n" +
-	"\x05drift\x18\f \x03(\fR\x05drift\x129\n" +
-	"\bdeferred\x18\r \x03(\v2\x1d.cairn.plan.v1.DeferredChangeR\bdeferred\x126\n" +
+	" \x03(\v2%.cairn.plan.v1.Component.OutputsEntryR\aoutputs\x126\n" +
 	"\vengine_plan\x18\x0f \x01(\v2\x15.cairn.plan.v1.MemberR\n" +
 	"enginePlan\x12'\n" +
 	"\x0frefreshed_state\x18\x10 \x01(\fR\x0erefreshedState\x12\x1d\n" +
 	"\n" +
 	"base_state\x18\x11 \x01(\fR\tbaseState\x122\n" +
 	"\x06checks\x18\x12 \x03(\v2\x1a.cairn.plan.v1.CheckResultR\x06checks\x12-\n" +
-	"\x06engine\x18\x13 \x01(\v2\x15.cairn.plan.v1.EngineR\x06engine\x1aW\n" +
+	"\x06engine\x18\x13 \x01(\v2\x15.cairn.plan.v1.EngineR\x06engine\x12/\n" +
+	"\achanges\x18\x14 \x03(\v2\x15.cairn.plan.v1.ChangeR\achanges\x12+\n" +
+	"\x05drift\x18\x15 \x03(\v2\x15.cairn.plan.v1.ChangeR\x05drift\x129\n" +
+	"\bdeferred\x18\x16 \x03(\v2\x1d.cairn.plan.v1.DeferredChangeR\bdeferred\x1aW\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\x1aX\n" +
 	"\fOutputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
-	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01J\x04\b\x0e\x10\x0f\"@\n" +
+	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01J\x04\b\v\x10\fJ\x04\b\f\x10\rJ\x04\b\r\x10\x0eJ\x04\b\x0e\x10\x0f\"\xfb\x04\n" +
+	"\x06Change\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\tR\aaddress\x12)\n" +
+	"\x10previous_address\x18\x02 \x01(\tR\x0fpreviousAddress\x12\x18\n" +
+	"\adeposed\x18\x03 \x01(\tR\adeposed\x12\x1a\n" +
+	"\bprovider\x18\x04 \x01(\tR\bprovider\x12\x16\n" +
+	"\x06action\x18\x05 \x01(\tR\x06action\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x124\n" +
+	"\x06before\x18\a \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06before\x122\n" +
+	"\x05after\x18\b \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\x12\x1c\n" +
+	"\tunchanged\x18\t \x01(\bR\tunchanged\x127\n" +
+	"\areplace\x18\n" +
+	" \x03(\v2\x1d.cairn.value.v1.AttributePathR\areplace\x126\n" +
+	"\timporting\x18\v \x01(\v2\x18.cairn.plan.v1.ImportingR\timporting\x12)\n" +
+	"\x10generated_config\x18\f \x01(\tR\x0fgeneratedConfig\x12E\n" +
+	"\x0fbefore_identity\x18\r \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x0ebeforeIdentity\x12C\n" +
+	"\x0eafter_identity\x18\x0e \x01(\v2\x1c.cairn.value.v1.DynamicValueR\rafterIdentity\x12\x16\n" +
+	"\x06module\x18\x0f \x01(\bR\x06module\"o\n" +
+	"\tImporting\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
+	"\bidentity\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\bidentity\x12\x18\n" +
+	"\aunknown\x18\x03 \x01(\bR\aunknown\"]\n" +
 	"\x0eDeferredChange\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06change\x18\x02 \x01(\fR\x06change\"\x8b\x01\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12-\n" +
+	"\x06change\x18\x03 \x01(\v2\x15.cairn.plan.v1.ChangeR\x06changeJ\x04\b\x02\x10\x03\"\x8b\x01\n" +
 	"\vCheckResult\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x16\n" +
@@ -1226,7 +1467,7 @@ func file_cairn_plan_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_cairn_plan_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(Mode)(0),                     // 0: cairn.plan.v1.Mode
 	(*FormatVersion)(nil),         // 1: cairn.plan.v1.FormatVersion
@@ -1238,50 +1479,63 @@ var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(*InputChange)(nil),           // 7: cairn.plan.v1.InputChange
 	(*OutputChange)(nil),          // 8: cairn.plan.v1.OutputChange
 	(*Component)(nil),             // 9: cairn.plan.v1.Component
-	(*DeferredChange)(nil),        // 10: cairn.plan.v1.DeferredChange
-	(*CheckResult)(nil),           // 11: cairn.plan.v1.CheckResult
-	(*CheckedObject)(nil),         // 12: cairn.plan.v1.CheckedObject
-	(*Member)(nil),                // 13: cairn.plan.v1.Member
-	nil,                           // 14: cairn.plan.v1.Plan.InputsEntry
-	nil,                           // 15: cairn.plan.v1.Plan.OutputsEntry
-	nil,                           // 16: cairn.plan.v1.Context.ConfigFilesEntry
-	nil,                           // 17: cairn.plan.v1.Component.InputsEntry
-	nil,                           // 18: cairn.plan.v1.Component.OutputsEntry
-	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
-	(*v1.DynamicValue)(nil),       // 20: cairn.value.v1.DynamicValue
+	(*Change)(nil),                // 10: cairn.plan.v1.Change
+	(*Importing)(nil),             // 11: cairn.plan.v1.Importing
+	(*DeferredChange)(nil),        // 12: cairn.plan.v1.DeferredChange
+	(*CheckResult)(nil),           // 13: cairn.plan.v1.CheckResult
+	(*CheckedObject)(nil),         // 14: cairn.plan.v1.CheckedObject
+	(*Member)(nil),                // 15: cairn.plan.v1.Member
+	nil,                           // 16: cairn.plan.v1.Plan.InputsEntry
+	nil,                           // 17: cairn.plan.v1.Plan.OutputsEntry
+	nil,                           // 18: cairn.plan.v1.Context.ConfigFilesEntry
+	nil,                           // 19: cairn.plan.v1.Component.InputsEntry
+	nil,                           // 20: cairn.plan.v1.Component.OutputsEntry
+	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
+	(*v1.DynamicValue)(nil),       // 22: cairn.value.v1.DynamicValue
+	(*v1.AttributePath)(nil),      // 23: cairn.value.v1.AttributePath
 }
 var file_cairn_plan_v1_plan_proto_depIdxs = []int32{
 	5,  // 0: cairn.plan.v1.Plan.context:type_name -> cairn.plan.v1.Context
 	0,  // 1: cairn.plan.v1.Plan.mode:type_name -> cairn.plan.v1.Mode
-	19, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
+	21, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
 	6,  // 3: cairn.plan.v1.Plan.engine:type_name -> cairn.plan.v1.Engine
-	14, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
-	15, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
+	16, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
+	17, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
 	9,  // 6: cairn.plan.v1.Plan.components:type_name -> cairn.plan.v1.Component
 	4,  // 7: cairn.plan.v1.Plan.function_results:type_name -> cairn.plan.v1.FunctionResult
 	3,  // 8: cairn.plan.v1.Plan.moved:type_name -> cairn.plan.v1.Rename
-	16, // 9: cairn.plan.v1.Context.config_files:type_name -> cairn.plan.v1.Context.ConfigFilesEntry
-	20, // 10: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
-	20, // 11: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
-	20, // 12: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
-	20, // 13: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
+	18, // 9: cairn.plan.v1.Context.config_files:type_name -> cairn.plan.v1.Context.ConfigFilesEntry
+	22, // 10: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
+	22, // 11: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
+	22, // 12: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
+	22, // 13: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
 	0,  // 14: cairn.plan.v1.Component.mode:type_name -> cairn.plan.v1.Mode
-	17, // 15: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
-	18, // 16: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
-	10, // 17: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
-	13, // 18: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
-	11, // 19: cairn.plan.v1.Component.checks:type_name -> cairn.plan.v1.CheckResult
-	6,  // 20: cairn.plan.v1.Component.engine:type_name -> cairn.plan.v1.Engine
-	12, // 21: cairn.plan.v1.CheckResult.objects:type_name -> cairn.plan.v1.CheckedObject
-	7,  // 22: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
-	8,  // 23: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
-	20, // 24: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	20, // 25: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	26, // [26:26] is the sub-list for method output_type
-	26, // [26:26] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	19, // 15: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
+	20, // 16: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
+	15, // 17: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
+	13, // 18: cairn.plan.v1.Component.checks:type_name -> cairn.plan.v1.CheckResult
+	6,  // 19: cairn.plan.v1.Component.engine:type_name -> cairn.plan.v1.Engine
+	10, // 20: cairn.plan.v1.Component.changes:type_name -> cairn.plan.v1.Change
+	10, // 21: cairn.plan.v1.Component.drift:type_name -> cairn.plan.v1.Change
+	12, // 22: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
+	22, // 23: cairn.plan.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
+	22, // 24: cairn.plan.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
+	23, // 25: cairn.plan.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
+	11, // 26: cairn.plan.v1.Change.importing:type_name -> cairn.plan.v1.Importing
+	22, // 27: cairn.plan.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
+	22, // 28: cairn.plan.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
+	22, // 29: cairn.plan.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
+	10, // 30: cairn.plan.v1.DeferredChange.change:type_name -> cairn.plan.v1.Change
+	14, // 31: cairn.plan.v1.CheckResult.objects:type_name -> cairn.plan.v1.CheckedObject
+	7,  // 32: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
+	8,  // 33: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
+	22, // 34: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	22, // 35: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plan_v1_plan_proto_init() }
@@ -1295,7 +1549,7 @@ func file_cairn_plan_v1_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plan_v1_plan_proto_rawDesc), len(file_cairn_plan_v1_plan_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   18,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

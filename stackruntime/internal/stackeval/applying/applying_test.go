@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
@@ -108,15 +106,19 @@ func TestDependents(t *testing.T) {
 
 // What was done is counted by events, and by the plan what has none.
 func TestTally(t *testing.T) {
-	change := func(address string, previous string, actions ...tfjson.Action) *tfjson.ResourceChange {
-		return &tfjson.ResourceChange{Address: address, PreviousAddress: previous, Change: &tfjson.Change{Actions: actions}}
+	change := func(address string, previous string, action engine.Action) *engine.Change {
+		c := &engine.Change{Addr: resource(t, address), Action: action}
+		if previous != "" {
+			c.PreviousAddr = resource(t, previous)
+		}
+		return c
 	}
-	plan := &stackplan.Component{Changes: []*tfjson.ResourceChange{
-		change("x.made", "", tfjson.ActionCreate),
-		change("x.not_made", "", tfjson.ActionCreate),
-		change("x.moved", "x.before", tfjson.ActionNoop),
-		change("x.moved_and_not_updated", "x.earlier", tfjson.ActionUpdate),
-		change("x.forgotten", "", tfjson.ActionForget),
+	plan := &stackplan.Component{Changes: []*engine.Change{
+		change("x.made", "", engine.ActionCreate),
+		change("x.not_made", "", engine.ActionCreate),
+		change("x.moved", "x.before", engine.ActionNoOp),
+		change("x.moved_and_not_updated", "x.earlier", engine.ActionUpdate),
+		change("x.forgotten", "", engine.ActionForget),
 	}}
 	var tally applying.Tally
 	tally.Count(engine.Event{Type: engine.ApplyComplete, Resource: "x.made", Action: "create"})

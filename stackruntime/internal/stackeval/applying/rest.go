@@ -4,13 +4,13 @@
 package applying
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"slices"
+	"maps"
 
-	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -24,199 +24,183 @@ import (
 //	R3  What was to be replaced and would stay is another object now. Whether one that looks the same was replaced cannot be known.
 //
 // The error names a resource instance for which that does not hold.
-func CheckRest(planned, again []*tfjson.ResourceChange) error {
-	changes := make(map[object]*tfjson.ResourceChange, len(planned))
-	for _, rc := range planned {
-		changes[objectOf(rc)] = rc
+func CheckRest(planned, again []*engine.Change) error {
+	changes := make(map[stackaddrs.ResourceInstanceObject]*engine.Change, len(planned))
+	for _, change := range planned {
+		changes[objectOf(change)] = change
 	}
-	left := make(map[object]bool, len(again))
+	left := make(map[stackaddrs.ResourceInstanceObject]bool, len(again))
 	for _, rest := range again {
 		left[objectOf(rest)] = true
 		change := changes[objectOf(rest)]
-		if change == nil && rest.DeposedKey != "" { // by the change that was cut off
-			change = changes[object{address: rest.Address}]
+		if change == nil && rest.Deposed != "" { // by the change that was cut off
+			change = changes[stackaddrs.ResourceInstanceObject{Instance: rest.Addr}]
 		}
 		if err := checkChange(change, rest); err != nil {
 			return err
 		}
 	}
-	for _, rc := range planned {
-		if !left[objectOf(rc)] && remains(rc) {
-			return fmt.Errorf("%s would now be gone, and by the plan it is %s", describe(rc), inWords(rc))
+	for _, change := range planned {
+		if !left[objectOf(change)] && remains(change) {
+			return fmt.Errorf("%s would now be gone, and by the plan it is %s", describe(change), inWords(change))
 		}
 	}
 	return nil
 }
 
 // remains reports whether a change leaves an object behind, of which a plan that is made again says something.
-func remains(planned *tfjson.ResourceChange) bool {
-	if planned.Change == nil || planned.Mode != tfjson.ManagedResourceMode {
-		return false
-	}
-	actions := planned.Change.Actions
-	return actions.Create() || actions.Update() || actions.Replace()
+func remains(planned *engine.Change) bool {
+	return planned.Addr.Resource.Mode == stackaddrs.ManagedResource && makes(planned.Action)
 }
 
-// object identifies an object of a resource instance.
-type object struct{ address, deposed string }
+// makes reports whether an action makes an object, or makes it another one.
+func makes(action engine.Action) bool {
+	return action == engine.ActionCreate || action == engine.ActionUpdate || action.Replaces()
+}
 
-func objectOf(rc *tfjson.ResourceChange) object { return object{rc.Address, rc.DeposedKey} }
+func objectOf(c *engine.Change) stackaddrs.ResourceInstanceObject {
+	return stackaddrs.ResourceInstanceObject{Instance: c.Addr, Deposed: c.Deposed}
+}
 
 // checkChange checks what is left of one change, which is nil if nothing was planned.
-func checkChange(planned, rest *tfjson.ResourceChange) error {
+func checkChange(planned, rest *engine.Change) error {
 	if !stackplan.IsChange(rest) {
 		return checkUnchanged(planned, rest)
 	}
 	if planned == nil || !stackplan.IsChange(planned) || !isPartOf(rest, planned) {
 		return fmt.Errorf("%s would now be %s, and by the plan it is %s", describe(rest), inWords(rest), inWords(planned))
 	}
-	if rest.Change.Actions.Create() || rest.Change.Actions.Update() || rest.Change.Actions.Replace() || rest.Change.Actions.Read() {
-		if !refines(final(planned.Change), final(rest.Change)) {
-			return fmt.Errorf("%s would not become what the plan says", describe(rest))
-		}
+	if (makes(rest.Action) || rest.Action == engine.ActionRead) && !refines(planned.After, rest.After) {
+		return fmt.Errorf("%s would not become what the plan says", describe(rest))
 	}
-	deletes := slices.Contains(rest.Change.Actions, tfjson.ActionDelete) || slices.Contains(rest.Change.Actions, tfjson.ActionForget)
-	if deletes && !sameJSON(rest.Change.Before, planned.Change.Before) { // rule R2
+	if removes(rest.Action) && !refines(planned.Before, rest.Before) { // rule R2
 		return fmt.Errorf("%s is not the object any more that the plan removes", describe(rest))
 	}
 	return nil
 }
 
+// removes reports whether an object is gone or no longer managed after an action.
+func removes(action engine.Action) bool {
+	return action == engine.ActionDelete || action == engine.ActionForget || action.Replaces() || action.ForgetsOld()
+}
+
 // checkUnchanged checks what is not to be changed any more.
-func checkUnchanged(planned, rest *tfjson.ResourceChange) error {
-	if planned == nil || planned.Change == nil || rest.Change == nil {
+func checkUnchanged(planned, rest *engine.Change) error {
+	if planned == nil || rest.Action == "" {
 		return nil
 	}
-	switch actions := planned.Change.Actions; {
-	case actions.Delete() || actions.Forget():
+	switch action := planned.Action; {
+	case action == engine.ActionDelete || action == engine.ActionForget:
 		return fmt.Errorf("%s would now stay, and by the plan it is %s", describe(rest), inWords(planned))
-	case actions.Replace() && sameJSON(rest.Change.Before, planned.Change.Before): // rule R3
+	case action.Replaces() && refines(planned.Before, rest.Before): // rule R3
 		return fmt.Errorf("%s is replaced by the plan, and whether it was cannot be known", describe(rest))
 	}
 	return nil
 }
 
 // isPartOf reports whether the actions of a change are planned ones (rule R1).
-func isPartOf(rest, planned *tfjson.ResourceChange) bool {
-	if rest.PreviousAddress != "" && rest.PreviousAddress != planned.PreviousAddress {
+func isPartOf(rest, planned *engine.Change) bool {
+	if rest.IsMove() && rest.PreviousAddr != planned.PreviousAddr {
 		return false
 	}
-	if importing := rest.Change.Importing; importing != nil && (planned.Change.Importing == nil || importing.ID != planned.Change.Importing.ID) {
+	if rest.Importing != nil && (planned.Importing == nil || rest.Importing.ID != planned.Importing.ID) {
 		return false
 	}
-	actions, all := rest.Change.Actions, planned.Change.Actions
 	switch {
-	case slices.Equal(actions, all) || actions.NoOp():
-		return rest.DeposedKey == planned.DeposedKey
-	case rest.DeposedKey != "": // put aside until what replaces it is there
-		return actions.Delete() && all.CreateBeforeDestroy()
+	case rest.Action == planned.Action || rest.Action == engine.ActionNoOp:
+		return rest.Deposed == planned.Deposed
+	case rest.Deposed != "": // put aside until what replaces it is there
+		return rest.Action == engine.ActionDelete && planned.Action == engine.ActionCreateThenDelete
 	default:
-		return actions.Create() && all.Replace()
+		return rest.Action == engine.ActionCreate && planned.Action.Replaces()
 	}
 }
 
-func describe(rc *tfjson.ResourceChange) string {
-	if rc.DeposedKey == "" {
-		return rc.Address
+func describe(c *engine.Change) string {
+	if c.Deposed == "" {
+		return c.Address()
 	}
-	return fmt.Sprintf("the former object of %s", rc.Address)
+	return fmt.Sprintf("the former object of %s", c.Address())
 }
 
 // inWords says what becomes of a resource instance.
-func inWords(rc *tfjson.ResourceChange) string {
-	if rc == nil || !stackplan.IsChange(rc) {
+func inWords(c *engine.Change) string {
+	if c == nil || !stackplan.IsChange(c) {
 		return "left as it is"
 	}
-	switch actions := rc.Change.Actions; {
-	case actions.Replace():
-		return "replaced"
-	case actions.Create():
-		return "created"
-	case actions.Update():
-		return "updated in place"
-	case actions.Delete():
-		return "destroyed"
-	case actions.Read():
-		return "read"
-	case actions.Forget():
-		return "no longer managed"
-	case rc.Change.Importing != nil:
-		return "imported by the ID " + rc.Change.Importing.ID
-	default:
-		return "moved from " + rc.PreviousAddress
-	}
-}
-
-// partial is a value in terraform's JSON format with what says which parts of it are not known.
-type partial struct{ value, unknown any }
-
-func final(change *tfjson.Change) partial { return partial{change.After, change.AfterUnknown} }
-
-// refines reports whether a value is what a planned one can become by filling in what was unknown.
-func refines(planned, rest partial) bool {
 	switch {
-	case planned.unknown == true:
-		return true
-	case rest.unknown == true:
-		return false
-	}
-	switch value := planned.value.(type) {
-	case map[string]any:
-		other, ok := rest.value.(map[string]any)
-		if !ok {
-			return false
-		}
-		names := map[string]bool{}
-		for _, attributes := range []any{value, other, planned.unknown, rest.unknown} {
-			known, _ := attributes.(map[string]any)
-			for name := range known {
-				names[name] = true
-			}
-		}
-		for name := range names {
-			if !refines(planned.attribute(name), rest.attribute(name)) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		other, ok := rest.value.([]any)
-		if !ok || len(other) != len(value) {
-			return false
-		}
-		for i := range value {
-			if !refines(planned.element(i), rest.element(i)) {
-				return false
-			}
-		}
-		return true
+	case c.Action.Replaces():
+		return "replaced"
+	case c.Action == engine.ActionCreate:
+		return "created"
+	case c.Action == engine.ActionUpdate:
+		return "updated in place"
+	case c.Action == engine.ActionDelete:
+		return "destroyed"
+	case c.Action == engine.ActionRead:
+		return "read"
+	case c.Action == engine.ActionForget:
+		return "no longer managed"
+	case c.Importing != nil:
+		return "imported by the ID " + c.Importing.ID
 	default:
-		return sameJSON(planned.value, rest.value)
+		return "moved from " + c.PreviousAddr.String()
 	}
 }
 
-func (p partial) attribute(name string) partial {
-	value, _ := p.value.(map[string]any)
-	unknown, _ := p.unknown.(map[string]any)
-	return partial{value[name], unknown[name]}
-}
-
-func (p partial) element(i int) partial {
-	value, _ := p.value.([]any)
-	unknown, _ := p.unknown.([]any)
-	part := partial{value: value[i]}
-	if i < len(unknown) {
-		part.unknown = unknown[i]
+// refines reports whether a value is what a planned one can become by filling in what was unknown. Other than for [engine.CheckRefines], what is not
+// set may be missing, and types don't matter: what was in a state has lost the type of a null.
+func refines(planned, rest cty.Value) bool {
+	planned, rest = bare(planned), bare(rest)
+	switch {
+	case !planned.IsKnown():
+		return true
+	case !rest.IsKnown():
+		return false
+	case planned.IsNull() || rest.IsNull():
+		return planned.IsNull() && rest.IsNull()
 	}
-	return part
+	ty, other := planned.Type(), rest.Type()
+	switch {
+	case ty.IsObjectType() || ty.IsMapType():
+		return (other.IsObjectType() || other.IsMapType()) && refinesParts(planned.AsValueMap(), rest.AsValueMap())
+	case ty.IsSetType() && other.IsSetType():
+		return engine.CheckRefines(planned, rest) == nil
+	case planned.CanIterateElements():
+		return rest.CanIterateElements() && refinesElements(planned.AsValueSlice(), rest.AsValueSlice())
+	default:
+		return planned.RawEquals(rest)
+	}
 }
 
-// sameJSON reports whether values are written in the same way. One that was read keeps its numbers as text.
-func sameJSON(a, b any) bool {
-	left, err := json.Marshal(a)
-	if err != nil {
+// bare returns a value without marks, null if there is none.
+func bare(v cty.Value) cty.Value {
+	if v == cty.NilVal {
+		return cty.NullVal(cty.DynamicPseudoType)
+	}
+	v, _ = v.Unmark()
+	return v
+}
+
+func refinesParts(planned, rest map[string]cty.Value) bool {
+	names := maps.Clone(planned)
+	maps.Copy(names, rest)
+	for name := range names {
+		if !refines(planned[name], rest[name]) {
+			return false
+		}
+	}
+	return true
+}
+
+func refinesElements(planned, rest []cty.Value) bool {
+	if len(planned) != len(rest) {
 		return false
 	}
-	right, err := json.Marshal(b)
-	return err == nil && bytes.Equal(left, right)
+	for i := range planned {
+		if !refines(planned[i], rest[i]) {
+			return false
+		}
+	}
+	return true
 }

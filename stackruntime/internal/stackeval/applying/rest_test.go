@@ -8,62 +8,96 @@ import (
 	"fmt"
 	"testing"
 
-	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 )
 
-// changeOf is a change of x.a: values are JSON, "" is null.
-func changeOf(t *testing.T, before, after, unknown string, actions ...tfjson.Action) *tfjson.ResourceChange {
+// value reads a value in JSON, "" is null. Where unknown, JSON too, has true, the value is unknown.
+func value(t *testing.T, text, unknown string) cty.Value {
 	t.Helper()
-	value := func(text string) (v any) {
-		if text == "" {
-			return nil
-		}
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
+	if text == "" {
+		return cty.NullVal(cty.DynamicPseudoType)
+	}
+	ty, err := ctyjson.ImpliedType([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := ctyjson.Unmarshal([]byte(text), ty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unknown == "" {
 		return v
 	}
-	return &tfjson.ResourceChange{Address: "x.a", Mode: tfjson.ManagedResourceMode, Change: &tfjson.Change{
-		Actions: actions, Before: value(before), After: value(after), AfterUnknown: value(unknown),
-	}}
+	attrs, where := v.AsValueMap(), map[string]any{}
+	if attrs == nil {
+		attrs = map[string]cty.Value{}
+	}
+	if err := json.Unmarshal([]byte(unknown), &where); err != nil {
+		t.Fatal(err)
+	}
+	for name, part := range where {
+		if list, ok := part.([]any); ok {
+			elements := attrs[name].AsValueSlice()
+			for i := range list {
+				if list[i] == true {
+					elements[i] = cty.DynamicVal
+				}
+			}
+			attrs[name] = cty.TupleVal(elements)
+			continue
+		}
+		attrs[name] = cty.DynamicVal
+	}
+	return cty.ObjectVal(attrs)
+}
+
+func resource(t *testing.T, text string) stackaddrs.ResourceInstance {
+	t.Helper()
+	addr, err := stackaddrs.ParseResourceInstance(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
 }
 
 func TestCheckRest(t *testing.T) {
 	const (
-		create, update, remove = tfjson.ActionCreate, tfjson.ActionUpdate, tfjson.ActionDelete
-		noop, forget           = tfjson.ActionNoop, tfjson.ActionForget
+		create, update, remove = engine.ActionCreate, engine.ActionUpdate, engine.ActionDelete
+		noop, forget           = engine.ActionNoOp, engine.ActionForget
 	)
-	change := func(before, after, unknown string, actions ...tfjson.Action) *tfjson.ResourceChange {
-		return changeOf(t, before, after, unknown, actions...)
+	change := func(before, after, unknown string, action engine.Action) *engine.Change { // of x.a
+		return &engine.Change{Addr: resource(t, "x.a"), Action: action, Before: value(t, before, ""), After: value(t, after, unknown)}
 	}
-	deposed := func(rc *tfjson.ResourceChange) *tfjson.ResourceChange {
-		rc.DeposedKey = "0badcafe"
-		return rc
+	deposed := func(c *engine.Change) *engine.Change {
+		c.Deposed = "0badcafe"
+		return c
 	}
-	moved := func(from string, rc *tfjson.ResourceChange) *tfjson.ResourceChange {
-		other := *rc
-		other.PreviousAddress = from
+	moved := func(from string, c *engine.Change) *engine.Change {
+		other := *c
+		other.PreviousAddr = resource(t, from)
 		return &other
 	}
-	imported := func(id string, rc *tfjson.ResourceChange) *tfjson.ResourceChange {
-		other, change := *rc, *rc.Change
-		change.Importing = &tfjson.Importing{ID: id}
-		other.Change = &change
+	imported := func(id string, c *engine.Change) *engine.Change {
+		other := *c
+		other.Importing = &engine.Importing{ID: id}
 		return &other
 	}
 	created := change("", `{"v": "1"}`, `{"id": true}`, create)
 	updated := change(`{"v": "1", "id": "i"}`, `{"v": "2", "id": "i"}`, "", update)
-	replaced := change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, remove, create)
-	replacedLater := change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, create, remove)
+	replaced := change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionDeleteThenCreate)
+	replacedLater := change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionCreateThenDelete)
 	destroyed := change(`{"v": "1", "id": "i"}`, "", "", remove)
 	kept := change(`{"v": "1", "id": "i"}`, `{"v": "1", "id": "i"}`, "", noop)
 	fresh := change(`{"v": "2", "id": "j"}`, `{"v": "2", "id": "j"}`, "", noop)
 
 	for name, test := range map[string]struct {
-		planned, rest *tfjson.ResourceChange // nil for none
-		want          string                 // of the error
+		planned, rest *engine.Change // nil for none
+		want          string         // of the error
 	}{
 		"nothing was done yet":         {created, created, ""},
 		"known by now":                 {change("", `{"v": "1"}`, `{"w": true}`, create), change("", `{"v": "1", "w": [2]}`, "", create), ""},
@@ -88,7 +122,7 @@ func TestCheckRest(t *testing.T) {
 		"another element":              {change("", `{"v": [null, "b"]}`, `{"v": [true, false]}`, create), change("", `{"v": ["a", "c"]}`, "", create), "x.a would not become what the plan says"},
 		"one element more":             {change("", `{"v": ["a"]}`, "", create), change("", `{"v": ["a", "b"]}`, "", create), "x.a would not become what the plan says"},
 		"not known any more":           {updated, change(`{"v": "1", "id": "i"}`, `{"id": "i"}`, `{"v": true}`, update), "x.a would not become what the plan says"},
-		"replaced twice":               {replaced, change(`{"v": "2", "id": "j"}`, `{"v": "2"}`, `{"id": true}`, remove, create), "x.a is not the object any more that the plan removes"},
+		"replaced twice":               {replaced, change(`{"v": "2", "id": "j"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionDeleteThenCreate), "x.a is not the object any more that the plan removes"},
 		"another one destroyed":        {destroyed, change(`{"v": "1", "id": "j"}`, "", "", remove), "x.a is not the object any more that the plan removes"},
 		"replaced or not":              {replaced, kept, "x.a is replaced by the plan, and whether it was cannot be known"},
 		"stays":                        {destroyed, kept, "x.a would now stay, and by the plan it is destroyed"},
@@ -99,13 +133,13 @@ func TestCheckRest(t *testing.T) {
 		"another import":               {imported("i", kept), imported("j", kept), "x.a would now be imported by the ID j, and by the plan it is imported by the ID i"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var planned, again []*tfjson.ResourceChange
+			var planned, again []*engine.Change
 			if test.planned != nil {
 				planned = append(planned, test.planned)
 			}
 			if test.rest != nil {
 				again = append(again, test.rest)
-				if test.rest.DeposedKey != "" {
+				if test.rest.Deposed != "" {
 					again = append(again, fresh)
 				}
 			}

@@ -37,11 +37,11 @@ func (t *Tally) Count(event engine.Event) {
 // without another change has no events: it takes no more than writing the state.
 func (t *Tally) Of(plan *stackplan.Component) stackplan.Counts {
 	n := t.Counts
-	for _, rc := range plan.Changes {
-		if rc.Change == nil || !t.done[rc.Address] && !rc.Change.Actions.NoOp() && !rc.Change.Actions.Forget() {
+	for _, change := range plan.Changes {
+		if change.Action != engine.ActionNoOp && change.Action != engine.ActionForget && !t.done[change.Address()] {
 			continue
 		}
-		planned := stackplan.CountChange(rc)
+		planned := stackplan.CountChange(change)
 		n.Import += planned.Import
 		n.Move += planned.Move
 		n.Forget += planned.Forget
