@@ -170,10 +170,19 @@ func (o object) appendTo(out []byte) json.RawMessage {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(out, encode(name)...), ':')
+		out = append(appendName(out, name), ':')
 		out = append(out, o[name]...)
 	}
 	return append(out, '}')
+}
+
+// appendName appends the name of a member. Most are words, which are quoted as they are.
+func appendName(out []byte, name string) []byte {
+	isWord := !strings.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') })
+	if !isWord {
+		return append(out, encode(name)...)
+	}
+	return append(append(append(out, '"'), name...), '"')
 }
 
 func headRank(name string) int {
