@@ -5,9 +5,7 @@ package driver
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"sync"
@@ -47,6 +45,8 @@ type RootOptions struct {
 type Root struct {
 	*Roots
 	opts RootOptions
+
+	keepsOutputs bool // the plan is known to leave all outputs as they are
 }
 
 var _ Driver = (*Root)(nil)
@@ -69,22 +69,30 @@ func (r *Root) Plan(_ context.Context, req PlanRequest) (Plan, error) {
 	}
 	err := r.commands(planPhase, commands)
 	if isExit(err, exitChanges) {
-		return Plan{Changes: true, Complete: true, Counts: countsOf(r.opts.PlanFile)}, nil
+		plan := Plan{Changes: true, Complete: true}
+		plan.Counts, r.keepsOutputs = readPlan(r.opts.PlanFile)
+		return plan, nil
 	}
 	return Plan{}, err
 }
 
-// countsOf returns what a saved plan would do. It is nil if that is not known, as of a file that only its engine can read, since it is encrypted.
-func countsOf(file string) *stackplan.Counts {
+// readPlan returns what a saved plan would do, and whether it is known to leave all outputs as they are. Nothing is known of a file that only its
+// engine can read, since it is encrypted.
+func readPlan(file string) (counts *stackplan.Counts, keepsOutputs bool) {
 	plan, err := planfile.ReadFile(file, planfile.Options{})
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	var counts stackplan.Counts
+	counts = &stackplan.Counts{}
 	for _, change := range plan.ResourceChanges {
-		counts = counts.Plus(stackplan.CountChange(change))
+		*counts = counts.Plus(stackplan.CountChange(change))
 	}
-	return &counts
+	for _, output := range plan.Outputs {
+		if !output.After.RawEquals(output.Before) {
+			return counts, false
+		}
+	}
+	return counts, true
 }
 
 // Show implements [Driver]. The file knows its workspace; selecting it could disturb another unit that is at work in the directory.
@@ -99,16 +107,10 @@ func (r *Root) Apply(_ context.Context, req ApplyRequest) (Applied, error) {
 		phase = destroyPhase
 	}
 	apply := append([]string{"apply", "-input=false"}, r.varFiles()...) // for ephemeral variables, which no plan holds
-	commands := append(r.selectWorkspace(), append(apply, r.opts.PlanFile))
-	if !req.Outputs {
-		return Applied{}, r.commands(phase, commands)
-	}
-	before, known := r.outputs()
-	if err := r.commands(phase, commands); err != nil {
+	if err := r.commands(phase, append(r.selectWorkspace(), append(apply, r.opts.PlanFile))); err != nil {
 		return Applied{}, err
 	}
-	after, stillKnown := r.outputs()
-	return Applied{OutputsChanged: !known || !stillKnown || before != after}, nil // what cannot be read may have changed
+	return Applied{OutputsChanged: !r.keepsOutputs}, nil
 }
 
 func (r *Root) varFiles() []string {
@@ -124,19 +126,6 @@ func (r *Root) selectWorkspace() [][]string {
 		return nil
 	}
 	return [][]string{{"workspace", "select", "-or-create=true", r.opts.Workspace}}
-}
-
-// outputs returns a digest of the outputs, which are secret in part. It is not known if they cannot be read.
-func (r *Root) outputs() (digest [sha256.Size]byte, known bool) {
-	hash := sha256.New()
-	command := process.Command{
-		Program: r.Engine, Args: []string{"output", "-json"}, Dir: r.opts.Dir, Env: r.opts.Environ, Stdout: hash, Stderr: io.Discard,
-	}
-	if r.opts.Workspace != "" { // another one may be selected, as by another unit in the directory
-		command.Env = append(slices.Clone(command.Env), "TF_WORKSPACE="+r.opts.Workspace)
-	}
-	known = r.Processes.Run(command) == nil
-	return [sha256.Size]byte(hash.Sum(nil)), known
 }
 
 // commands runs the commands of a phase one after the other, up to the first that fails.
