@@ -126,7 +126,7 @@ func (t *task) trace(p *promise, length int) chain {
 	return nil
 }
 
-// holds tells whether every link is still as it was traced. As each was read before
+// holds reports whether every link is still as it was traced. As each was read before
 // the first is read again here, and a changed link never looks the same again, all
 // of them then held together in between.
 func (c chain) holds() bool {

@@ -250,7 +250,7 @@ func TestMainTaskInsideTask(t *testing.T) {
 	})
 }
 
-// A waiter that its context freed is no part of later cycles.
+// A waiter that its context freed is not part of later cycles.
 func TestCancelledWaitIsNoPartOfCycle(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		rp, gp := NewPromise[int](ctx, "p")

@@ -37,7 +37,7 @@ func (e *CycleError) RotatedNames() []string {
 	return twice[best : best+n : best+n]
 }
 
-// SameCycle tells whether both errors are about the same promises in the same order,
+// SameCycle reports whether both errors are about the same promises in the same order,
 // wherever each list starts.
 func (e *CycleError) SameCycle(other *CycleError) bool {
 	if e == other {

@@ -18,7 +18,7 @@ func (t *task) wait(owner *task, name string) *promise {
 	return p
 }
 
-// What the walk saw is no cycle if a participant was freed since, even if it waits
+// What the walk saw is not a cycle if a participant was freed since, even if it waits
 // for the same promise again.
 func TestChainHoldsOnlyIfUnchanged(t *testing.T) {
 	for name, change := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// InstanceKey tells apart the instances of one block. The zero value is [NoKey].
+// InstanceKey distinguishes the instances of one block. The zero value is [NoKey].
 type InstanceKey struct {
 	kind keyKind
 	num  int64
@@ -49,7 +49,7 @@ func StringKey(s string) InstanceKey {
 // of modules.
 func IntKey(n int64) InstanceKey { return InstanceKey{kind: keyInt, num: n} }
 
-// IsWildcard tells whether k is [WildcardKey].
+// IsWildcard reports whether k is [WildcardKey].
 func (k InstanceKey) IsWildcard() bool { return k.kind == keyWildcard }
 
 // AsString returns the text of a string key, and whether k is one.

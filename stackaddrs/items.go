@@ -84,7 +84,7 @@ func InstanceOf(a AbsComponent, key InstanceKey) AbsComponentInstance {
 	return AbsComponentInstance{a.Stack, ComponentInstance{a.Item, key}}
 }
 
-// HasWildcard tells whether a stands for instances that are not known yet.
+// HasWildcard reports whether a stands for instances that are not known yet.
 func HasWildcard(a AbsComponentInstance) bool {
 	return a.Item.Key.IsWildcard() || a.Stack.HasWildcard()
 }
@@ -105,7 +105,7 @@ func (a ProviderConfigRef) String() string      { return "provider." + a.LocalNa
 // String returns the fully qualified source address.
 func (a Provider) String() string { return a.Hostname + "/" + a.Namespace + "/" + a.Type }
 
-// IsBuiltin tells whether the provider is part of the engine: never installed,
+// IsBuiltin reports whether the provider is part of the engine: never installed,
 // never locked, without a version.
 func (a Provider) IsBuiltin() bool { return a.Hostname == "terraform.io" && a.Namespace == "builtin" }
 

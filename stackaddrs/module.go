@@ -33,7 +33,7 @@ func (m ModuleInstance) Child(name string, key InstanceKey) ModuleInstance {
 	return ModuleInstance{m.path.child(ModuleCallInstance{name, key})}
 }
 
-// IsRoot tells whether m is the component's root module.
+// IsRoot reports whether m is the component's root module.
 func (m ModuleInstance) IsRoot() bool { return m.path.isRoot() }
 
 // Parent returns the calling module instance and the instance of the call in it. The root

@@ -52,7 +52,7 @@ func (p path[S]) depth() int {
 	return depth
 }
 
-// contains tells whether other is p or goes on from it.
+// contains reports whether other is p or goes on from it.
 func (p path[S]) contains(other path[S]) bool {
 	for ok := true; ok; other, _, ok = other.split() {
 		if other == p {

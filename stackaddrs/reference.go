@@ -42,7 +42,7 @@ type Reference struct {
 	Range  hcl.Range // of the steps that make up the target
 }
 
-// ParseReference tells which object a traversal refers to. What is left over is
+// ParseReference reports which object a traversal refers to. What is left over is
 // the part of the traversal that goes on into the object's value.
 //
 // It knows the form of references only, not which objects are declared.

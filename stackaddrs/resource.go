@@ -42,7 +42,7 @@ type ResourceInstance struct {
 	Key      InstanceKey
 }
 
-// DeposedKey tells apart the objects which a replacement left behind: eight
+// DeposedKey distinguishes the objects which a replacement left behind: eight
 // hexadecimal digits. The zero value stands for the current object.
 type DeposedKey string
 

@@ -19,7 +19,7 @@ var RootStack = Stack{}
 // Child returns the address of the stack which the call named name includes.
 func (s Stack) Child(name string) Stack { return Stack{s.path.child(name)} }
 
-// IsRoot tells whether s is the root stack.
+// IsRoot reports whether s is the root stack.
 func (s Stack) IsRoot() bool { return s.path.isRoot() }
 
 // Parent returns the calling stack and the name of the call in it. The root
@@ -35,7 +35,7 @@ func (s Stack) Path() []string { return s.path.steps() }
 // Depth is the number of calls between the root stack and s.
 func (s Stack) Depth() int { return s.path.depth() }
 
-// Contains tells whether other is s or is reached through s.
+// Contains reports whether other is s or is reached through s.
 func (s Stack) Contains(other Stack) bool { return s.path.contains(other.path) }
 
 // Compare orders as rule A4 says.
@@ -75,7 +75,7 @@ func (s StackInstance) Child(name string, key InstanceKey) StackInstance {
 	return StackInstance{s.path.child(StackCallInstance{StackCall{name}, key})}
 }
 
-// IsRoot tells whether s is the root stack.
+// IsRoot reports whether s is the root stack.
 func (s StackInstance) IsRoot() bool { return s.path.isRoot() }
 
 // Parent returns the calling stack instance and the instance of the call in
@@ -100,7 +100,7 @@ func (s StackInstance) Config() Stack {
 	return caller.Config().Child(call.Call.Name)
 }
 
-// Contains tells whether other is s or is reached through s.
+// Contains reports whether other is s or is reached through s.
 func (s StackInstance) Contains(other StackInstance) bool { return s.path.contains(other.path) }
 
 // Join returns the address of a stack instance that below names from s on.
@@ -111,7 +111,7 @@ func (s StackInstance) Join(below StackInstance) StackInstance {
 	return s
 }
 
-// HasWildcard tells whether a step of s stands for instances not known yet.
+// HasWildcard reports whether a step of s stands for instances not known yet.
 func (s StackInstance) HasWildcard() bool {
 	for caller, call, ok := s.Parent(); ok; caller, call, ok = caller.Parent() {
 		if call.Key.IsWildcard() {

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// deferrals tells which components of a plan are deferred.
+// deferrals reports which components of a plan are deferred.
 func deferrals(plan *stackplan.Plan) map[string]bool {
 	got := make(map[string]bool)
 	for _, c := range plan.Components {

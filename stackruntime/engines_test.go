@@ -40,7 +40,7 @@ func (s twoEngines) Apply(ctx context.Context, req *engine.ApplyRequest, observe
 	return s.Session.Apply(ctx, req, observe)
 }
 
-// One plan may use two engines, and says of each component which it was.
+// One plan may use two engines, and says about each component which it was.
 func TestTwoEnginesInOnePlan(t *testing.T) {
 	w := newWorld(t, chain)
 	second := memengine.New(memengine.Options{Info: engine.Info{Name: "second", Version: "0.2.0"}})

@@ -72,7 +72,7 @@ func FuzzExpression(f *testing.F) {
 	})
 }
 
-// allocatesMuch tells whether functions are used that make much of little, as they are meant to.
+// allocatesMuch reports whether functions are used that make much of little, as they are meant to.
 func allocatesMuch(expression string) bool {
 	for _, name := range []string{"range", "setproduct", "bcrypt", "cidr", "format", "file", "rsadecrypt", "replace", "indent", "pow"} {
 		if strings.Contains(expression, name) {

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// forEachCases are values of for_each, and what each says of the instances.
+// forEachCases are values of for_each, and what each says about the instances.
 var forEachCases = map[string]struct {
 	forEach string
 	err     string // summary, or "" for none
@@ -146,7 +146,7 @@ func TestRow223ResultOfComponent(t *testing.T) {
 			`inputs = { v = "x" }`,
 			cty.ObjectVal(map[string]cty.Value{"v": cty.StringVal("x")}),
 		},
-		"for_each": { // instances have different types, so it is no map
+		"for_each": { // instances have different types, so it is not a map
 			`for_each = { one = 1, two = ["x"] }
   inputs = { v = each.value }`,
 			cty.ObjectVal(map[string]cty.Value{

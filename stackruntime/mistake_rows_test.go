@@ -228,7 +228,7 @@ component "a" {
 				s := stacktest.InMemory(t, test.archive, withFakeProvider)
 				_, planning := s.TryPlan(engine.Normal)
 				for operation, diags := range map[string]hcl.Diagnostics{"validate": s.Validate(), "plan": planning} {
-					if diff := cmp.Diff(test.want, circle(diags)); diff != "" {
+					if diff := cmp.Diff(test.want, cycle(diags)); diff != "" {
 						t.Fatalf("%s, round %d: names in the report (-want +got):\n%s\n%s", operation, round, diff, stacktest.Explain(diags))
 					}
 				}
@@ -237,8 +237,8 @@ component "a" {
 	}
 }
 
-// circle returns the names in the only diagnostic; nil if that is not about a circle.
-func circle(diags hcl.Diagnostics) []string {
+// cycle returns the names in the only diagnostic; nil if that is not about a cycle.
+func cycle(diags hcl.Diagnostics) []string {
 	if len(diags) != 1 || diags[0].Severity != hcl.DiagError || diags[0].Subject == nil {
 		return nil
 	}

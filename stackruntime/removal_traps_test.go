@@ -190,7 +190,7 @@ removed {
 	same(t, "state", "", stacktest.StateText(s.State))
 }
 
-// Sets that depend on components with unknown sets, and on what is removed from them, are no circle.
+// Sets that depend on components with unknown sets, and on what is removed from them, are not a cycle.
 func TestUnknownSetsOfUnknownSets(t *testing.T) {
 	s := stacktest.InMemory(t, `
 -- main.tfcomponent.hcl --

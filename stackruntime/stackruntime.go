@@ -136,7 +136,7 @@ type ApplyResult struct {
 	// State is the state after the apply.
 	State *stackstate.State
 
-	// Components tells of each instance in the plan how it went.
+	// Components has the outcome for each instance in the plan.
 	Components map[stackaddrs.AbsComponentInstance]Outcome
 }
 
@@ -282,7 +282,7 @@ func (i *Inspector) EvalExpr(ctx context.Context, e hcl.Expression) (cty.Value, 
 	return i.main.EvalExpr(ctx, e, i.stack)
 }
 
-// ComponentGraph tells for each component of the configuration which ones it requires.
+// ComponentGraph reports for each component of the configuration which ones it requires.
 func (i *Inspector) ComponentGraph(ctx context.Context) map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent {
 	return i.main.ComponentGraph(ctx)
 }

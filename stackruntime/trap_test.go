@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Whatever validate makes of the results of components fits, apart from their names; only planning can tell. Circles are found all the same,
+// Whatever validate makes of the results of components fits, apart from their names; only planning can tell. Cycles are found all the same,
 // also where nothing but an argument without values closes them.
 func TestTrapC01ResultsOfComponentsInValidate(t *testing.T) {
 	t.Parallel()
@@ -56,7 +56,7 @@ locals {
 }
 `+echoModule)
 	for operation, diags := range map[string]hcl.Diagnostics{"validate": s.Validate(), "plan": second(s.TryPlan(engine.Normal))} {
-		if diff := cmp.Diff([]string{"component.a", "component.b", "local.through"}, circle(diags)); diff != "" {
+		if diff := cmp.Diff([]string{"component.a", "component.b", "local.through"}, cycle(diags)); diff != "" {
 			t.Errorf("%s: names in the report (-want +got):\n%s%s", operation, diff, stacktest.Explain(diags))
 		}
 	}

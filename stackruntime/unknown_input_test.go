@@ -28,7 +28,7 @@ variable "vpc" {
   type = object({ id = string, name = string, tags = map(string) })
   validation {
     condition     = startswith(var.vpc.id, "vpc-")
-    error_message = "This is no VPC."
+    error_message = "This is not a VPC."
   }
 }
 component "app" {
@@ -104,7 +104,7 @@ func TestUnknownInputNeedsItsValueOnApply(t *testing.T) {
 		"another known part":   {vpc(unknownString, name, env), vpc(id, cty.StringVal("other"), env), "Value contradicting the plan", "known while planning: name: the value"},
 		"another known key":    {vpc(unknownString, name, env), vpc(id, name, cty.StringVal("test")), "Value contradicting the plan", "tags: the value"},
 		"outside a refinement": {vpc(prefixed, name, env), vpc(cty.StringVal("net-1"), name, env), "Value contradicting the plan", "id: "},
-		"refused by a rule":    {vpc(unknownString, name, env), vpc(cty.StringVal("net-1"), name, env), "Variable value rejected", "This is no VPC."},
+		"refused by a rule":    {vpc(unknownString, name, env), vpc(cty.StringVal("net-1"), name, env), "Variable value rejected", "This is not a VPC."},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

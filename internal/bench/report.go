@@ -110,7 +110,7 @@ func (t *table) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// isNumber tells whether a cell has a number, or the sign for one that is not known.
+// isNumber reports whether a cell has a number, or the sign for one that is not known.
 func isNumber(cell string) bool {
 	_, err := strconv.ParseFloat(cell, 64)
 	return err == nil || cell == unknownNumber

@@ -326,7 +326,7 @@ func (f *Fetcher) location(ctx context.Context, id packageID) (sourceaddrs.Remot
 	}
 	remote, ok := source.(sourceaddrs.RemoteSource)
 	if !ok {
-		return sourceaddrs.RemoteSource{}, fmt.Errorf("%q is no remote address", id.Address)
+		return sourceaddrs.RemoteSource{}, fmt.Errorf("%q is not a remote address", id.Address)
 	}
 	return remote, nil
 }
@@ -345,7 +345,7 @@ func findRoot(dir, written string) (string, error) {
 	return path.Clean(filepath.ToSlash(rel)), err
 }
 
-// Again tells whether all sources must be resolved once more: a version was fetched that other constraints allow, too.
+// Again reports whether all sources must be resolved once more: a version was fetched that other constraints allow, too.
 func (f *Fetcher) Again() bool {
 	count := func() (n int) {
 		for _, versions := range f.pinned {

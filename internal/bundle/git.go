@@ -38,7 +38,7 @@ func (g *gitFetcher) fetch(ctx context.Context, location *url.URL, dir, commit s
 	repository := *location
 	repository.RawQuery = ""
 	if strings.HasPrefix(ref, "-") {
-		return "", fmt.Errorf("%q is no name of a branch, tag or commit", ref)
+		return "", fmt.Errorf("%q is not a name of a branch, tag or commit", ref)
 	}
 	if _, err := g.run(ctx, "init", "--quiet", "--template=", dir); err != nil {
 		return "", err
@@ -143,7 +143,7 @@ func (e *gitError) Error() string {
 
 func (e *gitError) Unwrap() error { return e.err }
 
-// missesRef tells whether the server was reached, but didn't give what was asked for.
+// missesRef reports whether the server was reached, but didn't give what was asked for.
 func (e *gitError) missesRef() bool {
 	for _, text := range []string{"couldn't find remote ref", "not our ref", "unadvertised object", "allow request for", "invalid refspec"} {
 		if strings.Contains(e.stderr, text) {

@@ -51,7 +51,7 @@ func compareVersions(a, b string) int {
 	return first.Compare(second)
 }
 
-// lockedPackage is what the lock file says of a package.
+// lockedPackage is what the lock file says about a package.
 type lockedPackage struct {
 	packageID
 	Commit string `json:"commit,omitempty"` // of the repository it is from

@@ -132,7 +132,7 @@ func (r *registryClient) Location(ctx context.Context, id packageID) (sourceaddr
 	if strings.HasPrefix(location, "/") || strings.HasPrefix(location, "./") || strings.HasPrefix(location, "../") {
 		relative, err := url.Parse(location)
 		if err != nil {
-			return sourceaddrs.RemoteSource{}, fmt.Errorf("%s gives a location for version %s that is no address", resp.Request.URL.Host, id.Version)
+			return sourceaddrs.RemoteSource{}, fmt.Errorf("%s gives a location for version %s that is not an address", resp.Request.URL.Host, id.Version)
 		}
 		location = resp.Request.URL.ResolveReference(relative).String()
 	}
@@ -153,7 +153,7 @@ func (r *registryClient) request(ctx context.Context, id packageID, below string
 	hostText, name, _ := strings.Cut(id.Address, "/")
 	host, err := svchost.ForComparison(hostText)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no host name: %w", hostText, err)
+		return nil, fmt.Errorf("%q is not a host name: %w", hostText, err)
 	}
 	config, err := r.config()
 	if err != nil {
@@ -208,7 +208,7 @@ func (r *registryClient) service(ctx context.Context, host svchost.Hostname, ser
 	}
 	address, err := base.Parse(written)
 	if err != nil || address.Scheme != "https" {
-		return nil, fmt.Errorf("the host %s gives an address for %s that is no https address", host.ForDisplay(), service)
+		return nil, fmt.Errorf("the host %s gives an address for %s that is not an https address", host.ForDisplay(), service)
 	}
 	return address, nil
 }

@@ -89,7 +89,7 @@ func archiveError(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("the archive is cut off")
 	case errors.Is(err, gzip.ErrHeader):
-		return errors.New("the answer is no gzip-compressed archive")
+		return errors.New("the answer is not a gzip-compressed archive")
 	case errors.Is(err, gzip.ErrChecksum):
 		return errors.New("the archive is damaged: its checksum is wrong")
 	case errors.Is(err, tar.ErrHeader):

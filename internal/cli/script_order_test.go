@@ -90,7 +90,7 @@ func findInDocument(text, severity, code, place string) error {
 		}
 	}
 	if err := json.Unmarshal([]byte(text), &document); err != nil {
-		return fmt.Errorf("standard output is no JSON document: %w\n%s", err, text)
+		return fmt.Errorf("standard output is not a JSON document: %w\n%s", err, text)
 	}
 	for _, d := range document.Diagnostics {
 		at := "-"

@@ -274,7 +274,7 @@ func core(secret string) string {
 	return regexp.MustCompile(`[0-9A-Za-z]{8}`).FindString(strings.NewReplacer("&", " ", "-", " ").Replace(secret)[6:])
 }
 
-// holds tells whether some bytes have a secret in them: as it is, as JSON or in a URL, or as Base64 at any place.
+// holds reports whether some bytes have a secret in them: as it is, as JSON or in a URL, or as Base64 at any place.
 func holds(content []byte, secret string) bool {
 	forms := []string{core(secret), url.QueryEscape(secret), strings.Trim(jsonString(secret), `"`)}
 	for shift := range 3 {

@@ -30,7 +30,7 @@ type Pattern struct {
 
 const metaCharacters = `*?[{\`
 
-// HasMeta tells whether a text is more than a plain path.
+// HasMeta reports whether a text is more than a plain path.
 func HasMeta(text string) bool { return strings.ContainsAny(text, metaCharacters) }
 
 // Compile reads a pattern.
@@ -86,7 +86,7 @@ func (p Pattern) Size() int {
 // Prefix returns the text that each path begins with which the pattern matches.
 func (p Pattern) Prefix() string { return p.prefix }
 
-// Match tells whether the pattern is one for the whole path.
+// Match reports whether the pattern is one for the whole path.
 func (p Pattern) Match(path string) bool {
 	switch {
 	case p.matcher != nil:

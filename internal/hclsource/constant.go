@@ -35,7 +35,7 @@ func ConstantOf(expr hcl.Expression, functions map[string]function.Function) (ct
 	return expr.Value(&hcl.EvalContext{Functions: functions})
 }
 
-// notWrittenOut tells what keeps an expression from being evaluated safely, and where it is; "" for nothing. References, and
+// notWrittenOut reports what keeps an expression from being evaluated safely, and where it is; "" for nothing. References, and
 // calls of functions that there are not, are left to the evaluation, which refuses them.
 func notWrittenOut(expr hclsyntax.Expression) (at hcl.Range, what string) {
 	switch expr := expr.(type) {
@@ -84,7 +84,7 @@ func firstNotWrittenOut(exprs []hclsyntax.Expression) (at hcl.Range, what string
 // maxBits is how many binary digits a number has at most before its point, or behind: more than any that is not meant to do harm.
 const maxBits = 4096
 
-// TooLarge tells whether a value is a number with so many digits that nobody should write them out.
+// TooLarge reports whether a value is a number with so many digits that nobody should write them out.
 func TooLarge(value cty.Value) bool {
 	if value.IsNull() || !value.IsKnown() || value.Type() != cty.Number {
 		return false

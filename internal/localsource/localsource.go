@@ -91,7 +91,7 @@ func IsStackFile(name string) bool {
 	return known && (strings.Contains(name, ".tfcomponent.") || strings.Contains(name, ".tfstack."))
 }
 
-// IsModuleFile tells whether a file with this name is of a plain module.
+// IsModuleFile reports whether a file with this name is of a plain module.
 func IsModuleFile(name string) bool {
 	_, known := kind(name)
 	return known && !IsStackFile(name)

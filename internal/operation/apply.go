@@ -294,7 +294,7 @@ func isInDoubt(diag *hcl.Diagnostic) bool {
 	return inDoubt
 }
 
-// withoutNotSaved leaves out what the evaluator says of changes that were not saved: who has tried to save knows more of the reason.
+// withoutNotSaved leaves out what the evaluator says about changes that were not saved: who has tried to save knows more of the reason.
 func withoutNotSaved(diags hcl.Diagnostics) hcl.Diagnostics {
 	return slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool {
 		_, notSaved := hcl.DiagnosticExtra[stackruntime.NotSaved](diag)

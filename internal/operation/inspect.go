@@ -80,7 +80,7 @@ func (s *Stack) inspectedState(ctx context.Context, plan *stackplan.Plan) (*stac
 	return stored.State, nil
 }
 
-// plannedState is what a plan says of the state after it, as far as expressions see it.
+// plannedState is what a plan says about the state after it, as far as expressions see it.
 func plannedState(plan *stackplan.Plan) *stackstate.State {
 	state := stackstate.New()
 	for name, input := range plan.Inputs {

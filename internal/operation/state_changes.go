@@ -26,7 +26,7 @@ type Changed struct {
 type stateChange struct {
 	lockedFor string // what the lock is held for
 
-	// records returns what is to be written into the locked state, and what the history says of it.
+	// records returns what is to be written into the locked state, and what the history says about it.
 	records func(*deployment.Stored) (operation string, records map[string][]byte, err error)
 
 	// completes is the secret of the state if the change brings what an apply could not save: that comes before the recovery of what the

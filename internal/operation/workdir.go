@@ -110,7 +110,7 @@ func writeMark(dir, mark string) error {
 	return errors.Join(err, file.Close())
 }
 
-// ownerMark is what only this user can say of a directory, as long as it is where it is.
+// ownerMark is what only this user can say about a directory, as long as it is where it is.
 func ownerMark(key []byte, dir string) (string, error) {
 	path, err := filepath.Abs(dir)
 	if err == nil {

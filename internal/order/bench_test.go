@@ -175,7 +175,7 @@ func BenchmarkReducedGroups(b *testing.B) {
 	}
 }
 
-// BenchmarkCycles finds circles: one of all nodes, and one of half of them with a way out at each.
+// BenchmarkCycles finds cycles: one of all nodes, and one of half of them with a way out at each.
 func BenchmarkCycles(b *testing.B) {
 	for _, shape := range []struct {
 		name string

@@ -3,7 +3,7 @@
 
 package order
 
-// Budget is how many steps may still be spent on what the author of a file asks for, so that a file of a stranger that asks for too much
+// Budget is how many steps may still be spent on what the author of a file asks for, so that an untrusted file that asks for too much
 // is an error rather than a program that takes all time or memory. It is negative once more was asked for than there was.
 type Budget int
 
@@ -14,7 +14,7 @@ const (
 	MaxReferenced             = 2_000_000
 )
 
-// Spend takes steps and tells whether there were as many. The first time that there were not, it calls tell; after that nothing is left.
+// Spend takes steps and reports whether there were as many. The first time that there were not, it calls tell; after that nothing is left.
 func (b *Budget) Spend(steps int, tell func()) bool {
 	if *b < 0 {
 		return false

@@ -8,7 +8,7 @@ import "slices"
 // demand is a node that is to be done, after what is listed.
 type demand struct {
 	node    int
-	before  []int // nodes that are no anchors, smallest first
+	before  []int // nodes that are not anchors, smallest first
 	anchors []int // that lie between; when all before is done, they are
 }
 

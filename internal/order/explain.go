@@ -20,7 +20,7 @@ type Explanation struct {
 	Rule string
 }
 
-// Explain tells which of two different nodes comes first in the sequence of the given rule, and why.
+// Explain reports which of two different nodes comes first in the sequence of the given rule, and why.
 func (g *Graph) Explain(rule Rule, a, b int) Explanation {
 	if chain := g.chain(a, b); chain != nil {
 		return Explanation{First: a, Second: b, Chain: chain}

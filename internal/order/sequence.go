@@ -5,13 +5,13 @@ package order
 
 import "slices"
 
-// Selection tells which nodes are to be done. Nil stands for all.
+// Selection reports which nodes are to be done. Nil stands for all.
 type Selection []bool
 
-// Has tells whether a node is selected.
+// Has reports whether a node is selected.
 func (s Selection) Has(n int) bool { return s == nil || s[n] }
 
-// works tells whether something is to be done at a node.
+// works reports whether something is to be done at a node.
 func (g *Graph) works(n int, selected Selection) bool {
 	return !g.nodes[n].Anchor && selected.Has(n)
 }

@@ -282,7 +282,7 @@ func TestFailFastOvertakesNobody(t *testing.T) {
 			if n == failing {
 				return errors.New("failed")
 			}
-			return ctx.Err() // the failure of another is no interrupt
+			return ctx.Err() // the failure of another is not an interrupt
 		})
 		for n := range earlier {
 			if got, want := results[n].State, Succeeded; got != want {

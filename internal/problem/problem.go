@@ -23,7 +23,7 @@ const (
 	Conflict       Code = "order/conflict"        // one node is to be both before and after another
 	Self           Code = "order/self"            // a node refers to itself
 	UnknownRef     Code = "order/unknown-ref"     // a name that is not defined
-	BadPath        Code = "order/bad-path"        // a path that does not exist or is no directory
+	BadPath        Code = "order/bad-path"        // a path that does not exist or is not a directory
 	BadTagQuery    Code = "order/bad-tag-query"   //
 	MultipleOwners Code = "order/multiple-owners" // two stacks claim the same directory
 	NoOwner        Code = "order/no-owner"        // no stack claims a directory

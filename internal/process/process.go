@@ -81,7 +81,7 @@ func (s *Set) Run(c Command) error {
 	return asExit(err)
 }
 
-// endAfter ends a command that runs longer. What it returns stops that, and tells whether it has come to it.
+// endAfter ends a command that runs longer. What it returns stops that, and reports whether it has come to it.
 func (s *Set) endAfter(timeout time.Duration, cmd *exec.Cmd) (stop func() bool) {
 	if timeout <= 0 {
 		return func() bool { return false }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// endWithParent makes a process end when this program is killed: providers ignore interrupts and would stay for ever.
+// endWithParent makes a process end when this program is killed: providers ignore interrupts and would stay forever.
 func endWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -52,7 +52,7 @@ func (c *colors) remember(sequence string) {
 	}
 }
 
-// isColor tells whether a sequence selects colours or the like.
+// isColor reports whether a sequence selects colours or the like.
 func isColor(sequence string) bool {
 	parameters, ok := strings.CutPrefix(sequence, "\x1b[")
 	parameters, final := strings.CutSuffix(parameters, "m")

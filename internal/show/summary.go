@@ -37,7 +37,7 @@ type Summary struct {
 	Changes []*stackplan.Counts
 }
 
-// OK tells whether everything that was selected has succeeded.
+// OK reports whether everything that was selected has succeeded.
 func (s Summary) OK() bool {
 	return !slices.ContainsFunc(s.Sequence, func(n int) bool {
 		return s.Results[n].State != order.Succeeded && s.Results[n].State != order.Passed
@@ -179,7 +179,7 @@ func (s Summary) JUnit() ([]byte, error) {
 		switch s.Results[n].State {
 		case order.Failed:
 			one.Failure = s.reason(n)
-		case order.Passed: // it was not run, and that is no failure
+		case order.Passed: // it was not run, and that is not a failure
 			one.Skipped = cmp.Or(s.reason(n), stateWords[order.Passed])
 		case order.Skipped, order.NotStarted:
 			one.Skipped = s.skipped(n)

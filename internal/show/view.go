@@ -58,7 +58,7 @@ func (v View) because(edge order.Edge) string {
 	return ": " + strings.Join(slices.Compact(texts), "; ") // one rule can be several steps, as a stage is
 }
 
-// direct tells whether an edge is one of the graph, and stands for no way.
+// direct reports whether an edge is one of the graph, and stands for no way.
 func (v View) direct(edge order.Edge) bool {
 	for e := range v.Graph.Predecessors(edge.To) {
 		if e.From == edge.From {

@@ -60,7 +60,7 @@ func (g *generator) changeExpressions(s *stack) {
 	}
 }
 
-// used tells whether any other block of the stack refers to the component or call.
+// used reports whether any other block of the stack refers to the component or call.
 func (s *stack) used(name string) bool {
 	word := regexp.MustCompile(regexp.QuoteMeta(name) + `\b`)
 	return slices.ContainsFunc(s.blocks(false), word.MatchString)
@@ -226,7 +226,7 @@ func (g *generator) breakOne() string {
 		return "two locals use each other" + where
 	case 11:
 		s.outputs = append(s.outputs, &output{name: "wrong", kind: numberKind, value: expr{text: `"no number"`}})
-		return "output wrong is no number" + where
+		return "output wrong is not a number" + where
 	}
 	return ""
 }

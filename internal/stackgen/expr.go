@@ -142,7 +142,7 @@ func (w writer) compound(k kind, depth int) expr {
 }
 
 // plain returns a writer without sensitive values, for operations whose result may
-// be known although some operand is not: the function try says of what it does not
+// be known although some operand is not: the function try says about what it does not
 // know yet not even that it is sensitive, so the result would not be, either.
 func (w writer) plain() writer { return writer{w.generator, w.scope, false} }
 

@@ -8,7 +8,7 @@
 //
 //   - G1. Equal options give equal stacks, on every machine.
 //   - G2. What a generated stack refers to was generated before it, so there are
-//     no circles. Its files have the blocks in another order.
+//     no cycles. Its files have the blocks in another order.
 //   - G3. Without failures from outside, a stack validates, plans and applies
 //     without errors, from nothing and from the version before it.
 //   - G4. Expressions have no side effects and do not ask for the time: planning
@@ -75,7 +75,7 @@ type Version struct {
 	// Inputs are values for root variables. Those not here have a default.
 	Inputs map[string]cty.Value
 
-	// Requires tells for each component which ones its inputs, instances and
+	// Requires reports for each component which ones its inputs, instances and
 	// provider configurations take values from, or its depends_on names: paths
 	// through stacks without instance keys, sorted.
 	Requires map[string][]string

@@ -260,7 +260,7 @@ func TestRandomDamage(t *testing.T) {
 		}
 		for _, err := range errs {
 			if !isError[*StoreError](err) {
-				t.Errorf("%s: %v, which is no StoreError", what, err)
+				t.Errorf("%s: %v, which is not a StoreError", what, err)
 			}
 		}
 		if len(errs) > 0 {
@@ -282,7 +282,7 @@ func checkWriteAfterDamage(t *testing.T, path, what string, truth damageTruth) {
 	t.Helper()
 	written, err := writeAfterDamage(t, path)
 	if err != nil && !isError[*StoreError](err) && !isError[*LockedError](err) {
-		t.Errorf("%s: writing: %v, which is no StoreError", what, err)
+		t.Errorf("%s: writing: %v, which is not a StoreError", what, err)
 	}
 	have, errs := readTruth(t, path)
 	now := have.Now["second"]

@@ -40,7 +40,7 @@ func (s *sqliteStore) explain(ctx context.Context, err error) error {
 		return s.fullDisk(cause)
 	case code&0xff == sqlite3.SQLITE_NOTADB:
 		e.Problem = ProblemNotState
-		e.Detail = "is not a cairn state: the file is no SQLite database, or its beginning was overwritten"
+		e.Detail = "is not a cairn state: the file is not an SQLite database, or its beginning was overwritten"
 		e.Remedy = "check the path; if this was a state, restore it from a backup"
 	case code&0xff == sqlite3.SQLITE_CORRUPT:
 		return s.corrupt("the database is malformed", cause)

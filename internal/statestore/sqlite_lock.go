@@ -36,7 +36,7 @@ func (l *sqliteLock) ReserveUsed() bool { return l.reserve.isUsed() }
 // Lock implements [Store].
 func (s *sqliteStore) Lock(ctx context.Context, deployment string, request LockRequest) (Lock, error) {
 	if deployment == "" || !utf8.ValidString(deployment) || strings.ContainsRune(deployment, 0) {
-		return nil, fmt.Errorf("lock the state: %q is no name for a deployment", deployment)
+		return nil, fmt.Errorf("lock the state: %q is not a name for a deployment", deployment)
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

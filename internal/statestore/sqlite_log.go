@@ -138,7 +138,7 @@ func (s *sqliteStore) checkLogAgainst(index logIndex) (problem string, err error
 	return "", nil
 }
 
-// logIndex is what the index says of its log.
+// logIndex is what the index says about its log.
 type logIndex struct {
 	known      bool // the index is there and intact
 	frames     uint32

@@ -291,7 +291,7 @@ func TestForeignFiles(t *testing.T) {
 				}
 			}, ProblemCorrupt,
 		},
-		"symbolic link in a circle": {
+		"symbolic link in a cycle": {
 			func(t *testing.T, path string) {
 				if err := os.Symlink(path, path); err != nil {
 					t.Fatal(err)

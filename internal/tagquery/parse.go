@@ -188,7 +188,7 @@ func (p *parser) term(depth int) (node, error) {
 	}
 }
 
-// missing tells of the absence of a term before a token.
+// missing reports the absence of a term before a token.
 func (p *parser) missing(t token) *Error {
 	if before := p.before(t); before.kind == opAnd || before.kind == opOr {
 		return before.problem("%q has nothing after it to work on; put it in quotes if it is a tag", before.text)

@@ -53,7 +53,7 @@ type Subject struct {
 	Tags map[string]bool
 }
 
-// Match tells whether the query matches.
+// Match reports whether the query matches.
 func (q Query) Match(s Subject) bool { return q.root == nil || q.root.match(s) }
 
 // At returns the query as one that is declared in a directory: relative_dir: is resolved against it.

@@ -72,7 +72,7 @@ func delay(ctx context.Context, text string) error {
 	return waitFor(ctx, time.After(d), func() (bool, error) { return false, nil })
 }
 
-// passGate creates path.reached and waits until path exists. An empty path is no gate.
+// passGate creates path.reached and waits until path exists. An empty path is not a gate.
 func passGate(ctx context.Context, path string) error {
 	if path == "" {
 		return nil
@@ -90,7 +90,7 @@ func passGate(ctx context.Context, path string) error {
 }
 
 // waitFor returns when timer fires or open says so; with an error when ctx ends, or when the process
-// that started this one does: killing Terraform must not leave providers behind that wait for ever.
+// that started this one does: killing Terraform must not leave providers behind that wait forever.
 func waitFor(ctx context.Context, timer <-chan time.Time, open func() (bool, error)) error {
 	parent := os.Getppid()
 	tick := time.NewTicker(gatePoll)

@@ -122,7 +122,7 @@ func (s *server) deferral(args cty.Value) *tfprotov6.Deferred {
 	}
 }
 
-// wantsDeferral tells whether args has an argument deferred that is true or unknown.
+// wantsDeferral reports whether args has an argument deferred that is true or unknown.
 func wantsDeferral(args cty.Value) bool {
 	if !args.Type().HasAttribute("deferred") {
 		return false

@@ -144,7 +144,7 @@ func knownArgument(obj cty.Value, name string) (cty.Value, bool) {
 	return v, v.IsKnown() && !v.IsNull()
 }
 
-// equal tells whether two values are certainly the same: unknown values equal nothing.
+// equal reports whether two values are certainly the same: unknown values equal nothing.
 func equal(a, b cty.Value) bool {
 	return a.IsWhollyKnown() && b.IsWhollyKnown() && a.RawEquals(b)
 }

@@ -25,7 +25,7 @@ type resourceType struct {
 	ty cty.Type // of the schema, filled by resourceTypes
 }
 
-// has tells whether the type has an attribute or block of that name.
+// has reports whether the type has an attribute or block of that name.
 func (t *resourceType) has(name string) bool {
 	return t.ty.HasAttribute(name)
 }

@@ -10,7 +10,7 @@ import (
 	"io/fs"
 )
 
-// ErrNotRegular is of what is no file that simply has content: reading a pipe or a device could take forever.
+// ErrNotRegular is of what is not a file that simply has content: reading a pipe or a device could take forever.
 var ErrNotRegular = errors.New("it is not an ordinary file")
 
 // Reason says what is wrong, without the path, which may be relative to a directory that users do not see.

@@ -132,13 +132,13 @@ func (v *planView) componentHeader(c *stackplan.Component, verb string) {
 	v.header(v.Bold(c.Addr.String()), v.Dim("("+c.Source+")"), verb)
 }
 
-// changes tells whether a component has a place among the changes.
+// changes reports whether a component has a place among the changes.
 func changes(plan *stackplan.Plan, c *stackplan.Component) bool {
 	if len(visibleChanges(c)) > 0 {
 		return true
 	}
 	if plan.Mode == engine.RefreshOnly && hasDrift(c) {
-		return false // all that there is to say of it was said
+		return false // all that there is to say about it was said
 	}
 	return c.Action != stackplan.NoOp && c.Complete && !deferral.IsDeferred(plan, c)
 }
@@ -194,7 +194,7 @@ func (v *planView) removed() {
 		listed(names) + ".")
 }
 
-// unchangedComponent tells whether there is nothing to say of a component.
+// unchangedComponent reports whether there is nothing to say about a component.
 func (v *planView) unchangedComponent(c *stackplan.Component) bool {
 	drifted := v.plan.Mode == engine.RefreshOnly && hasDrift(c)
 	return c.Complete && !drifted && !changes(v.plan, c) && !deferral.IsDeferred(v.plan, c)

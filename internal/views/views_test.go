@@ -40,7 +40,7 @@ func TestWritePartsOfState(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(whole.String(), part.String()) {
-		t.Errorf("the text of the component is no part of that of the state:\n%s", part.String())
+		t.Errorf("the text of the component is not part of that of the state:\n%s", part.String())
 	}
 	objects, err := tfstate.ParseObjects(component.Module)
 	if err != nil {
@@ -50,7 +50,7 @@ func TestWritePartsOfState(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(part.String(), one.String()) {
-		t.Errorf("the text of the object is no part of that of the component:\n%s", one.String())
+		t.Errorf("the text of the object is not part of that of the component:\n%s", one.String())
 	}
 }
 

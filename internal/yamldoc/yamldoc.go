@@ -77,7 +77,7 @@ func syntaxError(filename string, src []byte, err error) hcl.Diagnostics {
 		"The file is not YAML: %s.%s", strings.TrimSuffix(text, "."), remedy)}
 }
 
-// hasTabIndent tells whether there is a tab before the text of a line, counted from 1.
+// hasTabIndent reports whether there is a tab before the text of a line, counted from 1.
 func hasTabIndent(src []byte, line int) bool {
 	for text := range bytes.Lines(src) {
 		if line--; line == 0 {
@@ -154,7 +154,7 @@ func Within(filename string, node *yaml.Node, offset, length int) *hcl.Range {
 	return rng
 }
 
-// onOneLine tells whether a node is a scalar on one line, and how long its opening quote is.
+// onOneLine reports whether a node is a scalar on one line, and how long its opening quote is.
 func onOneLine(node *yaml.Node) (quote int, ok bool) {
 	if node.Kind != yaml.ScalarNode || node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 || strings.Contains(node.Value, "\n") {
 		return 0, false
@@ -177,7 +177,7 @@ type Pair struct {
 }
 
 // Pairs returns the entries of a mapping in the order in which they are written, aliases resolved, and after them those
-// that << takes from other mappings. A key that is repeated is an error, and so is one that is no string.
+// that << takes from other mappings. A key that is repeated is an error, and so is one that is not a string.
 func Pairs(filename string, mapping *yaml.Node) ([]Pair, hcl.Diagnostics) {
 	var pairs []Pair
 	var diags hcl.Diagnostics

@@ -41,7 +41,7 @@ func (r *Results[A, R]) Await(ctx context.Context, addr A) (R, error) {
 	return promise.Await(ctx)
 }
 
-// Has tells whether there is a change for addr.
+// Has reports whether there is a change for addr.
 func (r *Results[A, R]) Has(addr A) bool {
 	_, ok := r.promises[addr]
 	return ok

@@ -65,7 +65,7 @@ func (v *Variable) ApplyDefaults(value cty.Value) cty.Value {
 	return v.Defaults.Apply(value)
 }
 
-// Required tells whether a value must be given.
+// Required reports whether a value must be given.
 func (v *Variable) Required() bool { return v.Default == cty.NilVal }
 
 // Output is an output value of a module.

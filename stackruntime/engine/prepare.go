@@ -49,7 +49,7 @@ type PrepareResult struct {
 	Locked []LockChange
 }
 
-// LockChange is a difference between what the lock file says of a provider and what it has said before.
+// LockChange is a difference between what the lock file says about a provider and what it has said before.
 type LockChange struct {
 	Provider      stackaddrs.Provider
 	Before, After string // versions; empty where there is no entry

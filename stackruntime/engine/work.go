@@ -65,7 +65,7 @@ type ProviderArgument struct {
 // AboutProvider may be implemented by the Extra of a diagnostic, directly or by what it wraps (see
 // [hcl.DiagnosticExtraUnwrapper]). Where a provider configuration is written is not known to the engine.
 type AboutProvider interface {
-	// ProviderArgument returns what the diagnostic is about; nil if that is no provider configuration.
+	// ProviderArgument returns what the diagnostic is about; nil if that is not a provider configuration.
 	ProviderArgument() *ProviderArgument
 }
 

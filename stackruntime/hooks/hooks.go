@@ -32,7 +32,7 @@ type Hooks struct {
 	// ComponentExpanded tells the instances of a component, sorted by key.
 	ComponentExpanded func(component stackaddrs.AbsComponent, instances []stackaddrs.AbsComponentInstance)
 
-	// ComponentStatus tells that an instance has got to the next status.
+	// ComponentStatus reports that an instance has got to the next status.
 	ComponentStatus func(component stackaddrs.AbsComponentInstance, status Status)
 
 	// ComponentEvent passes on progress from the engine.
@@ -46,6 +46,6 @@ type Hooks struct {
 	// part of it.
 	ComponentChecks func(component stackaddrs.AbsComponentInstance, checks []engine.CheckResult)
 
-	// ComponentApplied tells what was done, before the final status.
+	// ComponentApplied reports what was done, before the final status.
 	ComponentApplied func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts)
 }

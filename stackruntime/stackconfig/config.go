@@ -64,7 +64,7 @@ type Stack struct {
 	Incomplete bool
 
 	// Rejected are declarations that were left out because of a mistake that was
-	// reported. A reference to one of them is no mistake of its own.
+	// reported. A reference to one of them is not a mistake of its own.
 	Rejected map[stackaddrs.Referenceable]bool
 }
 

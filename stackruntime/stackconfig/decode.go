@@ -72,7 +72,7 @@ func (d *decoder) body(body hcl.Body) {
 	}
 }
 
-// language tells whether a file is in the only edition of the language.
+// language reports whether a file is in the only edition of the language.
 func (d *decoder) language(attr *hcl.Attribute) bool {
 	keyword := hcl.ExprAsKeyword(attr.Expr)
 	if keyword == "TFStack2023" {
@@ -132,7 +132,7 @@ func (d *decoder) errorf(subject hcl.Range, summary, format string, args ...any)
 	})
 }
 
-// claim notes the declaration of an address and tells whether it is the first.
+// claim notes the declaration of an address and reports whether it is the first.
 func (d *decoder) claim(addr fmt.Stringer, rng hcl.Range, summary string) bool {
 	if first, taken := d.declared[addr]; taken {
 		d.errorf(rng, summary, "%s already exists at %s.", addr, place(first))
@@ -142,7 +142,7 @@ func (d *decoder) claim(addr fmt.Stringer, rng hcl.Range, summary string) bool {
 	return true
 }
 
-// declare notes the declaration of a block with one label. It tells whether the
+// declare notes the declaration of a block with one label. It reports whether the
 // name can be used; if not, the block is to be left out.
 func (d *decoder) declare(block *hcl.Block, kind string, addr fmt.Stringer, duplicate string) bool {
 	return d.checkName(block.Labels[0], block.LabelRanges[0], kind) && d.claim(addr, d.header(block), duplicate)

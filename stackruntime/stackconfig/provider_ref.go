@@ -62,7 +62,7 @@ func ProviderRefTarget(v cty.Value) stackaddrs.AbsProviderConfigInstance {
 	return *v.EncapsulatedValue().(*stackaddrs.AbsProviderConfigInstance)
 }
 
-// HasProviderRef tells whether values of the type can hold provider references.
+// HasProviderRef reports whether values of the type can hold provider references.
 func HasProviderRef(ty cty.Type) bool {
 	switch {
 	case ty.IsCapsuleType():

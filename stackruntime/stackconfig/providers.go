@@ -172,7 +172,7 @@ func (d *decoder) versionConstraint(attr *hcl.Attribute) string {
 	}
 	if _, err := version.NewConstraint(text); err != nil {
 		d.errorf(attr.Expr.Range(), "Unreadable version constraint",
-			"%q is no version constraint. Write operators (=, !=, >, >=, <, <=, ~>) and versions, separated by commas, like \">= 1.2.0, < 2.0.0\".", text)
+			"%q is not a version constraint. Write operators (=, !=, >, >=, <, <=, ~>) and versions, separated by commas, like \">= 1.2.0, < 2.0.0\".", text)
 		return ""
 	}
 	return text

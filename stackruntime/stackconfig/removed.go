@@ -90,13 +90,13 @@ func (d *decoder) checkRemoved() {
 	}
 }
 
-// isOwnComponent tells whether the target is a component of the stack with the block.
+// isOwnComponent reports whether the target is a component of the stack with the block.
 func (f *RemovedFrom) isOwnComponent() bool { return len(f.Stacks) == 0 && f.Component != nil }
 
-// isOwnStack tells whether the target is a stack call of the stack with the block.
+// isOwnStack reports whether the target is a stack call of the stack with the block.
 func (f *RemovedFrom) isOwnStack() bool { return len(f.Stacks) == 1 && f.Component == nil }
 
-// usesEach tells whether an index refers to the key or value of for_each.
+// usesEach reports whether an index refers to the key or value of for_each.
 func (f *RemovedFrom) usesEach() bool {
 	steps := f.Stacks
 	if f.Component != nil {
@@ -155,7 +155,7 @@ type fromStep struct {
 	rng   hcl.Range
 }
 
-// collect appends the steps of an expression and tells whether it has nothing else.
+// collect appends the steps of an expression and reports whether it has nothing else.
 func (p *fromParser) collect(expr hcl.Expression) bool {
 	switch expr := expr.(type) {
 	case *hclsyntax.ScopeTraversalExpr:

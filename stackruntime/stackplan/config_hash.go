@@ -113,7 +113,7 @@ func walkModule(dir string, add func(path string) error) error {
 		}
 		info, err := os.Stat(path) // symbolic links count as what they lead to
 		if err != nil || !info.Mode().IsRegular() {
-			return nil //nolint:nilerr // a dangling link is no file of the module
+			return nil //nolint:nilerr // a dangling link is not a file of the module
 		}
 		if isPlanFile(path) {
 			return nil
@@ -122,7 +122,7 @@ func walkModule(dir string, add func(path string) error) error {
 	})
 }
 
-// isLeftover tells whether a file is made by running things, not written.
+// isLeftover reports whether a file is made by running things, not written.
 func isLeftover(name string) bool {
 	return strings.HasPrefix(name, "cairn.state.db") ||
 		strings.Contains(name, ".tfstate") ||
@@ -131,7 +131,7 @@ func isLeftover(name string) bool {
 		name == ".terraform.lock.hcl" || name == "crash.log"
 }
 
-// isPlanFile tells whether a file is a plan, of whatever name.
+// isPlanFile reports whether a file is a plan, of whatever name.
 func isPlanFile(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -160,7 +160,7 @@ func ReadFile(path string) (*Plan, FileContext, error) {
 // plan's engine, and the context.
 //
 // Errors:
-//   - [ErrNotPlan]: this is no plan file.
+//   - [ErrNotPlan]: this is not a plan file.
 //   - [*VersionError]: the file was made by a newer version.
 //   - [ErrDamaged]: the file was cut short or altered.
 func ReadFrom(r io.ReaderAt, size int64) (*Plan, FileContext, error) {
@@ -229,7 +229,7 @@ func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 	}
 }
 
-// startsLikePlan tells whether the first member of a zip archive is an index.
+// startsLikePlan reports whether the first member of a zip archive is an index.
 func startsLikePlan(r io.Reader) bool {
 	const headerSize = 30
 	start := make([]byte, headerSize+len(indexMember))
@@ -239,7 +239,7 @@ func startsLikePlan(r io.Reader) bool {
 	return bytes.HasPrefix(start, []byte("PK\x03\x04")) && string(start[headerSize:]) == indexMember
 }
 
-// endsLikePlan tells whether a zip archive ends with its directory, as the ones
+// endsLikePlan reports whether a zip archive ends with its directory, as the ones
 // written here do: readers of zip archives overlook what stands behind.
 func endsLikePlan(r io.ReaderAt, size int64) bool {
 	const endSize = 22 // the end of the directory, without a comment

@@ -34,7 +34,7 @@ type Plan struct {
 	// no longer has: applying drops their records.
 	Removed []stackaddrs.AbsComponentInstance
 
-	// Moved are component instances that the prior state has at another address, sorted by that. What the plan says of
+	// Moved are component instances that the prior state has at another address, sorted by that. What the plan says about
 	// them is by their new addresses, and applying gives them these before anything else.
 	Moved []stackaddrs.Rename
 

@@ -82,7 +82,7 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// isInvalid tells whether the system refuses to sync this kind of file.
+// isInvalid reports whether the system refuses to sync this kind of file.
 func isInvalid(err error) bool {
 	return errors.Is(err, fs.ErrInvalid) || errors.Is(err, fs.ErrPermission)
 }

@@ -99,7 +99,7 @@ func handlingOf(kind Kind) Handling {
 //
 // Errors:
 //   - [*UnknownKindError]: the key has a kind that this version does not know.
-//   - any other error: the text is no key.
+//   - any other error: the text is not a key.
 func ParseKey(s string) (Key, error) {
 	var cache addressCache
 	return cache.parseKey(s)

@@ -35,7 +35,7 @@ func (e *RecordError) Unwrap() error { return e.Err }
 //
 // Errors:
 //   - [*RecordError]: a value cannot be stored, which is a bug, or the state of a
-//     module is no state document.
+//     module is not a state document.
 func (s *State) Records() (map[string][]byte, error) {
 	return Diff(nil, s)
 }

@@ -298,20 +298,20 @@ func TestDamagedRecordsNameTheirKey(t *testing.T) {
 		key   string
 		value string
 	}{
-		"not JSON":                 {object, "{"},
-		"no instance":              {object, `{"resource":{"mode":"managed","type":"fake_thing","name":"b"}}`},
-		"instance is no object":    {object, `{"resource":{"mode":"managed","type":"fake_thing","name":"b"},"instance":2}`},
-		"another object":           {object, string(good[strings.Replace(object, "[2]", "[10]", 1)])},
-		"instances in the header":  {object, `{"resource":{"mode":"managed","type":"fake_thing","name":"b","instances":[]},"instance":{"index_key":2}}`},
-		"unknown mode":             {object, `{"resource":{"mode":"odd","type":"fake_thing","name":"b"},"instance":{"index_key":2}}`},
-		"component: no protobuf":   {"CMPTcomponent.app", "\xff\xff"},
-		"component: bad value":     {"CMPTcomponent.app", "\x0a\x08\x0a\x01a\x12\x03\x0a\x01\xc1"},
-		"component: bad address":   {"CMPTcomponent.app", "\x1a\x03abc"},
-		"component: bad rest":      {"CMPTcomponent.app", "\x2a\x01{"},
-		"variable: no protobuf":    {"VRBLvar.region", "\xff"},
-		"not an address":           {"CMPTnot.an.address", ""},
-		"not a key":                {"x", ""},
-		"an object of a data mode": {"RSRCcomponent.a,data.b.c,cur", `{"resource":{"mode":"managed","type":"b","name":"c"},"instance":{}}`},
+		"not JSON":                  {object, "{"},
+		"no instance":               {object, `{"resource":{"mode":"managed","type":"fake_thing","name":"b"}}`},
+		"instance is not an object": {object, `{"resource":{"mode":"managed","type":"fake_thing","name":"b"},"instance":2}`},
+		"another object":            {object, string(good[strings.Replace(object, "[2]", "[10]", 1)])},
+		"instances in the header":   {object, `{"resource":{"mode":"managed","type":"fake_thing","name":"b","instances":[]},"instance":{"index_key":2}}`},
+		"unknown mode":              {object, `{"resource":{"mode":"odd","type":"fake_thing","name":"b"},"instance":{"index_key":2}}`},
+		"component: no protobuf":    {"CMPTcomponent.app", "\xff\xff"},
+		"component: bad value":      {"CMPTcomponent.app", "\x0a\x08\x0a\x01a\x12\x03\x0a\x01\xc1"},
+		"component: bad address":    {"CMPTcomponent.app", "\x1a\x03abc"},
+		"component: bad rest":       {"CMPTcomponent.app", "\x2a\x01{"},
+		"variable: no protobuf":     {"VRBLvar.region", "\xff"},
+		"not an address":            {"CMPTnot.an.address", ""},
+		"not a key":                 {"x", ""},
+		"an object of a data mode":  {"RSRCcomponent.a,data.b.c,cur", `{"resource":{"mode":"managed","type":"b","name":"c"},"instance":{}}`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

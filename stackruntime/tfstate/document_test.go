@@ -256,7 +256,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse checks rules D1 and D2: of what is parsed nothing gets lost, and what is printed is stable.
+// FuzzParse checks rules D1 and D2: of what is parsed nothing is dropped, and what is printed is stable.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		example, printed, "", " ", `{"version":4}`, `{"version":4,"resources":[],"x":[{},[],"",-1.5e3,true,null,{"\u0061":"\\\""}]}`,
@@ -283,7 +283,7 @@ func FuzzParse(f *testing.F) {
 		delete(before, "resources")
 		delete(after, "resources")
 		if diff := cmp.Diff(before, after); diff != "" {
-			t.Errorf("members got lost (-before +after):\n%s", diff)
+			t.Errorf("members were dropped (-before +after):\n%s", diff)
 		}
 		again, err := Parse(changed.Bytes())
 		if err != nil {

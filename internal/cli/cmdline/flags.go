@@ -96,7 +96,7 @@ func (f *Flags[S]) asksForJSON(args []string) bool {
 	})
 }
 
-// explain makes a diagnostic of what package flag says of these arguments.
+// explain makes a diagnostic of what package flag says about these arguments.
 func (f *Flags[S]) explain(err error, args []string) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return err

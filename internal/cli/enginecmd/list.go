@@ -26,7 +26,7 @@ type engineList struct {
 }
 
 type listedEngine struct {
-	Name     string           `json:"name"` // empty for what is no engine
+	Name     string           `json:"name"` // empty for what is not an engine
 	Version  string           `json:"version"`
 	Path     string           `json:"path"`
 	Origin   toolchain.Origin `json:"origin"`

@@ -142,7 +142,7 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	return d, err
 }
 
-// needsEngine tells whether a unit is worked on with the engine that is found from here. A stack may have settings of its own, which name another.
+// needsEngine reports whether a unit is worked on with the engine that is found from here. A stack may have settings of its own, which name another.
 func (g *gates) needsEngine(unit int) bool {
 	u := &g.work.Units[unit]
 	if u.Kind != rollout.Components {
@@ -152,7 +152,7 @@ func (g *gates) needsEngine(unit int) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// asksFor tells whether the plan of a unit is applied only with consent.
+// asksFor reports whether the plan of a unit is applied only with consent.
 func (g *gates) asksFor(unit int) bool {
 	u := &g.work.Units[unit]
 	return !u.AutoApply || len(u.Requirements) > 0 || g.options.ask || g.mode == rollout.Destroy

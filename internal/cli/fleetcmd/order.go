@@ -41,7 +41,7 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 			pluginFlags(f, &options)
 			f.BoolVar(&options.phases, "phases", false, "with a workspace file: planning and applying each stack on their own")
 			f.StringVar(&format, "format", "text", "write `text|json|dot|mermaid|svg` (default: text)")
-			f.BoolVar(&why, "why", false, "as text: say of each stack why it comes after others, and where that is written")
+			f.BoolVar(&why, "why", false, "as text: say about each stack why it comes after others, and where that is written")
 			reduced = reducedValue{}
 			f.Var(&reduced, "transitive-reduction", "leave out what other edges imply: json only with this option, the others unless it is false or there are very many")
 		},

@@ -147,7 +147,7 @@ func (o *treeOptions) chosen() string {
 func tagQuery(text string) (tagquery.Query, error) {
 	query, err := tagquery.Parse(text)
 	if err != nil {
-		return query, hcl.Diagnostics{orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option -query=%s is no query of tags: %s.", commandLine([]string{text}), err)}
+		return query, hcl.Diagnostics{orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option -query=%s is not a query of tags: %s.", commandLine([]string{text}), err)}
 	}
 	return query, nil
 }
@@ -166,7 +166,7 @@ func tagQueries(option string, texts []string) ([]tagquery.Terms, error) {
 	for _, text := range texts {
 		query, err := tagquery.ParseTerms(text)
 		if err != nil {
-			return nil, hcl.Diagnostics{orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option %s=%s is no query of tags: %s.", option, text, err)}
+			return nil, hcl.Diagnostics{orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option %s=%s is not a query of tags: %s.", option, text, err)}
 		}
 		queries = append(queries, query)
 	}

@@ -232,7 +232,7 @@ func (s *Session) Sources() diagnostic.Sources {
 	}}
 }
 
-// ViewOptions say how to write for people to a stream. Where that is no terminal, COLUMNS may tell the width.
+// ViewOptions say how to write for people to a stream. Where that is not a terminal, COLUMNS may tell the width.
 func (s *Session) ViewOptions(w io.Writer) views.Options {
 	var options views.Options
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
@@ -249,7 +249,7 @@ func (s *Session) ViewOptions(w io.Writer) views.Options {
 	return options
 }
 
-// InputIsTerminal tells whether there is someone to ask.
+// InputIsTerminal reports whether there is someone to ask.
 func (s *Session) InputIsTerminal() bool {
 	return IsTerminal(s.Streams.In)
 }

@@ -25,7 +25,7 @@ type interrupts struct {
 // sameMoment is less than anybody needs to interrupt once more.
 const sameMoment = 100 * time.Millisecond
 
-// repeats tells whether a signal is the first one, which programs such as timeout(1) send to this program and then to its group.
+// repeats reports whether a signal is the first one, which programs such as timeout(1) send to this program and then to its group.
 func (i interrupts) repeats(signal os.Signal, now time.Time) bool {
 	return signal == i.first && now.Sub(i.at) < sameMoment
 }
@@ -99,7 +99,7 @@ type InterruptActions struct {
 	Second func()              // ends what is still running
 	Third  func()              // before it ends this program; nil does the second once more
 
-	// WritesPipes says that the run writes to others than those who read its output, too. If nobody reads one of these, that is no interrupt;
+	// WritesPipes says that the run writes to others than those who read its output, too. If nobody reads one of these, that is not an interrupt;
 	// that nobody reads the output any more, the run has to find out itself.
 	WritesPipes bool
 }

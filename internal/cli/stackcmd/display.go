@@ -104,7 +104,7 @@ func (v *Display) Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 	return views.WritePlan(out, plan, options)
 }
 
-// inAutomation tells whether commands follow each other without a person who has to be told the next one.
+// inAutomation reports whether commands follow each other without a person who has to be told the next one.
 func inAutomation() bool { return os.Getenv("TF_IN_AUTOMATION") != "" }
 
 // next says what can be done with a plan.

@@ -130,7 +130,7 @@ func approvalQuestion(mode engine.Mode) string {
 
 // rescue lets a person decide what becomes of a state that could be written nowhere.
 //
-// What is printed holds sensitive values, which are printed nowhere else. It is for a person alone: never where standard error is no terminal,
+// What is printed holds sensitive values, which are printed nowhere else. It is for a person alone: never where standard error is not a terminal,
 // since logs are kept and read by many; packed, so that nobody reads it in passing; and, where someone can be asked, only if they want it. They
 // stand before the choice between a secret on their own screen and resources that nobody knows of any more.
 func (o *Execution) rescue(ctx context.Context, cause error, document []byte) (operation.Rescue, error) {

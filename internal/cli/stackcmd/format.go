@@ -69,7 +69,7 @@ are named; - stands for standard input, whose formatted text goes to standard ou
 	}
 }
 
-// isStackFile tells whether a file is one that is formatted when its directory is.
+// isStackFile reports whether a file is one that is formatted when its directory is.
 func isStackFile(name string) bool {
 	return strings.HasSuffix(name, ".tfcomponent.hcl") || strings.HasSuffix(name, ".tfstack.hcl") || strings.HasSuffix(name, ".tfdeploy.hcl")
 }

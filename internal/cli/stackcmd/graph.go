@@ -147,7 +147,7 @@ func (n graphNode) label(lineBreak string) string {
 	return n.Address + lineBreak + n.planned()
 }
 
-// planned is what a plan says of a component.
+// planned is what a plan says about a component.
 func (n graphNode) planned() string {
 	text := strings.Join(n.Actions, ", ")
 	if n.Deferred {

@@ -89,7 +89,7 @@ func checkFunctionsDir(dir string) error {
 	}
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
-		err = errors.New("it is no directory")
+		err = errors.New("it is not a directory")
 	}
 	if err != nil {
 		return failure.Error("Unusable functions directory", "The directory given with -functions cannot be used: %s.", failure.Reason(err))

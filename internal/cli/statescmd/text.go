@@ -31,7 +31,7 @@ func resultText(result compile.Result, status string, all bool) string {
 	return b.String()
 }
 
-// isOutputSaid tells whether there is nothing to show of the output of a command: it is empty, or the comment on a failure has it.
+// isOutputSaid reports whether there is nothing to show of the output of a command: it is empty, or the comment on a failure has it.
 func isOutputSaid(key, text string, result compile.Result) bool {
 	if key != "stdout" && key != "stderr" {
 		return false

@@ -22,7 +22,7 @@ type ability struct {
 }
 
 // abilities are those that came after the oldest version that cairn works with, or with one of the engines only. They are
-// found by what the other engines say of them: the summary, and the name in the detail.
+// found by what the other engines say about them: the summary, and the name in the detail.
 var abilities = map[[2]string]ability{
 	{"Unsupported block type", "action"}:         {`a block "action"`, map[string]string{toolchain.Terraform: "1.14.0"}},
 	{"Unsupported argument", "enabled"}:          {`the argument "enabled" of "lifecycle" blocks`, map[string]string{toolchain.Tofu: "1.11.0"}},
@@ -34,7 +34,7 @@ var abilities = map[[2]string]ability{
 
 var quotedName = regexp.MustCompile(`"([^"]+)"`)
 
-// has tells whether an engine has the ability.
+// has reports whether an engine has the ability.
 func (a ability) has(info engine.Info) bool {
 	since, found := a.since[info.Name], info.Version
 	if since == "" {

@@ -75,7 +75,7 @@ check "inner" {
 }
 `
 
-// checkResult is what a document says of a checkable object.
+// checkResult is what a document says about a checkable object.
 type checkResult struct {
 	status    string
 	instances map[string]string // status and messages by address

@@ -120,7 +120,7 @@ func (p *storedPlan) encode() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// errNotPlan says that the bytes are no plan of ours.
+// errNotPlan says that the bytes are not a plan of ours.
 var errNotPlan = errors.New("the plan of the component is damaged, or was made by another program")
 
 func decodePlan(data []byte) (*storedPlan, error) {

@@ -158,7 +158,7 @@ func TestInterruptedApply(t *testing.T) {
 	b.acknowledge()
 }
 
-// TestMainApply is no test: it is the program that the next tests kill.
+// TestMainApply is not a test: it is the program that the next tests kill.
 func TestMainApply(t *testing.T) {
 	stack := os.Getenv("CAIRN_TEST_APPLY")
 	if stack == "" {
@@ -716,7 +716,7 @@ func TestRunDirectoriesDontCollide(t *testing.T) {
 			t.Errorf("%s and %s have the same directory %s", address, other, name)
 		}
 		if strings.ContainsAny(name, "/\\\"[]") || len(name) > 80 {
-			t.Errorf("slug(%q) = %q is no safe file name", address, name)
+			t.Errorf("slug(%q) = %q is not a safe file name", address, name)
 		}
 		seen[strings.ToLower(name)] = address
 	}

@@ -32,7 +32,7 @@ const (
 	reasonProvider      = "provider_config_unknown"
 )
 
-// mustDefer tells whether the component can't even be planned yet.
+// mustDefer reports whether the component can't even be planned yet.
 //
 // With a configuration that is not wholly known a provider can plan, but not read: a data source would
 // fail, or return what is wrong.
@@ -123,7 +123,7 @@ func isUnknownInstances(diag *hcl.Diagnostic) bool {
 	}
 }
 
-// onlyUnknownInstances tells whether there are errors, and all of them are such.
+// onlyUnknownInstances reports whether there are errors, and all of them are such.
 func onlyUnknownInstances(diags hcl.Diagnostics) bool {
 	return diags.HasErrors() && !slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool {
 		return diag.Severity == hcl.DiagError && !isUnknownInstances(diag)

@@ -16,7 +16,7 @@ const logVariable = "TF_LOG"
 
 // EngineLog is the name of the log that the engine writes in its working directory, if one is asked for without TF_LOG_PATH.
 //
-// Its standard error is no place for that: many processes run at the same time, and what they write there is read for errors.
+// Its standard error is not a place for that: many processes run at the same time, and what they write there is read for errors.
 const EngineLog = "engine.log"
 
 // logEnvironment returns the variables that make the engine write the log that the environment asks for, none if it does not.

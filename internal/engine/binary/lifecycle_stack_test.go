@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// isTofu tells which of the engines runs.
+// isTofu reports which of the engines runs.
 func (s *stack) isTofu() bool { return s.opts.Session.Info().Name == "tofu" }
 
 func TestCreateBeforeDestroy(t *testing.T) {

@@ -164,7 +164,7 @@ func (e *Session) providerSource(provider stackaddrs.Provider) string {
 func (e *Session) parseProvider(source string) (stackaddrs.Provider, error) {
 	parts := strings.Split(source, "/")
 	if len(parts) != 3 {
-		return stackaddrs.Provider{}, fmt.Errorf("provider lock file: %q is no provider address", source)
+		return stackaddrs.Provider{}, fmt.Errorf("provider lock file: %q is not a provider address", source)
 	}
 	if e.info.Name == toolchain.Tofu && parts[0] == tofuRegistry {
 		parts[0] = string(tfaddr.DefaultProviderRegistryHost)

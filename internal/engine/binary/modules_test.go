@@ -45,7 +45,7 @@ output "set" { value = fileset(path.module, "files/**") }
 		"repo/modules/sibling/a.tf":     "output \"path\" {\n  value = path.module\n}\noutput \"text\" {\n  value = file(\"${path.module}/s.txt\")\n}\n",
 		"repo/modules/sibling/s.txt":    "sibling's",
 		"repo/shared/s.txt":             "shared",
-		"repo/modules/unrelated/bad.tf": "this is no configuration",
+		"repo/modules/unrelated/bad.tf": "this is not configuration",
 	})
 	req := b.request(nil)
 	req.ModuleDir = filepath.Join(b.stack, "repo", "modules", "m")

@@ -174,7 +174,7 @@ func (p *partial) deferred() []engine.DeferredChange {
 	return changes
 }
 
-// hasResources tells whether there are resources in the called module, or in those that it calls.
+// hasResources reports whether there are resources in the called module, or in those that it calls.
 func (p *partial) hasResources(call module.Place) bool {
 	return slices.ContainsFunc(p.links.Places(), func(place module.Place) bool {
 		return place.Block.Kind != "module" && place.Block.Kind != "ephemeral" &&
@@ -225,14 +225,14 @@ func (p *partial) describe(place module.Place, group instanceGroup) *engine.Chan
 	return change
 }
 
-// isStored tells whether there is something of a managed resource in the state.
+// isStored reports whether there is something of a managed resource in the state.
 func (p *partial) isStored(change *engine.Change) bool {
 	resource := change.Addr.Resource
 	return resource.Mode == stackaddrs.ManagedResource &&
 		slices.ContainsFunc(p.stored, func(r stackaddrs.ResourceInstance) bool { return r.Resource == resource })
 }
 
-// hasChanges tells whether applying what could be planned would do anything.
+// hasChanges reports whether applying what could be planned would do anything.
 func (p *partial) hasChanges() bool {
 	return slices.ContainsFunc(visibleChanges(p.plan.ResourceChanges), func(change *engine.Change) bool {
 		return change.Action != engine.ActionNoOp

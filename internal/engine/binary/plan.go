@@ -230,7 +230,7 @@ func (p *planning) skipsRefresh() bool {
 	return p.req.SkipRefresh || p.unknownProviders() && p.req.Mode != engine.RefreshOnly
 }
 
-// unknownProviders tells whether a provider configuration is not wholly known. Nothing can be read
+// unknownProviders reports whether a provider configuration is not wholly known. Nothing can be read
 // with it then.
 func (p *planning) unknownProviders() bool {
 	return slices.ContainsFunc(p.copy.Shape.Providers, func(leaf workcopy.ProviderLeaf) bool { return leaf.Unknown })

@@ -13,11 +13,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 )
 
-// provisionerOutputs tells for each resource instance whether all that its provisioners wrote was shown. The engine
+// provisionerOutputs reports for each resource instance whether all that its provisioners wrote was shown. The engine
 // keeps back what comes from a provisioner with a sensitive or ephemeral argument, but not in the message of its failure.
 type provisionerOutputs map[string]bool
 
-// event notes what is said of a provisioner.
+// event notes what is said about a provisioner.
 func (o provisionerOutputs) event(ev runner.Event) {
 	if ev.Hook == nil {
 		return

@@ -161,7 +161,7 @@ func (e *Session) resume(ctx context.Context, run *leftRun, after engine.Positio
 	return e.recoverApply(ctx, run.dir, run.record, after, observe)
 }
 
-// markSaved keeps what was said of the apply. From then on the component can be planned and applied.
+// markSaved keeps what was said about the apply. From then on the component can be planned and applied.
 func (r *leftRun) markSaved() error {
 	if r.recovered == nil || r.recovered.Saved {
 		return nil

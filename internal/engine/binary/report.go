@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// report is what is to be said of an apply whose state is saved.
+// report is what is to be said about an apply whose state is saved.
 type report struct {
 	Component   string             `json:"component"`
 	Mode        engine.Mode        `json:"mode"`
@@ -57,7 +57,7 @@ func (d *runDir) writeReport(r report) error {
 		err = writeFile(d.file(reportFile), data)
 	}
 	if err != nil {
-		return fmt.Errorf("keeping what is to be said of an apply: %w", err)
+		return fmt.Errorf("keeping what is to be said about an apply: %w", err)
 	}
 	return nil
 }
@@ -91,14 +91,14 @@ func (d *runDir) makeRoom() error {
 			continue
 		}
 		if err := os.Rename(d.path, path); err != nil {
-			return fmt.Errorf("keeping what is to be said of an apply: %w", err)
+			return fmt.Errorf("keeping what is to be said about an apply: %w", err)
 		}
 		d.path = path
 		return nil
 	}
 }
 
-// readReport returns what is to be said of the apply in a directory that was retired, nil for another one.
+// readReport returns what is to be said about the apply in a directory that was retired, nil for another one.
 func (d *runDir) readReport() (*engine.Recovered, error) {
 	data, err := os.ReadFile(d.file(reportFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -109,7 +109,7 @@ func (d *runDir) readReport() (*engine.Recovered, error) {
 	}
 	var r report
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("reading what is to be said of an apply: %w", err)
+		return nil, fmt.Errorf("reading what is to be said about an apply: %w", err)
 	}
 	said := &engine.Recovered{Component: r.Component, Mode: r.Mode, Saved: true, Doubts: r.Doubts, Seen: r.Seen}
 	for _, diag := range r.Diagnostics {

@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// What is said of a value that is not shown, in place of what it is.
+// What is said about a value that is not shown, in place of what it is.
 const (
 	sensitiveStatement = "has a sensitive value"
 	ephemeralStatement = "has an ephemeral value"
@@ -34,7 +34,7 @@ const (
 type secrets struct {
 	inputs map[string]cty.Value
 
-	// statements has what is said of a variable that some module of the tree declares sensitive or ephemeral.
+	// statements has what is said about a variable that some module of the tree declares sensitive or ephemeral.
 	statements map[string]string
 
 	given redact.Set // values that the engine was given
@@ -186,7 +186,7 @@ func (s *secrets) reported(set *redact.Set, reported *workcopy.Reported) *workco
 	return &copied
 }
 
-// statement returns what is said of a variable whose value is not to be shown, however short that is; "" for others.
+// statement returns what is said about a variable whose value is not to be shown, however short that is; "" for others.
 // While it evaluates the rule for a variable, terraform takes none for sensitive.
 func (s *secrets) statement(reference string) string {
 	traversal, diags := hclsyntax.ParseTraversalAbs([]byte(reference), "", hcl.InitialPos)

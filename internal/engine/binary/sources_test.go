@@ -91,7 +91,7 @@ func TestEngineAcceptsAllKindsOfSources(t *testing.T) {
 		"pkg/sub/main.tf":     "module \"deep\" {\n  source = \"../deep\"\n}\noutput \"path\" { value = module.deep.path }",
 		"pkg/deep/main.tf":    `output "path" { value = trimspace(file("${path.module}/../data/a.txt")) }`,
 		"pkg/data/a.txt":      "data",
-		"pkg/unused/wrong.tf": "this is no configuration",
+		"pkg/unused/wrong.tf": "this is not configuration",
 	})
 	b.withPackage("pkg")
 	result := b.once(nil)

@@ -67,7 +67,7 @@ func cleanState(state *tfstate.Document) (*tfstate.Document, error) {
 	})
 }
 
-// isGeneratedAddress tells whether an address in the module is that of a generated object.
+// isGeneratedAddress reports whether an address in the module is that of a generated object.
 func isGeneratedAddress(address string) bool {
 	return strings.HasPrefix(address, "data.terraform_remote_state."+generatedPrefix) ||
 		strings.HasPrefix(address, "module."+generatedPrefix)

@@ -91,7 +91,7 @@ func (l *Links) Block(places []Place) {
 	}
 }
 
-// Blocked tells whether a place was marked.
+// Blocked reports whether a place was marked.
 func (l *Links) Blocked(place Place) bool { return l.marked[key(place.Node, place.Block.Address())] }
 
 func (l *Links) nodes() []*Node { return append([]*Node{nil}, l.tree.Nodes...) }

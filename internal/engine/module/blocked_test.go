@@ -73,9 +73,9 @@ locals { passed = { x = var.in } }
 		"lifecycle": {
 			root: "resource \"t\" \"b\" {\n  lifecycle {\n    replace_triggered_by = [t.a]\n  }\n}\n", block: "t.a", want: []string{"t.a", "t.b"},
 		},
-		"locals":    {root: "locals {\n  x = t.a\n  y = local.x\n}\nresource \"t\" \"b\" { in = local.y }", block: "t.a", want: []string{"t.a", "t.b"}},
-		"no circle": {root: `resource "t" "b" { in = each.key }`, block: "t.a", want: []string{"t.a"}},
-		"own names are no references": {
+		"locals":   {root: "locals {\n  x = t.a\n  y = local.x\n}\nresource \"t\" \"b\" { in = local.y }", block: "t.a", want: []string{"t.a", "t.b"}},
+		"no cycle": {root: `resource "t" "b" { in = each.key }`, block: "t.a", want: []string{"t.a"}},
+		"own names are not references": {
 			root: `resource "t" "b" { in = [for t in ["x"] : t.a] }`, block: "t.a", want: []string{"t.a"},
 		},
 		"argument of a module": {

@@ -47,7 +47,7 @@ type Directory struct {
 	// Versions are the constraints on the version of terraform.
 	Versions []VersionConstraint
 
-	// HasRequiredProviders tells whether there is a required_providers block.
+	// HasRequiredProviders reports whether there is a required_providers block.
 	HasRequiredProviders bool
 }
 

@@ -40,10 +40,10 @@ func (b *Block) Address() string {
 	}
 }
 
-// Repeated tells whether there is a count or a for_each argument.
+// Repeated reports whether there is a count or a for_each argument.
 func (b *Block) Repeated() bool { return len(b.repetition) > 0 }
 
-// decidesAt tells whether what is written there decides on the instances.
+// decidesAt reports whether what is written there decides on the instances.
 func (b *Block) decidesAt(pos hcl.Range) bool {
 	return slices.ContainsFunc(slices.Concat(b.repetition, b.lifecycle), func(at hcl.Range) bool {
 		return at.Filename == pos.Filename && at.Start.Byte <= pos.Start.Byte && pos.Start.Byte < at.End.Byte
@@ -151,7 +151,7 @@ type argument struct {
 func argumentsOf(body hcl.Body) []argument {
 	native, ok := body.(*hclsyntax.Body)
 	if !ok {
-		attrs, _ := body.JustAttributes() //nolint:errcheck // what is no attribute in JSON is only a comment
+		attrs, _ := body.JustAttributes() //nolint:errcheck // what is not an attribute in JSON is only a comment
 		var found []argument
 		for _, name := range slices.Sorted(maps.Keys(attrs)) {
 			found = append(found, newArgument(attrs[name]))
@@ -180,7 +180,7 @@ func newArgument(attr *hcl.Attribute) argument {
 	found.references = nil
 	exprs, _ := hcl.ExprList(attr.Expr) //nolint:errcheck // the engine reports it
 	for _, expr := range exprs {
-		// In JSON, these are strings that are no templates.
+		// In JSON, these are strings that are not templates.
 		if traversal, diags := hcl.AbsTraversalForExpr(expr); !diags.HasErrors() {
 			found.references = append(found.references, traversal)
 		}

@@ -68,7 +68,7 @@ func (l *Loader) target(caller *Directory, parent *Node, call *Call) (*Node, *hc
 	return node, nil
 }
 
-// isLocal tells whether a source is a path. The engine is less strict about how it is written than the stacks
+// isLocal reports whether a source is a path. The engine is less strict about how it is written than the stacks
 // language: there may be a slash at its end.
 func isLocal(source string) bool {
 	return strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../") || source == "." || source == ".."
@@ -86,7 +86,7 @@ func cleanLocal(source string) string {
 	}
 }
 
-// checkKind checks what can be said of an address without resolving it. Unlike in stacks, the version of a module
+// checkKind checks what can be said about an address without resolving it. Unlike in stacks, the version of a module
 // from a registry may be left open.
 func checkKind(call *Call, addr sourceaddrs.Source) *hcl.Diagnostic {
 	if _, ok := addr.(sourceaddrs.ComponentSource); ok {

@@ -52,7 +52,7 @@ type Candidate struct {
 	Origin Origin
 	Info   engine.Info // zero if it could not be identified
 
-	// Err says why the binary cannot be used: a [*TooOldError], an [*UnacceptedError], or that it is no engine. Nil if it can.
+	// Err says why the binary cannot be used: a [*TooOldError], an [*UnacceptedError], or that it is not an engine. Nil if it can.
 	Err error
 
 	// Unmet are the advisory requirements that do not accept the binary.

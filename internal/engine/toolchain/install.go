@@ -137,7 +137,7 @@ func (req InstallRequest) check(only *version.Version) error {
 	return nil
 }
 
-// accepts tells whether a release may be chosen: no pre-release, unless a constraint names one.
+// accepts reports whether a release may be chosen: no pre-release, unless a constraint names one.
 func (req InstallRequest) accepts(v *version.Version) bool {
 	if v.Core().LessThan(oldest[req.Program]) {
 		return false

@@ -24,7 +24,7 @@ type binaryFile struct {
 	size, modTime int64
 }
 
-// answer is what a binary says of itself.
+// answer is what a binary says about itself.
 type answer struct {
 	once sync.Once
 	info engine.Info

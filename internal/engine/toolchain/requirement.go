@@ -54,7 +54,7 @@ func (c Constraint) exact() *version.Version {
 	return only
 }
 
-// Accepts tells whether a version is wanted. A pre-release counts as the release that it comes before, as in
+// Accepts reports whether a version is wanted. A pre-release counts as the release that it comes before, as in
 // the required_version argument of modules, unless the constraint names one itself.
 func (c Constraint) Accepts(v *version.Version) bool {
 	return c.parsed.Check(v) || !c.namesPrerelease() && c.parsed.Check(v.Core())

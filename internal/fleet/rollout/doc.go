@@ -9,7 +9,7 @@
 //     a command among them.
 //   - A [Work] is units with a graph of their steps, and what of it is selected. The packages of formats make it; this one
 //     knows no format.
-//   - [Work.Run] does the selected steps and says of each unit how it ended, as an [End].
+//   - [Work.Run] does the selected steps and says about each unit how it ended, as an [End].
 //
 // Rules:
 //
@@ -19,7 +19,7 @@
 //	R4. In one directory one thing is done at a time.
 //	R5. A unit that is there only for other outputs of others is left alone if these have none. What cannot be read counts as another one.
 //	R6. A unit whose plan leaves changes to a later one is planned and applied again, in rounds, until nothing is left. What comes
-//	    after it waits for the last round; each one needs consent. If changes are left for ever, it has failed.
+//	    after it waits for the last round; each one needs consent. If changes are left forever, it has failed.
 //
 // Programs get values of variables in their environment or in files, never as arguments.
 package rollout

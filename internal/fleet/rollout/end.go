@@ -55,7 +55,7 @@ type End struct {
 	Done bool
 }
 
-// The reasons why a plan is not applied that are no failures.
+// The reasons why a plan is not applied that are not failures.
 var (
 	errNotApproved = errors.New("not approved")
 	errNotAsked    = errors.New("has changes to apply") // a mode that only plans

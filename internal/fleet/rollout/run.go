@@ -131,7 +131,7 @@ func (r *run) decideWith(decide func(int, func(int) order.Result) order.Result) 
 	}
 }
 
-// wanted tells of the node of a task that precedes applies whether one of these is approved; of others it is true.
+// wanted reports the node of a task that precedes applies whether one of these is approved; of others it is true.
 func (r *run) wanted(node int) bool {
 	if r.Precedes == nil || r.failed.Load() {
 		return true
@@ -152,7 +152,7 @@ func (r *run) wanted(node int) bool {
 	return approved || !asked
 }
 
-// changed tells of a node that has ended whether it has changed something, or would.
+// changed reports a node that has ended whether it has changed something, or would.
 func (r *run) changed(node int) bool {
 	step := r.Steps[node]
 	switch step.Phase {

@@ -57,7 +57,7 @@ type Unit struct {
 // StackName is the name of the stack of which a unit is all or a part; of a task, its own.
 func (u *Unit) StackName() string { return cmp.Or(u.Stack, u.Name) }
 
-// Task is a command that is no plan and no apply.
+// Task is a command that is not a plan and no apply.
 type Task struct {
 	Command  []string // program and arguments
 	Reaction []string // what runs after it if something that it watches has changed
@@ -97,13 +97,13 @@ type Work struct {
 	// something, or of a plan whether it would. Nil if edges say everything.
 	Decide func(changed func(node int) bool) func(node int, result func(int) order.Result) order.Result
 
-	// Reacts tells of the node of a task whether something that it watches has changed. Nil for never.
+	// Reacts reports whether something that the task of a node watches has changed. Nil for never.
 	Reacts func(node int, changed func(node int) bool) bool
 
 	// Precedes returns the nodes of the applies that a task comes before, as one that has to do with these plans only. Nil for none.
 	Precedes func(node int) []int
 
-	// AtFailure tells of the node of a task whether it waits for a failure. Nil for never.
+	// AtFailure reports whether the task of a node waits for a failure. Nil for never.
 	AtFailure func(node int) bool
 }
 

@@ -33,7 +33,7 @@ func (w *Work) OtherWorkspace() (u *Unit, selected string) {
 // DefaultWorkspace is the name of the workspace that every root module has.
 const DefaultWorkspace = "default"
 
-// selectsIn tells whether a unit selects its workspace in a directory, so that all others must.
+// selectsIn reports whether a unit selects its workspace in a directory, so that all others must.
 func (w *Work) selectsIn(dir string) bool {
 	return slices.ContainsFunc(w.Units, func(u Unit) bool { return u.Dir == dir && u.Workspace != "" })
 }

@@ -105,13 +105,13 @@ func stackBlock(b *Block, a *arguments) {
 
 var workspacePattern = regexp.MustCompile(`^[A-Za-z0-9._~][A-Za-z0-9._~-]*$`)
 
-// ValidWorkspace tells whether a root module can have a workspace of this name. One that begins with a dash would be taken for an option, and the
+// ValidWorkspace reports whether a root module can have a workspace of this name. One that begins with a dash would be taken for an option, and the
 // two that are directories would be those of other states.
 func ValidWorkspace(name string) bool {
 	return workspacePattern.MatchString(name) && name != "." && name != ".."
 }
 
-// checkWorkspace checks the workspace of a root module. The default one is no workspace in the model.
+// checkWorkspace checks the workspace of a root module. The default one is not a workspace in the model.
 func (a *arguments) checkWorkspace(s *Stack) {
 	switch {
 	case s.Workspace == "":

@@ -442,12 +442,12 @@ stack "report" { after = ["prod"] }
 		t.Errorf("auto_apply: the group prod says no, and no group of dev-db says anything")
 	}
 
-	circle := "group \"a\" { members = [\"b\"] }\ngroup \"b\" { members = [\"c\"] }\ngroup \"c\" { members = [\"a\"] }\n"
+	cycle := "group \"a\" { members = [\"b\"] }\ngroup \"b\" { members = [\"c\"] }\ngroup \"c\" { members = [\"a\"] }\n"
 	want1 := []string{"error order/cycle 1:24 These would have to wait for each other: a → b → c → a\n" +
 		"  a before b: it is to be a member of a (cairn.workspace.hcl:1:24)\n  b before c: it is to be a member of b (cairn.workspace.hcl:2:24)\n" +
 		"  c before a: it is to be a member of c (cairn.workspace.hcl:3:24)."}
-	if diff := cmp.Diff(want1, problems(t, circle)); diff != "" {
-		t.Errorf("circle of groups (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want1, problems(t, cycle)); diff != "" {
+		t.Errorf("cycle of groups (-want +got):\n%s", diff)
 	}
 	self := problems(t, `group "a" { members = ["a"] }`)
 	if want := []string{`error order/self 1:24 The group "a" refers to itself. Remove the entry.`}; !slices.Equal(self, want) {
@@ -529,13 +529,13 @@ stack "dev" {
 			t.Errorf("%q: %s, want %s", rule, got, want)
 		}
 	}
-	// A circle of modified_by is allowed where plan_after breaks it.
-	circle := resolve(t, "stack \"a\" {\nmodified_by = [\"b\"]\nplan_after = []\n}\nstack \"b\" {\nmodified_by = [\"a\"]\nplan_after = []\n}")
-	if got := changedBy(t, circle, "a/x.tf").Reasons; len(got) != 2 {
-		t.Errorf("circle: %d are modified, want 2", len(got))
+	// A cycle of modified_by is allowed where plan_after breaks it.
+	cycle := resolve(t, "stack \"a\" {\nmodified_by = [\"b\"]\nplan_after = []\n}\nstack \"b\" {\nmodified_by = [\"a\"]\nplan_after = []\n}")
+	if got := changedBy(t, cycle, "a/x.tf").Reasons; len(got) != 2 {
+		t.Errorf("cycle: %d are modified, want 2", len(got))
 	}
-	if _, diags := circle.Graph(true); len(diags) > 0 {
-		t.Errorf("circle: %v", diags)
+	if _, diags := cycle.Graph(true); len(diags) > 0 {
+		t.Errorf("cycle: %v", diags)
 	}
 }
 

@@ -109,7 +109,7 @@ func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *gi
 	if err != nil {
 		for _, leaf := range m.Leaves {
 			if leaf.Stack != nil {
-				add(leaf, file.Path+" changed, and what it said of "+leaf.Name+" before is not known: "+strings.TrimSuffix(err.Error(), "."))
+				add(leaf, file.Path+" changed, and what it said about "+leaf.Name+" before is not known: "+strings.TrimSuffix(err.Error(), "."))
 			}
 		}
 		return nil

@@ -19,7 +19,7 @@ type condition struct {
 	ends    []int    // in targets, of what is named: of a group, the leaves stand side by side
 }
 
-// IsReaction tells whether a rule of a task says when it is run at all.
+// IsReaction reports whether a rule of a task says when it is run at all.
 func (r Relation) IsReaction() bool { return r >= Prereq }
 
 // condition adds what a rule asks for to the nodes of the leaves that it is for. A reaction to what there is not is never made; what
@@ -80,7 +80,7 @@ func (c condition) decide(g *Graph, changed func(int) bool, result func(int) ord
 		return result(t.first).State == order.Failed || result(t.done).State == order.Failed
 	}
 	blocked := func(t bounds) bool { return failed(t) || result(t.done).State == order.Skipped }
-	// What is skipped may be behind what was not approved, which is no failure.
+	// What is skipped may be behind what was not approved, which is not a failure.
 	byFailure := func(t bounds) bool {
 		done := result(t.done)
 		return failed(t) || done.State == order.Skipped && result(done.Because).State == order.Failed
@@ -117,13 +117,13 @@ func (c condition) decide(g *Graph, changed func(int) bool, result func(int) ord
 	return order.Result{}
 }
 
-// would tells whether something is to change: a stack by its plan, and a task if it is to run, as far as that depends on plans. Without
+// would reports whether something is to change: a stack by its plan, and a task if it is to run, as far as that depends on plans. Without
 // phases there are none, and everything would.
 func (g *Graph) would(t bounds, changed func(int) bool) bool {
 	return g.anyBehind(t, map[int]bool{}, func(other bounds) bool { return other.planned == other.apply || changed(other.planned) })
 }
 
-// anyBehind tells whether something has a property on which it depends whether something else is to change: itself, or of a task that
+// anyBehind reports whether something has a property on which it depends whether something else is to change: itself, or of a task that
 // comes before others if these would, any of them.
 func (g *Graph) anyBehind(t bounds, seen map[int]bool, has func(bounds) bool) bool {
 	if seen[t.first] {
@@ -149,7 +149,7 @@ func (g *Graph) plansBehind(t bounds) []bounds {
 	return stacks
 }
 
-// hasOneWithout tells whether something is named of which nothing is blocked.
+// hasOneWithout reports whether something is named of which nothing is blocked.
 func (c condition) hasOneWithout(blocked func(bounds) bool) bool {
 	from := 0
 	for _, end := range c.ends {
@@ -185,7 +185,7 @@ func (c condition) because(blocked func(bounds) bool, result func(int) order.Res
 	return t.done
 }
 
-// Reacts tells whether a task that has run watches something that has changed, so that its reaction is to run.
+// Reacts reports whether a task that has run watches something that has changed, so that its reaction is to run.
 func (g *Graph) Reacts(node int, changed func(node int) bool) bool {
 	leaf := g.Steps[node].Leaf
 	if leaf == nil {

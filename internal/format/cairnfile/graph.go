@@ -181,7 +181,7 @@ func (b *builder) rule(r rule) {
 	}
 }
 
-// isSoft tells whether a rule gives an order only: what else it asks for is a condition.
+// isSoft reports whether a rule gives an order only: what else it asks for is a condition.
 func isSoft(r rule) bool {
 	return r.rel == OnChanges || r.rel == OnFail || r.rel == Listen || r.policy == Any
 }

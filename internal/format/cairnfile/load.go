@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
-// Exists tells whether a directory has something with the name of a workspace file, be it a link that leads nowhere, which should
+// Exists reports whether a directory has something with the name of a workspace file, be it a link that leads nowhere, which should
 // not be overlooked.
 func Exists(root string) bool {
 	_, err := os.Lstat(filepath.Join(root, FileName))

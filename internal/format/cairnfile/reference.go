@@ -71,7 +71,7 @@ func (r *resolver) byTag(ref Reference, from *Block) []*Block {
 		r.problem(problem.BadTagQuery, at, "Invalid tag query", "The query %q cannot be read: %s.", strings.TrimPrefix(ref.Text, "tag:"), err)
 		return nil
 	}
-	// Tags that nothing has are no mistake: they may be those of stacks yet to come.
+	// Tags that nothing has are not mistake: they may be those of stacks yet to come.
 	cost := r.toMean(from)
 	if _, indexed := query.AnyOf(func(string) int { return 0 }); !indexed {
 		cost += len(r.model.Leaves) * (perLeaf + len(ref.Text))
@@ -137,7 +137,7 @@ func (r *resolver) counting(ref Reference, size int, match func(string) bool) (c
 	return counted, func() bool { return r.spend(ref.Range, asked*(perLeaf+size*averageName)) }
 }
 
-// contains tells whether a path is a directory or below it.
+// contains reports whether a path is a directory or below it.
 func contains(dir, file string) bool {
 	return dir == "." || file == dir || strings.HasPrefix(file, dir+"/")
 }

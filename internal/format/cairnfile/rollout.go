@@ -103,7 +103,7 @@ func (g *Graph) precedes(node int) []int {
 	return applies
 }
 
-// atFailure tells whether a node waits for failures.
+// atFailure reports whether a node waits for failures.
 func (g *Graph) atFailure(node int) bool {
 	return slices.ContainsFunc(g.conditions[node], func(c condition) bool { return c.rel == OnFail })
 }

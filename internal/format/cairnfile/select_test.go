@@ -349,7 +349,7 @@ task "other" {
 	}
 }
 
-// What the block workspace says of files is for stacks that say nothing.
+// What the block workspace says about files is for stacks that say nothing.
 func TestFilesOfAll(t *testing.T) {
 	m := resolve(t, `
 stack "a" {}

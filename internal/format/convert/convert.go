@@ -77,7 +77,7 @@ func (r *Result) loseOrder(at order.Place, format string, args ...any) {
 	r.Lost = append(r.Lost, Loss{What: fmt.Sprintf(format, args...), Place: at, Order: true})
 }
 
-// Then converts a workspace file that was written once more. What gets lost then has the place of what it was written from.
+// Then converts a workspace file that was written once more. What is dropped then has the place of what it was written from.
 func (r *Result) Then(to func(*cairnfile.Model) (Result, hcl.Diagnostics)) (Result, hcl.Diagnostics) {
 	m, diags := r.workspace()
 	if diags.HasErrors() {

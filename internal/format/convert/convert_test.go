@@ -79,7 +79,7 @@ func lost(r Result) string {
 	return strings.Join(texts, "\n")
 }
 
-// losesOrder tells whether a loss says that the order may be another one.
+// losesOrder reports whether a loss says that the order may be another one.
 func losesOrder(r Result) bool {
 	return slices.ContainsFunc(r.Lost, func(l Loss) bool { return l.Order })
 }

@@ -65,7 +65,7 @@ func (c *fromGates) write() Result {
 	return c.result()
 }
 
-// requirements tells of what has to be there before directories are applied, each once. Where there is any, auto_apply asks all the same.
+// requirements reports what has to be there before directories are applied, each once. Where there is any, auto_apply asks all the same.
 func (c *fromGates) requirements() {
 	var told []*terrateam.Requirements
 	for d := range c.layout.Dirspaces {
@@ -128,7 +128,7 @@ func (c *fromGates) nameAll() {
 	}
 }
 
-// isDirspace tells whether a stack is exactly one dirspace, now and later.
+// isDirspace reports whether a stack is exactly one dirspace, now and later.
 func (c *fromGates) isDirspace(i int) (int, bool) {
 	s, owned := c.layout.Stacks[i], c.layout.Owned(i)
 	if s.Nested || len(owned) != 1 {
@@ -198,7 +198,7 @@ func (c *fromGates) stack(i int) {
 	b.boolean("auto_apply", rules.AutoApply)
 }
 
-// implicitEnd tells of a nested stack without members, which in a workspace file passes on what it waits for.
+// implicitEnd reports a nested stack without members, which in a workspace file passes on what it waits for.
 func (c *fromGates) implicitEnd(i int) {
 	s := c.layout.Stacks[i]
 	if s.Nested && len(s.Members) == 0 && len(s.Rules.PlanAfter)+len(s.Rules.ApplyAfter) > 0 && !c.isApart(i) {
@@ -278,7 +278,7 @@ func (c *fromGates) list(dirspaces []int) []string {
 	return list
 }
 
-// same tells whether a query means the same dirspaces in the workspace file.
+// same reports whether a query means the same dirspaces in the workspace file.
 func (c *fromGates) same(text string, want []int, written *tagquery.Index) bool {
 	q, err := tagquery.Parse(cty.NormalizeString(text))
 	if err != nil {
@@ -415,7 +415,7 @@ func (c *fromGates) dependsOn(d int) dependencies {
 	return dependencies{modifiedBy: list}
 }
 
-// between tells of what waits for something in the workspace file only because both have to do with a third one, also where that is
+// between reports what waits for something in the workspace file only because both have to do with a third one, also where that is
 // no part of a run. Gates of one kind go on through others of their kind alone.
 func (c *fromGates) between(r *Result, g *cairnfile.Graph) {
 	byName := map[string]int{}
@@ -426,7 +426,7 @@ func (c *fromGates) between(r *Result, g *cairnfile.Graph) {
 	}
 	d := difference(c.layout, g, func(leaf *cairnfile.Leaf) int { return byName[leaf.Name] })
 	for _, w := range d.onlyInWorkspace {
-		r.loseOrder(c.place(w.dirspace), "That the %s of %s does not wait, if what lies between is no part of a run, for %s",
+		r.loseOrder(c.place(w.dirspace), "That the %s of %s does not wait, if what lies between is not part of a run, for %s",
 			w.action, c.dirspaces[w.dirspace], w.names(func(d int) string { return c.dirspaces[d] }))
 	}
 }

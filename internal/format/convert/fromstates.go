@@ -52,7 +52,7 @@ type fromStates struct {
 
 	position []int // of each call in the sequence
 
-	passed map[int][]int // by call that got lost: the calls that it needed
+	passed map[int][]int // by call that was dropped: the calls that it needed
 
 	lostBefore []Loss
 }
@@ -67,7 +67,7 @@ func isCommand(call *compile.Call) bool {
 	return call.Module == "cmd" && (call.Function == "run" || call.Function == "wait")
 }
 
-// waits tells whether a call does nothing but react to others.
+// waits reports whether a call does nothing but react to others.
 func waits(call *compile.Call) bool { return call.Function == "wait" }
 
 // choose finds out which calls can be tasks: commands, as long as there is left what they react to.
@@ -127,7 +127,7 @@ func (c *fromStates) listensTo(i int) []int {
 	})
 }
 
-// listens tells whether a call becomes a task that is done at the end of everything.
+// listens reports whether a call becomes a task that is done at the end of everything.
 func (c *fromStates) listens(i int) bool { return len(c.listensTo(i)) > 0 }
 
 // reactsTo are the calls whose changes make a call react that does nothing else.
@@ -139,7 +139,7 @@ func (c *fromStates) reactsTo(i int) []int {
 	return all
 }
 
-// throughLost tells of calls before a call by way of one that got lost, as far as that does not simply need them.
+// throughLost reports calls before a call by way of one that was dropped, as far as that does not simply need them.
 func (c *fromStates) throughLost(i int) {
 	if !c.kept[i] {
 		return
@@ -212,7 +212,7 @@ func (c *fromStates) tasks(weigh func(call, position int) float64) {
 	}
 }
 
-// sameSequence tells whether a workspace file has the sequence of the calls, those at the end that react there.
+// sameSequence reports whether a workspace file has the sequence of the calls, those at the end that react there.
 func (c *fromStates) sameSequence(text []byte) bool {
 	r := Result{Files: []File{{Text: text}}}
 	g, diags := r.graph(false)
@@ -482,7 +482,7 @@ var translated = []string{
 	"name", "cwd", "env", "timeout", "shell", "hide_output", "creates", "onlyif", "unless", "check_cmd", "retry", "parallel", "failhard",
 }
 
-// wellFormed tells whether an argument has a value that can be translated. Others are mistakes, which a run would tell.
+// wellFormed reports whether an argument has a value that can be translated. Others are mistakes, which a run would tell.
 func wellFormed(argument string, value any) bool {
 	ok := true
 	switch argument {

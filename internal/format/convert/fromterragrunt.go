@@ -47,7 +47,7 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 			case !there:
 				w.lose(problem.PlaceOf(d.Range), "That %s depends on %s, where there is no unit", u.Dir, d.Dir)
 			case name == "":
-				w.loseOrder(problem.PlaceOf(d.Range), "That %s depends on %s, which got lost", u.Dir, d.Dir)
+				w.loseOrder(problem.PlaceOf(d.Range), "That %s depends on %s, which was dropped", u.Dir, d.Dir)
 			default:
 				after = append(after, name)
 			}

@@ -484,7 +484,7 @@ func mainFiles(dirs []string) []string {
 	return files
 }
 
-// compareSettings compares everything about a dirspace that is no order.
+// compareSettings compares everything about a dirspace that is not order.
 func compareSettings(t *testing.T, layout *terrateam.Layout, d int, m *cairnfile.Model, again *terrateam.Layout, dirspace *terrateam.Dirspace) {
 	t.Helper()
 	at := slices.IndexFunc(m.Leaves, func(l *cairnfile.Leaf) bool {
@@ -669,7 +669,7 @@ group "g" {
     "g":
       stacks: ["a", "b"]
 when_modified:
-  file_patterns: [] # what is not listed below is no stack
+  file_patterns: [] # what is not listed below is not a stack
 dirs:
   "b":
     tags: ["y"]

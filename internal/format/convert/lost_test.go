@@ -169,7 +169,7 @@ The strategy of the group apps (cairn.workspace.hcl:28:1).`
 	}
 }
 
-// What gets lost along with a stack says what it had to do with it.
+// What is dropped along with a stack says what it had to do with it.
 func TestOrderX11ToGatesLostTarget(t *testing.T) {
 	r := must(t)(ToGates(model(t, `
 stack "a" { path = "x" }
@@ -268,7 +268,7 @@ The strategy of the group apps (cairn.workspace.hcl:28:1).`
 	}
 }
 
-// What gets lost in the second of two steps has the place of what the first one read.
+// What is dropped in the second of two steps has the place of what the first one read.
 func TestThen(t *testing.T) {
 	first := FromGates(layoutOf(t, "stacks:\n  names:\n    a: {tag_query: 'dir:a'}\n    b: {tag_query: 'dir:b', rules: {apply_after: [a], auto_apply: true}}\n", []string{"a", "b"}))
 	r, diags := first.Then(ToDirs)

@@ -170,7 +170,7 @@ func (c *toPlugins) tasks() []pluginTask {
 	return list
 }
 
-// unconditional tells whether a task runs whatever has become of others. What runs before a stack if that would change does not.
+// unconditional reports whether a task runs whatever has become of others. What runs before a stack if that would change does not.
 func (c *toPlugins) unconditional(leaf *cairnfile.Leaf) bool {
 	rules := rulesOn(c.model, leaf)
 	beforeTasks := slices.ContainsFunc(rules, func(rule cairnfile.ResolvedRule) bool {

@@ -294,7 +294,7 @@ func single(steps []string) []string {
 	return parts
 }
 
-// hasEmpty tells whether there is a leaf without directories, or a stack without members, which is never part of a run.
+// hasEmpty reports whether there is a leaf without directories, or a stack without members, which is never part of a run.
 func hasEmpty(layout *terrateam.Layout) bool {
 	for i, s := range layout.Stacks {
 		if s.Nested && len(s.Members) == 0 || !s.Nested && len(layout.Owned(i)) == 0 {

@@ -70,7 +70,7 @@ func difference(layout *terrateam.Layout, g *cairnfile.Graph, dirspace func(*cai
 	return d
 }
 
-// mixed tells whether gates can differ from those of a workspace file at all: of more than one kind, which only their own kind goes on
+// mixed reports whether gates can differ from those of a workspace file at all: of more than one kind, which only their own kind goes on
 // through, or of a nested stack without members, which nothing goes on through.
 func mixed(layout *terrateam.Layout) bool {
 	kinds := map[string]bool{}

@@ -45,7 +45,7 @@ j: {cmd.wait: [{watch: [e]}]}
 k: {cmd.wait: [{listen: [a]}, {require: [b]}]}
 m: {cmd.run: [{onfail_any: [j]}, {require: [k]}]}
 `, "a b c d e f g h i j m k"},
-	"by way of what gets lost": {`
+	"by way of what is dropped": {`
 a: {cmd.run: [{order: last}]}
 p: {pkg.installed: [{require: [{cmd: a}]}]}
 q: {service.running: [{watch: [{pkg: p}]}]}

@@ -101,8 +101,8 @@ Of live/app: the argument skip (live/app/terragrunt.hcl:6:1).
 Of live/app: a dependency of a file that it includes, whose path does not begin with get_terragrunt_dir() or get_repo_root() (_env/app.hcl:4:35).
 Of live/cache and 1 more: the block remote_state (terragrunt.hcl:1:1).
 Of live/cache and 1 more: the block generate (terragrunt.hcl:3:1).
-Of live/db: an input that is no text, number or boolean written out (live/db/terragrunt.hcl:15:44).
-Of live/db: an input that is no text, number or boolean written out (live/db/terragrunt.hcl:15:78).
+Of live/db: an input other than a text, number or boolean written out (live/db/terragrunt.hcl:15:44).
+Of live/db: an input other than a text, number or boolean written out (live/db/terragrunt.hcl:15:78).
 The source "git::example.org/vpc" of live/vpc: run it with cairn run -- terragrunt, or write a root module that calls it (live/vpc/terragrunt.hcl:1:1).`
 	if diff := cmp.Diff(strings.Split(wantLost, "\n"), strings.Split(strings.ReplaceAll(lost(r), dir+"/", ""), "\n")); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
@@ -132,7 +132,7 @@ func TestOrderX11TerragruntLost(t *testing.T) {
 	}
 	r := FromTerragrunt(units)
 	want := `The unit b\c: a workspace file cannot name its directory (b\c/terragrunt.hcl:1:1).
-That a depends on b\c, which got lost (a/terragrunt.hcl:1:25).
+That a depends on b\c, which was dropped (a/terragrunt.hcl:1:25).
 That a depends on d, where there is no unit (a/terragrunt.hcl:1:36).`
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(strings.ReplaceAll(lost(r), dir+"/", ""), "\n")); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)

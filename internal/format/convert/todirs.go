@@ -203,7 +203,7 @@ func newReach(nodes int, edges []order.Edge) reach {
 
 func (r reach) add(edge order.Edge) { r[edge.From] = append(r[edge.From], edge.To) }
 
-// leads tells whether a way leads from one node to another.
+// leads reports whether a way leads from one node to another.
 func (r reach) leads(from, to int) bool {
 	seen := map[int]bool{from: true}
 	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
@@ -220,7 +220,7 @@ func (r reach) leads(from, to int) bool {
 	return false
 }
 
-// impliedOrder tells of order that only the tree implies.
+// impliedOrder reports order that only the tree implies.
 func (c *toDirs) impliedOrder(nested []order.Edge) {
 	own := newReach(len(c.stacks), c.edges)
 	for _, edge := range nested {
@@ -392,7 +392,7 @@ func tagsOn(leaf *cairnfile.Leaf) []string {
 	return tags
 }
 
-// loseRules tells of rules that say more than what comes first.
+// loseRules reports rules that say more than what comes first.
 func (c *toDirs) loseRules(leaf *cairnfile.Leaf) {
 	for _, rule := range rulesOn(c.model, leaf) {
 		switch rule.Rel {
@@ -407,7 +407,7 @@ func (c *toDirs) loseRules(leaf *cairnfile.Leaf) {
 	}
 }
 
-// loseRest tells of everything else that a stack has, in a line.
+// loseRest reports everything else that a stack has, in a line.
 func (c *toDirs) loseRest(leaf *cairnfile.Leaf, at order.Place) {
 	there := theseOf([]part{
 		{leaf.Stack.Deployment != "", "deployment"},
@@ -424,7 +424,7 @@ func (c *toDirs) loseRest(leaf *cairnfile.Leaf, at order.Place) {
 	}
 }
 
-// sequence tells whether stacks that no rule orders run in another order.
+// sequence reports whether stacks that no rule orders run in another order.
 func (c *toDirs) sequence() {
 	var before []int
 	for _, n := range c.graph.Sequence(c.model.Rule(), nil) {
@@ -441,7 +441,7 @@ func (c *toDirs) sequence() {
 	}
 }
 
-// loseSettings tells of what is said about all, and of groups.
+// loseSettings reports what is said about all, and of groups.
 func (w *writer) loseSettings(m *cairnfile.Model) {
 	if m.Parallel > 0 {
 		w.lose(order.Place{File: m.Filename}, "How much may run at the same time")

@@ -58,7 +58,7 @@ type toGates struct {
 	graph *cairnfile.Graph
 	byDir map[string][]*cairnfile.Leaf
 	kept  map[*cairnfile.Block]bool
-	added map[*cairnfile.Block]map[string][]string // rules in the place of those by way of what got lost
+	added map[*cairnfile.Block]map[string][]string // rules in the place of those by way of what was dropped
 }
 
 // choose finds out what there can be: no tasks, and no second stack in the same workspace of a directory.
@@ -82,7 +82,7 @@ func (c *toGates) choose() {
 	}
 }
 
-// through finds what waits for what by way of something that got lost.
+// through finds what waits for what by way of something that was dropped.
 func (c *toGates) through() {
 	for n, step := range c.graph.Steps {
 		if step.Leaf == nil || !c.kept[step.Leaf.Block] {
@@ -112,7 +112,7 @@ func (c *toGates) through() {
 func (c *toGates) beyond(n int) []int {
 	type visit struct {
 		node int
-		lost bool // something that got lost is on the way
+		lost bool // something that was dropped is on the way
 	}
 	var found []int
 	seen := map[visit]bool{}
@@ -179,7 +179,7 @@ func (c *toGates) stack(b *strings.Builder, block *cairnfile.Block) {
 	}
 }
 
-// today tells of references that mean more when there is more.
+// today reports references that mean more when there is more.
 func (w *writer) today(block *cairnfile.Block, what string, refs []cairnfile.Reference) {
 	for _, ref := range refs {
 		if !validName.MatchString(ref.Text) {
@@ -290,7 +290,7 @@ func (c *toGates) rules(block *cairnfile.Block) string {
 
 // dirs writes what directories there are, and that there are no others.
 func (c *toGates) dirs(b *strings.Builder) {
-	b.WriteString("when_modified:\n  file_patterns: [] # what is not listed below is no stack\n")
+	b.WriteString("when_modified:\n  file_patterns: [] # what is not listed below is not a stack\n")
 	if len(c.byDir) > 0 {
 		b.WriteString("dirs:\n")
 	}
@@ -394,7 +394,7 @@ func (c *toGates) nested(leaf *cairnfile.Leaf) []string {
 	return unique(files)
 }
 
-// between tells of what waits for something only in the workspace file, or only in the gates, where something that lies between is no
+// between reports what waits for something only in the workspace file, or only in the gates, where something that lies between is no
 // part of a run.
 func (c *toGates) between() hcl.Diagnostics {
 	config, diags := terrateam.Read(terrateam.ConfigFile, c.Files[0].Text)
@@ -430,7 +430,7 @@ func (c *toGates) between() hcl.Diagnostics {
 	})
 	name := func(n int) string { return byNumber[n].Name }
 	for _, w := range d.onlyInWorkspace {
-		c.loseOrder(problem.PlaceOf(byNumber[w.dirspace].Range), "That the %s of %s waits, also if what lies between is no part of a run, for %s",
+		c.loseOrder(problem.PlaceOf(byNumber[w.dirspace].Range), "That the %s of %s waits, also if what lies between is not part of a run, for %s",
 			w.action, name(w.dirspace), w.names(name))
 	}
 	for _, w := range d.onlyInGates {

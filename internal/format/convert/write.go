@@ -191,7 +191,7 @@ func (w *writer) name(taken names, what, wish string, at order.Place) string {
 	return name
 }
 
-// writable tells whether a workspace file can name a path.
+// writable reports whether a workspace file can name a path.
 func writable(file string) bool {
 	return utf8.ValidString(file) && cty.NormalizeString(file) == file && !strings.ContainsAny(file, "\\\x00")
 }

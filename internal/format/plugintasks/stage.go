@@ -38,7 +38,7 @@ const (
 var (
 	accepted = regexp.MustCompile(`^(post_deployment|pre_deployment)(/[-+]?([0-9]*\.[0-9]+|[0-9]+))?$`)
 
-	// separated is a stage with something behind it that is no slash, and perhaps a number.
+	// separated is a stage with something behind it that is not a slash, and perhaps a number.
 	separated = regexp.MustCompile(`^(post_deployment|pre_deployment)([^0-9A-Za-z]*?)(?:(\.?[0-9][0-9.]*).*|[A-Za-z].*|$)$`)
 	slashed   = regexp.MustCompile(`^(post_deployment|pre_deployment)/(.*)$`)
 )

@@ -52,7 +52,7 @@ type Task struct {
 // Name identifies the task.
 func (t *Task) Name() string { return fmt.Sprintf("%s#%d", t.Plugin, t.Position) }
 
-// HasRole tells whether the task is for a machine with some of these roles. Without roles it is asked for all.
+// HasRole reports whether the task is for a machine with some of these roles. Without roles it is asked for all.
 func (t *Task) HasRole(roles []string) bool {
 	return len(roles) == 0 || slices.Contains(t.Roles, "*") ||
 		slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(t.Roles, role) })

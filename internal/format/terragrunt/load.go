@@ -149,7 +149,7 @@ func (l *loader) unit(name string) {
 	}
 }
 
-// cycles tells of units that wait for themselves.
+// cycles reports units that wait for themselves.
 func (l *loader) cycles() {
 	var b order.Builder
 	numbers := map[string]int{}

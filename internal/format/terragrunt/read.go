@@ -333,7 +333,7 @@ func (r *reader) inputs(attribute *hclsyntax.Attribute, ctx *hcl.EvalContext) {
 			word, isWord = hclsource.Text(value)
 		}
 		if !isKnown || key.IsNull() || key.Type() != cty.String || !isWord {
-			r.unknown("an input that is no text, number or boolean written out", item.ValueExpr.Range(), false)
+			r.unknown("an input other than a text, number or boolean written out", item.ValueExpr.Range(), false)
 			continue
 		}
 		if _, set := r.unit.Inputs[key.AsString()]; !set {

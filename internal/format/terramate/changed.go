@@ -68,7 +68,7 @@ func (s *Stack) watches() []gitdiff.Watch {
 	return watches
 }
 
-// finder finds what a diff says of the stacks of a tree besides changes of files.
+// finder finds what a diff says about the stacks of a tree besides changes of files.
 type finder struct {
 	diff   *gitdiff.Diff
 	tree   *Tree

@@ -17,7 +17,7 @@
 //
 //	S1. What order depends on is written out, and lines up with a place. Of everything else, only functions are evaluated, called with what
 //	    is written out, whose results depend on nothing else.
-//	S2. Directories and files whose names begin with a dot are no part of the tree, nor are directories with a file
+//	S2. Directories and files whose names begin with a dot are not part of the tree, nor are directories with a file
 //	    .tmskip and what is below them. Links to directories are not followed.
 //	S3. A path stands for the stack in that directory and all stacks below it, and so does a query of tags for each stack that it
 //	    selects, except in "wants". Where it leads upwards, to a directory that the stack is in, it does not stand in "before" and

@@ -217,12 +217,12 @@ func (f *found) version(block *hcl.Block) {
 	}
 }
 
-// MayDefine tells whether a file that has this name can make its directory a stack.
+// MayDefine reports whether a file that has this name can make its directory a stack.
 func MayDefine(name string) bool {
 	return localsource.IsStackFile(name) || isTerrastack(name) || isTerramate(name)
 }
 
-// Defines tells whether the source of a file that has this name makes its directory a stack.
+// Defines reports whether the source of a file that has this name makes its directory a stack.
 func Defines(name string, src []byte) bool {
 	if localsource.IsStackFile(name) {
 		return true

@@ -82,7 +82,7 @@ func (e *entries) refers(r *reference, dir string) {
 }
 
 // in returns the stacks that a directory stands for (rule S3). What wants a directory that it is in, or is wanted by it, has to do with all of
-// it: that is no order, so that it does not matter who waits for whom.
+// it: that is not order, so that it does not matter who waits for whom.
 func (e *entries) in(r *reference, dir string) []int {
 	if own := e.tree.Stacks[r.from].Path; own == dir || !contains(dir, own) || !r.orders() {
 		return e.tree.within(dir)
@@ -165,7 +165,7 @@ func (l *loader) circularWants() {
 
 const perStack = 20 // steps for each stack that a query is compared with
 
-// spend tells whether an entry costs no more than what is left. That it does is told once.
+// spend reports whether an entry costs no more than what is left. That it does is told once.
 func (l *loader) spend(r *reference, cost int) bool {
 	return l.budget.Spend(cost, func() {
 		l.diags = l.diags.Append(problem.New(problem.Syntax, &r.entry.Range, "Too many stacks referenced",
@@ -174,12 +174,12 @@ func (l *loader) spend(r *reference, cost int) bool {
 	})
 }
 
-// resolveQuery returns the stacks that a query selects. It is not ok if it is no query.
+// resolveQuery returns the stacks that a query selects. It is not ok if it is not a query.
 func (l *loader) resolveQuery(r *reference, text string) (found []int, ok bool) {
 	query, err := tagquery.ParseTerms(text)
 	if err != nil {
 		l.diags = l.diags.Append(problem.New(problem.BadTagQuery, &r.entry.Range, "Invalid tag query",
-			"The entry %q is no query of tags: %s. Join tags that are all needed by \":\", and alternatives by \",\".", r.entry.Text, err))
+			"The entry %q is not a query of tags: %s. Join tags that are all needed by \":\", and alternatives by \",\".", r.entry.Text, err))
 		return nil, false
 	}
 	return l.matching(query), true

@@ -101,7 +101,7 @@ func (t *Tree) within(dir string) []int {
 	return found
 }
 
-// contains tells whether a path is a directory or below it.
+// contains reports whether a path is a directory or below it.
 func contains(dir, path string) bool {
 	return dir == path || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -35,5 +35,5 @@ func (c *Change) node(w Work) int {
 			return n
 		}
 	}
-	panic("terrateam: work that is no part of the change")
+	panic("terrateam: work that is not part of the change")
 }

@@ -55,7 +55,7 @@ func (d *Dirspace) ownTags() []string {
 	return append(slices.Clone(d.Tags), "dir:"+d.Dir, "workspace:"+d.Workspace)
 }
 
-// Watches tells whether a change of a file is a change of the dirspace.
+// Watches reports whether a change of a file is a change of the dirspace.
 func (d *Dirspace) Watches(file string) bool { return d.patterns.match(file) }
 
 // FilePatterns are the patterns of files whose change is one of the dirspace, and those that take away from them, from the root of
@@ -83,7 +83,7 @@ func (p patterns) match(file string) bool {
 // sorted by directory and workspace.
 //
 // A directory is named in dirs, or a pattern there matches it or a file in it; of several the longest pattern
-// counts. Others are taken as they come, but for those that used is true for: modules are no work by themselves. In any case a file in the directory has to be one that makes it part of a
+// counts. Others are taken as they come, but for those that used is true for: modules are not work by themselves. In any case a file in the directory has to be one that makes it part of a
 // change: directories with empty file_patterns are left out.
 func (c *Config) Dirspaces(files []string, used func(dir string) bool) ([]*Dirspace, hcl.Diagnostics) {
 	var diags hcl.Diagnostics

@@ -234,7 +234,7 @@ func (l *Layout) Tags(dirspace int) []string {
 	return tags
 }
 
-// Matches tells whether a query matches a dirspace with all its tags.
+// Matches reports whether a query matches a dirspace with all its tags.
 func (l *Layout) Matches(q tagquery.Query, dirspace int) bool {
 	return q.Match(l.subject(dirspace, l.Tags(dirspace)))
 }
@@ -299,7 +299,7 @@ func (l *Layout) checkVariables() hcl.Diagnostics {
 	return diags
 }
 
-// AutoApply tells whether a stack is applied without being asked: as the outermost stack that holds it says, if any
+// AutoApply reports whether a stack is applied without being asked: as the outermost stack that holds it says, if any
 // does (B-23). Of several that are side by side, all must say so.
 func (l *Layout) AutoApply(stack int) bool {
 	decision := l.autoApply(stack, map[int]*bool{})

@@ -76,7 +76,7 @@ func unreadable(name string, err error) hcl.Diagnostics {
 	return hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: name}, "Unreadable file", "It cannot be read: %s.", userfile.Reason(err))}
 }
 
-// Exists tells whether a repository has a configuration, be it one that cannot be read.
+// Exists reports whether a repository has a configuration, be it one that cannot be read.
 func Exists(root string) bool { return configFile(root) != "" }
 
 // configFile returns where the configuration of a repository is; "" if it has none.

@@ -25,7 +25,7 @@ type block struct {
 	modifiedBy []string
 }
 
-// randomBlocks makes stacks of which each names only others that come before it, so that most are no cycle. A member of a nested
+// randomBlocks makes stacks of which each names only others that come before it, so that most are not a cycle. A member of a nested
 // stack may also have rules about what comes later.
 func randomBlocks(random *rand.Rand) []*block {
 	var blocks []*block

@@ -72,7 +72,7 @@ func isFalse(n *yaml.Node) bool {
 	return isNull(n) || n.Kind == yaml.ScalarNode && n.Tag == "!!bool" && (n.Value == "false" || n.Value == "False" || n.Value == "FALSE")
 }
 
-// disabled tells whether a mapping has enabled: false.
+// disabled reports whether a mapping has enabled: false.
 func disabled(n *yaml.Node) bool {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == "enabled" && isFalse(yamldoc.Resolve(n.Content[i+1])) {

@@ -34,7 +34,7 @@ type begunRecord struct {
 
 func isProgressKey(key string) bool { return key == begunKey || strings.HasPrefix(key, progressKind) }
 
-// decodeBegun returns what the records of a serial say of a plan that was begun; nil if there is none that can go on.
+// decodeBegun returns what the records of a serial say about a plan that was begun; nil if there is none that can go on.
 func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {
 	value := records[begunKey]
 	if value == nil {

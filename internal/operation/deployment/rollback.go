@@ -35,7 +35,7 @@ func (t *Stored) RollBack(ctx context.Context, serial int64) (Rollback, error) {
 	return Rollback{serial, loses, regains, statestore.Changes(t.Records, records)}, err
 }
 
-// Operation is what the history says of it: what it loses is not to be seen there otherwise.
+// Operation is what the history says about it: what it loses is not to be seen there otherwise.
 func (r Rollback) Operation() string {
 	text := fmt.Sprintf("state rollback to %d", r.Serial)
 	switch n := len(r.Loses); n {

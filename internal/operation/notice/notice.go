@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package notice has what users should learn while an operation goes on, and which is no diagnostic: it is of use at once, and of none later.
+// Package notice has what users should learn while an operation goes on, and which is not a diagnostic: it is of use at once, and of none later.
 package notice
 
 import (

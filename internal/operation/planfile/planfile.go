@@ -64,7 +64,7 @@ func Write(path string, plan *stackplan.Plan, target Target, cairnVersion string
 	return nil
 }
 
-// CheckPath refuses to put a plan in the place of something that is no plan. What is empty, or no regular file, is fine.
+// CheckPath refuses to put a plan in the place of something that is not a plan. What is empty, or no regular file, is fine.
 func CheckPath(path string) error {
 	info, err := os.Stat(path)
 	switch {

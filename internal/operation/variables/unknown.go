@@ -138,7 +138,7 @@ func unknownObject(expr hcl.Expression, pairs []hcl.KeyValuePair) (cty.Value, hc
 	return cty.UnknownVal(ty.WithoutOptional()), diags
 }
 
-// refuseUnknown reports a call of unknown(TYPE) in a value that is no part of a file, nil if there is none.
+// refuseUnknown reports a call of unknown(TYPE) in a value that is not part of a file, nil if there is none.
 func refuseUnknown(expr hclsyntax.Expression) *hcl.Diagnostic {
 	var found *hcl.Diagnostic
 	hclsyntax.VisitAll(expr, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it makes none

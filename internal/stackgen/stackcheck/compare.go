@@ -36,7 +36,7 @@ func selectKeys[V any](all map[string]V, selected func(string) bool) map[string]
 	return part
 }
 
-// content tells what a state has, in a form that can be compared.
+// content reports what a state has, in a form that can be compared.
 func content(t testing.TB, s *stackstate.State) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -278,7 +278,7 @@ func orOther(err error, planned, got any) error {
 	return fmt.Errorf(" was planned as %#v and is %#v", planned, got)
 }
 
-// refines tells how a value contradicts the one that was planned.
+// refines reports how a value contradicts the one that was planned.
 func refines(planned, got cty.Value) error {
 	if planned.IsWhollyKnown() && marks.Contains(planned, marks.Sensitive) != marks.Contains(got, marks.Sensitive) {
 		return fmt.Errorf("sensitive when planned %v, and then %v", marks.Contains(planned, marks.Sensitive), marks.Contains(got, marks.Sensitive))

@@ -68,7 +68,7 @@ func (w *watch) check(c *check, plan *stackplan.Plan) {
 	}
 }
 
-// checkDependents checks that the state says of all components who depends on
+// checkDependents checks that the state says about all components who depends on
 // them, so that those can be destroyed first.
 func (c *check) checkDependents() {
 	c.Helper()
@@ -97,7 +97,7 @@ func configAddress(addr stackaddrs.AbsComponentInstance) string {
 	return stackaddrs.ConfigOf(stackaddrs.ComponentOf(addr)).String()
 }
 
-// related tells whether an instance can use another one: in the stacks that
+// related reports whether an instance can use another one: in the stacks that
 // both are in, they are in the same instance.
 func related(a, b stackaddrs.AbsComponentInstance) bool {
 	one, two := a.Stack.Path(), b.Stack.Path()

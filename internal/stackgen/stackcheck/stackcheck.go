@@ -12,7 +12,7 @@
 //   - C4. What was known while planning is so after the apply, and what was not
 //     known has the type that was promised.
 //   - C5. A component is applied after those it requires, and destroyed before
-//     them: the state says of each component which ones depend on it.
+//     them: the state says about each component which ones depend on it.
 //   - C6. After that, plans in every mode but destroy find nothing to do.
 //   - C7. When some of the work fails, the same work fails under any parallelism,
 //     and the next rounds get to the state that there is without failures.

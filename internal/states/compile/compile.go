@@ -364,7 +364,7 @@ func (c *compiler) resolve() {
 	}
 }
 
-// isEmptyFile tells whether a requisite names a loaded file that has no calls of its own.
+// isEmptyFile reports whether a requisite names a loaded file that has no calls of its own.
 func (c *compiler) isEmptyFile(r Requisite) bool {
 	if r.Module != "sls" || !slices.Contains(c.high.Loaded, r.Identifier) {
 		return false

@@ -88,7 +88,7 @@ func (d *decoder) scalar(node *yaml.Node) any {
 // without a sign.
 var newNumber = regexp.MustCompile(`^[-+]?(0o[0-7_]+|[0-9][0-9_]*[eE][-+]?[0-9]+|[0-9_]*\.[0-9_]*[eE][0-9]+)$`)
 
-// isOldBool tells whether a plain word is a boolean in YAML 1.1 only.
+// isOldBool reports whether a plain word is a boolean in YAML 1.1 only.
 func isOldBool(word string) bool {
 	switch word {
 	case "yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF":

@@ -25,7 +25,7 @@ func (l *Low) Find(text string) []int {
 // Names returns the ids and names of all calls, for suggestions.
 func (l *Low) Names() []string { return slices.Collect(newIndex(l.Calls).names("")) }
 
-// Explain tells which of two different calls is made first if nothing fails, and why. The nodes are those of [Low.Graph].
+// Explain reports which of two different calls is made first if nothing fails, and why. The nodes are those of [Low.Graph].
 func (l *Low) Explain(a, b int) order.Explanation {
 	made := make([]int, len(l.Calls)) // the nodes for making the calls
 	for n, at := range l.nodes {

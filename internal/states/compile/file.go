@@ -164,7 +164,7 @@ func (f *fileReader) module(id string, pair yamldoc.Pair, extends bool) *Module 
 		}
 	}
 	if !isWord(m.Name) || m.Function != "" && !isWord(m.Function) {
-		f.problem(problem.Syntax, pair.Key, "Invalid function name", "%q is no \"MODULE.FUNCTION\": these are words of letters, digits and underscores.", pair.Name)
+		f.problem(problem.Syntax, pair.Key, "Invalid function name", "%q is not a \"MODULE.FUNCTION\": these are words of letters, digits and underscores.", pair.Name)
 		return nil
 	}
 	if m.Function == "" && !extends && len(f.diags) == before {
@@ -175,7 +175,7 @@ func (f *fileReader) module(id string, pair yamldoc.Pair, extends bool) *Module 
 	return m
 }
 
-// isWord tells whether a name is safe as a part of a name of a file, too.
+// isWord reports whether a name is safe as a part of a name of a file, too.
 func isWord(name string) bool {
 	for _, r := range name {
 		if r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {

@@ -15,7 +15,7 @@ type Functions interface {
 	// Call makes one call. In test mode nothing is changed.
 	Call(ctx context.Context, req Request) Outcome
 
-	// Reacts tells whether a function has a reaction for when what it watches has changed.
+	// Reacts reports whether a function has a reaction for when what it watches has changed.
 	Reacts(module, function string) bool
 }
 
@@ -61,7 +61,7 @@ func Statuses() []Status { return []Status{OK, Changed, NotNeeded, Failed, Skipp
 
 func (s Status) String() string { return statusNames[s] }
 
-// Success tells whether calls that require one of this status can be made.
+// Success reports whether calls that require one of this status can be made.
 func (s Status) Success() bool { return s == OK || s == Changed || s == NotNeeded }
 
 // Result is what became of one call in a run.
@@ -85,7 +85,7 @@ func (c *Call) request(test bool) Request {
 	return Request{Module: c.Module, Function: c.Function, ID: c.ID, SLS: c.SLS, Name: c.Name, Args: args, Test: test}
 }
 
-// forRun tells whether an argument is for the run and not for functions.
+// forRun reports whether an argument is for the run and not for functions.
 func forRun(arg string) bool {
 	switch arg {
 	case "failhard", "parallel", "retry":

@@ -29,11 +29,11 @@ var kinds = []string{
 	require, requireAny, watch, watchAny, prereq, onfail, onfailAny, onfailAll, onchanges, onchangesAny, listen, use,
 }
 
-// orders tells whether requisites of a kind are done before the call that has them. The others say something
+// orders reports whether requisites of a kind are done before the call that has them. The others say something
 // about its arguments, or about the end of the run.
 func orders(kind string) bool { return kind != listen && kind != use }
 
-// reacts tells whether requisites of a kind are reasons for a call, which is not made without one.
+// reacts reports whether requisites of a kind are reasons for a call, which is not made without one.
 func reacts(kind string) bool {
 	switch kind {
 	case prereq, onfail, onfailAny, onfailAll, onchanges, onchangesAny:

@@ -225,7 +225,7 @@ func (l *loader) known() []string {
 func (l *loader) absolute(name string, from *hcl.Range) (string, bool) {
 	if strings.ContainsAny(name, "/\\\x00") || slices.Contains(strings.Split(name, "."), "") {
 		l.problem(problem.BadPath, from, "Invalid SLS name",
-			"%q is no name of an SLS. Write the path below the root with dots and without the extension: \"web.config\" is web/config.sls.", name)
+			"%q is not a name of an SLS. Write the path below the root with dots and without the extension: \"web.config\" is web/config.sls.", name)
 		return "", false
 	}
 	return name, true
@@ -311,7 +311,7 @@ func hasTemplate(text string) bool {
 	return strings.Contains(text, "{{") || strings.Contains(text, "{%")
 }
 
-// templateInText finds a template in a file that is no YAML.
+// templateInText finds a template in a file that is not YAML.
 func templateInText(file string, src []byte) *hcl.Range {
 	line := 0
 	for text := range strings.Lines(string(src[:min(len(src), 1<<20)])) {

@@ -83,7 +83,7 @@ func (x *index) names(module string) iter.Seq[string] {
 	}
 }
 
-// matcher returns what tells whether a call is named.
+// matcher returns what reports whether a call is named.
 func (r Requisite) matcher() func(*Call) bool {
 	matches := func(text string) bool { return text == r.Identifier }
 	if isPattern(r.Identifier) {

@@ -50,7 +50,7 @@ func (l *Low) alongside() *order.Graph {
 	return graph
 }
 
-// eventLog tells of what happens in a run: of one thing at a time, and of results in the order of the sequence.
+// eventLog reports what happens in a run: one thing at a time, and results in the order of the sequence.
 type eventLog struct {
 	position []int          // of each node in the sequence
 	ended    func(call int) // nil: nobody wants to know
@@ -96,7 +96,7 @@ func (l *eventLog) visited(node, call int) {
 	l.deliver()
 }
 
-// close tells of all results that are left, and returns the calls that have ended, in the order in which they were told of.
+// close reports all results that are left, and returns the calls that have ended, in the order in which they were reported.
 func (l *eventLog) close() []int {
 	l.mu.Lock()
 	for l.mu.next < len(l.mu.visited) {
@@ -107,7 +107,7 @@ func (l *eventLog) close() []int {
 	return l.mu.told
 }
 
-// pass tells of the next result, if there is one. Requires the lock.
+// pass reports the next result, if there is one. Requires the lock.
 func (l *eventLog) pass() {
 	call := l.mu.calls[l.mu.next]
 	l.mu.next++

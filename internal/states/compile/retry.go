@@ -134,7 +134,7 @@ func resultWord(o Outcome) string {
 func (r Retry) wait(ctx context.Context) bool {
 	pause := r.Interval
 	if r.Splay > 0 {
-		pause += rand.N(r.Splay) //nolint:gosec // it spreads load, and is no secret
+		pause += rand.N(r.Splay) //nolint:gosec // it spreads load, and is not a secret
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

@@ -108,7 +108,7 @@ func (r *run) visit(ctx context.Context, n int) error {
 	return nil
 }
 
-// stops tells whether the failure of a call stops the run (line C-38).
+// stops reports whether the failure of a call stops the run (line C-38).
 func (r *run) stops(call int) bool {
 	if own := r.Calls[call].Failhard; own != nil {
 		return *own
@@ -203,7 +203,7 @@ func joinSentences(a, b string) string {
 	return a + " " + b
 }
 
-// reacts tells whether something that a call watches has changed, and there is a reaction to that (line C-42).
+// reacts reports whether something that a call watches has changed, and there is a reaction to that (line C-42).
 func (r *run) reacts(call int) bool {
 	c := r.Calls[call]
 	changed := func(target int) bool { return r.states[target].result.Status == Changed }

@@ -27,7 +27,7 @@ func matcher(kind, expression string) (func(id string) bool, error) {
 		// From the start of the id, and not necessarily to its end.
 		compiled, _, err := glob.Expression(`^(?:` + expression + `)`)
 		if err != nil {
-			return nil, fmt.Errorf("it is no regular expression that cairn understands: %w", err)
+			return nil, fmt.Errorf("it is not a regular expression that cairn understands: %w", err)
 		}
 		return compiled.MatchString, nil
 	case "compound":

@@ -34,7 +34,7 @@ func (m *Map) Get(key string) any {
 	return value
 }
 
-// Lookup is [Map.Get] that tells whether there is such a key.
+// Lookup is [Map.Get] that reports whether there is such a key.
 func (m *Map) Lookup(key string) (any, bool) {
 	if m == nil {
 		return nil, false

@@ -49,7 +49,7 @@ func (a *apt) enter(ctx context.Context) (leave func(), err error) {
 type refreshing int
 
 const (
-	refreshOnce   refreshing = iota // before the first packages of a run are installed; that it fails is no failure by itself
+	refreshOnce   refreshing = iota // before the first packages of a run are installed; that it fails is not a failure by itself
 	refreshAlways                   //
 	refreshNever                    //
 )
@@ -86,7 +86,7 @@ func (a *apt) refresh(ctx context.Context, h *Host, wanted refreshing) (note str
 	}
 	warnings := aptWarnings(output.Stderr)
 	a.refreshed = warnings == ""
-	if warnings != "" { // lists that cannot be fetched are no failure for apt-get
+	if warnings != "" { // lists that cannot be fetched are not failure for apt-get
 		note = notFetched + warnings
 	}
 	return note, nil
@@ -179,7 +179,7 @@ func (h *Host) simulateApt(ctx context.Context, changes *compile.Map, verb strin
 	return "", nil
 }
 
-// withoutApt tells why packages cannot be managed here, "" if they can.
+// withoutApt reports why packages cannot be managed here, "" if they can.
 func (h *Host) withoutApt() string {
 	for _, program := range []string{"dpkg-query", "apt-get"} {
 		if !h.runner().Has(program) {

@@ -135,7 +135,7 @@ func (c *call) lacks() (missing string, err error) {
 	return c.host.runner().Lacks(c.commandLine(""))
 }
 
-// wouldRun tells what running the command would change. Commands that tell their state themselves may have one to be asked about that.
+// wouldRun reports what running the command would change. Commands that tell their state themselves may have one to be asked about that.
 func (c *call) wouldRun(ctx context.Context) compile.Outcome {
 	missing, err := c.lacks()
 	if err != nil {

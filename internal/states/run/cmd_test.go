@@ -144,7 +144,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestUnknownPrograms says why a file is no program, and which program may be meant.
+// TestUnknownPrograms says why a file is not a program, and which program may be meant.
 func TestUnknownPrograms(t *testing.T) {
 	dir := t.TempDir()
 	program(t, dir, "my.own", "")
@@ -156,7 +156,7 @@ func TestUnknownPrograms(t *testing.T) {
 	}
 	for state, want := range map[string]string{
 		"my.text": "the file of that name in the folder " + dir + " cannot be executed: change that with chmod +x.",
-		"my.dir":  "the file of that name in the folder " + dir + " is no file.",
+		"my.dir":  "the file of that name in the folder " + dir + " is not a file.",
 		"my.onw":  `Did you mean "my.own"?`,
 		"cmd.rnu": `Did you mean "cmd.run"?`,
 	} {

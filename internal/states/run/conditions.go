@@ -71,7 +71,7 @@ func allExist(files []string) (bool, error) {
 	return true, nil
 }
 
-// holds tells whether a command succeeds.
+// holds reports whether a command succeeds.
 func (c *call) holds(ctx context.Context, command string) (bool, error) {
 	output, err := c.host.runner().Run(ctx, c.commandLine(command))
 	if err != nil {

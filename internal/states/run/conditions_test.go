@@ -200,7 +200,7 @@ func TestCommandArguments(t *testing.T) {
 	wantComment(t, one(t, &Host{}, "x: {cmd.run: [{name: id}, {runas: no-such-user-here}]}", false, compile.Failed), `there is no user "no-such-user-here"`)
 }
 
-// TestWhatCommandsLack: test mode tells what commands could not be started without. What another call may bring is no failure.
+// TestWhatCommandsLack: test mode tells what commands could not be started without. What another call may bring is not a failure.
 func TestWhatCommandsLack(t *testing.T) {
 	dir := t.TempDir()
 	file, none := filepath.Join(dir, "file"), filepath.Join(dir, "none")
@@ -209,7 +209,7 @@ func TestWhatCommandsLack(t *testing.T) {
 		"cwd: " + dir:                                   "The command would be run.",
 		"cwd: " + none:                                  "The command would be run. But there is no directory " + none + " yet.",
 		"cwd: " + filepath.Join(file, "x"):              "The command would be run. But there is no directory " + filepath.Join(file, "x") + " yet.",
-		"cwd: " + file:                                  "The command would be run. But " + file + " is no directory yet.",
+		"cwd: " + file:                                  "The command would be run. But " + file + " is not a directory yet.",
 		"shell: " + none:                                "The command would be run. But there is no program " + none + " yet.",
 		"shell: no-such-program-here":                   "The command would be run. But there is no program no-such-program-here yet.",
 		"shell: bin/x":                                  "The command would be run.", // in a directory to come
@@ -240,7 +240,7 @@ func TestWhatCommandsLack(t *testing.T) {
 	}
 }
 
-// TestCheckUser tells apart what another call may change, which root could, and what none can.
+// TestCheckUser distinguishes what another call may change, which root could, and what none can.
 func TestCheckUser(t *testing.T) {
 	self, err := user.Current()
 	if err != nil {

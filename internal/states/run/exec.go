@@ -24,10 +24,10 @@ type Runner interface {
 	// another exit code than 0 is none.
 	Run(ctx context.Context, command Command) (Output, error)
 
-	// Has tells whether there is a program.
+	// Has reports whether there is a program.
 	Has(program string) bool
 
-	// Lacks tells what a command could not be started without now, though it may be there later; "" if there is nothing.
+	// Lacks reports what a command could not be started without now, though it may be there later; "" if there is nothing.
 	//
 	// An error says why the command can never be started.
 	Lacks(command Command) (missing string, err error)
@@ -92,7 +92,7 @@ func (System) Lacks(command Command) (string, error) {
 		case isMissing(err):
 			missing = append(missing, "there is no directory "+dir)
 		case err == nil && !info.IsDir():
-			missing = append(missing, dir+" is no directory")
+			missing = append(missing, dir+" is not a directory")
 		}
 	}
 	program := command.Args[0]

@@ -190,7 +190,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// isMissing tells whether an error says that there is no such file: also if what the path leads through is no directory.
+// isMissing reports whether an error says that there is no such file: also if what the path leads through is not a directory.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -258,7 +258,7 @@ func (c *call) inspectOld(f *file) error {
 	case err != nil:
 		return fmt.Errorf("the file %s cannot be looked at: %s", c.Name, reason(err))
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("the path %s is no regular file but %s. Remove it first, such as with file.absent", c.Name, fileKind(info))
+		return fmt.Errorf("the path %s is not a regular file but %s. Remove it first, such as with file.absent", c.Name, fileKind(info))
 	}
 	err = inPlace(f.path, func(path string) error {
 		f.oldContents, info, err = readRegular(path)

@@ -324,7 +324,7 @@ func TestOwnersToCome(t *testing.T) {
 	}
 }
 
-// TestPathsBelowFiles: there is nothing below what is no directory.
+// TestPathsBelowFiles: there is nothing below what is not a directory.
 func TestPathsBelowFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	write(t, file, "x")

@@ -36,7 +36,7 @@ func (h *Host) program(module, name string) (string, bool) {
 	return path, err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// notProgram tells why a file in the folder of the user is no program, "" if there is none of that name.
+// notProgram reports why a file in the folder of the user is not a program, "" if there is none of that name.
 func (h *Host) notProgram(name string) string {
 	if h.Folder == "" {
 		return ""
@@ -47,7 +47,7 @@ func (h *Host) notProgram(name string) string {
 	case err != nil:
 		return "cannot be looked at: " + reason(err)
 	case !info.Mode().IsRegular():
-		return "is no file"
+		return "is not a file"
 	}
 	return "cannot be executed: change that with chmod +x"
 }

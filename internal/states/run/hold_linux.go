@@ -17,7 +17,7 @@ import (
 // openFiles is where the system has a link to each open file of this process.
 const openFiles = "/proc/self/fd"
 
-// canHold tells whether it has: not in each container.
+// canHold reports whether it has: not in each container.
 var canHold = sync.OnceValue(func() bool {
 	_, err := os.Stat(openFiles)
 	return err == nil

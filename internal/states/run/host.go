@@ -35,7 +35,7 @@ type Host struct {
 	// Runner runs commands; nil for the real ones.
 	Runner Runner
 
-	// Systemd tells whether services are those of systemd; nil to find out.
+	// Systemd reports whether services are those of systemd; nil to find out.
 	Systemd func() bool
 
 	apt apt

@@ -67,7 +67,7 @@ func trustedLink(path string, info fs.FileInfo) (string, error) {
 	return target, nil
 }
 
-// isTrusted tells whether a link of an owner is followed by self.
+// isTrusted reports whether a link of an owner is followed by self.
 func (o owner) isTrusted(self owner) bool { return o.uid == 0 || o.uid == self.uid }
 
 // inPlace calls do with another path of what path is that of, in a directory that is held meanwhile. The path must lead through no

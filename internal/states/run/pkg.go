@@ -49,10 +49,10 @@ func checkPackages(c *call) error {
 	}
 	for _, p := range c.packages() {
 		if !packageName.MatchString(p.name) {
-			return wrongArgument(c.packagesArgument("name"), "%q is no name of a package", p.name)
+			return wrongArgument(c.packagesArgument("name"), "%q is not a name of a package", p.name)
 		}
 		if p.version != "" && !packageRelease.MatchString(p.version) {
-			return wrongArgument(c.packagesArgument("version"), "%q is no version of a package. Give one version exactly", p.version)
+			return wrongArgument(c.packagesArgument("version"), "%q is not a version of a package. Give one version exactly", p.version)
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (c *call) install(ctx context.Context, latest bool) compile.Outcome {
 	return c.wereInstalled(ctx, missing, before, others)
 }
 
-// wouldChange asks apt-get what it would do. What it refuses now it may not refuse after what else the run does, so that this is no failure.
+// wouldChange asks apt-get what it would do. What it refuses now it may not refuse after what else the run does, so that this is not a failure.
 func (c *call) wouldChange(ctx context.Context, changes *compile.Map, verb string, all []packageVersion, options ...string) compile.Outcome {
 	done := map[string]string{"install": "installed", "remove": "removed", "purge": "removed"}[verb]
 	outcome := compile.Outcome{Changed: true, Changes: changes, Comment: "Packages would be " + done + "."}

@@ -301,7 +301,7 @@ func TestPackages(t *testing.T) {
 		one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, compile.Changed) // what was fetched before is enough
 		one(t, &Host{Runner: runner}, "wget: {pkg.installed: [{version: 8.0.1}, {refresh: true}]}", false, compile.Failed)
 	})
-	t.Run("some lists cannot be fetched, which is no failure of apt-get", func(t *testing.T) {
+	t.Run("some lists cannot be fetched, which is not a failure of apt-get", func(t *testing.T) {
 		runner := &script{answers: maps.Clone(installed)}
 		runner.answers["apt-get -q update"] = Output{Stdout: "Ign:1 x\n", Stderr: "W: Failed to fetch x\nmore\nW: Some index files failed to download.\n"}
 		want := "\nNot all lists of packages could be fetched:\nW: Failed to fetch x\nW: Some index files failed to download."
@@ -490,7 +490,7 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestMissingServices: that there is no such service is said, and is no failure in test mode, since another call may bring it.
+// TestMissingServices: that there is no such service is said, and is not a failure in test mode, since another call may bring it.
 func TestMissingServices(t *testing.T) {
 	stopped := map[string]Output{
 		"systemctl is-active --quiet":                    {Code: 4},

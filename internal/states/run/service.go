@@ -40,7 +40,7 @@ var serviceName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9@_.:\\-]*$`)
 
 func checkService(c *call) error {
 	if !serviceName.MatchString(c.Name) {
-		return wrongArgument("name", "%q is no name of a service", c.Name)
+		return wrongArgument("name", "%q is not a name of a service", c.Name)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (s services) runs(ctx context.Context, name string) (bool, error) {
 	return s.ask(ctx, args)
 }
 
-// isEnabled tells whether a service starts with the machine, as is wanted or not. Services of systemd about which nothing can be
+// isEnabled reports whether a service starts with the machine, as is wanted or not. Services of systemd about which nothing can be
 // changed, since others start them, are as is wanted.
 func (s services) isEnabled(ctx context.Context, name string, wanted bool) (bool, error) {
 	if !s.systemd {
@@ -110,7 +110,7 @@ func (s services) isEnabled(ctx context.Context, name string, wanted bool) (bool
 	return output.Code == 0, nil
 }
 
-// hasLinks tells whether one of the directories for run levels has a link that starts or stops a service.
+// hasLinks reports whether one of the directories for run levels has a link that starts or stops a service.
 func hasLinks(kind, name string) bool {
 	links, err := filepath.Glob("/etc/rc[2-5].d/" + kind + "[0-9][0-9]" + name)
 	return err == nil && len(links) > 0
@@ -131,7 +131,7 @@ func (s services) missing(ctx context.Context, name string) string {
 	return fmt.Sprintf("systemd has no service %s.", name)
 }
 
-// would is the outcome of a call in test mode. That there is no such service yet is no failure: another call may bring it.
+// would is the outcome of a call in test mode. That there is no such service yet is not a failure: another call may bring it.
 func (s services) would(ctx context.Context, name string, changes *compile.Map, comment string) compile.Outcome {
 	if missing := s.missing(ctx, name); missing != "" {
 		comment += " " + upperFirst(missing)

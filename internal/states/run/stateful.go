@@ -25,7 +25,7 @@ func ownStateOf(value any) (question string, ok bool) {
 	return question, ok && question != ""
 }
 
-// tellsState tells whether a command says itself what it has changed.
+// tellsState reports whether a command says itself what it has changed.
 func (c *call) tellsState() bool {
 	value, given := c.Args.Lookup("stateful")
 	return given && value != false

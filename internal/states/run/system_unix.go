@@ -62,7 +62,7 @@ func another(name string, euid int) (*user.User, error) {
 	return found, nil
 }
 
-// checkUser tells why euid cannot run commands as a user.
+// checkUser reports why euid cannot run commands as a user.
 //
 // Errors: a [*unknownUserError] if that could change.
 func checkUser(name string, euid int) error {

@@ -186,7 +186,7 @@ func TestTofuPath(t *testing.T) {
 		}
 	}
 	const list = string(filepath.ListSeparator)
-	t.Setenv("PATH", programs+list+other+list+filepath.Join(other, exe("git"))) // the last is no directory
+	t.Setenv("PATH", programs+list+other+list+filepath.Join(other, exe("git"))) // the last is not a directory
 	got, err := c.TofuPath(t.Context())
 	if err != nil {
 		t.Fatal(err)

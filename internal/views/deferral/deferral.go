@@ -22,13 +22,13 @@ const (
 	Invalid               = "invalid" // anything else
 )
 
-// IsDeferred tells whether a component of the plan is deferred, wholly or in part.
+// IsDeferred reports whether a component of the plan is deferred, wholly or in part.
 // In a plan that saw no errors that is the only way not to be complete.
 func IsDeferred(plan *stackplan.Plan, c *stackplan.Component) bool {
 	return c.DeferredReason != "" || len(c.Deferred) > 0 || !c.Complete && plan.Applyable
 }
 
-// Failed tells whether a component could not be planned.
+// Failed reports whether a component could not be planned.
 func Failed(plan *stackplan.Plan, c *stackplan.Component) bool {
 	return !c.Complete && !IsDeferred(plan, c)
 }

@@ -301,7 +301,7 @@ func (s Sources) lookUp(filename string) *hcl.File {
 	if !strings.HasSuffix(filename, ".json") {
 		if parsed, diags := hclsource.Parse(source, filename); !diags.HasErrors() {
 			return parsed
-		} // errors are reported elsewhere, or it is no native syntax at all
+		} // errors are reported elsewhere, or it is not native syntax at all
 	}
 	return &hcl.File{Bytes: source}
 }

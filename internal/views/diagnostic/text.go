@@ -188,7 +188,7 @@ func (b box) pieces(line string, number int) []string {
 	return append(pieces, line)
 }
 
-// isPart tells whether a piece of a line leaves out something other than space.
+// isPart reports whether a piece of a line leaves out something other than space.
 func isPart(line string, from, to int) bool {
 	return strings.TrimSpace(line[:from]) != "" || strings.TrimSpace(line[to:]) != ""
 }

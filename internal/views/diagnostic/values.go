@@ -60,7 +60,7 @@ func valueOf(traversal hcl.Traversal, ctx *hcl.EvalContext) (Value, bool) {
 	return Value{}, false
 }
 
-// isIterator tells whether a bare name is one of a "for" expression, and not a
+// isIterator reports whether a bare name is one of a "for" expression, and not a
 // whole table of names such as "var".
 func isIterator(traversal hcl.Traversal, ctx *hcl.EvalContext) bool {
 	root := ctx

@@ -15,24 +15,24 @@ import (
 
 func TestMessage(t *testing.T) {
 	tests := map[string]engine.Event{
-		"x.y: Plan to create":                               {Type: engine.PlannedChange, Action: "create"},
-		"x.y: Drift detected (update)":                      {Type: engine.ResourceDrift, Action: "update"},
-		"x.y: Refreshing state... [id=7]":                   {Type: engine.RefreshStart, IDKey: "id", IDValue: "7"},
-		"x.y: Refresh complete":                             {Type: engine.RefreshComplete},
-		"x.y: Modifying... [id=7]":                          {Type: engine.ApplyStart, Action: "update", IDKey: "id", IDValue: "7"},
-		"x.y: Still destroying... [id=7, 1m0s elapsed]":     {Type: engine.ApplyProgress, Action: "delete", IDKey: "id", IDValue: "7", Elapsed: time.Minute},
-		"x.y: Still reading... [2s elapsed]":                {Type: engine.ApplyProgress, Action: "read", Elapsed: 1600 * time.Millisecond},
-		"x.y: Creation complete after 0s [name=a␛]":         {Type: engine.ApplyComplete, Action: "create", IDKey: "name", IDValue: "a\x1b"},
-		"x.y: Replacement failed after 3s":                  {Type: engine.ApplyErrored, Action: "replace", Elapsed: 3 * time.Second},
-		"x.y: Provisioning...":                              {Type: engine.ProvisionStart},
-		"x.y: Provisioning complete":                        {Type: engine.ProvisionComplete},
-		"x.y: Provisioning failed":                          {Type: engine.ProvisionErrored},
-		"x.y: Opening...":                                   {Type: engine.EphemeralStart, Action: "open"},
-		"x.y: Closing complete after 0s":                    {Type: engine.EphemeralComplete, Action: "close"},
-		"x.y: Working...":                                   {Type: engine.ApplyStart, Action: "unheard of"},
-		"x.y: unheard_of":                                   {Type: "unheard_of"},
-		"what the engine says":                              {Type: engine.ApplyStart, Message: "what the engine says"},
-		"what the engine says of it, with a control char ␇": {Message: "what the engine says of it, with a control char \a"},
+		"x.y: Plan to create":                                  {Type: engine.PlannedChange, Action: "create"},
+		"x.y: Drift detected (update)":                         {Type: engine.ResourceDrift, Action: "update"},
+		"x.y: Refreshing state... [id=7]":                      {Type: engine.RefreshStart, IDKey: "id", IDValue: "7"},
+		"x.y: Refresh complete":                                {Type: engine.RefreshComplete},
+		"x.y: Modifying... [id=7]":                             {Type: engine.ApplyStart, Action: "update", IDKey: "id", IDValue: "7"},
+		"x.y: Still destroying... [id=7, 1m0s elapsed]":        {Type: engine.ApplyProgress, Action: "delete", IDKey: "id", IDValue: "7", Elapsed: time.Minute},
+		"x.y: Still reading... [2s elapsed]":                   {Type: engine.ApplyProgress, Action: "read", Elapsed: 1600 * time.Millisecond},
+		"x.y: Creation complete after 0s [name=a␛]":            {Type: engine.ApplyComplete, Action: "create", IDKey: "name", IDValue: "a\x1b"},
+		"x.y: Replacement failed after 3s":                     {Type: engine.ApplyErrored, Action: "replace", Elapsed: 3 * time.Second},
+		"x.y: Provisioning...":                                 {Type: engine.ProvisionStart},
+		"x.y: Provisioning complete":                           {Type: engine.ProvisionComplete},
+		"x.y: Provisioning failed":                             {Type: engine.ProvisionErrored},
+		"x.y: Opening...":                                      {Type: engine.EphemeralStart, Action: "open"},
+		"x.y: Closing complete after 0s":                       {Type: engine.EphemeralComplete, Action: "close"},
+		"x.y: Working...":                                      {Type: engine.ApplyStart, Action: "unheard of"},
+		"x.y: unheard_of":                                      {Type: "unheard_of"},
+		"what the engine says":                                 {Type: engine.ApplyStart, Message: "what the engine says"},
+		"what the engine says about it, with a control char ␇": {Message: "what the engine says about it, with a control char \a"},
 	}
 	for want, event := range tests {
 		event.Resource = "x.y"
@@ -76,7 +76,7 @@ func TestSummary(t *testing.T) {
 			t.Errorf("Summary(%s, %+v)\n got %s\nwant %s", test.operation, test.counts, got, test.want)
 		}
 		if test.operation == "plan" && !strings.Contains(test.want, PlanCounts(test.counts)) {
-			t.Errorf("PlanCounts(%+v) = %s, which is no part of the summary", test.counts, PlanCounts(test.counts))
+			t.Errorf("PlanCounts(%+v) = %s, which is not part of the summary", test.counts, PlanCounts(test.counts))
 		}
 	}
 }

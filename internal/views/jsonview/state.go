@@ -67,7 +67,7 @@ type StateResource struct {
 	Tainted         bool           `json:"tainted,omitempty"`
 }
 
-// Version tells which of the stored states one is.
+// Version reports which of the stored states one is.
 type Version struct {
 	Serial  uint64
 	Lineage string

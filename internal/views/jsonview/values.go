@@ -19,7 +19,7 @@ func Tree(v cty.Value) any {
 	return tree
 }
 
-// treeOf also tells whether there is a value to show.
+// treeOf also reports whether there is a value to show.
 func treeOf(v cty.Value) (any, bool) {
 	if v == cty.NilVal || marks.Has(v, marks.Ephemeral) {
 		return nil, false

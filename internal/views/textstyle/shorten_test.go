@@ -20,7 +20,7 @@ func TestShorten(t *testing.T) {
 			[]string{`component.x`, `stack.region["eu-west-1"].component.database`},
 			[]string{`component.x`, `….component.database`},
 		},
-		"what tells apart stays": {
+		"what distinguishes stays": {
 			20,
 			[]string{`stack.eu.component.database`, `stack.us.component.database`, `stack.us.component.net`},
 			[]string{`stack.e…ent.database`, `stack.u…ent.database`, `…ck.us.component.net`},
@@ -30,7 +30,7 @@ func TestShorten(t *testing.T) {
 			[]string{`…nt.x["a`, `component.x["a`},
 			[]string{`…nt.x["a`, `c…t.x["a`},
 		},
-		"nothing tells apart": {
+		"nothing distinguishes": {
 			5,
 			[]string{`component.aaaaaaaaXaaaaaa`, `component.aaaaaaaaYaaaaaa`},
 			[]string{`…aaaa`, `…aaaa`},

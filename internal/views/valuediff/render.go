@@ -158,7 +158,7 @@ func (w *writer) parts(n node, before, after *Value) {
 // unset returns nil for a null that means that an attribute is not set. That is
 // so in a resource itself and in the elements of its lists, which mostly are
 // nested blocks. Elsewhere someone wrote the null. That a sensitive attribute is
-// not set is no secret: terraform leaves it out, too.
+// not set is not a secret: terraform leaves it out, too.
 func (w *writer) unset(n node, v *Value) *Value {
 	if v != nil && v.Kind == Null && n.dropNulls && (n.path == nil || n.element) {
 		return nil
@@ -166,7 +166,7 @@ func (w *writer) unset(n node, v *Value) *Value {
 	return v
 }
 
-// skip tells whether an attribute is left out because it stays as it is. What
+// skip reports whether an attribute is left out because it stays as it is. What
 // identifies an object for a reader is never left out.
 func (w *writer) skip(name string, child node) bool {
 	if w.Full || child.before == nil || child.after == nil || !Equal(child.before, child.after) {
@@ -221,7 +221,7 @@ func (w *writer) element(n node, p pair) {
 	w.line(child)
 }
 
-// comparable tells whether one value can be shown as a change of the other.
+// comparable reports whether one value can be shown as a change of the other.
 func (w *writer) comparable(a, b *Value) bool {
 	return a.Kind == b.Kind || a.Kind == Unknown || b.Kind == Unknown || a.hidden() || b.hidden()
 }
@@ -294,7 +294,7 @@ func (w *writer) jsonEncoded(n node, note string, argument func(node)) {
 	w.b.WriteString("jsonencode(")
 	w.b.WriteString(note)
 	w.endLine()
-	// What is below is no part of the resource for paths and nulls.
+	// What is below is not part of the resource for paths and nulls.
 	argument(node{indent: n.indent + step, path: []any{"\x00json"}})
 	w.b.WriteByte('\n')
 	w.close(n.indent, ")")
@@ -319,14 +319,14 @@ func decodeJSON(text string) (*Value, bool) {
 	return v, opens(v)
 }
 
-// canBeHeredoc tells whether a change can be shown line by line.
+// canBeHeredoc reports whether a change can be shown line by line.
 func canBeHeredoc(before, after string) bool {
 	return (strings.Contains(before, "\n") || strings.Contains(after, "\n")) &&
 		!hasControl(before) && !hasControl(after) &&
 		strings.TrimSuffix(before, "\n") != strings.TrimSuffix(after, "\n")
 }
 
-// hasControl tells whether a text has characters that a terminal could obey.
+// hasControl reports whether a text has characters that a terminal could obey.
 func hasControl(text string) bool {
 	return !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {
 		return r != '\n' && r != '\t' && !strconv.IsPrint(r)
@@ -368,7 +368,7 @@ func (w *writer) heredocChange(n node) {
 	w.close(n.indent, "EOT")
 }
 
-// nearChanges tells for each line whether a changed one is at most distance away.
+// nearChanges reports for each line whether a changed one is at most distance away.
 func nearChanges(pairs []pair, distance int) []bool {
 	near := make([]bool, len(pairs))
 	for i, p := range pairs {
@@ -407,6 +407,6 @@ func padded(name string, width int) string {
 	return name + strings.Repeat(" ", max(width-utf8.RuneCountInString(name), 0))
 }
 
-// Printable tells whether a text has no characters that a terminal could obey
+// Printable reports whether a text has no characters that a terminal could obey
 // or could not show. Newlines and tabs are allowed.
 func Printable(text string) bool { return !hasControl(text) }

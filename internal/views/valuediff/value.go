@@ -233,7 +233,7 @@ func (v *Value) writeKey(b *strings.Builder) {
 	}
 }
 
-// Equal tells whether two values look the same, secrets compared by what they are.
+// Equal reports whether two values look the same, secrets compared by what they are.
 func Equal(a, b *Value) bool {
 	return a == b || a.key() == b.key()
 }

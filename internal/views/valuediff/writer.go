@@ -223,7 +223,7 @@ func (w *writer) sensitivityComment(n node) {
 	w.comment(n.indent, "("+text+")")
 }
 
-// isLeaf tells whether the parts of a value are not shown one by one.
+// isLeaf reports whether the parts of a value are not shown one by one.
 func (w *writer) isLeaf(n node, action Action) bool {
 	if n.before.hidden() || n.after.hidden() {
 		return true
@@ -231,7 +231,7 @@ func (w *writer) isLeaf(n node, action Action) bool {
 	return !opens(n.before) && (action == Delete || action == NoOp || !opens(n.after))
 }
 
-// opens tells whether a value begins with a bracket at the end of a line.
+// opens reports whether a value begins with a bracket at the end of a line.
 func opens(v *Value) bool {
 	if v == nil {
 		return false
@@ -250,7 +250,7 @@ func (w *writer) open(bracket string) {
 	w.endLine()
 }
 
-// forcesReplacement tells whether path is one of those that force a replacement.
+// forcesReplacement reports whether path is one of those that force a replacement.
 // With below set, those that lead on from it count too.
 func (w *writer) forcesReplacement(path []any, below bool) bool {
 	for _, steps := range w.replace {

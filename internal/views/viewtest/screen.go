@@ -116,7 +116,7 @@ func (s *Screen) Text() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// CursorVisible tells whether the cursor is shown.
+// CursorVisible reports whether the cursor is shown.
 func (s *Screen) CursorVisible() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,7 +46,7 @@ type Call struct {
 	Started, Finished int
 }
 
-// Before tells whether the call had ended when the other one started.
+// Before reports whether the call had ended when the other one started.
 func (c Call) Before(other Call) bool {
 	return c.Finished != 0 && c.Finished < other.Started
 }

@@ -18,7 +18,7 @@ import (
 // Options are the settings of an [Engine]. The zero value is an engine that
 // reads modules from directories.
 type Options struct {
-	// Info is what the engine says of itself. The default is "memory" 1.0.0.
+	// Info is what the engine says about itself. The default is "memory" 1.0.0.
 	Info engine.Info
 
 	// Modules are modules made of Go functions, by directory. They need not

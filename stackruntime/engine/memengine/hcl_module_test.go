@@ -522,7 +522,7 @@ output "out" { value = terraform_data.x.output }
 		"repetition":       {"module \"a\" {\n  source = \"./child\"\n  in     = 1\n  count  = 1\n}", "main.tf:4:3: Unsupported argument"},
 		"wrong type":       {"module \"a\" {\n  source = \"./child\"\n  in     = {}\n}", "main.tf:3:12: Invalid value for variable"},
 		"failed rule":      {"module \"a\" {\n  source = \"./child\"\n  in     = \"bad\"\n}", "child/main.tf:10:21: Invalid value for variable"},
-		"circle":           {"module \"a\" {\n  source = \"./child\"\n  in     = module.a.out\n}", "main.tf:1:1: Self-referencing configuration"},
+		"cycle":            {"module \"a\" {\n  source = \"./child\"\n  in     = module.a.out\n}", "main.tf:1:1: Self-referencing configuration"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			writeModule(t, w.dir, test.source)

@@ -193,7 +193,7 @@ func (r *hclRun) scope(traversals []hcl.Traversal, symbols map[string]cty.Value,
 	return ctx, ok
 }
 
-// lateFor tells whether what a reference to the node leads to depends on something deferred.
+// lateFor reports whether what a reference to the node leads to depends on something deferred.
 func (n *node) lateFor(traversal hcl.Traversal) bool {
 	if n.late != nil && len(traversal) > 2 {
 		if output, ok := traversal[2].(hcl.TraverseAttr); ok {

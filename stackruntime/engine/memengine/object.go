@@ -130,7 +130,7 @@ func newID(component stackaddrs.AbsComponentInstance, addr string, prior *priorO
 	return uuid.NewSHA1(idNamespace, []byte(name)).String()
 }
 
-// isEphemeral tells whether a value cannot be part of a resource.
+// isEphemeral reports whether a value cannot be part of a resource.
 func isEphemeral(r resourceInstance) bool {
 	return marks.Contains(r.input, marks.Ephemeral) || marks.Contains(r.triggersReplace, marks.Ephemeral)
 }

@@ -75,7 +75,7 @@ type about struct{ argument *engine.ProviderArgument }
 
 func (a about) ProviderArgument() *engine.ProviderArgument { return a.argument }
 
-// Diagnostics keep their places, and what they say of providers.
+// Diagnostics keep their places, and what they say about providers.
 func TestDiagnostics(t *testing.T) {
 	argument := &engine.ProviderArgument{Slot: engine.ProviderSlot{LocalName: "fake"}, Path: cty.GetAttrPath("blocks").IndexInt(1).GetAttr("name")}
 	want := hcl.Diagnostics{{
@@ -92,7 +92,7 @@ func TestDiagnostics(t *testing.T) {
 	}
 	extra, ok := hcl.DiagnosticExtra[engine.AboutProvider](got[0])
 	if !ok {
-		t.Fatal("what the diagnostic says of a provider was lost")
+		t.Fatal("what the diagnostic says about a provider was lost")
 	}
 	if p := extra.ProviderArgument(); p.Slot != argument.Slot || !p.Path.Equals(argument.Path) {
 		t.Errorf("got %+v, want %+v", p, argument)

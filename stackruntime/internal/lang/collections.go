@@ -58,7 +58,7 @@ var lengthFunction = function.New(&function.Spec{
 
 // The library's function answers a search for null with an unknown that never becomes known.
 var containsFunction = function.New(&function.Spec{
-	Description: "Tells whether a list, set or tuple has an element.",
+	Description: "Reports whether a list, set or tuple has an element.",
 	Params: []function.Parameter{
 		{Name: "list", Type: cty.DynamicPseudoType},
 		{Name: "value", Type: cty.DynamicPseudoType},
@@ -70,9 +70,9 @@ var containsFunction = function.New(&function.Spec{
 	},
 })
 
-var allTrueFunction = boolsFunction("Tells whether all elements are true.", cty.True)
+var allTrueFunction = boolsFunction("Reports whether all elements are true.", cty.True)
 
-var anyTrueFunction = boolsFunction("Tells whether any element is true.", cty.False)
+var anyTrueFunction = boolsFunction("Reports whether any element is true.", cty.False)
 
 // boolsFunction makes alltrue and anytrue. The result is the start value unless an element decides
 // otherwise; null counts as false, and an unknown element matters only if nothing else decides.

@@ -85,7 +85,7 @@ var (
 	askTypes  = question{wrapper: "type(%s)", attribute: regexp.MustCompile(`^    r\d{5}: `), indent: "    ", separator: ","}
 )
 
-// askConsole returns what the console says of each expression.
+// askConsole returns what the console says about each expression.
 func askConsole(t *testing.T, dir string, q question, expressions []string) []string {
 	t.Helper()
 	var answers []string

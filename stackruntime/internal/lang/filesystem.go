@@ -167,7 +167,7 @@ func pathFunction(baseDir, description string, result func(file) (string, error)
 
 func fileExistsFunction(baseDir string) function.Function {
 	return function.New(&function.Spec{
-		Description:  "Tells whether a regular file exists. Other things at the path are an error.",
+		Description:  "Reports whether a regular file exists. Other things at the path are an error.",
 		Params:       []function.Parameter{pathParameter},
 		Type:         function.StaticReturnType(cty.Bool),
 		RefineResult: refineNotNull,

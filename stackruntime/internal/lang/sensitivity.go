@@ -42,7 +42,7 @@ var nonsensitiveFunction = function.New(&function.Spec{
 })
 
 var isSensitiveFunction = function.New(&function.Spec{
-	Description: "Tells whether a value is marked as sensitive.",
+	Description: "Reports whether a value is marked as sensitive.",
 	Params:      []function.Parameter{anyValue},
 	Type:        function.StaticReturnType(cty.Bool),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {

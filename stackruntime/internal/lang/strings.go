@@ -13,7 +13,7 @@ import (
 
 // What is known of the beginning of an unknown string can be enough for an answer.
 var startsWithFunction = function.New(&function.Spec{
-	Description: "Tells whether a string begins with another.",
+	Description: "Reports whether a string begins with another.",
 	Params: []function.Parameter{
 		{Name: "str", Type: cty.String, AllowUnknown: true},
 		{Name: "prefix", Type: cty.String},
@@ -36,9 +36,9 @@ var startsWithFunction = function.New(&function.Spec{
 	},
 })
 
-var endsWithFunction = stringTest("Tells whether a string ends with another.", "suffix", strings.HasSuffix)
+var endsWithFunction = stringTest("Reports whether a string ends with another.", "suffix", strings.HasSuffix)
 
-var strContainsFunction = stringTest("Tells whether a string contains another.", "substr", strings.Contains)
+var strContainsFunction = stringTest("Reports whether a string contains another.", "substr", strings.Contains)
 
 func stringTest(description, second string, test func(s, other string) bool) function.Function {
 	return function.New(&function.Spec{

@@ -78,6 +78,6 @@ func (c cycle) diagnostic() *hcl.Diagnostic {
 			list.WriteString(used.name)
 		}
 	}
-	diag.Detail = "None of these can be computed before the others:" + list.String() + "\nBreak the circle by removing one of the references."
+	diag.Detail = "None of these can be computed before the others:" + list.String() + "\nBreak the cycle by removing one of the references."
 	return diag
 }

@@ -6,7 +6,7 @@
 // A [Graph] is derived once from the declarations, without values. Its items are the local values, outputs, provider configurations,
 // components and removed blocks of all stacks of the tree, and three items for each stack call: its for_each, its inputs, and what it
 // collects from the outputs of the stack that it embeds. An edge leads from an item to what the expressions in it refer to. A
-// variable is no item: what refers to one of an embedded stack refers to the inputs of the call.
+// variable is not an item: what refers to one of an embedded stack refers to the inputs of the call.
 //
 // Two questions are asked of it. [Graph.CheckCycles] reports items that depend on each other. [Graph.Requirements] raises the
 // references of a block to components (docs/language.md, section 4.6): the graph without all other items, whose edges are kept. That

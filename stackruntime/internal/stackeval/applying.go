@@ -67,7 +67,7 @@ func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInsta
 		return nil, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Plan cannot be applied",
-			Detail:   "There were errors while it was made. Mend them and make a new plan.",
+			Detail:   "There were errors while it was made. Fix them and make a new plan.",
 		}}
 	}
 	if diags := m.checkEngines(); diags.HasErrors() {
@@ -320,7 +320,7 @@ func (c *ComponentInstance) appliedOutputs(ctx context.Context) map[string]cty.V
 
 func resultOutputs(result *ComponentResult) map[string]cty.Value {
 	if result == nil || result.Skipped {
-		return nil // those of an earlier apply are no results of this one
+		return nil // those of an earlier apply are not results of this one
 	}
 	return result.Outputs
 }
@@ -425,7 +425,7 @@ func (a *componentApplier) withoutSubject(diags hcl.Diagnostics) *ComponentResul
 	return result
 }
 
-// awaitPredecessors tells whether everything that has to be done before was done.
+// awaitPredecessors reports whether everything that has to be done before was done.
 func (a *componentApplier) awaitPredecessors(ctx context.Context) bool {
 	ready := true
 	for _, addr := range a.order.Predecessors(a.plan) {
@@ -520,7 +520,7 @@ func (s *Stack) changeSubject(ctx context.Context, addr stackaddrs.AbsComponentI
 	return nil, no
 }
 
-// isDeferred tells whether there is nothing to apply because everything was deferred.
+// isDeferred reports whether there is nothing to apply because everything was deferred.
 func (a *componentApplier) isDeferred() bool { return len(a.plan.EnginePlan) == 0 && !a.plan.Complete }
 
 // unchanged is the result of doing nothing.

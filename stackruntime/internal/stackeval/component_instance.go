@@ -106,11 +106,11 @@ func (c *ComponentInstance) priorOutputs() map[string]cty.Value {
 	return nil
 }
 
-// isDeferred tells whether the instance stands for ones not known yet, so that
+// isDeferred reports whether the instance stands for ones not known yet, so that
 // nothing of it can be done.
 func (c *ComponentInstance) isDeferred() bool { return c.standIn || c.component.stack.standIn }
 
-// goesAway tells whether the plan destroys or forgets the instance.
+// goesAway reports whether the plan destroys or forgets the instance.
 func (c *ComponentInstance) goesAway() bool {
 	return c.component.stack.goesAway()
 }
@@ -129,7 +129,7 @@ func (c *ComponentInstance) inputsAspect() memo.Aspect[map[string]cty.Value] {
 	}
 }
 
-// failedInputs tells whether an input could not be computed, for a reason that is
+// failedInputs reports whether an input could not be computed, for a reason that is
 // reported elsewhere.
 func failedInputs(inputs map[string]cty.Value) bool {
 	for _, value := range inputs {

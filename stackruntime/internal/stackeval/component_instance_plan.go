@@ -151,7 +151,7 @@ func (c *ComponentInstance) failedPlan(ctx context.Context, req *engine.PlanRequ
 	return plan
 }
 
-// needsApply tells whether the engine has something to do. Where it has not,
+// needsApply reports whether the engine has something to do. Where it has not,
 // applying means keeping what was found while planning, which costs nothing.
 func needsApply(result *engine.PlanResult) bool {
 	if !result.Applyable {

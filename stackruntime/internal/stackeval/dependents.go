@@ -34,7 +34,7 @@ func (i *managedInstance) dependentsState(ctx context.Context) planState {
 func (m *Main) dependentState(ctx context.Context, addr stackaddrs.AbsComponent) planState {
 	stack, found := m.findStack(ctx, addr.Stack)
 	switch found {
-	case no, open: // what nothing exists of is no stand-in, and needs nothing
+	case no, open: // what nothing exists of is not a stand-in, and needs nothing
 		return planComplete
 	case unsure:
 		return planFailed

@@ -83,7 +83,7 @@ func compareRanges(a, b *hcl.Range) int {
 	)
 }
 
-// isCycle tells whether a diagnostic is a report of a circular dependency by one
+// isCycle reports whether a diagnostic is a report of a circular dependency by one
 // of the promises in it.
 func isCycle(diag *hcl.Diagnostic) bool {
 	_, ok := diag.Extra.(*promising.CycleError)
@@ -132,7 +132,7 @@ func describeCycle(diag *hcl.Diagnostic, names []string, places map[string]hcl.R
 			diag.Subject = place.Ptr()
 		}
 	}
-	diag.Detail = "None of these can be computed before the others:" + list.String() + "\nBreak the circle by removing one of the references."
+	diag.Detail = "None of these can be computed before the others:" + list.String() + "\nBreak the cycle by removing one of the references."
 }
 
 // placeOf finds the declaration that a promise belongs to: names of aspects are

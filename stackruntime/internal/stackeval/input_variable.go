@@ -194,7 +194,7 @@ func (v *InputVariable) contradiction(planned *stackplan.InputChange, value cty.
 	return diag
 }
 
-// isDefault tells whether nobody has given a value to plan with. An apply then takes the default, too; after any
+// isDefault reports whether nobody has given a value to plan with. An apply then takes the default, too; after any
 // other value it must not do so by itself.
 func (v *InputVariable) isDefault() bool {
 	given := v.stack.main.planning.Inputs[v.addr.Item.Name]

@@ -199,7 +199,7 @@ func (m *Main) prior() *stackstate.State {
 	}
 }
 
-// destroying tells whether the operation takes the whole stack down.
+// destroying reports whether the operation takes the whole stack down.
 func (m *Main) destroying() bool { return m.mode() == engine.Destroy }
 
 // mode is the mode of the plan that is made or carried out.

@@ -257,7 +257,7 @@ func endOfNothing(req *engine.PlanRequest) *engine.PlanResult {
 	return &engine.PlanResult{Applyable: !req.DeferAll, Complete: !req.DeferAll}
 }
 
-// deferredReason tells why a plan is not complete: the most specific of the reasons there are.
+// deferredReason reports why a plan is not complete: the most specific of the reasons there are.
 func deferredReason(req *engine.PlanRequest, result *engine.PlanResult) string {
 	for _, config := range req.Providers {
 		if config.Unknown {

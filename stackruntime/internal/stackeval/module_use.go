@@ -52,13 +52,13 @@ func (u *moduleUse) Module(ctx context.Context) *engine.Module {
 	return u.module.Value(ctx, u.moduleAspect)
 }
 
-// isSound tells whether the module was read without errors: otherwise it may declare more than it seems to.
+// isSound reports whether the module was read without errors: otherwise it may declare more than it seems to.
 func (u *moduleUse) isSound(ctx context.Context) bool {
 	_, diags := u.module.Check(ctx, u.moduleAspect)
 	return !diags.HasErrors()
 }
 
-// hasLockErrors tells whether a provider of the module is reported as missing
+// hasLockErrors reports whether a provider of the module is reported as missing
 // in the lock file elsewhere, so that the engine would only repeat that.
 func (u *moduleUse) hasLockErrors(module *engine.Module) bool {
 	for provider := range module.Requirements {

@@ -187,7 +187,7 @@ func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagno
 	return m.explainLeftOver(ctx, left)
 }
 
-// hasResources tells whether a module state has any objects. One that cannot be
+// hasResources reports whether a module state has any objects. One that cannot be
 // read counts as having some: nothing may be lost for that.
 func hasResources(state engine.State) bool {
 	doc, err := tfstate.Parse(state)
@@ -204,7 +204,7 @@ const (
 	yes
 )
 
-// isClaimed tells whether a block of the configuration produces an instance, or removes it.
+// isClaimed reports whether a block of the configuration produces an instance, or removes it.
 func (m *Main) isClaimed(ctx context.Context, addr stackaddrs.AbsComponentInstance) certainty {
 	stack, found := m.findStack(ctx, addr.Stack)
 	if found != yes {
@@ -293,7 +293,7 @@ func has[I any](instances foreach.Expansion[I], key stackaddrs.InstanceKey) cert
 	return no
 }
 
-// dependents tells of which components another one that exists requires results.
+// dependents reports which components another one that exists requires results.
 func (m *Main) dependents(ctx context.Context) map[stackaddrs.AbsComponent]bool {
 	return m.hasDependents.Value(ctx, func() memo.Aspect[map[stackaddrs.AbsComponent]bool] {
 		return memo.Aspect[map[stackaddrs.AbsComponent]bool]{

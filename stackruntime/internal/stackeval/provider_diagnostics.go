@@ -97,7 +97,7 @@ func placeInBody(body hcl.Body, spec hcldec.Spec, path cty.Path) (hcl.Range, boo
 	return placeInBlocks(content.Blocks.OfType(step.Name), object[step.Name], path[1:])
 }
 
-// placeInBlocks goes on in the nested blocks of one type. Which of several is meant cannot be said of a set of blocks:
+// placeInBlocks goes on in the nested blocks of one type. Which of several is meant cannot be said about a set of blocks:
 // its elements have another order.
 func placeInBlocks(blocks hcl.Blocks, spec hcldec.Spec, path cty.Path) (hcl.Range, bool) {
 	var nested hcldec.Spec

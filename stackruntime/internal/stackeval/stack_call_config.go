@@ -49,7 +49,7 @@ func (c *StackCallConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 	return cty.UnknownVal(cty.Map(c.child.outputsType()))
 }
 
-// hasAllOutputs tells whether an output that the embedded stack does not have is a mistake of whoever refers to it:
+// hasAllOutputs reports whether an output that the embedded stack does not have is a mistake of whoever refers to it:
 // it may be declared in a file that could not be decoded, which has been reported.
 func (c *StackCallConfig) hasAllOutputs() bool { return c.child != nil && !c.child.decl.Incomplete }
 

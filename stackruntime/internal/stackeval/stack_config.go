@@ -142,7 +142,7 @@ func (s *StackConfig) checkLock(provider stackaddrs.Provider, subject *hcl.Range
 	return nil
 }
 
-// versionAllowed tells whether a version satisfies a constraint. What cannot be
+// versionAllowed reports whether a version satisfies a constraint. What cannot be
 // parsed is reported elsewhere.
 func versionAllowed(v, constraint string) bool {
 	if constraint == "" {

@@ -718,7 +718,7 @@ func admitSensitive(t *testing.T, want, got map[string]any, schemas bool) {
 	}
 }
 
-// dropUnsaid removes from got what tofu, unlike terraform, does not say of a plan; Read derives it.
+// dropUnsaid removes from got what tofu, unlike terraform, does not say about a plan; Read derives it.
 func dropUnsaid(want, got map[string]any) {
 	if _, says := want["applyable"]; !says {
 		delete(got, "applyable")

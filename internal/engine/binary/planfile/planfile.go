@@ -96,7 +96,7 @@ type Options struct {
 	Schema func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, typeName string) *valueschema.Schema
 }
 
-// FormatError says that the content is no plan file that this package understands: another format version,
+// FormatError says that the content is not a plan file that this package understands: another format version,
 // an encrypted or damaged file, or an unknown kind of change. The engine itself may still be able to read it.
 type FormatError struct {
 	// Version is the format version when it is the reason, else 0.

@@ -4,7 +4,7 @@
 // Package runner runs `terraform plan` and `terraform apply` (or tofu's) such that nothing that happens to
 // this program can hurt the state that the process is writing.
 //
-// The rules, each for a way in which state was seen to get lost:
+// The rules, each for a way in which state was seen to be dropped:
 //
 //  1. The process writes its events to a file, never to a pipe: a reader that dies would take the process with it.
 //  2. It runs in its own process group, so that Ctrl-C on the terminal does not reach it, and isn't

@@ -12,7 +12,7 @@ import (
 // Event is one line of what a process wrote to its standard output.
 type Event struct {
 	// Type is one of the Event… constants, or another that a newer engine writes. It is empty for a
-	// line that is no event at all, such as the state printed when the disk is full; Message is then the line.
+	// line that is not an event at all, such as the state printed when the disk is full; Message is then the line.
 	Type string `json:"type"`
 
 	Level     string    `json:"@level"` // "info", "warn", "error"

@@ -24,7 +24,7 @@ func (e *HungError) Error() string {
 		"such as 1h, or to 0 for no limit", e.Command, e.Silence, TimeoutVariable)
 }
 
-// SilenceLimit returns what an environment says of how long a command may say nothing; 0 is forever.
+// SilenceLimit returns what an environment says about how long a command may say nothing; 0 is forever.
 func SilenceLimit(environ []string, fallback time.Duration) (time.Duration, error) {
 	limit := fallback
 	for _, entry := range environ {

@@ -291,7 +291,7 @@ func (p *Process) reap() error {
 	p.exited = true
 	p.run.ExitCode = &code
 	if code < 0 {
-		// Killed: its providers have nobody left to work for, and would stay for ever.
+		// Killed: its providers have nobody left to work for, and would stay forever.
 		_ = killGroup(p.run.PID) //nolint:errcheck // it is only tidying up
 	}
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {

@@ -44,7 +44,7 @@ type Result struct {
 	// Summary is the last change_summary, or nil. An apply's comes after its state was saved.
 	Summary *ChangeSummary
 
-	// Text has the lines of standard output that were no events. They matter: the engine prints the
+	// Text has the lines of standard output that were not events. They matter: the engine prints the
 	// state there when it can save it nowhere. Of very many, those in the middle are left out.
 	Text string
 

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package valueschema is what the schema of a resource type says of its values: their type, and what in them is sensitive.
+// Package valueschema is what the schema of a resource type says about its values: their type, and what in them is sensitive.
 package valueschema
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Schema is what a schema says of values. It is not to be changed.
+// Schema is what a schema says about values. It is not to be changed.
 type Schema struct {
 	Type   cty.Type
 	Secret *Secret // nil if nothing is sensitive
@@ -41,7 +41,7 @@ func (s *Secret) Elem() *Secret {
 	return s.Elems
 }
 
-// New returns what a schema, as terraform's JSON has it, says of values. Types that it does not say are left out.
+// New returns what a schema, as terraform's JSON has it, says about values. Types that it does not say are left out.
 func New(schema *tfjson.Schema) *Schema {
 	return &Schema{Type: blockType(schema.Block), Secret: blockSecret(schema.Block)}
 }

@@ -48,7 +48,7 @@ type Spec struct {
 	Inputs    map[string]cty.Value
 	Providers map[engine.ProviderSlot]engine.ProviderConfig
 
-	// BlockTypes tells which arguments of providers are nested blocks. May be nil if there are none.
+	// BlockTypes reports which arguments of providers are nested blocks. May be nil if there are none.
 	BlockTypes BlockTypes
 
 	// Shape is the one of the plan that is to be applied.
@@ -186,7 +186,7 @@ func (c *Copy) write(spec *Spec, gen *generated, providers *providerBlocks) erro
 			return err
 		}
 	}
-	// The engine would create a file that others may read; an empty one is no state for it.
+	// The engine would create a file that others may read; an empty one is not a state for it.
 	if err := c.writeFile(StateFile, spec.State); err != nil {
 		return err
 	}
@@ -394,7 +394,7 @@ func Manifest(tree *module.Tree) []byte {
 // standInPath is the directory of a stand-in in a working copy.
 func standInPath(standIn module.StandIn) string { return path.Join(standInDir, standIn.Key) }
 
-// isGenerated tells whether a file was made by Build.
+// isGenerated reports whether a file was made by Build.
 func isGenerated(name string) bool {
 	return strings.HasPrefix(name, standInDir+"/") || slices.Contains([]string{generatedFile, overrideFile, VariablesFile, latchFile, path.Join(latchDir, "zz_outputs.tf.json")}, name)
 }

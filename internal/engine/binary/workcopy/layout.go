@@ -137,7 +137,7 @@ func up(path string, levels int) string {
 	return path
 }
 
-// within tells whether path is dir or below it.
+// within reports whether path is dir or below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
@@ -197,7 +197,7 @@ func (s *scanner) directory(path string, inModule bool) error {
 	return nil
 }
 
-// leftOut tells whether a file would change what the engine does, were it in the working
+// leftOut reports whether a file would change what the engine does, were it in the working
 // copy: values of variables, state, what init leaves behind.
 func leftOut(name string, inRoot bool) bool {
 	if name == ".terraform" || name == ".git" || strings.HasPrefix(name, ".terraform.tfstate.lock") {

@@ -71,7 +71,7 @@ func compareSlots(a, b engine.ProviderSlot) int {
 	return cmp.Or(cmp.Compare(a.LocalName, b.LocalName), cmp.Compare(a.Alias, b.Alias))
 }
 
-// needed tells whether the module or its state has a use for a provider configuration.
+// needed reports whether the module or its state has a use for a provider configuration.
 func needed(spec *Spec, slot engine.ProviderSlot, provider stackaddrs.Provider) bool {
 	if spec.Tree.Module.Slots[slot] != nil {
 		return true
@@ -100,7 +100,7 @@ func (b *providerBlocks) localName(root *module.Directory, wanted string, provid
 	return wanted
 }
 
-// BlockTypes tells which top-level attributes of a provider's configuration object are nested blocks.
+// BlockTypes reports which top-level attributes of a provider's configuration object are nested blocks.
 type BlockTypes func(stackaddrs.Provider) map[string]bool
 
 func (g *generated) providerBody(slot engine.ProviderSlot, config engine.ProviderConfig, blockTypes BlockTypes) (map[string]any, error) {

@@ -52,7 +52,7 @@ func (r *rewriter) edits(w *walker, inRoot bool) []edit {
 	return edits
 }
 
-// concerns tells whether a file has to be looked at in detail.
+// concerns reports whether a file has to be looked at in detail.
 func (r *rewriter) concerns(file *module.File, inRoot bool) bool {
 	source := string(file.Source)
 	if strings.Contains(source, "plantimestamp") {

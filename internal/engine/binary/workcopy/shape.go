@@ -31,7 +31,7 @@ type Shape struct {
 	Providers []ProviderLeaf `json:"providers,omitempty"`
 }
 
-// NeedsLatch tells whether the working copy has the latch's data source.
+// NeedsLatch reports whether the working copy has the latch's data source.
 func (s *Shape) NeedsLatch() bool { return len(s.Leaves) > 0 }
 
 // ephemeralName is the name of the generated variable for an ephemeral variable.
@@ -128,7 +128,7 @@ func refinement(value cty.Value) string {
 	}
 }
 
-// isLiteral tells whether a file of variables can give the module exactly this value.
+// isLiteral reports whether a file of variables can give the module exactly this value.
 func isLiteral(variable *engine.Variable, value cty.Value) bool {
 	bare, valueMarks := value.UnmarkDeepWithPaths()
 	if !bare.IsWhollyKnown() {

@@ -115,7 +115,7 @@ func TestRewriteJSON(t *testing.T) {
 				t.Errorf("rewritten (-want +got):\n%s", diff)
 			}
 			if !json.Valid([]byte(got)) {
-				t.Error("the result is no JSON")
+				t.Error("the result is not JSON")
 			}
 		})
 	}
@@ -296,10 +296,10 @@ func TestLayoutReachesWhatIsNamed(t *testing.T) {
 		inputs map[string]cty.Value
 		root   string
 	}{
-		"only the module":        {nil, nil, "."},
-		"a sibling":              {map[string]string{"m/c/b.tf": `locals { f = file("${path.module}/../../beside/y") }`}, nil, "m"},
-		"an ellipsis is no path": {map[string]string{"m/b.tf": `locals { f = max([1]...) }`}, nil, "."},
-		"named by an input":      {nil, map[string]cty.Value{"f": cty.ListVal([]cty.Value{cty.StringVal("../beside/y")})}, "m"},
+		"only the module":           {nil, nil, "."},
+		"a sibling":                 {map[string]string{"m/c/b.tf": `locals { f = file("${path.module}/../../beside/y") }`}, nil, "m"},
+		"an ellipsis is not a path": {map[string]string{"m/b.tf": `locals { f = max([1]...) }`}, nil, "."},
+		"named by an input":         {nil, map[string]cty.Value{"f": cty.ListVal([]cty.Value{cty.StringVal("../beside/y")})}, "m"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -330,7 +330,7 @@ func TestLayoutReachesWhatIsNamed(t *testing.T) {
 				t.Errorf("terraform.tfvars is part of the copy: %v", err)
 			}
 			if info, err := os.Lstat(filepath.Join(dir, layout.Root, "data")); err != nil || !info.IsDir() {
-				t.Errorf("data is no real directory: %v, %v", info, err)
+				t.Errorf("data is not a real directory: %v, %v", info, err)
 			}
 			_, err = os.Stat(filepath.Join(dir, "beside", "y"))
 			if reached := err == nil; reached != (test.root == "m") {

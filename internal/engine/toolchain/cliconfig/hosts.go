@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
-// Hosts is what the configuration, and the environment, say of the hosts of registries.
+// Hosts is what the configuration, and the environment, say about the hosts of registries.
 type Hosts struct {
 	Tokens   map[svchost.Hostname]string
 	Services map[svchost.Hostname]map[string]string // addresses, by service
@@ -80,7 +80,7 @@ func (c *Hosts) addFile(path string) error {
 	for _, block := range content.Blocks {
 		host, err := svchost.ForComparison(block.Labels[0])
 		if err != nil {
-			return fmt.Errorf("%q is no host name: %w", block.Labels[0], err)
+			return fmt.Errorf("%q is not a host name: %w", block.Labels[0], err)
 		}
 		if err := c.addBlock(host, block); err != nil {
 			return err

@@ -24,7 +24,7 @@ func instance(t *testing.T, text string) stackaddrs.AbsComponentInstance {
 	return addr
 }
 
-// keys parses keys: "-" is no key and "*" the wildcard.
+// keys parses keys: "-" is not a key and "*" the wildcard.
 func keys(texts string) []stackaddrs.InstanceKey {
 	var all []stackaddrs.InstanceKey
 	for text := range strings.FieldsSeq(texts) {

@@ -86,7 +86,7 @@ var Failed any = failedMark{}
 // Placeholder returns an unknown value of the type, marked as failed.
 func Placeholder(ty cty.Type) cty.Value { return cty.UnknownVal(ty).Mark(Failed) }
 
-// IsFailed tells whether any part of v is a placeholder.
+// IsFailed reports whether any part of v is a placeholder.
 func IsFailed(v cty.Value) bool { return v.HasMarkDeep(Failed) }
 
 // WithoutFailed takes the mark of placeholders off, for values that leave the evaluator.

@@ -50,7 +50,7 @@ func withholdDetail(diag *hcl.Diagnostic, inSecretLoop bool) {
 	}
 }
 
-// isSecret tells whether the value of an expression carries marks, or may do so.
+// isSecret reports whether the value of an expression carries marks, or may do so.
 func isSecret(e hcl.Expression, evalCtx *hcl.EvalContext) bool {
 	if e == nil {
 		return true
@@ -59,7 +59,7 @@ func isSecret(e hcl.Expression, evalCtx *hcl.EvalContext) bool {
 	return diags.HasErrors() || marks.Contains(value, marks.Sensitive) || marks.Contains(value, marks.Ephemeral)
 }
 
-// anyContains tells whether a value that is referred to, or a part of it, carries a mark.
+// anyContains reports whether a value that is referred to, or a part of it, carries a mark.
 func anyContains(refs []hcl.Traversal, evalCtx *hcl.EvalContext, mark marks.Mark) bool {
 	for _, ref := range refs {
 		for steps := ref; len(steps) > 0; steps = steps[:len(steps)-1] {

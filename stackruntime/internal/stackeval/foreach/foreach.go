@@ -69,7 +69,7 @@ func FromValue(result expr.Result, what string) (Set, hcl.Diagnostics) {
 	switch {
 	case marks.Has(v, marks.Sensitive) || (isSet && marks.Contains(v, marks.Sensitive)):
 		return reject("for_each cannot be sensitive",
-			"The keys of %s instances appear in addresses, which are shown everywhere. Use a value that is not sensitive, or make the keys nonsensitive() if they are no secret.", what)
+			"The keys of %s instances appear in addresses, which are shown everywhere. Use a value that is not sensitive, or make the keys nonsensitive() if they are not secret.", what)
 	case marks.Has(v, marks.Ephemeral) || (isSet && marks.Contains(v, marks.Ephemeral)):
 		return reject("for_each cannot be ephemeral",
 			"The keys of %s instances are kept in plan and state. Use a value that is not ephemeral.", what)
@@ -93,7 +93,7 @@ func FromValue(result expr.Result, what string) (Set, hcl.Diagnostics) {
 	}
 }
 
-// acceptable tells whether the type of v fits, or may do so once it is known.
+// acceptable reports whether the type of v fits, or may do so once it is known.
 func acceptable(v cty.Value) bool {
 	ty := v.Type()
 	if ty.IsMapType() || ty.IsObjectType() || ty.IsSetType() {
@@ -175,7 +175,7 @@ func Expand[I any](set Set, existing func() []stackaddrs.InstanceKey, newInstanc
 	return expansion
 }
 
-// Known tells whether the instances are known.
+// Known reports whether the instances are known.
 func (e Expansion[I]) Known() bool { return e.Kind == Single || e.Kind == Keyed }
 
 // InOrder iterates over the instances in the order of their keys.

@@ -84,7 +84,7 @@ func failure(err error) hcl.Diagnostics {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Extra: err}
 	if cycle, ok := errors.AsType[*promising.CycleError](err); ok {
 		diag.Summary = "Circular dependency"
-		diag.Detail = fmt.Sprintf("These depend on each other in a circle: %v.", cycle.RotatedNames())
+		diag.Detail = fmt.Sprintf("These depend on each other in a cycle: %v.", cycle.RotatedNames())
 		return hcl.Diagnostics{diag}
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -110,7 +110,7 @@ func TestCheckKeepsValueAndDiagnostics(t *testing.T) {
 	})
 }
 
-// Stopping is no mistake of what was stopped, and is not remembered.
+// Stopping is not a mistake of what was stopped, and is not remembered.
 func TestInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m memo.Memo[string]

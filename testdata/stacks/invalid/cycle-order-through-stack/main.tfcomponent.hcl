@@ -1,4 +1,4 @@
-# No value flows in a circle, but the components would have to wait for each other.
+# No value flows in a cycle, but the components would have to wait for each other.
 
 component "r" { # want error "Items depend on each other in a circle" `component "r"`
   source = "./mod"

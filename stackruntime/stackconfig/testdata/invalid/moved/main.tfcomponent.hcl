@@ -16,7 +16,7 @@ stack "leaf" {
   source = "../../stacks/leaf"
 }
 
-# Ends that are no addresses of components or stacks.
+# Ends that are not addresses of components or stacks.
 
 moved {
   from = component.old.output # want error "from does not name a component or stack" `.output`
