@@ -71,7 +71,7 @@ func (r *resolver) byTag(ref Reference, from *Block) []*Block {
 		r.problem(problem.BadTagQuery, at, "Invalid tag query", "The query %q cannot be read: %s.", strings.TrimPrefix(ref.Text, "tag:"), err)
 		return nil
 	}
-	// Tags that nothing has are not mistake: they may be those of stacks yet to come.
+	// Tags that nothing has are not a mistake: they may be those of stacks yet to come.
 	cost := r.toMean(from)
 	if _, indexed := query.AnyOf(func(string) int { return 0 }); !indexed {
 		cost += len(r.model.Leaves) * (perLeaf + len(ref.Text))

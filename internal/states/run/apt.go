@@ -86,7 +86,7 @@ func (a *apt) refresh(ctx context.Context, h *Host, wanted refreshing) (note str
 	}
 	warnings := aptWarnings(output.Stderr)
 	a.refreshed = warnings == ""
-	if warnings != "" { // lists that cannot be fetched are not failure for apt-get
+	if warnings != "" { // lists that cannot be fetched are not a failure for apt-get
 		note = notFetched + warnings
 	}
 	return note, nil
