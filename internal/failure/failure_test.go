@@ -61,6 +61,7 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
+
 func TestCapitalize(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", ""},

@@ -88,7 +88,8 @@ func TestRootChanges(t *testing.T) {
 		"ephemeral":              {planning.Prior{Value: a, Existed: true}, a, true, stackplan.Update, stackplan.NoOp},
 		"not made by last apply": {planning.Prior{Value: unknown, Existed: true}, unknown, false, stackplan.NoOp, stackplan.Create},
 		"partly unknown again": {
-			planning.Prior{Value: cty.ListVal([]cty.Value{a, unknown}), Existed: true}, cty.ListVal([]cty.Value{a, unknown}),
+			planning.Prior{Value: cty.ListVal([]cty.Value{a, unknown}), Existed: true},
+			cty.ListVal([]cty.Value{a, unknown}),
 			false, stackplan.NoOp, stackplan.Update,
 		},
 	} {
