@@ -273,7 +273,7 @@ func TestValues(t *testing.T) {
 		"of the caller": {[]cairn.Argument{
 			{Name: "parts", Value: cty.SetVal([]cty.Value{cty.StringVal("a"), cty.StringVal("b")})}, {Text: "name=x"},
 		}, 4, nil},
-		"misspelt":   {[]cairn.Argument{{Name: "nmae", Value: cty.StringVal("x")}}, 0, []string{"Value for undeclared variable"}},
+		"misspelt":   {[]cairn.Argument{{Name: "names", Value: cty.StringVal("x")}}, 0, []string{"Value for undeclared variable"}},
 		"wrong type": {[]cairn.Argument{{Name: "parts", Value: cty.True}}, 0, []string{"Value does not fit the variable"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -96,7 +96,7 @@ output "content" {
 }
 
 // A plan is saved, and applied as it is after somebody has looked at it.
-func ExampleStack_Plan() {
+func ExampleStack_Plan() { //nolint:testableexamples // is about a stack of the reader's
 	ctx := context.Background()
 	stack := cairn.Open(cairn.Options{Dir: "stacks/network", Deployment: "production"})
 	req := cairn.Request{Variables: []cairn.Argument{
@@ -116,7 +116,7 @@ func ExampleStack_Plan() {
 func lookedAt(plan *stackplan.Plan) bool { return plan.Complete }
 
 // Ctrl-C ends an apply gently: what runs is waited for, and saved.
-func ExampleStack_Apply() {
+func ExampleStack_Apply() { //nolint:testableexamples // is about a stack of the reader's
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)

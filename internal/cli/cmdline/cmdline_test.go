@@ -48,7 +48,7 @@ func newProgram() *Program[*options] {
 				{Name: "run", Args: "-- PROGRAM", Summary: "Runs a program.", PassesOn: true, MaxArgs: 9, Run: nothing, Flags: func(f *flags) {
 					f.Var(&f.Session.list, "with", "use `plain|fancy`; may be repeated")
 				}, Commands: []*command{{Name: "plan", Summary: "Plans.", Run: nothing}}},
-				{Name: "pick", Args: "STACK STACK", Summary: "Picks.", Foreign: true, MaxArgs: 2, Run: nothing, Flags: func(f *flags) {
+				{Name: "pick", Args: "STACK [STACK]", Summary: "Picks.", Foreign: true, MaxArgs: 2, Run: nothing, Flags: func(f *flags) {
 					f.Var(&f.Session.file, "out", "write to `FILE`")
 				}},
 				{Name: "help", Args: "[COMMAND]", Summary: "Helps.", MaxArgs: 2, Run: nothing},
@@ -165,7 +165,7 @@ func TestParseSeesJSON(t *testing.T) {
 		"state list -json":    false, // there is none
 		"build -json=false x": false,
 	} {
-		inv, _ := newProgram().Parse(&options{}, strings.Fields(args)) //nolint:errcheck // most are wrong
+		inv, _ := newProgram().Parse(&options{}, strings.Fields(args)) // most are wrong
 		if inv.JSON != want {
 			t.Errorf("Parse(%q): JSON %t, want %t", args, inv.JSON, want)
 		}
@@ -254,7 +254,7 @@ printf '%s\n' "${COMPREPLY[@]}" | grep -v '^-' | sort
 printf '%s\n' "${COMPREPLY[@]}" | grep '^-' | sort
 `
 		cmd := exec.CommandContext(t.Context(), bash, append([]string{"-c", script, "bash"}, words...)...)
-		out, _ := cmd.CombinedOutput() //nolint:errcheck // grep ends with 1 if there are no options
+		out, _ := cmd.CombinedOutput() // grep ends with 1 if there are no options
 		got := strings.Fields(string(out))
 		if !strings.HasPrefix(typed, "-") && !strings.Contains(typed, " -") {
 			for len(got) > 0 && strings.HasPrefix(got[len(got)-1], "-") {

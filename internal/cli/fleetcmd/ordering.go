@@ -49,7 +49,7 @@ func openOrdering(ctx context.Context, s *session.Session, options treeOptions) 
 		if options.phases {
 			return nil, noPhases()
 		}
-		return openPlugins(s, options.plugins)
+		return openPlugins(options.plugins)
 	}
 	if err := options.plugins.alone(); err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func loadPlugins(o pluginOptions) ([]*plugintasks.Task, order.Selection, hcl.Dia
 	return tasks, selected, diags, nil
 }
 
-func openPlugins(s *session.Session, options pluginOptions) (*ordering, error) {
+func openPlugins(options pluginOptions) (*ordering, error) {
 	tasks, selected, diags, err := loadPlugins(options)
 	if err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func (s *Session) Stack() *operation.Stack {
 	return s.opened
 }
 
-// stdout writes what was asked for.
+// Print writes what was asked for.
 func (s *Session) Print(format string, args ...any) {
 	if live := s.live.Load(); live != nil {
 		live.Print(fmt.Sprintf(format, args...))

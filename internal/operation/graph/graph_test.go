@@ -13,9 +13,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-func parse[A any](t *testing.T, parse func(string) (A, error), text string) A {
+func parse[A any](t *testing.T, parser func(string) (A, error), text string) A {
 	t.Helper()
-	addr, err := parse(text)
+	addr, err := parser(text)
 	if err != nil {
 		t.Fatal(err)
 	}

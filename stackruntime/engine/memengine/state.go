@@ -236,18 +236,6 @@ func (o *priorObject) encode() (tfstate.Entry, error) {
 	return entry, err
 }
 
-// indexKey returns an instance key as JSON documents have it: nil, a string or a number.
-func indexKey(key stackaddrs.InstanceKey) any {
-	if key == stackaddrs.NoKey || key.IsWildcard() {
-		return nil
-	}
-	if text, ok := key.AsString(); ok {
-		return text
-	}
-	n, _ := key.Value().AsBigFloat().Int64()
-	return json.Number(fmt.Sprint(n))
-}
-
 // pathStep is a step of a path in sensitive_attributes.
 type pathStep struct {
 	Type  string          `json:"type"`
