@@ -17,7 +17,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/hclsource"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
 // Call is a block with a source.
@@ -67,7 +67,7 @@ func In(dir string) ([]Call, error) {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())
-		src, err := userfile.Read(os.DirFS(dir), entry.Name(), hclsource.MaxSize)
+		src, err := safefile.Read(os.DirFS(dir), entry.Name(), hclsource.MaxSize)
 		if err != nil {
 			continue // whoever uses the configuration says so
 		}

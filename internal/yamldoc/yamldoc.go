@@ -20,7 +20,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
 const (
@@ -253,5 +253,5 @@ func Kind(node *yaml.Node) string {
 
 // ReadFile reads an ordinary file, but hardly more of it than [Parse] takes.
 func ReadFile(fsys fs.FS, name string) ([]byte, error) {
-	return userfile.Read(fsys, name, maxSize)
+	return safefile.Read(fsys, name, maxSize)
 }

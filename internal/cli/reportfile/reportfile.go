@@ -12,7 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
 // Report is what became of a run, in the formats of reports.
@@ -45,7 +45,7 @@ func Check(file cmdline.File) error {
 		err = os.Remove(string(file))
 	}
 	if err != nil {
-		return failure.Error("Report not written", "The results could not be written to %s: %s. Nothing was run.", file, userfile.Reason(err))
+		return failure.Error("Report not written", "The results could not be written to %s: %s. Nothing was run.", file, safefile.Reason(err))
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -224,7 +224,7 @@ func (s *Session) ReportDocuments() {
 func (s *Session) Sources() diagnostic.Sources {
 	return diagnostic.Sources{Files: s.Files, Lookup: func(name string) []byte {
 		path := s.Stack().Path(name)
-		src, err := userfile.Read(os.DirFS(filepath.Dir(path)), filepath.Base(path), hclsource.MaxSize)
+		src, err := safefile.Read(os.DirFS(filepath.Dir(path)), filepath.Base(path), hclsource.MaxSize)
 		if err != nil {
 			return nil // shown without its source
 		}

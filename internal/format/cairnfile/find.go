@@ -15,7 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/localsource"
 	"github.com/cairnstacks/cairn/internal/problem"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
 // Find returns the directories that a workspace file could name as stacks, with slashes, sorted: those with a stack of the
@@ -24,7 +24,7 @@ import (
 func Find(root string) ([]string, hcl.Diagnostics) {
 	unreadable := func(err error) hcl.Diagnostics {
 		return hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Unreadable directory",
-			"The directory cannot be searched for stacks: %s.", userfile.Reason(err))}
+			"The directory cannot be searched for stacks: %s.", safefile.Reason(err))}
 	}
 	abs, err := filepath.Abs(root)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/localsource"
 	"github.com/cairnstacks/cairn/internal/problem"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
 // Exists reports whether a directory has something with the name of a workspace file, be it a link that leads nowhere, which should
@@ -32,7 +32,7 @@ func Load(root string) (*Model, hcl.Diagnostics) {
 		return nil, hcl.Diagnostics{unreadable(filename, err)}
 	}
 	defer dir.Close() //nolint:errcheck // nothing is written
-	src, err := userfile.Read(dir.FS(), FileName, MaxSize)
+	src, err := safefile.Read(dir.FS(), FileName, MaxSize)
 	if err != nil {
 		return nil, hcl.Diagnostics{unreadable(filename, err)}
 	}
@@ -50,7 +50,7 @@ func Load(root string) (*Model, hcl.Diagnostics) {
 }
 
 func unreadable(filename string, err error) *hcl.Diagnostic {
-	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file", "The workspace file cannot be read: %s.", userfile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file", "The workspace file cannot be read: %s.", safefile.Reason(err))
 }
 
 // lookAt checks the directory of a stack, and finds out its kind if the file does not say it.

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/problem"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
@@ -31,7 +31,7 @@ func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "Unreadable plugins folder",
-			"The folder of plugins cannot be opened: %s.", userfile.Reason(err))}
+			"The folder of plugins cannot be opened: %s.", safefile.Reason(err))}
 	}
 	defer root.Close() //nolint:errcheck // nothing is written
 	entries, err := fs.ReadDir(root.FS(), ".")
@@ -91,7 +91,7 @@ func notRead(filename string) *hcl.Diagnostic {
 }
 
 func unreadable(filename string, err error) *hcl.Diagnostic {
-	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file", "The file cannot be read: %s.", userfile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file", "The file cannot be read: %s.", safefile.Reason(err))
 }
 
 // Sort puts tasks in the order in which they are done.

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
 // FileName is the name of a file that makes a directory a unit.
@@ -110,7 +110,7 @@ func (l *loader) shown(name string) string { return filepath.Join(l.root, filepa
 func (l *loader) parse(name string) (*hclsyntax.Body, hcl.Diagnostics) {
 	src, err := l.read(name)
 	if err != nil {
-		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: l.shown(name)}, "Unreadable file", "The file cannot be read: %s.", userfile.Reason(err))}
+		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: l.shown(name)}, "Unreadable file", "The file cannot be read: %s.", safefile.Reason(err))}
 	}
 	file, diags := hclsource.Parse(src, l.shown(name))
 	for _, diag := range diags {
@@ -123,7 +123,7 @@ func (l *loader) parse(name string) (*hclsyntax.Body, hcl.Diagnostics) {
 }
 
 func (l *loader) read(name string) ([]byte, error) {
-	src, err := userfile.Read(l.files, name, largestFile)
+	src, err := safefile.Read(l.files, name, largestFile)
 	if err == nil && len(src) > largestFile {
 		err = fmt.Errorf("it has more than %d MiB", largestFile>>20)
 	}

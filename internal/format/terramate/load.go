@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/localsource"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
 // Load reads the tree below a directory. With errors the tree holds what could be understood, for showing the source
@@ -90,7 +90,7 @@ func (l *loader) directory(dir string) {
 }
 
 func unreadable(dir string, err error) *hcl.Diagnostic {
-	return problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "Unreadable directory", "The directory cannot be read: %s.", userfile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "Unreadable directory", "The directory cannot be read: %s.", safefile.Reason(err))
 }
 
 func (l *loader) add(f *found) {
@@ -166,9 +166,9 @@ func (f *found) file(name string) {
 		return
 	}
 	full := filepath.Join(f.onDisk(f.dir), name)
-	src, err := userfile.Read(f.root.FS(), path.Join(".", f.dir, name), hclsource.MaxSize)
+	src, err := safefile.Read(f.root.FS(), path.Join(".", f.dir, name), hclsource.MaxSize)
 	if err != nil {
-		f.diags = f.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: full}, "Unreadable file", "The file cannot be read: %s.", userfile.Reason(err)))
+		f.diags = f.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: full}, "Unreadable file", "The file cannot be read: %s.", safefile.Reason(err)))
 		return
 	}
 	f.source(name, full, src)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/hclsource"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
 // triggersDir is the directory in the root of a tree for files that say that a stack is to count as changed, or as not changed. Below it
@@ -65,9 +65,9 @@ func (f *finder) triggers() {
 
 // readTrigger reads the block "trigger" of a file.
 func readTrigger(dir, name string) (kind, reason string, err error) {
-	src, err := userfile.Read(os.DirFS(dir), name, hclsource.MaxSize)
+	src, err := safefile.Read(os.DirFS(dir), name, hclsource.MaxSize)
 	if err != nil {
-		return "", "", fmt.Errorf("%s", userfile.Reason(err))
+		return "", "", fmt.Errorf("%s", safefile.Reason(err))
 	}
 	file, diags := hclsource.Parse(src, name)
 	if diags.HasErrors() {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/localsource"
 	"github.com/cairnstacks/cairn/internal/problem"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
@@ -73,7 +73,7 @@ func unreadable(name string, err error) hcl.Diagnostics {
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok && filepath.IsAbs(pathError.Path) == filepath.IsAbs(name) && pathError.Path != ConfigFile && pathError.Path != OtherConfigFile {
 		name = pathError.Path
 	}
-	return hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: name}, "Unreadable file", "It cannot be read: %s.", userfile.Reason(err))}
+	return hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: name}, "Unreadable file", "It cannot be read: %s.", safefile.Reason(err))}
 }
 
 // Exists reports whether a repository has a configuration, be it one that cannot be read.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/problem"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
@@ -150,7 +150,7 @@ func (l *loader) read(sls string, from *hcl.Range) (file string, src []byte, ok 
 		case err == nil:
 			return file, src, true
 		case !errors.Is(err, fs.ErrNotExist):
-			l.problem(problem.BadPath, from, "Unreadable SLS file", "The file of the SLS %q cannot be read: %s.", sls, userfile.Reason(err))
+			l.problem(problem.BadPath, from, "Unreadable SLS file", "The file of the SLS %q cannot be read: %s.", sls, safefile.Reason(err))
 			return "", nil, false
 		}
 	}

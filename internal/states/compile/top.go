@@ -15,7 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/problem"
-	"github.com/cairnstacks/cairn/internal/userfile"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
@@ -63,7 +63,7 @@ func (l *loader) readTop() []target {
 		return nil
 	}
 	if err != nil {
-		l.problem(problem.BadPath, nil, "Unreadable top file", "The file %s cannot be read: %s.", shown, userfile.Reason(err))
+		l.problem(problem.BadPath, nil, "Unreadable top file", "The file %s cannot be read: %s.", shown, safefile.Reason(err))
 		return nil
 	}
 	root, diags := parse(shown, src)

@@ -21,8 +21,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/states/compile"
-	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
 func fileFunctions() map[string]*function {
@@ -289,7 +289,7 @@ func readRegular(path string) (content []byte, info fs.FileInfo, err error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, userfile.ErrNotRegular
+		return nil, nil, safefile.ErrNotRegular
 	}
 	content, err = io.ReadAll(opened)
 	return content, info, err
@@ -325,7 +325,7 @@ const largestSource = 1 << 30
 
 // readFile reads an ordinary file beside the SLS files.
 func (c *call) readFile(path string) ([]byte, error) {
-	content, err := userfile.Read(c.host.Files, path, largestSource)
+	content, err := safefile.Read(c.host.Files, path, largestSource)
 	if err == nil && len(content) > largestSource {
 		err = fmt.Errorf("it has more than %d bytes", largestSource)
 	}

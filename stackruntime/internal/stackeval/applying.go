@@ -279,7 +279,7 @@ func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 		if plan := c.main.applying.Plan; !plan.Complete || plan.Partial {
 			return nil // not known while planning, or left out: for another plan
 		}
-		if c.goesAway() && c.prior() == nil {
+		if c.isRemoved() && c.prior() == nil {
 			return nil // of a set that was not known while planning, or is not now: there is nothing of it
 		}
 		return hcl.Diagnostics{bugDiagnostic("Plan does not match the configuration", "The configuration produces %s, of which the plan knows nothing.", c.addr)}
@@ -471,11 +471,11 @@ func (c *ComponentInstance) recordInputs(ctx context.Context) map[string]cty.Val
 // subject finds the object that the configuration produces for the plan; nil when there is none.
 func (a *componentApplier) subject(ctx context.Context) (changeSubject, hcl.Diagnostics) {
 	stack, found := a.main.findStack(ctx, a.plan.Addr.Stack)
-	if found == unsure {
+	if found == certaintyFailed {
 		return nil, nil // because of an error reported elsewhere
 	}
 	if stack != nil {
-		if subject, found := stack.changeSubject(ctx, a.plan.Addr); found != no {
+		if subject, found := stack.changeSubject(ctx, a.plan.Addr); found != certaintyNo {
 			return subject, nil
 		}
 	}
@@ -490,7 +490,7 @@ func (a *componentApplier) subject(ctx context.Context) (changeSubject, hcl.Diag
 	}}
 }
 
-// changeSubject finds the object that a component instance comes from. It is nil if that is unsure.
+// changeSubject finds the object that a component instance comes from. It is nil if that is not known.
 //
 // Removed blocks are asked only if the component block does not say: what they name may depend on the instance.
 func (s *Stack) changeSubject(ctx context.Context, addr stackaddrs.AbsComponentInstance) (changeSubject, certainty) {
@@ -499,25 +499,25 @@ func (s *Stack) changeSubject(ctx context.Context, addr stackaddrs.AbsComponentI
 	if component := s.components[name]; component != nil {
 		instances = component.Instances(ctx)
 		if instances.Kind == foreach.Failed {
-			return nil, unsure
+			return nil, certaintyFailed
 		}
 		if inst, ok := instances.Instances[key]; ok {
-			return inst, yes
+			return inst, certaintyYes
 		}
 	}
 	if removals := s.componentRemovals[name]; removals != nil {
 		claims := removals.Claims(ctx)
 		if inst := claims.instances[key]; inst != nil {
-			return inst, yes
+			return inst, certaintyYes
 		}
 		if claims.failed {
-			return nil, unsure
+			return nil, certaintyFailed
 		}
 	}
 	if inst, ok := instances.StandIns[key]; ok {
-		return inst, yes
+		return inst, certaintyYes
 	}
-	return nil, no
+	return nil, certaintyNo
 }
 
 // isDeferred reports whether there is nothing to apply because everything was deferred.

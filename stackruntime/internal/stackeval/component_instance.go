@@ -82,7 +82,7 @@ func (c *ComponentInstance) outputs(ctx context.Context) (outputs map[string]cty
 	switch {
 	case main.planning != nil && !main.isSelected(ctx, c.addr):
 		return c.priorOutputs(), true
-	case main.planning != nil && c.goesAway():
+	case main.planning != nil && c.isRemoved():
 		// Not the plan's: it depends on those who ask here (docs/language.md, section 3.4).
 		return c.refreshedOutputs(ctx)
 	case main.planning != nil:
@@ -110,9 +110,9 @@ func (c *ComponentInstance) priorOutputs() map[string]cty.Value {
 // nothing of it can be done.
 func (c *ComponentInstance) isDeferred() bool { return c.standIn || c.component.stack.standIn }
 
-// goesAway reports whether the plan destroys or forgets the instance.
-func (c *ComponentInstance) goesAway() bool {
-	return c.component.stack.goesAway()
+// isRemoved reports whether the plan destroys or forgets the instance.
+func (c *ComponentInstance) isRemoved() bool {
+	return c.component.stack.isRemoved()
 }
 
 // Inputs are the values of the module's variables.

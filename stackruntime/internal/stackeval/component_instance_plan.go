@@ -27,7 +27,7 @@ func (c *ComponentInstance) PlanChanges(ctx context.Context) ([]PlannedChange, h
 		return nil, nil
 	}
 	var diags, moreDiags hcl.Diagnostics
-	if !c.goesAway() || hasResources(c.priorModule()) {
+	if !c.isRemoved() || hasResources(c.priorModule()) {
 		_, diags = c.inputs.Check(ctx, c.inputsAspect)
 		_, moreDiags = c.providers.Check(ctx, c.providersAspect)
 		diags = diags.Extend(moreDiags)
@@ -48,7 +48,7 @@ func (c *ComponentInstance) planAspect() memo.Aspect[*stackplan.Component] {
 		Name: c.addr.String() + " plan",
 		Compute: func(ctx context.Context) (*stackplan.Component, hcl.Diagnostics) {
 			c.setStatus(hooks.Pending)
-			if c.goesAway() {
+			if c.isRemoved() {
 				return c.planEnd(ctx)
 			}
 			requirements := c.requirementsState(ctx)
@@ -235,7 +235,7 @@ func (c *ComponentInstance) planEnd(ctx context.Context) (*stackplan.Component, 
 		Component: c.addr, Mode: engine.Destroy, PriorState: c.priorModule(),
 		DeferAll: c.isDeferred() || c.dependentsState(ctx) != planComplete,
 	}
-	if c.component.stack.fate == forgotten {
+	if c.component.stack.disposition == forgotten {
 		return c.planForget(ctx, bare, requires)
 	}
 	refreshed, diags := c.refreshBefore(ctx)

@@ -34,11 +34,11 @@ func (i *managedInstance) dependentsState(ctx context.Context) planState {
 func (m *Main) dependentState(ctx context.Context, addr stackaddrs.AbsComponent) planState {
 	stack, found := m.findStack(ctx, addr.Stack)
 	switch found {
-	case no, open: // what nothing exists of is not a stand-in, and needs nothing
+	case certaintyNo, certaintyUnknown: // what nothing exists of is not a stand-in, and needs nothing
 		return planComplete
-	case unsure:
+	case certaintyFailed:
 		return planFailed
-	case yes:
+	case certaintyYes:
 	}
 	worst := planComplete
 	if component := stack.components[addr.Item.Name]; component != nil {

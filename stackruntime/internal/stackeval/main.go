@@ -214,8 +214,8 @@ func (m *Main) mode() engine.Mode {
 	}
 }
 
-// fate is what becomes of the root stack.
-func (m *Main) fate() fate {
+// disposition is what becomes of the root stack.
+func (m *Main) disposition() disposition {
 	if m.destroying() {
 		return destroyed
 	}
@@ -226,7 +226,7 @@ func (m *Main) fate() fate {
 // configuration does not produce it.
 func (m *Main) stackInstance(ctx context.Context, addr stackaddrs.StackInstance) *Stack {
 	stack, found := m.findStack(ctx, addr)
-	if found != yes {
+	if found != certaintyYes {
 		return nil
 	}
 	return stack

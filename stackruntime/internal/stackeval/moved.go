@@ -110,7 +110,7 @@ type Moved struct {
 // come into it, loading the configuration has seen to that.
 func (m *Moved) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
 	from := m.decl.Move.From
-	if m.stack.fate != stays || !m.isDeclared(ctx, from) {
+	if m.stack.disposition != stays || !m.isDeclared(ctx, from) {
 		return nil, nil
 	}
 	return nil, hcl.Diagnostics{{
@@ -130,11 +130,11 @@ func (m *Moved) isDeclared(ctx context.Context, what stackaddrs.Moveable) bool {
 	stack := m.stack
 	for _, step := range what.Stack.Path() {
 		call := stack.calls[step.Call.Name]
-		if call == nil || has(call.Instances(ctx), step.Key) != yes {
+		if call == nil || has(call.Instances(ctx), step.Key) != certaintyYes {
 			return false
 		}
 		child, found := embedded(call.Instances(ctx).Instances[step.Key])
-		if found != yes {
+		if found != certaintyYes {
 			return false
 		}
 		stack = child
@@ -142,10 +142,10 @@ func (m *Moved) isDeclared(ctx context.Context, what stackaddrs.Moveable) bool {
 	whole := m.decl.Move.IsWhole()
 	if what.Kind == stackaddrs.MoveableStack {
 		call := stack.calls[what.Name]
-		return call != nil && (whole || has(call.Instances(ctx), what.Key) == yes)
+		return call != nil && (whole || has(call.Instances(ctx), what.Key) == certaintyYes)
 	}
 	component := stack.components[what.Name]
-	return component != nil && (whole || has(component.Instances(ctx), what.Key) == yes)
+	return component != nil && (whole || has(component.Instances(ctx), what.Key) == certaintyYes)
 }
 
 // movedToNothing says that the component instances which one block has moved are at addresses that nothing claims.

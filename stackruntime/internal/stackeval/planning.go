@@ -129,7 +129,7 @@ func (v *InputVariable) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.D
 // In a stack that goes away nobody may need the value, and computing it can mean
 // planning a component for nothing but that.
 func (l *LocalValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	if l.stack.fate != stays {
+	if l.stack.disposition != stays {
 		return nil, nil
 	}
 	return nil, l.CheckValue(ctx)
@@ -147,7 +147,7 @@ func (o *OutputValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Dia
 		after := cty.NullVal(o.config.decl.Type.WithoutOptional())
 		return []PlannedChange{plannedOutput{name, &stackplan.OutputChange{Action: stackplan.Delete, Before: before, After: after}}}, nil
 	}
-	if !o.stack.addr.IsRoot() && o.stack.fate != stays {
+	if !o.stack.addr.IsRoot() && o.stack.disposition != stays {
 		return nil, nil // as with local values
 	}
 	value, diags := o.CheckValue(ctx)
@@ -177,7 +177,7 @@ func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagno
 	prior := m.planning.Prior.Components
 	for _, addr := range slices.SortedFunc(maps.Keys(prior), stackaddrs.AbsComponentInstance.Compare) {
 		switch {
-		case m.isClaimed(ctx, addr) != no:
+		case m.isClaimed(ctx, addr) != certaintyNo:
 		case !hasResources(prior[addr].Module):
 			plan.Removed = append(plan.Removed, addr)
 		default:
@@ -198,33 +198,33 @@ func hasResources(state engine.State) bool {
 type certainty int
 
 const (
-	no     certainty = iota
-	unsure           // because of an error
-	open             // because it is not known before apply
-	yes
+	certaintyNo      certainty = iota
+	certaintyFailed            // because of an error
+	certaintyUnknown           // because it is not known before apply
+	certaintyYes
 )
 
 // isClaimed reports whether a block of the configuration produces an instance, or removes it.
 func (m *Main) isClaimed(ctx context.Context, addr stackaddrs.AbsComponentInstance) certainty {
 	stack, found := m.findStack(ctx, addr.Stack)
-	if found != yes {
+	if found != certaintyYes {
 		return found
 	}
 	name, key := addr.Item.Component.Name, addr.Item.Key
-	produced := no
+	produced := certaintyNo
 	if component, ok := stack.components[name]; ok {
 		produced = has(component.Instances(ctx), key)
 	}
 	removals := stack.componentRemovals[name]
-	if produced == yes || removals == nil {
+	if produced == certaintyYes || removals == nil {
 		return produced
 	}
 	claims := removals.Claims(ctx)
 	switch {
 	case claims.instances[key] != nil:
-		return yes
+		return certaintyYes
 	case claims.failed:
-		return max(produced, unsure)
+		return max(produced, certaintyFailed)
 	default:
 		return produced
 	}
@@ -236,34 +236,34 @@ func (m *Main) findStack(ctx context.Context, addr stackaddrs.StackInstance) (*S
 	stack := m.stack
 	for _, step := range addr.Path() {
 		child, found := stack.child(ctx, step)
-		if found != yes {
+		if found != certaintyYes {
 			return nil, found
 		}
 		stack = child
 	}
-	return stack, yes
+	return stack, certaintyYes
 }
 
 // child finds an embedded stack that a block of the configuration produces, or removes.
 func (s *Stack) child(ctx context.Context, step stackaddrs.StackCallInstance) (*Stack, certainty) {
-	called := no
+	called := certaintyNo
 	call := s.calls[step.Call.Name]
 	if call != nil {
 		called = has(call.Instances(ctx), step.Key)
-		if called == yes {
+		if called == certaintyYes {
 			return embedded(call.Instances(ctx).Instances[step.Key])
 		}
 	}
 	if removals := s.stackRemovals[step.Call.Name]; removals != nil {
 		claims := removals.Claims(ctx)
 		if leaving := claims.instances[step.Key]; leaving != nil {
-			return leaving.stack, yes
+			return leaving.stack, certaintyYes
 		}
 		if claims.failed {
-			called = max(called, unsure)
+			called = max(called, certaintyFailed)
 		}
 	}
-	if called == open {
+	if called == certaintyUnknown {
 		if standIn, ok := call.Instances(ctx).StandIns[step.Key]; ok {
 			return embedded(standIn)
 		}
@@ -274,23 +274,23 @@ func (s *Stack) child(ctx context.Context, step stackaddrs.StackCallInstance) (*
 // embedded is the stack of an instance of a stack call, if that could be loaded.
 func embedded(inst *StackCallInstance) (*Stack, certainty) {
 	if inst.stack == nil {
-		return nil, unsure
+		return nil, certaintyFailed
 	}
-	return inst.stack, yes
+	return inst.stack, certaintyYes
 }
 
 func has[I any](instances foreach.Expansion[I], key stackaddrs.InstanceKey) certainty {
 	switch instances.Kind {
 	case foreach.Failed:
-		return unsure
+		return certaintyFailed
 	case foreach.Unknown:
-		return open
+		return certaintyUnknown
 	case foreach.Single, foreach.Keyed:
 	}
 	if _, ok := instances.Instances[key]; ok {
-		return yes
+		return certaintyYes
 	}
-	return no
+	return certaintyNo
 }
 
 // dependents reports which components another one that exists requires results.

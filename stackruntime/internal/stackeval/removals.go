@@ -191,7 +191,7 @@ func (r *StackRemovals) claimsAspect() memo.Aspect[removedInstances[*leavingStac
 		newInstance: func(by *RemovedInstance, key stackaddrs.InstanceKey, standIn bool) *leavingStack {
 			return &leavingStack{by, newStack(Stack{
 				parent: r.stack, addr: r.stack.addr.Child(r.name, key), config: by.removed.config.child(), call: by,
-				fate: by.fate(), standIn: standIn,
+				disposition: by.disposition(), standIn: standIn,
 			})}
 		},
 		declared: declaredNowhere,

@@ -159,8 +159,8 @@ func friendlyType(v cty.Value) string {
 // subject is where the block says what it removes.
 func (r *RemovedInstance) subject() *hcl.Range { return r.removed.config.decl.From.Range.Ptr() }
 
-// fate says what becomes of what the block names.
-func (r *RemovedInstance) fate() fate {
+// disposition says what becomes of what the block names.
+func (r *RemovedInstance) disposition() disposition {
 	if r.removed.config.decl.Destroy {
 		return destroyed
 	}

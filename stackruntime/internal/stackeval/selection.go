@@ -86,7 +86,7 @@ func (m *Main) isThere(ctx context.Context, addr stackaddrs.AbsComponentInstance
 	if m.component(ctx, stackaddrs.ComponentOf(addr)) == nil {
 		return false
 	}
-	return addr.Item.Key == stackaddrs.NoKey || m.isClaimed(ctx, addr) != no
+	return addr.Item.Key == stackaddrs.NoKey || m.isClaimed(ctx, addr) != certaintyNo
 }
 
 func (m *Main) selectionAspect() memo.Aspect[*planning.Selection] {

@@ -20,12 +20,12 @@ import (
 
 // Stack is an instance of a stack, and the scope of the expressions in it.
 type Stack struct {
-	main   *Main
-	parent *Stack // nil for the root
-	addr   stackaddrs.StackInstance
-	config *StackConfig
-	call   embedder // nil for the root
-	fate   fate
+	main        *Main
+	parent      *Stack // nil for the root
+	addr        stackaddrs.StackInstance
+	config      *StackConfig
+	call        embedder // nil for the root
+	disposition disposition
 
 	// standIn is set if the stack, or one it is in, stands for instances not known yet, and may have to stay.
 	standIn bool
@@ -52,26 +52,28 @@ type embedder interface {
 	RequiredComponents(ctx context.Context) components.Set
 }
 
-// fate is what becomes of the components of a stack instance.
-type fate int
+// disposition is what becomes of the components of a stack instance.
+type disposition int
 
 const (
-	stays fate = iota
+	stays disposition = iota
 	destroyed
 	forgotten
 )
 
-// goesAway reports whether the operation destroys or forgets all that is in the stack.
-func (s *Stack) goesAway() bool { return s.fate != stays && s.main.mode() != engine.RefreshOnly }
+// isRemoved reports whether the operation destroys or forgets all that is in the stack.
+func (s *Stack) isRemoved() bool {
+	return s.disposition != stays && s.main.mode() != engine.RefreshOnly
+}
 
 // standsIn reports whether an instance of a block in the stack has to wait until the set that it stands for is
 // known. What exists in a stack that goes away goes, whatever the set would be.
 func (s *Stack) standsIn(key stackaddrs.InstanceKey, repetition foreach.Repetition) bool {
-	return repetition.StandIn && (key.IsWildcard() || !s.goesAway())
+	return repetition.StandIn && (key.IsWildcard() || !s.isRemoved())
 }
 
 func newRootStack(main *Main) *Stack {
-	return newStack(Stack{main: main, addr: stackaddrs.RootStackInstance, config: main.config, fate: main.fate()})
+	return newStack(Stack{main: main, addr: stackaddrs.RootStackInstance, config: main.config, disposition: main.disposition()})
 }
 
 // newStack makes a stack instance with all that is in it. The fields of placed are those that say where it is

@@ -131,7 +131,7 @@ func newStackCallInstance(call *StackCall, key stackaddrs.InstanceKey, repetitio
 	if child := call.config.child; child != nil {
 		c.stack = newStack(Stack{
 			parent: call.stack, addr: call.stack.addr.Child(call.addr.Item.Name, key), config: child, call: c,
-			fate: call.stack.fate, standIn: call.stack.standsIn(key, repetition),
+			disposition: call.stack.disposition, standIn: call.stack.standsIn(key, repetition),
 		})
 	}
 	return c

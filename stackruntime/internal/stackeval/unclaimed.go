@@ -110,7 +110,7 @@ func (m *Main) misplacedRemoval(ctx context.Context, addr stackaddrs.AbsComponen
 	stack := m.stack
 	for _, step := range addr.Stack.Path() {
 		child, found := stack.child(ctx, step)
-		if found != yes {
+		if found != certaintyYes {
 			missing = stack.addr.Child(step.Call.Name, step.Key)
 			break
 		}

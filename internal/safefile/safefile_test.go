@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package userfile_test
+package safefile_test
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/testenv"
-	"github.com/cairnstacks/cairn/internal/userfile"
 )
 
 func TestRead(t *testing.T) {
@@ -35,24 +35,24 @@ func TestRead(t *testing.T) {
 	}
 	defer root.Close() //nolint:errcheck // nothing was written
 	for name, want := range map[string]string{"short": "12345", "long": "123456", "inside": "12345"} {
-		if got, err := userfile.Read(root.FS(), name, 5); err != nil || string(got) != want {
+		if got, err := safefile.Read(root.FS(), name, 5); err != nil || string(got) != want {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
 		}
 	}
 	for name, want := range map[string]string{
 		".": "not an ordinary file", "nowhere": "no such file", "outside": "escapes", "loop": "too many levels", "endless": "escapes",
 	} {
-		got, err := userfile.Read(root.FS(), name, 5)
+		got, err := safefile.Read(root.FS(), name, 5)
 		var pathError *fs.PathError
 		if got != nil || !errors.As(err, &pathError) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v, want an error with %q", name, got, err, want)
 		}
 	}
-	_, err = userfile.Read(root.FS(), ".", 5)
-	if got, want := userfile.Reason(fmt.Errorf("reading: %w", err)), "it is not an ordinary file"; got != want {
+	_, err = safefile.Read(root.FS(), ".", 5)
+	if got, want := safefile.Reason(fmt.Errorf("reading: %w", err)), "it is not an ordinary file"; got != want {
 		t.Errorf("reason: %s, want %s", got, want)
 	}
-	if _, err := userfile.Read(os.DirFS(dir), "endless", 5); !errors.Is(err, userfile.ErrNotRegular) {
+	if _, err := safefile.Read(os.DirFS(dir), "endless", 5); !errors.Is(err, safefile.ErrNotRegular) {
 		t.Errorf("a device: %v", err)
 	}
 }

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package userfile reads files that anybody may have put where they are.
-package userfile
+// Package safefile reads files that anybody may have put where they are.
+package safefile
 
 import (
 	"errors"
