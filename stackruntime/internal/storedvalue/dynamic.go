@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -17,30 +18,79 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
+
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// encodeDynamic encodes a value with its type as cty does, but describes the type without the detours of package json:
-// a plan has many values, and each goes with its type.
-func encodeDynamic(v cty.Value) ([]byte, error) {
+// encodeDynamic encodes a value with its type as cty does, but describes the type without the detours of package json, and finds the parts that
+// are sensitive in the same pass: a plan has many values, and each goes with its type. The paths are sorted.
+//
+// Errors: [ErrEphemeral], and those of cty.
+func encodeDynamic(v cty.Value) (raw []byte, sensitive []cty.Path, err error) {
 	ty := v.Type()
 	description, ok := appendType(nil, ty)
-	if !ok || !v.IsKnown() || ty == cty.DynamicPseudoType { // which have encodings of their own
-		return ctymsgpack.Marshal(v, cty.DynamicPseudoType)
+	if bare, _ := v.Unmark(); !ok || !bare.IsKnown() || ty == cty.DynamicPseudoType { // which have encodings of their own
+		bare, sensitive, ephemeral := marks.Split(v)
+		if len(ephemeral) > 0 {
+			return nil, nil, ErrEphemeral
+		}
+		raw, err := ctymsgpack.Marshal(bare, cty.DynamicPseudoType)
+		return raw, sensitive, err
 	}
 	var b bytes.Buffer
 	e := valueEncoder{Encoder: msgpack.NewEncoder(&b), b: &b}
-	err := errors.Join(e.EncodeArrayLen(2), e.EncodeBytes(description), e.value(v))
-	return b.Bytes(), err
+	err = errors.Join(e.EncodeArrayLen(2), e.EncodeBytes(description), e.value(v))
+	return b.Bytes(), e.paths(), err
 }
 
 // valueEncoder encodes values as cty does.
 type valueEncoder struct {
 	*msgpack.Encoder
 	b *bytes.Buffer
+
+	// sensitive are the paths found so far, each from its end up to the value that is being encoded.
+	sensitive []cty.Path
 }
 
-func (e valueEncoder) value(v cty.Value) error {
+// unmark takes note of the marks of a value, and returns it without them.
+func (e *valueEncoder) unmark(v cty.Value) (cty.Value, error) {
+	bare, found := v.Unmark()
+	for mark := range found {
+		switch mark {
+		case marks.Sensitive:
+			e.sensitive = append(e.sensitive, nil)
+		case marks.Ephemeral:
+			return cty.NilVal, ErrEphemeral
+		default:
+			return v, nil // cty refuses it
+		}
+	}
+	return bare, nil
+}
+
+// within adds the step that leads to a part of a value to the paths that were found in it: all but the first ones.
+func (e *valueEncoder) within(step cty.PathStep, first int) {
+	for i := range e.sensitive[first:] {
+		e.sensitive[first+i] = append(e.sensitive[first+i], step)
+	}
+}
+
+// paths returns the paths to all that is sensitive, sorted.
+func (e *valueEncoder) paths() []cty.Path {
+	for _, path := range e.sensitive {
+		slices.Reverse(path)
+	}
+	return marks.SortPaths(e.sensitive)
+}
+
+func (e *valueEncoder) value(v cty.Value) error {
 	ty := v.Type()
+	if v.IsMarked() {
+		var err error
+		if v, err = e.unmark(v); err != nil {
+			return err
+		}
+	}
 	switch {
 	case v.IsMarked() || !v.IsKnown(): // of which the first is an error
 		return e.leaveToCty(v)
@@ -52,20 +102,40 @@ func (e valueEncoder) value(v cty.Value) error {
 		return e.EncodeBool(v.True())
 	case ty == cty.Number:
 		return e.number(v.AsBigFloat())
-	case ty.IsObjectType() || ty.IsMapType():
+	case ty.IsObjectType():
+		names := slices.Sorted(maps.Keys(ty.AttributeTypes()))
+		err := e.EncodeMapLen(len(names))
+		for i := 0; err == nil && i < len(names); i++ {
+			if err = e.EncodeString(names[i]); err != nil {
+				break
+			}
+			found := len(e.sensitive)
+			if err = e.value(v.GetAttr(names[i])); len(e.sensitive) > found {
+				e.within(cty.GetAttrStep{Name: names[i]}, found)
+			}
+		}
+		return err
+	case ty.IsMapType():
 		err := e.EncodeMapLen(v.LengthInt())
 		for it := v.ElementIterator(); err == nil && it.Next(); {
 			key, elem := it.Element()
-			if err = e.EncodeString(key.AsString()); err == nil {
-				err = e.value(elem)
+			if err = e.EncodeString(key.AsString()); err != nil {
+				break
+			}
+			found := len(e.sensitive)
+			if err = e.value(elem); len(e.sensitive) > found {
+				e.within(cty.IndexStep{Key: key}, found)
 			}
 		}
 		return err
 	case ty.IsListType() || ty.IsSetType() || ty.IsTupleType():
 		err := e.EncodeArrayLen(v.LengthInt())
 		for it := v.ElementIterator(); err == nil && it.Next(); {
-			_, elem := it.Element()
-			err = e.value(elem)
+			key, elem := it.Element()
+			found := len(e.sensitive)
+			if err = e.value(elem); len(e.sensitive) > found {
+				e.within(cty.IndexStep{Key: key}, found)
+			}
 		}
 		return err
 	}
@@ -73,7 +143,7 @@ func (e valueEncoder) value(v cty.Value) error {
 }
 
 // number encodes a number as one of the machine's if that is exact: whole numbers only as integers.
-func (e valueEncoder) number(n *big.Float) error {
+func (e *valueEncoder) number(n *big.Float) error {
 	if integer, accuracy := n.Int64(); accuracy == big.Exact {
 		return e.EncodeInt(integer)
 	}
@@ -87,7 +157,7 @@ func (e valueEncoder) number(n *big.Float) error {
 	return e.EncodeString(n.Text('f', -1))
 }
 
-func (e valueEncoder) leaveToCty(v cty.Value) error {
+func (e *valueEncoder) leaveToCty(v cty.Value) error {
 	raw, err := ctymsgpack.Marshal(v, v.Type())
 	e.b.Write(raw)
 	return err
@@ -144,16 +214,27 @@ func appendObject(b []byte, ty cty.Type) ([]byte, bool) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		quoted, err := json.Marshal(name)
-		if err != nil {
+		var ok bool
+		if b, ok = appendName(b, name); !ok {
 			return nil, false
 		}
-		var ok bool
-		if b, ok = appendType(append(append(b, quoted...), ':'), attrs[name]); !ok {
+		if b, ok = appendType(append(b, ':'), attrs[name]); !ok {
 			return nil, false
 		}
 	}
 	return append(b, `}]`...), true
+}
+
+// appendName appends a name as JSON has it, which for almost all is as it is.
+func appendName(b []byte, name string) (_ []byte, ok bool) {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	}
+	if !strings.ContainsFunc(name, odd) {
+		return append(append(append(b, '"'), name...), '"'), true
+	}
+	quoted, err := json.Marshal(name)
+	return append(b, quoted...), err == nil
 }
 
 // decodeDynamic decodes a value with its type as cty does, but parses the

@@ -29,11 +29,10 @@ func Encode(v cty.Value) (*valuev1.DynamicValue, error) {
 	if v == cty.NilVal {
 		return nil, nil
 	}
-	bare, sensitive, ephemeral := marks.Split(v)
-	if len(ephemeral) > 0 {
+	raw, sensitive, err := encodeDynamic(v)
+	if errors.Is(err, ErrEphemeral) {
 		return nil, ErrEphemeral
 	}
-	raw, err := encodeDynamic(bare)
 	if err != nil {
 		return nil, fmt.Errorf("encoding value: %w", err)
 	}

@@ -47,6 +47,9 @@ var storable = map[string]cty.Value{
 		"tuple": cty.TupleVal([]cty.Value{cty.DynamicVal, cty.NullVal(cty.DynamicPseudoType), cty.EmptyTupleVal}),
 		"set":   cty.SetVal([]cty.Value{cty.True}).Mark(marks.Sensitive),
 	}),
+	"sensitive in sensitive": cty.ObjectVal(map[string]cty.Value{
+		"a": cty.ListVal([]cty.Value{cty.Zero, cty.Zero.Mark(marks.Sensitive)}).Mark(marks.Sensitive), "b": cty.True.Mark(marks.Sensitive),
+	}).Mark(marks.Sensitive),
 	"sensitive": cty.ObjectVal(map[string]cty.Value{"a": cty.Zero}).Mark(marks.Sensitive),
 }
 
@@ -74,7 +77,7 @@ func TestEncodingOfCty(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := encodeDynamic(bare)
+			got, _, err := encodeDynamic(bare)
 			if err != nil || !bytes.Equal(got, want) {
 				t.Errorf("got %q, %v, want %q", got, err, want)
 			}
