@@ -78,7 +78,10 @@ func TestConsoleOnTerminal(t *testing.T) {
 	term.typeText(keyCtrlC)
 	term.waitFor("> var.n^C\n>")
 	term.typeText("nonsense\r")
-	term.waitFor("on <console> line 1")
+	term.waitUntil("the error is shown and the prompt is back", func() bool {
+		text := term.text()
+		return strings.Contains(text, "on <console> line 1") && strings.HasSuffix(text, "\n>")
+	})
 	term.typeText(keyUp + keyUp)
 	term.waitFor("\n> var.name\n")
 	term.typeText(keyCtrlC + keyCtrlD)
