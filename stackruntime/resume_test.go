@@ -182,7 +182,7 @@ func (k *killed) recover(t *testing.T) (*stackstate.State, stackplan.Progress) {
 		t.Fatal(err)
 	}
 	k.mu.kept = map[stackaddrs.AbsComponentInstance]engine.State{}
-	return state, k.mu.progress
+	return state, maps.Clone(k.mu.progress) // what goes on is saved meanwhile
 }
 
 // begin starts from a state, and kills at a moment.
