@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
@@ -110,7 +111,7 @@ func overrideRemedy(unaccepted *toolchain.UnacceptedError) string {
 // quoteArgument quotes an argument for a shell where it has to be.
 func quoteArgument(text string) string {
 	if strings.ContainsAny(text, " <>~!=") {
-		return "'" + text + "'"
+		return cmdline.ShellQuote(text)
 	}
 	return text
 }
