@@ -25,7 +25,7 @@ func benchmarkStore(b *testing.B, records int) (Store, Writer) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w, err := lock.Begin(b.Context(), Base{}, "apply")
+	w, err := lock.Begin(b.Context(), Base{}, "apply", nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func benchmarkStore(b *testing.B, records int) (Store, Writer) {
 	if err := w.Write(b.Context(), all); err != nil {
 		b.Fatal(err)
 	}
-	if w, err = lock.Begin(b.Context(), w.Base(), "apply"); err != nil {
+	if w, err = lock.Begin(b.Context(), w.Base(), "apply", nil); err != nil {
 		b.Fatal(err)
 	}
 	return s, w

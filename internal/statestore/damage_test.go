@@ -329,7 +329,7 @@ func writeAfterDamage(t *testing.T, path string) (written bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	w, err := lock.Begin(t.Context(), snapshot.Base(), "test")
+	w, err := lock.Begin(t.Context(), snapshot.Base(), "test", nil)
 	if err != nil {
 		return false, err
 	}

@@ -12,7 +12,7 @@
 //	lock, err := store.Lock(ctx, "default", statestore.LockRequest{Operation: "apply"})
 //	defer lock.Unlock(ctx)
 //	snapshot, err := store.Read(ctx, "default")
-//	writer, err := lock.Begin(ctx, snapshot.Base(), "apply")
+//	writer, err := lock.Begin(ctx, snapshot.Base(), "apply", nil)
 //	err = writer.Write(ctx, map[string][]byte{"CMPTcomponent.db": raw})
 //	err = writer.Commit(ctx)
 //

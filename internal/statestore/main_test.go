@@ -97,7 +97,7 @@ func childWrite(location string) error {
 	if err != nil {
 		return err
 	}
-	w, err := lock.Begin(ctx, snapshot.Base(), "apply")
+	w, err := lock.Begin(ctx, snapshot.Base(), "apply", nil)
 	if err != nil {
 		return err
 	}

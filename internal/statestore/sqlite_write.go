@@ -16,14 +16,18 @@ import (
 )
 
 // Begin implements [Lock].
-func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string) (Writer, error) {
+func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string, changes map[string][]byte) (Writer, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
+	}
+	if err := checkKeys(changes); err != nil {
+		return nil, err
 	}
 	next := Base{Lineage: base.Lineage, Serial: base.Serial + 1}
 	if next.Lineage == "" {
 		next.Lineage = newLineage()
 	}
+	w := &sqliteWriter{lock: l, base: next}
 	err := l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		d, err := l.verify(ctx, tx)
 		if err != nil {
@@ -50,15 +54,19 @@ func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string) (Wr
 		if err != nil {
 			return err
 		}
-		if err := sealVersion(ctx, tx, d, v); err != nil {
-			return err
-		}
-		return touch(ctx, tx, d)
+		return w.putAll(ctx, tx, d, v, changes)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &sqliteWriter{lock: l, base: next}, nil
+	return w, nil
+}
+
+func checkKeys(changes map[string][]byte) error {
+	if _, ok := changes[""]; ok {
+		return errors.New("write to the state: a record has an empty key; this is a bug in cairn")
+	}
+	return nil
 }
 
 // newLineage returns a random UUID, as Terraform's lineages are.
@@ -102,8 +110,8 @@ func (w *sqliteWriter) Write(ctx context.Context, changes map[string][]byte) err
 	if len(changes) == 0 {
 		return nil
 	}
-	if _, ok := changes[""]; ok {
-		return errors.New("write to the state: a record has an empty key; this is a bug in cairn")
+	if err := checkKeys(changes); err != nil {
+		return err
 	}
 	b := w.join(changes)
 	select {
@@ -152,21 +160,26 @@ func (w *sqliteWriter) store(ctx context.Context, batch []map[string][]byte) err
 		if err != nil {
 			return err
 		}
-		for _, changes := range batch {
-			for _, key := range slices.Sorted(maps.Keys(changes)) {
-				if err := w.put(ctx, tx, v, key, changes[key]); err != nil {
-					return err
-				}
+		return w.putAll(ctx, tx, d, v, batch...)
+	})
+}
+
+// putAll stores changes, one after the other, in the serial that w writes.
+func (w *sqliteWriter) putAll(ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow, batch ...map[string][]byte) error {
+	for _, changes := range batch {
+		for _, key := range slices.Sorted(maps.Keys(changes)) {
+			if err := w.put(ctx, tx, v, key, changes[key]); err != nil {
+				return err
 			}
 		}
-		if _, err := tx.ExecContext(ctx, countVersion, d.name, v.Serial, v.Changed, v.Total); err != nil {
-			return err
-		}
-		if err := sealVersion(ctx, tx, d, v); err != nil {
-			return err
-		}
-		return touch(ctx, tx, d)
-	})
+	}
+	if _, err := tx.ExecContext(ctx, countVersion, d.name, v.Serial, v.Changed, v.Total); err != nil {
+		return err
+	}
+	if err := sealVersion(ctx, tx, d, v); err != nil {
+		return err
+	}
+	return touch(ctx, tx, d)
 }
 
 // verify returns what w writes to, and fails unless it may still write (rule S3).

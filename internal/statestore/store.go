@@ -74,14 +74,16 @@ type Lock interface {
 	// nil if the deployment was not locked.
 	TakenFrom() *LockInfo
 
-	// Begin opens the serial after base. On a deployment that has no serial
-	// yet, base has serial 0 and its lineage is adopted, or made up if empty.
-	// A writer begun earlier under this lock can write no more.
+	// Begin opens the serial after base and writes its first changes, all or
+	// nothing: whoever finds the serial finds them, as what says whose it is. On
+	// a deployment that has no serial yet, base has serial 0 and its lineage is
+	// adopted, or made up if empty. A writer begun earlier under this lock can
+	// write no more.
 	//
 	// Errors:
 	//   - [*StaleError]: base is not the current lineage and serial.
 	//   - [*LockLostError]: someone removed the lock.
-	Begin(ctx context.Context, base Base, operation string) (Writer, error)
+	Begin(ctx context.Context, base Base, operation string, changes map[string][]byte) (Writer, error)
 
 	// Secret returns random bytes that belong to the deployment, the same ones each time, and are kept nowhere else. With
 	// them a program can tell whether something outside of the store was made by one that had this lock.

@@ -33,6 +33,7 @@ func testStore(t *testing.T, newLocation func(*testing.T) string) {
 		"unfinished serial":                      testUnfinished,
 		"stale base":                             testStale,
 		"lineage is adopted":                     testAdoptLineage,
+		"serial with its first changes":          testFirstChanges,
 		"deployments are apart":                  testDeployments,
 		"lock is exclusive":                      testLockExclusive,
 		"one of many goroutines gets the lock":   testLockRace,
@@ -89,7 +90,7 @@ func mustUnlock(t *testing.T, lock Lock) {
 
 func mustBegin(t *testing.T, lock Lock, base Base) Writer {
 	t.Helper()
-	w, err := lock.Begin(t.Context(), base, "apply")
+	w, err := lock.Begin(t.Context(), base, "apply", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,6 +238,9 @@ func testOddRecords(t *testing.T, location string) {
 	if err := w.Write(t.Context(), map[string][]byte{"": []byte("x")}); err == nil {
 		t.Error("Write accepts an empty key")
 	}
+	if _, err := lock.Begin(t.Context(), w.Base(), "apply", map[string][]byte{"": []byte("x")}); err == nil {
+		t.Error("Begin accepts an empty key")
+	}
 }
 
 func testRewrites(t *testing.T, location string) {
@@ -356,7 +360,7 @@ func testStale(t *testing.T, location string) {
 		"new, other lineage": {"other", 0},
 		"negative, nonsense": {second.Lineage, -1},
 	} {
-		_, err := lock.Begin(t.Context(), base, "apply")
+		_, err := lock.Begin(t.Context(), base, "apply", nil)
 		stale, ok := errors.AsType[*StaleError](err)
 		if !ok {
 			t.Errorf("%s: Begin(%+v): error %v, want a StaleError", name, base, err)
@@ -374,12 +378,33 @@ func testStale(t *testing.T, location string) {
 func testAdoptLineage(t *testing.T, location string) {
 	s := openStore(t, location)
 	lock := mustLock(t, s, "default")
-	if _, err := lock.Begin(t.Context(), Base{"mine", 3}, "push"); !isError[*StaleError](err) {
+	if _, err := lock.Begin(t.Context(), Base{"mine", 3}, "push", nil); !isError[*StaleError](err) {
 		t.Errorf("Begin on serial 3 of nothing: error %v, want a StaleError", err)
 	}
 	if got := mustBegin(t, lock, Base{"mine", 0}).Base(); got != (Base{"mine", 1}) {
 		t.Errorf("first serial is %+v, want serial 1 of the lineage asked for", got)
 	}
+}
+
+// Whoever finds a serial finds what it began with.
+func testFirstChanges(t *testing.T, location string) {
+	s := openStore(t, location)
+	first := apply(t, s, map[string][]byte{"a": []byte("1"), "b": []byte("1")})
+	lock := mustLock(t, s, "default")
+	w, err := lock.Begin(t.Context(), first, "apply", map[string][]byte{"a": []byte("2"), "b": nil, "c": []byte("2")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := mustRead(t, s, "default")
+	wantRecords(t, got, map[string]string{"a": "2", "c": "2"})
+	if got.Base() != w.Base() || !got.Unfinished() || got.Changed != 3 || got.Total != 2 {
+		t.Errorf("the serial that was begun is %+v", got)
+	}
+	old, err := s.ReadSerial(t.Context(), "default", first.Serial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRecords(t, old, map[string]string{"a": "1", "b": "1"})
 }
 
 func testDeployments(t *testing.T, location string) {
@@ -631,7 +656,7 @@ func testForceUnlock(t *testing.T, location string) {
 			t.Errorf("%s after a forced unlock: error %v, want a LockLostError naming the new holder", name, err)
 		}
 	}
-	if _, err := lock.Begin(t.Context(), w.Base(), "apply"); !isError[*LockLostError](err) {
+	if _, err := lock.Begin(t.Context(), w.Base(), "apply", nil); !isError[*LockLostError](err) {
 		t.Errorf("Begin after a forced unlock: error %v, want a LockLostError", err)
 	}
 	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "1"})
@@ -711,7 +736,7 @@ func testInterrupt(t *testing.T, location string) {
 	if err := w.Commit(ctx); err != nil {
 		t.Errorf("Commit: %v", err)
 	}
-	if _, err := lock.Begin(ctx, w.Base(), "apply"); !errors.Is(err, stop) {
+	if _, err := lock.Begin(ctx, w.Base(), "apply", nil); !errors.Is(err, stop) {
 		t.Errorf("Begin: error %v, want the interrupt", err)
 	}
 	if err := lock.Unlock(ctx); err != nil {

@@ -116,7 +116,7 @@ func TestProgress(t *testing.T) {
 	check("lock", err)
 	snapshot, err := store.Read(t.Context(), deployment.Default)
 	check("read", err)
-	writer, err := raw.Begin(t.Context(), snapshot.Base(), "apply")
+	writer, err := raw.Begin(t.Context(), snapshot.Base(), "apply", nil)
 	check("begin", err)
 	check("commit", writer.Commit(t.Context()))
 	check("unlock", raw.Unlock(t.Context()))

@@ -27,7 +27,6 @@ type Saver struct {
 	// plan is the identity of the saved plan that is applied, and empty for another one. Its progress is written with what was done.
 	plan     string
 	progress map[string][]byte // keys of all that is recorded of this plan or another one, each with nil
-	opened   bool              // the serial says which plan has written it
 	ended    bool              // all of the plan was done
 
 	// unsaved are records that could not be written, by component; those of root values have no name. The evaluator
@@ -124,28 +123,25 @@ func (v *Saver) write(ctx context.Context, records map[string][]byte) error {
 	if len(records) == 0 {
 		return nil
 	}
-	if v.writer == nil {
-		writer, err := v.stored.lock.Begin(ctx, v.stored.Base(), v.operation)
-		if err != nil {
-			return err
-		}
-		v.writer = writer
-	}
-	if v.opened {
+	if v.writer != nil {
 		return v.writer.Write(ctx, records)
 	}
-	opening, err := v.opening()
+	base := v.stored.Base()
+	opening, err := v.opening(base.Serial + 1)
 	if err != nil {
 		return err
 	}
 	maps.Copy(opening, records)
-	err = v.writer.Write(ctx, opening)
-	v.opened = err == nil
-	return err
+	writer, err := v.stored.lock.Begin(ctx, base, v.operation, opening)
+	if err != nil {
+		return err
+	}
+	v.writer = writer
+	return nil
 }
 
-// opening returns what a serial records first of the plan that writes it.
-func (v *Saver) opening() (map[string][]byte, error) {
+// opening returns what a serial records first of the plan that writes it: a serial without that is another operation's.
+func (v *Saver) opening(serial int64) (map[string][]byte, error) {
 	opening := maps.Clone(v.progress)
 	if v.plan == "" || v.ended {
 		return opening, nil
@@ -154,7 +150,7 @@ func (v *Saver) opening() (map[string][]byte, error) {
 	if before := v.stored.Begun; before != nil && before.Plan == v.plan {
 		begun = before
 	}
-	records, err := begun.records(v.writer.Base().Serial)
+	records, err := begun.records(serial)
 	maps.Copy(opening, records)
 	v.progress[begunKey] = nil
 	return opening, err

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -35,7 +37,10 @@ var errBroken = errors.New("the disk is gone")
 
 func (l *flakyLock) ReserveUsed() bool { return false }
 
-func (l *flakyLock) Begin(context.Context, statestore.Base, string) (statestore.Writer, error) {
+func (l *flakyLock) Begin(ctx context.Context, _ statestore.Base, _ string, changes map[string][]byte) (statestore.Writer, error) {
+	if err := l.Write(ctx, changes); err != nil {
+		return nil, err
+	}
 	l.begun++
 	return l, nil
 }
@@ -202,5 +207,90 @@ func compareRecords(t *testing.T, lock *flakyLock, want *stackstate.State) {
 	}
 	if diff := cmp.Diff(records, lock.records); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
+	}
+}
+
+// dyingLock is of a process that is killed after some transactions: none of the later ones is made.
+type dyingLock struct {
+	statestore.Lock
+	statestore.Writer
+
+	left int
+}
+
+func (l *dyingLock) dies() bool {
+	l.left--
+	return l.left < 0
+}
+
+func (l *dyingLock) Begin(ctx context.Context, base statestore.Base, operation string, changes map[string][]byte) (statestore.Writer, error) {
+	if l.dies() {
+		return nil, errBroken
+	}
+	var err error
+	l.Writer, err = l.Lock.Begin(ctx, base, operation, changes)
+	return l, err
+}
+
+func (l *dyingLock) Write(ctx context.Context, changes map[string][]byte) error {
+	if l.dies() {
+		return errBroken
+	}
+	return l.Writer.Write(ctx, changes)
+}
+
+func (l *dyingLock) Commit(ctx context.Context) error {
+	if l.dies() {
+		return errBroken
+	}
+	return l.Writer.Commit(ctx)
+}
+
+// After whichever transaction a process is killed that applies a plan or recovers what it has done: what is in the state is known as work of the plan.
+func TestKilledBetweenTransactions(t *testing.T) {
+	a, b := component(t, "component.a"), component(t, "component.b")
+	work := map[string]func(*Stored) error{
+		"apply": func(stored *Stored) error {
+			saver := NewSaver(stored, "apply", "p")
+			return errors.Join(
+				saver.Save(t.Context(), stackruntime.StateChange{After: a, Stage: stackplan.Begun}),
+				saver.Save(t.Context(), stackruntime.StateChange{Before: a, After: a, Stage: stackplan.Done}),
+				saver.Save(t.Context(), stackruntime.StateChange{After: b, Stage: stackplan.Begun}),
+				saver.Finish(t.Context()),
+			)
+		},
+		"recover": func(stored *Stored) error {
+			state := stored.State.With(func(state *stackstate.State) { state.Components[a.Addr] = a })
+			return stored.Recover(t.Context(), state, &Begun{Plan: "p", Progress: stackplan.Progress{a.Addr: stackplan.Begun}})
+		},
+	}
+	for name, work := range work {
+		for transactions := 0; ; transactions++ {
+			store, err := statestore.Open(t.Context(), filepath.Join(t.TempDir(), "cairn.state.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close() //nolint:errcheck // nothing is written then
+			states := &Deployment{Name: Default, Store: store}
+			stored, err := states.Lock(t.Context(), statestore.LockRequest{Operation: "apply"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored.lock = &dyingLock{Lock: stored.lock, left: transactions}
+			killed := work(stored) != nil
+			found, err := states.Read(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found.Serial > 0 && (found.Begun == nil || found.Begun.Plan != "p") {
+				t.Errorf("%s, killed after %d transactions: serial %d is not known as work of the plan", name, transactions, found.Serial)
+			}
+			if !killed {
+				if found.Serial == 0 {
+					t.Errorf("%s: nothing was written", name)
+				}
+				break
+			}
+		}
 	}
 }

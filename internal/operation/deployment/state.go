@@ -287,14 +287,11 @@ func (t *Stored) Write(ctx context.Context, operation string, changes map[string
 }
 
 func (t *Stored) write(ctx context.Context, operation string, changes map[string][]byte, begun *Begun) error {
-	writer, err := t.lock.Begin(ctx, t.Base(), operation)
-	if err != nil {
-		return err
-	}
+	base := t.Base()
 	progress := withoutBegun(changes) // of an older state, that this one is to become
 	maps.Copy(progress, withoutBegun(t.Records))
 	if begun != nil {
-		records, err := begun.records(writer.Base().Serial)
+		records, err := begun.records(base.Serial + 1)
 		if err != nil {
 			return err
 		}
@@ -302,7 +299,8 @@ func (t *Stored) write(ctx context.Context, operation string, changes map[string
 	}
 	changes = maps.Clone(changes)
 	maps.Copy(changes, progress)
-	if err := writer.Write(ctx, changes); err != nil {
+	writer, err := t.lock.Begin(ctx, base, operation, changes)
+	if err != nil {
 		return err
 	}
 	t.Lineage, t.Serial = writer.Base().Lineage, writer.Base().Serial
