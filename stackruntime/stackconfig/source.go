@@ -53,7 +53,16 @@ func (d *decoder) localSource(written string) string {
 	if path.IsAbs(written) || strings.ContainsAny(written, ":?") {
 		return ""
 	}
-	local := "./" + path.Clean(written)
+	if first, _, _ := strings.Cut(written, "/"); first == "." || first == ".." {
+		return "" // the error has the canonical form
+	}
+	local := path.Clean(written)
+	switch {
+	case local == "." || local == "..":
+		local += "/"
+	case !strings.HasPrefix(local, "../"):
+		local = "./" + local
+	}
 	if d.loader.checkDir(filepath.Join(d.stack.Dir, filepath.FromSlash(local))) == nil {
 		return fmt.Sprintf(" There is a directory of that name: write %q.", local)
 	}
