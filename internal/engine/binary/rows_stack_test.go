@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -238,6 +239,7 @@ output "root" { value = path.root }
 	f.settled()
 }
 
+// Identities are planned as far as they are known, by engines that have them.
 func TestRow075ResourceIdentity(t *testing.T) {
 	f := newFeature(t, "", `
 -- mod/main.tf --
@@ -247,10 +249,41 @@ resource "fake_identity" "a" {
 }
 resource "fake_identity" "later" {}
 `)
-	f.run()
+	plan := f.plan(engine.Normal)
+	wantIdentities(t, plan, "fake_identity.a", cty.NilVal, cty.StringVal("a"))
+	wantIdentities(t, plan, "fake_identity.later", cty.NilVal, cty.NilVal)
+	f.apply(plan)
+
+	plan = f.plan(engine.Normal)
+	for _, address := range []string{"fake_identity.a", "fake_identity.later"} {
+		id := change(t, plan, address).Before.GetAttr("id")
+		wantIdentities(t, plan, address, id, id)
+	}
 	f.wantObjects("fake_identity.a", "fake_identity.later")
 	f.settled()
 	f.destroyed()
+}
+
+// wantIdentities compares the identities of a resource before and after its change, by their only attribute.
+func wantIdentities(t *testing.T, plan *stackplan.Plan, address string, before, after cty.Value) {
+	t.Helper()
+	known, err := version.NewVersion(plan.Engine.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	identity := func(id cty.Value) cty.Value {
+		if id == cty.NilVal || known.Core().LessThan(version.Must(version.NewVersion("1.12.0"))) { // of terraform and of tofu
+			return cty.NilVal
+		}
+		return cty.ObjectVal(map[string]cty.Value{"id": id})
+	}
+	rc := change(t, plan, address)
+	if want := identity(before); !rc.BeforeIdentity.RawEquals(want) {
+		t.Errorf("%s: identity before = %#v, want %#v", address, rc.BeforeIdentity, want)
+	}
+	if want := identity(after); !rc.AfterIdentity.RawEquals(want) {
+		t.Errorf("%s: identity after = %#v, want %#v", address, rc.AfterIdentity, want)
+	}
 }
 
 const dataModule = `
