@@ -34,9 +34,9 @@ func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, upgrade
 		return opts, diags
 	}
 	prepared, moreDiags := preparer.Prepare(ctx, &engine.PrepareRequest{
-		Modules:      binary.ModuleDirs(config),
-		Requirements: binary.Requirements(config),
-		Ranges:       binary.RequirementRanges(config),
+		Modules:      config.ModuleDirs(),
+		Requirements: config.Requirements(),
+		Ranges:       config.RequirementRanges(),
 		Upgrade:      upgrade,
 		ReadOnlyLock: s.opts.ReadOnlyLocks,
 	})
@@ -77,7 +77,7 @@ func (s *Stack) loadRuntime(ctx context.Context) (stackruntime.Options, hcl.Diag
 
 // unreadModules reports whether there are errors in reading the modules of the components.
 func unreadModules(ctx context.Context, opts stackruntime.Options) bool {
-	return slices.ContainsFunc(binary.ModuleDirs(opts.Config), func(dir string) bool {
+	return slices.ContainsFunc(opts.Config.ModuleDirs(), func(dir string) bool {
 		_, diags := opts.Session.Module(ctx, dir)
 		return diags.HasErrors()
 	})
@@ -90,7 +90,7 @@ func (s *Stack) unsupportedModules(ctx context.Context, config *stackconfig.Conf
 	if err != nil || opened.Abilities().Preparer == nil {
 		return nil //nolint:nilerr // prepare reports it
 	}
-	return opened.Abilities().Preparer.Unsupported(ctx, binary.ModuleDirs(config))
+	return opened.Abilities().Preparer.Unsupported(ctx, config.ModuleDirs())
 }
 
 // checkSources returns the mistakes that show without a process of an engine, and without providers.

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
@@ -83,9 +82,9 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 // resolveModules follows the module calls of all components, and returns which sources cannot be used. Other mistakes
 // of modules are left to the commands that need them right. Modules for other versions of the engine are said first and alone.
 func resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver, info engine.Info) hcl.Diagnostics {
-	loader := module.NewLoader(binary.LoaderOptions(config.Root.Dir, info, resolver))
+	loader := module.NewLoader(module.OptionsOf(info, config.Root.Dir, resolver))
 	var diags, unsupported hcl.Diagnostics
-	for _, dir := range binary.ModuleDirs(config) {
+	for _, dir := range config.ModuleDirs() {
 		tree, moreDiags := loader.Load(dir)
 		if tree != nil {
 			unsupported = unsupported.Extend(tree.Unsupported)

@@ -16,7 +16,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/testprovider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -105,7 +104,7 @@ func (s *Stack) Options() (stackruntime.Options, hcl.Diagnostics) {
 	session := s.Open()
 	if preparer := session.Abilities().Preparer; !diags.HasErrors() && preparer != nil {
 		_, moreDiags := preparer.Prepare(s.t.Context(), &engine.PrepareRequest{
-			Modules: binary.ModuleDirs(config), Requirements: binary.Requirements(config),
+			Modules: config.ModuleDirs(), Requirements: config.Requirements(),
 		})
 		diags = diags.Extend(moreDiags)
 		var err error

@@ -173,7 +173,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		workDir:     e.opts.WorkDir,
 		runsDir:     e.opts.RunsDir,
 		environ:     e.opts.Environ,
-		modules:     module.NewLoader(LoaderOptions(stackDir, e.info, e.opts.Resolver)),
+		modules:     module.NewLoader(module.OptionsOf(e.info, stackDir, e.opts.Resolver)),
 		plugins:     providers.New(providers.Options{Environ: e.opts.Environ}),
 		works:       engine.NewWorks(opts.Parallelism),
 		schemaCache: schemacache.In(e.opts.SchemaDir),
@@ -205,15 +205,6 @@ func (e *Session) Close() error {
 	clear(e.mu.kept)
 	clear(e.mu.left)
 	return errors.Join(errs...)
-}
-
-// LoaderOptions returns how the named engine reads the modules of a stack.
-func LoaderOptions(stackDir string, info engine.Info, resolver stackconfig.Resolver) module.Options {
-	options := module.Options{Base: stackDir, Resolver: resolver}
-	if options.Tofu = info.Name == toolchain.Tofu; !options.Tofu {
-		options.Terraform = info.Version
-	}
-	return options
 }
 
 // RecordFile returns where it is remembered in a working directory what binaries are.

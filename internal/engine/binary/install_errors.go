@@ -5,7 +5,6 @@ package binary
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,25 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
-
-// RequirementRanges returns where the stacks of a configuration require providers: the first place of each.
-func RequirementRanges(config *stackconfig.Config) map[stackaddrs.Provider]hcl.Range {
-	ranges := map[stackaddrs.Provider]hcl.Range{}
-	config.Walk(func(stack *stackconfig.Stack) {
-		if stack.RequiredProviders == nil {
-			return
-		}
-		for _, name := range slices.Sorted(maps.Keys(stack.RequiredProviders.Providers)) {
-			required := stack.RequiredProviders.Providers[name]
-			if _, known := ranges[required.Provider]; !known {
-				ranges[required.Provider] = required.Range
-			}
-		}
-	})
-	return ranges
-}
 
 // initFailed makes diagnostics of what the engine says about providers that it cannot install, one a provider, at the place that
 // requires it.

@@ -31,7 +31,7 @@ var (
 // NewSourceSession returns a session that reads modules as the named one would, which may be the zero value. Files are named relative
 // to the directory of the stack. The resolver may be nil.
 func NewSourceSession(info engine.Info, stackDir string, resolver stackconfig.Resolver) *SourceSession {
-	return &SourceSession{info, module.NewLoader(LoaderOptions(stackDir, info, resolver))}
+	return &SourceSession{info, module.NewLoader(module.OptionsOf(info, stackDir, resolver))}
 }
 
 // Info implements [engine.Session].

@@ -12,6 +12,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -28,6 +30,15 @@ type Options struct {
 
 	// Resolver finds modules that are not in local directories. Without one, calls of them are errors.
 	Resolver stackconfig.Resolver
+}
+
+// OptionsOf returns how the named engine reads the modules of a stack in a directory. The name may be the zero value, the resolver nil.
+func OptionsOf(info engine.Info, stackDir string, resolver stackconfig.Resolver) Options {
+	options := Options{Base: stackDir, Resolver: resolver}
+	if options.Tofu = info.Name == toolchain.Tofu; !options.Tofu {
+		options.Terraform = info.Version
+	}
+	return options
 }
 
 // Loader reads modules. It is safe for concurrent use.

@@ -11,9 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/module"
-	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -148,9 +146,9 @@ func stackIdentity(dir string) string {
 
 // configFiles identifies the files of the configuration and of its modules, as an engine reads them.
 func configFiles(config *stackconfig.Config, info engine.Info) (stackplan.ConfigFiles, error) {
-	loader := module.NewLoader(module.Options{Base: config.Root.Dir, Tofu: info.Name == toolchain.Tofu, Resolver: config.Resolver})
+	loader := module.NewLoader(module.OptionsOf(info, config.Root.Dir, config.Resolver))
 	var dirs []string
-	for _, dir := range binary.ModuleDirs(config) {
+	for _, dir := range config.ModuleDirs() {
 		tree, _ := loader.Load(dir) //nolint:errcheck // what is wrong was reported when it was planned
 		if tree == nil {
 			continue
