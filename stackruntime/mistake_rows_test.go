@@ -152,7 +152,7 @@ component "a" {
 }
 
 // The report says what depends on what, all round, from the alphabetically first item on.
-func TestRow041And042And238NamesInCircles(t *testing.T) {
+func TestRow041And042And238NamesInCycles(t *testing.T) {
 	const child = `
 -- child/main.tfcomponent.hcl --
 variable "in" { type = string }

@@ -6,7 +6,7 @@
 // There are two lists, in files of the same names: language.txt of the language, whose rows are numbered, and ordering.txt of the
 // ordering of many stacks, whose rows have letters and numbers, or names. The name of a test says which rows it is for:
 //
-//   - of the language: a function such as TestRow055BuiltInDataResource (or TestRow055And056 for two rows), and a subtest of a
+//   - of the language: a function such as TestRow055BuiltInResource (or TestRow055And056 for two rows), and a subtest of a
 //     function whose name begins with TestRows, such as TestRowsValidation/078_in_range;
 //   - of ordering: a function such as TestOrderA16 (or TestOrderB60B61Gates), a subtest of a function whose name begins with
 //     TestOrder, such as TestOrderA/A-03_repeated_entries (or B-01_B-06, or C-20_and_C-28), and for the code order/bad-path
