@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // LocalValue is a local value in one stack instance.
@@ -48,6 +49,44 @@ func (l *LocalValue) valueAspect() memo.Aspect[cty.Value] {
 		Placeholder: expr.Placeholder(cty.DynamicPseudoType),
 		Compute: func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
 			return expr.EvalExpr(ctx, l.config.decl.Value, l.stack.main.phase, l.stack)
+		},
+	}
+}
+
+// LocalValueConfig is one entry of a locals block.
+type LocalValueConfig struct {
+	stack *StackConfig
+	addr  stackaddrs.ConfigLocalValue
+	decl  *stackconfig.LocalValue
+
+	value memo.Memo[cty.Value]
+}
+
+func newLocalValueConfig(stack *StackConfig, decl *stackconfig.LocalValue) *LocalValueConfig {
+	return &LocalValueConfig{
+		stack: stack,
+		addr:  stackaddrs.ConfigLocalValue{Stack: stack.addr, Item: stackaddrs.LocalValue{Name: decl.Name}},
+		decl:  decl,
+	}
+}
+
+// ExprReferenceValue implements [expr.Referenceable].
+func (l *LocalValueConfig) ExprReferenceValue(ctx context.Context) cty.Value {
+	return l.value.Value(ctx, l.valueAspect)
+}
+
+// Validate reports what is wrong with the expression in any instance.
+func (l *LocalValueConfig) Validate(ctx context.Context) hcl.Diagnostics {
+	_, diags := l.value.Check(ctx, l.valueAspect)
+	return diags
+}
+
+func (l *LocalValueConfig) valueAspect() memo.Aspect[cty.Value] {
+	return memo.Aspect[cty.Value]{
+		Name:        l.addr.String(),
+		Placeholder: expr.Placeholder(cty.DynamicPseudoType),
+		Compute: func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+			return expr.EvalExpr(ctx, l.decl.Value, expr.ValidatePhase, l.stack)
 		},
 	}
 }

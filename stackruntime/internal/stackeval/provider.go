@@ -5,11 +5,14 @@ package stackeval
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
@@ -97,4 +100,115 @@ func (p *ProviderInstance) argsAspect() memo.Aspect[cty.Value] {
 			return p.provider.config.evalArgs(ctx, stack.main.phase, repetitionScope{stack, p.repetition})
 		},
 	}
+}
+
+// ProviderConfig is a provider block.
+type ProviderConfig struct {
+	stack *StackConfig
+	addr  stackaddrs.ConfigProviderConfig
+	decl  *stackconfig.ProviderConfig
+
+	spec memo.Memo[hcldec.Spec]
+	args memo.Memo[cty.Value]
+}
+
+func newProviderConfig(stack *StackConfig, decl *stackconfig.ProviderConfig) *ProviderConfig {
+	return &ProviderConfig{
+		stack: stack,
+		addr: stackaddrs.ConfigProviderConfig{
+			Stack: stack.addr,
+			Item:  stackaddrs.ProviderConfig{Provider: decl.Provider, Name: decl.Ref.Name},
+		},
+		decl: decl,
+	}
+}
+
+// ExprReferenceValue implements [expr.Referenceable].
+//
+// The reference itself is not known before there are instances. Asking for it
+// evaluates the arguments all the same, to find cycles through them.
+func (p *ProviderConfig) ExprReferenceValue(ctx context.Context) cty.Value {
+	p.args.Value(ctx, p.argsAspect)
+	ty := stackconfig.ProviderRefType(p.decl.Provider)
+	if p.decl.ForEach != nil {
+		ty = cty.Map(ty)
+	}
+	return cty.UnknownVal(ty)
+}
+
+// Validate reports what is wrong in any instance.
+func (p *ProviderConfig) Validate(ctx context.Context) hcl.Diagnostics {
+	diags := p.stack.checkLock(p.decl.Provider, p.decl.Range.Ptr())
+	if diags.HasErrors() {
+		return diags // its schema cannot be had either
+	}
+	_, moreDiags := p.spec.Check(ctx, p.specAspect)
+	diags = diags.Extend(moreDiags)
+	_, moreDiags = p.args.Check(ctx, p.argsAspect)
+	return diags.Extend(moreDiags)
+}
+
+// Spec is how the config block is decoded; nil when that could not be found out.
+func (p *ProviderConfig) Spec(ctx context.Context) hcldec.Spec {
+	return p.spec.Value(ctx, p.specAspect)
+}
+
+func (p *ProviderConfig) specAspect() memo.Aspect[hcldec.Spec] {
+	return memo.Aspect[hcldec.Spec]{
+		Name: p.addr.String() + " schema",
+		Compute: func(ctx context.Context) (hcldec.Spec, hcl.Diagnostics) {
+			schema, diags := p.stack.main.session.ProviderSchema(stopContext(ctx), p.decl.Provider)
+			diags = placedAt(diags, p.decl.Range)
+			if schema == nil {
+				return nil, diags
+			}
+			return schema.Config.Spec(), diags
+		},
+	}
+}
+
+func (p *ProviderConfig) argsAspect() memo.Aspect[cty.Value] {
+	return memo.Aspect[cty.Value]{
+		Name:        p.addr.String(),
+		Placeholder: expr.Placeholder(cty.DynamicPseudoType),
+		Compute: func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+			scope, diags := staticInstanceScope(ctx, p.stack, p.decl.ForEach, "provider")
+			value, moreDiags := p.evalArgs(ctx, expr.ValidatePhase, scope)
+			return value, diags.Extend(moreDiags)
+		},
+	}
+}
+
+// evalArgs evaluates the config block in the scope of an instance.
+//
+// Shape: that of the provider's spec. Unknown: whole or in part. Marks: kept.
+func (p *ProviderConfig) evalArgs(ctx context.Context, phase expr.EvalPhase, scope expr.EvaluationScope) (cty.Value, hcl.Diagnostics) {
+	spec := p.Spec(ctx)
+	if spec == nil {
+		return expr.Placeholder(cty.DynamicPseudoType), nil
+	}
+	value, diags := expr.EvalBody(ctx, p.decl.Config, spec, phase, scopeWithoutProviders{scope, "The arguments of a provider"})
+	if err := conversion.CheckFinite(value); err != nil && !diags.HasErrors() {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Unsuitable provider argument",
+			Detail:   fmt.Sprintf("The configuration of %s cannot be used: %s.", p.addr, conversion.Describe(value, err)),
+			Subject:  p.decl.Range.Ptr(),
+		})
+	}
+	return value, placedAt(diags, p.decl.Range) // without a config block there is no place in it
+}
+
+// staticInstanceScope checks a for_each argument as far as that is possible
+// without values, and returns the scope for arguments of any instance.
+func staticInstanceScope(ctx context.Context, stack *StackConfig, forEach hcl.Expression, what string) (expr.EvaluationScope, hcl.Diagnostics) {
+	if forEach == nil {
+		return stack, nil
+	}
+	result, diags := expr.EvalExprAndEvalContext(ctx, forEach, expr.ValidatePhase, stack)
+	if !diags.HasErrors() {
+		_, moreDiags := foreach.FromValue(result, what)
+		diags = diags.Extend(moreDiags)
+	}
+	return repetitionScope{stack, foreach.StaticRepetition}, diags
 }
