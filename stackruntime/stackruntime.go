@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -29,7 +30,7 @@ type StateChange = stackeval.StateChange
 type Renaming = stackeval.Renaming
 
 // DiagnosticAddress is the Extra of diagnostics about one component instance.
-type DiagnosticAddress = stackeval.DiagnosticAddress
+type DiagnosticAddress = diagnostics.Address
 
 // NotSaved is the Extra of the diagnostic about an error of [ApplyRequest.Save].
 type NotSaved = stackeval.NotSaved

@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -93,7 +94,7 @@ func (m *Main) checkEngines() hcl.Diagnostics {
 			Summary:  "Plan of another engine",
 			Detail: fmt.Sprintf("%s was planned with %s %s, which is not in use now. Nothing was done. Use the engine that made the plan, or make a new plan.",
 				plan.Addr, plan.Engine.Name, plan.Engine.Version),
-			Extra: DiagnosticAddress{Component: plan.Addr},
+			Extra: diagnostics.Address{Component: plan.Addr},
 		})
 	}
 	return diags
@@ -124,21 +125,21 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 	})
 
 	var w walker
-	visit := func(ctx context.Context, object dynamic) { w.add(object.CheckApply(ctx)) }
+	visit := func(ctx context.Context, object dynamic) { w.Add(object.CheckApply(ctx)) }
 	walkDynamic(ctx, &w, m.stack, visit)
 	results := make(map[stackaddrs.AbsComponentInstance]*ComponentResult)
 	for _, plan := range m.applying.Plan.Components {
 		result, err := m.changes.Await(ctx, plan.Addr)
 		if err != nil {
-			w.add(m.brokenOff(plan.Addr, err))
+			w.Add(m.brokenOff(plan.Addr, err))
 			continue
 		}
 		results[plan.Addr] = result
-		w.add(result.diags)
+		w.Add(result.diags)
 	}
 	w.tasks.Wait()
-	w.add(m.saveRootValues(ctx))
-	return results, m.explainCycles(w.all())
+	w.Add(m.saveRootValues(ctx))
+	return results, m.explainCycles(w.All())
 }
 
 // CheckInputs reports what is wrong with the values of root variables, without doing anything.
@@ -163,11 +164,11 @@ func (m *Main) checkInputs(ctx context.Context, wanted func(*stackplan.InputChan
 
 // brokenOff reports a change without a result. Its error may show the value of a panic, which is reported apart.
 func (m *Main) brokenOff(addr stackaddrs.AbsComponentInstance, err error) hcl.Diagnostics {
-	diag := bugDiagnostic("Internal evaluation error", "The change of %s broke off, and what it did may not be in the state.", addr)
+	diag := diagnostics.Bug("Internal evaluation error", "The change of %s broke off, and what it did may not be in the state.", addr)
 	if cycle, ok := errors.AsType[*promising.CycleError](err); ok {
-		diag = bugDiagnostic("Internal evaluation error", "The change of %s came to no result: %s.", addr, cycle)
+		diag = diagnostics.Bug("Internal evaluation error", "The change of %s came to no result: %s.", addr, cycle)
 	}
-	diag.Extra = DiagnosticAddress{Component: addr}
+	diag.Extra = diagnostics.Address{Component: addr}
 	if hook := m.hooks.ComponentStatus; hook != nil {
 		hook(addr, hooks.Failed)
 	}
@@ -282,7 +283,7 @@ func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 		if c.isRemoved() && c.prior() == nil {
 			return nil // of a set that was not known while planning, or is not now: there is nothing of it
 		}
-		return hcl.Diagnostics{bugDiagnostic("Plan does not match the configuration", "The configuration produces %s, of which the plan knows nothing.", c.addr)}
+		return hcl.Diagnostics{diagnostics.Bug("Plan does not match the configuration", "The configuration produces %s, of which the plan knows nothing.", c.addr)}
 	}
 	inputs, diags := c.inputs.Check(ctx, c.inputsAspect)
 	_, moreDiags := c.providers.Check(ctx, c.providersAspect)
@@ -486,7 +487,7 @@ func (a *componentApplier) subject(ctx context.Context) (changeSubject, hcl.Diag
 		Severity: hcl.DiagError,
 		Summary:  "Plan does not match the configuration",
 		Detail:   fmt.Sprintf("The plan has changes for %s, which no block of the configuration produces. Make a new plan.", a.plan.Addr),
-		Extra:    DiagnosticAddress{Component: a.plan.Addr},
+		Extra:    diagnostics.Address{Component: a.plan.Addr},
 	}}
 }
 
@@ -693,7 +694,7 @@ func (a *componentApplier) record(ctx context.Context, subject changeSubject, re
 				Severity: hcl.DiagWarning,
 				Summary:  "Apply leftovers not removed",
 				Detail:   fmt.Sprintf("The state of %s is saved, but what the engine kept of the apply could not be removed: %s.", a.plan.Addr, err),
-				Extra:    DiagnosticAddress{Component: a.plan.Addr},
+				Extra:    diagnostics.Address{Component: a.plan.Addr},
 			})
 		}
 	}

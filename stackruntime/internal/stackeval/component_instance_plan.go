@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -200,31 +201,6 @@ func sameValues(a, b map[string]cty.Value) bool {
 	return true
 }
 
-// withComponent adds to diagnostics from an engine which component they are about.
-func withComponent(diags hcl.Diagnostics, addr stackaddrs.AbsComponentInstance) hcl.Diagnostics {
-	var addressed hcl.Diagnostics
-	for _, diag := range diags {
-		here := *diag
-		here.Extra = DiagnosticAddress{addr, diag.Extra}
-		addressed = append(addressed, &here)
-	}
-	return addressed
-}
-
-// DiagnosticAddress is the Extra of a diagnostic about one component instance.
-type DiagnosticAddress struct {
-	Component stackaddrs.AbsComponentInstance
-	Inner     any // what the engine has added, or nil
-}
-
-var _ hcl.DiagnosticExtraUnwrapper = DiagnosticAddress{}
-
-// Address returns the address as text.
-func (a DiagnosticAddress) Address() string { return a.Component.String() }
-
-// UnwrapDiagnosticExtra implements [hcl.DiagnosticExtraUnwrapper].
-func (a DiagnosticAddress) UnwrapDiagnosticExtra() any { return a.Inner }
-
 // planEnd plans that the instance goes away.
 func (c *ComponentInstance) planEnd(ctx context.Context) (*stackplan.Component, hcl.Diagnostics) {
 	requires := c.component.RequiredComponents(ctx).Sorted()
@@ -341,7 +317,7 @@ func (c *ComponentInstance) refreshAspect() memo.Aspect[*engine.PlanResult] {
 			}
 			diags = nil // warnings about what nobody plans, checks that fail among them
 			if len(result.RefreshedState) == 0 && len(req.PriorState) > 0 {
-				return nil, diags.Append(bugDiagnostic("Internal evaluation error", "The engine has not said what it found while refreshing %s.", c.addr))
+				return nil, diags.Append(diagnostics.Bug("Internal evaluation error", "The engine has not said what it found while refreshing %s.", c.addr))
 			}
 			return result, diags
 		},

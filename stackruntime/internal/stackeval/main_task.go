@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/promising"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 )
 
 // stopKey finds the context whose end asks an operation to stop.
@@ -33,10 +34,10 @@ func inMainTask[T any](ctx context.Context, m *Main, f func(ctx context.Context)
 		return value, nil
 	})
 	if err != nil && !m.panics.any() {
-		diags = diags.Append(bugDiagnostic("Internal evaluation error", "The operation ended early: %s.", err))
+		diags = diags.Append(diagnostics.Bug("Internal evaluation error", "The operation ended early: %s.", err))
 	}
 	diags = slices.DeleteFunc(diags, isPanic) // told below
-	return value, tidy(mergeProviderDiagnostics(diags.Extend(m.panics.diagnostics())))
+	return value, diagnostics.Tidy(diagnostics.MergeProviders(diags.Extend(m.panics.diagnostics())))
 }
 
 // mainTask runs f as a main task, whose panic it notes and returns as an error.

@@ -6,6 +6,7 @@ package stackeval
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -109,7 +111,7 @@ func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]en
 			Severity: hcl.DiagError,
 			Summary:  "Unreadable component state",
 			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", i.addr, err),
-			Extra:    DiagnosticAddress{Component: i.addr},
+			Extra:    diagnostics.Address{Component: i.addr},
 		}}
 	}
 	var diags hcl.Diagnostics
@@ -126,7 +128,7 @@ func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]en
 			Summary:  "Provider needed by existing resources not assigned",
 			Detail:   fmt.Sprintf("Resources of %s in the state were made with provider %s. Assign a configuration of it to %s in the providers argument, at least until they are destroyed.", i.addr, need.Provider, slot),
 			Subject:  i.use.place.Ptr(),
-			Extra:    DiagnosticAddress{Component: i.addr},
+			Extra:    diagnostics.Address{Component: i.addr},
 		})
 	}
 	return diags
@@ -178,7 +180,7 @@ func (i *managedInstance) providerFor(ctx context.Context, declared *engine.Slot
 	config.Provider = provider
 	inst := i.main.providerInstance(ctx, stackconfig.ProviderRefTarget(ref))
 	if inst == nil {
-		return config, hcl.Diagnostics{bugDiagnostic("Unknown provider configuration", "The reference in slot %q leads nowhere.", assignment.Slot)}
+		return config, hcl.Diagnostics{diagnostics.Bug("Unknown provider configuration", "The reference in slot %q leads nowhere.", assignment.Slot)}
 	}
 	config.Instance, config.Config = inst.addr, inst.Args(ctx)
 	return config, nil
@@ -300,7 +302,7 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 			Severity: hcl.DiagError,
 			Summary:  "Unreadable component state",
 			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", i.addr, err),
-			Extra:    DiagnosticAddress{Component: i.addr},
+			Extra:    diagnostics.Address{Component: i.addr},
 		}}
 	}
 	result := endOfNothing(req)
@@ -335,6 +337,38 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 		Detail: fmt.Sprintf("These resources of %s continue to exist, but nothing will manage them any more:\n%s",
 			i.addr, strings.Join(names, "\n")),
 		Subject: i.use.place.Ptr(),
-		Extra:   DiagnosticAddress{Component: i.addr},
+		Extra:   diagnostics.Address{Component: i.addr},
 	}}
+}
+
+// engineDiagnostics places what an engine says about a component instance: in the component, or where the provider
+// configuration concerned is written.
+func (i *managedInstance) engineDiagnostics(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
+	placed := diagnostics.About(diags, i.addr)
+	for _, diag := range placed {
+		about, ok := hcl.DiagnosticExtra[engine.AboutProvider](diag)
+		if !ok || about.ProviderArgument() == nil {
+			continue
+		}
+		if inst := i.providerIn(ctx, about.ProviderArgument().Slot); inst != nil {
+			config := inst.provider.config
+			diag.Subject = config.placeOf(ctx, about.ProviderArgument().Path).Ptr()
+			diag.Extra = diagnostics.AboutProvider(inst.addr, i.addr, inst.written())
+		}
+	}
+	return placed
+}
+
+// providerIn returns the configuration in a slot, nil if that is not known.
+func (i *managedInstance) providerIn(ctx context.Context, slot engine.ProviderSlot) *ProviderInstance {
+	at := slices.IndexFunc(i.use.providers, func(assigned stackconfig.ProviderAssignment) bool { return assigned.Slot == slot })
+	if at < 0 {
+		return nil
+	}
+	result, diags := expr.EvalExprAndEvalContext(ctx, i.use.providers[at].Value, i.main.phase, i.scope)
+	ref, _ := result.Value.Unmark()
+	if _, isRef := stackconfig.ProviderOfRefType(ref.Type()); !isRef || diags.HasErrors() || !ref.IsKnown() || ref.IsNull() {
+		return nil
+	}
+	return i.main.providerInstance(ctx, stackconfig.ProviderRefTarget(ref))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
@@ -77,24 +78,9 @@ func (u *moduleUse) moduleAspect() memo.Aspect[*engine.Module] {
 				return nil, nil // the loader has reported why
 			}
 			module, diags := u.stack.main.session.Module(stopContext(ctx), u.source.Dir)
-			return module, placedAt(diags, u.source.Range)
+			return module, diagnostics.PlacedAt(diags, u.source.Range)
 		},
 	}
-}
-
-// placedAt gives diagnostics that name no place a usable one. Diagnostics of the
-// engine may be shared between components, so they are copied.
-func placedAt(diags hcl.Diagnostics, place hcl.Range) hcl.Diagnostics {
-	var placed hcl.Diagnostics
-	for _, diag := range diags {
-		if diag.Subject == nil {
-			here := *diag
-			here.Subject = &place
-			diag = &here
-		}
-		placed = append(placed, diag)
-	}
-	return placed
 }
 
 // checkAssignments evaluates the provider assignments. Whether they fit the

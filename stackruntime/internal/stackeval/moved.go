@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -59,10 +60,10 @@ func (m *Main) impossibleMoves(occupied []*stackstate.OccupiedError) hcl.Diagnos
 				"%[1]s was made anew, remove this block. Otherwise give what is at %[2]s another address in the state, or forget it.",
 				one.From, one.To),
 			Subject: block.ToRange.Ptr(),
-			Extra:   DiagnosticAddress{Component: one.From, Inner: fault.MoveBlocked},
+			Extra:   diagnostics.Address{Component: one.From, Inner: fault.MoveBlocked},
 		}
 		if one.Cycle {
-			diag.Extra = DiagnosticAddress{Component: one.From}
+			diag.Extra = diagnostics.Address{Component: one.From}
 			diag.Summary = "Cycle of moves"
 			diag.Detail = fmt.Sprintf("The moved blocks lead %s back to %s. Remove those that are out of date.", one.From, one.To)
 		}
@@ -157,10 +158,10 @@ func (m *Main) movedToNothing(addrs []stackaddrs.AbsComponentInstance) *hcl.Diag
 		Detail: fmt.Sprintf("This block moves %s to %s, which no block of the configuration produces. Make the address that of an instance that there is, or declare it.",
 			moved.from, addrs[0]),
 		Subject: moved.block.ToRange.Ptr(),
-		Extra:   DiagnosticAddress{Component: addrs[0]},
+		Extra:   diagnostics.Address{Component: addrs[0]},
 	}
 	if len(addrs) > 1 {
-		diag.Detail += fmt.Sprintf(" The same goes for %s.", enumerate(addrs[1:]))
+		diag.Detail += fmt.Sprintf(" The same goes for %s.", diagnostics.Enumerate(addrs[1:]))
 	}
 	return diag
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/promising"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 )
 
 // panics are those of all tasks of a [Main], whoever waited for the tasks. Each operation from then on
@@ -59,7 +60,7 @@ func (p *panics) diagnostics() hcl.Diagnostics {
 		if len(err.IDs) > 0 {
 			during = " while computing " + strings.Join(err.Names(), ", ")
 		}
-		diags = diags.Append(bugDiagnostic("Internal evaluation error", "The evaluator broke off%s: %s.\n\n%s\n", during, panicText(err.Panic), place))
+		diags = diags.Append(diagnostics.Bug("Internal evaluation error", "The evaluator broke off%s: %s.\n\n%s\n", during, panicText(err.Panic), place))
 	}
 	return diags
 }

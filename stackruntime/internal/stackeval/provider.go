@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
@@ -158,7 +159,7 @@ func (p *ProviderConfig) specAspect() memo.Aspect[hcldec.Spec] {
 		Name: p.addr.String() + " schema",
 		Compute: func(ctx context.Context) (hcldec.Spec, hcl.Diagnostics) {
 			schema, diags := p.stack.main.session.ProviderSchema(stopContext(ctx), p.decl.Provider)
-			diags = placedAt(diags, p.decl.Range)
+			diags = diagnostics.PlacedAt(diags, p.decl.Range)
 			if schema == nil {
 				return nil, diags
 			}
@@ -196,7 +197,7 @@ func (p *ProviderConfig) evalArgs(ctx context.Context, phase expr.EvalPhase, sco
 			Subject:  p.decl.Range.Ptr(),
 		})
 	}
-	return value, placedAt(diags, p.decl.Range) // without a config block there is no place in it
+	return value, diagnostics.PlacedAt(diags, p.decl.Range) // without a config block there is no place in it
 }
 
 // staticInstanceScope checks a for_each argument as far as that is possible
@@ -211,4 +212,14 @@ func staticInstanceScope(ctx context.Context, stack *StackConfig, forEach hcl.Ex
 		diags = diags.Extend(moreDiags)
 	}
 	return repetitionScope{stack, foreach.StaticRepetition}, diags
+}
+
+// placeOf returns where a part of the configuration is written, or the closest around it that is.
+func (p *ProviderConfig) placeOf(ctx context.Context, path cty.Path) hcl.Range {
+	if spec := p.Spec(ctx); spec != nil {
+		if place, ok := diagnostics.PlaceInBody(p.decl.Config, spec, path); ok {
+			return place
+		}
+	}
+	return p.decl.Range
 }

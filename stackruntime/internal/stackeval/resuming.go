@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -108,6 +109,6 @@ func (a *componentApplier) stale(reason error) hcl.Diagnostics {
 		Summary:  "Stale plan",
 		Detail: fmt.Sprintf("%s was applied in part, and what is left to do is not what the plan says: %s. Nothing more was done with it. Make a new plan.",
 			a.plan.Addr, reason),
-		Extra: DiagnosticAddress{Component: a.plan.Addr},
+		Extra: diagnostics.Address{Component: a.plan.Addr},
 	}}
 }

@@ -197,3 +197,34 @@ func (s *StackConfig) canDependOn(target stackaddrs.Referenceable) bool {
 func sortedKeys[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
+
+// places are the declarations of the stack and those below it, by address.
+func (s *StackConfig) places() map[string]hcl.Range {
+	places := make(map[string]hcl.Range)
+	s.collectPlaces(places)
+	return places
+}
+
+func (s *StackConfig) collectPlaces(places map[string]hcl.Range) {
+	for v := range maps.Values(s.variables) {
+		places[v.addr.String()] = v.decl.Range
+	}
+	for l := range maps.Values(s.locals) {
+		places[l.addr.String()] = l.decl.Range
+	}
+	for o := range maps.Values(s.outputs) {
+		places[o.addr.String()] = o.decl.Range
+	}
+	for p := range maps.Values(s.providers) {
+		places[p.addr.String()] = p.decl.Range
+	}
+	for c := range maps.Values(s.components) {
+		places[c.addr.String()] = c.decl.Range
+	}
+	for c := range maps.Values(s.calls) {
+		places[c.addr.String()] = c.decl.Range
+		if c.child != nil {
+			c.child.collectPlaces(places)
+		}
+	}
+}

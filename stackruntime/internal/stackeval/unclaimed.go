@@ -6,13 +6,13 @@ package stackeval
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 )
 
 // leftOver is what nothing claims for one reason: a component instance, or several that a lost stack or a move has in common.
@@ -76,7 +76,7 @@ func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diag
 	if _, moved := m.movedBy[addr]; moved {
 		return m.movedToNothing(left.instances)
 	}
-	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Component instance left over", Extra: DiagnosticAddress{Component: addr}}
+	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Component instance left over", Extra: diagnostics.Address{Component: addr}}
 	switch {
 	case left.by != nil && left.missing == nil:
 		diag.Subject = left.by.subject()
@@ -87,7 +87,7 @@ func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diag
 		diag.Summary = "Removal target lies in a missing stack"
 		diag.Detail = fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Remove that instead, as a whole.", addr, left.missing[0])
 	case left.missing == nil:
-		diag.Extra = DiagnosticAddress{Component: addr, Inner: fault.LeftOver}
+		diag.Extra = diagnostics.Address{Component: addr, Inner: fault.LeftOver}
 		diag.Detail = fmt.Sprintf("%[1]s exists in the state, but no component block creates it and no removed block removes it. Add one of them. %[2]s"+
 			"A removed block with from = %[1]s and the source of its module destroys it, or forgets it with lifecycle { destroy = false }.",
 			addr, m.suggestComponentMove(ctx, addr))
@@ -99,7 +99,7 @@ func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diag
 		}
 		diag.Detail = fmt.Sprintf("%s %s in the state with %s, but nothing in the configuration produces %s any more. %s"+
 			"A removed block with from = %s and the source and inputs that it had destroys all of it, or forgets it with lifecycle { destroy = false }.",
-			enumerate(left.missing), verb, enumerate(left.instances), pronoun, m.suggestStackMove(ctx, first), first)
+			diagnostics.Enumerate(left.missing), verb, diagnostics.Enumerate(left.instances), pronoun, m.suggestStackMove(ctx, first), first)
 	}
 	return diag
 }
@@ -155,22 +155,4 @@ func (m *Main) suggestStackMove(ctx context.Context, addr stackaddrs.StackInstan
 		blocks[name] = claims.BlockOf(call.Instances(ctx), call.existingKeys())
 	}
 	return move.Suggest(blocks)
-}
-
-// mostEnumerated is how many addresses a message has at most.
-const mostEnumerated = 5
-
-// enumerate writes a list of addresses, of which there is at least one.
-func enumerate[A fmt.Stringer](addrs []A) string {
-	texts := make([]string, 0, mostEnumerated)
-	for _, addr := range addrs[:min(len(addrs), mostEnumerated)] {
-		texts = append(texts, addr.String())
-	}
-	if more := len(addrs) - len(texts); more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(texts, ", "), more)
-	}
-	if last := len(texts) - 1; last > 0 {
-		return strings.Join(texts[:last], ", ") + " and " + texts[last]
-	}
-	return texts[0]
 }

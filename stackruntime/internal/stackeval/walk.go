@@ -13,11 +13,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/promising"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 )
 
 // walker visits objects, each in a task of its own. A walk ends when all tasks have.
 type walker struct {
-	diagnosticSink
+	diagnostics.Sink
 	tasks promising.Group
 }
 
@@ -42,16 +43,21 @@ func (m *Main) walkStatic(ctx context.Context) hcl.Diagnostics {
 	var w walker
 	w.visitStackConfig(ctx, m.config)
 	w.tasks.Wait()
-	diags := w.all()
+	diags := w.All()
 	if len(cycles) > 0 {
-		diags = cycles.Extend(slices.DeleteFunc(diags, isCycle)) // the same cycles, as the promises met them
+		diags = cycles.Extend(slices.DeleteFunc(diags, diagnostics.IsCycle)) // the same cycles, as the promises met them
 	}
 	return m.explainCycles(diags)
 }
 
+// explainCycles merges reports of cycles; see [diagnostics.ExplainCycles].
+func (m *Main) explainCycles(diags hcl.Diagnostics) hcl.Diagnostics {
+	return diagnostics.ExplainCycles(diags, m.config.places)
+}
+
 func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
 	validate := func(object Validatable) {
-		w.tasks.Go(ctx, func(ctx context.Context) { w.add(object.Validate(ctx)) })
+		w.tasks.Go(ctx, func(ctx context.Context) { w.Add(object.Validate(ctx)) })
 	}
 	validate(s)
 	for _, object := range s.variables {
@@ -181,14 +187,14 @@ func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) 
 	}
 	visit := func(ctx context.Context, object dynamic) {
 		changes, diags := object.PlanChanges(ctx)
-		w.add(diags)
+		w.Add(diags)
 		planned.Lock()
 		defer planned.Unlock()
 		planned.changes = append(planned.changes, changes...)
 	}
 	walkDynamic(ctx, &w, m.stack, visit)
 	w.tasks.Wait()
-	return planned.changes, w.all()
+	return planned.changes, w.All()
 }
 
 // What the walks rely on.

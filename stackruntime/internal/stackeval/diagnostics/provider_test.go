@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package stackeval
+package diagnostics
 
 import (
 	"testing"
@@ -26,11 +26,11 @@ func TestProviderDiagnosticsAreMerged(t *testing.T) {
 		}
 		return &hcl.Diagnostic{
 			Severity: hcl.DiagError, Summary: summary, Subject: &hcl.Range{Filename: "main.tfcomponent.hcl"},
-			Extra: providerDiagnostic{config: addr, components: []stackaddrs.AbsComponentInstance{of}, written: "provider.aws.main"},
+			Extra: AboutProvider(addr, of, "provider.aws.main"),
 		}
 	}
 	denied := func(request string) string { return "Denied, RequestID: " + request }
-	merged := mergeProviderDiagnostics(hcl.Diagnostics{
+	merged := MergeProviders(hcl.Diagnostics{
 		said(config, "component.b", denied("f2a1c6c0-5f3e-4a7b-9d55-0d1c6f0a2b11")),
 		said(config, "component.a", denied("0b9d2f6e-4c3a-4b0f-8a55-aa11bb22cc33")),
 		said(config, "component.a", "No such account"),
