@@ -24,6 +24,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -74,7 +76,7 @@ func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInsta
 	if diags := m.checkEngines(); diags.HasErrors() {
 		return nil, diags
 	}
-	results, diags := inMainTask(ctx, m, m.applyAll)
+	results, diags := maintask.Run(ctx, &m.panics, m.applyAll)
 	if ctx.Err() != nil && (diags.HasErrors() || !m.isAllDone(results)) {
 		diags = diags.Append(interrupted(ctx, "applied"))
 	}
@@ -144,7 +146,7 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 
 // CheckInputs reports what is wrong with the values of root variables, without doing anything.
 func (m *Main) CheckInputs(ctx context.Context) hcl.Diagnostics {
-	_, diags := inMainTask(ctx, m, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
+	_, diags := maintask.Run(ctx, &m.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
 		return struct{}{}, m.checkInputs(ctx, func(*stackplan.InputChange) bool { return true })
 	})
 	return diags
@@ -184,7 +186,7 @@ func (m *Main) save(ctx context.Context, change StateChange) hcl.Diagnostics {
 	m.saving <- struct{}{}
 	defer func() { <-m.saving }()
 	if err := m.applying.Save(ctx, change); err != nil {
-		m.works.halt()
+		m.works.Halt()
 		if errors.Is(err, ErrBeginNothing) {
 			return nil
 		}
@@ -575,10 +577,10 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	var diags hcl.Diagnostics
 	var done applying.Tally
 	newest := &checkpoint{applier: a, objects: applying.Objects{Before: a.baseState()}, last: time.Now()}
-	work := a.main.works.id(applyWork, a.plan.Addr)
-	began := a.main.works.run(ctx, work, func(working context.Context, began func() bool) {
+	id := a.main.works.ID(work.Apply, a.plan.Addr)
+	began := a.main.works.Run(ctx, id, func(working context.Context, began func() bool) {
 		applied, diags = a.main.session.Apply(working, &engine.ApplyRequest{
-			Work:       work,
+			Work:       id,
 			Component:  a.plan.Addr,
 			ModuleDir:  inst.use.source.Dir,
 			Mode:       a.plan.Mode,
@@ -606,7 +608,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 	result.diags = inst.engineDiagnostics(ctx, diags)
 	if applied != nil {
 		result.stage = stackplan.Begun
-		result.Module, result.Outputs, result.work = applied.State, applied.Outputs, work
+		result.Module, result.Outputs, result.work = applied.State, applied.Outputs, id
 		if a.plan.Action == stackplan.Delete {
 			result.Outputs = a.plan.Outputs // nobody sees others while it goes, nor if some of it could not
 		}
@@ -619,7 +621,7 @@ func (a *componentApplier) apply(ctx context.Context, subject changeSubject) *Co
 		result.Complete, result.stage = true, stackplan.Done
 		result.Counts = a.plan.Counts()
 	}
-	result.Interrupted = !result.Complete && stopContext(ctx).Err() != nil // of errors after that, nobody can say what else they come from
+	result.Interrupted = !result.Complete && maintask.StopContext(ctx).Err() != nil // of errors after that, nobody can say what else they come from
 	return result
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -125,7 +126,7 @@ func (c *ComponentInstance) planNothing(ctx context.Context, req *engine.PlanReq
 }
 
 func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
-	result, diags := c.runPlan(ctx, planWork, req)
+	result, diags := c.runPlan(ctx, work.Plan, req)
 	if result == nil || diags.HasErrors() {
 		if diags.HasErrors() {
 			c.failed.Store(c.failedPlan(ctx, req, result))
@@ -260,7 +261,7 @@ func (c *ComponentInstance) planDestroy(ctx context.Context, deferAll bool, requ
 	if refreshed != nil {
 		req.PriorState, req.SkipRefresh = refreshed.RefreshedState, true
 	}
-	result, diags := c.runPlan(ctx, planWork, req)
+	result, diags := c.runPlan(ctx, work.Plan, req)
 	if result == nil || diags.HasErrors() {
 		return nil, diags
 	}
@@ -311,7 +312,7 @@ func (c *ComponentInstance) refreshAspect() memo.Aspect[*engine.PlanResult] {
 				return nil, nil
 			}
 			req.Mode, req.Replace = engine.Normal, nil
-			result, diags := c.runPlan(ctx, refreshWork, req)
+			result, diags := c.runPlan(ctx, work.Refresh, req)
 			if result == nil || diags.HasErrors() {
 				return nil, diags
 			}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/wantdiag"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -57,7 +58,7 @@ func inspect(t *testing.T, archive string, inputs map[string]cty.Value) inspecte
 // check asks all objects that need no engine what is wrong with them.
 func (m inspected) check(t *testing.T) hcl.Diagnostics {
 	t.Helper()
-	_, diags := inMainTask(t.Context(), m.Main, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
+	_, diags := maintask.Run(t.Context(), &m.Main.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
 		return struct{}{}, m.explainCycles(checkStack(ctx, m.stack))
 	})
 	return diags
@@ -409,7 +410,7 @@ output "out" {
 -- inner/mod/main.tf --
 `, nil)
 	root := m.stack
-	_, diags := inMainTask(t.Context(), m.Main, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
+	_, diags := maintask.Run(t.Context(), &m.Main.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
 		inner := root.calls["s"].Instances(ctx).Instances[stackaddrs.StringKey("k")].stack
 		const inside = ` stack.s["k"].component.d stack.s["k"].component.free stack.s["m"].component.d stack.s["m"].component.free`
 		for name, test := range map[string]struct {

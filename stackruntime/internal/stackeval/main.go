@@ -4,9 +4,7 @@
 package stackeval
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"iter"
 	"sync"
@@ -23,8 +21,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/reference"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -40,8 +40,8 @@ type Main struct {
 	locks     map[stackaddrs.Provider]string
 	funcs     map[string]function.Function
 	called    functionResults // functions of providers
-	works     works
-	panics    panics
+	works     *work.Operation
+	panics    maintask.Panics
 
 	baseDir string // of functions
 
@@ -166,7 +166,7 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 		session: opts.Session,
 		hooks:   opts.Hooks,
 		locks:   opts.Locks,
-		works:   works{operation: cmp.Or(opts.Operation, rand.Text())},
+		works:   work.NewOperation(opts.Operation),
 		funcs: lang.Functions(lang.Options{
 			BaseDir:       opts.Config.BaseDir,
 			PlanTimestamp: timestamp,
@@ -249,7 +249,7 @@ func (m *Main) providerInstance(ctx context.Context, addr stackaddrs.AbsProvider
 
 // EvalExpr evaluates an expression in the scope of a stack instance.
 func (m *Main) EvalExpr(ctx context.Context, e hcl.Expression, stack stackaddrs.StackInstance) (cty.Value, hcl.Diagnostics) {
-	return inMainTask(ctx, m, func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
+	return maintask.Run(ctx, &m.panics, func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
 		scope := m.stackInstance(ctx, stack)
 		if scope == nil {
 			return cty.DynamicVal, hcl.Diagnostics{{

@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -197,18 +198,18 @@ func failedProviders(configs map[engine.ProviderSlot]engine.ProviderConfig) bool
 
 // runPlan has the engine plan. The result is nil if that was not begun because the operation shall stop. Of a kind of work
 // that nobody has asked for, nothing is shown.
-func (i *managedInstance) runPlan(ctx context.Context, kind string, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+func (i *managedInstance) runPlan(ctx context.Context, kind work.Kind, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
 	var result *engine.PlanResult
 	var diags hcl.Diagnostics
-	req.Work = i.main.works.id(kind, i.addr)
-	began := i.main.works.run(ctx, req.Work, func(ctx context.Context, began func() bool) {
+	req.Work = i.main.works.ID(kind, i.addr)
+	began := i.main.works.Run(ctx, req.Work, func(ctx context.Context, began func() bool) {
 		result, diags = i.main.session.Plan(ctx, req, func(event engine.Event) {
 			switch {
 			case event.Type == engine.WorkBegan:
 				if began() && !i.announced.Swap(true) {
 					i.setStatus(hooks.Planning)
 				}
-			case kind == planWork:
+			case kind == work.Plan:
 				i.show(event)
 			}
 		})

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -43,7 +44,7 @@ func (u *moduleUse) checkModule(ctx context.Context) hcl.Diagnostics {
 	slotDiags := u.checkSlots(ctx, module)
 	diags = diags.Extend(slotDiags)
 	if u.stack.main.phase == expr.ValidatePhase && !slotDiags.HasErrors() && !u.hasLockErrors(module) {
-		diags = diags.Extend(u.stack.main.session.ValidateModule(stopContext(ctx), u.source.Dir))
+		diags = diags.Extend(u.stack.main.session.ValidateModule(maintask.StopContext(ctx), u.source.Dir))
 	}
 	return diags
 }
@@ -77,7 +78,7 @@ func (u *moduleUse) moduleAspect() memo.Aspect[*engine.Module] {
 			if u.source.Dir == "" {
 				return nil, nil // the loader has reported why
 			}
-			module, diags := u.stack.main.session.Module(stopContext(ctx), u.source.Dir)
+			module, diags := u.stack.main.session.Module(maintask.StopContext(ctx), u.source.Dir)
 			return module, diagnostics.PlacedAt(diags, u.source.Range)
 		},
 	}

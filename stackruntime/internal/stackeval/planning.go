@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -66,9 +67,9 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		Inputs:    make(map[string]*stackplan.InputChange),
 		Outputs:   make(map[string]*stackplan.OutputChange),
 	}
-	_, diags := inMainTask(ctx, m, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
+	_, diags := maintask.Run(ctx, &m.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
 		diags := m.walkStatic(ctx)
-		if diags.HasErrors() || m.panics.any() {
+		if diags.HasErrors() || m.panics.Any() {
 			return struct{}{}, diags
 		}
 		moved, moreDiags := m.followMoves()

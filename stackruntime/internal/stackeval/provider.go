@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -158,7 +159,7 @@ func (p *ProviderConfig) specAspect() memo.Aspect[hcldec.Spec] {
 	return memo.Aspect[hcldec.Spec]{
 		Name: p.addr.String() + " schema",
 		Compute: func(ctx context.Context) (hcldec.Spec, hcl.Diagnostics) {
-			schema, diags := p.stack.main.session.ProviderSchema(stopContext(ctx), p.decl.Provider)
+			schema, diags := p.stack.main.session.ProviderSchema(maintask.StopContext(ctx), p.decl.Provider)
 			diags = diagnostics.PlacedAt(diags, p.decl.Range)
 			if schema == nil {
 				return nil, diags

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -139,7 +140,7 @@ func (m *Main) providerFunction(ctx context.Context, provider stackaddrs.Provide
 	var functions map[string]*engine.Function
 	if m.functions != nil {
 		var err error
-		functions, err = m.functions.Functions(stopContext(ctx), provider)
+		functions, err = m.functions.Functions(maintask.StopContext(ctx), provider)
 		if errors.Is(err, engine.ErrNoProviders) && m.phase == expr.ValidatePhase {
 			return nil, nil
 		}
@@ -213,7 +214,7 @@ func (f *providerFunction) call(ctx context.Context, args []cty.Value, returnTyp
 			return cty.UnknownVal(returnType), nil
 		}
 	}
-	result, err := f.caller.CallFunction(stopContext(ctx), f.provider, f.name, args)
+	result, err := f.caller.CallFunction(maintask.StopContext(ctx), f.provider, f.name, args)
 	if err != nil {
 		return cty.NilVal, err
 	}

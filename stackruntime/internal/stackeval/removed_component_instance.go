@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -127,7 +128,7 @@ func (r *RemovedComponentInstance) planRemoval(ctx context.Context, req *engine.
 	if !hasResources(req.PriorState) && req.Mode == engine.Destroy {
 		return r.finish(ctx, req, stackplan.Delete, endOfNothing(req)), nil
 	}
-	result, diags := r.runPlan(ctx, planWork, req)
+	result, diags := r.runPlan(ctx, work.Plan, req)
 	if result == nil || diags.HasErrors() {
 		r.setStatus(hooks.Failed)
 		return nil, diags

@@ -9,6 +9,7 @@ import (
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 )
 
 // requiredBy returns the components that a block or value of the stack depends on (docs/language.md, section 4.6). decl is what
@@ -55,7 +56,7 @@ func (m *Main) requirements(ctx context.Context) components.Graph {
 // ComponentGraph returns for each component that the configuration produces
 // which ones it requires, sorted.
 func (m *Main) ComponentGraph(ctx context.Context) map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent {
-	graph, err := promising.MainTask(steadyContext(ctx), func(ctx context.Context) (map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent, error) {
+	graph, err := promising.MainTask(maintask.Steady(ctx), func(ctx context.Context) (map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent, error) {
 		return m.requirements(ctx).Sorted(), nil
 	})
 	if err != nil {

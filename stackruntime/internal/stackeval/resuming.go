@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -53,10 +54,10 @@ func (a *componentApplier) planRest(ctx context.Context, inst *managedInstance, 
 		return true, a.stale(err)
 	}
 	var again *engine.PlanResult
-	work := a.main.works.id(restWork, a.plan.Addr)
-	began = a.main.works.run(ctx, work, func(ctx context.Context, began func() bool) {
+	id := a.main.works.ID(work.Rest, a.plan.Addr)
+	began = a.main.works.Run(ctx, id, func(ctx context.Context, began func() bool) {
 		again, diags = a.main.session.Plan(ctx, &engine.PlanRequest{
-			Work:        work,
+			Work:        id,
 			Component:   a.plan.Addr,
 			ModuleDir:   inst.use.source.Dir,
 			Mode:        a.plan.Mode,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 )
 
 // walker visits objects, each in a task of its own. A walk ends when all tasks have.
@@ -31,7 +32,7 @@ type Validatable interface {
 
 // ValidateStack checks the configuration without values, state and configured providers.
 func (m *Main) ValidateStack(ctx context.Context) hcl.Diagnostics {
-	_, diags := inMainTask(ctx, m, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
+	_, diags := maintask.Run(ctx, &m.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
 		return struct{}{}, m.walkStatic(ctx)
 	})
 	return diags

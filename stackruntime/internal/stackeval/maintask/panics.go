@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package stackeval
+package maintask
 
 import (
 	"fmt"
@@ -17,9 +17,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 )
 
-// panics are those of all tasks of a [Main], whoever waited for the tasks. Each operation from then on
-// reports them: what could not be computed for one is missing in any of its results.
-type panics struct {
+// Panics are those of all tasks of operations on the same objects, whoever waited for the tasks. Each operation from then on
+// reports them: what could not be computed for one is missing in any of its results. The zero value has none.
+type Panics struct {
 	mu struct {
 		sync.Mutex
 		all []*promising.UnresolvedError
@@ -27,20 +27,21 @@ type panics struct {
 }
 
 // note is what [promising.WithPanicHandler] puts in charge.
-func (p *panics) note(err *promising.UnresolvedError) {
+func (p *Panics) note(err *promising.UnresolvedError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mu.all = append(p.mu.all, err)
 }
 
-func (p *panics) any() bool {
+// Any reports whether there were any.
+func (p *Panics) Any() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.mu.all) > 0
 }
 
 // diagnostics has an error for each place in the code where there was a panic.
-func (p *panics) diagnostics() hcl.Diagnostics {
+func (p *Panics) diagnostics() hcl.Diagnostics {
 	p.mu.Lock()
 	all := slices.Clone(p.mu.all)
 	p.mu.Unlock()

@@ -1,0 +1,70 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package work_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
+)
+
+func TestID(t *testing.T) {
+	addr, err := stackaddrs.ParseAbsComponentInstance(`component.a["k"]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := work.NewOperation("1").ID(work.Rest, addr); got != `1/rest/component.a["k"]` {
+		t.Errorf("got %s", got)
+	}
+	if a, b := work.NewOperation(""), work.NewOperation(""); a.ID(work.Plan, addr) == b.ID(work.Plan, addr) {
+		t.Error("two operations have the same name")
+	}
+}
+
+// What has not begun when no more may counts for nothing. What has goes on.
+func TestRun(t *testing.T) {
+	const id = engine.WorkID("1/apply/component.a")
+	for name, test := range map[string]struct {
+		do       func(ctx context.Context, began func() bool, stop, halt func())
+		runs, ok bool
+	}{
+		"begins":                          {func(_ context.Context, began func() bool, _, _ func()) { began() }, true, true},
+		"ends without having begun":       {func(context.Context, func() bool, func(), func()) {}, true, true},
+		"interrupted before it begins":    {func(_ context.Context, _ func() bool, stop, _ func()) { stop() }, true, false},
+		"interrupted when it has begun":   {func(_ context.Context, began func() bool, stop, _ func()) { began(); stop() }, true, true},
+		"halted when it has begun":        {func(_ context.Context, began func() bool, _, halt func()) { began(); halt() }, true, true},
+		"halted before it begins":         {func(_ context.Context, began func() bool, _, halt func()) { halt(); began() }, true, false},
+		"interrupted before it was asked": {nil, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stopped, stop := context.WithCancel(t.Context())
+			defer stop()
+			o := work.NewOperation("1")
+			if test.do == nil {
+				stop()
+			}
+			ran := false
+			ok := o.Run(maintask.Steady(stopped), id, func(ctx context.Context, began func() bool) {
+				ran = true
+				test.do(ctx, began, stop, o.Halt)
+				if !test.ok && ctx.Err() == nil {
+					t.Error("the engine is not told to stop")
+				}
+			})
+			if ran != test.runs || ok != test.ok {
+				t.Errorf("ran %t with result %t, want %t with %t", ran, ok, test.runs, test.ok)
+			}
+		})
+	}
+
+	o := work.NewOperation("1")
+	o.Halt()
+	if o.Run(maintask.Steady(t.Context()), id, func(context.Context, func() bool) { t.Error("it begins") }) {
+		t.Error("work begins though nothing more may")
+	}
+}
