@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -24,10 +25,10 @@ import (
 type Options = stackeval.Options
 
 // StateChange is a change of the state, to be saved as soon as it is reported.
-type StateChange = stackeval.StateChange
+type StateChange = applying.StateChange
 
 // Renaming is the change of one record when component instances get other addresses.
-type Renaming = stackeval.Renaming
+type Renaming = applying.Renaming
 
 // DiagnosticAddress is the Extra of diagnostics about one component instance.
 type DiagnosticAddress = diagnostics.Address

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -29,7 +30,7 @@ func (c *ComponentInstance) PlanChanges(ctx context.Context) ([]PlannedChange, h
 		return nil, nil
 	}
 	var diags, moreDiags hcl.Diagnostics
-	if !c.isRemoved() || hasResources(c.priorModule()) {
+	if !c.isRemoved() || planning.HasObjects(c.priorModule()) {
 		_, diags = c.inputs.Check(ctx, c.inputsAspect)
 		_, moreDiags = c.providers.Check(ctx, c.providersAspect)
 		diags = diags.Extend(moreDiags)
@@ -153,53 +154,21 @@ func (c *ComponentInstance) failedPlan(ctx context.Context, req *engine.PlanRequ
 	return plan
 }
 
-// needsApply reports whether the engine has something to do. Where it has not,
-// applying means keeping what was found while planning, which costs nothing.
-func needsApply(result *engine.PlanResult) bool {
-	if !result.Applyable {
-		return false
-	}
-	for _, change := range result.Changes {
-		if !change.IsNoOp() {
-			return true
-		}
-	}
-	for _, value := range result.Outputs {
-		if !value.IsWhollyKnown() {
-			return true
-		}
-	}
-	return false
-}
-
 // actionFor says what a plan of an instance that stays in the configuration does to it.
 func (c *ComponentInstance) actionFor(plan *stackplan.Component, result *engine.PlanResult) stackplan.Action {
 	prior := c.prior()
 	switch {
-	case plan.Mode == engine.RefreshOnly && len(plan.Drift) == 0 && sameValues(prior.Outputs, result.Outputs):
+	case plan.Mode == engine.RefreshOnly && len(plan.Drift) == 0 && planning.SameValues(prior.Outputs, result.Outputs):
 		return stackplan.NoOp
 	case plan.Mode == engine.RefreshOnly:
 		return stackplan.Read
 	case prior == nil:
 		return stackplan.Create
-	case len(plan.EnginePlan) > 0 || !plan.Complete || !sameValues(prior.Outputs, result.Outputs):
+	case len(plan.EnginePlan) > 0 || !plan.Complete || !planning.SameValues(prior.Outputs, result.Outputs):
 		return stackplan.Update
 	default:
 		return stackplan.NoOp
 	}
-}
-
-func sameValues(a, b map[string]cty.Value) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, value := range a {
-		other, ok := b[name]
-		if !ok || !value.RawEquals(other) {
-			return false
-		}
-	}
-	return true
 }
 
 // planEnd plans that the instance goes away.
@@ -221,7 +190,7 @@ func (c *ComponentInstance) planEnd(ctx context.Context) (*stackplan.Component, 
 		return nil, diags
 	}
 	plan := c.newPlan(ctx, bare, requires, endOfNothing(bare))
-	if hasResources(bare.PriorState) {
+	if planning.HasObjects(bare.PriorState) {
 		var moreDiags hcl.Diagnostics
 		plan, moreDiags = c.planDestroy(ctx, bare.DeferAll, requires, refreshed)
 		diags = diags.Extend(moreDiags)
@@ -284,7 +253,7 @@ func (c *ComponentInstance) destroyOutputs(refreshed *engine.PlanResult) map[str
 // destroyInputs replaces values that are not known by those of the last apply:
 // what is destroyed was made with them.
 func (c *ComponentInstance) destroyInputs(inputs map[string]cty.Value) map[string]cty.Value {
-	return lastKnown(inputs, c.prior().Inputs)
+	return planning.LastKnown(inputs, c.prior().Inputs)
 }
 
 // refreshedOutputs are the results of an instance that is about to be

@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/internal/reference"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
@@ -50,7 +51,7 @@ type Main struct {
 	inspecting *InspectOptions
 
 	// Of an apply only.
-	changes *changeResults
+	changes *applying.Results
 	saving  chan struct{} // has an element while a change is being saved
 
 	movedBlocks []*stackconfig.MovedIn
@@ -108,9 +109,9 @@ type ApplyOptions struct {
 	// Save is called for each change of the state as soon as it is known. Calls
 	// do not overlap. After an error no further change is begun. That is all that
 	// [ErrBeginNothing] means.
-	Save func(context.Context, StateChange) error
+	Save func(context.Context, applying.StateChange) error
 
-	renamed []Renaming // what the moves of the plan have made of Prior
+	renamed []applying.Renaming // what the moves of the plan have made of Prior
 }
 
 // ErrBeginNothing is returned for a change that was saved, when no further one
@@ -138,15 +139,15 @@ func NewForPlanning(opts Options, planning PlanOptions) *Main {
 }
 
 // NewForApplying returns the root of an evaluation that carries out a plan.
-func NewForApplying(opts Options, applying ApplyOptions) *Main {
-	m := newMain(expr.ApplyPhase, opts, applying.Plan.Timestamp)
-	if applying.Progress == nil { // else an earlier apply has begun with that
-		moved := applying.Prior.Renamed(applying.Plan.Moved)
-		applying.renamed = renamings(applying.Prior, moved, applying.Plan.Moved)
-		applying.Prior = moved
+func NewForApplying(opts Options, apply ApplyOptions) *Main {
+	m := newMain(expr.ApplyPhase, opts, apply.Plan.Timestamp)
+	if apply.Progress == nil { // else an earlier apply has begun with that
+		moved := apply.Prior.Renamed(apply.Plan.Moved)
+		apply.renamed = applying.Renamings(apply.Prior, moved, apply.Plan.Moved)
+		apply.Prior = moved
 	}
-	m.applying = &applying
-	m.called.start(applying.Plan.FunctionResults)
+	m.applying = &apply
+	m.called.start(apply.Plan.FunctionResults)
 	m.saving = make(chan struct{}, 1)
 	m.stack = newRootStack(m)
 	return m

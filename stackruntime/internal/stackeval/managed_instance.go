@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -37,8 +38,6 @@ type managedInstance struct {
 	providers memo.Memo[map[engine.ProviderSlot]engine.ProviderConfig]
 	announced atomic.Bool // that planning has begun: some are planned twice
 }
-
-func (i *managedInstance) managed() *managedInstance { return i }
 
 // prior is what the state before the operation knows; nil when it knows nothing.
 func (i *managedInstance) prior() *stackstate.Component {
@@ -66,8 +65,8 @@ func (i *managedInstance) show(event engine.Event) {
 	}
 }
 
-// storedInputs are the inputs as plan and state may keep them.
-func (i *managedInstance) storedInputs(ctx context.Context, inputs map[string]cty.Value) map[string]cty.Value {
+// StoredInputs are the inputs as plan and state may keep them.
+func (i *managedInstance) StoredInputs(ctx context.Context, inputs map[string]cty.Value) map[string]cty.Value {
 	module := i.use.Module(ctx)
 	stored := make(map[string]cty.Value, len(inputs))
 	for name, value := range inputs {
@@ -217,7 +216,7 @@ func (i *managedInstance) runPlan(ctx context.Context, kind work.Kind, req *engi
 	if !began {
 		return nil, nil // reported once, for the whole operation
 	}
-	return result, i.engineDiagnostics(ctx, diags)
+	return result, i.EngineDiagnostics(ctx, diags)
 }
 
 // Reasons for deferring something, as in docs/language.md, section 4.8.
@@ -235,7 +234,7 @@ func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, 
 		Applyable:      result.Applyable,
 		Complete:       result.Complete,
 		Requires:       requires,
-		Inputs:         i.storedInputs(ctx, req.Inputs),
+		Inputs:         i.StoredInputs(ctx, req.Inputs),
 		Outputs:        result.Outputs,
 		Changes:        result.Changes,
 		Drift:          result.Drift,
@@ -247,7 +246,7 @@ func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, 
 		plan.DeferredReason = deferredReason(req, result)
 	}
 	switch {
-	case needsApply(result):
+	case planning.NeedsApply(result):
 		plan.Engine, plan.EnginePlan = result.Engine, result.Plan
 	case req.Mode == engine.Destroy && result.Complete:
 		plan.RefreshedState = nil // data sources at most: nothing has to be done for them to go
@@ -342,9 +341,9 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 	}}
 }
 
-// engineDiagnostics places what an engine says about a component instance: in the component, or where the provider
+// EngineDiagnostics places what an engine says about a component instance: in the component, or where the provider
 // configuration concerned is written.
-func (i *managedInstance) engineDiagnostics(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
+func (i *managedInstance) EngineDiagnostics(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
 	placed := diagnostics.About(diags, i.addr)
 	for _, diag := range placed {
 		about, ok := hcl.DiagnosticExtra[engine.AboutProvider](diag)

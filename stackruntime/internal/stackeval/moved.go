@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -73,32 +74,12 @@ func (m *Main) impossibleMoves(occupied []*stackstate.OccupiedError) hcl.Diagnos
 	return diags
 }
 
-// renamings are the changes of the prior state that the moves of a plan make: of the instances that have moved, and
-// of those that require them or are required by them.
-func renamings(before, after *stackstate.State, renames []stackaddrs.Rename) []Renaming {
-	previous := make(map[stackaddrs.AbsComponentInstance]stackaddrs.AbsComponentInstance, len(renames))
-	for _, rename := range renames {
-		previous[rename.To] = rename.From
-	}
-	var changes []Renaming
-	for _, c := range after.SortedComponents() {
-		from, moved := previous[c.Addr]
-		if !moved {
-			from = c.Addr
-		}
-		if was := before.Components[from]; was != c {
-			changes = append(changes, Renaming{was, c})
-		}
-	}
-	return changes
-}
-
 // recordMoves saves that component instances have other addresses.
 func (m *Main) recordMoves(ctx context.Context) hcl.Diagnostics {
 	if len(m.applying.renamed) == 0 {
 		return nil
 	}
-	return m.save(ctx, StateChange{Renamed: m.applying.renamed})
+	return m.save(ctx, applying.StateChange{Renamed: m.applying.renamed})
 }
 
 // Moved is a moved block in one stack instance.

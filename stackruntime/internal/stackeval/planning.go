@@ -13,7 +13,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
@@ -21,7 +20,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
-	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Plannable is implemented by objects with something to say while planning.
@@ -179,20 +177,13 @@ func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagno
 	for _, addr := range slices.SortedFunc(maps.Keys(prior), stackaddrs.AbsComponentInstance.Compare) {
 		switch {
 		case m.isClaimed(ctx, addr) != certaintyNo:
-		case !hasResources(prior[addr].Module):
+		case !planning.HasObjects(prior[addr].Module):
 			plan.Removed = append(plan.Removed, addr)
 		default:
 			left = append(left, addr)
 		}
 	}
 	return m.explainLeftOver(ctx, left)
-}
-
-// hasResources reports whether a module state has any objects. One that cannot be
-// read counts as having some: nothing may be lost for that.
-func hasResources(state engine.State) bool {
-	doc, err := tfstate.Parse(state)
-	return err != nil || doc.HasObjects()
 }
 
 // certainty is how far something can be told.
@@ -303,7 +294,7 @@ func (m *Main) dependents(ctx context.Context) map[stackaddrs.AbsComponent]bool 
 				found := make(map[stackaddrs.AbsComponent]bool)
 				requires := m.requirements(ctx)
 				for _, prior := range m.prior().Components {
-					if !hasResources(prior.Module) {
+					if !planning.HasObjects(prior.Module) {
 						continue
 					}
 					for required := range requires[stackaddrs.ComponentOf(prior.Addr)] {

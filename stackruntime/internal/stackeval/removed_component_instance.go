@@ -12,8 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -125,7 +125,7 @@ func (r *RemovedComponentInstance) recordedInputs(module *engine.Module) map[str
 }
 
 func (r *RemovedComponentInstance) planRemoval(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
-	if !hasResources(req.PriorState) && req.Mode == engine.Destroy {
+	if !planning.HasObjects(req.PriorState) && req.Mode == engine.Destroy {
 		return r.finish(ctx, req, stackplan.Delete, endOfNothing(req)), nil
 	}
 	result, diags := r.runPlan(ctx, work.Plan, req)
@@ -147,18 +147,4 @@ func (r *RemovedComponentInstance) finish(ctx context.Context, req *engine.PlanR
 	plan.Outputs = prior.Outputs
 	r.finishPlan(plan)
 	return plan
-}
-
-// finalInputs implements [changeSubject].
-func (r *RemovedComponentInstance) finalInputs(ctx context.Context) map[string]cty.Value {
-	module := r.use.Module(ctx)
-	if module == nil {
-		return map[string]cty.Value{"": expr.Placeholder(cty.DynamicPseudoType)}
-	}
-	return r.recordedInputs(module)
-}
-
-// recordInputs implements [changeSubject].
-func (r *RemovedComponentInstance) recordInputs(context.Context) map[string]cty.Value {
-	return r.prior().Inputs
 }

@@ -1,8 +1,6 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package applying has what an apply needs to know of its plan: in which order changes have to be made (docs/language.md, section 4.11), and
-// how many of them were made when it ends early.
 package applying
 
 import (

@@ -1,13 +1,14 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package stackeval
+package applying
 
 import (
 	"maps"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -65,4 +66,24 @@ func split(changed, removed, set map[string]cty.Value) {
 		}
 		set[name] = value
 	}
+}
+
+// Renamings are the changes of the prior state that the moves of a plan make: of the instances that have moved, and
+// of those that require them or are required by them.
+func Renamings(before, after *stackstate.State, renames []stackaddrs.Rename) []Renaming {
+	previous := make(map[stackaddrs.AbsComponentInstance]stackaddrs.AbsComponentInstance, len(renames))
+	for _, rename := range renames {
+		previous[rename.To] = rename.From
+	}
+	var changes []Renaming
+	for _, c := range after.SortedComponents() {
+		from, moved := previous[c.Addr]
+		if !moved {
+			from = c.Addr
+		}
+		if was := before.Components[from]; was != c {
+			changes = append(changes, Renaming{was, c})
+		}
+	}
+	return changes
 }

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package stackeval
+package applying
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -25,47 +25,47 @@ import (
 // nothing is when a plan is applied at once.
 
 // isDone reports whether an earlier apply has done all of an instance.
-func (a *componentApplier) isDone() bool {
-	return a.main.applying.Progress[a.plan.Addr] == stackplan.Done
+func (a *applier) isDone() bool {
+	return a.op.Progress[a.plan.Addr] == stackplan.Done
 }
 
 // isBegun reports whether an earlier apply may have done a part of an instance.
-func (a *componentApplier) isBegun() bool {
-	return a.main.applying.Progress[a.plan.Addr] == stackplan.Begun
+func (a *applier) isBegun() bool {
+	return a.op.Progress[a.plan.Addr] == stackplan.Begun
 }
 
 // done is the result of an earlier apply.
-func (a *componentApplier) done() *ComponentResult {
+func (a *applier) done() *Result {
 	result := a.unchanged()
 	result.Complete = true
 	return result
 }
 
 // planRest puts what is left of the plan in its place. It returns false if that was not begun since the operation shall stop already.
-func (a *componentApplier) planRest(ctx context.Context, inst *managedInstance, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig) (began bool, diags hcl.Diagnostics) {
+func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments) (began bool, diags hcl.Diagnostics) {
 	rest := *a.plan
 	rest.EnginePlan, rest.BaseState, rest.RefreshedState, rest.Changes = nil, nil, nil, nil
 	prior := a.unchanged().Module
-	if a.plan.Mode == engine.Destroy && !hasResources(prior) {
+	if a.plan.Mode == engine.Destroy && !planning.HasObjects(prior) {
 		a.plan = &rest
 		return true, nil
 	}
-	if err := checkFinalInputs(a.plan, inst.storedInputs(ctx, inputs)); err != nil {
+	if err := checkFinalInputs(a.plan, subject.StoredInputs(ctx, args.Inputs)); err != nil {
 		return true, a.stale(err)
 	}
 	var again *engine.PlanResult
-	id := a.main.works.ID(work.Rest, a.plan.Addr)
-	began = a.main.works.Run(ctx, id, func(ctx context.Context, began func() bool) {
-		again, diags = a.main.session.Plan(ctx, &engine.PlanRequest{
+	id := a.op.Works.ID(work.Rest, a.plan.Addr)
+	began = a.op.Works.Run(ctx, id, func(ctx context.Context, began func() bool) {
+		again, diags = a.op.Session.Plan(ctx, &engine.PlanRequest{
 			Work:        id,
 			Component:   a.plan.Addr,
-			ModuleDir:   inst.use.source.Dir,
+			ModuleDir:   args.ModuleDir,
 			Mode:        a.plan.Mode,
-			Inputs:      inputs,
-			Providers:   providers,
+			Inputs:      args.Inputs,
+			Providers:   args.Providers,
 			PriorState:  prior,
 			SkipRefresh: true,
-			Timestamp:   a.main.applying.Plan.Timestamp,
+			Timestamp:   a.op.Plan.Timestamp,
 		}, func(event engine.Event) {
 			if event.Type == engine.WorkBegan && began() {
 				a.setStatus(hooks.Applying)
@@ -73,13 +73,13 @@ func (a *componentApplier) planRest(ctx context.Context, inst *managedInstance, 
 		})
 	})
 	if !began || diags.HasErrors() {
-		return began, inst.engineDiagnostics(ctx, diags)
+		return began, subject.EngineDiagnostics(ctx, diags)
 	}
-	if err := applying.CheckRest(a.plan.Changes, again.Changes); err != nil {
+	if err := CheckRest(a.plan.Changes, again.Changes); err != nil {
 		return true, a.stale(err)
 	}
 	rest.Changes, rest.RefreshedState = again.Changes, again.RefreshedState
-	if needsApply(again) {
+	if planning.NeedsApply(again) {
 		rest.Engine, rest.EnginePlan = again.Engine, again.Plan
 	}
 	if a.plan.Action != stackplan.Delete {
@@ -104,7 +104,7 @@ func checkFinalInputs(plan *stackplan.Component, inputs map[string]cty.Value) er
 }
 
 // stale says why an instance of which a part was done cannot go on.
-func (a *componentApplier) stale(reason error) hcl.Diagnostics {
+func (a *applier) stale(reason error) hcl.Diagnostics {
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Stale plan",
