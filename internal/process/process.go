@@ -45,8 +45,15 @@ type Set struct {
 	mu struct {
 		sync.Mutex
 		running map[*exec.Cmd]bool // whether it is in the foreground
+		guests  map[Guest]bool
 		stopped bool
 	}
+}
+
+// Guest is a process that is started and followed elsewhere. Whoever follows it asks it to stop, too.
+type Guest interface {
+	// Kill ends it, with all that it has started.
+	Kill() error
 }
 
 // Run runs a command to its end.
@@ -119,6 +126,31 @@ func (s *Set) start(cmd *exec.Cmd, foreground bool) error {
 	return nil
 }
 
+// Enter starts a process that is followed elsewhere, and has it ended by [Set.Kill] until leave is called. [Set.Stop] starts none either, and leaves
+// it to whoever follows the process to ask it to stop.
+//
+// Errors: [ErrStopped], and those of start.
+func (s *Set) Enter(start func() (Guest, error)) (leave func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.stopped {
+		return nil, ErrStopped
+	}
+	guest, err := start()
+	if err != nil {
+		return nil, err
+	}
+	if s.mu.guests == nil {
+		s.mu.guests = map[Guest]bool{}
+	}
+	s.mu.guests[guest] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.mu.guests, guest)
+	}, nil
+}
+
 // StartError says what is wrong with a command that could not be started. Of the system's errors, one and the same is of programs,
 // of their interpreters and of directories.
 func StartError(cmd *exec.Cmd, err error) error {
@@ -158,6 +190,11 @@ func (s *Set) Stop(signal os.Signal, fromTerminal bool) {
 // Kill starts nothing more and ends all that runs.
 func (s *Set) Kill() {
 	s.Stop(os.Kill, false)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for guest := range s.mu.guests {
+		_ = guest.Kill() //nolint:errcheck // it may have ended already
+	}
 }
 
 // ExitError says how a command ended.
@@ -165,6 +202,9 @@ type ExitError struct {
 	Code int // -1 if it was ended by a signal
 	how  string
 }
+
+// NewExitError says how a process ended: by an exit code, or if that is negative by what the system says, such as "signal: killed".
+func NewExitError(code int, how string) *ExitError { return &ExitError{code, how} }
 
 func (e *ExitError) Error() string {
 	if e.Code >= 0 {

@@ -11,7 +11,8 @@ import (
 
 // Event is one line of what a process wrote to its standard output.
 type Event struct {
-	// Type is one of the Event… constants, or another that a newer engine writes. It is empty for a
+	// Type is one of the Event… constants, or another that a newer engine writes; [EventLog] also where the engine writes
+	// a message without one, as tofu does while it installs. It is empty for a
 	// line that is not an event at all, such as the state printed when the disk is full; Message is then the line.
 	Type string `json:"type"`
 
@@ -118,7 +119,10 @@ type Output struct {
 // parseEvent decodes a line, which it keeps.
 func parseEvent(line []byte) Event {
 	var ev Event
-	if bytes.HasPrefix(line, []byte("{")) && json.Unmarshal(line, &ev) == nil && ev.Type != "" {
+	if bytes.HasPrefix(line, []byte("{")) && json.Unmarshal(line, &ev) == nil && (ev.Type != "" || ev.Level != "") {
+		if ev.Type == "" {
+			ev.Type = EventLog
+		}
 		ev.Raw = line
 		return ev
 	}

@@ -37,6 +37,9 @@ func TestParseEvent(t *testing.T) {
 		head + `"type":"from_the_future","hook":null,"other":[1]}`: {
 			Type: "from_the_future", Level: "info", Message: "m", Timestamp: at,
 		},
+		`{"@level":"info","@message":"Initializing the backend...","@module":"tofu.ui","@timestamp":"2026-01-02T03:04:05Z"}`: {
+			Type: EventLog, Level: "info", Message: "Initializing the backend...", Timestamp: at,
+		},
 		"plain text":                     {Message: "plain text"},
 		`{"version": 4,`:                 {Message: `{"version": 4,`},
 		`{"version":4}`:                  {Message: `{"version":4}`},

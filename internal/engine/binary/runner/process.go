@@ -30,6 +30,9 @@ type Command struct {
 	// RunDir is the directory for the files of the run. It must exist.
 	RunDir string
 
+	// OnStderr is called by Wait with each line that the process writes to standard error, without its end. May be nil.
+	OnStderr func(line []byte)
+
 	// Disposable says that the directory is of no use once Wait has returned: how
 	// the process ended is not recorded in it.
 	Disposable bool
@@ -43,11 +46,13 @@ type Process struct {
 	cmd        *exec.Cmd // nil for one that another program started
 	recordErr  error     // why its number is not recorded
 	pipe       *pipe     // nil if nothing was to be written
+	onStderr   func(line []byte)
 
 	mu         sync.Mutex
-	run        Run  // guarded by mu once Wait has been called
-	exited     bool // guarded by mu
-	leaderless int  // guarded by mu; looks that have found only what the process has started
+	run        Run    // guarded by mu once Wait has been called
+	ended      string // guarded by mu; how, once exited is set
+	exited     bool   // guarded by mu
+	leaderless int    // guarded by mu; looks that have found only what the process has started
 }
 
 // Start starts a process.
@@ -93,6 +98,7 @@ func Start(c Command) (*Process, error) {
 		disposable: c.Disposable,
 		cmd:        cmd,
 		pipe:       piped,
+		onStderr:   c.OnStderr,
 		run:        Run{Path: c.Path, Args: c.Args, Dir: c.Dir, StartedAt: time.Now().UTC(), runDir: c.RunDir},
 	}
 	if err := p.run.write(); err != nil {
@@ -214,12 +220,20 @@ func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error
 		defer events.Close() //nolint:errcheck // only read
 	}
 	t := &tail{file: events, deliver: c.line}
+	errLines, closeErrLines, err := p.followStderr()
+	if err != nil {
+		errs = append(errs, fmt.Errorf("reading errors: %w", err))
+	}
+	defer closeErrLines()
 
-	if err := p.follow(ctx, t); err != nil {
+	if err := p.follow(ctx, t, errLines); err != nil {
 		errs = append(errs, err)
 	}
 	if err := t.finish(); err != nil && events != nil {
 		errs = append(errs, fmt.Errorf("reading events: %w", err))
+	}
+	if err := errLines.finish(); err != nil {
+		errs = append(errs, fmt.Errorf("reading errors: %w", err))
 	}
 	stderr, err := readExcerpt(filepath.Join(p.runDir, StderrFile), stderrExcerpt)
 	if err != nil {
@@ -230,10 +244,30 @@ func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error
 	c.result.Stderr = stderr
 	run := p.Run()
 	c.result.conclude(run)
+	c.result.Ended = p.howEnded()
 	if p.cmd == nil && c.result.Outcome == OutcomeDied {
 		run.killOrphans()
 	}
 	return &c.result, errors.Join(errs...)
+}
+
+// followStderr returns what delivers the lines of standard error, which is nobody's if nobody asked for them.
+func (p *Process) followStderr() (_ *tail, closeFile func(), err error) {
+	if p.onStderr == nil {
+		return nil, func() {}, nil
+	}
+	file, err := os.Open(filepath.Join(p.runDir, StderrFile))
+	if err != nil {
+		return nil, func() {}, err
+	}
+	return &tail{file: file, deliver: p.onStderr, blank: true}, func() { _ = file.Close() }, nil //nolint:errcheck // only read
+}
+
+// howEnded says how the process ended, if this program has started it.
+func (p *Process) howEnded() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended
 }
 
 // The pauses between two looks at the file: short while events arrive, long while a slow resource is waited for.
@@ -243,7 +277,7 @@ const (
 )
 
 // follow reads events until the process has ended. What it wrote last may be left to read.
-func (p *Process) follow(ctx context.Context, t *tail) error {
+func (p *Process) follow(ctx context.Context, t, errLines *tail) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	exited := make(chan struct{})
@@ -273,7 +307,9 @@ func (p *Process) follow(ctx context.Context, t *tail) error {
 				return interruptErr
 			}
 			pause = min(2*pause, maxPause)
-			if progress, _ := t.read(); progress { //nolint:errcheck // finish meets the same error, and reports it
+			progress, _ := t.read()           //nolint:errcheck // finish meets the same error, and reports it
+			errProgress, _ := errLines.read() //nolint:errcheck // the same
+			if progress || errProgress {
 				pause = minPause
 			}
 			timer.Reset(pause)
@@ -288,7 +324,7 @@ func (p *Process) reap() error {
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.exited = true
+	p.exited, p.ended = true, p.cmd.ProcessState.String()
 	p.run.ExitCode = &code
 	if code < 0 {
 		// Killed: its providers have nobody left to work for, and would stay forever.

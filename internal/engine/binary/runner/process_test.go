@@ -315,3 +315,17 @@ func TestWaitAddsNoDelay(t *testing.T) {
 		t.Errorf("a process of 250 ms took %s at best, want less than %s", fastest, limit)
 	}
 }
+
+// What a process writes to standard error can be followed, empty lines included, and is in the result as well.
+func TestFollowStderr(t *testing.T) {
+	c := script(t, `printf 'first\n\n' >&2; echo '{"type":"log"}'; printf 'last' >&2; kill -KILL $$`)
+	var lines []string
+	c.OnStderr = func(line []byte) { lines = append(lines, string(line)) }
+	result := run(t, c, nil)
+	if got, want := strings.Join(lines, "|"), "first||last"; got != want {
+		t.Errorf("lines are %q, want %q", got, want)
+	}
+	if result.Stderr != "first\n\nlast" || result.Ended != "signal: killed" || result.ExitCode != ExitUnknown {
+		t.Errorf("standard error %q, ended by %q, exit code %d", result.Stderr, result.Ended, result.ExitCode)
+	}
+}

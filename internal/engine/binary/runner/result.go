@@ -36,6 +36,9 @@ type Result struct {
 	Outcome  Outcome
 	ExitCode int
 
+	// Ended says how a process ended that this program started, in words of the system: "exit status 1", "signal: killed".
+	Ended string
+
 	// Interrupted is set when the process was asked to stop before it ended. It may have succeeded even so.
 	Interrupted bool
 

@@ -12,16 +12,20 @@ import (
 // maxLine bounds the bytes kept of a line. The longest that an engine writes are events with the values of all outputs.
 const maxLine = 64 << 20
 
-// tail delivers the lines of a file that is being written.
+// tail delivers the lines of a file that is being written. The methods of a nil tail do nothing.
 type tail struct {
 	file    io.Reader
 	deliver func(line []byte)
+	blank   bool   // empty lines are delivered, too
 	partial []byte // of the last line, which is cut at maxLine
 	chunk   [64 << 10]byte
 }
 
 // read delivers the lines that were completed since the last call, and reports whether there was anything new.
 func (t *tail) read() (progress bool, err error) {
+	if t == nil {
+		return false, nil
+	}
 	for {
 		n, err := t.file.Read(t.chunk[:])
 		t.split(t.chunk[:n])
@@ -53,15 +57,20 @@ func (t *tail) append(data []byte) {
 }
 
 func (t *tail) line(line []byte) {
-	if line = bytes.TrimSuffix(line, []byte("\r")); len(line) > 0 {
+	if line = bytes.TrimSuffix(line, []byte("\r")); len(line) > 0 || t.blank {
 		t.deliver(line)
 	}
 }
 
 // finish reads what is left once the writer is gone, including a last line without an end.
 func (t *tail) finish() error {
+	if t == nil {
+		return nil
+	}
 	_, err := t.read()
-	t.line(t.partial)
+	if len(t.partial) > 0 {
+		t.line(t.partial)
+	}
 	t.partial = nil
 	return err
 }
