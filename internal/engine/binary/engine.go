@@ -68,6 +68,8 @@ type Session struct {
 	plugins  *providers.Pool
 	works    *engine.Works
 
+	installation installation
+
 	schemaCache schemacache.Cache
 	working     func(what string)
 	log         *slog.Logger
@@ -92,6 +94,26 @@ var (
 	_ engine.Session  = (*Session)(nil)
 	_ engine.Preparer = (*Session)(nil)
 )
+
+// installation is where init has installed providers.
+type installation struct {
+	lock      string // file that has their versions and checksums
+	providers string // directory of their packages
+	packages  string // file that remembers the hashes of packages
+}
+
+// installationIn is the one in the working directory of a stack.
+func installationIn(workDir string) installation {
+	dir := filepath.Join(workDir, "init")
+	return installation{
+		lock:      filepath.Join(dir, lockFileName),
+		providers: filepath.Join(dir, dataDirName, "providers"),
+		packages:  filepath.Join(dir, packagesFile),
+	}
+}
+
+// dataDirName is the name of the directory for what init installs, unless TF_DATA_DIR is another one.
+const dataDirName = ".terraform"
 
 type fingerprintedHash struct{ fingerprint, hash string }
 
@@ -167,15 +189,18 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		return nil, fmt.Errorf("stack directory: %w", err)
 	}
 	s := &Session{
-		binary:      e.opts.Binary,
-		info:        e.info,
-		stackDir:    stackDir,
-		workDir:     e.opts.WorkDir,
-		runsDir:     e.opts.RunsDir,
-		environ:     e.opts.Environ,
-		modules:     module.NewLoader(module.OptionsOf(e.info, stackDir, e.opts.Resolver)),
-		plugins:     providers.New(providers.Options{Environ: e.opts.Environ}),
-		works:       engine.NewWorks(opts.Parallelism),
+		binary:   e.opts.Binary,
+		info:     e.info,
+		stackDir: stackDir,
+		workDir:  e.opts.WorkDir,
+		runsDir:  e.opts.RunsDir,
+		environ:  e.opts.Environ,
+		modules:  module.NewLoader(module.OptionsOf(e.info, stackDir, e.opts.Resolver)),
+		plugins:  providers.New(providers.Options{Environ: e.opts.Environ}),
+		works:    engine.NewWorks(opts.Parallelism),
+
+		installation: installationIn(e.opts.WorkDir),
+
 		schemaCache: schemacache.In(e.opts.SchemaDir),
 		working:     e.opts.Working,
 		log:         e.opts.Log,

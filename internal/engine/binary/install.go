@@ -235,7 +235,7 @@ func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.Pr
 
 // installEnv makes the binary use the installation directory, whatever the user's environment says.
 func (e *Session) installEnv() map[string]string {
-	return map[string]string{"TF_DATA_DIR": e.absolute("init", ".terraform")}
+	return map[string]string{"TF_DATA_DIR": e.absolute("init", dataDirName)}
 }
 
 // unframe removes the frame that the engine draws around messages.
@@ -260,7 +260,7 @@ func (e *Session) installed() ([]installedProvider, error) {
 	var installed []installedProvider
 	for _, entry := range entries {
 		path := filepath.Join(filepath.FromSlash(entry.source), entry.version)
-		dir := e.absolute("init", ".terraform", "providers", path)
+		dir := filepath.Join(e.installation.providers, path)
 		platforms, err := os.ReadDir(dir)
 		if err != nil {
 			if errors.Is(err, os.ErrNotExist) {

@@ -204,7 +204,7 @@ func (e *Session) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]en
 			}}
 		}
 	}
-	lock, err := os.ReadFile(e.absolute("init", lockFileName))
+	lock, err := os.ReadFile(e.installation.lock)
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // providers in development are not locked
 		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
 	}

@@ -25,7 +25,7 @@ type packageRecord struct {
 
 // packageHashes returns the hash of each package by its path, and none of what cannot be read.
 func (e *Session) packageHashes(installed []installedProvider) map[string]string {
-	name := e.absolute("init", packagesFile)
+	name := e.installation.packages
 	known := map[string]packageRecord{}
 	if data, err := os.ReadFile(name); err == nil {
 		_ = json.Unmarshal(data, &known) //nolint:errcheck // what is lost is found out again

@@ -590,11 +590,8 @@ func fakeSource(e *Session) string {
 
 // Another package with the same version has other schemas, whatever the lock file says.
 func TestPackageHashesFollowContent(t *testing.T) {
-	e := &Session{workDir: t.TempDir()}
+	e := &Session{installation: installation{packages: filepath.Join(t.TempDir(), packagesFile)}}
 	target := t.TempDir()
-	if err := os.Mkdir(e.absolute("init"), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	installed := []installedProvider{{path: "a/b/c/1.0.0/linux_amd64", target: target}, {path: "a/b/d/1.0.0/linux_amd64", target: target + "-not-there"}}
 	hash := func(content string) string {
 		t.Helper()
@@ -615,7 +612,7 @@ func TestPackageHashesFollowContent(t *testing.T) {
 		t.Errorf("other content has the same hash %s", other)
 	}
 	// What is remembered may be damaged.
-	if err := os.WriteFile(e.absolute("init", packagesFile), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(e.installation.packages, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := hash("first"); got != first {

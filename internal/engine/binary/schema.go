@@ -199,7 +199,7 @@ func typeName(mode stackaddrs.ResourceMode, name string) string { return mode.St
 
 // schemaModule makes a directory the module that needs just these providers, and returns the data directory to go with it.
 func (e *Session) schemaModule(dir string, providers []installedProvider) (data string, err error) {
-	lock, err := os.ReadFile(e.absolute("init", lockFileName))
+	lock, err := os.ReadFile(e.installation.lock)
 	if err != nil {
 		return "", err
 	}
