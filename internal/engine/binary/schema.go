@@ -263,19 +263,31 @@ func (s *providerSchemas) ofType(source string, mode stackaddrs.ResourceMode, na
 
 // readPlan decodes a plan file. What only schemas call sensitive is then known to be so.
 func (e *Session) readPlan(ctx context.Context, data []byte) (*planfile.Plan, error) {
+	return e.readPlanBy(data, func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
+		return e.schemaOf(ctx, provider, mode, name)
+	})
+}
+
+// schemaOf returns what the schema of a resource type or data source says, nil if there is none.
+func (e *Session) schemaOf(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
+	schemas, err := e.schemas(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return schemas.ofType(provider.String(), mode, name)
+}
+
+// readPlanBy decodes a plan file by the schemas that are found for other providers than the builtin one: its values carry their types, and it has
+// nothing sensitive of its own. The first error is the last time that one is looked for.
+func (e *Session) readPlanBy(data []byte, find func(stackaddrs.Provider, stackaddrs.ResourceMode, string) (*valueschema.Schema, error)) (*planfile.Plan, error) {
 	var schemaErr error
 	plan, err := planfile.Read(data, planfile.Options{
 		Schema: func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) *valueschema.Schema {
-			if provider.IsBuiltin() {
-				return nil // its values carry their types, and it has nothing sensitive of its own
-			}
-			schemas, err := e.schemas(ctx)
-			if err != nil {
-				schemaErr = err
+			if provider.IsBuiltin() || schemaErr != nil {
 				return nil
 			}
-			schema, err := schemas.ofType(provider.String(), mode, name)
-			schemaErr = errors.Join(schemaErr, err)
+			var schema *valueschema.Schema
+			schema, schemaErr = find(provider, mode, name)
 			return schema
 		},
 	})
