@@ -84,23 +84,11 @@ func outcomeOf(status hooks.Status) string {
 // it, what became of each component. Diagnostics are not part of it, nor is what follows from deferred changes.
 func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error {
 	p := newPage(options)
-	verb, operation := "Apply", "apply"
-	if summary.Destroy {
-		verb, operation = "Destroy", "destroy"
-	}
 	components := slices.SortedStableFunc(slices.Values(summary.Components), func(a, b ComponentResult) int { return a.Addr.Compare(b.Addr) })
 	if !summary.incomplete() {
 		p.doneByComponent(components, summary.Destroy)
 	}
-	counts := " Resources: " + eventtext.AppliedCounts(operation, summary.Counts()) + "."
-	switch {
-	case !summary.incomplete():
-		p.total(p.Bold(p.Green(verb+" complete!")) + counts)
-	case summary.Interrupted:
-		p.total(p.Bold(p.Yellow(verb+" interrupted.")) + counts)
-	default:
-		p.total(p.Bold(p.Red(verb+" incomplete.")) + counts)
-	}
+	p.applyTotal(summary, summary.Counts())
 	if summary.incomplete() {
 		p.outcomes(components)
 		switch {
@@ -115,6 +103,23 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 		}
 	}
 	return p.writeTo(w)
+}
+
+// applyTotal says whether all was done, and how much.
+func (p *page) applyTotal(summary ApplySummary, done stackplan.Counts) {
+	verb, operation := "Apply", "apply"
+	if summary.Destroy {
+		verb, operation = "Destroy", "destroy"
+	}
+	counts := " Resources: " + eventtext.AppliedCounts(operation, done) + "."
+	switch {
+	case !summary.incomplete():
+		p.total(p.Bold(p.Green(verb+" complete!")) + counts)
+	case summary.Interrupted:
+		p.total(p.Bold(p.Yellow(verb+" interrupted.")) + counts)
+	default:
+		p.total(p.Bold(p.Red(verb+" incomplete.")) + counts)
+	}
 }
 
 func (p *page) outcomes(components []ComponentResult) {

@@ -57,7 +57,7 @@ func (v *planView) checks() {
 				v.printf("%s\n", v.Bold(v.Yellow(failedChecksTitle)))
 				title = true
 			}
-			v.failedCheck(c.Addr.String()+": ", object)
+			v.failedCheck(v.checkPrefix(c), object)
 		}
 	}
 	if title {
@@ -65,12 +65,20 @@ func (v *planView) checks() {
 	}
 }
 
+// checkPrefix says which component a check is in.
+func (v *planView) checkPrefix(c *stackplan.Component) string {
+	if v.module {
+		return ""
+	}
+	return c.Addr.String() + ": "
+}
+
 // isReported reports whether diagnostics about the component say all that a failing check says.
 func (v *planView) isReported(c *stackplan.Component, object engine.CheckedObject) bool {
 	unsaid := func(message string) bool {
 		return !slices.ContainsFunc(v.reported, func(diag *hcl.Diagnostic) bool {
 			about, ok := hcl.DiagnosticExtra[diagnostic.Addressed](diag)
-			return ok && about.Address() == c.Addr.String() && strings.Contains(diag.Detail, message)
+			return (v.module || ok && about.Address() == c.Addr.String()) && strings.Contains(diag.Detail, message)
 		})
 	}
 	return len(object.Messages) > 0 && !slices.ContainsFunc(object.Messages, unsaid)

@@ -21,8 +21,10 @@ import (
 
 // WritePlan writes a plan for a person. Diagnostics are not part of it.
 func WritePlan(w io.Writer, plan *stackplan.Plan, options Options) error {
-	p := newPage(options)
-	v := planView{page: p, plan: plan}
+	return writePlan(w, planView{page: newPage(options), plan: plan})
+}
+
+func writePlan(w io.Writer, v planView) error {
 	v.drift()
 	v.legend()
 	v.moved()
@@ -36,12 +38,13 @@ func WritePlan(w io.Writer, plan *stackplan.Plan, options Options) error {
 	v.byComponent()
 	v.neededValues()
 	v.total()
-	return p.writeTo(w)
+	return v.writeTo(w)
 }
 
 type planView struct {
 	*page
-	plan *stackplan.Plan
+	plan   *stackplan.Plan
+	module bool // of a root module: its only component has no name
 }
 
 func hasDrift(c *stackplan.Component) bool { return len(visibleDrift(c)) > 0 }
@@ -75,7 +78,11 @@ func (v *planView) drift() {
 	if v.plan.Mode == engine.RefreshOnly {
 		then = "Applying this plan records it in the state."
 	}
-	v.section("Note: Objects have changed outside of this stack")
+	of := "stack"
+	if v.module {
+		of = "module"
+	}
+	v.section("Note: Objects have changed outside of this " + of)
 	v.paragraph("While planning, these resources were found to differ from what the last apply left behind. " + then)
 	for _, c := range v.plan.Components {
 		drift := visibleDrift(c)
@@ -125,6 +132,9 @@ var componentVerbs = map[stackplan.Action]string{
 }
 
 func (v *planView) componentHeader(c *stackplan.Component, verb string) {
+	if v.module {
+		return
+	}
 	if c.Source == "" {
 		v.header(v.Bold(c.Addr.String()), verb)
 		return
@@ -317,7 +327,7 @@ func (v *planView) total() {
 		len(plan.Removed) == 0:
 		v.paragraph("Only outputs change. Applying this plan saves their new values and changes no infrastructure.")
 	default:
-		v.page.total(v.Bold("Plan: ") + planCounts(plan))
+		v.page.total(v.Bold("Plan: ") + v.planCounts())
 	}
 	if !plan.Applyable {
 		v.paragraph(v.Red(v.Bold("Planning failed.")) +
@@ -337,7 +347,11 @@ func noChanges(plan *stackplan.Plan) string {
 
 // planCounts is the text of the total line, without its first word. It counts the components that the table has; those
 // of which only outputs or records change count where no resource does.
-func planCounts(plan *stackplan.Plan) string {
+func (v *planView) planCounts() string {
+	plan := v.plan
+	if v.module {
+		return eventtext.PlanCounts(plan.Counts()) + "."
+	}
 	components := len(plannedRows(plan))
 	if components == 0 {
 		components = changedComponents(plan)

@@ -324,3 +324,41 @@ func TestWritePlanOnNarrowTerminal(t *testing.T) {
 		}
 	}
 }
+
+// The plan of a root module names no component, and counts none.
+func TestWriteModulePlan(t *testing.T) {
+	whole := viewtest.Plan(t)
+	module := &stackplan.Component{Action: stackplan.NoOp, Complete: true, Applyable: true}
+	for _, c := range whole.Components {
+		module.Changes = append(module.Changes, c.Changes...)
+		module.Drift = append(module.Drift, c.Drift...)
+		module.Checks = append(module.Checks, c.Checks...)
+	}
+	plan := &stackplan.Plan{Applyable: true, Complete: true, Components: []*stackplan.Component{module}, Outputs: whole.Outputs}
+	var b strings.Builder
+	if err := WriteModulePlan(&b, plan, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "component") {
+		t.Error("the text speaks of components")
+	}
+	viewtest.Golden(t, "plan/module.txt", b.String())
+}
+
+func TestWriteModuleSummary(t *testing.T) {
+	counts := stackplan.Counts{Add: 1, Remove: 2}
+	for want, summary := range map[string]ModuleSummary{
+		"Apply complete! Resources: 1 added, 0 changed, 2 destroyed.\n":    {Counts: counts},
+		"Destroy complete! Resources: 1 added, 2 destroyed.\n":             {Destroy: true, Counts: counts},
+		"Apply incomplete. Resources: 1 added, 0 changed, 2 destroyed.\n":  {Failed: true, Counts: counts},
+		"Apply interrupted. Resources: 1 added, 0 changed, 2 destroyed.\n": {Failed: true, Interrupted: true, Counts: counts},
+	} {
+		var b strings.Builder
+		if err := WriteModuleSummary(&b, summary, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != want {
+			t.Errorf("WriteModuleSummary(%+v) = %q, want %q", summary, b.String(), want)
+		}
+	}
+}
