@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/stackruntime"
 )
 
@@ -30,7 +30,7 @@ func (s *Stack) isMistake(ctx context.Context, opts stackruntime.Options, diag *
 	if diag.Severity != hcl.DiagError || diag.Subject == nil {
 		return false
 	}
-	if reported, ok := diag.Extra.(*workcopy.Reported); ok && reported.Address != "" {
+	if reported, ok := diag.Extra.(*runner.Reported); ok && reported.Address != "" {
 		return false // it is about a resource, by its provider
 	}
 	path, inPackage := s.packagePath(diag.Subject.Filename)

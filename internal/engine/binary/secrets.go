@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/redact"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -154,7 +154,7 @@ func (s *secrets) diagnostics(diags hcl.Diagnostics, states []engine.State, chan
 	hidden := make(hcl.Diagnostics, len(diags))
 	for i, diag := range diags {
 		copied := *diag
-		reported, ok := diag.Extra.(*workcopy.Reported)
+		reported, ok := diag.Extra.(*runner.Reported)
 		address := ""
 		if ok {
 			address = reported.Address
@@ -168,7 +168,7 @@ func (s *secrets) diagnostics(diags hcl.Diagnostics, states []engine.State, chan
 }
 
 // reported hides what references stood for.
-func (s *secrets) reported(set *redact.Set, reported *workcopy.Reported) *workcopy.Reported {
+func (s *secrets) reported(set *redact.Set, reported *runner.Reported) *runner.Reported {
 	copied := *reported
 	copied.Values = slices.Clone(reported.Values)
 	if s.statements == nil { // any variable may be sensitive

@@ -12,7 +12,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
-	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -75,7 +74,7 @@ func TestSecretsInDiagnostics(t *testing.T) {
 		"address in the text": {`t.x["token-secret"]: token-secret`, `t.x["token-secret"]: (sensitive value)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			given := &hcl.Diagnostic{Summary: "S: " + test.text, Detail: "D: " + test.text, Extra: &workcopy.Reported{Address: `t.x["token-secret"]`}}
+			given := &hcl.Diagnostic{Summary: "S: " + test.text, Detail: "D: " + test.text, Extra: &runner.Reported{Address: `t.x["token-secret"]`}}
 			got := testSecrets(engine.State(stateWithSecrets)).diagnostics(hcl.Diagnostics{given}, nil, changes)[0]
 			if got.Detail != "D: "+test.want || got.Summary != "S: "+test.want {
 				t.Errorf("got %q, %q; want %q", got.Summary, got.Detail, test.want)
@@ -92,7 +91,7 @@ func TestSecretsInDiagnostics(t *testing.T) {
 }
 
 func TestSecretsInValues(t *testing.T) {
-	reported := &workcopy.Reported{Values: []runner.ExpressionValue{
+	reported := &runner.Reported{Values: []runner.ExpressionValue{
 		{Traversal: "var.declared", Statement: `is "x"`},
 		{Traversal: "var.declared.x", Statement: `is 7`},
 		{Traversal: "var.token", Statement: `is "x"`},
@@ -126,11 +125,11 @@ func TestSecretsInValues(t *testing.T) {
 		{Traversal: "(odd", Statement: "is 7"},
 		{Traversal: "var[0]", Statement: "is 7"},
 	}
-	got := testSecrets(nil).diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*workcopy.Reported)
+	got := testSecrets(nil).diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*runner.Reported)
 	if diff := cmp.Diff(want, got.Values); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if recovered := recoveredSecrets(nil).diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*workcopy.Reported); len(recovered.Values) > 0 {
+	if recovered := recoveredSecrets(nil).diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*runner.Reported); len(recovered.Values) > 0 {
 		t.Errorf("values of a run whose inputs are not known: %v", recovered.Values)
 	}
 }

@@ -68,13 +68,13 @@ func (c *Copy) diagnostic(reported *runner.Diagnostic) *hcl.Diagnostic {
 		Severity: hcl.DiagError,
 		Summary:  RestoreReferences(reported.Summary),
 		Detail:   c.restorePlaces(RestoreReferences(reported.Detail)),
-		Extra:    restoreExtra(reported),
+		Extra:    restoreExtra(runner.NewReported(reported)),
 	}
 	if reported.Severity == runner.SeverityWarning {
 		diag.Severity = hcl.DiagWarning
 	}
 	if about := c.providerArgument(reported); about != nil {
-		diag.Extra = &Reported{Provider: about}
+		diag.Extra = &runner.Reported{Provider: about}
 		return diag
 	}
 	if reported.Range == nil {
@@ -172,7 +172,7 @@ func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic
 // locateVariable places a message at the block of a variable, instead of what was generated for it.
 func (c *Copy) locateVariable(diag *hcl.Diagnostic, variable *engine.Variable) {
 	diag.Subject = variable.Range.Ptr()
-	if reported, ok := diag.Extra.(*Reported); ok {
+	if reported, ok := diag.Extra.(*runner.Reported); ok {
 		reported.Context = fmt.Sprintf("variable %q", variable.Name)
 	}
 }
@@ -252,28 +252,10 @@ var generatedNames = strings.NewReplacer(
 	latchDir+"/", "",
 )
 
-// Reported is the [hcl.Diagnostic.Extra] of diagnostics of the engine.
-type Reported struct {
-	// Address is the resource instance concerned, or empty.
-	Address string
-
-	// Context is the block with the faulty expression, for example `resource "time_sleep" "wait"`.
-	Context string
-
-	// Provider is the part of a provider configuration concerned, or nil.
-	Provider *engine.ProviderArgument
-
-	// Values says what the references in the expression stood for, without revealing sensitive values.
-	Values []runner.ExpressionValue
-}
-
-func restoreExtra(reported *runner.Diagnostic) *Reported {
-	extra := &Reported{Address: reported.Address, Context: contextOf(reported)}
-	if reported.Snippet != nil {
-		for _, value := range reported.Snippet.Values {
-			value.Traversal = RestoreReferences(value.Traversal)
-			extra.Values = append(extra.Values, value)
-		}
+// restoreExtra names references as the module has them.
+func restoreExtra(extra *runner.Reported) *runner.Reported {
+	for i := range extra.Values {
+		extra.Values[i].Traversal = RestoreReferences(extra.Values[i].Traversal)
 	}
 	return extra
 }

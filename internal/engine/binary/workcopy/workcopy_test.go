@@ -386,7 +386,7 @@ func TestMessagesNameNothingGenerated(t *testing.T) {
 	if len(diags) != 2 || diags[0].Severity != hcl.DiagError || diags[1].Severity != hcl.DiagWarning {
 		t.Fatalf("got %v", diags)
 	}
-	extra, _ := diags[0].Extra.(*Reported)
+	extra, _ := diags[0].Extra.(*runner.Reported)
 	if extra == nil || len(extra.Values) != 1 || extra.Values[0].Traversal != "var.v" {
 		t.Errorf("Extra: got %+v", extra)
 	}
