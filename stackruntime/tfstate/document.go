@@ -201,7 +201,7 @@ func (d *Document) Bytes() []byte {
 	if d.IsEmpty() || d.src != nil {
 		return d.src
 	}
-	size := 64
+	size := len(`{"resources":[]}]}`)
 	for name, value := range d.members {
 		size += len(name) + len(value) + len(`"":,`)
 	}
@@ -211,9 +211,18 @@ func (d *Document) Bytes() []byte {
 			size += len(e.resource) + len(`"instances":[],`)
 		}
 	}
-	all := maps.Clone(d.members)
-	all["resources"] = appendEntries(nil, d.entries)
-	return all.appendTo(make([]byte, 0, size))
+	names := slices.AppendSeq(make([]string, 0, len(d.members)+1), maps.Keys(d.members))
+	names = append(names, "resources")
+	slices.SortFunc(names, compareNames)
+	out := append(make([]byte, 0, size), '{')
+	for _, name := range names {
+		if name == "resources" {
+			out = appendEntries(appendMember(out, name, nil), d.entries)
+		} else {
+			out = appendMember(out, name, d.members[name])
+		}
+	}
+	return append(out, '}')
 }
 
 // Identity tells states apart that hold different objects.

@@ -50,33 +50,43 @@ func (o Object) Entry() (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("%s: attributes: %w", o.Addr, err)
 	}
-	resource := object{
-		"mode": encode(o.Addr.Resource.Mode.String()), "type": encode(o.Addr.Resource.Type), "name": encode(o.Addr.Resource.Name),
-		"provider": encode(o.Provider),
-	}
+	const typicalResource, typicalInstance = 160, 120 // bytes without the attributes
+	text := make([]byte, 0, typicalResource+typicalInstance+len(attributes)+len(o.SensitiveAttributes))
+
+	text = append(text, '{')
 	if !o.Addr.Module.IsRoot() {
-		resource["module"] = encode(o.Addr.Module.String())
+		text = appendMember(text, "module", encode(o.Addr.Module.String()))
 	}
-	instance := object{"schema_version": encode(o.SchemaVersion), "attributes": attributes, "sensitive_attributes": json.RawMessage("[]")}
-	if len(o.SensitiveAttributes) > 0 {
-		instance["sensitive_attributes"] = o.SensitiveAttributes
-	}
-	if key := o.Addr.Key.Index(); key != nil {
-		instance["index_key"] = encode(key)
-	}
-	if o.Deposed != "" {
-		instance["deposed"] = encode(string(o.Deposed))
-	}
-	if o.Tainted {
-		instance["status"] = encode("tainted")
+	text = appendMember(text, "mode", encode(o.Addr.Resource.Mode.String()))
+	text = appendMember(text, "type", encode(o.Addr.Resource.Type))
+	text = appendMember(text, "name", encode(o.Addr.Resource.Name))
+	text = append(appendMember(text, "provider", encode(o.Provider)), '}')
+	end := len(text)
+
+	text = appendMember(append(text, '{'), "attributes", attributes)
+	if o.CreateBeforeDestroy {
+		text = appendMember(text, "create_before_destroy", encode(true))
 	}
 	if len(o.Dependencies) > 0 {
-		instance["dependencies"] = encode(o.Dependencies)
+		text = appendMember(text, "dependencies", encode(o.Dependencies))
 	}
-	if o.CreateBeforeDestroy {
-		instance["create_before_destroy"] = encode(true)
+	if o.Deposed != "" {
+		text = appendMember(text, "deposed", encode(string(o.Deposed)))
 	}
-	return Entry{Addr: o.Addr, Deposed: o.Deposed, resource: resource.appendTo(nil), instance: instance.appendTo(nil)}, nil
+	if key := o.Addr.Key.Index(); key != nil {
+		text = appendMember(text, "index_key", encode(key))
+	}
+	text = appendMember(text, "schema_version", encode(o.SchemaVersion))
+	sensitive := o.SensitiveAttributes
+	if len(sensitive) == 0 {
+		sensitive = json.RawMessage("[]")
+	}
+	text = appendMember(text, "sensitive_attributes", sensitive)
+	if o.Tainted {
+		text = appendMember(text, "status", encode("tainted"))
+	}
+	text = append(text, '}')
+	return Entry{Addr: o.Addr, Deposed: o.Deposed, resource: text[:end:end], instance: text[end:]}, nil
 }
 
 // In returns the address of the object in the state of a component.
@@ -165,8 +175,10 @@ func (e Entry) Equal(other Entry) bool {
 
 // AppendJSON appends the JSON form of the entry.
 func (e Entry) AppendJSON(out []byte) []byte {
-	out = append(append(out, `{"resource":`...), e.resource...)
-	out = append(append(out, `,"instance":`...), e.instance...)
+	const resource, instance = `{"resource":`, `,"instance":`
+	out = slices.Grow(out, len(resource)+len(e.resource)+len(instance)+len(e.instance)+1)
+	out = append(append(out, resource...), e.resource...)
+	out = append(append(out, instance...), e.instance...)
 	return append(out, '}')
 }
 

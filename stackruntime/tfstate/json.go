@@ -159,21 +159,31 @@ func objectOf(value json.RawMessage) object {
 // appendTo appends the object as text.
 func (o object) appendTo(out []byte) json.RawMessage {
 	names := make([]string, 0, len(o))
-	for name := range o {
+	size := len(out) + len("{}")
+	for name, value := range o {
 		names = append(names, name)
+		size += len(name) + len(value) + len(`"":,`)
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(headRank(a), headRank(b)), strings.Compare(a, b))
-	})
-	out = append(out, '{')
-	for i, name := range names {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(appendName(out, name), ':')
-		out = append(out, o[name]...)
+	slices.SortFunc(names, compareNames)
+	out = append(slices.Grow(out, size-len(out)), '{')
+	for _, name := range names {
+		out = appendMember(out, name, o[name])
 	}
 	return append(out, '}')
+}
+
+// compareNames gives the order of rule D2.
+func compareNames(a, b string) int {
+	return cmp.Or(cmp.Compare(headRank(a), headRank(b)), strings.Compare(a, b))
+}
+
+// appendMember appends a member to the text of an object that has its opening brace at least.
+func appendMember(out []byte, name string, value []byte) []byte {
+	if out[len(out)-1] != '{' {
+		out = append(out, ',')
+	}
+	out = append(appendName(out, name), ':')
+	return append(out, value...)
 }
 
 // appendName appends the name of a member. Most are words, which are quoted as they are.

@@ -15,7 +15,7 @@ import (
 type Objects struct {
 	Before engine.State
 
-	changed map[objectKey][]byte // entries; nil for what is gone
+	changes []*engine.ObjectChange // in their order
 }
 
 type objectKey struct {
@@ -25,10 +25,7 @@ type objectKey struct {
 
 // Change takes note of a change of an object.
 func (o *Objects) Change(change *engine.ObjectChange) {
-	if o.changed == nil {
-		o.changed = make(map[objectKey][]byte)
-	}
-	o.changed[objectKey{change.Addr, change.Deposed}] = change.Entry
+	o.changes = append(o.changes, change)
 }
 
 // State returns the newest state. The engine may know more of it than objects, and says so when it is done.
@@ -37,14 +34,18 @@ func (o *Objects) State() (engine.State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state before the apply: %w", err)
 	}
+	changed := make(map[objectKey][]byte, len(o.changes)) // newest entries; nil for what is gone
+	for _, change := range o.changes {
+		changed[objectKey{change.Addr, change.Deposed}] = change.Entry
+	}
 	var entries []tfstate.Entry
 	for _, entry := range before.Entries() {
-		if _, changed := o.changed[objectKey{entry.Addr, entry.Deposed}]; !changed {
+		if _, known := changed[objectKey{entry.Addr, entry.Deposed}]; !known {
 			entries = append(entries, entry)
 		}
 	}
 	var reader tfstate.EntryReader
-	for key, text := range o.changed {
+	for key, text := range changed {
 		if text == nil {
 			continue
 		}
