@@ -22,7 +22,7 @@ import (
 // is what is usual.
 type Options struct {
 	Dir        string // of the stack; the current directory if empty
-	WorkDir    string // for what is kept between operations; .cairn beside the stack if empty
+	WorkDir    string // for what is kept between operations; .cairn next to the stack if empty
 	State      string // path of the state
 	Deployment string // which of several states of the stack; "default" if empty
 	Engine     string // path or name of a binary; terraform, or else tofu, on PATH if empty
@@ -61,7 +61,7 @@ type Argument = variables.Argument
 // Caller has the functions by which an operation shows what is done and has decisions made. All may be nil.
 type Caller = operation.Caller
 
-// Applied is what [Caller.Applied] is told.
+// Applied is what [Caller.Applied] gets.
 type Applied = operation.Applied
 
 // Rescue is what [Caller.Rescue] decides.

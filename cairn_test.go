@@ -142,7 +142,7 @@ func outputText(t *testing.T, stack *cairn.Stack) string {
 	return outputs["text"].AsString()
 }
 
-// Two stacks in other directories are planned and applied at the same time. Nothing is written but beside them.
+// Two stacks in other directories are planned and applied at the same time. Nothing is written outside of them.
 func TestStacksInOtherDirectories(t *testing.T) {
 	useEngine(t)
 	current := t.TempDir()

@@ -14,7 +14,7 @@
 // close a cycle, and every promise of the cycle fails with one [*CycleError]
 // instead.
 //
-// A program enters with [MainTask], starts work beside it with [AsyncTask] or in a [Group], makes
+// A program enters with [MainTask], starts concurrent work with [AsyncTask] or in a [Group], makes
 // promises with [NewPromise] and memoises computations with [Once].
 //
 // # Duties of the caller

@@ -542,7 +542,7 @@ component "downstream" {
 	events = s.Watch()
 	s.Apply(destroy)
 	if index(t, events, "component.downstream applied") > index(t, events, "component.upstream applying") {
-		t.Errorf("the upstream component went away before the downstream one:\n%s", strings.Join(events.Lines(), "\n"))
+		t.Errorf("the upstream component was destroyed before the downstream one:\n%s", strings.Join(events.Lines(), "\n"))
 	}
 	nothingLeft(t, s)
 }

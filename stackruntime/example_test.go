@@ -86,7 +86,7 @@ func (s recordStore) save(_ context.Context, change stackruntime.StateChange) er
 	return nil
 }
 
-// splitValues tells values that go away from those that are set.
+// splitValues separates values that are removed from those that are set.
 func splitValues(changes, gone, set map[string]cty.Value) {
 	for name, value := range changes {
 		if value == cty.NilVal {

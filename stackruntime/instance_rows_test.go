@@ -222,7 +222,7 @@ func TestRow224ResultOfStack(t *testing.T) {
 
 func TestRow225ResultOfProvider(t *testing.T) {
 	t.Parallel()
-	// References cannot be inputs, so what they are is told by what can be done with them.
+	// References cannot be inputs, so what can be done with them shows what they are.
 	for name, test := range map[string]struct {
 		forEach, watched string
 		want             cty.Value

@@ -22,7 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 )
 
-// watch makes a stack tell what it does, as plan -json and apply -json do. The function returns what was told since
+// watch makes a stack report what it does, as plan -json and apply -json do. The function returns what was reported since
 // the last call, a line each:
 //
 //	component.a: planning
@@ -35,18 +35,18 @@ func watch(t *testing.T, s *stacktest.Stack, operation string) func(component st
 	s.Hooks = jsonview.NewEvents(&written, nil).Hooks(operation)
 	return func(component string) string {
 		t.Helper()
-		var told strings.Builder
+		var lines strings.Builder
 		for line := range bytes.Lines(written.Bytes()) {
 			var event progressEvent
 			if err := json.Unmarshal(line, &event); err != nil {
 				t.Fatalf("%s: %s", line, err)
 			}
 			if event.Component == component {
-				fmt.Fprintf(&told, "%s: %s\n", component, event.text())
+				fmt.Fprintf(&lines, "%s: %s\n", component, event.text())
 			}
 		}
 		written.Reset()
-		return told.String()
+		return lines.String()
 	}
 }
 
@@ -102,7 +102,7 @@ func (e progressEvent) text() string {
 	return text
 }
 
-func wantTold(t *testing.T, got, want string) {
+func wantReported(t *testing.T, got, want string) {
 	t.Helper()
 	if diff := cmp.Diff(strings.TrimLeft(want, "\n"), got); diff != "" {
 		t.Errorf("progress (-want +got):\n%s", diff)
@@ -142,9 +142,9 @@ resource "terraform_data" "x" {}
 `)
 	s.LeaveUnknown = true
 	s.Inputs["names"] = cty.UnknownVal(cty.Set(cty.String))
-	told := watch(t, s, "plan")
+	reported := watch(t, s, "plan")
 	plan := s.Plan(engine.Normal)
-	wantTold(t, told("component.a[*]"), `
+	wantReported(t, reported("component.a[*]"), `
 component.a[*]: pending
 component.a[*]: planning
 component.a[*]: planned_change create terraform_data.x
@@ -152,7 +152,7 @@ component.a[*]: counts defer 1
 component.a[*]: deferred
 `)
 	s.Apply(plan)
-	wantTold(t, told("component.a[*]"), `
+	wantReported(t, reported("component.a[*]"), `
 component.a[*]: pending
 component.a[*]: deferred
 `)
@@ -200,10 +200,10 @@ removed {
   }
 }
 `)
-	told := watch(t, s, "plan")
+	reported := watch(t, s, "plan")
 	plan := s.Plan(engine.Normal)
 	var changes, rest []string
-	text := told("component.a")
+	text := reported("component.a")
 	for line := range strings.Lines(text) {
 		switch {
 		case strings.Contains(line, "planned_change"):
@@ -213,19 +213,19 @@ removed {
 		}
 	}
 	slices.Sort(changes)
-	wantTold(t, strings.Join(changes, ""), `
+	wantReported(t, strings.Join(changes, ""), `
 component.a: planned_change import fake_resource.imported, id found
 component.a: planned_change move terraform_data.new, from terraform_data.old
 component.a: planned_change remove fake_resource.dropped
 `)
-	wantTold(t, strings.Join(rest, ""), `
+	wantReported(t, strings.Join(rest, ""), `
 component.a: pending
 component.a: planning
 component.a: counts import 1, move 1, forget 1
 component.a: planned
 `)
 	s.Apply(plan)
-	if text := told("component.a"); !strings.Contains(text, "component.a: counts import 1, move 1, forget 1\ncomponent.a: applied\n") {
+	if text := reported("component.a"); !strings.Contains(text, "component.a: counts import 1, move 1, forget 1\ncomponent.a: applied\n") {
 		t.Errorf("progress of the apply:\n%swant the same counts", text)
 	}
 }
@@ -253,9 +253,9 @@ resource "fake_failing" "a" {
 		t.Parallel()
 		s := stacktest.Real(t, config("fail_plan"))
 		s.Inputs["fail"] = cty.True
-		told := watch(t, s, "plan")
+		reported := watch(t, s, "plan")
 		mustFail(t, planErrors(s))
-		wantTold(t, told("component.a"), "component.a: pending\ncomponent.a: planning\ncomponent.a: failed\n")
+		wantReported(t, reported("component.a"), "component.a: pending\ncomponent.a: planning\ncomponent.a: failed\n")
 	})
 	t.Run("update", func(t *testing.T) {
 		t.Parallel()
@@ -263,9 +263,9 @@ resource "fake_failing" "a" {
 		s.Inputs["fail"] = cty.False
 		s.Converge()
 		s.Inputs["fail"] = cty.True
-		told := watch(t, s, "plan")
+		reported := watch(t, s, "plan")
 		mustFail(t, planErrors(s))
-		wantTold(t, told("component.a"), `
+		wantReported(t, reported("component.a"), `
 component.a: pending
 component.a: planning
 component.a: refresh_start fake_failing.a
@@ -278,10 +278,10 @@ component.a: failed
 		s := stacktest.Real(t, config("fail_apply"))
 		s.Inputs["fail"] = cty.True
 		plan := s.Plan(engine.Normal)
-		told := watch(t, s, "apply")
+		reported := watch(t, s, "apply")
 		_, diags := s.TryApply(plan)
 		mustFail(t, diags)
-		wantTold(t, told("component.a"), `
+		wantReported(t, reported("component.a"), `
 component.a: pending
 component.a: applying
 component.a: apply_start create fake_failing.a
@@ -295,9 +295,9 @@ component.a: failed
 func TestRow242HooksOfResources(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Real(t, oneResource)
-	told := watch(t, s, "plan")
+	reported := watch(t, s, "plan")
 	plan := s.Plan(engine.Normal)
-	wantTold(t, told("component.a"), `
+	wantReported(t, reported("component.a"), `
 component.a: pending
 component.a: planning
 component.a: planned_change create terraform_data.x
@@ -305,7 +305,7 @@ component.a: counts add 1
 component.a: planned
 `)
 	s.Apply(plan)
-	wantTold(t, told("component.a"), `
+	wantReported(t, reported("component.a"), `
 component.a: pending
 component.a: applying
 component.a: apply_start create terraform_data.x
@@ -318,17 +318,17 @@ component.a: applied
 func TestRow262And265ProgressWithoutChanges(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Real(t, oneResource+"-- empty/main.tf --\n# There is nothing in it.\n-- b.tfcomponent.hcl --\ncomponent \"empty\" { source = \"./empty\" }\n")
-	told := watch(t, s, "plan")
+	reported := watch(t, s, "plan")
 	empty := func(component, status, done string) string {
 		return fmt.Sprintf("%[1]s: pending\n%[1]s: %[2]s\n%[1]s: counts\n%[1]s: %[3]s\n", component, status, done)
 	}
 	plan := s.Plan(engine.Normal)
-	wantTold(t, told("component.empty"), empty("component.empty", "planning", "planned"))
+	wantReported(t, reported("component.empty"), empty("component.empty", "planning", "planned"))
 	s.Apply(plan)
-	wantTold(t, told("component.empty"), empty("component.empty", "applying", "applied"))
+	wantReported(t, reported("component.empty"), empty("component.empty", "applying", "applied"))
 
 	plan = s.Plan(engine.Normal) // now without changes
-	wantTold(t, told("component.a"), `
+	wantReported(t, reported("component.a"), `
 component.a: pending
 component.a: planning
 component.a: refresh_start terraform_data.x
@@ -337,21 +337,21 @@ component.a: counts
 component.a: planned
 `)
 	s.Apply(plan)
-	wantTold(t, told("component.a"), empty("component.a", "applying", "applied"))
+	wantReported(t, reported("component.a"), empty("component.a", "applying", "applied"))
 }
 
 func TestRow264ProgressOfDestroy(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Real(t, oneResource)
 	s.Converge()
-	told := watch(t, s, "destroy")
+	reported := watch(t, s, "destroy")
 	plan := s.Plan(engine.Destroy)
-	if text := told("component.a"); !strings.Contains(text, "component.a: planned_change delete terraform_data.x\n") ||
+	if text := reported("component.a"); !strings.Contains(text, "component.a: planned_change delete terraform_data.x\n") ||
 		!strings.HasSuffix(text, "component.a: counts remove 1\ncomponent.a: planned\n") {
 		t.Errorf("progress of the plan:\n%swant a deletion that is counted", text)
 	}
 	s.Apply(plan)
-	wantTold(t, told("component.a"), `
+	wantReported(t, reported("component.a"), `
 component.a: pending
 component.a: applying
 component.a: apply_start delete terraform_data.x
@@ -361,14 +361,14 @@ component.a: applied
 `)
 }
 
-// Reading what exists is told as well, which the product's hooks never do.
-func TestQuirkB23RefreshingIsTold(t *testing.T) {
+// Reading what exists is reported as well, which the product's hooks never do.
+func TestQuirkB23RefreshingIsReported(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Real(t, oneResource)
 	s.Converge()
-	told := watch(t, s, "plan")
+	reported := watch(t, s, "plan")
 	s.Plan(engine.Normal)
-	if text := told("component.a"); !strings.Contains(text, "refresh_start terraform_data.x\ncomponent.a: refresh_complete terraform_data.x\n") {
+	if text := reported("component.a"); !strings.Contains(text, "refresh_start terraform_data.x\ncomponent.a: refresh_complete terraform_data.x\n") {
 		t.Errorf("progress:\n%swant that the resource was refreshed", text)
 	}
 }
@@ -394,11 +394,11 @@ resource "terraform_data" "x" {
 }
 `+echoModule)
 	plan := s.Plan(engine.Normal)
-	told := watch(t, s, "apply")
+	reported := watch(t, s, "apply")
 	_, diags := s.TryApply(plan)
 	mustFail(t, diags)
-	// Where it stands is told, but nothing of a change.
-	wantTold(t, told("component.skipped"), "component.skipped: "+string(hooks.Pending)+"\ncomponent.skipped: "+string(hooks.Skipped)+"\n")
+	// Its status is reported, but nothing of a change.
+	wantReported(t, reported("component.skipped"), "component.skipped: "+string(hooks.Pending)+"\ncomponent.skipped: "+string(hooks.Skipped)+"\n")
 }
 
 func TestRow260ProgressOfDeferredImport(t *testing.T) {
@@ -417,12 +417,12 @@ import {
   id = terraform_data.id.id
 }
 `)
-	told := watch(t, s, "plan")
+	reported := watch(t, s, "plan")
 	plan := s.Plan(engine.Normal)
 	if got := plan.Components[0].Deferred; len(got) != 1 || got[0].Change.Address() != "fake_resource.a" || got[0].Change.Importing == nil {
 		t.Errorf("deferred: %+v, want the import", got)
 	}
-	if text := told("component.a"); !strings.HasSuffix(text, "component.a: counts add 1, defer 1\ncomponent.a: deferred\n") {
+	if text := reported("component.a"); !strings.HasSuffix(text, "component.a: counts add 1, defer 1\ncomponent.a: deferred\n") {
 		t.Errorf("progress:\n%swant the component deferred", text)
 	}
 }

@@ -424,7 +424,7 @@ func secretsStack(t *testing.T, config string) *stacktest.Stack {
 	return s
 }
 
-// wantQuietSummaries compares the summaries of diagnostics, which must not tell any secret.
+// wantQuietSummaries compares the summaries of diagnostics, which must not reveal any secret.
 func wantQuietSummaries(t *testing.T, s *stacktest.Stack, want ...string) *stackplan.Plan {
 	t.Helper()
 	if diags := s.Validate(); len(diags) > 0 && len(want) == 0 {
@@ -441,7 +441,7 @@ func wantQuietSummaries(t *testing.T, s *stacktest.Stack, want ...string) *stack
 	}
 	for _, secret := range []string{"hush", "shh", "psst"} {
 		if strings.Contains(stacktest.Explain(diags), secret) {
-			t.Errorf("a diagnostic tells %q:\n%s", secret, stacktest.Explain(diags))
+			t.Errorf("a diagnostic reveals %q:\n%s", secret, stacktest.Explain(diags))
 		}
 	}
 	return plan
@@ -482,7 +482,7 @@ variable "secret" {
 		line := map[string]int{"plain": 1, "secret": 2}[name]
 		same(t, "diagnostics of a changed "+name, fmt.Sprintf("error main.tfcomponent.hcl:%d: Variable changed since planning\n", line), stacktest.Summaries(diags))
 		if strings.Contains(stacktest.Explain(diags), "changed\"") {
-			t.Errorf("the diagnostic tells the value: %s", stacktest.Explain(diags))
+			t.Errorf("the diagnostic reveals the value: %s", stacktest.Explain(diags))
 		}
 	}
 	s.Apply(plan, give("plain", "a"))

@@ -160,9 +160,9 @@ locals { objects = sensitive([{ a = "psst" }]) }
 				}
 			}
 		}
-		told := slices.ContainsFunc([]string{"hush", "shh", "psst", "shown"}, func(value string) bool { return strings.Contains(said.String(), value) })
-		if told != shows {
-			t.Errorf("%s: tells the value: %v, want %v:\n%s", text, told, shows, said.String())
+		revealed := slices.ContainsFunc([]string{"hush", "shh", "psst", "shown"}, func(value string) bool { return strings.Contains(said.String(), value) })
+		if revealed != shows {
+			t.Errorf("%s: reveals the value: %v, want %v:\n%s", text, revealed, shows, said.String())
 		}
 	}
 }

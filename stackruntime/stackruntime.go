@@ -106,7 +106,7 @@ type ApplyRequest struct {
 	Plan  *stackplan.Plan
 	Prior *stackstate.State // nil means an empty one
 
-	// Progress, unless it is nil, goes on with a plan that was applied in part: it is what earlier applies have told Save, and Prior is the state
+	// Progress, unless it is nil, goes on with a plan that was applied in part: it is what earlier applies have given to Save, and Prior is the state
 	// that they have left behind, changed by nobody else. What is done is not done again. What was begun is planned again: if nothing is left to
 	// do that the plan does not have, it is applied, and otherwise fails with nothing done.
 	Progress stackplan.Progress

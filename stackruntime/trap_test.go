@@ -170,7 +170,7 @@ output all: create "root child module"
 `)
 }
 
-// Names that no variable has are dropped without an error, so only the warning tells of a misspelt one.
+// Names that no variable has are dropped without an error, so only the warning points to a misspelt one.
 func TestTrapC04MisspeltInputs(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, `

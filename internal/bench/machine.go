@@ -43,7 +43,7 @@ func describeMachine(ctx context.Context, program, workDir string) (string, erro
 	}
 }
 
-// processor returns the model of the processor, where the system tells it in a file.
+// processor returns the model of the processor, where the system has it in a file.
 func processor() string {
 	data, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

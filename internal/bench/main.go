@@ -111,5 +111,5 @@ func (r *report) measureComponents(ctx context.Context, opts options, dir string
 	return nil
 }
 
-// progress says what is measured now, beside the results.
+// progress shows what is measured now, apart from the results.
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

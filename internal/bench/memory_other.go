@@ -7,5 +7,5 @@ package main
 
 import "os"
 
-// peakMemory returns 0: the system does not tell.
+// peakMemory returns 0: the system does not report it.
 func peakMemory(*os.ProcessState) int64 { return 0 }

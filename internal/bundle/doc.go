@@ -4,7 +4,7 @@
 // Package bundle keeps the source packages of a stack: what its sources, and those of its modules,
 // name in git repositories, archives and registries.
 //
-// A [Fetcher] gets packages into a directory beside the stack and records in a lock file what it
+// A [Fetcher] gets packages into a directory next to the stack and records in a lock file what it
 // chose. A [Bundle] finds sources in that directory and never uses the network. Both are resolvers
 // for the packages that load stacks and modules.
 //

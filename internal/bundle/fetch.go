@@ -122,11 +122,11 @@ func (f *Fetcher) Prefetch(ctx context.Context) {
 		return
 	}
 	var wait sync.WaitGroup
-	slots := make(chan struct{}, 4)
+	limiter := make(chan struct{}, 4)
 	for _, id := range slices.SortedFunc(maps.Keys(f.locked), comparePackages) {
-		slots <- struct{}{}
+		limiter <- struct{}{}
 		wait.Go(func() {
-			defer func() { <-slots }()
+			defer func() { <-limiter }()
 			_, _ = f.fetch(ctx, id) //nolint:errcheck // see above
 		})
 	}

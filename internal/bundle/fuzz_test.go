@@ -37,7 +37,7 @@ func FuzzUnpack(f *testing.F) {
 		err := unpack(&packed, dir, Limits{Bytes: 1 << 20, Files: 100})
 		entries, listErr := os.ReadDir(top)
 		if listErr != nil || len(entries) != 1 {
-			t.Fatalf("got %v, %v beside the package", entries, listErr)
+			t.Fatalf("got %v, %v next to the package", entries, listErr)
 		}
 		if err != nil {
 			return

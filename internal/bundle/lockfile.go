@@ -19,7 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
-// LockFileName is the name of the lock file, beside the stack.
+// LockFileName is the name of the lock file, next to the stack.
 const LockFileName = "cairn.sources.lock.hcl"
 
 const lockFileHeader = `# Maintained by "cairn init". Keep this file in version control, so that everybody works with the same sources.

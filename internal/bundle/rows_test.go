@@ -51,7 +51,7 @@ func TestRow005ComponentRegistry(t *testing.T) {
 component "below" {
   source = "./m"
 }
-component "beside" {
+component "sibling" {
   source = "../../modules/m"
 }
 `},
@@ -67,7 +67,7 @@ component "beside" {
 	if got, want := strings.ReplaceAll(pets.Components["below"].Range.Filename, w.server.Host, "HOST"), "HOST/ns/pets@0.0.2//main.tfcomponent.hcl"; got != want {
 		t.Errorf("file name %s, want %s", got, want)
 	}
-	for name, end := range map[string]string{"below": "/stacks/pets/m", "beside": "/modules/m"} {
+	for name, end := range map[string]string{"below": "/stacks/pets/m", "sibling": "/modules/m"} {
 		if dir := pets.Components[name].Source.Dir; !strings.HasSuffix(dir, end) {
 			t.Errorf("component %s leads to %s, want %s of the package", name, dir, end)
 		}

@@ -25,8 +25,8 @@ func testContext() context.Context { return context.Background() }
 
 // TestScripts runs the scripts in testdata/script, which say what users see.
 //
-// Beside what package testscript has, scripts know the conditions [engine], where there is terraform or tofu; [tofu], where
-// commands use tofu unless told otherwise; [terraform], for what is about terraform alone; [git]; and [unprivileged], where
+// Besides those of package testscript, scripts know the conditions [engine], where there is terraform or tofu; [tofu], where
+// commands use tofu unless another one is named; [terraform], for what is about terraform alone; [git]; and [unprivileged], where
 // the modes of files are obeyed. The variable EXAMPLES names the directory of the examples. They know these commands:
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else

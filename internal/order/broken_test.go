@@ -88,7 +88,7 @@ func testBrokenOff(t *testing.T, end func(), panics bool, opts RunOptions, inDec
 	}
 }
 
-// An error that tells of a panic somewhere else is an error like others.
+// An error about a panic somewhere else is an error like others.
 func TestErrorThatTellsOfPanic(t *testing.T) {
 	g, _ := build(t, "a")
 	broken := &promising.UnresolvedError{Panic: "boom"}

@@ -14,14 +14,14 @@ const (
 	MaxReferenced             = 2_000_000
 )
 
-// Spend takes steps and reports whether there were as many. The first time that there were not, it calls tell; after that nothing is left.
-func (b *Budget) Spend(steps int, tell func()) bool {
+// Spend takes steps and reports whether there were as many. The first time that there were not, it calls exhausted; after that nothing is left.
+func (b *Budget) Spend(steps int, exhausted func()) bool {
 	if *b < 0 {
 		return false
 	}
 	if *b -= Budget(steps); *b >= 0 {
 		return true
 	}
-	tell()
+	exhausted()
 	return false
 }

@@ -10,13 +10,13 @@ import (
 )
 
 func TestBudget(t *testing.T) {
-	budget, told := order.Budget(10), 0
+	budget, calls := order.Budget(10), 0
 	for i, test := range []struct {
-		steps, told int
-		ok          bool
+		steps, calls int
+		ok           bool
 	}{{4, 0, true}, {6, 0, true}, {0, 0, true}, {1, 1, false}, {0, 1, false}, {1, 1, false}} {
-		if ok := budget.Spend(test.steps, func() { told++ }); ok != test.ok || told != test.told {
-			t.Errorf("step %d: got %t and told %d times, want %t and %d", i, ok, told, test.ok, test.told)
+		if ok := budget.Spend(test.steps, func() { calls++ }); ok != test.ok || calls != test.calls {
+			t.Errorf("step %d: got %t and %d calls, want %t and %d", i, ok, calls, test.ok, test.calls)
 		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// Each result is told once, before anything that waits for it begins.
+// Each result is reported once, before anything that waits for it begins.
 func TestEnded(t *testing.T) {
 	g, numbers := build(t, "a b", "a c", "b d", "x y")
 	for name, parallel := range map[string]int{"one at a time": 1, "many": 4} {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
-			told := map[int]Result{}
+			reported := map[int]Result{}
 			results := g.Run(t.Context(), RunOptions{
 				Parallel: parallel,
 				Decide: func(n int, _ func(int) Result) Result {
@@ -28,17 +28,17 @@ func TestEnded(t *testing.T) {
 				Ended: func(n int, result Result) {
 					mu.Lock()
 					defer mu.Unlock()
-					if _, twice := told[n]; twice {
-						t.Errorf("%s is told twice", g.Node(n).Name)
+					if _, twice := reported[n]; twice {
+						t.Errorf("%s is reported twice", g.Node(n).Name)
 					}
-					told[n] = result
+					reported[n] = result
 				},
 			}, func(_ context.Context, n int) error {
 				mu.Lock()
 				defer mu.Unlock()
 				for edge := range g.Predecessors(n) {
-					if _, ok := told[edge.From]; !ok {
-						t.Errorf("%s begins before %s is told to have ended", g.Node(n).Name, g.Node(edge.From).Name)
+					if _, ok := reported[edge.From]; !ok {
+						t.Errorf("%s begins before %s is reported to have ended", g.Node(n).Name, g.Node(edge.From).Name)
 					}
 				}
 				switch n {
@@ -50,8 +50,8 @@ func TestEnded(t *testing.T) {
 				return nil
 			})
 			for n, result := range results {
-				if got, ok := told[n]; ok != (result.State != NotStarted) || got != result {
-					t.Errorf("%s: told %+v, the result is %+v", g.Node(n).Name, got, result)
+				if got, ok := reported[n]; ok != (result.State != NotStarted) || got != result {
+					t.Errorf("%s: reported %+v, the result is %+v", g.Node(n).Name, got, result)
 				}
 			}
 			if results[numbers["d"]].State != Skipped || results[numbers["y"]].State != NotStarted {

@@ -123,7 +123,7 @@ func (lim *limiter) expect(nodes []int) {
 	}
 }
 
-// grant gives slots as long as there are some and it is known who is next.
+// grant lets nodes begin as long as the limit allows it and it is known which is next.
 func (lim *limiter) grant() {
 	for lim.mu.free > 0 && len(lim.mu.ready) > 0 {
 		n := lim.sequence[lim.mu.ready[0]]

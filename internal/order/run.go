@@ -55,7 +55,7 @@ type RunOptions struct {
 	// Limits keep nodes from running at the same time as others.
 	Limits []Limit
 
-	// Ended, if there is one, is told the result of each selected node as soon as there is one, before another node takes its
+	// Ended, if there is one, is called with the result of each selected node as soon as there is one, before another node takes its
 	// place; those that are not started have none. It is called from several goroutines.
 	Ended func(node int, result Result)
 }
@@ -174,7 +174,7 @@ func (r *run) node(ctx context.Context, n int, before end) end {
 	}
 	returned := false
 	defer func() {
-		if !returned { // a panic or runtime.Goexit, of which the promise tells
+		if !returned { // a panic or runtime.Goexit, which the promise reports
 			r.results[n] = Result{State: Failed}
 			r.stop()
 		}

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// ErrStopped is returned for commands that were not started, because the set was told to stop before.
+// ErrStopped is returned for commands that were not started, because the set was stopped before.
 var ErrStopped = errors.New("not started: interrupted before")
 
 // afterEnd is how long output is read of what a command has left running when it has ended itself.

@@ -131,7 +131,7 @@ func TestForeground(t *testing.T) {
 	}
 }
 
-// What cannot be started is told apart: the program, its interpreter, the directory.
+// What cannot be started is distinguished: the program, its interpreter, the directory.
 func TestCommandsThatCannotBeStarted(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{"plain": "x", "script": "#!/nowhere/sh\n"} {

@@ -24,7 +24,7 @@ var (
 	callFunction = methodName{name: "CallFunction"}
 )
 
-// provider is the process of one provider and what it has told.
+// provider is the process of one provider and what it has answered.
 type provider struct {
 	binary string
 	opts   Options

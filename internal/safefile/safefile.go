@@ -21,7 +21,7 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// Read reads a regular file, but not more than limit bytes and one, which tells the caller that there are more. Links are followed as
+// Read reads a regular file, but not more than limit bytes and one, by which the caller sees that there are more. Links are followed as
 // far as the file system lets them lead; that of an [os.Root] keeps them inside.
 //
 // Errors: a [*fs.PathError], of [ErrNotRegular] among others.

@@ -23,7 +23,7 @@ type BoardOptions struct {
 }
 
 // Board shows on a terminal, while nodes run, which ones do and what they print, and counts the others. An [Output] that has it
-// tells it what runs; how a node has ended, it has to be told by [Board.Ended].
+// shows it what runs; how a node has ended, [Board.Ended] has to report.
 //
 // What is written to it appears above; it must consist of whole lines.
 type Board struct {

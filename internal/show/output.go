@@ -265,7 +265,7 @@ func (l *lines) end() error {
 	return err
 }
 
-// wholeLines passes on whole lines only, fit for a terminal that has a board, and tells the board what was last printed.
+// wholeLines passes on whole lines only, fit for a terminal that has a board, and gives the board what was last printed.
 type wholeLines struct {
 	*lines
 	colors colors

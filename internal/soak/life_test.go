@@ -66,7 +66,7 @@ func newLife(t *testing.T, opts lifeOptions) *life {
 
 const (
 	killsPerLife    = 12
-	killsOfDestroys = 3 // beside these
+	killsOfDestroys = 3 // besides these
 )
 
 func (l *life) live() {
@@ -276,12 +276,12 @@ func (l *life) state() map[string]bool {
 	return ids
 }
 
-// look does what a user does who was told that something may have gone wrong: what exists, is not in the state and was named, is
+// look does what a user does who has read that something may have gone wrong: what exists, is not in the state and was named, is
 // deleted.
-func (l *life) look(told string) {
+func (l *life) look(warning string) {
 	state := l.state()
 	for id, address := range l.objects() {
-		if state[id] || !strings.Contains(told, address) {
+		if state[id] || !strings.Contains(warning, address) {
 			continue
 		}
 		if l.written[id] { // rule K2

@@ -92,7 +92,7 @@ func (g *generator) local(s *stack) {
 	s.scope.add(k, expr{"local." + l.name, l.value.uses, l.value.sensitive})
 }
 
-// keySet writes a set of strings from which nothing goes away.
+// keySet writes a set of strings from which nothing is removed.
 func (g *generator) keySet(s *scope) expr {
 	set := expr{text: `toset(["a", "b"])`}
 	if len(s.keys) > 0 {

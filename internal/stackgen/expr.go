@@ -64,7 +64,7 @@ func join(parts ...any) expr {
 type scope struct {
 	refs map[kind][]expr
 
-	// keys are sets of strings from which nothing goes away (rule G5).
+	// keys are sets of strings from which nothing is removed (rule G5).
 	keys []expr
 
 	// expanded are components with for_each, which can be a for_each themselves.

@@ -14,7 +14,7 @@
 //   - G4. Expressions have no side effects and do not ask for the time: planning
 //     again after an apply finds nothing to do.
 //   - G5. What decides on instances (for_each) may be unknown while planning, of
-//     removed blocks too, but an instance goes away only together with one of those.
+//     removed blocks too, but an instance is removed only together with one of those.
 //
 // The modules of a stack use terraform_data only. Some take a configuration of
 // the [Provider], where [Options.Providers] allows that.

@@ -41,7 +41,7 @@ func Open(_ context.Context, location string) (Store, error) {
 		return nil, &StoreError{Location: location, Problem: ProblemURL, Detail: "cannot be made an absolute path", Err: err}
 	}
 	if info, err := os.Lstat(absolute); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		// SQLite keeps its log beside the file that the link leads to. A link
+		// SQLite keeps its log next to the file that the link leads to. A link
 		// that leads nowhere is explained when it is used.
 		if target, err := filepath.EvalSymlinks(absolute); err == nil {
 			absolute = target

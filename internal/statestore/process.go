@@ -8,7 +8,7 @@ import (
 	"os/user"
 )
 
-// processIdentity tells one process from every other, on this machine and
+// processIdentity distinguishes one process from every other, on this machine and
 // elsewhere.
 type processIdentity struct {
 	// scope is equal for two processes if and only if they see the same

@@ -12,7 +12,7 @@ import (
 func TestProcessIdentity(t *testing.T) {
 	me := currentProcess()
 	if me.scope == "" || me.start == "" {
-		t.Skipf("SKIPPED: /proc does not tell: %+v", me)
+		t.Skipf("SKIPPED: /proc does not say: %+v", me)
 	}
 	with := func(change func(*processIdentity)) processIdentity {
 		p := me
@@ -47,7 +47,7 @@ func TestZombieIsDead(t *testing.T) {
 	start, _ := processStart(pid)
 	p := processIdentity{scope: processScope(), pid: pid, start: start}
 	if p.scope == "" || start == "" {
-		t.Skip("SKIPPED: /proc does not tell")
+		t.Skip("SKIPPED: /proc does not say")
 	}
 	if got := p.liveness(); got != livenessRunning {
 		t.Errorf("running child: liveness %d, want %d", got, livenessRunning)

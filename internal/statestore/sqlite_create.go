@@ -70,12 +70,12 @@ func (s *sqliteStore) draftPrefix() string { return "." + filepath.Base(s.path) 
 // draftLifetime is how long making a state takes at most, by far.
 const draftLifetime = time.Hour
 
-// draftSuffix returns a name that no other draft has, and that tells who makes it.
+// draftSuffix returns a name that no other draft has, and that says who makes it.
 func (p processIdentity) draftSuffix() string {
 	return fmt.Sprintf("%d_%s_%x_%s", p.pid, p.start, uint64(digest(p.scope)), rand.Text()) //nolint:gosec // any bits will do
 }
 
-// draftMaker returns the process that made a draft, as far as its name tells.
+// draftMaker returns the process that made a draft, as far as its name says.
 func draftMaker(suffix string) processIdentity {
 	var p processIdentity
 	fields := strings.Split(suffix, "_")
@@ -109,7 +109,7 @@ func (s *sqliteStore) removeDrafts() {
 	}
 }
 
-// removeDraft removes a draft with all that SQLite keeps beside it.
+// removeDraft removes a draft with all that SQLite keeps next to it.
 func removeDraft(path string) error {
 	var errs []error
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {

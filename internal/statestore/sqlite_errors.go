@@ -92,7 +92,7 @@ func (s *sqliteStore) corrupt(what string, cause error) error {
 		Location: s.path,
 		Problem:  ProblemCorrupt,
 		Detail:   "is damaged: " + what,
-		Remedy:   "keep a copy of the file and of the files beside it, then restore a backup; sqlite3's .recover may save the rest",
+		Remedy:   "keep a copy of the file and of the files next to it, then restore a backup; sqlite3's .recover may save the rest",
 		Err:      cause,
 	}
 }
@@ -107,7 +107,7 @@ func (s *sqliteStore) readOnly(cause error) error {
 		e.Remedy = "run as its owner or give this user write permission on the file and its directory"
 	case !writable(directory):
 		e.Detail = "can be read but not changed: the directory " + directory + " is read-only for " + currentOwner() +
-			", and SQLite keeps its log beside the file"
+			", and SQLite keeps its log next to the file"
 		e.Remedy = "give this user write permission on the directory, or keep the state elsewhere with -state=PATH"
 	default:
 		e.Detail = "can be read but not changed"

@@ -62,7 +62,7 @@ func withdraw(path string) {
 	}
 }
 
-// checkLog fails if committed changes are missing from the log that is beside
+// checkLog fails if committed changes are missing from the log that is next to
 // the file.
 func (s *sqliteStore) checkLog() error {
 	// A log that changes meanwhile belongs to a running process, which
@@ -88,7 +88,7 @@ func (s *sqliteStore) checkLog() error {
 				Location: s.path,
 				Problem:  ProblemCorrupt,
 				Detail:   "cannot be read: " + s.path + "-wal, which holds its last changes, " + problem,
-				Remedy: "keep a copy of the file and of those beside it, then restore a backup of all of them;" +
+				Remedy: "keep a copy of the file and of those next to it, then restore a backup of all of them;" +
 					" if the file is a backup that was put in the place of another state, move its -wal and -shm files away",
 			}
 		}

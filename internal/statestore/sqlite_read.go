@@ -28,7 +28,7 @@ func (s *sqliteStore) needsImmutable() bool {
 	return err != nil || info.Size() == 0
 }
 
-// mayWrite reports whether SQLite may write to the file and make others beside it.
+// mayWrite reports whether SQLite may write to the file and make others next to it.
 func (s *sqliteStore) mayWrite() bool {
 	return writable(s.path) && writable(filepath.Dir(s.path))
 }

@@ -92,7 +92,7 @@ func childReadOnly(location string) error {
 	snapshot, err := s.Read(ctx, "default")
 	say("Read", err)
 	if err == nil {
-		// A killed writer may have stored more than the 5 it told of.
+		// A killed writer may have stored more than the 5 it reported.
 		fmt.Printf("records|%d|serial %d\n", min(len(snapshot.Records), 306), snapshot.Serial)
 	}
 	say("Check", s.Check(ctx))

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 )
 
-// reserve is a file that takes up space beside the state until that is needed
+// reserve is a file that takes up space next to the state until that is needed
 // to save what was done. A process that is killed leaves it; the next lock of
 // the deployment uses or removes it.
 type reserve struct {

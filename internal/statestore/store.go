@@ -16,7 +16,7 @@ import (
 type Store interface {
 	// Read returns the current state of a deployment, including what an
 	// operation that is still running or was killed has written so far:
-	// [Version.Unfinished] tells. Where nothing was ever stored, lineage is
+	// [Version.Unfinished] reports. Where nothing was ever stored, lineage is
 	// empty, the serial 0 and there are no records.
 	Read(ctx context.Context, deployment string) (*Snapshot, error)
 

@@ -157,7 +157,7 @@ func (p *parser) and(depth int) (node, error) {
 		case opAnd:
 			p.take()
 			continue
-		case word, opening, opNot, opIn: // side by side; a stray in is told by term
+		case word, opening, opNot, opIn: // side by side; a stray in is reported by term
 			continue
 		}
 		break

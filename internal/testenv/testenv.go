@@ -96,7 +96,7 @@ func FakeProviderMirror(t testing.TB) string {
 	return dir
 }
 
-// TimeProviderMirror is [FakeProviderMirror] with the real provider hashicorp/time beside the fake one.
+// TimeProviderMirror is [FakeProviderMirror] with the real provider hashicorp/time besides the fake one.
 func TimeProviderMirror(t testing.TB) string {
 	t.Helper()
 	FakeProviderMirror(t) // whose failure is never a reason to skip

@@ -28,7 +28,7 @@ const DescriptorsVariable = "CAIRN_FAKE_DESCRIPTORS"
 // Call is one request that the provider received, written before it is served.
 //
 // ApplyResourceChange leaves a second record with Finished set once it has been served, so that
-// tests can tell what ran at the same time.
+// tests can see what ran at the same time.
 type Call struct {
 	RPC      string `json:"rpc"`
 	Type     string `json:"type,omitempty"`   // resource type or function name

@@ -18,7 +18,7 @@ import (
 type ApplySummary struct {
 	Destroy     bool
 	Interrupted bool // by the user
-	Failed      bool // there were errors, whether or not a component tells of them
+	Failed      bool // there were errors, whether or not a component has them
 	InDoubt     bool // it is not known what was made of some objects; diagnostics name them
 	Unsaved     bool // the state could not be saved; diagnostics say where it is
 	Components  []ComponentResult

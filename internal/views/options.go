@@ -20,7 +20,7 @@ type Options struct {
 	Color bool
 	Width int // columns of the terminal; 78 if zero
 
-	// Reported are shown beside a plan: checks of which they tell are not listed once more.
+	// Reported are shown next to a plan: checks that they are about are not listed once more.
 	Reported hcl.Diagnostics
 
 	// Concise leaves out lines for what is unchanged.

@@ -18,7 +18,7 @@ import (
 )
 
 // FormatValue writes a value as an expression that would give it, with its type
-// where the notation alone does not tell it. Sensitive, ephemeral and unknown
+// where the notation alone does not show it. Sensitive, ephemeral and unknown
 // values appear as a word in parentheses.
 func FormatValue(v cty.Value) string { return formatter{valuediff.KnownAfterApply}.text(v) }
 

@@ -80,14 +80,14 @@ func TestBrokenOffChangesStrandNobody(t *testing.T) {
 					t.Errorf("panic is %v, want boom", unresolved.Panic)
 				}
 				if how == "goexit" && !unresolved.Goexit {
-					t.Error("the error does not tell of runtime.Goexit")
+					t.Error("the error does not name runtime.Goexit")
 				}
 			})
 		})
 	}
 }
 
-func TestCircleFailsAllParticipants(t *testing.T) {
+func TestCycleFailsAllParticipants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, err := promising.MainTask(t.Context(), func(ctx context.Context) (string, error) {
 			r := changeexec.ChangeExec(ctx, func(r *results, add func(change)) {

@@ -29,7 +29,7 @@ const (
 // Hooks are functions to call while an operation runs. Each may be nil. Calls
 // for one component instance do not overlap; calls for different ones may.
 type Hooks struct {
-	// ComponentExpanded tells the instances of a component, sorted by key.
+	// ComponentExpanded reports the instances of a component, sorted by key.
 	ComponentExpanded func(component stackaddrs.AbsComponent, instances []stackaddrs.AbsComponentInstance)
 
 	// ComponentStatus reports that an instance has got to the next status.
@@ -38,10 +38,10 @@ type Hooks struct {
 	// ComponentEvent passes on progress from the engine.
 	ComponentEvent func(component stackaddrs.AbsComponentInstance, event engine.Event)
 
-	// ComponentPlanned tells the plan of an instance, before its final status.
+	// ComponentPlanned reports the plan of an instance, before its final status.
 	ComponentPlanned func(plan *stackplan.Component)
 
-	// ComponentChecks tells the results of checks and conditions as they are after
+	// ComponentChecks reports the results of checks and conditions as they are after
 	// the engine has applied an instance, completely or not. Those of a plan are
 	// part of it.
 	ComponentChecks func(component stackaddrs.AbsComponentInstance, checks []engine.CheckResult)

@@ -7,7 +7,7 @@
 // A value is sensitive (shown as "sensitive", never printed) or ephemeral (never written to a plan
 // or a state), or both, or neither. While expressions are evaluated a mark lives in the [cty.Value]
 // itself and spreads as cty spreads marks. Where values are stored or sent, the marks are kept
-// beside the bare value as a list of paths: [Split] takes a value apart and [MarkPaths] puts it
+// next to the bare value as a list of paths: [Split] takes a value apart and [MarkPaths] puts it
 // together again.
 //
 // The rules the compiler cannot check:

@@ -51,7 +51,7 @@ func ParseFile(name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 	return parseFile(name, name, src)
 }
 
-// parseFile parses a file whose name in diagnostics, as a source address, may not tell its syntax.
+// parseFile parses a file whose name in diagnostics, as a source address, may not show its syntax.
 func parseFile(fileName, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 	var file *hcl.File
 	var diags hcl.Diagnostics

@@ -123,7 +123,7 @@ func namesIn(body hcl.Body) map[hcl.Range]string {
 	names := map[hcl.Range]string{}
 	native, ok := body.(*hclsyntax.Body)
 	if !ok {
-		attrs, _ := body.JustAttributes() //nolint:errcheck // JSON does not tell blocks from arguments, and what is wrong is known
+		attrs, _ := body.JustAttributes() //nolint:errcheck // JSON does not distinguish blocks from arguments, and what is wrong is known
 		for _, attr := range attrs {
 			names[attr.NameRange] = attr.Name
 		}

@@ -238,7 +238,7 @@ func instanceDeclared(forEach hcl.Expression, key stackaddrs.InstanceKey, place 
 	case forEach == nil && key == stackaddrs.NoKey:
 		found.certainty = isDeclared
 	case forEach != nil && key != stackaddrs.NoKey:
-		found.certainty = maybeDeclared // evaluating tells
+		found.certainty = maybeDeclared // evaluating shows it
 	}
 	return found
 }

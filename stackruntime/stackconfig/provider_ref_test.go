@@ -21,7 +21,7 @@ func TestProviderReferences(t *testing.T) {
 		}}
 	}
 	if !ProviderRefType(aws).Equals(ProviderRefType(aws)) || ProviderRefType(aws).Equals(ProviderRefType(gcp)) {
-		t.Error("the types of references do not tell providers apart")
+		t.Error("the types of references do not distinguish providers")
 	}
 	const name = "configuration for registry.terraform.io/hashicorp/aws provider"
 	if got := ProviderRefType(aws).FriendlyName(); got != name {

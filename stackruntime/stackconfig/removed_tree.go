@@ -86,7 +86,7 @@ func (l *loader) attach(r removal) *Stack {
 
 // checkRemovedComponents checks the targets that are components, once all
 // stacks are known. One in a stack that is missing matters only if there is
-// such a component in the state, which is for the plan to tell.
+// such a component in the state, which is for the plan to report.
 func (l *loader) checkRemovedComponents(root *Stack) {
 	found := removals(root)
 	slices.SortStableFunc(found, func(a, b removal) int {

@@ -55,7 +55,7 @@ type FileContext struct {
 	Identity string
 }
 
-// The reasons for which a file is refused, beside [*VersionError].
+// The reasons for which a file is refused, besides [*VersionError].
 var (
 	// ErrNotPlan means that a file is something else than a plan file.
 	ErrNotPlan = errors.New("not a cairn plan file")

@@ -82,7 +82,7 @@ func (e *UnknownKindError) Error() string {
 	return fmt.Sprintf("unknown kind of record %q; the state may be from a newer version of cairn", string(e.Kind))
 }
 
-// handlingOf tells the handling of unknown kinds by the case of the letters.
+// handlingOf returns the handling of unknown kinds by the case of the letters.
 func handlingOf(kind Kind) Handling {
 	isUpper := func(c byte) bool { return c >= 'A' && c <= 'Z' }
 	switch {

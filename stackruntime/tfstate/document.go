@@ -225,7 +225,7 @@ func (d *Document) Bytes() []byte {
 	return append(out, '}')
 }
 
-// Identity tells states apart that hold different objects.
+// Identity distinguishes states that hold different objects.
 type Identity struct {
 	Absent    bool   `json:"absent,omitempty"` // there is no state at all
 	Lineage   string `json:"lineage,omitempty"`
@@ -233,7 +233,7 @@ type Identity struct {
 	Resources string `json:"resources"` // hash; empty without resources
 }
 
-// Identity returns what tells the document from others.
+// Identity returns what distinguishes the document from others.
 func (d *Document) Identity() Identity {
 	if d.IsEmpty() {
 		return Identity{Absent: true}

@@ -52,7 +52,7 @@ Without a program it installs the one that cairn.hcl or .terraform-version asks 
 version, a constraint such as '>= 1.11, < 2', or latest. Without it, it is what cairn.hcl or .terraform-version
 requires of the program, else the newest release.
 
-The checksum of what is fetched and the maker's signature are checked. It is installed beside other versions, in a
+The checksum of what is fetched and the maker's signature are checked. It is installed next to other versions, in a
 directory of the user or the one in CAIRN_ENGINE_DIR. Engines on PATH are preferred to it: "cairn engine list" says
 which one is used.
 

@@ -96,7 +96,7 @@ func (o *gateOptions) check(s *session.Session) error {
 	case o.autoApprove && o.ask:
 		return failure.Error("Conflicting options", "Give only one of -auto-approve and -ask.")
 	case o.dryRun && o.detailed:
-		return failure.Error("Conflicting options", "With -dry-run nothing is planned, so that -detailed-exitcode has nothing to tell. Leave one of them out.")
+		return failure.Error("Conflicting options", "With -dry-run nothing is planned, so that -detailed-exitcode has nothing to report. Leave one of them out.")
 	case s.Options.JSON && !o.dryRun:
 		return failure.Error("Missing required option", "The option -json is about what would be done: add -dry-run.")
 	}

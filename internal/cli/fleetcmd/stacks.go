@@ -66,7 +66,7 @@ func treeFlags(f *session.Flags, o *treeOptions) {
 	f.Var(&o.tags, "tags", "only stacks whose tags match `QUERY`: a:b for both, a,b for one of them; may be repeated for alternatives")
 	f.Var(&o.noTags, "no-tags", "no stacks whose tags match `QUERY`")
 	f.StringVar(&o.query, "query", "", "only what has tags that match `QUERY` with and, or, not: \"prod and not dir:live/prod/db\"; kind:stack, kind:terraform and kind:task are tags, too")
-	f.BoolVar(&o.changed, "changed", false, "only stacks that have changed, as git tells")
+	f.BoolVar(&o.changed, "changed", false, "only stacks that have changed according to git")
 	f.StringVar(&o.base, "base", "", "changed since the work left the commit or branch `REF`, or in a range FROM..TO (default: the default branch)")
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// remedies are what a user of the command line can do about failures, beside what their details say: libraries know no options.
+// remedies are what a user of the command line can do about failures, besides what their details say: libraries know no options.
 var remedies = map[failure.Code]string{
 	operation.CodeNoStack:           "Or name it with -chdir=DIR.",
 	operation.CodeDeploymentsUnread: "Give -var-file=FILE, -var=NAME=VALUE or TF_VAR_NAME in the environment, and -deployment=NAME.",

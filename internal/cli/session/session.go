@@ -85,7 +85,7 @@ func (s *Session) Part(stack string, streams Streams, options *operation.Options
 	return part
 }
 
-// Opened is told of the stack of a part.
+// Opened is called with the stack of a part.
 func (s *Session) Opened(stack *operation.Stack) { s.opened = stack }
 
 // Close releases what was opened. What can still go wrong here, no user can do anything about: all that matters
@@ -232,7 +232,7 @@ func (s *Session) Sources() diagnostic.Sources {
 	}}
 }
 
-// ViewOptions say how to write for people to a stream. Where that is not a terminal, COLUMNS may tell the width.
+// ViewOptions say how to write for people to a stream. Where that is not a terminal, COLUMNS may have the width.
 func (s *Session) ViewOptions(w io.Writer) views.Options {
 	var options views.Options
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {

@@ -104,7 +104,7 @@ func (v *Display) Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 	return views.WritePlan(out, plan, options)
 }
 
-// inAutomation reports whether commands follow each other without a person who has to be told the next one.
+// inAutomation reports whether commands follow each other without a person who needs to know the next one.
 func inAutomation() bool { return os.Getenv("TF_IN_AUTOMATION") != "" }
 
 // next says what can be done with a plan.
@@ -118,7 +118,7 @@ func (v *Display) next(plan *stackplan.Plan, file string) {
 	}
 }
 
-// howToApply names the command that applies a saved plan. Where there is no room beside the rest, it stands on a line of its
+// howToApply names the command that applies a saved plan. Where there is no room next to the rest, it stands on a line of its
 // own, so that it can be copied. Values of sensitive variables belong into files: other users see the options of commands.
 func (v *Display) howToApply(plan *stackplan.Plan, file string) string {
 	saved, command := fmt.Sprintf("The plan is saved in %s. To carry it out:", file), "cairn apply"
@@ -198,7 +198,7 @@ func missed(plan *stackplan.Plan, result *stackruntime.ApplyResult, skipped stac
 	goes := planned[skipped] != nil && planned[skipped].Action == stackplan.Delete
 	var because []stackaddrs.AbsComponentInstance
 	for addr, done := range result.Components {
-		// What goes away needs that what requires it is gone before.
+		// What is destroyed needs that what requires it is gone before.
 		needing, needed := planned[skipped], addr
 		if goes {
 			needing, needed = planned[addr], skipped

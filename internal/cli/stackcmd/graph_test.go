@@ -72,7 +72,7 @@ func TestPictureOfPlan(t *testing.T) {
 	}
 }
 
-// What goes away may require what comes, which requires it in turn: the picture is drawn nevertheless.
+// What is destroyed may require what is created, which requires it in turn: the picture is drawn nevertheless.
 func TestPictureOfTurnedRequirement(t *testing.T) {
 	p := newComponentGraph(graph.OfPlan(&stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
 		planned(t, `component.a["old"]`, stackplan.Delete, "component.b"),

@@ -15,7 +15,7 @@ import (
 
 // importBlock is an import block of the root module.
 type importBlock struct {
-	to        hcl.Traversal // the resource, perhaps with keys; nil if it can't be told
+	to        hcl.Traversal // the resource, perhaps with keys; nil if it is not known
 	arguments []hcl.Range   // those that decide on what is imported
 }
 

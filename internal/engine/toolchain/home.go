@@ -65,7 +65,7 @@ type installedBinary struct {
 	path    string
 }
 
-// installed lists what is installed of a program, the newest version first. What the directory has beside that is
+// installed lists what is installed of a program, the newest version first. What else the directory has is
 // passed over.
 func installed(home, program string) []installedBinary {
 	entries, err := os.ReadDir(filepath.Join(home, program))

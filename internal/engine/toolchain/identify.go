@@ -139,7 +139,7 @@ var versionLine = regexp.MustCompile(`(?m)^(Terraform|OpenTofu) v(\S+)`)
 // versionSilence is how long the version command may print nothing: it takes long only where the disk or the machine is very slow.
 const versionSilence = time.Minute
 
-// askVersion runs the version command. Its JSON form doesn't tell which of the two programs it is.
+// askVersion runs the version command. Its JSON form doesn't say which of the two programs it is.
 func askVersion(ctx context.Context, path string, environ []string) (engine.Info, error) {
 	limit, err := runner.SilenceLimit(environ, versionSilence)
 	if err != nil {

@@ -25,7 +25,7 @@ type InstallRequest struct {
 	Home        string       // see [Home]
 	Source      release.Source
 
-	// Progress is told once which version is fetched, before it is.
+	// Progress is called once with the version that is fetched, before it is.
 	Progress func(version string)
 
 	Identifier Identifier

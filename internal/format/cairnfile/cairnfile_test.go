@@ -206,7 +206,7 @@ stack "c" { plan_after = ["b"] }
 	}
 }
 
-// run does what a file says, one at a time. Named nodes fail, or change something. It tells what became of each.
+// run does what a file says, one at a time. Named nodes fail, or change something. It returns what became of each.
 func run(t *testing.T, src string, phased bool, failing, changing string) map[string]string {
 	t.Helper()
 	g := graph(t, src, phased)

@@ -57,7 +57,7 @@ func (b *builder) condition(r rule) {
 	}
 }
 
-// Decide is for [order.RunOptions]. Changed tells of a node that has ended whether it changed something, or of a plan whether it would.
+// Decide is for [order.RunOptions]. Changed reports whether a node that has ended changed something, or whether a plan would.
 //
 // What is not selected has neither failed nor changed anything.
 func (g *Graph) Decide(changed func(node int) bool) func(node int, result func(int) order.Result) order.Result {

@@ -86,7 +86,7 @@ func (d *decoder) file(body *hclsyntax.Body) {
 	d.filesOfAll()
 }
 
-// filesOfAll gives stacks the patterns of files that all have that do not say otherwise. A mistake is told once.
+// filesOfAll gives stacks the patterns of files that all have that do not say otherwise. A mistake is reported once.
 func (d *decoder) filesOfAll() {
 	if d.usualFiles == nil || d.usualFiles.body.Attributes["files"] == nil {
 		return

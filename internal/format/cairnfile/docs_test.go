@@ -12,7 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// The examples of the documentation have the order that it tells.
+// The examples of the documentation have the order that it states.
 func TestDocumentation(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/order-workspace.md")
 	if err != nil {

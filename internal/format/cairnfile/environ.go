@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Environ returns as NAME=VALUE what the environment of a leaf has beside that of this program: what it says, and of a stack also
+// Environ returns as NAME=VALUE what the environment of a leaf has besides that of this program: what it says, and of a stack also
 // its name, its deployment, and its variables as terraform and cairn read them.
 func (l *Leaf) Environ() []string { return l.environ("TF_VAR_") }
 
@@ -45,7 +45,7 @@ func (l *Leaf) VarFiles(root string) []string {
 // withVarFiles are the commands of terraform and tofu that take files with values of variables.
 var withVarFiles = []string{"apply", "console", "destroy", "import", "plan", "refresh", "test"}
 
-// VarFilesEnviron returns as NAME=VALUE what lets cairn, terraform and tofu read files with values without being told so by options.
+// VarFilesEnviron returns as NAME=VALUE what lets cairn, terraform and tofu read files with values without options that name them.
 // What lookup finds in the environment stays.
 func VarFilesEnviron(files []string, lookup func(name string) string) []string {
 	if len(files) == 0 {

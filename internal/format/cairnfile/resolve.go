@@ -131,7 +131,7 @@ const (
 	averageName = 20
 )
 
-// spend reports whether a reference, or what is at a place, costs no more than what is left. That it does is told once.
+// spend reports whether a reference, or what is at a place, costs no more than what is left. That it does is reported once.
 func (r *resolver) spend(at hcl.Range, cost int) bool {
 	return r.budget.Spend(cost, func() {
 		r.problem(problem.Syntax, at, "Too many blocks referenced",

@@ -21,7 +21,7 @@ type gateKinds struct{ plan, apply bool }
 
 func (k gateKinds) any() bool { return k.plan || k.apply }
 
-// findApart finds the stacks without directories whose groups let something wait that a gate does not, and tells of them.
+// findApart finds the stacks without directories whose groups let something wait that a gate does not, and lists them.
 func (c *fromGates) findApart() {
 	named := make([]gateKinds, len(c.layout.Stacks)) // in which rules of others
 	for _, s := range c.layout.Stacks {

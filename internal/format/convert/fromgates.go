@@ -42,7 +42,7 @@ func FromGates(layout *terrateam.Layout) Result {
 		r = c.write()
 		g, diags = r.graph(true)
 	}
-	if !diags.HasErrors() { // otherwise [Result.Check] tells
+	if !diags.HasErrors() { // otherwise [Result.Check] reports it
 		c.between(&r, g)
 	}
 	return r
@@ -67,13 +67,13 @@ func (c *fromGates) write() Result {
 
 // requirements reports what has to be there before directories are applied, each once. Where there is any, auto_apply asks all the same.
 func (c *fromGates) requirements() {
-	var told []*terrateam.Requirements
+	var reported []*terrateam.Requirements
 	for d := range c.layout.Dirspaces {
 		q := c.layout.Requirements(d)
-		if q == nil || slices.Contains(told, q) {
+		if q == nil || slices.Contains(reported, q) {
 			continue
 		}
-		told = append(told, q)
+		reported = append(reported, q)
 		c.lose(problem.PlaceAt(q.Range), "The requirements before an apply, for which also what has auto_apply asks: %s", strings.Join(q.Names, ", "))
 	}
 }

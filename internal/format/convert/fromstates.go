@@ -164,7 +164,7 @@ func (c *fromStates) throughLost(i int) {
 	}
 }
 
-// need returns the tasks that a call needs, by way of others that are none, or do nothing before the end. It tells of requisites of other kinds.
+// need returns the tasks that a call needs, by way of others that are none, or do nothing before the end. It reports requisites of other kinds.
 func (c *fromStates) need(i int, seen map[int]bool, other func(lost int, kind string)) []int {
 	if c.isActive(i) {
 		return []int{i}
@@ -314,7 +314,7 @@ func (c *fromStates) requisites(b block, i int) {
 			}
 		}
 	}
-	quiet := func(int, string) {} // told before
+	quiet := func(int, string) {} // reported before
 	for _, kind := range compile.Kinds() {
 		targets := c.low.Requisites(i, kind)
 		active := c.active(targets)
@@ -482,7 +482,7 @@ var translated = []string{
 	"name", "cwd", "env", "timeout", "shell", "hide_output", "creates", "onlyif", "unless", "check_cmd", "retry", "parallel", "failhard",
 }
 
-// wellFormed reports whether an argument has a value that can be translated. Others are mistakes, which a run would tell.
+// wellFormed reports whether an argument has a value that can be translated. Others are mistakes, which a run would report.
 func wellFormed(argument string, value any) bool {
 	ok := true
 	switch argument {
@@ -500,7 +500,7 @@ func wellFormed(argument string, value any) bool {
 	return ok
 }
 
-// loseOfCall tells in a line what else a call has.
+// loseOfCall reports in a line what else a call has.
 func (c *fromStates) loseOfCall(call *compile.Call, at order.Place) {
 	var rest []string
 	for _, entry := range call.Args.Entries {

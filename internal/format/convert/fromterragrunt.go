@@ -59,7 +59,7 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 			at := problem.PlaceOf(unknown.Range)
 			dirs := in[unknownAt{unknown.What, at}]
 			if dirs[0] != u.Dir {
-				continue // it was told with the first unit
+				continue // it was reported with the first unit
 			}
 			who := u.Dir
 			if len(dirs) > 1 {

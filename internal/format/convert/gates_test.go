@@ -435,8 +435,8 @@ later: {tag_query: 'dir:later', rules: {plan_after: [r]}}`,
 			layout := layoutOf(t, config, dirs)
 			r := FromGates(layout)
 			// Other losses are about what depends_on goes on through, if only some changes.
-			told := slices.DeleteFunc(strings.Split(lost(r), "\n"), func(text string) bool { return strings.Contains(text, "not part of a run") })
-			if diff := gocmp.Diff(test.lost, told); diff != "" {
+			reported := slices.DeleteFunc(strings.Split(lost(r), "\n"), func(text string) bool { return strings.Contains(text, "not part of a run") })
+			if diff := gocmp.Diff(test.lost, reported); diff != "" {
 				t.Errorf("lost (-want +got):\n%s", diff)
 			}
 			if text := strings.ReplaceAll(string(r.Text()), "[\"tag:dir:a\"]", "[\"a\"]"); !strings.Contains(text, test.text) {
@@ -599,7 +599,7 @@ stack "prod-db" {
 	}
 }
 
-// X-11: what gates say that were made of a workspace file, and what is told to be lost.
+// X-11: what gates say that were made of a workspace file, and what is reported as dropped.
 func TestOrderX11ToGatesText(t *testing.T) {
 	r := must(t)(ToGates(model(t, `
 workspace { parallel = 3 }

@@ -66,7 +66,7 @@ task "page" {
 }
 `
 
-// X-11: what stack directories say that were made of a workspace file, and what is told to be lost.
+// X-11: what stack directories say that were made of a workspace file, and what is reported as dropped.
 func TestOrderX11ToDirsLost(t *testing.T) {
 	m := model(t, everything)
 	r := must(t)(ToDirs(m))
@@ -195,7 +195,7 @@ func withoutTasks(t *testing.T) *cairnfile.Model {
 	return model(t, src[:strings.Index(src, "task \"check\"")])
 }
 
-// What is required before an apply is told once, if it is about something: without it, auto_apply does not ask.
+// What is required before an apply is reported once, if it is about something: without it, auto_apply does not ask.
 func TestOrderX11FromGatesRequirements(t *testing.T) {
 	r := FromGates(layoutOf(t, `
 stacks:

@@ -226,7 +226,7 @@ type part struct {
 	name  string
 }
 
-// loseOfTask tells in a line what else a task has, but for what has an effect on selections and on how much runs at the same time.
+// loseOfTask reports in a line what else a task has, but for what has an effect on selections and on how much runs at the same time.
 func (w *writer) loseOfTask(leaf *cairnfile.Leaf, at order.Place, parts []part) {
 	parts = append(parts, part{len(leaf.AllKeys) > 0, "keys"}, part{len(leaf.Wants) > 0, "wants"}, part{len(leaf.WantedBy) > 0, "wanted_by"})
 	if there := theseOf(parts); there != "" {

@@ -60,7 +60,7 @@ func (w *writer) block(kind cairnfile.Type, name string, at order.Place) block {
 	return block{w, w.file.Body().AppendNewBlock(string(kind), []string{name}).Body(), name, at}
 }
 
-// string returns a value, and tells of a text that is another one in HCL, which composes characters.
+// string returns a value, and reports a text that is another one in HCL, which composes characters.
 func (b block) string(attribute, text string) cty.Value {
 	value := cty.StringVal(strings.ToValidUTF8(text, "\uFFFD"))
 	if value.AsString() != text {
@@ -182,7 +182,7 @@ func ofDir(dir string) string {
 	return strings.ReplaceAll(strings.Trim(path.Clean(dir), "/."), "/", ".")
 }
 
-// name gives a name and tells if it is another one than was wished.
+// name gives a name and reports if it is not the one that was wanted.
 func (w *writer) name(taken names, what, wish string, at order.Place) string {
 	name := taken.add(wish)
 	if name != wish {

@@ -71,7 +71,7 @@ func parseStage(text string, at *hcl.Range, mode Mode) (Stage, float64, *hcl.Dia
 		text, nearest.DidYouMean(text, []string{string(Pre), string(Post)}))
 }
 
-// badSeparator tells about a number that is not behind a slash; nil if there is none.
+// badSeparator reports a number that does not follow a slash; nil if there is none.
 func badSeparator(text string, at *hcl.Range) *hcl.Diagnostic {
 	match := separated.FindStringSubmatch(text)
 	if match == nil {

@@ -7,5 +7,5 @@
 // what its blocks dependency and dependencies name, and those of the files that it includes.
 //
 // Files are read, and little of them is evaluated: what is written out, locals, and the functions that paths are usually
-// made with. What cannot be evaluated is told, see [Unit.Unknown].
+// made with. What cannot be evaluated is reported, see [Unit.Unknown].
 package terragrunt

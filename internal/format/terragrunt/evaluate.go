@@ -26,7 +26,7 @@ const (
 	maxReplacement                = 1 << 20 // what replace may make of a text, at most
 )
 
-// spend reports whether what is at a place costs no more than what is left. That it does is told once.
+// spend reports whether what is at a place costs no more than what is left. That it does is reported once.
 func (l *loader) spend(at hcl.Range, cost int) bool {
 	return l.budget.Spend(cost, func() {
 		l.diags = l.diags.Append(problem.New(problem.Syntax, &at, "Evaluation too large",

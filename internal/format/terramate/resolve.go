@@ -165,7 +165,7 @@ func (l *loader) circularWants() {
 
 const perStack = 20 // steps for each stack that a query is compared with
 
-// spend reports whether an entry costs no more than what is left. That it does is told once.
+// spend reports whether an entry costs no more than what is left. That it does is reported once.
 func (l *loader) spend(r *reference, cost int) bool {
 	return l.budget.Spend(cost, func() {
 		l.diags = l.diags.Append(problem.New(problem.Syntax, &r.entry.Range, "Too many stacks referenced",

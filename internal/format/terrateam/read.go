@@ -200,8 +200,8 @@ func (r *reader) query(n *yaml.Node, what string) tagquery.Query {
 
 func (r *reader) stack(entry yamldoc.Pair) *Stack {
 	s := &Stack{Name: entry.Name, Range: r.at(entry.Key)}
-	var query, beside *yaml.Node
-	// B-31: auto_apply may be beside rules.
+	var query, misplaced *yaml.Node
+	// B-31: auto_apply may stand next to rules.
 	for _, entry := range r.keys(entry.Value, "a stack", append([]string{"auto_apply"}, stackKeys...), formerKeys) {
 		switch entry.Name {
 		case "tag_query":
@@ -215,12 +215,12 @@ func (r *reader) stack(entry yamldoc.Pair) *Stack {
 		case "rules":
 			r.rules(&s.Rules, entry.Value)
 		case "auto_apply":
-			beside = entry.Key
+			misplaced = entry.Key
 			s.Rules.AutoApply = r.boolean(entry.Value, "auto_apply")
 		}
 	}
-	if beside != nil {
-		r.diags = r.diags.Append(problem.Warning(problem.UnknownKey, r.at(beside), "Misplaced key",
+	if misplaced != nil {
+		r.diags = r.diags.Append(problem.Warning(problem.UnknownKey, r.at(misplaced), "Misplaced key",
 			"auto_apply belongs inside of rules, as in rules: {auto_apply: true}. It is taken as if it were there."))
 	}
 	switch {

@@ -95,7 +95,7 @@ func (l *Layout) Requirements(dirspace int) *Requirements {
 	return nil
 }
 
-// Unchecked returns warnings about the requirements of what is in a change: nobody here can tell whether they are met. Each is told
+// Unchecked returns warnings about the requirements of what is in a change: nobody here can tell whether they are met. Each is reported
 // once.
 func (c *Change) Unchecked() hcl.Diagnostics {
 	var diags hcl.Diagnostics

@@ -357,7 +357,7 @@ func TestOrderB59(t *testing.T) {
 	}
 }
 
-// Line B-24: the tags of each dirspace beside its own.
+// Line B-24: the tags of each dirspace besides its own.
 func TestOrderB24(t *testing.T) {
 	l := layoutOf(t, `
 stacks:
@@ -934,7 +934,7 @@ func TestOrderB31Effect(t *testing.T) {
 		t.Fatal(diags)
 	}
 	if auto := c.Stacks[0].Rules.AutoApply; auto == nil || !*auto {
-		t.Error("auto_apply beside rules has no effect")
+		t.Error("auto_apply next to rules has no effect")
 	}
 }
 

@@ -146,7 +146,7 @@ func TestGeneratedStacksOnRealEngine(t *testing.T) {
 	})
 }
 
-// Whatever is wrong, somebody is told.
+// Whatever is wrong is reported.
 func TestBrokenStacks(t *testing.T) {
 	small := func(uint64) int { return 6 }
 	selection{seeds: 80, size: small, share: 0.1}.each(t, func(t *testing.T, seed uint64, size int) {

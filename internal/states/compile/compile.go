@@ -54,18 +54,18 @@ type compiler struct {
 	diags    hcl.Diagnostics
 }
 
-// find returns the calls that a requisite of a call names. Without ok there was too much to find, which is told once.
+// find returns the calls that a requisite of a call names. Without ok there was too much to find, which is reported once.
 func (c *compiler) find(r Requisite, of int) (found []int, ok bool) {
-	tell := func() {
+	exhausted := func() {
 		c.problem(problem.Syntax, r.Range, "Too many calls required",
 			"What the requisites up to here name comes to more than %d calls, or takes more comparisons than would be done in seconds. "+
 				"Name single calls, or fewer of them.", order.MaxReferenced)
 	}
-	if !c.budget.Spend(c.index.cost(r), tell) {
+	if !c.budget.Spend(c.index.cost(r), exhausted) {
 		return nil, false
 	}
 	found = c.index.match(r, of)
-	return found, c.budget.Spend(len(found)*order.StepsPerReferenced, tell)
+	return found, c.budget.Spend(len(found)*order.StepsPerReferenced, exhausted)
 }
 
 func (c *compiler) problem(code problem.Code, subject *hcl.Range, summary, detail string, args ...any) {

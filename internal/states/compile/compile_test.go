@@ -317,7 +317,7 @@ func TestOrderCIncludes(t *testing.T) {
 			"-- foo.sls --\n" + include("foo", "bar", "baz") + "-- bar.sls --\n" + include("bar", "quo") + "-- baz.sls --\n" + include("baz", "qux") +
 				"-- quo.sls --\n" + include("quo") + "-- qux.sls --\n" + include("qux"), []string{"foo"}, "quo bar qux baz foo",
 		},
-		"C-13_once_and_in_circles": {
+		"C-13_once_and_in_cycles": {
 			"-- a.sls --\n" + include("a", "b", "c") + "-- b.sls --\n" + include("b", "c") + "-- c.sls --\n" + include("c", "a"), []string{"a", "b"}, "c b a",
 		},
 		"C-14_packages": {

@@ -59,8 +59,8 @@ type eventLog struct {
 		sync.Mutex
 		visited    []bool // by position
 		calls      []int  // by position: the call that has ended there; -1 if none has
-		next       int    // the first position whose result is not told of
-		told       []int  // calls in the order in which they are told of
+		next       int    // the first position whose result is not reported yet
+		reported   []int  // calls in the order in which they are reported
 		events     []func()
 		delivering bool
 	}
@@ -76,8 +76,8 @@ func newEventLog(sequence []int, ended func(call int)) *eventLog {
 	return l
 }
 
-// tell calls event, after all that is told of already.
-func (l *eventLog) tell(event func()) {
+// report calls event, after all that is reported already.
+func (l *eventLog) report(event func()) {
 	l.mu.Lock()
 	l.mu.events = append(l.mu.events, event)
 	l.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *eventLog) close() []int {
 	}
 	l.mu.Unlock()
 	l.deliver()
-	return l.mu.told
+	return l.mu.reported
 }
 
 // pass reports the next result, if there is one. Requires the lock.
@@ -114,7 +114,7 @@ func (l *eventLog) pass() {
 	if call < 0 {
 		return
 	}
-	l.mu.told = append(l.mu.told, call)
+	l.mu.reported = append(l.mu.reported, call)
 	if l.ended != nil {
 		l.mu.events = append(l.mu.events, func() { l.ended(call) })
 	}

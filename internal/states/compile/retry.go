@@ -94,7 +94,7 @@ func secondsOf(value any) (time.Duration, bool) {
 
 // attempts makes a call until its result is as wanted. Nothing is waited for in test mode. Once ctx ends, there are no more attempts.
 //
-// Something has changed if it has in any of the attempts. The comment tells of all.
+// Something has changed if it has in any of the attempts. The comment has all of them.
 func (r *run) attempts(ctx context.Context, c *Call, req Request) Outcome {
 	outcome := r.opts.Functions.Call(ctx, req)
 	var changed Outcome

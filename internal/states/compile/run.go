@@ -20,7 +20,7 @@ type RunOptions struct {
 	Failhard  bool // stops at the first failure, unless the call says otherwise
 	Parallel  int  // how many calls may be made at the same time, of those that allow it; less than 1 stands for 1
 
-	// Started and Ended are told of each call that is made, and of each result; either may be nil. They are not called at the same
+	// Started and Ended are called with each call that is made, and each result; either may be nil. They are not called at the same
 	// time. Results come in the order of the calls, so that one that has ended waits for those that were started before it.
 	Started func(*Call)
 	Ended   func(Result)
@@ -150,7 +150,7 @@ func (r *run) make(ctx context.Context, call int) {
 		return
 	}
 	if r.opts.Started != nil {
-		r.log.tell(func() { r.opts.Started(r.Calls[call]) })
+		r.log.report(func() { r.opts.Started(r.Calls[call]) })
 	}
 	began := time.Now()
 	outcome := r.call(ctx, call, r.opts.Test, r.reacts(call))

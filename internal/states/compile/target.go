@@ -120,7 +120,7 @@ func (c *compound) word() (func(string) bool, error) {
 		case "L":
 			return matcher("list", rest)
 		}
-		return nil, fmt.Errorf("only the id of a machine is known, so that %q cannot be told; use a glob, E@ or L@", word)
+		return nil, fmt.Errorf("only the id of a machine is known, so that whether %q matches is unknown; use a glob, E@ or L@", word)
 	}
 	return matcher("glob", word)
 }

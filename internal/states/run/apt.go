@@ -122,7 +122,7 @@ func (h *Host) aptGet(ctx context.Context, verb string, all []packageVersion, op
 	if err := h.run(ctx, command); err != nil {
 		return nil, err
 	}
-	after, err := h.everyPackage(context.WithoutCancel(ctx)) // what was done is told, if it was too late or not
+	after, err := h.everyPackage(context.WithoutCancel(ctx)) // what was done is reported, if it was too late or not
 	return func(changes *compile.Map) { broughtAlong(changes, before, after) }, err
 }
 

@@ -200,7 +200,7 @@ func TestCommandArguments(t *testing.T) {
 	wantComment(t, one(t, &Host{}, "x: {cmd.run: [{name: id}, {runas: no-such-user-here}]}", false, compile.Failed), `there is no user "no-such-user-here"`)
 }
 
-// TestWhatCommandsLack: test mode tells what commands could not be started without. What another call may bring is not a failure.
+// TestWhatCommandsLack: test mode says what commands could not be started without. What another call may bring is not a failure.
 func TestWhatCommandsLack(t *testing.T) {
 	dir := t.TempDir()
 	file, none := filepath.Join(dir, "file"), filepath.Join(dir, "none")

@@ -323,7 +323,7 @@ func (c *call) newContents(f *file) error {
 // largestSource is what is read of a source. Files are kept in memory.
 const largestSource = 1 << 30
 
-// readFile reads an ordinary file beside the SLS files.
+// readFile reads an ordinary file next to the SLS files.
 func (c *call) readFile(path string) ([]byte, error) {
 	content, err := safefile.Read(c.host.Files, path, largestSource)
 	if err == nil && len(content) > largestSource {

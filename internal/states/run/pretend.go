@@ -10,7 +10,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
-// testFunctions change nothing and say what they are told to.
+// testFunctions change nothing and return what their arguments ask for.
 func testFunctions() map[string]*function {
 	ends := func(changed, failed bool, comment string) *function {
 		return &function{

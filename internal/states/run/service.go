@@ -187,7 +187,7 @@ func (c *call) serve(ctx context.Context, running bool) compile.Outcome {
 		}
 	}
 	if runs, err := s.runs(ctx, c.Name); err != nil || runs != running {
-		return failed("The service %s is not %s, though it was told to be. Its log may say why.", c.Name, state)
+		return failed("The service %s is not %s, though it was asked to be. Its log may say why.", c.Name, state)
 	}
 	return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s is %s now.", c.Name, state)}
 }

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package deferral tells which components of a plan are deferred, and why.
+// Package deferral finds which components of a plan are deferred, and why.
 package deferral
 
 import (

@@ -24,7 +24,7 @@ type Options struct {
 	// held, so what it reads may be changed by [Display.Update] alone.
 	Frame func(now time.Time, size Size) []string
 
-	// Size tells the size of the terminal. It is asked before every frame.
+	// Size returns the size of the terminal. It is asked before every frame.
 	Size func() Size
 
 	// Now is the clock; time.Now if nil.

@@ -23,7 +23,7 @@ type LiveOptions struct {
 	Operation string // "plan", "apply" or "destroy"
 	Style     textstyle.Style
 
-	// Size tells the size of the terminal.
+	// Size returns the size of the terminal.
 	Size func() live.Size
 
 	// Now is the clock; time.Now if nil.

@@ -23,7 +23,7 @@ type Model struct {
 type Component struct {
 	Status  hooks.Status
 	Since   time.Time // when it began to run
-	Current string    // what it does, as the engine last told
+	Current string    // what it does, as the engine last reported
 }
 
 func (m *Model) component(addr string) *Component {

@@ -49,7 +49,7 @@ func Decode(object tfstate.Object) (Attributes, error) {
 	return result, nil
 }
 
-// unwrap removes the types that stand beside values. Below the attributes
+// unwrap removes the types that stand next to values. Below the attributes
 // themselves, a type that is one word could be data, and is left alone.
 func unwrap(value any, attribute bool) any {
 	switch value := value.(type) {

@@ -34,7 +34,7 @@ func (s Style) Dim(text string) string { return s.wrap("90", text) }
 // Underline underlines text.
 func (s Style) Underline(text string) string { return s.wrap("4", text) }
 
-// Red is for errors and what goes away.
+// Red is for errors and what is destroyed.
 func (s Style) Red(text string) string { return s.wrap("31", text) }
 
 // Green is for success and what comes.

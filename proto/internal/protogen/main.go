@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Protogen generates the Go code of all .proto files below a directory, each
-// beside its source.
+// next to its source.
 //
 // It compiles the sources in process and runs protoc-gen-go and
 // protoc-gen-go-grpc in the versions of this module, so nothing but the Go

@@ -106,7 +106,7 @@ func lastStep(path cty.Path) cty.PathStep {
 	return path[len(path)-1]
 }
 
-// ProviderFunctions returns what expressions need beside the table of their scope to call functions of
+// ProviderFunctions returns what expressions need besides the table of their scope to call functions of
 // providers, themselves and in the templates that they render. Empty if they do not call any.
 //
 // The table is one that [Functions] made for the same base directory.

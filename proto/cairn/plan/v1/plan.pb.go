@@ -334,7 +334,7 @@ func (x *Rename) GetTo() string {
 	return ""
 }
 
-// FunctionResult tells what a function of a provider returned, without saying it.
+// FunctionResult identifies what a function of a provider returned, without containing it.
 type FunctionResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Call          []byte                 `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`     // SHA-256 of the provider, the function and the arguments

@@ -102,7 +102,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case ".zip":
 		w.Header().Set("Content-Type", "application/zip")
 	}
-	_, _ = w.Write(content) //nolint:errcheck // a client may go away
+	_, _ = w.Write(content) //nolint:errcheck // a client may disconnect
 }
 
 // File returns a file, which must be there.
