@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -27,8 +26,13 @@ import (
 //
 // Errors: [ErrEphemeral], and those of cty.
 func encodeDynamic(v cty.Value) (raw []byte, sensitive []cty.Path, err error) {
+	e := encoders.Get().(*valueEncoder)
+	defer encoders.Put(e)
+	e.b.Reset()
+	e.sensitive, e.names = nil, e.names[:0] // which an error may have left
+
 	ty := v.Type()
-	description, ok := appendType(nil, ty)
+	description, ok := e.appendType(e.description[:0], ty)
 	if bare, _ := v.Unmark(); !ok || !bare.IsKnown() || ty == cty.DynamicPseudoType { // which have encodings of their own
 		bare, sensitive, ephemeral := marks.Split(v)
 		if len(ephemeral) > 0 {
@@ -37,20 +41,42 @@ func encodeDynamic(v cty.Value) (raw []byte, sensitive []cty.Path, err error) {
 		raw, err := ctymsgpack.Marshal(bare, cty.DynamicPseudoType)
 		return raw, sensitive, err
 	}
-	var b bytes.Buffer
-	e := valueEncoder{Encoder: msgpack.NewEncoder(&b), b: &b}
+	e.description = description
 	err = errors.Join(e.EncodeArrayLen(2), e.EncodeBytes(description), e.value(v))
-	return b.Bytes(), e.paths(), err
+	return bytes.Clone(e.b.Bytes()), e.paths(), err
 }
 
 // valueEncoder encodes values as cty does.
 type valueEncoder struct {
 	*msgpack.Encoder
-	b *bytes.Buffer
+	b           *bytes.Buffer
+	description []byte // of a type
+
+	// names has those of the attributes of the objects that are being encoded, of the outermost one first.
+	names []string
 
 	// sensitive are the paths found so far, each from its end up to the value that is being encoded.
 	sensitive []cty.Path
 }
+
+// encoders keeps what one value needed for the next one.
+var encoders = sync.Pool{New: func() any {
+	var b bytes.Buffer
+	return &valueEncoder{Encoder: msgpack.NewEncoder(&b), b: &b}
+}}
+
+// sortedNames returns the names of attributes, sorted. The caller gives them back with [valueEncoder.dropNames], the last ones first.
+func (e *valueEncoder) sortedNames(attrs map[string]cty.Type) []string {
+	first := len(e.names)
+	for name := range attrs {
+		e.names = append(e.names, name)
+	}
+	names := e.names[first:]
+	slices.Sort(names)
+	return names
+}
+
+func (e *valueEncoder) dropNames(names []string) { e.names = e.names[:len(e.names)-len(names)] }
 
 // unmark takes note of the marks of a value, and returns it without them.
 func (e *valueEncoder) unmark(v cty.Value) (cty.Value, error) {
@@ -92,8 +118,10 @@ func (e *valueEncoder) value(v cty.Value) error {
 		}
 	}
 	switch {
-	case v.IsMarked() || !v.IsKnown(): // of which the first is an error
+	case v.IsMarked(): // an error
 		return e.leaveToCty(v)
+	case !v.IsKnown():
+		return e.unknown(v)
 	case v.IsNull():
 		return e.EncodeNil()
 	case ty == cty.String:
@@ -103,7 +131,8 @@ func (e *valueEncoder) value(v cty.Value) error {
 	case ty == cty.Number:
 		return e.number(v.AsBigFloat())
 	case ty.IsObjectType():
-		names := slices.Sorted(maps.Keys(ty.AttributeTypes()))
+		names := e.sortedNames(ty.AttributeTypes())
+		defer e.dropNames(names)
 		err := e.EncodeMapLen(len(names))
 		for i := 0; err == nil && i < len(names); i++ {
 			if err = e.EncodeString(names[i]); err != nil {
@@ -157,6 +186,16 @@ func (e *valueEncoder) number(n *big.Float) error {
 	return e.EncodeString(n.Text('f', -1))
 }
 
+// unknown encodes a value that is not known. Most have nothing else to say.
+func (e *valueEncoder) unknown(v cty.Value) error {
+	if !v.RawEquals(cty.UnknownVal(v.Type())) {
+		return e.leaveToCty(v)
+	}
+	const fixext1 = "\xd4\x00\x00" // of the MessagePack format: an extension of type 0 with one byte
+	_, err := e.b.WriteString(fixext1)
+	return err
+}
+
 func (e *valueEncoder) leaveToCty(v cty.Value) error {
 	raw, err := ctymsgpack.Marshal(v, v.Type())
 	e.b.Write(raw)
@@ -164,7 +203,7 @@ func (e *valueEncoder) leaveToCty(v cty.Value) error {
 }
 
 // appendType appends the description of a type in JSON, as cty has it. ok is false for a type that is left to cty.
-func appendType(b []byte, ty cty.Type) (_ []byte, ok bool) {
+func (e *valueEncoder) appendType(b []byte, ty cty.Type) (_ []byte, ok bool) {
 	switch {
 	case ty == cty.String:
 		return append(b, `"string"`...), true
@@ -175,42 +214,44 @@ func appendType(b []byte, ty cty.Type) (_ []byte, ok bool) {
 	case ty == cty.DynamicPseudoType:
 		return append(b, `"dynamic"`...), true
 	case ty.IsListType():
-		return appendCollection(b, "list", ty)
+		return e.appendCollection(b, "list", ty)
 	case ty.IsSetType():
-		return appendCollection(b, "set", ty)
+		return e.appendCollection(b, "set", ty)
 	case ty.IsMapType():
-		return appendCollection(b, "map", ty)
+		return e.appendCollection(b, "map", ty)
 	case ty.IsTupleType():
-		return appendTuple(b, ty)
+		return e.appendTuple(b, ty)
 	case ty.IsObjectType() && len(ty.OptionalAttributes()) == 0:
-		return appendObject(b, ty)
+		return e.appendObject(b, ty)
 	}
 	return nil, false
 }
 
-func appendCollection(b []byte, kind string, ty cty.Type) ([]byte, bool) {
-	b, ok := appendType(append(append(append(b, `["`...), kind...), `",`...), ty.ElementType())
+func (e *valueEncoder) appendCollection(b []byte, kind string, ty cty.Type) ([]byte, bool) {
+	b, ok := e.appendType(append(append(append(b, `["`...), kind...), `",`...), ty.ElementType())
 	return append(b, ']'), ok
 }
 
-func appendTuple(b []byte, ty cty.Type) ([]byte, bool) {
+func (e *valueEncoder) appendTuple(b []byte, ty cty.Type) ([]byte, bool) {
 	b = append(b, `["tuple",[`...)
 	for i, elem := range ty.TupleElementTypes() {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		var ok bool
-		if b, ok = appendType(b, elem); !ok {
+		if b, ok = e.appendType(b, elem); !ok {
 			return nil, false
 		}
 	}
 	return append(b, `]]`...), true
 }
 
-func appendObject(b []byte, ty cty.Type) ([]byte, bool) {
+func (e *valueEncoder) appendObject(b []byte, ty cty.Type) ([]byte, bool) {
 	b = append(b, `["object",{`...)
 	attrs := ty.AttributeTypes()
-	for i, name := range slices.Sorted(maps.Keys(attrs)) {
+	names := e.sortedNames(attrs)
+	defer e.dropNames(names)
+	for i, name := range names {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -218,7 +259,7 @@ func appendObject(b []byte, ty cty.Type) ([]byte, bool) {
 		if b, ok = appendName(b, name); !ok {
 			return nil, false
 		}
-		if b, ok = appendType(append(b, ':'), attrs[name]); !ok {
+		if b, ok = e.appendType(append(b, ':'), attrs[name]); !ok {
 			return nil, false
 		}
 	}

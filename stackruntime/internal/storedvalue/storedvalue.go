@@ -97,35 +97,46 @@ func EncodePaths(paths []cty.Path) ([]*valuev1.AttributePath, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
+	count := 0
+	for _, path := range paths {
+		count += len(path)
+	}
+	messages := make([]valuev1.AttributePath, len(paths)) // all of a kind at once
 	encoded := make([]*valuev1.AttributePath, len(paths))
+	stepMessages := make([]valuev1.AttributePath_Step, count)
+	steps := make([]*valuev1.AttributePath_Step, count)
 	for i, path := range paths {
-		steps := make([]*valuev1.AttributePath_Step, len(path))
+		encoded[i] = &messages[i]
+		encoded[i].Steps, steps = steps[:len(path):len(path)], steps[len(path):]
 		for j, step := range path {
-			encodedStep, err := encodeStep(step)
-			if err != nil {
+			message := &stepMessages[0]
+			stepMessages = stepMessages[1:]
+			if err := encodeStep(message, step); err != nil {
 				return nil, err
 			}
-			steps[j] = encodedStep
+			encoded[i].Steps[j] = message
 		}
-		encoded[i] = &valuev1.AttributePath{Steps: steps}
 	}
 	return encoded, nil
 }
 
-func encodeStep(step cty.PathStep) (*valuev1.AttributePath_Step, error) {
+func encodeStep(encoded *valuev1.AttributePath_Step, step cty.PathStep) error {
 	switch step := step.(type) {
 	case cty.GetAttrStep:
-		return &valuev1.AttributePath_Step{Step: &valuev1.AttributePath_Step_Attribute{Attribute: step.Name}}, nil
+		encoded.Step = &valuev1.AttributePath_Step_Attribute{Attribute: step.Name}
+		return nil
 	case cty.IndexStep:
 		switch {
 		case step.Key.Type() == cty.String:
-			return &valuev1.AttributePath_Step{Step: &valuev1.AttributePath_Step_StringKey{StringKey: step.Key.AsString()}}, nil
+			encoded.Step = &valuev1.AttributePath_Step_StringKey{StringKey: step.Key.AsString()}
+			return nil
 		case step.Key.Type() == cty.Number:
 			n, _ := step.Key.AsBigFloat().Int64()
-			return &valuev1.AttributePath_Step{Step: &valuev1.AttributePath_Step_IntKey{IntKey: n}}, nil
+			encoded.Step = &valuev1.AttributePath_Step_IntKey{IntKey: n}
+			return nil
 		}
 	}
-	return nil, fmt.Errorf("path step %#v cannot be stored", step)
+	return fmt.Errorf("path step %#v cannot be stored", step)
 }
 
 // DecodePaths is the reverse of [EncodePaths].
