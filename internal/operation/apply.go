@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
@@ -290,8 +289,8 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 }
 
 func isInDoubt(diag *hcl.Diagnostic) bool {
-	_, inDoubt := hcl.DiagnosticExtra[binary.InDoubt](diag)
-	return inDoubt
+	data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag)
+	return ok && len(data.InDoubt) > 0
 }
 
 // withoutNotSaved leaves out what the evaluator says about changes that were not saved: who has tried to save knows more of the reason.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // otherMistakes returns the mistakes in the configuration that a plan has not come to, if it ended with some. Where it ended with
@@ -30,7 +30,7 @@ func (s *Stack) isMistake(ctx context.Context, opts stackruntime.Options, diag *
 	if diag.Severity != hcl.DiagError || diag.Subject == nil {
 		return false
 	}
-	if reported, ok := diag.Extra.(*runner.Reported); ok && reported.Address != "" {
+	if data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag); ok && data.Resource != "" {
 		return false // it is about a resource, by its provider
 	}
 	path, inPackage := s.packagePath(diag.Subject.Filename)

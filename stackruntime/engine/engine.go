@@ -21,7 +21,7 @@
 //   - E3. Whatever happens during an apply, the result holds the newest state.
 //   - E4. Diagnostics name module files relative to the stack directory and never
 //     show sensitive or ephemeral values.
-//     What a provider says about its configuration has an Extra that is [AboutProvider].
+//     What a provider says about its configuration has the part of it in its [DiagnosticData].
 //   - E5. Output does not depend on scheduling: changes are sorted by address.
 //   - E6. A session works on as many component instances at the same time as it was opened for, and begins each with
 //     [WorkBegan]. What the context has ended for by the time that the observer returns from that event is not begun.

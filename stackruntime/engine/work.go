@@ -56,19 +56,6 @@ type ProviderConfig struct {
 	Unknown bool
 }
 
-// ProviderArgument is a part of a provider configuration that a module was given.
-type ProviderArgument struct {
-	Slot ProviderSlot
-	Path cty.Path // in the configuration; empty for all of it
-}
-
-// AboutProvider may be implemented by the Extra of a diagnostic, directly or by what it wraps (see
-// [hcl.DiagnosticExtraUnwrapper]). Where a provider configuration is written is not known to the engine.
-type AboutProvider interface {
-	// ProviderArgument returns what the diagnostic is about; nil if that is not a provider configuration.
-	ProviderArgument() *ProviderArgument
-}
-
 // PlanRequest says what to plan.
 type PlanRequest struct {
 	Work      WorkID

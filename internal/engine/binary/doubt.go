@@ -177,10 +177,6 @@ func addresses(doubts []doubt) []string {
 	return slices.Compact(addrs)
 }
 
-// InDoubt is the [hcl.Diagnostic.Extra] of an error that leaves it in doubt what was made of some objects. Until somebody has looked at
-// them, [Session.Unfinished] returns them.
-type InDoubt struct{}
-
 // explainDoubts says what may be missing from a state, which is intact if the process has written it to its end.
 func explainDoubts(doubts []doubt, intact bool) *hcl.Diagnostic {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Damaged component state"}
@@ -208,7 +204,7 @@ func explainDoubts(doubts []doubt, intact bool) *hcl.Diagnostic {
 		parts = append(parts, "These changes were begun, and may have been made or not:\n"+strings.Join(begun, ""))
 	}
 	if len(doubts) > 0 {
-		diag.Extra = InDoubt{}
+		diag.Extra = &engine.DiagnosticData{InDoubt: addresses(doubts)}
 		parts = append(parts, "Compare the objects with what really exists before you plan again.")
 	}
 	diag.Detail = strings.Join(parts, "\n\n")

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // provisionerOutputs reports for each resource instance whether all that its provisioners wrote was shown. The engine
@@ -36,8 +37,8 @@ var exitStatus = regexp.MustCompile(`': (exit status \d+|signal: [a-z ]+)\. Outp
 // hide removes what was kept back, command and output, from messages.
 func (o provisionerOutputs) hide(diags hcl.Diagnostics) {
 	for _, diag := range diags {
-		reported, ok := diag.Extra.(*runner.Reported)
-		if !ok || !strings.HasSuffix(diag.Summary, "provisioner error") || o[reported.Address] {
+		data, ok := diag.Extra.(*engine.DiagnosticData)
+		if !ok || !strings.HasSuffix(diag.Summary, "provisioner error") || o[data.Resource] {
 			continue
 		}
 		how := ""

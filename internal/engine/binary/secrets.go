@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/redact"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -154,11 +153,10 @@ func (s *secrets) diagnostics(diags hcl.Diagnostics, states []engine.State, chan
 	hidden := make(hcl.Diagnostics, len(diags))
 	for i, diag := range diags {
 		copied := *diag
-		reported, ok := diag.Extra.(*runner.Reported)
 		address := ""
-		if ok {
-			address = reported.Address
-			copied.Extra = s.reported(set, reported)
+		if data, ok := diag.Extra.(*engine.DiagnosticData); ok {
+			address = data.Resource
+			copied.Extra = s.data(set, data)
 		}
 		copied.Summary = set.Text(diag.Summary, address)
 		copied.Detail = set.Text(diag.Detail, address)
@@ -167,21 +165,21 @@ func (s *secrets) diagnostics(diags hcl.Diagnostics, states []engine.State, chan
 	return hidden
 }
 
-// reported hides what references stood for.
-func (s *secrets) reported(set *redact.Set, reported *runner.Reported) *runner.Reported {
-	copied := *reported
-	copied.Values = slices.Clone(reported.Values)
+// data hides what references stood for.
+func (s *secrets) data(set *redact.Set, data *engine.DiagnosticData) *engine.DiagnosticData {
+	copied := *data
+	copied.References = slices.Clone(data.References)
 	if s.statements == nil { // any variable may be sensitive
-		copied.Values = nil
+		copied.References = nil
 	}
-	for i := range copied.Values {
-		value := &copied.Values[i]
-		if statement := s.statement(value.Traversal); statement != "" {
+	for i := range copied.References {
+		value := &copied.References[i]
+		if statement := s.statement(value.Reference); statement != "" {
 			value.Statement = statement
 		} else if set.Text(value.Statement) != value.Statement {
 			value.Statement = sensitiveStatement
 		}
-		value.Traversal = set.Text(value.Traversal)
+		value.Reference = set.Text(value.Reference)
 	}
 	return &copied
 }

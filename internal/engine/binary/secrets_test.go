@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -74,7 +73,7 @@ func TestSecretsInDiagnostics(t *testing.T) {
 		"address in the text": {`t.x["token-secret"]: token-secret`, `t.x["token-secret"]: (sensitive value)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			given := &hcl.Diagnostic{Summary: "S: " + test.text, Detail: "D: " + test.text, Extra: &runner.Reported{Address: `t.x["token-secret"]`}}
+			given := &hcl.Diagnostic{Summary: "S: " + test.text, Detail: "D: " + test.text, Extra: &engine.DiagnosticData{Resource: `t.x["token-secret"]`}}
 			got := testSecrets(engine.State(stateWithSecrets)).diagnostics(hcl.Diagnostics{given}, nil, changes)[0]
 			if got.Detail != "D: "+test.want || got.Summary != "S: "+test.want {
 				t.Errorf("got %q, %q; want %q", got.Summary, got.Detail, test.want)
@@ -91,46 +90,46 @@ func TestSecretsInDiagnostics(t *testing.T) {
 }
 
 func TestSecretsInValues(t *testing.T) {
-	reported := &runner.Reported{Values: []runner.ExpressionValue{
-		{Traversal: "var.declared", Statement: `is "x"`},
-		{Traversal: "var.declared.x", Statement: `is 7`},
-		{Traversal: "var.token", Statement: `is "x"`},
-		{Traversal: "var.plain", Statement: `is "no-secret"`},
-		{Traversal: "var.parts", Statement: "is object with 4 attributes"},
-		{Traversal: "var.parts.open", Statement: `is "open-part"`},
-		{Traversal: "var.parts.closed", Statement: "is 7"},
-		{Traversal: "var.parts.later", Statement: `is "x"`},
-		{Traversal: "var.parts.eph", Statement: `is "e"`},
-		{Traversal: "var.parts.nothing", Statement: "is 7"},
-		{Traversal: "var.called", Statement: `is "token-secret!"`},
-		{Traversal: "local.x", Statement: "is 7"},
-		{Traversal: `local.x["token-secret"]`, Statement: "is 7"},
-		{Traversal: "(odd", Statement: "is 7"},
-		{Traversal: "var[0]", Statement: "is 7"},
+	reported := &engine.DiagnosticData{References: []engine.ReferenceValue{
+		{Reference: "var.declared", Statement: `is "x"`},
+		{Reference: "var.declared.x", Statement: `is 7`},
+		{Reference: "var.token", Statement: `is "x"`},
+		{Reference: "var.plain", Statement: `is "no-secret"`},
+		{Reference: "var.parts", Statement: "is object with 4 attributes"},
+		{Reference: "var.parts.open", Statement: `is "open-part"`},
+		{Reference: "var.parts.closed", Statement: "is 7"},
+		{Reference: "var.parts.later", Statement: `is "x"`},
+		{Reference: "var.parts.eph", Statement: `is "e"`},
+		{Reference: "var.parts.nothing", Statement: "is 7"},
+		{Reference: "var.called", Statement: `is "token-secret!"`},
+		{Reference: "local.x", Statement: "is 7"},
+		{Reference: `local.x["token-secret"]`, Statement: "is 7"},
+		{Reference: "(odd", Statement: "is 7"},
+		{Reference: "var[0]", Statement: "is 7"},
 	}}
-	want := []runner.ExpressionValue{
-		{Traversal: "var.declared", Statement: "has a sensitive value"},
-		{Traversal: "var.declared.x", Statement: "has a sensitive value"},
-		{Traversal: "var.token", Statement: "has an ephemeral value"},
-		{Traversal: "var.plain", Statement: `is "no-secret"`},
-		{Traversal: "var.parts", Statement: "is object with 4 attributes"},
-		{Traversal: "var.parts.open", Statement: `is "open-part"`},
-		{Traversal: "var.parts.closed", Statement: "has a sensitive value"},
-		{Traversal: "var.parts.later", Statement: "has a sensitive value"},
-		{Traversal: "var.parts.eph", Statement: "has an ephemeral value"},
-		{Traversal: "var.parts.nothing", Statement: "is 7"},
-		{Traversal: "var.called", Statement: "has a sensitive value"},
-		{Traversal: "local.x", Statement: "is 7"},
-		{Traversal: `local.x["(sensitive value)"]`, Statement: "is 7"},
-		{Traversal: "(odd", Statement: "is 7"},
-		{Traversal: "var[0]", Statement: "is 7"},
+	want := []engine.ReferenceValue{
+		{Reference: "var.declared", Statement: "has a sensitive value"},
+		{Reference: "var.declared.x", Statement: "has a sensitive value"},
+		{Reference: "var.token", Statement: "has an ephemeral value"},
+		{Reference: "var.plain", Statement: `is "no-secret"`},
+		{Reference: "var.parts", Statement: "is object with 4 attributes"},
+		{Reference: "var.parts.open", Statement: `is "open-part"`},
+		{Reference: "var.parts.closed", Statement: "has a sensitive value"},
+		{Reference: "var.parts.later", Statement: "has a sensitive value"},
+		{Reference: "var.parts.eph", Statement: "has an ephemeral value"},
+		{Reference: "var.parts.nothing", Statement: "is 7"},
+		{Reference: "var.called", Statement: "has a sensitive value"},
+		{Reference: "local.x", Statement: "is 7"},
+		{Reference: `local.x["(sensitive value)"]`, Statement: "is 7"},
+		{Reference: "(odd", Statement: "is 7"},
+		{Reference: "var[0]", Statement: "is 7"},
 	}
-	got := testSecrets(nil).diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*runner.Reported)
-	if diff := cmp.Diff(want, got.Values); diff != "" {
+	got := testSecrets(nil).diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*engine.DiagnosticData)
+	if diff := cmp.Diff(want, got.References); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if recovered := recoveredSecrets(nil).diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*runner.Reported); len(recovered.Values) > 0 {
-		t.Errorf("values of a run whose inputs are not known: %v", recovered.Values)
+	if recovered := recoveredSecrets(nil).diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*engine.DiagnosticData); len(recovered.References) > 0 {
+		t.Errorf("values of a run whose inputs are not known: %v", recovered.References)
 	}
 }
 

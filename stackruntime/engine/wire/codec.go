@@ -6,7 +6,7 @@
 // It follows the types of package engine, whatever these are: there is nothing to keep in step with them. A type that holds something other than
 // data (a function, a channel, an interface) cannot be encoded, which is how the contract of engines is held to plain data.
 //
-// Of a diagnostic, the expression and its evaluation context are lost, and of its extra all but what [engine.AboutProvider] says.
+// Of a diagnostic, the expression and its evaluation context are lost, and of its extra all but an [engine.DiagnosticData].
 package wire
 
 import (
@@ -101,8 +101,8 @@ func init() { // they refer to each other
 		reflect.TypeFor[hcl.Diagnostic](): as(
 			func(diag hcl.Diagnostic) (diagnostic, error) {
 				encoded := diagnostic{diag.Severity, diag.Summary, diag.Detail, diag.Subject, diag.Context, nil}
-				if about, ok := hcl.DiagnosticExtra[engine.AboutProvider](&diag); ok {
-					encoded.Provider = about.ProviderArgument()
+				if data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](&diag); ok {
+					encoded.Data = data
 				}
 				return encoded, nil
 			},
@@ -110,8 +110,8 @@ func init() { // they refer to each other
 				diag := hcl.Diagnostic{
 					Severity: encoded.Severity, Summary: encoded.Summary, Detail: encoded.Detail, Subject: encoded.Subject, Context: encoded.Context,
 				}
-				if encoded.Provider != nil {
-					diag.Extra = aboutProvider{encoded.Provider}
+				if encoded.Data != nil { // else the extra would be a pointer, and nil
+					diag.Extra = encoded.Data
 				}
 				return diag, nil
 			},
@@ -156,16 +156,8 @@ type diagnostic struct {
 	Severity         hcl.DiagnosticSeverity
 	Summary, Detail  string
 	Subject, Context *hcl.Range
-	Provider         *engine.ProviderArgument
+	Data             *engine.DiagnosticData
 }
-
-// aboutProvider is the extra of a diagnostic that was decoded.
-type aboutProvider struct{ argument *engine.ProviderArgument }
-
-var _ engine.AboutProvider = aboutProvider{}
-
-// ProviderArgument implements [engine.AboutProvider].
-func (p aboutProvider) ProviderArgument() *engine.ProviderArgument { return p.argument }
 
 // value is what is encoded of a [cty.Value]; nil stands for [cty.NilVal].
 type value struct {

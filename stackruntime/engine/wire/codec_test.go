@@ -27,6 +27,7 @@ func compare(t *testing.T, want, got any) {
 			}
 			return a.RawEquals(b)
 		}),
+		cmp.Comparer(func(a, b cty.Path) bool { return a.Equals(b) }),
 		cmp.Comparer(func(a, b stackaddrs.AbsComponentInstance) bool { return a == b }),
 		cmp.Comparer(func(a, b stackaddrs.AbsProviderConfigInstance) bool { return a == b }),
 	); diff != "" {
@@ -71,33 +72,50 @@ func TestRoundTrip(t *testing.T) {
 	compare(t, want, got)
 }
 
-type about struct{ argument *engine.ProviderArgument }
+// wrapped is an extra that wraps another one.
+type wrapped struct{ inner any }
 
-func (a about) ProviderArgument() *engine.ProviderArgument { return a.argument }
+func (w wrapped) UnwrapDiagnosticExtra() any { return w.inner }
 
-// Diagnostics keep their places, and what they say about providers.
+// Diagnostics keep their places, and what the engine knows besides. What is no data of the contract is lost.
 func TestDiagnostics(t *testing.T) {
-	argument := &engine.ProviderArgument{Slot: engine.ProviderSlot{LocalName: "fake"}, Path: cty.GetAttrPath("blocks").IndexInt(1).GetAttr("name")}
-	want := hcl.Diagnostics{{
-		Severity: hcl.DiagWarning, Summary: "S", Detail: "D", Extra: about{argument},
-		Subject: &hcl.Range{Filename: "m/main.tf", Start: hcl.Pos{Line: 3, Column: 1, Byte: 20}, End: hcl.Pos{Line: 3, Column: 4, Byte: 23}},
-	}}
-	text, err := wire.Encode(want)
-	if err != nil {
-		t.Fatal(err)
+	data := &engine.DiagnosticData{
+		Resource: `fake_resource.a["x"]`, Block: `resource "fake_resource" "a"`,
+		Provider:   &engine.ProviderArgument{Slot: engine.ProviderSlot{LocalName: "fake"}, Path: cty.GetAttrPath("blocks").IndexInt(1).GetAttr("name")},
+		References: []engine.ReferenceValue{{Reference: "var.size", Statement: "is 3"}},
+		InDoubt:    []string{"fake_resource.b"},
 	}
-	var got hcl.Diagnostics
-	if err := wire.Decode(text, &got); err != nil {
-		t.Fatal(err)
+	for name, test := range map[string]struct {
+		extra any
+		want  *engine.DiagnosticData
+	}{
+		"data":    {data, data},
+		"wrapped": {wrapped{data}, data},
+		"none":    {nil, nil},
+		"other":   {"text", nil},
+	} {
+		want := hcl.Diagnostics{{
+			Severity: hcl.DiagWarning, Summary: "S", Detail: "D", Extra: test.extra,
+			Subject: &hcl.Range{Filename: "m/main.tf", Start: hcl.Pos{Line: 3, Column: 1, Byte: 20}, End: hcl.Pos{Line: 3, Column: 4, Byte: 23}},
+		}}
+		text, err := wire.Encode(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got hcl.Diagnostics
+		if err := wire.Decode(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		extra, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](got[0])
+		if ok != (test.want != nil) || !ok && got[0].Extra != nil {
+			t.Errorf("%s: got the extra %#v", name, got[0].Extra)
+		}
+		if ok {
+			compare(t, test.want, extra)
+		}
+		got[0].Extra, want[0].Extra = nil, nil
+		compare(t, want, got)
 	}
-	extra, ok := hcl.DiagnosticExtra[engine.AboutProvider](got[0])
-	if !ok {
-		t.Fatal("what the diagnostic says about a provider was lost")
-	}
-	if p := extra.ProviderArgument(); p.Slot != argument.Slot || !p.Path.Equals(argument.Path) {
-		t.Errorf("got %+v, want %+v", p, argument)
-	}
-	compare(t, want[0].Subject, got[0].Subject)
 }
 
 // What is not data is refused.

@@ -346,13 +346,13 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 func (i *managedInstance) EngineDiagnostics(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
 	placed := diagnostics.About(diags, i.addr)
 	for _, diag := range placed {
-		about, ok := hcl.DiagnosticExtra[engine.AboutProvider](diag)
-		if !ok || about.ProviderArgument() == nil {
+		data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag)
+		if !ok || data.Provider == nil {
 			continue
 		}
-		if inst := i.providerIn(ctx, about.ProviderArgument().Slot); inst != nil {
+		if inst := i.providerIn(ctx, data.Provider.Slot); inst != nil {
 			config := inst.provider.config
-			diag.Subject = config.placeOf(ctx, about.ProviderArgument().Path).Ptr()
+			diag.Subject = config.placeOf(ctx, data.Provider.Path).Ptr()
 			diag.Extra = diagnostics.AboutProvider(inst.addr, i.addr, inst.written())
 		}
 	}

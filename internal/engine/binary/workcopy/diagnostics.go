@@ -68,13 +68,13 @@ func (c *Copy) diagnostic(reported *runner.Diagnostic) *hcl.Diagnostic {
 		Severity: hcl.DiagError,
 		Summary:  RestoreReferences(reported.Summary),
 		Detail:   c.restorePlaces(RestoreReferences(reported.Detail)),
-		Extra:    restoreExtra(runner.NewReported(reported)),
+		Extra:    restoreData(reported.Data()),
 	}
 	if reported.Severity == runner.SeverityWarning {
 		diag.Severity = hcl.DiagWarning
 	}
 	if about := c.providerArgument(reported); about != nil {
-		diag.Extra = &runner.Reported{Provider: about}
+		diag.Extra = &engine.DiagnosticData{Provider: about}
 		return diag
 	}
 	if reported.Range == nil {
@@ -172,8 +172,8 @@ func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic
 // locateVariable places a message at the block of a variable, instead of what was generated for it.
 func (c *Copy) locateVariable(diag *hcl.Diagnostic, variable *engine.Variable) {
 	diag.Subject = variable.Range.Ptr()
-	if reported, ok := diag.Extra.(*runner.Reported); ok {
-		reported.Context = fmt.Sprintf("variable %q", variable.Name)
+	if known, ok := diag.Extra.(*engine.DiagnosticData); ok {
+		known.Block = fmt.Sprintf("variable %q", variable.Name)
 	}
 }
 
@@ -252,12 +252,12 @@ var generatedNames = strings.NewReplacer(
 	latchDir+"/", "",
 )
 
-// restoreExtra names references as the module has them.
-func restoreExtra(extra *runner.Reported) *runner.Reported {
-	for i := range extra.Values {
-		extra.Values[i].Traversal = RestoreReferences(extra.Values[i].Traversal)
+// restoreData names references as the module has them.
+func restoreData(data *engine.DiagnosticData) *engine.DiagnosticData {
+	for i := range data.References {
+		data.References[i].Reference = RestoreReferences(data.References[i].Reference)
 	}
-	return extra
+	return data
 }
 
 // RestoreAddress returns the address of a latched variable in the module for that in the working copy.

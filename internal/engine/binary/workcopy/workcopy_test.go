@@ -21,6 +21,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -386,8 +387,8 @@ func TestMessagesNameNothingGenerated(t *testing.T) {
 	if len(diags) != 2 || diags[0].Severity != hcl.DiagError || diags[1].Severity != hcl.DiagWarning {
 		t.Fatalf("got %v", diags)
 	}
-	extra, _ := diags[0].Extra.(*runner.Reported)
-	if extra == nil || len(extra.Values) != 1 || extra.Values[0].Traversal != "var.v" {
+	extra, _ := diags[0].Extra.(*engine.DiagnosticData)
+	if extra == nil || len(extra.References) != 1 || extra.References[0].Reference != "var.v" {
 		t.Errorf("Extra: got %+v", extra)
 	}
 	text := diags[0].Summary + diags[0].Detail

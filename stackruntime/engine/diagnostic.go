@@ -1,0 +1,55 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package engine
+
+import "github.com/zclconf/go-cty/cty"
+
+// DiagnosticData is what an engine knows of a diagnostic besides its text and its place. The Extra of a diagnostic is a pointer to it, or wraps one (see
+// [hcl.DiagnosticExtraUnwrapper]), or there is none.
+//
+//	if data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag); ok { … }
+type DiagnosticData struct {
+	// Resource is the resource instance in the module that the diagnostic is about, or "".
+	Resource string
+
+	// Block is the block with the faulty expression, for example `resource "time_sleep" "wait"`, or "".
+	Block string
+
+	// Provider is the part of a provider configuration that the diagnostic is about, or nil. Where that is written is not known to the engine.
+	Provider *ProviderArgument
+
+	// References says what the references in the faulty expression stood for.
+	References []ReferenceValue
+
+	// InDoubt are the resource instances of which it is not known what an apply has made of them, as in [Recovered.Doubts]. Until somebody has
+	// looked at them, nobody should plan again.
+	InDoubt []string
+}
+
+// ProviderArgument is a part of a provider configuration that a module was given.
+type ProviderArgument struct {
+	Slot ProviderSlot
+	Path cty.Path // in the configuration; empty for all of it
+}
+
+// ReferenceValue says what a reference stood for.
+type ReferenceValue struct {
+	Reference string // as it is written, such as "var.size"
+	Statement string // such as "is 3"; of a sensitive value only that it is one
+}
+
+// ResourceAddress is Resource, for what shows diagnostics of many kinds.
+func (d *DiagnosticData) ResourceAddress() string { return d.Resource }
+
+// BlockContext is Block, for what shows diagnostics of many kinds.
+func (d *DiagnosticData) BlockContext() string { return d.Block }
+
+// ReferenceValues are the statements of References by their references, for what shows diagnostics of many kinds.
+func (d *DiagnosticData) ReferenceValues() map[string]string {
+	values := make(map[string]string, len(d.References))
+	for _, value := range d.References {
+		values[value.Reference] = value.Statement
+	}
+	return values
+}
