@@ -467,7 +467,7 @@ func TestSummaries(t *testing.T) {
 	}
 	for _, text := range fixedSummaries {
 		if len(all[text]) == 0 {
-			t.Errorf("%q is no summary any more, though it is part of the language", text)
+			t.Errorf("%q is not a summary any more, though it is part of the language", text)
 		}
 	}
 }

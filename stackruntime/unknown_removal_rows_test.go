@@ -19,9 +19,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// openSets is a stack whose sets can be made unknown: component.keys replaces its resource
+// unknownKeySets is a stack whose sets can be made unknown: component.keys replaces its resource
 // whenever var.again changes, and has only an unknown result until that is done.
-const openSets = `
+const unknownKeySets = `
 -- keys.tfcomponent.hcl --
 variable "again" {
   type    = string
@@ -116,7 +116,7 @@ func contents(state *stackstate.State, addr stackaddrs.AbsComponentInstance) str
 	return stacktest.ValuesText(c.Inputs) + stacktest.ValuesText(c.Outputs) + string(c.Module)
 }
 
-const openBoxes = openSets + `
+const unknownKeyBoxes = unknownKeySets + `
 -- main.tfcomponent.hcl --
 component "box" {
   for_each = toset(["a", "b"])
@@ -126,7 +126,7 @@ component "box" {
 `
 
 // Two stacks of two components each.
-const openStacks = openSets + `
+const unknownKeyStacks = unknownKeySets + `
 -- main.tfcomponent.hcl --
 stack "s" {
   for_each = toset(["a", "b"])
@@ -155,7 +155,7 @@ func TestRowsUnknownRemoval(t *testing.T) {
 		left          []string // in the end, without component.keys
 	}{
 		"122 stacks": {
-			before: openStacks, live: keySet(), dead: keySet("a", "b"),
+			before: unknownKeyStacks, live: keySet(), dead: keySet("a", "b"),
 			after: `
 -- main.tfcomponent.hcl --
 removed {
@@ -176,7 +176,7 @@ stack.s["b"].component.two: delete, incomplete, deferred (deferred_prereq), dest
 `,
 		},
 		"124 and 125 components": {
-			before: openBoxes, live: keySet(), dead: keySet("b"),
+			before: unknownKeyBoxes, live: keySet(), dead: keySet("b"),
 			after: `
 -- main.tfcomponent.hcl --
 component "box" {
@@ -198,7 +198,7 @@ component.box["b"]: delete, incomplete, deferred (deferred_prereq), destroy mode
 			left: []string{`component.box["a"]`},
 		},
 		"125 index": {
-			before: openBoxes, live: keySet(), dead: keySet("b"),
+			before: unknownKeyBoxes, live: keySet(), dead: keySet("b"),
 			after: `
 -- main.tfcomponent.hcl --
 component "box" {
@@ -219,7 +219,7 @@ component.box["b"]: delete, incomplete, deferred (deferred_prereq), destroy mode
 			left: []string{`component.box["a"]`},
 		},
 		"125 forgotten": {
-			before: openBoxes, live: keySet(), dead: keySet("a", "b"),
+			before: unknownKeyBoxes, live: keySet(), dead: keySet("a", "b"),
 			after: `
 -- main.tfcomponent.hcl --
 removed {
@@ -238,7 +238,7 @@ component.box["b"]: forget, incomplete, deferred (deferred_prereq), destroy mode
 `,
 		},
 		"125 component in stacks": {
-			before: openStacks, live: keySet(), dead: keySet("a", "b"),
+			before: unknownKeyStacks, live: keySet(), dead: keySet("a", "b"),
 			after: `
 -- main.tfcomponent.hcl --
 stack "s" {
@@ -270,7 +270,7 @@ stack.s["b"].component.two: delete, incomplete, deferred (deferred_prereq), dest
 			left: []string{`stack.s["a"].component.one`, `stack.s["b"].component.one`},
 		},
 		"126 explicitly removed": {
-			before: openBoxes, live: keySet("a"), dead: keySet(),
+			before: unknownKeyBoxes, live: keySet("a"), dead: keySet(),
 			after: `
 -- main.tfcomponent.hcl --
 component "box" {
@@ -290,7 +290,7 @@ component.box["b"]: delete, applyable, destroy mode
 			left: []string{`component.box["a"]`},
 		},
 		"126 stack explicitly removed": {
-			before: openStacks, live: keySet("a"), dead: keySet(),
+			before: unknownKeyStacks, live: keySet("a"), dead: keySet(),
 			after: `
 -- main.tfcomponent.hcl --
 stack "s" {
@@ -314,7 +314,7 @@ stack.s["b"].component.two: delete, applyable, destroy mode, requires stack.s["b
 			left: []string{`stack.s["a"].component.one`, `stack.s["a"].component.two`},
 		},
 		"127 both unknown": {
-			before: openBoxes, live: keySet("a"), dead: keySet("b"),
+			before: unknownKeyBoxes, live: keySet("a"), dead: keySet("b"),
 			after: `
 -- main.tfcomponent.hcl --
 component "box" {

@@ -114,7 +114,7 @@ func TestRunTableInterrupted(t *testing.T) {
 		"\na | begun\n", "\nb | begun\n", "✗ a: ended by signal: interrupt", "skipped      c  (because a failed)\n\n0 ok, 2 failed, 1 skipped.",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("on the screen is no %q:\n%s", want, text)
+			t.Errorf("the screen does not have %q:\n%s", want, text)
 		}
 	}
 	for _, left := range []string{"Running", "running ·", "^C"} {

@@ -60,7 +60,7 @@ type Stack struct {
 	Children map[string]*Stack
 
 	// Incomplete is set when a file of the directory could not be decoded, so
-	// that a missing declaration may be no mistake of the reference to it.
+	// that a missing declaration may not be the fault of the reference to it.
 	Incomplete bool
 
 	// Rejected are declarations that were left out because of a mistake that was

@@ -140,7 +140,7 @@ type Component struct {
 	BaseState engine.State
 }
 
-// PreviousAddress returns the address that the prior state has for a component instance. ok is false if that is no other
+// PreviousAddress returns the address that the prior state has for a component instance. ok is false if that is not another
 // one, or if there is nothing.
 func (p *Plan) PreviousAddress(addr stackaddrs.AbsComponentInstance) (previous stackaddrs.AbsComponentInstance, ok bool) {
 	for _, moved := range p.Moved {

@@ -283,7 +283,7 @@ func Pack(tb testing.TB, entries ...Entry) []byte {
 	return buffer.Bytes()
 }
 
-// TryPack is Pack for entries of which there may be no archive.
+// TryPack is Pack for entries that may not make an archive.
 func TryPack(w io.Writer, entries ...Entry) bool { return pack(w, entries) == nil }
 
 func pack(w io.Writer, entries []Entry) error {

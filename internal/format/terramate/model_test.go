@@ -16,7 +16,7 @@ import (
 // modelStack is a stack of a random tree.
 type modelStack struct{ before, after, tags []string }
 
-// randomTree makes stacks in directories at several depths, with entries of all kinds. Some are meant to be no cycle.
+// randomTree makes stacks in directories at several depths, with entries of all kinds. Some are meant not to be a cycle.
 func randomTree(random *rand.Rand) map[string]*modelStack {
 	dirs := []string{"a", "a/x", "a/x/y", "a/z", "ab", "b", "b/c/d", "c", "c/a", "d/e", "e"}
 	random.Shuffle(len(dirs), func(i, j int) { dirs[i], dirs[j] = dirs[j], dirs[i] })

@@ -304,7 +304,7 @@ func (r *reader) workspace(entry yamldoc.Pair) Workspace {
 	w := Workspace{Name: entry.Name}
 	if w.Name == "" || w.Name[0] == '-' || w.Name == "." || w.Name == ".." || strings.Contains(w.Name, "\x00") {
 		r.problem(problem.BadValue, r.at(entry.Key), "Invalid workspace name",
-			"There can be no workspace %q: a name is not empty, does not begin with a dash, and is not \".\" or \"..\".", w.Name)
+			"There cannot be a workspace %q: a name is not empty, does not begin with a dash, and is not \".\" or \"..\".", w.Name)
 	}
 	for _, entry := range r.keys(entry.Value, "a workspace", workspaceKeys, nil) {
 		switch entry.Name {

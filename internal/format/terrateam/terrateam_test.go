@@ -390,10 +390,10 @@ dirs:
 // Names that terraform would take for options or for directories, and what no environment can hold.
 func TestHostileNames(t *testing.T) {
 	for config, want := range map[string]string{
-		`dirs: {a: {workspaces: {"-help": {}}}}`:                                            `There can be no workspace "-help"`,
-		`dirs: {a: {workspaces: {"..": {}}}}`:                                               `There can be no workspace ".."`,
-		`dirs: {a: {workspaces: {"": {}}}}`:                                                 `There can be no workspace ""`,
-		`dirs: {a: {workspaces: {"a\0b": {}}}}`:                                             `There can be no workspace "a\x00b"`,
+		`dirs: {a: {workspaces: {"-help": {}}}}`:                                            `There cannot be a workspace "-help"`,
+		`dirs: {a: {workspaces: {"..": {}}}}`:                                               `There cannot be a workspace ".."`,
+		`dirs: {a: {workspaces: {"": {}}}}`:                                                 `There cannot be a workspace ""`,
+		`dirs: {a: {workspaces: {"a\0b": {}}}}`:                                             `There cannot be a workspace "a\x00b"`,
 		`stacks: {names: {s: {tag_query: a, variables: {X: "a\0b"}}}}`:                      `The value of "X" has a zero byte`,
 		`stacks: {names: {s: {tag_query: a, variables: {"A=B": c}}}}`:                       `The variable "A=B" cannot be`,
 		`dirs: {"` + strings.Repeat("**/", 334) + `": {tags: [x]}}`:                         `Pattern is longer than 1000 characters`,

@@ -71,7 +71,7 @@ var ephemeralAsNullFunction = function.New(&function.Spec{
 			bare, own := part.Unmark()
 			delete(own, marks.Ephemeral)
 			if !bare.IsKnown() {
-				// The final value will be null, but its type may still be open.
+				// The final value will be null, but its type may not be known yet.
 				return cty.UnknownVal(bare.Type()).WithMarks(own), nil
 			}
 			return cty.NullVal(bare.Type()).WithMarks(own), nil
