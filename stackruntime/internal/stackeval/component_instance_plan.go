@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
@@ -120,60 +121,29 @@ func (m *Main) component(ctx context.Context, addr stackaddrs.AbsComponent) *Com
 
 // planNothing is the plan to look at something that is not there.
 func (c *ComponentInstance) planNothing(ctx context.Context, req *engine.PlanRequest) *stackplan.Component {
-	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).Sorted(), &engine.PlanResult{Complete: true})
-	plan.Action = stackplan.NoOp
+	plan := c.planned(ctx, req, c.component.RequiredComponents(ctx)).NewStaying(req, &engine.PlanResult{Complete: true})
 	c.finishPlan(plan)
 	return plan
 }
 
 func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
+	planned := c.planned(ctx, req, c.component.RequiredComponents(ctx))
 	result, diags := c.runPlan(ctx, work.Plan, req)
 	if result == nil || diags.HasErrors() {
 		if diags.HasErrors() {
-			c.failed.Store(c.failedPlan(ctx, req, result))
+			c.failed.Store(planned.NewFailed(req, result))
 		}
 		c.setStatus(hooks.Failed)
 		return nil, diags
 	}
-	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).Sorted(), result)
-	plan.Action = c.actionFor(plan, result)
+	plan := planned.NewStaying(req, result)
 	c.finishPlan(plan)
 	return plan, diags
 }
 
-// failedPlan is what to show of a plan with errors. The result may be nil.
-func (c *ComponentInstance) failedPlan(ctx context.Context, req *engine.PlanRequest, result *engine.PlanResult) *stackplan.Component {
-	found := engine.PlanResult{}
-	if result != nil {
-		found = *result
-	}
-	found.Plan, found.Deferred, found.Applyable, found.Complete = nil, nil, false, false
-	plan := c.newPlan(ctx, req, c.component.RequiredComponents(ctx).Sorted(), &found)
-	plan.Action = c.actionFor(plan, &found)
-	plan.DeferredReason = "" // it has failed
-	return plan
-}
-
-// actionFor says what a plan of an instance that stays in the configuration does to it.
-func (c *ComponentInstance) actionFor(plan *stackplan.Component, result *engine.PlanResult) stackplan.Action {
-	prior := c.prior()
-	switch {
-	case plan.Mode == engine.RefreshOnly && len(plan.Drift) == 0 && planning.SameValues(prior.Outputs, result.Outputs):
-		return stackplan.NoOp
-	case plan.Mode == engine.RefreshOnly:
-		return stackplan.Read
-	case prior == nil:
-		return stackplan.Create
-	case len(plan.EnginePlan) > 0 || !plan.Complete || !planning.SameValues(prior.Outputs, result.Outputs):
-		return stackplan.Update
-	default:
-		return stackplan.NoOp
-	}
-}
-
 // planEnd plans that the instance goes away.
 func (c *ComponentInstance) planEnd(ctx context.Context) (*stackplan.Component, hcl.Diagnostics) {
-	requires := c.component.RequiredComponents(ctx).Sorted()
+	requires := c.component.RequiredComponents(ctx)
 	if stackaddrs.HasWildcard(c.addr) {
 		return nil, nil // there is nothing of it
 	}
@@ -189,7 +159,7 @@ func (c *ComponentInstance) planEnd(ctx context.Context) (*stackplan.Component, 
 		c.setStatus(hooks.Failed)
 		return nil, diags
 	}
-	plan := c.newPlan(ctx, bare, requires, endOfNothing(bare))
+	plan := c.planned(ctx, bare, requires).NewComponent(bare, planning.EndOfNothing(bare))
 	if planning.HasObjects(bare.PriorState) {
 		var moreDiags hcl.Diagnostics
 		plan, moreDiags = c.planDestroy(ctx, bare.DeferAll, requires, refreshed)
@@ -220,7 +190,7 @@ func (c *ComponentInstance) refreshBefore(ctx context.Context) (*engine.PlanResu
 
 // planDestroy plans the destruction of everything the instance has. The plan is
 // nil if that failed.
-func (c *ComponentInstance) planDestroy(ctx context.Context, deferAll bool, requires []stackaddrs.AbsComponent, refreshed *engine.PlanResult) (*stackplan.Component, hcl.Diagnostics) {
+func (c *ComponentInstance) planDestroy(ctx context.Context, deferAll bool, requires components.Set, refreshed *engine.PlanResult) (*stackplan.Component, hcl.Diagnostics) {
 	req, ok := c.planRequest(ctx)
 	if !ok {
 		return nil, nil
@@ -234,7 +204,7 @@ func (c *ComponentInstance) planDestroy(ctx context.Context, deferAll bool, requ
 	if result == nil || diags.HasErrors() {
 		return nil, diags
 	}
-	plan := c.newPlan(ctx, req, requires, result)
+	plan := c.planned(ctx, req, requires).NewComponent(req, result)
 	plan.Applyable = result.Applyable && len(result.Changes) > 0 // the engine also counts outputs that go away
 	if refreshed != nil && len(plan.EnginePlan) > 0 {
 		plan.BaseState = req.PriorState

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
@@ -219,63 +220,11 @@ func (i *managedInstance) runPlan(ctx context.Context, kind work.Kind, req *engi
 	return result, i.EngineDiagnostics(ctx, diags)
 }
 
-// Reasons for deferring something, as in docs/language.md, section 4.8.
-const (
-	providerConfigUnknown = "provider_config_unknown"
-	deferredPrerequisite  = "deferred_prereq"
-)
-
-// newPlan keeps a plan of the engine together with what it was made from.
-func (i *managedInstance) newPlan(ctx context.Context, req *engine.PlanRequest, requires []stackaddrs.AbsComponent, result *engine.PlanResult) *stackplan.Component {
-	plan := &stackplan.Component{
-		Addr:           i.addr,
-		Source:         i.use.source.Written,
-		Mode:           req.Mode,
-		Applyable:      result.Applyable,
-		Complete:       result.Complete,
-		Requires:       requires,
-		Inputs:         i.StoredInputs(ctx, req.Inputs),
-		Outputs:        result.Outputs,
-		Changes:        result.Changes,
-		Drift:          result.Drift,
-		Deferred:       result.Deferred,
-		Checks:         result.Checks,
-		RefreshedState: result.RefreshedState,
+// planned is the instance with what its plan was made from.
+func (i *managedInstance) planned(ctx context.Context, req *engine.PlanRequest, requires components.Set) planning.Instance {
+	return planning.Instance{
+		Addr: i.addr, Source: i.use.source.Written, Requires: requires.Sorted(), Inputs: i.StoredInputs(ctx, req.Inputs), Prior: i.prior(),
 	}
-	if !result.Complete {
-		plan.DeferredReason = deferredReason(req, result)
-	}
-	switch {
-	case planning.NeedsApply(result):
-		plan.Engine, plan.EnginePlan = result.Engine, result.Plan
-	case req.Mode == engine.Destroy && result.Complete:
-		plan.RefreshedState = nil // data sources at most: nothing has to be done for them to go
-	}
-	return plan
-}
-
-// endOfNothing is the plan to destroy or forget what has no resources.
-func endOfNothing(req *engine.PlanRequest) *engine.PlanResult {
-	return &engine.PlanResult{Applyable: !req.DeferAll, Complete: !req.DeferAll}
-}
-
-// deferredReason reports why a plan is not complete: the most specific of the reasons there are.
-func deferredReason(req *engine.PlanRequest, result *engine.PlanResult) string {
-	for _, config := range req.Providers {
-		if config.Unknown {
-			return providerConfigUnknown
-		}
-	}
-	if req.DeferAll {
-		return deferredPrerequisite
-	}
-	reason := ""
-	for _, deferred := range result.Deferred {
-		if reason == "" || reason == deferredPrerequisite {
-			reason = deferred.Reason
-		}
-	}
-	return reason
 }
 
 // finishPlan tells the hooks how planning ended, and that it began where no engine did that.
@@ -293,10 +242,10 @@ func (i *managedInstance) finishPlan(plan *stackplan.Component) {
 	}
 }
 
-// planForget plans to drop the instance from the state, which needs no engine.
-func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanRequest, requires []stackaddrs.AbsComponent) (*stackplan.Component, hcl.Diagnostics) {
-	objects, err := tfstate.ParseObjects(req.PriorState)
-	if len(req.PriorState) > 0 && err != nil {
+// planForget plans to drop the instance from the state.
+func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanRequest, requires components.Set) (*stackplan.Component, hcl.Diagnostics) {
+	result, err := planning.Forget(req)
+	if err != nil {
 		i.setStatus(hooks.Failed)
 		return nil, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
@@ -305,39 +254,25 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 			Extra:    diagnostics.Address{Component: i.addr},
 		}}
 	}
-	result := endOfNothing(req)
-	var names []string
-	for _, object := range objects {
-		if object.Addr.Resource.Mode != stackaddrs.ManagedResource {
-			continue
-		}
-		change := &engine.Change{Addr: object.Addr, Deposed: object.Deposed, Action: engine.ActionForget}
-		if provider, err := stackaddrs.ParseProvider(object.ProviderName()); err == nil { // for display only
-			change.Provider = provider
-		}
-		if req.DeferAll {
-			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: deferredPrerequisite, Change: change})
-			continue
-		}
-		names = append(names, "  - "+object.Addr.String())
-		result.Changes = append(result.Changes, change)
-	}
-	plan := i.newPlan(ctx, req, requires, result)
+	plan := i.planned(ctx, req, requires).NewComponent(req, result)
 	plan.Action = stackplan.Forget
 	if prior := i.prior(); prior != nil {
 		plan.Outputs = prior.Outputs
 	}
 	i.finishPlan(plan)
-	if len(names) == 0 {
+	if len(result.Changes) == 0 {
 		return plan, nil
+	}
+	var names strings.Builder
+	for _, change := range result.Changes {
+		fmt.Fprintf(&names, "\n  - %s", change.Addr)
 	}
 	return plan, hcl.Diagnostics{{
 		Severity: hcl.DiagWarning,
 		Summary:  "Resources no longer managed",
-		Detail: fmt.Sprintf("These resources of %s continue to exist, but nothing will manage them any more:\n%s",
-			i.addr, strings.Join(names, "\n")),
-		Subject: i.use.place.Ptr(),
-		Extra:   diagnostics.Address{Component: i.addr},
+		Detail:   fmt.Sprintf("These resources of %s continue to exist, but nothing will manage them any more:%s", i.addr, &names),
+		Subject:  i.use.place.Ptr(),
+		Extra:    diagnostics.Address{Component: i.addr},
 	}}
 }
 

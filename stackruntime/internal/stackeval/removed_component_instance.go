@@ -95,7 +95,7 @@ func (r *RemovedComponentInstance) planAspect() memo.Aspect[*stackplan.Component
 				req.DeferAll = true
 			}
 			if !r.removed.removed.config.decl.Destroy && req.Mode == engine.Destroy {
-				return r.planForget(ctx, req, r.RequiredComponents(ctx).Sorted())
+				return r.planForget(ctx, req, r.RequiredComponents(ctx))
 			}
 			return r.planRemoval(ctx, req)
 		},
@@ -126,7 +126,7 @@ func (r *RemovedComponentInstance) recordedInputs(module *engine.Module) map[str
 
 func (r *RemovedComponentInstance) planRemoval(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
 	if !planning.HasObjects(req.PriorState) && req.Mode == engine.Destroy {
-		return r.finish(ctx, req, stackplan.Delete, endOfNothing(req)), nil
+		return r.finish(ctx, req, stackplan.Delete, planning.EndOfNothing(req)), nil
 	}
 	result, diags := r.runPlan(ctx, work.Plan, req)
 	if result == nil || diags.HasErrors() {
@@ -142,7 +142,7 @@ func (r *RemovedComponentInstance) planRemoval(ctx context.Context, req *engine.
 
 func (r *RemovedComponentInstance) finish(ctx context.Context, req *engine.PlanRequest, action stackplan.Action, result *engine.PlanResult) *stackplan.Component {
 	prior := r.prior()
-	plan := r.newPlan(ctx, req, r.RequiredComponents(ctx).Sorted(), result)
+	plan := r.planned(ctx, req, r.RequiredComponents(ctx)).NewComponent(req, result)
 	plan.Action = action
 	plan.Outputs = prior.Outputs
 	r.finishPlan(plan)
