@@ -44,6 +44,17 @@ func Contains(v cty.Value, mark Mark) bool {
 	return v.HasMarkDeep(mark)
 }
 
+// Declared returns v with the marks that the declaration of a variable or an output asks for.
+func Declared(v cty.Value, sensitive, ephemeral bool) cty.Value {
+	if sensitive {
+		v = v.Mark(Sensitive)
+	}
+	if ephemeral {
+		v = v.Mark(Ephemeral)
+	}
+	return v
+}
+
 // Remove returns v with the mark taken off it and everything inside it. Other marks stay.
 func Remove(v cty.Value, mark Mark) cty.Value {
 	if !Contains(v, mark) {

@@ -5,20 +5,17 @@ package stackeval
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/variables"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
-	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // InputVariable is a variable in one stack instance.
@@ -66,7 +63,7 @@ func (v *InputVariable) valueAspect() memo.Aspect[cty.Value] {
 			if v.stack.main.phase == expr.InspectPhase || expr.IsFailed(value) {
 				return value, diags
 			}
-			return value, diags.Extend(v.checkRules(ctx, value))
+			return value, diags.Extend(variables.CheckRules(ctx, v.config.decl, value, v.stack.main.phase, v.stack))
 		},
 	}
 }
@@ -83,116 +80,20 @@ func (v *InputVariable) givenValue(ctx context.Context) (cty.Value, hcl.Diagnost
 	main := v.stack.main
 	switch {
 	case main.planning != nil:
-		return v.rootValue(main.planning.Inputs[v.addr.Item.Name])
+		return variables.Given(v.config.decl, main.planning.Inputs[v.addr.Item.Name])
 	case main.applying != nil:
-		return v.rootValueAtApply()
+		apply := main.applying
+		given, isGiven := apply.Inputs[v.addr.Item.Name]
+		return variables.AtApply{
+			Planned: apply.Plan.Inputs[v.addr.Item.Name], Given: given, IsGiven: isGiven, LeaveUnknown: apply.LeaveUnknown,
+		}.Value(v.config.decl)
 	default:
 		given := main.inspecting.Inputs[v.addr.Item.Name]
 		if given == cty.NilVal && v.config.decl.Default == cty.NilVal {
 			return cty.UnknownVal(v.config.decl.Type.WithoutOptional()), nil
 		}
-		return v.rootValue(given)
+		return variables.Given(v.config.decl, given)
 	}
-}
-
-// rootValue converts a value from outside. cty.NilVal and null select the default.
-func (v *InputVariable) rootValue(given cty.Value) (cty.Value, hcl.Diagnostics) {
-	decl := v.config.decl
-	if given == cty.NilVal || inputs.IsNull(given) {
-		if decl.Default != cty.NilVal {
-			return decl.Default, nil
-		}
-		return cty.NilVal, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Value needed for variable",
-			Detail:   fmt.Sprintf("Variable var.%[1]s is not set and has no default. Set it with -var=%[1]s=..., in a file given by -var-file, or in the environment as TF_VAR_%[1]s.", decl.Name),
-			Subject:  decl.Range.Ptr(),
-		}}
-	}
-	if decl.Type.Defaults != nil {
-		given = decl.Type.Defaults.Apply(given)
-	}
-	value, err := conversion.Convert(given, decl.Type.Constraint)
-	if err != nil {
-		return cty.NilVal, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Value does not fit the variable",
-			Detail:   fmt.Sprintf("The value given for variable %q does not fit its type: %s.", decl.Name, conversion.Describe(v.config.marked(given), err)),
-			Subject:  decl.Range.Ptr(),
-		}}
-	}
-	return value, nil
-}
-
-// rootValueAtApply is the planned value, or of a variable whose value the plan does not hold the one given now.
-func (v *InputVariable) rootValueAtApply() (cty.Value, hcl.Diagnostics) {
-	applying := v.stack.main.applying
-	given, isGiven := applying.Inputs[v.config.decl.Name]
-	planned := applying.Plan.Inputs[v.config.decl.Name]
-	switch {
-	case planned == nil || isGiven:
-	case planned.RequiredOnApply || planned.IsUnknown() && !applying.LeaveUnknown:
-		return cty.NilVal, hcl.Diagnostics{v.neededAtApply(planned)}
-	case !v.config.decl.Ephemeral:
-		return planned.After, nil
-	}
-	value, diags := v.rootValue(given)
-	if diags.HasErrors() {
-		return value, diags
-	}
-	if planned != nil && !v.config.decl.Ephemeral {
-		if diag := v.contradiction(planned, value); diag != nil {
-			return cty.NilVal, hcl.Diagnostics{diag}
-		}
-		value = marks.MarkPaths(value, marks.Sensitive, marks.Paths(planned.After, marks.Sensitive))
-	}
-	if !value.IsWhollyKnown() && !applying.LeaveUnknown {
-		return cty.NilVal, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Value still not known",
-			Detail: fmt.Sprintf("The value given for variable var.%[1]s is not known yet, in whole or in part, and an apply needs all of it. "+
-				"Set it with -var=%[1]s=... or in a file given by -var-file, after other files that have it.", v.config.decl.Name),
-			Subject: v.config.decl.Range.Ptr(),
-		}}
-	}
-	return value, nil
-}
-
-// neededAtApply says that an apply was not given a value which the plan does not hold.
-func (v *InputVariable) neededAtApply(planned *stackplan.InputChange) *hcl.Diagnostic {
-	detail := "The value of variable var.%[1]s was not known while planning, in whole or in part, so it must be set for the apply, with -var=%[1]s=..., in a file given by -var-file, or in the environment as TF_VAR_%[1]s."
-	if planned.RequiredOnApply {
-		detail = "Variable var.%[1]s is ephemeral and had a value while planning. Values of ephemeral variables are never stored, so it must be set again for the apply, with -var=%[1]s=... or TF_VAR_%[1]s."
-	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Value needed for variable",
-		Detail:   fmt.Sprintf(detail, v.config.decl.Name),
-		Subject:  v.config.decl.Range.Ptr(),
-	}
-}
-
-// contradiction says that a value is not one that the plan was made for, nil if it is.
-func (v *InputVariable) contradiction(planned *stackplan.InputChange, value cty.Value) *hcl.Diagnostic {
-	err := engine.CheckRefines(planned.After, value)
-	if err == nil {
-		return nil
-	}
-	diag := &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Variable changed since planning",
-		Detail:   fmt.Sprintf("Variable %q must have the value that the plan was made with. Only ephemeral variables may have another. Leave it out, or make a new plan.", v.config.decl.Name),
-		Subject:  v.config.decl.Range.Ptr(),
-	}
-	if planned.IsUnknown() {
-		reason := conversion.DescribeError(err)
-		if secret := v.config.marked(planned.After); marks.Contains(secret, marks.Sensitive) || marks.Contains(value, marks.Sensitive) {
-			reason = err.Error() // the path may have keys of maps
-		}
-		diag.Summary = "Value contradicting the plan"
-		diag.Detail = fmt.Sprintf("The value given for variable var.%s does not go with the part of it that was known while planning: %s. Give one that does, or make a new plan.", v.config.decl.Name, reason)
-	}
-	return diag
 }
 
 // isDefault reports whether nobody has given a value to plan with. An apply then takes the default, too; after any
@@ -238,26 +139,10 @@ func (v *InputVariableConfig) ExprReferenceValue(ctx context.Context) cty.Value 
 
 // Validate checks what validation rules refer to: only the variable itself.
 func (v *InputVariableConfig) Validate(ctx context.Context) hcl.Diagnostics {
-	scope := ownVariableScope{name: v.decl.Name, value: cty.DynamicVal, FunctionScope: v.stack}
-	var diags hcl.Diagnostics
-	for _, rule := range v.decl.Validations {
-		diags = diags.Extend(expr.CheckReferences(ctx, rule.Condition, scope))
-		diags = diags.Extend(expr.CheckReferences(ctx, rule.ErrorMessage, scope))
-	}
-	return diags
+	return variables.CheckRuleReferences(ctx, v.decl, v.stack)
 }
 
 // marked adds the marks that the declaration asks for.
 func (v *InputVariableConfig) marked(value cty.Value) cty.Value {
-	return withDeclaredMarks(value, v.decl.Sensitive, v.decl.Ephemeral)
-}
-
-func withDeclaredMarks(value cty.Value, sensitive, ephemeral bool) cty.Value {
-	if sensitive {
-		value = value.Mark(marks.Sensitive)
-	}
-	if ephemeral {
-		value = value.Mark(marks.Ephemeral)
-	}
-	return value
+	return marks.Declared(value, v.decl.Sensitive, v.decl.Ephemeral)
 }

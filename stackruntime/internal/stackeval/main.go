@@ -25,6 +25,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/providerfunc"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -36,11 +37,10 @@ import (
 type Main struct {
 	phase     expr.EvalPhase
 	session   engine.Session
-	functions engine.FunctionCaller // nil if there are none
 	hooks     hooks.Hooks
 	locks     map[stackaddrs.Provider]string
 	funcs     map[string]function.Function
-	called    functionResults // functions of providers
+	functions providerfunc.Functions
 	works     *work.Operation
 	panics    maintask.Panics
 
@@ -147,7 +147,7 @@ func NewForApplying(opts Options, apply ApplyOptions) *Main {
 		apply.Prior = moved
 	}
 	m.applying = &apply
-	m.called.start(apply.Plan.FunctionResults)
+	m.functions.Results.Start(apply.Plan.FunctionResults)
 	m.saving = make(chan struct{}, 1)
 	m.stack = newRootStack(m)
 	return m
@@ -173,10 +173,11 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 			PlanTimestamp: timestamp,
 			PureOnly:      phase != expr.ApplyPhase,
 		}),
-		baseDir: opts.Config.BaseDir,
+		functions: providerfunc.Functions{Optional: phase == expr.ValidatePhase},
+		baseDir:   opts.Config.BaseDir,
 	}
 	if opts.Session != nil { // an inspection may need none
-		m.functions = opts.Session.Abilities().Functions
+		m.functions.Caller = opts.Session.Abilities().Functions
 	}
 	m.movedBlocks = opts.Config.Moved
 	m.config = newStackConfig(m, opts.Config.Root, nil)

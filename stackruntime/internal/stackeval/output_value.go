@@ -66,7 +66,7 @@ func (o *OutputValue) valueAspect() memo.Aspect[cty.Value] {
 			if diag := o.checkEphemeral(result, value); diag != nil {
 				return placeholder, diags.Append(diag)
 			}
-			return withDeclaredMarks(value, decl.Sensitive, decl.Ephemeral), diags
+			return marks.Declared(value, decl.Sensitive, decl.Ephemeral), diags
 		},
 	}
 }
@@ -155,7 +155,7 @@ func (o *OutputValueConfig) valueAspect() memo.Aspect[cty.Value] {
 				return expr.Placeholder(o.decl.Type.WithoutOptional()), diags
 			}
 			value, moreDiags := convertOutput(o.decl, result)
-			return withDeclaredMarks(value, o.decl.Sensitive, o.decl.Ephemeral), diags.Extend(moreDiags)
+			return marks.Declared(value, o.decl.Sensitive, o.decl.Ephemeral), diags.Extend(moreDiags)
 		},
 	}
 }

@@ -175,26 +175,6 @@ func (s scopeWithoutProviders) ResolveExpressionReference(ctx context.Context, r
 	return s.EvaluationScope.ResolveExpressionReference(ctx, ref)
 }
 
-// ownVariableScope is the scope of a validation rule: the variable itself.
-type ownVariableScope struct {
-	name  string
-	value cty.Value
-	expr.FunctionScope
-}
-
-// ResolveExpressionReference implements [expr.EvaluationScope].
-func (s ownVariableScope) ResolveExpressionReference(_ context.Context, ref stackaddrs.Reference) (expr.Referenceable, hcl.Diagnostics) {
-	if ref.Target == (stackaddrs.InputVariable{Name: s.name}) {
-		return expr.JustValue{Value: s.value}, nil
-	}
-	return nil, hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Reference not allowed here",
-		Detail:   fmt.Sprintf("The validation rules of a variable can refer to the variable itself only, as var.%s.", s.name),
-		Subject:  ref.Range.Ptr(),
-	}}
-}
-
 // applyingValue is terraform.applying.
 func applyingValue(phase expr.EvalPhase) cty.Value {
 	return cty.BoolVal(phase == expr.ApplyPhase).Mark(marks.Ephemeral)

@@ -12,9 +12,11 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/providerfunc"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -116,3 +118,19 @@ func (s *Stack) BaseDir() string { return s.main.baseDir }
 
 // decl is what was written.
 func (s *Stack) decl() *stackconfig.Stack { return s.config.decl }
+
+// ProviderFunction implements [expr.FunctionScope].
+func (s *Stack) ProviderFunction(ctx context.Context, call lang.ProviderCall) (function.Function, hcl.Diagnostics) {
+	provider, diags := providerfunc.Provider(s.decl(), call)
+	if diags.HasErrors() {
+		return function.Function{}, diags
+	}
+	if provider == nil {
+		return providerfunc.Unusable, nil
+	}
+	found, diags := s.main.functions.Find(ctx, provider.Provider, call)
+	if diags.HasErrors() {
+		return function.Function{}, diags
+	}
+	return found.Function(ctx), diags
+}

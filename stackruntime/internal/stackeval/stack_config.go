@@ -15,7 +15,9 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
+	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/providerfunc"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -227,4 +229,33 @@ func (s *StackConfig) collectPlaces(places map[string]hcl.Range) {
 			c.child.collectPlaces(places)
 		}
 	}
+}
+
+// ProviderFunction implements [expr.FunctionScope]. It warns of functions that
+// are deprecated: each expression is evaluated in the scope of a Config object once.
+func (s *StackConfig) ProviderFunction(ctx context.Context, call lang.ProviderCall) (function.Function, hcl.Diagnostics) {
+	provider, diags := providerfunc.Provider(s.decl, call)
+	if diags.HasErrors() {
+		return function.Function{}, diags
+	}
+	if provider == nil || s.checkLock(provider.Provider, nil).HasErrors() {
+		return providerfunc.Unusable, nil // reported where it is declared
+	}
+	found, diags := s.main.functions.Find(ctx, provider.Provider, call)
+	if diags.HasErrors() {
+		return function.Function{}, diags
+	}
+	if found == nil {
+		return providerfunc.Unusable, diags
+	}
+	_, name, _ := call.Parts()
+	if deprecated := found.Deprecation(); deprecated != "" {
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagWarning,
+			Summary:  "Deprecated function",
+			Detail:   fmt.Sprintf("Provider %s is going to drop the function %q. It says: %s", provider.Provider, name, deprecated),
+			Subject:  call.Range.Ptr(),
+		})
+	}
+	return found.Function(ctx), diags
 }

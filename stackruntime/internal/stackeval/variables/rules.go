@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package stackeval
+package variables
 
 import (
 	"context"
@@ -12,17 +12,29 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// checkRules checks the validation rules, each by itself.
-func (v *InputVariable) checkRules(ctx context.Context, value cty.Value) hcl.Diagnostics {
+// CheckRules checks the validation rules of a variable, each by itself. Functions are those of the stack that declares it.
+func CheckRules(ctx context.Context, decl *stackconfig.InputVariable, value cty.Value, phase expr.EvalPhase, functions expr.FunctionScope) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	scope := ownVariableScope{name: v.config.decl.Name, value: value, FunctionScope: v.stack}
-	for _, rule := range v.config.decl.Validations {
-		diags = diags.Extend(v.checkRule(ctx, rule, scope))
+	scope := ownVariableScope{name: decl.Name, value: value, FunctionScope: functions}
+	for _, rule := range decl.Validations {
+		diags = diags.Extend(checkRule(ctx, decl, rule, phase, scope))
+	}
+	return diags
+}
+
+// CheckRuleReferences checks what the validation rules of a variable refer to: only the variable itself.
+func CheckRuleReferences(ctx context.Context, decl *stackconfig.InputVariable, functions expr.FunctionScope) hcl.Diagnostics {
+	scope := ownVariableScope{name: decl.Name, value: cty.DynamicVal, FunctionScope: functions}
+	var diags hcl.Diagnostics
+	for _, rule := range decl.Validations {
+		diags = diags.Extend(expr.CheckReferences(ctx, rule.Condition, scope))
+		diags = diags.Extend(expr.CheckReferences(ctx, rule.ErrorMessage, scope))
 	}
 	return diags
 }
@@ -30,8 +42,7 @@ func (v *InputVariable) checkRules(ctx context.Context, value cty.Value) hcl.Dia
 // checkRule takes the steps of docs/language.md, section 2.3. The
 // message is looked at even if the condition holds, so that a bad one is found
 // before it is needed.
-func (v *InputVariable) checkRule(ctx context.Context, rule *stackconfig.CheckRule, scope expr.EvaluationScope) hcl.Diagnostics {
-	phase := v.stack.main.phase
+func checkRule(ctx context.Context, decl *stackconfig.InputVariable, rule *stackconfig.CheckRule, phase expr.EvalPhase, scope expr.EvaluationScope) hcl.Diagnostics {
 	result, diags := expr.EvalExprAndEvalContext(ctx, rule.Condition, phase, scope)
 	if diags.HasErrors() {
 		return diags
@@ -58,7 +69,7 @@ func (v *InputVariable) checkRule(ctx context.Context, rule *stackconfig.CheckRu
 		Severity:    hcl.DiagError,
 		Summary:     "Variable value rejected",
 		Detail:      fmt.Sprintf("%s\n\nThis was checked by the validation rule at %s.", message, rule.Range),
-		Subject:     v.config.decl.Range.Ptr(),
+		Subject:     decl.Range.Ptr(),
 		Expression:  rule.Condition,
 		EvalContext: result.EvalContext,
 	})
@@ -97,4 +108,24 @@ func ruleMessage(ctx context.Context, rule *stackconfig.CheckRule, phase expr.Ev
 		return messageFallback, true, diags
 	}
 	return strings.TrimSpace(text.AsString()), true, diags
+}
+
+// ownVariableScope is the scope of a validation rule: the variable itself.
+type ownVariableScope struct {
+	name  string
+	value cty.Value
+	expr.FunctionScope
+}
+
+// ResolveExpressionReference implements [expr.EvaluationScope].
+func (s ownVariableScope) ResolveExpressionReference(_ context.Context, ref stackaddrs.Reference) (expr.Referenceable, hcl.Diagnostics) {
+	if ref.Target == (stackaddrs.InputVariable{Name: s.name}) {
+		return expr.JustValue{Value: s.value}, nil
+	}
+	return nil, hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "Reference not allowed here",
+		Detail:   fmt.Sprintf("The validation rules of a variable can refer to the variable itself only, as var.%s.", s.name),
+		Subject:  ref.Range.Ptr(),
+	}}
 }

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package stackeval
+package providerfunc
 
 import (
 	"bytes"
@@ -16,20 +16,20 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// functionResults remember what functions of providers returned, to see that
+// Results remember what functions of providers returned, to see that
 // they return the same for the same arguments whenever they are called: what is
 // applied would not be what was planned otherwise (docs/language.md, section 3.7).
 //
 // Only hashes are kept. The zero value is ready to use.
-type functionResults struct {
+type Results struct {
 	mu struct {
 		sync.Mutex
 		results map[stackplan.Hash]stackplan.Hash // by call
 	}
 }
 
-// start begins with what was returned before.
-func (r *functionResults) start(known []stackplan.FunctionResult) {
+// Start begins with what was returned before.
+func (r *Results) Start(known []stackplan.FunctionResult) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.mu.results = make(map[stackplan.Hash]stackplan.Hash, len(known))
@@ -40,7 +40,7 @@ func (r *functionResults) start(known []stackplan.FunctionResult) {
 
 // record remembers the result of a call, and fails if it was another before.
 // Calls with something unknown are not settled yet and do not count.
-func (r *functionResults) record(f *providerFunction, args []cty.Value, result cty.Value) error {
+func (r *Results) record(f *Function, args []cty.Value, result cty.Value) error {
 	settled := slices.IndexFunc(args, func(arg cty.Value) bool { return !arg.IsWhollyKnown() }) < 0
 	if !settled || !result.IsWhollyKnown() {
 		return nil
@@ -64,7 +64,7 @@ func (r *functionResults) record(f *providerFunction, args []cty.Value, result c
 	return nil
 }
 
-func (r *functionResults) isSame(call, returned stackplan.Hash) bool {
+func (r *Results) isSame(call, returned stackplan.Hash) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before, known := r.mu.results[call]
@@ -78,8 +78,8 @@ func (r *functionResults) isSame(call, returned stackplan.Hash) bool {
 	return true
 }
 
-// all returns what was recorded, sorted by call.
-func (r *functionResults) all() []stackplan.FunctionResult {
+// All returns what was recorded, sorted by call.
+func (r *Results) All() []stackplan.FunctionResult {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var results []stackplan.FunctionResult
