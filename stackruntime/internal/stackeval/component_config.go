@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/steps"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -113,4 +114,40 @@ func (c *ComponentConfig) visitDependsOn(ctx context.Context) {
 			object.ExprReferenceValue(ctx)
 		}
 	}
+}
+
+var _ expr.StepChecker = (*ComponentConfig)(nil)
+
+// CheckSteps implements [expr.StepChecker].
+func (c *ComponentConfig) CheckSteps(ctx context.Context, traversal hcl.Traversal) hcl.Diagnostics {
+	module := c.Module(ctx)
+	if module == nil || !c.isSound(ctx) {
+		return nil
+	}
+	component := steps.Component{Addr: c.addr.String(), Module: module}
+	if c.decl.ForEach != nil {
+		component.Instances = func() foreach.Set { return c.staticSet(ctx) }
+	}
+	return component.Check(traversal)
+}
+
+// staticSet is what is known of for_each without values.
+func (c *ComponentConfig) staticSet(ctx context.Context) foreach.Set {
+	return c.set.Value(ctx, func() memo.Aspect[foreach.Set] {
+		return memo.Aspect[foreach.Set]{
+			Name:        c.addr.String() + " for_each",
+			Placeholder: foreach.FailedSet,
+			Compute: func(ctx context.Context) (foreach.Set, hcl.Diagnostics) {
+				result, diags := expr.EvalExprAndEvalContext(ctx, c.decl.ForEach, expr.ValidatePhase, c.stack)
+				if diags.HasErrors() {
+					return foreach.FailedSet, nil // reported with the other checks
+				}
+				set, diags := foreach.FromValue(result, "component")
+				if diags.HasErrors() {
+					return foreach.FailedSet, nil
+				}
+				return set, nil
+			},
+		}
+	})
 }
