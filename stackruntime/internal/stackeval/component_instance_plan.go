@@ -96,29 +96,6 @@ func (c *ComponentInstance) planRequest(ctx context.Context) (req *engine.PlanRe
 	}, true
 }
 
-// requirementsState is the worst state of the plans of all required components.
-func (c *ComponentInstance) requirementsState(ctx context.Context) planState {
-	worst := planComplete
-	for _, addr := range c.component.RequiredComponents(ctx).Sorted() {
-		required := c.main.component(ctx, addr)
-		if required == nil {
-			return planFailed
-		}
-		worst = max(worst, required.planState(ctx))
-	}
-	return worst
-}
-
-// component finds a component by its address; nil when the configuration does
-// not produce it.
-func (m *Main) component(ctx context.Context, addr stackaddrs.AbsComponent) *Component {
-	stack := m.stackInstance(ctx, addr.Stack)
-	if stack == nil {
-		return nil
-	}
-	return stack.components[addr.Item.Name]
-}
-
 // planNothing is the plan to look at something that is not there.
 func (c *ComponentInstance) planNothing(ctx context.Context, req *engine.PlanRequest) *stackplan.Component {
 	plan := c.planned(ctx, req, c.component.RequiredComponents(ctx)).NewStaying(req, &engine.PlanResult{Complete: true})

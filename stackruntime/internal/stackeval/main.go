@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/reference"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
@@ -183,7 +184,7 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 	m.config = newStackConfig(m, opts.Config.Root, nil)
 	m.references = sync.OnceValue(func() *reference.Graph { return reference.New(opts.Config.Root) })
 	m.existing = sync.OnceValue(func() *claims.Existing { return claims.FindExisting(m.componentInstances()) })
-	m.recordedCycles = sync.OnceValue(m.findRecordedCycles)
+	m.recordedCycles = sync.OnceValue(func() map[stackaddrs.AbsComponent]int { return components.RecordedCycles(m.prior()) })
 	return m
 }
 
@@ -222,31 +223,6 @@ func (m *Main) disposition() disposition {
 		return destroyed
 	}
 	return stays
-}
-
-// stackInstance finds a stack instance by its address. It is nil when the
-// configuration does not produce it.
-func (m *Main) stackInstance(ctx context.Context, addr stackaddrs.StackInstance) *Stack {
-	stack, found := m.findStack(ctx, addr)
-	if found != certaintyYes {
-		return nil
-	}
-	return stack
-}
-
-// providerInstance finds an instance of a provider configuration by its
-// address. It is nil when the configuration does not produce it.
-func (m *Main) providerInstance(ctx context.Context, addr stackaddrs.AbsProviderConfigInstance) *ProviderInstance {
-	stack := m.stackInstance(ctx, addr.Stack)
-	if stack == nil {
-		return nil
-	}
-	for _, provider := range stack.providers {
-		if provider.addr.Item == addr.Item.Config {
-			return provider.Instances(ctx).Instances[addr.Item.Key]
-		}
-	}
-	return nil
 }
 
 // EvalExpr evaluates an expression in the scope of a stack instance.

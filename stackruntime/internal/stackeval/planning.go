@@ -14,10 +14,8 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -184,128 +182,4 @@ func (m *Main) planOrphans(ctx context.Context, plan *stackplan.Plan) hcl.Diagno
 		}
 	}
 	return m.explainLeftOver(ctx, left)
-}
-
-// certainty is how far something can be told.
-type certainty int
-
-const (
-	certaintyNo      certainty = iota
-	certaintyFailed            // because of an error
-	certaintyUnknown           // because it is not known before apply
-	certaintyYes
-)
-
-// isClaimed reports whether a block of the configuration produces an instance, or removes it.
-func (m *Main) isClaimed(ctx context.Context, addr stackaddrs.AbsComponentInstance) certainty {
-	stack, found := m.findStack(ctx, addr.Stack)
-	if found != certaintyYes {
-		return found
-	}
-	name, key := addr.Item.Component.Name, addr.Item.Key
-	produced := certaintyNo
-	if component, ok := stack.components[name]; ok {
-		produced = has(component.Instances(ctx), key)
-	}
-	removals := stack.componentRemovals[name]
-	if produced == certaintyYes || removals == nil {
-		return produced
-	}
-	claims := removals.Claims(ctx)
-	switch {
-	case claims.instances[key] != nil:
-		return certaintyYes
-	case claims.failed:
-		return max(produced, certaintyFailed)
-	default:
-		return produced
-	}
-}
-
-// findStack finds a stack instance that the configuration produces, if only to
-// remove it.
-func (m *Main) findStack(ctx context.Context, addr stackaddrs.StackInstance) (*Stack, certainty) {
-	stack := m.stack
-	for _, step := range addr.Path() {
-		child, found := stack.child(ctx, step)
-		if found != certaintyYes {
-			return nil, found
-		}
-		stack = child
-	}
-	return stack, certaintyYes
-}
-
-// child finds an embedded stack that a block of the configuration produces, or removes.
-func (s *Stack) child(ctx context.Context, step stackaddrs.StackCallInstance) (*Stack, certainty) {
-	called := certaintyNo
-	call := s.calls[step.Call.Name]
-	if call != nil {
-		called = has(call.Instances(ctx), step.Key)
-		if called == certaintyYes {
-			return embedded(call.Instances(ctx).Instances[step.Key])
-		}
-	}
-	if removals := s.stackRemovals[step.Call.Name]; removals != nil {
-		claims := removals.Claims(ctx)
-		if leaving := claims.instances[step.Key]; leaving != nil {
-			return leaving.stack, certaintyYes
-		}
-		if claims.failed {
-			called = max(called, certaintyFailed)
-		}
-	}
-	if called == certaintyUnknown {
-		if standIn, ok := call.Instances(ctx).StandIns[step.Key]; ok {
-			return embedded(standIn)
-		}
-	}
-	return nil, called
-}
-
-// embedded is the stack of an instance of a stack call, if that could be loaded.
-func embedded(inst *StackCallInstance) (*Stack, certainty) {
-	if inst.stack == nil {
-		return nil, certaintyFailed
-	}
-	return inst.stack, certaintyYes
-}
-
-func has[I any](instances foreach.Expansion[I], key stackaddrs.InstanceKey) certainty {
-	switch instances.Kind {
-	case foreach.Failed:
-		return certaintyFailed
-	case foreach.Unknown:
-		return certaintyUnknown
-	case foreach.Single, foreach.Keyed:
-	}
-	if _, ok := instances.Instances[key]; ok {
-		return certaintyYes
-	}
-	return certaintyNo
-}
-
-// dependents reports which components another one that exists requires results.
-func (m *Main) dependents(ctx context.Context) map[stackaddrs.AbsComponent]bool {
-	return m.hasDependents.Value(ctx, func() memo.Aspect[map[stackaddrs.AbsComponent]bool] {
-		return memo.Aspect[map[stackaddrs.AbsComponent]bool]{
-			Name: "dependents",
-			Compute: func(ctx context.Context) (map[stackaddrs.AbsComponent]bool, hcl.Diagnostics) {
-				found := make(map[stackaddrs.AbsComponent]bool)
-				requires := m.requirements(ctx)
-				for _, prior := range m.prior().Components {
-					if !planning.HasObjects(prior.Module) {
-						continue
-					}
-					for required := range requires[stackaddrs.ComponentOf(prior.Addr)] {
-						found[required] = true
-					}
-					for _, required := range prior.Dependencies {
-						found[required] = true
-					}
-				}
-				return found, nil
-			},
-		}
-	})
 }

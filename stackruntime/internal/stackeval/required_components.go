@@ -6,10 +6,14 @@ package stackeval
 import (
 	"context"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 )
 
 // requiredBy returns the components that a block or value of the stack depends on (docs/language.md, section 4.6). decl is what
@@ -135,3 +139,28 @@ func (r *removals[I]) RequiredComponents(ctx context.Context) components.Set {
 
 // RequiredComponents implements [Applyable]: the addresses in the block are fixed.
 func (m *Moved) RequiredComponents(context.Context) components.Set { return nil }
+
+// dependents reports which components another one that exists requires results.
+func (m *Main) dependents(ctx context.Context) map[stackaddrs.AbsComponent]bool {
+	return m.hasDependents.Value(ctx, func() memo.Aspect[map[stackaddrs.AbsComponent]bool] {
+		return memo.Aspect[map[stackaddrs.AbsComponent]bool]{
+			Name: "dependents",
+			Compute: func(ctx context.Context) (map[stackaddrs.AbsComponent]bool, hcl.Diagnostics) {
+				found := make(map[stackaddrs.AbsComponent]bool)
+				requires := m.requirements(ctx)
+				for _, prior := range m.prior().Components {
+					if !planning.HasObjects(prior.Module) {
+						continue
+					}
+					for required := range requires[stackaddrs.ComponentOf(prior.Addr)] {
+						found[required] = true
+					}
+					for _, required := range prior.Dependencies {
+						found[required] = true
+					}
+				}
+				return found, nil
+			},
+		}
+	})
+}

@@ -93,7 +93,8 @@ func TestAtApply(t *testing.T) {
 		"ephemeral, not given":     {ephemeral, variables.AtApply{Planned: required}, cty.NilVal, "Value needed for variable"},
 		"not in the plan":          {declare(nil), variables.AtApply{Given: texts("a"), IsGiven: true}, texts("a"), ""},
 		"sensitive in the plan": {
-			declare(nil), variables.AtApply{Planned: planned(texts("a", "?").Mark(marks.Sensitive)), Given: texts("a", "b"), IsGiven: true},
+			declare(nil),
+			variables.AtApply{Planned: planned(texts("a", "?").Mark(marks.Sensitive)), Given: texts("a", "b"), IsGiven: true},
 			texts("a", "b").Mark(marks.Sensitive), "",
 		},
 	} {

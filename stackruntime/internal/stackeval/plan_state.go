@@ -5,12 +5,74 @@ package stackeval
 
 import (
 	"context"
-	"maps"
+
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/internal/reference"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
+
+// planState says how the plans of a component's instances came out.
+type planState int
+
+const (
+	planComplete planState = iota
+	planDeferred
+	planFailed
+)
+
+// planState is the worst state of any instance's plan.
+func (c *Component) planState(ctx context.Context) planState {
+	return c.planned.Value(ctx, func() memo.Aspect[planState] {
+		return memo.Aspect[planState]{
+			Name:        c.addr.String() + " plans",
+			Placeholder: planFailed,
+			Compute: func(ctx context.Context) (planState, hcl.Diagnostics) {
+				instances := c.Instances(ctx)
+				switch instances.Kind {
+				case foreach.Failed:
+					return planFailed, nil
+				case foreach.Unknown:
+					return planDeferred, nil
+				case foreach.Single, foreach.Keyed:
+				}
+				worst := planComplete
+				for _, inst := range instances.InOrder() {
+					worst = max(worst, inst.planState(ctx))
+				}
+				return worst, nil
+			},
+		}
+	})
+}
+
+func (c *ComponentInstance) planState(ctx context.Context) planState { return stateOfPlan(c.Plan(ctx)) }
+
+func stateOfPlan(plan *stackplan.Component) planState {
+	switch {
+	case plan == nil:
+		return planFailed
+	case !plan.Complete:
+		return planDeferred
+	default:
+		return planComplete
+	}
+}
+
+// requirementsState is the worst state of the plans of all required components.
+func (c *ComponentInstance) requirementsState(ctx context.Context) planState {
+	worst := planComplete
+	for _, addr := range c.component.RequiredComponents(ctx).Sorted() {
+		required := c.main.component(ctx, addr)
+		if required == nil {
+			return planFailed
+		}
+		worst = max(worst, required.planState(ctx))
+	}
+	return worst
+}
 
 // dependentsState is the worst state of the plans of what the state says depends on the instance. Before that is
 // gone, or has let go of the instance, the instance cannot go either.
@@ -67,23 +129,4 @@ func (c *Component) stateOfExisting(ctx context.Context) planState {
 		}
 	}
 	return worst
-}
-
-// findRecordedCycles numbers the components in the prior state, such that two have the same number if each depends on
-// the other, however indirectly. One apply never leaves such a cycle; but what it records may contradict what an earlier
-// one did, of components that it did not touch. In a cycle nobody waits for another.
-func (m *Main) findRecordedCycles() map[stackaddrs.AbsComponent]int {
-	dependents := make(map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent)
-	for addr, prior := range m.prior().Components {
-		component := stackaddrs.ComponentOf(addr)
-		dependents[component] = append(dependents[component], prior.Dependents...)
-	}
-	cycles := make(map[stackaddrs.AbsComponent]int)
-	groups := reference.Groups(maps.Keys(dependents), func(c stackaddrs.AbsComponent) []stackaddrs.AbsComponent { return dependents[c] })
-	for number, group := range groups {
-		for _, member := range group {
-			cycles[member] = number
-		}
-	}
-	return cycles
 }

@@ -1,0 +1,31 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package components
+
+import (
+	"maps"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/reference"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// RecordedCycles numbers the components in a state, such that two have the same number if each depends on
+// the other, however indirectly. One apply never leaves such a cycle; but what it records may contradict what an earlier
+// one did, of components that it did not touch. In a cycle nobody waits for another.
+func RecordedCycles(state *stackstate.State) map[stackaddrs.AbsComponent]int {
+	dependents := make(map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent)
+	for addr, prior := range state.Components {
+		component := stackaddrs.ComponentOf(addr)
+		dependents[component] = append(dependents[component], prior.Dependents...)
+	}
+	cycles := make(map[stackaddrs.AbsComponent]int)
+	groups := reference.Groups(maps.Keys(dependents), func(c stackaddrs.AbsComponent) []stackaddrs.AbsComponent { return dependents[c] })
+	for number, group := range groups {
+		for _, member := range group {
+			cycles[member] = number
+		}
+	}
+	return cycles
+}
