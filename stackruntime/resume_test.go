@@ -206,19 +206,26 @@ func stateWithoutIDs(state *stackstate.State) string {
 	return anyID.ReplaceAllString(stacktest.StateText(state), "ID")
 }
 
-// Whatever the moment of a kill, the same plan applied again does the rest, and nothing twice.
-func TestResumeAfterKill(t *testing.T) {
-	t.Parallel()
+// newKilled returns a program that works on a stack.
+func newKilled(t *testing.T, files string) (*killed, *stacktest.Stack) {
+	t.Helper()
 	program := &killed{}
-	s := stacktest.InMemory(t, killedChain(10), memengine.Options{Before: program.before})
+	s := stacktest.InMemory(t, files, memengine.Options{Before: program.before})
 	s.Parallelism = 2
 	s.Engine = enginetest.Replaced{Engine: s.Engine, Session: func(session engine.Session) engine.Session {
 		program.Session = session
 		return program
 	}}
+	program.begin(t, s.State, -1)
+	return program, s
+}
 
-	apply := func(plan *stackplan.Plan, progress stackplan.Progress) hcl.Diagnostics {
-		_, diags := s.TryApply(plan, func(req *stackruntime.ApplyRequest) { req.Save, req.Progress = program.save, progress })
+// killAtEachMoment applies a plan to the state of the stack, killed at each moment that there is and again at a later one. It compares what comes of
+// going on with what comes of an apply that nobody kills, leaves the stack as that does, and returns the number of moments.
+func (k *killed) killAtEachMoment(t *testing.T, s *stacktest.Stack, plan *stackplan.Plan) (moments int) {
+	t.Helper()
+	apply := func(progress stackplan.Progress) hcl.Diagnostics {
+		_, diags := s.TryApply(plan, func(req *stackruntime.ApplyRequest) { req.Save, req.Progress = k.save, progress })
 		return diags
 	}
 	counts := func(made []string) map[string]int {
@@ -229,6 +236,43 @@ func TestResumeAfterKill(t *testing.T) {
 		return n
 	}
 	before := s.State
+	k.begin(t, before, -1)
+	if diags := apply(nil); diags.HasErrors() {
+		t.Fatal(stacktest.Explain(diags))
+	}
+	want, wantState := counts(k.mu.made), stateWithoutIDs(s.State)
+	after := s.State
+	for moment := 1; ; moment++ {
+		s.State = before
+		k.begin(t, before, moment)
+		if !apply(nil).HasErrors() {
+			s.State = after
+			return moments // it came to its end before
+		}
+		moments++
+		var progress stackplan.Progress
+		s.State, progress = k.recover(t)
+		k.mu.left = 1 + moment%9 // what goes on is killed, too
+		if apply(progress).HasErrors() {
+			s.State, progress = k.recover(t)
+			k.mu.left = -1
+			if diags := apply(progress); diags.HasErrors() {
+				t.Fatalf("killed at moment %d and again: %s", moment, stacktest.Explain(diags))
+			}
+		}
+		if diff := cmp.Diff(want, counts(k.mu.made)); diff != "" {
+			t.Fatalf("killed at moment %d: changes of objects (-want +got):\n%s", moment, diff)
+		}
+		if diff := cmp.Diff(wantState, stateWithoutIDs(s.State)); diff != "" {
+			t.Fatalf("killed at moment %d: state (-want +got):\n%s", moment, diff)
+		}
+	}
+}
+
+// Whatever the moment of a kill, the same plan applied again does the rest, and nothing twice.
+func TestResumeAfterKill(t *testing.T) {
+	t.Parallel()
+	program, s := newKilled(t, killedChain(10))
 	for _, step := range []struct {
 		name string
 		mode engine.Mode
@@ -236,43 +280,46 @@ func TestResumeAfterKill(t *testing.T) {
 		if step.mode == engine.Normal {
 			s.Inputs["generation"] = cty.StringVal(step.name)
 		}
-		s.State = before
 		plan := s.Plan(step.mode)
-		program.begin(t, before, -1)
-		if diags := apply(plan, nil); diags.HasErrors() {
-			t.Fatalf("%s: %s", step.name, stacktest.Explain(diags))
-		}
-		want, wantState := counts(program.mu.made), stateWithoutIDs(s.State)
-		after := s.State
-		moments := 0
-		for moment := 1; ; moment++ {
-			s.State = before
-			program.begin(t, before, moment)
-			if !apply(plan, nil).HasErrors() {
-				break // it came to its end before
-			}
-			moments++
-			var progress stackplan.Progress
-			s.State, progress = program.recover(t)
-			program.mu.left = 1 + moment%9 // what goes on is killed, too
-			if apply(plan, progress).HasErrors() {
-				s.State, progress = program.recover(t)
-				program.mu.left = -1
-				if diags := apply(plan, progress); diags.HasErrors() {
-					t.Fatalf("%s, killed at moment %d and again: %s", step.name, moment, stacktest.Explain(diags))
-				}
-			}
-			if diff := cmp.Diff(want, counts(program.mu.made)); diff != "" {
-				t.Fatalf("%s, killed at moment %d: changes of objects (-want +got):\n%s", step.name, moment, diff)
-			}
-			if diff := cmp.Diff(wantState, stateWithoutIDs(s.State)); diff != "" {
-				t.Fatalf("%s, killed at moment %d: state (-want +got):\n%s", step.name, moment, diff)
-			}
-		}
-		if moments < 20 {
+		t.Log(step.name)
+		if moments := program.killAtEachMoment(t, s, plan); moments < 20 {
 			t.Errorf("%s: only %d moments", step.name, moments)
 		}
-		before = after
+	}
+}
+
+// The same holds for objects that are replaced because that was asked for, which their arguments do not say.
+func TestResumeRequestedReplacements(t *testing.T) {
+	t.Parallel()
+	program, s := newKilled(t, `
+-- main.tfcomponent.hcl --
+component "a" {
+  source = "./mod"
+  inputs = { after = "start" }
+}
+component "b" {
+  source = "./mod"
+  inputs = { after = component.a.id }
+}
+-- mod/main.tf --
+variable "after" { type = string }
+resource "terraform_data" "first" { input = var.after }
+resource "terraform_data" "each" {
+  for_each = toset(["x", "y"])
+  input    = terraform_data.first.id
+}
+output "id" { value = terraform_data.each["x"].id }
+`)
+	s.Converge()
+	replace := map[stackaddrs.AbsComponentInstance][]string{}
+	for addr := range s.State.Components {
+		replace[addr] = []string{"terraform_data.first", `terraform_data.each["x"]`}
+	}
+	replaceAll := func(req *stackruntime.PlanRequest) { req.Replace = replace }
+	s.Apply(s.Plan(engine.Normal, replaceAll)) // the engine gives what it creates without a former object the ID of the first one
+	plan := s.Plan(engine.Normal, replaceAll)
+	if moments := program.killAtEachMoment(t, s, plan); moments < 10 {
+		t.Errorf("only %d moments", moments)
 	}
 }
 

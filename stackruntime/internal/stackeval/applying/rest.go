@@ -21,7 +21,8 @@ import (
 //
 //	R1  A change that is left has the planned actions, or the later one of two. What it makes is a refinement of what was planned.
 //	R2  What is deleted is what was to be deleted: a new object never is.
-//	R3  What was to be replaced and would stay is another object now. Whether one that looks the same was replaced cannot be known.
+//	R3  What was to be replaced and would stay is another object now. Whether one that looks as it would have before and after was replaced
+//	    cannot be known. Others that are still there have to be asked for ([ReplacementsLeft]).
 //
 // The error names a resource instance for which that does not hold.
 func CheckRest(planned, again []*engine.Change) error {
@@ -48,6 +49,37 @@ func CheckRest(planned, again []*engine.Change) error {
 	return nil
 }
 
+// ReplacementsLeft returns the addresses of resource instances that the plan replaces, that are still the objects from before, and that would not be
+// replaced by what is left of the plan. Nothing in their arguments leads to that: they are replaced because somebody has asked for it, or because of
+// a change of something else (replace_triggered_by), which may be made by now. Their replacement has to be asked for when the rest is planned.
+//
+// An object is the one from before if it looks like that, and some of what the new one would be is not known before it is made.
+func ReplacementsLeft(planned, again []*engine.Change) []string {
+	changes := make(map[stackaddrs.ResourceInstanceObject]*engine.Change, len(planned))
+	for _, change := range planned {
+		if isReplaced(change.Action) {
+			changes[objectOf(change)] = change
+		}
+	}
+	var left []string
+	for _, rest := range again {
+		change := changes[objectOf(rest)]
+		stays := rest.Action == engine.ActionNoOp || rest.Action == engine.ActionUpdate
+		if change != nil && stays && refines(change.Before, rest.Before) && !mayBeNew(change, rest) {
+			left = append(left, rest.Address())
+		}
+	}
+	return left
+}
+
+// isReplaced reports whether an object gives way to another one.
+func isReplaced(action engine.Action) bool { return action.Replaces() || action.ForgetsOld() }
+
+// mayBeNew reports whether the object that there is may be the one by which it was to be replaced.
+func mayBeNew(planned, rest *engine.Change) bool {
+	return bare(planned.After).IsWhollyKnown() && refines(planned.After, rest.Before)
+}
+
 // remains reports whether a change leaves an object behind, of which a plan that is made again says something.
 func remains(planned *engine.Change) bool {
 	return planned.Addr.Resource.Mode == stackaddrs.ManagedResource && makes(planned.Action)
@@ -55,7 +87,7 @@ func remains(planned *engine.Change) bool {
 
 // makes reports whether an action makes an object, or makes it another one.
 func makes(action engine.Action) bool {
-	return action == engine.ActionCreate || action == engine.ActionUpdate || action.Replaces()
+	return action == engine.ActionCreate || action == engine.ActionUpdate || isReplaced(action)
 }
 
 func objectOf(c *engine.Change) stackaddrs.ResourceInstanceObject {
@@ -81,7 +113,7 @@ func checkChange(planned, rest *engine.Change) error {
 
 // removes reports whether an object is gone or no longer managed after an action.
 func removes(action engine.Action) bool {
-	return action == engine.ActionDelete || action == engine.ActionForget || action.Replaces() || action.ForgetsOld()
+	return action == engine.ActionDelete || action == engine.ActionForget || isReplaced(action)
 }
 
 // checkUnchanged checks what is not to be changed any more.
@@ -92,7 +124,7 @@ func checkUnchanged(planned, rest *engine.Change) error {
 	switch action := planned.Action; {
 	case action == engine.ActionDelete || action == engine.ActionForget:
 		return fmt.Errorf("%s would now stay, and by the plan it is %s", describe(rest), inWords(planned))
-	case action.Replaces() && refines(planned.Before, rest.Before): // rule R3
+	case isReplaced(action) && refines(planned.Before, rest.Before): // rule R3
 		return fmt.Errorf("%s is replaced by the plan, and whether it was cannot be known", describe(rest))
 	}
 	return nil
@@ -112,7 +144,7 @@ func isPartOf(rest, planned *engine.Change) bool {
 	case rest.Deposed != "": // put aside until what replaces it is there
 		return rest.Action == engine.ActionDelete && planned.Action == engine.ActionCreateThenDelete
 	default:
-		return rest.Action == engine.ActionCreate && planned.Action.Replaces()
+		return rest.Action == engine.ActionCreate && isReplaced(planned.Action)
 	}
 }
 
@@ -129,7 +161,7 @@ func inWords(c *engine.Change) string {
 		return "left as it is"
 	}
 	switch {
-	case c.Action.Replaces():
+	case isReplaced(c.Action):
 		return "replaced"
 	case c.Action == engine.ActionCreate:
 		return "created"

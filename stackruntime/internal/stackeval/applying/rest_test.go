@@ -95,6 +95,8 @@ func TestCheckRest(t *testing.T) {
 	kept := change(`{"v": "1", "id": "i"}`, `{"v": "1", "id": "i"}`, "", noop)
 	fresh := change(`{"v": "2", "id": "j"}`, `{"v": "2", "id": "j"}`, "", noop)
 
+	created2 := change("", `{"v": "2"}`, `{"id": true}`, create)
+
 	for name, test := range map[string]struct {
 		planned, rest *engine.Change // nil for none
 		want          string         // of the error
@@ -130,6 +132,9 @@ func TestCheckRest(t *testing.T) {
 		"gone":                         {updated, nil, "x.a would now be gone, and by the plan it is updated in place"},
 		"a new one put aside":          {replacedLater, deposed(change(`{"v": "2", "id": "j"}`, "", "", remove)), "the former object of x.a is not the object any more that the plan removes"},
 		"moved from elsewhere":         {moved("x.b", kept), moved("x.c", kept), "x.a would now be moved from x.c, and by the plan it is moved from x.b"},
+		"forgotten and created":        {change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionForgetThenCreate), fresh, ""},
+		"forgotten, not yet created":   {change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionForgetThenCreate), created2, ""},
+		"forgotten or not":             {change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionForgetThenCreate), kept, "x.a is replaced by the plan, and whether it was cannot be known"},
 		"another import":               {imported("i", kept), imported("j", kept), "x.a would now be imported by the ID j, and by the plan it is imported by the ID i"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,5 +156,34 @@ func TestCheckRest(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestReplacementsLeft(t *testing.T) {
+	change := func(addr string, action engine.Action, before, after, unknown string) *engine.Change {
+		return &engine.Change{Addr: resource(t, addr), Action: action, Before: value(t, before, ""), After: value(t, after, unknown)}
+	}
+	const old, other, unknown = `{"v": "1", "id": "i"}`, `{"v": "1", "id": "j"}`, `{"id": true}`
+	for name, test := range map[string]struct {
+		planned, rest *engine.Change
+		want          bool
+	}{
+		"still there":           {change("x.a", engine.ActionDeleteThenCreate, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), true},
+		"to be made first":      {change("x.a", engine.ActionCreateThenDelete, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), true},
+		"to be forgotten":       {change("x.a", engine.ActionForgetThenCreate, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), true},
+		"with another argument": {change("x.a", engine.ActionDeleteThenCreate, old, `{"v": "2", "id": "i"}`, unknown), change("x.a", engine.ActionUpdate, old, `{"v": "2", "id": "i"}`, ""), true},
+		"with a known result":   {change("x.a", engine.ActionDeleteThenCreate, old, `{"v": "2", "id": "i"}`, ""), change("x.a", engine.ActionUpdate, old, `{"v": "2", "id": "i"}`, ""), true},
+		"instance":              {change(`x.a["k"]`, engine.ActionDeleteThenCreate, old, old, unknown), change(`x.a["k"]`, engine.ActionNoOp, old, old, ""), true},
+		"replaced":              {change("x.a", engine.ActionDeleteThenCreate, old, old, unknown), change("x.a", engine.ActionNoOp, other, other, ""), false},
+		"destroyed":             {change("x.a", engine.ActionDeleteThenCreate, old, old, unknown), change("x.a", engine.ActionCreate, "", old, unknown), false},
+		"replaced by itself":    {change("x.a", engine.ActionDeleteThenCreate, old, old, unknown), change("x.a", engine.ActionDeleteThenCreate, old, old, unknown), false},
+		"may be the new one":    {change("x.a", engine.ActionDeleteThenCreate, old, old, ""), change("x.a", engine.ActionNoOp, old, old, ""), false},
+		"not to be replaced":    {change("x.a", engine.ActionUpdate, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), false},
+		"another resource":      {change("x.b", engine.ActionDeleteThenCreate, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), false},
+	} {
+		got := applying.ReplacementsLeft([]*engine.Change{test.planned}, []*engine.Change{test.rest})
+		if (len(got) > 0) != test.want || test.want && got[0] != test.rest.Address() {
+			t.Errorf("%s: %v, want %t", name, got, test.want)
+		}
 	}
 }

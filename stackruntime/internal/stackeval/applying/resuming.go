@@ -42,36 +42,22 @@ func (a *applier) done() *Result {
 }
 
 // planRest puts what is left of the plan in its place. It returns false if that was not begun since the operation shall stop already.
-func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments) (began bool, diags hcl.Diagnostics) {
+func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments) (bool, hcl.Diagnostics) {
 	rest := *a.plan
 	rest.EnginePlan, rest.BaseState, rest.RefreshedState, rest.Changes = nil, nil, nil, nil
-	prior := a.unchanged().Module
-	if a.plan.Mode == engine.Destroy && !planning.HasObjects(prior) {
+	if a.plan.Mode == engine.Destroy && !planning.HasObjects(a.unchanged().Module) {
 		a.plan = &rest
 		return true, nil
 	}
 	if err := checkFinalInputs(a.plan, subject.StoredInputs(ctx, args.Inputs)); err != nil {
 		return true, a.stale(err)
 	}
-	var again *engine.PlanResult
-	id := a.op.Works.ID(work.Rest, a.plan.Addr)
-	began = a.op.Works.Run(ctx, id, func(ctx context.Context, began func() bool) {
-		again, diags = a.op.Session.Plan(ctx, &engine.PlanRequest{
-			Work:        id,
-			Component:   a.plan.Addr,
-			ModuleDir:   args.ModuleDir,
-			Mode:        a.plan.Mode,
-			Inputs:      args.Inputs,
-			Providers:   args.Providers,
-			PriorState:  prior,
-			SkipRefresh: true,
-			Timestamp:   a.op.Plan.Timestamp,
-		}, func(event engine.Event) {
-			if event.Type == engine.WorkBegan && began() {
-				a.setStatus(hooks.Applying)
-			}
-		})
-	})
+	again, began, diags := a.planAgain(ctx, work.Rest, args, nil)
+	if began && !diags.HasErrors() {
+		if left := ReplacementsLeft(a.plan.Changes, again.Changes); len(left) > 0 {
+			again, began, diags = a.planAgain(ctx, work.RestReplaced, args, left)
+		}
+	}
 	if !began || diags.HasErrors() {
 		return began, subject.EngineDiagnostics(ctx, diags)
 	}
@@ -87,6 +73,31 @@ func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments)
 	}
 	a.plan = &rest
 	return true, nil
+}
+
+// planAgain has the engine plan from the state that was left behind, with some resource instances to be replaced. It returns false if that was not
+// begun.
+func (a *applier) planAgain(ctx context.Context, kind work.Kind, args Arguments, replace []string) (result *engine.PlanResult, began bool, diags hcl.Diagnostics) {
+	id := a.op.Works.ID(kind, a.plan.Addr)
+	began = a.op.Works.Run(ctx, id, func(ctx context.Context, began func() bool) {
+		result, diags = a.op.Session.Plan(ctx, &engine.PlanRequest{
+			Work:        id,
+			Component:   a.plan.Addr,
+			ModuleDir:   args.ModuleDir,
+			Mode:        a.plan.Mode,
+			Inputs:      args.Inputs,
+			Providers:   args.Providers,
+			PriorState:  a.unchanged().Module,
+			SkipRefresh: true,
+			Replace:     replace,
+			Timestamp:   a.op.Plan.Timestamp,
+		}, func(event engine.Event) {
+			if event.Type == engine.WorkBegan && began() {
+				a.setStatus(hooks.Applying)
+			}
+		})
+	})
+	return result, began, diags
 }
 
 // checkFinalInputs checks that inputs are those that the plan was made with. The engine cannot, for a plan that is made anew.

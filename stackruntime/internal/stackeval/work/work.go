@@ -36,6 +36,9 @@ const (
 	Refresh Kind = "refresh" // a plan to learn the results before something is destroyed
 	Rest    Kind = "rest"    // a plan of what is left of one that was applied in part
 	Apply   Kind = "apply"
+
+	// RestReplaced is a plan of what is left, with replacements that nothing but a request leads to.
+	RestReplaced Kind = "rest-replaced"
 )
 
 // NewOperation returns an operation with a name that no other one has had. Empty stands for one made up.
