@@ -11,11 +11,15 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // notify shows what an operation says while it goes on.
 func (s *Session) notify(n notice.Notice) {
+	if s.Notice != nil && s.Notice(n) {
+		return
+	}
 	switch n := n.(type) {
 	case notice.NewDeployment:
 		s.Note("%s\n", newDeploymentText(n))
@@ -42,7 +46,7 @@ func (s *Session) notify(n notice.Notice) {
 		}
 		s.Note("Waiting for an apply that is still running (%s).\n", text)
 	case notice.Resuming:
-		s.Note("%s\n", resumingText(n))
+		s.Note("%s\n", eventtext.Resuming(n.Done, n.Begun, n.Of))
 	case notice.WaitingForLock:
 		s.Note("Waiting at most %s for the lock: %s.\n", n.AtMost, deployment.DescribeHolder(&n.Holder))
 	case notice.LockTakenOver:
@@ -59,14 +63,6 @@ func newDeploymentText(n notice.NewDeployment) string {
 	}
 	return fmt.Sprintf("The deployment %q is new: there is no state of it, but there are those of %s%s.%s",
 		n.Name, strings.Join(names, ", "), more, nearest.DidYouMean(n.Name, n.Others))
-}
-
-func resumingText(n notice.Resuming) string {
-	text := fmt.Sprintf("This plan was applied in part before: %d of %d components that it changes are done", n.Done, n.Of)
-	if n.Begun > 0 {
-		text += fmt.Sprintf(", and %d more begun", n.Begun)
-	}
-	return text + ". Going on from there."
 }
 
 // noteWork says what takes long, so that a person sees that something is done.

@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
@@ -59,6 +60,9 @@ type Session struct {
 
 	// Reporter shows diagnostics. How depends on the command and its options.
 	Reporter func(hcl.Diagnostics) error
+
+	// Notice shows what an operation says while it goes on. It returns false for what is to be shown as text instead. Nil does so for all.
+	Notice func(notice.Notice) bool
 }
 
 // Dependencies are replaced by tests. Zero values stand for the real ones.

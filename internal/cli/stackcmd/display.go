@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -44,7 +45,7 @@ func NewDisplay(s *session.Session, operation string) *Display {
 	v := &Display{session: s, operation: operation}
 	if s.Options.JSON {
 		v.events = jsonview.NewEvents(s.Streams.Out, nil)
-		s.Reporter = v.reportEvents
+		s.Reporter, s.Notice = v.reportEvents, v.noticeEvent
 		return v
 	}
 	return v
@@ -227,4 +228,14 @@ func (v *Display) reportEvents(diags hcl.Diagnostics) error {
 		v.events.Diagnostic(diag.Address, diag)
 	}
 	return v.events.Err()
+}
+
+// noticeEvent writes what an operation says as an event, if it is one that concerns programs.
+func (v *Display) noticeEvent(n notice.Notice) bool {
+	resuming, ok := n.(notice.Resuming)
+	if ok {
+		v.begin()
+		v.events.Resuming(resuming.Done, resuming.Begun, resuming.Of)
+	}
+	return ok
 }

@@ -147,6 +147,16 @@ func IncompleteSummary(operation string, interrupted bool, n stackplan.Counts) s
 	return verb + " " + how + ". Resources: " + AppliedCounts(operation, n) + "."
 }
 
+// Resuming says that an apply goes on with a plan of which a part was done: how many of the component instances that the plan changes are done,
+// and how many more were begun.
+func Resuming(done, begun, total int) string {
+	text := fmt.Sprintf("This plan was applied in part before: %d of %d components that it changes are done", done, total)
+	if begun > 0 {
+		text += fmt.Sprintf(", and %d more begun", begun)
+	}
+	return text + ". Going on from there."
+}
+
 // PlanCounts are the numbers of a plan, the rarer ones only where they count.
 func PlanCounts(n stackplan.Counts) string { return join(planParts(n)) }
 

@@ -80,3 +80,14 @@ func TestSummary(t *testing.T) {
 		}
 	}
 }
+
+func TestResuming(t *testing.T) {
+	for begun, want := range map[int]string{
+		0: "This plan was applied in part before: 1 of 3 components that it changes are done. Going on from there.",
+		1: "This plan was applied in part before: 1 of 3 components that it changes are done, and 1 more begun. Going on from there.",
+	} {
+		if got := Resuming(1, begun, 3); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -167,6 +167,12 @@ func (e *Events) Moved(renames []stackaddrs.Rename) {
 	}
 }
 
+// Resuming writes that an apply goes on with a plan of which a part was done; see [eventtext.Resuming].
+func (e *Events) Resuming(done, begun, total int) {
+	e.emit(levelInfo, "resuming", eventtext.Resuming(done, begun, total),
+		line{"components": line{"done": done, "begun": begun, "total": total}})
+}
+
 // OutputChanges writes what a plan does to the root outputs.
 func (e *Events) OutputChanges(changes map[string]*stackplan.OutputChange) {
 	all := line{}

@@ -304,6 +304,7 @@ func feed(t *testing.T, e *Events) {
 	e.ChangeSummary("plan", stackplan.Counts{Add: 1, Defer: 1})
 	e.ChangeSummary("destroy", stackplan.Counts{Remove: 3})
 	e.Outputs(viewtest.State(t).Outputs)
+	e.Resuming(1, 2, 5)
 }
 
 func TestEvents(t *testing.T) {
