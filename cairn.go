@@ -34,6 +34,9 @@ type Options struct {
 	// of the stack. Nil stands for the environment of this program.
 	Environ []string
 
+	// StopNow is closed by a caller that waits for the end of an operation that it has interrupted (rule C4). Nil is never closed.
+	StopNow <-chan struct{}
+
 	ReadOnlyLocks bool          // no version of a provider is chosen that is not locked
 	LockTimeout   time.Duration // how long to wait for somebody else's lock of the state; 0 is not at all
 	Log           *slog.Logger  // gets names, addresses and processes, never values; nil logs nothing
@@ -48,7 +51,7 @@ func Open(opts Options) *Stack {
 	return &Stack{operation.Open(operation.Options{
 		Dir: opts.Dir, WorkDir: opts.WorkDir, State: opts.State, Deployment: opts.Deployment,
 		Engine: opts.Engine, EngineFrom: "the caller", ModulesEngine: opts.ModulesEngine, Environ: opts.Environ,
-		ReadOnlyLocks: opts.ReadOnlyLocks, LockTimeout: opts.LockTimeout, Log: opts.Log,
+		ReadOnlyLocks: opts.ReadOnlyLocks, LockTimeout: opts.LockTimeout, Log: opts.Log, StopNow: opts.StopNow,
 	})}
 }
 

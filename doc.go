@@ -20,7 +20,7 @@
 //   - C3. The environment counts as it does for the command: CAIRN_STATE, CAIRN_ENGINE, CAIRN_DEPLOYMENT, CAIRN_DATA_DIR, CAIRN_VAR_name, TF_VAR_name. Options beat it,
 //     and it beats the settings file.
 //   - C4. To interrupt an operation, end its context with the cause [ErrInterrupted]. What runs is waited for and saved, so the call takes as
-//     long as the engine needs to come to an end.
+//     long as the engine needs to come to an end. Closing Options.StopNow after that ends at once what changes nothing, such as a plan.
 //   - C5. Values that the configuration declares as sensitive are marked as such in plans and outputs (package marks), and never part of
 //     a diagnostic.
 //

@@ -65,6 +65,10 @@ type Options struct {
 	// Files receives the sources that diagnostics are about, by their names. Nil makes a new map.
 	Files map[string]*hcl.File
 
+	// StopNow is closed by a caller that waits for the end of an operation that it has interrupted ([ErrInterrupted]). What changes nothing is ended at
+	// once then, and all engines get to know of it. What was done is saved as without it.
+	StopNow <-chan struct{}
+
 	// ModulesEngine is what plans and applies modules. Nil stands for a binary, which is looked for.
 	ModulesEngine engine.Engine
 }

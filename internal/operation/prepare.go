@@ -22,7 +22,7 @@ const LockFile = ".terraform.lock.hcl"
 // prepare installs what the configuration needs and returns what the runtime is to be run with. With errors, that is
 // only the configuration.
 func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
-	opts := stackruntime.Options{Config: config}
+	opts := stackruntime.Options{Config: config, StopNow: s.opts.StopNow}
 	opened, err := s.openSession(ctx)
 	if err != nil {
 		return opts, Diagnostics(err)

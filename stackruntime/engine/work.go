@@ -22,7 +22,8 @@ const (
 	// Gracefully lets the work finish what it has begun, and begin nothing more.
 	Gracefully Urgency = iota
 
-	// Now ends the work at once. What it was doing may be lost.
+	// Now says that somebody waits for the end. What changes nothing, such as a plan, is ended at once. What was asked to end gracefully goes
+	// on to where nothing of it is lost, but no further.
 	Now
 )
 

@@ -37,7 +37,7 @@ type Work struct {
 
 	mu struct {
 		sync.Mutex
-		now bool
+		now bool   // somebody waits for the end
 		end func() // ends at once what is being done; nil while that is nothing
 	}
 }
@@ -84,7 +84,7 @@ func (w *Work) forget() {
 	w.stop(nil)
 }
 
-// OnNow says how what is being done is ended at once, from now on.
+// OnNow says how what is being done is ended at once, from now on: for what loses nothing by that.
 func (w *Work) OnNow(end func()) {
 	w.mu.Lock()
 	w.mu.end = end
@@ -95,7 +95,7 @@ func (w *Work) OnNow(end func()) {
 	}
 }
 
-// Stop ends the context of a piece of work, and what it is doing if it has to end now.
+// Stop ends the context of a piece of work, and at once what it is doing if somebody waits for that and nothing is lost ([Work.OnNow]).
 //
 // Errors: [ErrUnknownWork].
 func (w *Works) Stop(id WorkID, how Urgency) error {

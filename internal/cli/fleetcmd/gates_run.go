@@ -117,7 +117,7 @@ func (g *gates) countsText(counts stackplan.Counts, done bool) string {
 func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	d := &rollout.Drivers{
 		Roots:   &driver.Roots{SharedCache: cliconfig.SharesProviders(os.Environ()), Processes: &process.Set{}},
-		Stack:   operation.Options{Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: &operation.Shared{}, ModulesEngine: g.session.Deps.Engine},
+		Stack:   operation.Options{Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: &operation.Shared{}, ModulesEngine: g.session.Deps.Engine, StopNow: g.session.StopNow},
 		Version: session.Version(),
 		Show:    g.showStack,
 	}

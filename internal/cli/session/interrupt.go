@@ -83,7 +83,7 @@ func (g *Guard) Release() {
 	close(g.signals)
 }
 
-// Interruptible returns a context that ends with the first interrupt. The second one says what would be lost, and
+// Interruptible returns a context that ends with the first interrupt. The second one closes [Session.StopNow] and says what would be lost, and
 // only the third ends the process at once. The caller must call stop.
 func (s *Session) Interruptible(ctx context.Context, lost func() string) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -118,6 +118,7 @@ func (s *Session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{
 			s.Note("\nInterrupted. Nothing more is begun; waiting for what is running to stop.\n" +
 				"Everything that was done is saved.\n\n")
 		case 2:
+			s.stopNow()
 			s.Note("\nStill waiting. %s\nInterrupt once more to end at once in spite of that.\n\n", lost())
 		default:
 			s.Note("\nEnded at once.\n")

@@ -40,7 +40,13 @@ func TestInterrupts(t *testing.T) {
 	if cause := context.Cause(ctx); cause != operation.ErrInterrupted {
 		t.Errorf("cause: %v", cause)
 	}
+	select {
+	case <-s.StopNow:
+		t.Error("the first interrupt tells to stop now")
+	default:
+	}
 	signals <- os.Interrupt
+	testenv.Receive(t, "the second interrupt tells to stop now", s.StopNow)
 	signals <- os.Interrupt
 	if status := testenv.Receive(t, "the third interrupt ends the process", exited); status != cmdline.ExitError {
 		t.Errorf("exit code %d, want %d", status, cmdline.ExitError)

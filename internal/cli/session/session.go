@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
@@ -49,6 +50,9 @@ type Session struct {
 	ChangesNothing bool // the command does not even plan
 	ListsProviders bool // the command ends with a list of all providers and their versions
 
+	StopNow <-chan struct{} // closed with the second interrupt
+	stopNow func()          // closes it, once
+
 	input *bufio.Reader // of answers, nil until the first question
 
 	live atomic.Pointer[live.Display] // set while it is drawn on a terminal
@@ -74,6 +78,8 @@ type Dependencies struct {
 
 func New(streams Streams, deps Dependencies) *Session {
 	s := &Session{Streams: streams, Deps: deps, Files: map[string]*hcl.File{}}
+	stopNow := make(chan struct{})
+	s.StopNow, s.stopNow = stopNow, sync.OnceFunc(func() { close(stopNow) })
 	s.Reporter = s.reportText
 	s.Log = slog.New(slog.DiscardHandler)
 	return s
@@ -118,6 +124,7 @@ func (s *Session) Stack() *operation.Stack {
 			Log:            s.Log,
 			Files:          s.Files,
 			ModulesEngine:  s.Deps.Engine,
+			StopNow:        s.StopNow,
 		})
 	}
 	return s.opened

@@ -76,6 +76,7 @@ func (s *Session) InterruptAll(ctx context.Context, processes *process.Set, inFl
 		First: first,
 		Second: func() {
 			processes.Kill()
+			s.stopNow()
 			if lost := inFlight.Lost(); lost != "" {
 				s.Note("\nStacks are waited for.\n%s\nInterrupt once more to end at once in spite of that.\n\n", lost)
 			}

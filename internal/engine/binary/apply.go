@@ -45,7 +45,7 @@ func (e *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 		return nil, diags.Append(failed("Plan cannot be applied", err))
 	}
 	a := &applying{
-		engine: e, tree: tree, req: req, observe: observe, work: work, prior: prior, stored: stored,
+		engine: e, tree: tree, req: req, observe: observe, prior: prior, stored: stored,
 		hidden: newSecrets(tree, req.Inputs, req.Providers, prior),
 	}
 	if diags := a.check(); diags.HasErrors() {
@@ -83,7 +83,6 @@ type applying struct {
 	tree    *module.Tree
 	req     *engine.ApplyRequest
 	observe engine.Observer
-	work    *engine.Work
 	prior   *tfstate.Document
 	stored  *storedPlan
 	layout  *workcopy.Layout
@@ -258,7 +257,6 @@ func withoutHalt(diags hcl.Diagnostics) hcl.Diagnostics {
 
 // finish waits for the process and gathers what it leaves behind.
 func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine.ApplyResult, hcl.Diagnostics, error) {
-	killNow(a.work, process)
 	outputs := provisionerOutputs{}
 	outcome, waitErr := process.Wait(ctx, func(ev runner.Event) {
 		a.state.event(ev)

@@ -10,12 +10,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Stop implements [engine.Session].
+// Stop implements [engine.Session]. The process of an apply is only interrupted, since what it has not written yet would be lost with it.
 func (e *Session) Stop(_ context.Context, work engine.WorkID, how engine.Urgency) error {
 	return e.works.Stop(work, how)
 }
 
-// killNow has the process of a piece of work killed if that has to end now.
+// killNow has a process that changes nothing killed if the work has to end now.
 func killNow(work *engine.Work, process *runner.Process) {
 	work.OnNow(func() { _ = process.Kill() }) //nolint:errcheck // who waits for the process sees whether it has ended
 }

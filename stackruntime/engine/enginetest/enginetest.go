@@ -55,6 +55,7 @@ func Run(t *testing.T, newEngine func(t *testing.T, stackDir string) engine.Engi
 		{"deferred instances in other modes", deferredModes},
 		{"deferred by other components", deferredByOthers},
 		{"events", events},
+		{"stop", stop},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

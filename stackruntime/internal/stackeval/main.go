@@ -80,6 +80,9 @@ type Options struct {
 	// stands for one made up.
 	Operation string
 
+	// StopNow is closed when what runs is to end now, after the context of the operation has ended. Nil is never closed.
+	StopNow <-chan struct{}
+
 	// Locks are the selected versions of all providers that have one. Nil turns
 	// the checks against the lock file off.
 	Locks map[stackaddrs.Provider]string
@@ -168,7 +171,7 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 		session: opts.Session,
 		hooks:   opts.Hooks,
 		locks:   opts.Locks,
-		works:   work.NewOperation(opts.Operation),
+		works:   work.NewOperation(work.Options{Name: opts.Operation, Session: opts.Session, StopNow: opts.StopNow}),
 		funcs: lang.Functions(lang.Options{
 			BaseDir:       opts.Config.BaseDir,
 			PlanTimestamp: timestamp,

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package work names the pieces of work that an engine is given in one operation, and decides whether one may still begin.
+// Package work names the pieces of work that an engine is given in one operation, decides whether one may still begin, and passes on to the engine that
+// an operation is to stop.
 package work
 
 import (
@@ -16,9 +17,16 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 )
 
+// Options are the parameters of [NewOperation].
+type Options struct {
+	Name    string          // what the names of all work begin with, which no other operation has had; empty for one made up
+	Session engine.Session  // may be nil where nothing is planned or applied
+	StopNow <-chan struct{} // closed when what runs is to end now; may be nil
+}
+
 // Operation is what the pieces of work of one operation have in common. Which of them begin when is for the engine to say.
 type Operation struct {
-	name string // what the names of all of them begin with
+	opts Options
 
 	mu struct {
 		sync.Mutex
@@ -41,34 +49,78 @@ const (
 	RestReplaced Kind = "rest-replaced"
 )
 
-// NewOperation returns an operation with a name that no other one has had. Empty stands for one made up.
-func NewOperation(name string) *Operation {
-	return &Operation{name: cmp.Or(name, rand.Text())}
+// NewOperation returns an operation of which no work was begun.
+func NewOperation(opts Options) *Operation {
+	opts.Name = cmp.Or(opts.Name, rand.Text())
+	return &Operation{opts: opts}
 }
 
 // ID names a piece of work, of which there is one of each kind for a component instance.
 func (w *Operation) ID(kind Kind, component stackaddrs.AbsComponentInstance) engine.WorkID {
-	return engine.WorkID(w.name + "/" + string(kind) + "/" + component.String())
+	return engine.WorkID(w.opts.Name + "/" + string(kind) + "/" + component.String())
 }
 
-// Run calls f, which has the engine do a piece of work: with a context that ends when the operation shall stop, and with what is to be called
-// when the work begins. f must not wait for promises (rule V4 of package stackeval). It returns false if the work did not begin because
+// Run calls f, which has the engine do a piece of work: with a context that ends when the work must not begin any more, and with what is to be
+// called when it begins. f must not wait for promises (rule V4 of package stackeval). It returns false if the work did not begin because
 // nothing more may: then what came of it counts for nothing.
+//
+// Work that has begun is stopped by [engine.Session.Stop], when the operation shall stop and when it shall end now.
 func (w *Operation) Run(ctx context.Context, work engine.WorkID, f func(ctx context.Context, began func() bool)) bool {
-	ctx, cancel := context.WithCancelCause(maintask.StopContext(ctx))
+	stop := maintask.StopContext(ctx)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(stop))
 	defer cancel(nil)
-	if ctx.Err() != nil || !w.wait(work, cancel) {
+	if stop.Err() != nil || !w.wait(work, cancel) {
 		return false
 	}
+	unwatch := w.watch(stop, work, cancel)
+	defer unwatch()
 	begun := false
 	f(ctx, func() bool {
-		begun = w.begin(work)
+		if stop.Err() != nil { // the engine looks at its context as soon as this has returned
+			cancel(context.Cause(stop))
+		}
+		begun = ctx.Err() == nil && w.begin(work)
 		return begun
 	})
 	if !begun {
 		w.begin(work)
 	}
-	return begun || ctx.Err() == nil
+	return begun || ctx.Err() == nil && stop.Err() == nil
+}
+
+// watch passes on that the operation is to stop, and to end now, until the work has ended.
+func (w *Operation) watch(stop context.Context, work engine.WorkID, cancel context.CancelCauseFunc) (unwatch func()) {
+	ended := make(chan struct{})
+	var watcher sync.WaitGroup
+	watcher.Go(func() {
+		asked, insisted := stop.Done(), w.opts.StopNow
+		for {
+			select {
+			case <-ended:
+				return
+			case <-asked:
+				asked = nil
+				w.stop(stop, work, engine.Gracefully, cancel)
+			case <-insisted:
+				insisted = nil
+				w.stop(stop, work, engine.Now, cancel)
+			}
+		}
+	})
+	return func() {
+		close(ended)
+		watcher.Wait()
+	}
+}
+
+// stop keeps work from beginning, and has the engine stop what has begun. Where that cannot be said, the context says it.
+func (w *Operation) stop(ctx context.Context, work engine.WorkID, how engine.Urgency, cancel context.CancelCauseFunc) {
+	w.mu.Lock()
+	_, waits := w.mu.waiting[work]
+	w.mu.Unlock()
+	if waits || w.opts.Session.Stop(context.WithoutCancel(ctx), work, how) != nil {
+		cancel(context.Cause(ctx))
+	}
 }
 
 // wait notes work that has not begun. It returns false if none may.

@@ -18,10 +18,10 @@ func TestID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := work.NewOperation("1").ID(work.Rest, addr); got != `1/rest/component.a["k"]` {
+	if got := work.NewOperation(work.Options{Name: "1"}).ID(work.Rest, addr); got != `1/rest/component.a["k"]` {
 		t.Errorf("got %s", got)
 	}
-	if a, b := work.NewOperation(""), work.NewOperation(""); a.ID(work.Plan, addr) == b.ID(work.Plan, addr) {
+	if a, b := work.NewOperation(work.Options{}), work.NewOperation(work.Options{}); a.ID(work.Plan, addr) == b.ID(work.Plan, addr) {
 		t.Error("two operations have the same name")
 	}
 }
@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stopped, stop := context.WithCancel(t.Context())
 			defer stop()
-			o := work.NewOperation("1")
+			o := work.NewOperation(work.Options{Name: "1", Session: stops{}})
 			if test.do == nil {
 				stop()
 			}
@@ -52,8 +52,8 @@ func TestRun(t *testing.T) {
 			ok := o.Run(maintask.Steady(stopped), id, func(ctx context.Context, began func() bool) {
 				ran = true
 				test.do(ctx, began, stop, o.Halt)
-				if !test.ok && ctx.Err() == nil {
-					t.Error("the engine is not told to stop")
+				if !test.ok {
+					<-ctx.Done() // the engine is told to stop
 				}
 			})
 			if ran != test.runs || ok != test.ok {
@@ -62,9 +62,59 @@ func TestRun(t *testing.T) {
 		})
 	}
 
-	o := work.NewOperation("1")
+	o := work.NewOperation(work.Options{Name: "1"})
 	o.Halt()
 	if o.Run(maintask.Steady(t.Context()), id, func(context.Context, func() bool) { t.Error("it begins") }) {
 		t.Error("work begins though nothing more may")
 	}
+}
+
+// stops is a session that stops work by telling of it.
+type stops struct {
+	engine.Session
+	told chan engine.Urgency // nil for work that it does not know
+}
+
+func (s stops) Stop(_ context.Context, _ engine.WorkID, how engine.Urgency) error {
+	if s.told == nil {
+		return engine.ErrUnknownWork
+	}
+	s.told <- how
+	return nil
+}
+
+// Work that has begun is stopped by the engine, first gracefully and then now. Only where that fails does its context end.
+func TestStop(t *testing.T) {
+	const id = engine.WorkID("1/apply/component.a")
+	stopped, stop := context.WithCancel(t.Context())
+	now, told := make(chan struct{}), make(chan engine.Urgency)
+	o := work.NewOperation(work.Options{Name: "1", Session: stops{told: told}, StopNow: now})
+	ok := o.Run(maintask.Steady(stopped), id, func(ctx context.Context, began func() bool) {
+		if !began() {
+			t.Error("the work may not begin")
+		}
+		stop()
+		if how := <-told; how != engine.Gracefully {
+			t.Errorf("the first time the engine is told %v", how)
+		}
+		close(now)
+		if how := <-told; how != engine.Now {
+			t.Errorf("the second time the engine is told %v", how)
+		}
+		if ctx.Err() != nil {
+			t.Error("the context has ended, too")
+		}
+	})
+	if !ok {
+		t.Error("what has begun counts for nothing")
+	}
+
+	stopped, stop = context.WithCancel(t.Context())
+	defer stop()
+	o = work.NewOperation(work.Options{Name: "1", Session: stops{}})
+	o.Run(maintask.Steady(stopped), id, func(ctx context.Context, began func() bool) {
+		began()
+		stop()
+		<-ctx.Done()
+	})
 }

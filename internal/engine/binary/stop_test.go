@@ -1,0 +1,84 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// stubbornModule waits at a gate whether it is asked to stop or not, and creates one object more.
+const stubbornModule = fakeRequired + `
+variable "plan_gate" { type = string }
+variable "create_gate" { type = string }
+resource "fake_slow" "first" {
+  plan_gate   = var.plan_gate
+  create_gate = var.create_gate
+  ignore_stop = true
+}
+resource "fake_resource" "second" {
+  value      = "later"
+  depends_on = [fake_slow.first]
+}
+`
+
+// What changes nothing is killed when it has to end now. What changes objects goes on to where its state is written.
+func TestStop(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": stubbornModule})
+	gate := filepath.Join(t.TempDir(), "gate")
+	request := func(plan, create string) *engine.PlanRequest {
+		req := b.request(map[string]cty.Value{"plan_gate": cty.StringVal(plan), "create_gate": cty.StringVal(create)})
+		req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
+		return req
+	}
+	stop := func(work engine.WorkID) {
+		waitFor(t, gate+".reached")
+		for _, how := range []engine.Urgency{engine.Gracefully, engine.Now} {
+			if err := b.engine.Stop(t.Context(), work, how); err != nil {
+				t.Errorf("Stop: %v", err)
+			}
+		}
+	}
+
+	req := request(gate, "")
+	req.Work = b.work()
+	ended := make(chan bool, 1)
+	go func() {
+		_, diags := b.engine.Plan(t.Context(), req, nil)
+		ended <- diags.HasErrors()
+	}()
+	stop(req.Work)
+	if !testenv.Receive(t, "the plan ends, though nobody opens the gate", ended) {
+		t.Error("a plan that was killed has no errors")
+	}
+
+	gate = filepath.Join(t.TempDir(), "gate")
+	req = request("", gate)
+	apply := applyRequest(req, b.plan(req).Plan, req.Inputs)
+	apply.Work = b.work()
+	var result *engine.ApplyResult
+	go func() {
+		var diags hcl.Diagnostics
+		result, diags = b.engine.Apply(t.Context(), apply, nil)
+		ended <- diags.HasErrors()
+	}()
+	stop(apply.Work)
+	touch(t, gate)
+	if !testenv.Receive(t, "the apply ends", ended) {
+		t.Error("an apply that was stopped has no errors")
+	}
+	if result == nil || !bytes.Contains(result.State, []byte(`"name": "first"`)) || bytes.Contains(result.State, []byte(`"name": "second"`)) {
+		t.Errorf("got %+v, want the first object and not the second", result)
+	}
+	if err := b.engine.Acknowledge(t.Context(), apply.Work); err != nil {
+		t.Error(err)
+	}
+}
