@@ -109,6 +109,39 @@ func TestSharesProviders(t *testing.T) {
 	}
 }
 
+func TestContent(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, "other.tfrc")
+	environ := []string{"HOME=" + home, "APPDATA=" + home, "TF_CLI_CONFIG_FILE=" + file}
+	absolute := filepath.ToSlash(home)
+	digests := map[string]string{}
+	for content, relative := range map[string]bool{
+		"": false,
+		"filesystem_mirror {\n  path = \"" + absolute + "\"\n}\n":                   false,
+		"filesystem_mirror {\n  path = \"mirror\"\n}\n":                             true,
+		"{\"filesystem_mirror\": {\"path\": \"./mirror\"}}":                         true,
+		"dev_overrides {\n  \"a/b\" = \"b\"\n}\n":                                   true,
+		"network_mirror {\n  url = \"https://mirror.example.com/path/\"\n}\n":       false,
+		"a = 1\nfilesystem_mirror {\n  path=\"" + absolute + "\"\n path = \".\"\n}": true,
+	} {
+		writeFile(t, file, content)
+		got, err := Read(environ)
+		if err != nil || got.HasRelativePaths() != relative {
+			t.Errorf("%q: relative paths: %t, %v; want %t", content, got.HasRelativePaths(), err, relative)
+		}
+		if other, known := digests[got.Digest()]; known {
+			t.Errorf("%q and %q have the same digest", content, other)
+		}
+		digests[got.Digest()] = content
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(environ); err != nil {
+		t.Errorf("without a file: %v", err)
+	}
+}
+
 func TestAbsolutePaths(t *testing.T) {
 	here := t.TempDir()
 	environ := []string{"A=b", "TF_CLI_CONFIG_FILE=x.rc", "TERRAFORM_CONFIG=", "TF_PLUGIN_CACHE_DIR=./cache"}
