@@ -68,7 +68,7 @@ func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 	}
 	opened, err := binary.New(ctx, binary.Options{
 		Binary: found.Path, WorkDir: s.work, RunsDir: runs, SchemaDir: schemaDir(), Resolver: s.packages(),
-		Environ: s.environ, Dir: s.dir,
+		Environ: s.environ, Dir: s.dir, Shared: s.opts.Shared.ofEngines(),
 		Working: func(what string) { s.opts.Notify.Tell(notice.Working{What: what}) },
 		Log:     s.log,
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
@@ -76,6 +77,15 @@ type Options struct {
 // Shared is what operations on several stacks find out once in one process. The zero value knows nothing yet. It is safe for concurrent use.
 type Shared struct {
 	binaries toolchain.Known
+	engines  binary.Shared
+}
+
+// ofEngines is what their engines have in common; nil if nothing is shared.
+func (s *Shared) ofEngines() *binary.Shared {
+	if s == nil {
+		return nil
+	}
+	return &s.engines
 }
 
 // knownBinaries are the engines that other operations have identified; nil if nothing is shared.

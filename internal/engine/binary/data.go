@@ -86,11 +86,7 @@ func fillDataDir(dir string, manifest []byte, installed []installedProvider) err
 		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
 			return err
 		}
-		err := os.Symlink(provider.target, link)
-		if err != nil { // as on systems where only administrators make links
-			err = os.CopyFS(link, os.DirFS(provider.target))
-		}
-		if err != nil {
+		if err := linkPackage(provider.target, link); err != nil {
 			return err
 		}
 	}

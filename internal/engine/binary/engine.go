@@ -47,6 +47,9 @@ type Options struct {
 
 	// Resolver finds modules that are not in local directories. May be nil.
 	Resolver stackconfig.Resolver
+
+	// Shared is what engines of several stacks have in common. Nil shares nothing.
+	Shared *Shared
 }
 
 // Engine runs a terraform or tofu binary. Made by [New].
@@ -70,6 +73,7 @@ type Session struct {
 
 	installation installation
 
+	shared      *Shared
 	schemaCache schemacache.Cache
 	working     func(what string)
 	log         *slog.Logger
@@ -163,6 +167,9 @@ func New(ctx context.Context, opts Options) (*Engine, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
+	if opts.Shared == nil {
+		opts.Shared = &Shared{}
+	}
 	if opts.Working == nil {
 		opts.Working = func(string) {}
 	}
@@ -201,6 +208,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 
 		installation: installationIn(e.opts.WorkDir),
 
+		shared:      e.opts.Shared,
 		schemaCache: schemacache.In(e.opts.SchemaDir),
 		working:     e.opts.Working,
 		log:         e.opts.Log,

@@ -111,9 +111,7 @@ func (e *Session) install(ctx context.Context, requirements map[stackaddrs.Provi
 	if !req.Upgrade && e.upToDate(installRecord{Requirements: hash, Lock: hashOf(lock), LacksChecksums: req.ReadOnlyLock}) {
 		return nil
 	}
-	e.log.InfoContext(ctx, "installing providers", "required", len(requirements), "upgrade", req.Upgrade)
-	e.working("Installing providers")
-	newLock, diags := e.runInit(ctx, root, lock, req)
+	newLock, diags := e.installOnce(ctx, root, lock, req)
 	if diags.HasErrors() {
 		return diags
 	}
@@ -195,8 +193,8 @@ func (e *Session) syntheticRoot(requirements map[stackaddrs.Provider][]string) [
 	return root
 }
 
-// runInit installs into the init directory and returns the resulting lock file.
-func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.PrepareRequest) ([]byte, hcl.Diagnostics) {
+// writeInit makes the init directory one of a module, with a lock file unless that is empty.
+func (e *Session) writeInit(root, lock []byte) error {
 	dir := e.absolute("init")
 	lockFile := filepath.Join(dir, lockFileName)
 	err := os.MkdirAll(dir, 0o700)
@@ -212,7 +210,16 @@ func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.Pr
 	if err == nil && len(lock) > 0 {
 		err = os.WriteFile(lockFile, lock, 0o600)
 	}
-	if err != nil {
+	return err
+}
+
+// runInit installs into the init directory and returns the resulting lock file.
+func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.PrepareRequest) ([]byte, hcl.Diagnostics) {
+	e.log.InfoContext(ctx, "installing providers", "upgrade", req.Upgrade)
+	e.working("Installing providers")
+	dir := e.absolute("init")
+	lockFile := filepath.Join(dir, lockFileName)
+	if err := errors.Join(e.dropAdopted(), e.writeInit(root, lock)); err != nil {
 		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
 	}
 	args := []string{"-chdir=" + dir, "init", "-backend=false", "-input=false", "-no-color"}
@@ -257,6 +264,11 @@ func (e *Session) installed() ([]installedProvider, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.installedOf(entries)
+}
+
+// installedOf is installed for the entries of any lock file.
+func (e *Session) installedOf(entries []lockEntry) ([]installedProvider, error) {
 	var installed []installedProvider
 	for _, entry := range entries {
 		path := filepath.Join(filepath.FromSlash(entry.source), entry.version)

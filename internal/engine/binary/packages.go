@@ -4,6 +4,7 @@
 package binary
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -24,7 +25,7 @@ type packageRecord struct {
 }
 
 // packageHashes returns the hash of each package by its path, and none of what cannot be read.
-func (e *Session) packageHashes(installed []installedProvider) map[string]string {
+func (e *Session) packageHashes(ctx context.Context, installed []installedProvider) map[string]string {
 	name := e.installation.packages
 	known := map[string]packageRecord{}
 	if data, err := os.ReadFile(name); err == nil {
@@ -39,7 +40,7 @@ func (e *Session) packageHashes(installed []installedProvider) map[string]string
 		case known[one.path].Fingerprint == record.Fingerprint && known[one.path].Hash != "":
 			record = known[one.path]
 		default:
-			if record.Hash, err = hashPackage(one.target); err != nil {
+			if record.Hash = e.packageHash(ctx, record.Fingerprint, one.target); record.Hash == "" {
 				continue
 			}
 			changed = true
@@ -52,6 +53,15 @@ func (e *Session) packageHashes(installed []installedProvider) map[string]string
 		}
 	}
 	return hashes
+}
+
+// packageHash returns the hash of a package with a fingerprint; "" if it cannot be read. It is read once for all stacks.
+func (e *Session) packageHash(ctx context.Context, fingerprint, dir string) string {
+	hash, err := e.shared.packages.Get(ctx, fingerprint, func() (string, error) { return hashPackage(dir) })
+	if err != nil {
+		return ""
+	}
+	return hash
 }
 
 // packageFingerprint changes when a package does, as far as that shows without reading it.

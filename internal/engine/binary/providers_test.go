@@ -590,7 +590,7 @@ func fakeSource(e *Session) string {
 
 // Another package with the same version has other schemas, whatever the lock file says.
 func TestPackageHashesFollowContent(t *testing.T) {
-	e := &Session{installation: installation{packages: filepath.Join(t.TempDir(), packagesFile)}}
+	e := &Session{installation: installation{packages: filepath.Join(t.TempDir(), packagesFile)}, shared: &Shared{}}
 	target := t.TempDir()
 	installed := []installedProvider{{path: "a/b/c/1.0.0/linux_amd64", target: target}, {path: "a/b/d/1.0.0/linux_amd64", target: target + "-not-there"}}
 	hash := func(content string) string {
@@ -598,7 +598,7 @@ func TestPackageHashesFollowContent(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(target, "program"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		hashes := e.packageHashes(installed)
+		hashes := e.packageHashes(t.Context(), installed)
 		if len(hashes) != 1 || hashes["a/b/c/1.0.0/linux_amd64"] == "" {
 			t.Fatalf("packageHashes() = %v, want one for what is there", hashes)
 		}

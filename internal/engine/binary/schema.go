@@ -30,13 +30,32 @@ import (
 
 // providerSchemas has the schemas of all installed providers.
 type providerSchemas struct {
-	configs map[stackaddrs.Provider]*tfjson.SchemaBlock
-	entries map[string]*schemacache.Entry // by source, as the engine writes it
+	configs  map[stackaddrs.Provider]*tfjson.SchemaBlock
+	bySource map[string]*providerSchema // as the engine writes it
+}
+
+// providerSchema has the schemas of one package. Stacks may share it.
+type providerSchema struct {
+	entry  *schemacache.Entry
+	config *tfjson.SchemaBlock
 
 	mu struct {
 		sync.Mutex
-		types map[[2]string]*valueschema.Schema // by source and name in the entry; nil if there is none
+		types map[string]*valueschema.Schema // by name in the entry; nil if there is none
 	}
+}
+
+func newProviderSchema(entry *schemacache.Entry) (*providerSchema, error) {
+	schema := &providerSchema{entry: entry, config: &tfjson.SchemaBlock{}}
+	schema.mu.types = map[string]*valueschema.Schema{}
+	config, err := entry.Config()
+	if err == nil && len(config) > 0 {
+		err = json.Unmarshal(config, schema.config)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a provider schema: %w", err)
+	}
+	return schema, nil
 }
 
 // ProviderSchema implements [engine.Session].
@@ -80,41 +99,98 @@ func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 	if err != nil {
 		return nil, err
 	}
-	schemas := &providerSchemas{configs: map[stackaddrs.Provider]*tfjson.SchemaBlock{}, entries: map[string]*schemacache.Entry{}}
-	schemas.mu.types = map[[2]string]*valueschema.Schema{}
-	hashes := e.packageHashes(installed)
+	schemas := &providerSchemas{configs: map[stackaddrs.Provider]*tfjson.SchemaBlock{}, bySource: map[string]*providerSchema{}}
+	hashes := e.packageHashes(ctx, installed)
 	var missing []installedProvider
 	for _, one := range installed {
-		cache, key := e.schemasOf(hashes[one.path])
-		entry := cache.Load(key)
-		e.log.DebugContext(ctx, "schemas of a provider", "package", one.path, "key", key, "kept", entry != nil)
-		if entry == nil {
+		schema, err := e.keptSchema(ctx, e.schemaKey(hashes[one.path]))
+		e.log.DebugContext(ctx, "schemas of a provider", "package", one.path, "kept", err == nil)
+		switch {
+		case errors.Is(err, errNotKept):
 			missing = append(missing, one)
 			continue
+		case err != nil:
+			return nil, err
 		}
-		if err := schemas.add(e, one.source(), entry); err != nil {
+		if err := schemas.add(e, one.source(), schema); err != nil {
 			return nil, err
 		}
 	}
 	if len(missing) == 0 {
 		return schemas, nil
 	}
-	e.working("Reading schemas of " + describeProviders(missing))
-	asked, err := e.askSchemas(ctx, missing)
+	asked, err := e.missingSchemas(ctx, missing, hashes)
 	if err != nil {
 		return nil, err
 	}
 	for _, one := range missing {
-		cache, key := e.schemasOf(hashes[one.path])
-		entry, err := cache.Store(key, asked[one.source()])
-		if entry == nil {
-			return nil, fmt.Errorf("storing provider schemas: %w", err)
-		}
-		if err := schemas.add(e, one.source(), entry); err != nil { // that it was not stored costs time, no more
+		if err := schemas.add(e, one.source(), asked[one.source()]); err != nil {
 			return nil, err
 		}
 	}
 	return schemas, nil
+}
+
+// errNotKept is about schemas that are neither in the memory nor on the disk.
+var errNotKept = errors.New("the schemas are not kept")
+
+// keptSchema returns what is known by a key, which is empty for a package that cannot be read.
+//
+// Errors: [errNotKept].
+func (e *Session) keptSchema(ctx context.Context, key string) (*providerSchema, error) {
+	if key == "" {
+		return nil, errNotKept
+	}
+	return e.shared.schemas.Get(ctx, key, func() (*providerSchema, error) {
+		entry := e.schemaCache.Load(key)
+		if entry == nil {
+			return nil, errNotKept
+		}
+		return newProviderSchema(entry)
+	})
+}
+
+// missingSchemas asks the binary for schemas that are not kept, and keeps them. The results are by source.
+func (e *Session) missingSchemas(ctx context.Context, missing []installedProvider, hashes map[string]string) (map[string]*providerSchema, error) {
+	ask := func() (map[string]*providerSchema, error) {
+		e.working("Reading schemas of " + describeProviders(missing))
+		asked, err := e.askSchemas(ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		schemas := make(map[string]*providerSchema, len(missing))
+		for _, one := range missing {
+			if schemas[one.source()], err = e.keepSchema(ctx, e.schemaKey(hashes[one.path]), asked[one.source()]); err != nil {
+				return nil, err
+			}
+		}
+		return schemas, nil
+	}
+	keys := make([]string, len(missing))
+	for i, one := range missing {
+		keys[i] = e.schemaKey(hashes[one.path])
+	}
+	if slices.Contains(keys, "") {
+		return ask()
+	}
+	return e.shared.asked.Get(ctx, strings.Join(keys, " "), ask)
+}
+
+// keepSchema keeps what the binary has said, on the disk and for other stacks, unless the key is empty.
+func (e *Session) keepSchema(ctx context.Context, key string, asked schemacache.Schemas) (*providerSchema, error) {
+	cache := e.schemaCache
+	if key == "" {
+		cache = schemacache.Cache{}
+	}
+	entry, err := cache.Store(key, asked)
+	if entry == nil {
+		return nil, fmt.Errorf("storing provider schemas: %w", err)
+	}
+	schema, err := newProviderSchema(entry) // that it was not stored costs time, no more
+	if err != nil || key == "" {
+		return schema, err
+	}
+	return e.shared.schemas.Get(ctx, key, func() (*providerSchema, error) { return schema, nil })
 }
 
 func describeProviders(providers []installedProvider) string {
@@ -125,31 +201,21 @@ func describeProviders(providers []installedProvider) string {
 	return strings.Join(names, ", ")
 }
 
-func (s *providerSchemas) add(e *Session, source string, entry *schemacache.Entry) error {
+func (s *providerSchemas) add(e *Session, source string, schema *providerSchema) error {
 	provider, err := e.parseProvider(source)
 	if err != nil {
 		return err
 	}
-	config, err := entry.Config()
-	if err != nil {
-		return fmt.Errorf("reading a provider schema: %w", err)
-	}
-	block := &tfjson.SchemaBlock{}
-	if len(config) > 0 {
-		if err := json.Unmarshal(config, block); err != nil {
-			return fmt.Errorf("reading a provider schema: %w", err)
-		}
-	}
-	s.configs[provider], s.entries[source] = block, entry
+	s.configs[provider], s.bySource[source] = schema.config, schema
 	return nil
 }
 
-// schemasOf returns where the schemas of a package are kept. What they look like is the engine's matter.
-func (e *Session) schemasOf(packageHash string) (cache schemacache.Cache, key string) {
+// schemaKey returns by what the schemas of a package are known; "" for one that cannot be read. What they look like is the engine's matter.
+func (e *Session) schemaKey(packageHash string) string {
 	if packageHash == "" {
-		return schemacache.Cache{}, ""
+		return ""
 	}
-	return e.schemaCache, hashOf([]byte(packageHash + "\x00" + e.info.Name + "\x00" + e.info.Version))[:40]
+	return hashOf([]byte(packageHash + "\x00" + e.info.Name + "\x00" + e.info.Version))[:40]
 }
 
 // askSchemas runs the binary, which starts the providers. The results are by source.
@@ -235,17 +301,20 @@ func (e *Session) schemaModule(dir string, providers []installedProvider) (data 
 
 // ofType returns what the schema of a resource type or data source says, nil if there is none.
 func (s *providerSchemas) ofType(source string, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
-	entry := s.entries[source]
-	if entry == nil {
+	schema := s.bySource[source]
+	if schema == nil {
 		return nil, nil
 	}
+	return schema.ofType(typeName(mode, name))
+}
+
+func (s *providerSchema) ofType(name string) (*valueschema.Schema, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := [2]string{source, typeName(mode, name)}
-	if schema, known := s.mu.types[key]; known {
+	if schema, known := s.mu.types[name]; known {
 		return schema, nil
 	}
-	data, err := entry.Type(key[1])
+	data, err := s.entry.Type(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading a provider schema: %w", err)
 	}
@@ -257,7 +326,7 @@ func (s *providerSchemas) ofType(source string, mode stackaddrs.ResourceMode, na
 		}
 		schema = valueschema.New(&written)
 	}
-	s.mu.types[key] = schema
+	s.mu.types[name] = schema
 	return schema, nil
 }
 

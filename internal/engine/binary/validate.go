@@ -93,7 +93,7 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 	if err != nil {
 		return nil, err
 	}
-	record, err := e.validRecord(hash, lock)
+	record, err := e.validRecord(ctx, hash, lock)
 	if err != nil {
 		return nil, err
 	}
@@ -147,14 +147,14 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 // validRecord returns the name of the file that is there if a module with this content was found to be valid, with these providers.
 //
 // A module may also read files that are not its own. If they change, the plan finds out.
-func (e *Session) validRecord(moduleHash string, lock []byte) (string, error) {
+func (e *Session) validRecord(ctx context.Context, moduleHash string, lock []byte) (string, error) {
 	installed, err := e.installed()
 	if err != nil {
 		return "", err
 	}
 	key := []string{moduleHash, e.info.Name, e.info.Version, string(lock)}
 	if len(lock) > 0 {
-		hashes := e.packageHashes(installed)
+		hashes := e.packageHashes(ctx, installed)
 		for _, one := range installed {
 			key = append(key, one.path, hashes[one.path])
 		}

@@ -1,0 +1,155 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// sharedInstallation is what init has installed for a stack, and for all others that would get the same.
+type sharedInstallation struct {
+	lock     []byte
+	packages []installedProvider // by their real paths
+}
+
+// installationKey returns by what the result of init is known: all that it depends on. It is "" if that cannot be said, since something is relative to the
+// directory of the stack.
+func (e *Session) installationKey(root, lock []byte, upgrade bool) string {
+	config, err := cliconfig.Read(e.environ)
+	if err != nil || config.HasRelativePaths() {
+		return ""
+	}
+	if _, err := os.Stat(filepath.Join(e.stackDir, "terraform.d")); !errors.Is(err, fs.ErrNotExist) {
+		return "" // there may be providers in it
+	}
+	parts := []string{e.binary, e.info.Name, e.info.Version, strconv.FormatBool(upgrade), string(root), string(lock), config.Digest()}
+	for _, entry := range runner.Environ(e.environ, nil) {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(unitVariables, name) {
+			parts = append(parts, entry)
+		}
+	}
+	return hashOf([]byte(strings.Join(parts, "\x00")))
+}
+
+// unitVariables say which stack of a run is worked on. They are different for each, and what is installed does not depend on them.
+var unitVariables = []string{"CAIRN_STACK", "CAIRN_DEPLOYMENT"}
+
+// installOnce installs what a root module needs and returns the resulting lock file. Of several stacks that would get the same, one runs init, and
+// the others use its packages.
+func (e *Session) installOnce(ctx context.Context, root, lock []byte, req *engine.PrepareRequest) ([]byte, hcl.Diagnostics) {
+	key := e.installationKey(root, lock, req.Upgrade)
+	if key == "" {
+		return e.runInit(ctx, root, lock, req)
+	}
+	var ours bool
+	var diags hcl.Diagnostics
+	made, err := e.shared.installations.Get(ctx, key, func() (*sharedInstallation, error) {
+		ours = true
+		var newLock []byte
+		if newLock, diags = e.runInit(ctx, root, lock, req); diags.HasErrors() {
+			return nil, diags
+		}
+		return e.shareInstallation(newLock)
+	})
+	switch {
+	case diags.HasErrors():
+		return nil, diags
+	case err != nil:
+		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
+	case ours:
+		return made.lock, diags
+	}
+	if err := e.adopt(ctx, root, made); err != nil {
+		e.log.InfoContext(ctx, "packages of another stack are not used", "reason", err.Error())
+		return e.runInit(ctx, root, lock, req)
+	}
+	return made.lock, nil
+}
+
+// shareInstallation describes what init has left in the directory of this stack, with the lock file that it has written.
+func (e *Session) shareInstallation(lock []byte) (*sharedInstallation, error) {
+	entries, err := parseLock(lock)
+	if err != nil {
+		return nil, err
+	}
+	installed, err := e.installedOf(entries)
+	if err != nil {
+		return nil, err
+	}
+	made := &sharedInstallation{lock: lock, packages: installed}
+	for i, one := range installed {
+		if made.packages[i].target, err = filepath.EvalSymlinks(one.target); err != nil {
+			return nil, fmt.Errorf("looking at an installed provider: %w", err)
+		}
+	}
+	return made, nil
+}
+
+// adopt makes the installation of another stack that of this one, by links to its packages.
+func (e *Session) adopt(ctx context.Context, root []byte, made *sharedInstallation) error {
+	for _, one := range made.packages {
+		link := filepath.Join(e.installation.providers, one.path)
+		if real, err := filepath.EvalSymlinks(link); err == nil && (real == one.target || e.samePackage(ctx, real, one.target)) {
+			continue
+		}
+		if stat, err := os.Stat(one.target); err != nil || !stat.IsDir() {
+			return fmt.Errorf("the package %s is gone: %w", one.target, errors.Join(err, fs.ErrNotExist))
+		}
+		if err := errors.Join(os.RemoveAll(link), os.MkdirAll(filepath.Dir(link), 0o700)); err != nil {
+			return err
+		}
+		if err := linkPackage(one.target, link); err != nil {
+			return err
+		}
+	}
+	return e.writeInit(root, made.lock)
+}
+
+// samePackage reports whether two packages are known to have the same content.
+func (e *Session) samePackage(ctx context.Context, a, b string) bool {
+	hash := func(dir string) string {
+		record, err := packageFingerprint(dir)
+		if err != nil {
+			return ""
+		}
+		return e.packageHash(ctx, record.Fingerprint, dir)
+	}
+	known := hash(a)
+	return known != "" && known == hash(b)
+}
+
+// linkPackage makes the link to a package; where only administrators make links, a copy of it.
+func linkPackage(target, link string) error {
+	if err := os.Symlink(target, link); err == nil {
+		return nil
+	}
+	return os.CopyFS(link, os.DirFS(target))
+}
+
+// dropAdopted removes links to the packages of other stacks, which init would write through.
+func (e *Session) dropAdopted() error {
+	links, err := filepath.Glob(filepath.Join(e.installation.providers, "*", "*", "*", "*", "*"))
+	inStack := string(filepath.Separator) + filepath.Join(dataDirName, "providers") + string(filepath.Separator)
+	for _, link := range links {
+		if target, notLink := os.Readlink(link); notLink != nil || !strings.Contains(target, inStack) {
+			continue
+		}
+		err = errors.Join(err, os.Remove(link))
+	}
+	return err
+}

@@ -1,0 +1,20 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package binary
+
+import (
+	"github.com/cairnstacks/cairn/internal/once"
+)
+
+// Shared is what engines of several stacks find out once in one process. The zero value knows nothing yet. It is safe for concurrent use.
+//
+// All is known by what it depends on, so that nothing of it becomes wrong: packages of providers by the names, sizes and times of their files,
+// schemas by the content of packages and the version of the engine, installations by requirements, lock file, environment and CLI configuration.
+type Shared struct {
+	packages once.Map[string, string]                     // hashes, by fingerprint
+	schemas  once.Map[string, *providerSchema]            // by the key that they have on the disk
+	asked    once.Map[string, map[string]*providerSchema] // what one process was asked for: by source, by the keys of all
+
+	installations once.Map[string, *sharedInstallation] // by what they depend on
+}
