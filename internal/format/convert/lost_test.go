@@ -257,7 +257,7 @@ The stack app2 (cairn.workspace.hcl:22:1).
 The stack web (cairn.workspace.hcl:23:1).
 The stack apps-all (cairn.workspace.hcl:34:1).
 The stack mon (cairn.workspace.hcl:35:1).
-The task page, which runs only if something has become of others (cairn.workspace.hcl:49:3).
+The task page, which runs only in reaction to others (cairn.workspace.hcl:49:3).
 Of check: path, retries, on_change, tags (cairn.workspace.hcl:39:1).
 The variable "b c" of late, which a shell cannot set (cairn.workspace.hcl:52:1).
 How much may run at the same time (cairn.workspace.hcl).

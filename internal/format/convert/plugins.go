@@ -178,7 +178,7 @@ func (c *toPlugins) unconditional(leaf *cairnfile.Leaf) bool {
 	})
 	for _, rule := range rules {
 		if rule.Rel.IsReaction() && (rule.Rel != cairnfile.Prereq || !beforeTasks) {
-			c.lose(rule.Place, "The task %s, which runs only if something has become of others", leaf.Name)
+			c.lose(rule.Place, "The task %s, which runs only in reaction to others", leaf.Name)
 			return false
 		}
 	}

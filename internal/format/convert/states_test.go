@@ -355,7 +355,7 @@ group "g" {
 	}
 	wantLost := `The stack app (cairn.workspace.hcl:5:1).
 The stack db (cairn.workspace.hcl:6:1).
-The task page, which runs only if something has become of others that are not there (cairn.workspace.hcl:28:3).
+The task page, which reacts only to others that are not there (cairn.workspace.hcl:28:3).
 The name of the task "include", which is called "include-2" (cairn.workspace.hcl:7:1).
 That restart has to do with app (cairn.workspace.hcl:18:3).
 That restart has to do with db (cairn.workspace.hcl:20:3).

@@ -77,7 +77,7 @@ func (c *toStates) choose() {
 		for _, leaf := range c.sequence {
 			if rule := c.pointless(leaf); c.kept[leaf] && rule != nil {
 				c.kept[leaf], changed = false, true
-				c.lose(rule.Place, "The task %s, which runs only if something has become of others that are not there", leaf.Name)
+				c.lose(rule.Place, "The task %s, which reacts only to others that are not there", leaf.Name)
 			}
 		}
 	}
