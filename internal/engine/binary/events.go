@@ -4,8 +4,6 @@
 package binary
 
 import (
-	"time"
-
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -35,19 +33,7 @@ func progress(ev runner.Event, wanted map[string]bool) (out engine.Event, ok boo
 	if !wanted[ev.Type] {
 		return out, false
 	}
-	out = engine.Event{
-		Position: engine.Position(ev.Line),
-		Type:     engine.EventType(ev.Type),
-		Message:  workcopy.RestoreReferences(ev.Message),
-		Raw:      ev.Raw,
-	}
-	switch {
-	case ev.Change != nil:
-		out.Resource, out.Action = ev.Change.Resource.Addr, ev.Change.Action
-	case ev.Hook != nil:
-		out.Resource, out.Action = ev.Hook.Resource.Addr, ev.Hook.Action
-		out.IDKey, out.IDValue = ev.Hook.IDKey, ev.Hook.IDValue
-		out.Elapsed = time.Duration(ev.Hook.ElapsedSeconds * float64(time.Second))
-	}
+	out = ev.Progress()
+	out.Message = workcopy.RestoreReferences(out.Message)
 	return out, !isGeneratedAddress(out.Resource)
 }

@@ -3,6 +3,8 @@
 
 package runner
 
+import "github.com/hashicorp/hcl/v2"
+
 // The severities of diagnostics.
 const (
 	SeverityError   = "error"
@@ -59,4 +61,16 @@ type ExpressionValue struct {
 // FunctionCall is the function whose call failed.
 type FunctionCall struct {
 	CalledAs string `json:"called_as"`
+}
+
+// HCL returns a diagnostic with the place and the texts as they were reported, and [engine.DiagnosticData] with all else.
+func (d *Diagnostic) HCL() *hcl.Diagnostic {
+	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: d.Summary, Detail: d.Detail, Extra: d.Data()}
+	if d.Severity == SeverityWarning {
+		diag.Severity = hcl.DiagWarning
+	}
+	if d.Range != nil {
+		diag.Subject = &hcl.Range{Filename: d.Range.Filename, Start: hcl.Pos(d.Range.Start), End: hcl.Pos(d.Range.End)}
+	}
+	return diag
 }

@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"time"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // Event is one line of what a process wrote to its standard output.
@@ -127,4 +129,18 @@ func parseEvent(line []byte) Event {
 		return ev
 	}
 	return Event{Message: string(line), Raw: line}
+}
+
+// Progress returns the event as engines tell it.
+func (ev Event) Progress() engine.Event {
+	out := engine.Event{Position: engine.Position(ev.Line), Type: engine.EventType(ev.Type), Message: ev.Message, Raw: ev.Raw}
+	switch {
+	case ev.Change != nil:
+		out.Resource, out.Action = ev.Change.Resource.Addr, ev.Change.Action
+	case ev.Hook != nil:
+		out.Resource, out.Action = ev.Hook.Resource.Addr, ev.Hook.Action
+		out.IDKey, out.IDValue = ev.Hook.IDKey, ev.Hook.IDValue
+		out.Elapsed = time.Duration(ev.Hook.ElapsedSeconds * float64(time.Second))
+	}
+	return out
 }

@@ -64,15 +64,10 @@ func compareDiagnostics(a, b *hcl.Diagnostic) int {
 }
 
 func (c *Copy) diagnostic(reported *runner.Diagnostic) *hcl.Diagnostic {
-	diag := &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  RestoreReferences(reported.Summary),
-		Detail:   c.restorePlaces(RestoreReferences(reported.Detail)),
-		Extra:    restoreData(reported.Data()),
-	}
-	if reported.Severity == runner.SeverityWarning {
-		diag.Severity = hcl.DiagWarning
-	}
+	diag := reported.HCL()
+	diag.Summary, diag.Detail = RestoreReferences(diag.Summary), c.restorePlaces(RestoreReferences(diag.Detail))
+	diag.Subject = nil                               // until the place in the module is known
+	restoreData(diag.Extra.(*engine.DiagnosticData)) //nolint:forcetypeassert // see HCL
 	if about := c.providerArgument(reported); about != nil {
 		diag.Extra = &engine.DiagnosticData{Provider: about}
 		return diag
@@ -253,11 +248,10 @@ var generatedNames = strings.NewReplacer(
 )
 
 // restoreData names references as the module has them.
-func restoreData(data *engine.DiagnosticData) *engine.DiagnosticData {
+func restoreData(data *engine.DiagnosticData) {
 	for i := range data.References {
 		data.References[i].Reference = RestoreReferences(data.References[i].Reference)
 	}
-	return data
 }
 
 // RestoreAddress returns the address of a latched variable in the module for that in the working copy.
