@@ -14,6 +14,6 @@ import (
 // WriteDiagnostics writes diagnostics for a person, sorted and each once.
 func WriteDiagnostics(w io.Writer, diags hcl.Diagnostics, sources diagnostic.Sources, options Options) error {
 	return diagnostic.Write(w, diagnostic.All(diags, sources), diagnostic.Options{
-		Style: options.style(), Width: options.width(),
+		Style: options.style(), Width: options.width(), CompactWarnings: options.CompactWarnings,
 	})
 }

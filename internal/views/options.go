@@ -25,6 +25,9 @@ type Options struct {
 
 	// Concise leaves out lines for what is unchanged.
 	Concise bool
+
+	// CompactWarnings leaves out what there is to say about warnings beyond their summaries and places, where there are no errors.
+	CompactWarnings bool
 }
 
 const defaultWidth = 78

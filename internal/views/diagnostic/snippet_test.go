@@ -224,3 +224,40 @@ func TestNarrowTerminal(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// Of a summary of several lines, each is in the box: engines make a whole text of some.
+func TestSummaryOfSeveralLines(t *testing.T) {
+	var b strings.Builder
+	if err := Write(&b, []Diagnostic{{Severity: "error", Summary: "problems, including\n\nthese", Detail: "More."}}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.String(), "╷\n│ Error: problems, including\n│\n│ these\n│\n│ More.\n╵\n"; got != want {
+		t.Errorf("Write() = %q, want %q", got, want)
+	}
+}
+
+// Warnings alone can be listed, each kind once; with errors they are shown as ever.
+func TestCompactWarnings(t *testing.T) {
+	at := func(line int) *Range { return &Range{Filename: "main.tf", Start: Pos{Line: line}} }
+	list := []Diagnostic{
+		{Severity: "warning", Summary: "Old", Detail: "Use the new one.", Range: at(3)},
+		{Severity: "warning", Summary: "Odd", Address: "component.a"},
+		{Severity: "warning", Summary: "Old", Detail: "Use the new one.", Range: at(7)},
+	}
+	write := func(list []Diagnostic) string {
+		var b strings.Builder
+		if err := Write(&b, list, Options{CompactWarnings: true}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if got, want := write(list), "Warnings:\n\n- Old\n  on main.tf line 3 (and 1 more)\n- Odd\n  with component.a\n"; got != want {
+		t.Errorf("Write() = %q, want %q", got, want)
+	}
+	if got := write(append(list, Diagnostic{Severity: "error", Summary: "Wrong"})); !strings.Contains(got, "Use the new one.") || strings.Contains(got, "Warnings:") {
+		t.Errorf("Write() = %q with an error, want all of it", got)
+	}
+	if got := write(nil); got != "" {
+		t.Errorf("Write() = %q without diagnostics", got)
+	}
+}

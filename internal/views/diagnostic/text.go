@@ -6,6 +6,7 @@ package diagnostic
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -17,6 +18,9 @@ import (
 type Options struct {
 	Style textstyle.Style
 	Width int
+
+	// CompactWarnings writes warnings that no error is among as a list, each kind once.
+	CompactWarnings bool
 }
 
 // Write writes diagnostics for a person, each in a box that is open to the right.
@@ -26,6 +30,10 @@ func Write(w io.Writer, list []Diagnostic, options Options) error {
 		options.Width = 78
 	}
 	var b strings.Builder
+	if options.CompactWarnings && len(list) > 0 && !slices.ContainsFunc(list, isError) {
+		writeCompact(&b, list, options)
+		list = nil
+	}
 	for i, d := range list {
 		if i > 0 {
 			b.WriteByte('\n')
@@ -34,6 +42,34 @@ func Write(w io.Writer, list []Diagnostic, options Options) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func isError(d Diagnostic) bool { return d.Severity != "warning" }
+
+// writeCompact lists warnings by summary, each with its first place and how many more of it there are.
+func writeCompact(b *strings.Builder, list []Diagnostic, options Options) {
+	b.WriteString(options.Style.Bold(options.Style.Yellow("Warnings:")) + "\n\n")
+	more := map[string]int{}
+	for _, d := range list {
+		more[d.Summary]++
+	}
+	for _, d := range list {
+		others := more[d.Summary] - 1
+		if others < 0 {
+			continue // said before
+		}
+		delete(more, d.Summary)
+		text := "- " + d.Summary
+		if d.Range != nil {
+			text += "\n  on " + d.where()
+		} else if with := d.with(); with != "" {
+			text += "\n  with " + with
+		}
+		if others > 0 {
+			text += fmt.Sprintf(" (and %d more)", others)
+		}
+		b.WriteString(text + "\n")
+	}
 }
 
 func (o Options) color(d Diagnostic) func(string) string {
@@ -64,7 +100,11 @@ func (b box) write(d Diagnostic) {
 	if d.Code != "" {
 		code = " (" + d.Code + ")"
 	}
-	b.line(b.Style.Bold(b.color(title)) + b.Style.Bold(d.Summary) + code)
+	first, rest, _ := strings.Cut(d.Summary, "\n") // engines make a whole text of some
+	b.line(b.Style.Bold(b.color(title)) + b.Style.Bold(first) + code)
+	for line := range strings.Lines(rest) {
+		b.line(b.Style.Bold(strings.TrimSuffix(line, "\n")))
+	}
 	b.place(d)
 	if d.Detail != "" {
 		b.line("")
