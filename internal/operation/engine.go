@@ -67,8 +67,8 @@ func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 		s.opts.Notify.Tell(notice.EngineLog{File: filepath.Join(s.work, binary.EngineLog)})
 	}
 	opened, err := binary.New(ctx, binary.Options{
-		Binary: found.Path, WorkDir: s.work, RunsDir: runs, SchemaDir: schemaDir(), Resolver: s.packages(),
-		Environ: s.environ, Dir: s.dir, Shared: s.opts.Shared.ofEngines(),
+		Binary: found.Path, WorkDir: s.work, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.packages(),
+		Environ: s.environ, Dir: s.dir, Shared: s.opts.Shared.OfEngines(),
 		Working: func(what string) { s.opts.Notify.Tell(notice.Working{What: what}) },
 		Log:     s.log,
 	})
@@ -78,8 +78,8 @@ func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 	return opened, nil
 }
 
-// schemaDir is where schemas of providers are kept for all stacks of the user, empty if the system has no place for that.
-func schemaDir() string {
+// SchemaDir is where schemas of providers are kept for all stacks of the user, empty if the system has no place for that.
+func SchemaDir() string {
 	caches, err := os.UserCacheDir()
 	if err != nil {
 		return ""

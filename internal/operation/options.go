@@ -80,8 +80,8 @@ type Shared struct {
 	engines  binary.Shared
 }
 
-// ofEngines is what their engines have in common; nil if nothing is shared.
-func (s *Shared) ofEngines() *binary.Shared {
+// OfEngines is what their engines have in common; nil if nothing is shared.
+func (s *Shared) OfEngines() *binary.Shared {
 	if s == nil {
 		return nil
 	}

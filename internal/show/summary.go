@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -35,6 +36,9 @@ type Summary struct {
 
 	// Changes are what plans of nodes would do or have done, nil where that is not known; nil as a whole if there are no plans.
 	Changes []*stackplan.Counts
+
+	// Problems are the first errors of nodes that have failed, as far as they are known as data; nil as a whole if none is.
+	Problems []*diagnostic.Diagnostic
 }
 
 // OK reports whether everything that was selected has succeeded.
@@ -107,10 +111,13 @@ type reportResult struct {
 	Changes  *stackplan.Counts `json:"changes,omitempty"` // the same
 	Error    string            `json:"error,omitempty"`
 	ExitCode *int              `json:"exit_code,omitempty"`
-	Because  string            `json:"because,omitempty"` // the node that failed
-	Reason   string            `json:"reason,omitempty"`  // why it was not run
-	Started  *time.Time        `json:"started,omitempty"`
-	Seconds  float64           `json:"seconds"`
+
+	Diagnostic *diagnostic.Diagnostic `json:"diagnostic,omitempty"` // the first error of it
+
+	Because string     `json:"because,omitempty"` // the node that failed
+	Reason  string     `json:"reason,omitempty"`  // why it was not run
+	Started *time.Time `json:"started,omitempty"`
+	Seconds float64    `json:"seconds"`
 }
 
 func (s Summary) result(n int) reportResult {
@@ -129,6 +136,9 @@ func (s Summary) result(n int) reportResult {
 	switch result.State {
 	case order.Failed:
 		r.Error = result.Err.Error()
+		if s.Problems != nil {
+			r.Diagnostic = s.Problems[n]
+		}
 		if exit, ok := errors.AsType[*process.ExitError](result.Err); ok {
 			r.ExitCode = &exit.Code
 		}

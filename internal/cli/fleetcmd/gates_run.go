@@ -43,6 +43,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	}
 	defer os.RemoveAll(drivers.Plans) //nolint:errcheck // it is gone, unless there was a panic
 
+	drivers.Roots.WorkDir = filepath.Join(drivers.Plans, "engine")
 	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{
 		Lost:  g.inFlight.lost,
 		AtEnd: func() { _ = os.RemoveAll(drivers.Plans) }, //nolint:errcheck // nobody is there any more who would do something about it
@@ -51,10 +52,10 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		Title: gateTitles[g.mode], Total: len(g.work.Chosen()), Parallel: g.parallel > 1, Unread: unread,
 	})
 	g.output = display.Output
-	output := func(unit string) driver.Output { return g.output.Node(unit) }
+	output := func(unit string) rollout.Output { return g.output.Node(unit) }
 	options := rollout.Options{
 		Mode: g.mode, Parallel: g.parallel, Processes: drivers.Roots.Processes, Output: output, Last: g.output.Last, MaxRounds: int(g.options.maxRounds),
-		Open: func(unit int) driver.Driver { return drivers.Open(g.work, unit, output) },
+		Open: func(unit int) driver.Driver { return drivers.Open(g.work, unit) },
 	}
 	options.Ended = func(end rollout.End) {
 		text := string(end.State)
@@ -115,11 +116,14 @@ func (g *gates) countsText(counts stackplan.Counts, done bool) string {
 
 // drivers returns by what units are worked on. It finds the engine where one is needed that is found from here.
 func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
+	shared := &operation.Shared{}
 	d := &rollout.Drivers{
-		Roots:   &driver.Roots{SharedCache: cliconfig.SharesProviders(os.Environ()), Processes: &process.Set{}},
-		Stack:   operation.Options{Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: &operation.Shared{}, ModulesEngine: g.session.Deps.Engine, StopNow: g.session.StopNow},
+		Roots: &driver.Roots{
+			SharedCache: cliconfig.SharesProviders(os.Environ()), SchemaDir: operation.SchemaDir(), Shared: shared.OfEngines(), Processes: &process.Set{},
+		},
+		Stack:   operation.Options{Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: shared, ModulesEngine: g.session.Deps.Engine, StopNow: g.session.StopNow},
 		Version: session.Version(),
-		Show:    g.showStack,
+		Show:    g.showStack, ShowRoot: g.showRoot,
 	}
 	if !g.session.ViewOptions(g.session.Streams.Out).Color {
 		d.Roots.Options = []string{"-no-color"}

@@ -8,14 +8,14 @@
 // Rules:
 //
 //   - D1. What is applied is the plan that was made last, and no other.
-//   - D2. Nothing is formatted here. What a program prints goes to an [Output], what an operation has to say to a [View].
+//   - D2. Nothing is formatted here. What an operation has to say goes to a [View], what terraform and tofu report or print to a [RootView].
 //   - D3. Different drivers work at the same time; one is used by one goroutine at a time. Nothing depends on the working directory of this process.
 package driver
 
 import (
 	"context"
-	"errors"
-	"io"
+	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -67,42 +67,53 @@ type Applied struct {
 	OutputsChanged bool
 }
 
-// Output is where what is done for a unit is shown.
-type Output interface {
-	// Phase says which part of the work begins.
-	Phase(phase string)
-
-	// Writers returns where programs write to.
-	Writers() (stdout, stderr io.Writer)
-
-	// Close ends the output. Its error is that something could not be shown.
-	Close() error
-}
-
 // LostOutputError says that nobody can see what was done.
 type LostOutputError struct{ Err error }
 
 func (e *LostOutputError) Error() string { return e.Err.Error() }
 func (e *LostOutputError) Unwrap() error { return e.Err }
 
-// Failure says that an operation on a unit has ended with errors, which were shown.
-//
-// It is an [*process.ExitError], as of the command that does the same in the directory of the unit.
+// Failure says that work on a unit has ended with errors, which were shown. Made where they are known as data.
 type Failure struct {
-	Diagnostics hcl.Diagnostics // of the whole operation
+	Diagnostics hcl.Diagnostics // of the whole work; a program may have failed without any
+
+	// End is how the program ended that has done the work. Nil for an operation, which counts as its command would have ended.
+	End *process.ExitError
 }
 
-func (e *Failure) Error() string {
-	text := e.Unwrap().Error()
+// First returns the first error, nil if none is known.
+func (e *Failure) First() *hcl.Diagnostic {
 	for _, diag := range e.Diagnostics {
 		if diag.Severity == hcl.DiagError {
-			return text + ": " + diag.Summary
+			return diag
+		}
+	}
+	return nil
+}
+
+// Error says how the work ended, and what the first error is, with its place.
+func (e *Failure) Error() string {
+	text := e.Unwrap().Error()
+	first := e.First()
+	if first == nil {
+		return text
+	}
+	text += ": " + strings.Join(strings.Fields(first.Summary), " ") // engines make several lines of some
+	if at := first.Subject; at != nil && at.Filename != "" {
+		text += " at " + at.Filename
+		if at.Start.Line > 0 {
+			text += fmt.Sprintf(":%d", at.Start.Line)
 		}
 	}
 	return text
 }
 
-func (e *Failure) Unwrap() error { return &process.ExitError{Code: 1} }
+func (e *Failure) Unwrap() error {
+	if e.End != nil {
+		return e.End
+	}
+	return &process.ExitError{Code: 1}
+}
 
 // withLost adds that the output is lost to how work has ended.
 func withLost(end, lost error) error {
@@ -118,10 +129,4 @@ func stopped(ctx context.Context) error {
 		return process.ErrStopped
 	}
 	return nil
-}
-
-// isExit reports whether a program has ended with an exit code.
-func isExit(err error, code int) bool {
-	exit, ok := errors.AsType[*process.ExitError](err)
-	return ok && exit.Code == code
 }

@@ -6,28 +6,38 @@ package driver
 import (
 	"context"
 	"errors"
-	"os"
-	"slices"
+	"io"
 	"sync"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
-	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
-	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // Roots are what all root modules of a run have in common.
 type Roots struct {
 	Engine  string   // path of terraform or tofu
-	Options []string // of all commands but those about workspaces
+	Options []string // of commands that print texts, not data
 
 	// SharedCache says that providers are installed into a cache of all directories, also if nothing in the environment says so.
 	SharedCache bool
 
+	WorkDir   string         // for what is found out of the engine
+	SchemaDir string         // for schemas of providers; "" for a directory in WorkDir
+	Shared    *binary.Shared // with stacks; nil shares nothing
+
 	Processes *process.Set
 
 	installing sync.Mutex // held while providers are installed into a cache
+
+	mu struct {
+		sync.Mutex
+		textOnly map[string]bool // commands that the engine does not know to report as data
+	}
 }
 
 // RootOptions say which root module is worked on, and how.
@@ -37,8 +47,40 @@ type RootOptions struct {
 	VarFiles  []string
 	Workspace string // that is to be selected; "" leaves selected what is
 	PlanFile  string // which holds secrets
+	RunDir    string // for what a command reports while it runs; made when needed
 
-	Output func() Output
+	// Show begins to show a phase of the work.
+	Show func(phase string) RootView
+}
+
+// RootView shows one phase of the work on a root module, until it is closed. It is told one thing at a time.
+type RootView interface {
+	// Writers returns where programs write to what is not data.
+	Writers() (stdout, stderr io.Writer)
+
+	// Event shows what a command reports while it runs.
+	Event(event engine.Event)
+
+	// Plan shows a plan, whose only component is the module. Diagnostics about it are still to be reported.
+	Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error
+
+	// Applied shows what an apply has done.
+	Applied(applied RootApplied) error
+
+	// Report shows the diagnostics of the whole phase. Compact asks for warnings without their details.
+	Report(diags hcl.Diagnostics, compact bool) error
+
+	// Close ends the view. Its error is that something could not be shown.
+	Close() error
+}
+
+// RootApplied is what an apply of a root module has done.
+type RootApplied struct {
+	Destroy     bool
+	Failed      bool
+	Interrupted bool
+	Counts      stackplan.Counts
+	Outputs     map[string]cty.Value // Marks: sensitive. Sensitive values are unknown. Nil after errors
 }
 
 // Root works on a root module in one of its workspaces, by terraform or tofu.
@@ -46,7 +88,8 @@ type Root struct {
 	*Roots
 	opts RootOptions
 
-	keepsOutputs bool // the plan is known to leave all outputs as they are
+	plan         *stackplan.Plan // nil if there is none, or only the engine can read it
+	keepsOutputs bool            // the plan is known to leave all outputs as they are
 }
 
 var _ Driver = (*Root)(nil)
@@ -54,63 +97,72 @@ var _ Driver = (*Root)(nil)
 // NewRoot returns a driver of a root module.
 func NewRoot(roots *Roots, opts RootOptions) *Root { return &Root{Roots: roots, opts: opts} }
 
+// Plan implements [Driver].
+func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
+	args := []string{"plan", "-json", "-input=false", "-detailed-exitcode", "-out=" + r.opts.PlanFile}
+	if req.Destroy {
+		args = append(args, "-destroy")
+	}
+	args = append(args, r.varFiles()...)
+	r.plan, r.keepsOutputs = nil, false
+	var plan Plan
+	err := r.during(ctx, planPhase, func(work *rootWork) error {
+		if !req.Again {
+			if err := work.prepare(ctx); err != nil {
+				return err
+			}
+		}
+		result, err := work.reporting(ctx, args, nil)
+		if err != nil {
+			return err
+		}
+		changes := result.ExitCode == exitChanges
+		counts, err := work.takePlan(ctx)
+		if err != nil || !changes {
+			return err
+		}
+		plan = Plan{Changes: true, Complete: true, Counts: counts}
+		return nil
+	})
+	return plan, err
+}
+
 // exitChanges is the exit code of plans with changes.
 const exitChanges = 2
 
-// Plan implements [Driver].
-func (r *Root) Plan(_ context.Context, req PlanRequest) (Plan, error) {
-	plan := []string{"plan", "-input=false", "-detailed-exitcode", "-out=" + r.opts.PlanFile}
-	if req.Destroy {
-		plan = append(plan, "-destroy")
-	}
-	commands := [][]string{append(plan, r.varFiles()...)}
-	if !req.Again {
-		commands = slices.Concat([][]string{{"init", "-input=false"}}, r.selectWorkspace(), commands)
-	}
-	err := r.commands(planPhase, commands)
-	if isExit(err, exitChanges) {
-		plan := Plan{Changes: true, Complete: true}
-		plan.Counts, r.keepsOutputs = readPlan(r.opts.PlanFile)
-		return plan, nil
-	}
-	return Plan{}, err
-}
-
-// readPlan returns what a saved plan would do, and whether it is known to leave all outputs as they are. Nothing is known of a file that only its
-// engine can read, since it is encrypted.
-func readPlan(file string) (counts *stackplan.Counts, keepsOutputs bool) {
-	plan, err := planfile.ReadFile(file, planfile.Options{})
-	if err != nil {
-		return nil, false
-	}
-	counts = &stackplan.Counts{}
-	for _, change := range plan.ResourceChanges {
-		*counts = counts.Plus(stackplan.CountChange(change))
-	}
-	for _, output := range plan.Outputs {
-		if !output.After.RawEquals(output.Before) {
-			return counts, false
-		}
-	}
-	return counts, true
-}
-
 // Show implements [Driver]. The file knows its workspace; selecting it could disturb another unit that is at work in the directory.
-func (r *Root) Show(context.Context) error {
-	return r.commands(planPhase, [][]string{{"show", r.opts.PlanFile}})
+func (r *Root) Show(ctx context.Context) error {
+	return r.during(ctx, planPhase, func(work *rootWork) error { return work.showPlan(ctx) })
 }
 
 // Apply implements [Driver].
-func (r *Root) Apply(_ context.Context, req ApplyRequest) (Applied, error) {
+func (r *Root) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 	phase := applyPhase
 	if req.Destroy {
 		phase = destroyPhase
 	}
-	apply := append([]string{"apply", "-input=false"}, r.varFiles()...) // for ephemeral variables, which no plan holds
-	if err := r.commands(phase, append(r.selectWorkspace(), append(apply, r.opts.PlanFile))); err != nil {
+	args := append([]string{"apply", "-json", "-input=false"}, r.varFiles()...) // for ephemeral variables, which no plan holds
+	args = append(args, r.opts.PlanFile)
+	var applied Applied
+	err := r.during(ctx, phase, func(work *rootWork) error {
+		if err := work.selectWorkspace(ctx); err != nil {
+			return err
+		}
+		done := tally{applied: RootApplied{Destroy: req.Destroy}}
+		result, err := work.reporting(ctx, args, done.event)
+		if result == nil {
+			return err
+		}
+		if showErr := work.view.Applied(done.of(result)); err == nil {
+			applied.OutputsChanged = !r.keepsOutputs
+			err = showErr
+		}
+		return err
+	})
+	if _, isLost := errors.AsType[*LostOutputError](err); err != nil && !isLost {
 		return Applied{}, err
 	}
-	return Applied{OutputsChanged: !r.keepsOutputs}, nil
+	return applied, err
 }
 
 func (r *Root) varFiles() []string {
@@ -121,52 +173,16 @@ func (r *Root) varFiles() []string {
 	return options
 }
 
-func (r *Root) selectWorkspace() [][]string {
-	if r.opts.Workspace == "" {
-		return nil
+// during does a phase of the work.
+func (r *Root) during(ctx context.Context, phase string, do func(*rootWork) error) error {
+	if err := stopped(ctx); err != nil {
+		return err
 	}
-	return [][]string{{"workspace", "select", "-or-create=true", r.opts.Workspace}}
-}
-
-// commands runs the commands of a phase one after the other, up to the first that fails.
-func (r *Root) commands(phase string, commands [][]string) error {
-	out := r.opts.Output()
-	out.Phase(phase)
-	stdout, stderr := out.Writers()
-	var err error
-	for _, args := range commands {
-		command := process.Command{Program: r.Engine, Args: r.withOptions(args), Dir: r.opts.Dir, Env: r.opts.Environ, Stdout: stdout, Stderr: stderr}
-		says := &errorLines{to: stderr}
-		if _, isTerminal := stderr.(*os.File); !isTerminal { // what is there is for people, and just above the summary
-			command.Stderr = says
-		}
-		if err = r.command(args[0], command); err != nil {
-			if _, ok := errors.AsType[*process.ExitError](err); ok && says.first != "" && !isExit(err, exitChanges) {
-				err = &programError{err, says.first}
-			}
-			break
-		}
-	}
-	lost := out.Close()
-	if lost != nil && isExit(err, exitChanges) {
-		err = nil
+	work := &rootWork{Root: r, view: r.opts.Show(phase)}
+	err := do(work)
+	lost := errors.Join(work.view.Report(work.diags, work.compact), work.view.Close())
+	if exit, ok := errors.AsType[*process.ExitError](err); ok {
+		return &Failure{Diagnostics: append(work.diags, work.unsaid...), End: exit}
 	}
 	return withLost(err, lost)
-}
-
-// command runs a command. In a cache of providers that several share, terraform can install for one at a time only.
-func (r *Root) command(name string, command process.Command) error {
-	if name == "init" && (r.SharedCache || environ.Get(r.opts.Environ, cliconfig.CacheVariable) != "") {
-		r.installing.Lock()
-		defer r.installing.Unlock()
-	}
-	return r.Processes.Run(command)
-}
-
-// withOptions adds those that stand behind the name of a command.
-func (r *Root) withOptions(args []string) []string {
-	if args[0] == "workspace" {
-		return args // its subcommands know no such options
-	}
-	return slices.Insert(slices.Clone(args), 1, r.Options...)
 }

@@ -221,7 +221,7 @@ func (s *Stack) during(ctx context.Context, phase string, do func(*operation.Sta
 	diags = diags.Extend(failure.Diagnostics(stack.Acknowledge(lost == nil)))
 	_ = stack.Close() //nolint:errcheck // all that matters was saved before
 	if diags.HasErrors() {
-		return &Failure{diags}
+		return &Failure{Diagnostics: diags}
 	}
 	return withLost(nil, lost)
 }

@@ -4,6 +4,7 @@
 package driver
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +31,7 @@ func TestPlanUnreadable(t *testing.T) {
 			t.Errorf("%s: no error", file)
 			continue
 		}
-		failed := &Failure{failure.Diagnostics(err)}
+		failed := &Failure{Diagnostics: failure.Diagnostics(err)}
 		if text := failed.Error(); !strings.HasPrefix(text, "exit code 1: ") || strings.Contains(text, "<nil>") || strings.Contains(text, "\n") {
 			t.Errorf("%s: %s", file, text)
 		}
@@ -38,14 +39,32 @@ func TestPlanUnreadable(t *testing.T) {
 }
 
 func TestFailureNamesFirstError(t *testing.T) {
-	failed := &Failure{hcl.Diagnostics{
+	failed := &Failure{Diagnostics: hcl.Diagnostics{
 		{Severity: hcl.DiagWarning, Summary: "Deprecated"}, {Severity: hcl.DiagError, Summary: "Wrong"}, {Severity: hcl.DiagError, Summary: "Worse"},
 	}}
-	if got, want := failed.Error(), "exit code 1: Wrong"; got != want || !isExit(failed, 1) {
+	var exit *process.ExitError
+	if got, want := failed.Error(), "exit code 1: Wrong"; got != want || !errors.As(failed, &exit) || exit.Code != 1 {
 		t.Errorf("Error() = %q, want %q, and exit code 1 of a process", got, want)
 	}
 	if text := (&process.ExitError{Code: 1}).Error(); text != "exit code 1" {
 		t.Errorf("an exit code is shown as %q", text)
+	}
+}
+
+// The first error of a program is named with its place, in one line, whatever else it has said.
+func TestFailureNamesPlace(t *testing.T) {
+	end := process.NewExitError(3, "exit status 3")
+	at := func(line int) *hcl.Range { return &hcl.Range{Filename: "main.tf", Start: hcl.Pos{Line: line}} }
+	for want, diags := range map[string]hcl.Diagnostics{
+		"exit code 3":                   {{Severity: hcl.DiagWarning, Summary: "Old"}},
+		"exit code 3: Wrong at main.tf": {{Severity: hcl.DiagError, Summary: "Wrong", Subject: at(0)}},
+		"exit code 3: Wrong and more at main.tf:2": {
+			{Severity: hcl.DiagWarning, Summary: "Old", Subject: at(1)}, {Severity: hcl.DiagError, Summary: "Wrong\n and more", Subject: at(2)},
+		},
+	} {
+		if got := (&Failure{Diagnostics: diags, End: end}).Error(); got != want {
+			t.Errorf("Error() = %q, want %q", got, want)
+		}
 	}
 }
 

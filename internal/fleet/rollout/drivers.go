@@ -22,14 +22,16 @@ type Drivers struct {
 	Stack   operation.Options
 	Version string // of this program, for plans of stacks
 
-	// Show begins to show a phase of the work on a stack.
-	Show func(unit string, phase string, options *operation.Options) driver.View
+	// Show begins to show a phase of the work on a stack, ShowRoot that on the root module in a directory.
+	Show     func(unit string, phase string, options *operation.Options) driver.View
+	ShowRoot func(unit, dir string, phase string) driver.RootView
 }
 
-// Open returns the driver of a unit of a work, which is not a task. Output is where programs print.
-func (d *Drivers) Open(w *Work, unit int, output func(unit string) driver.Output) driver.Driver {
+// Open returns the driver of a unit of a work, which is not a task.
+func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 	u := &w.Units[unit]
-	planFile := filepath.Join(d.Plans, strconv.Itoa(unit)+".plan")
+	files := filepath.Join(d.Plans, strconv.Itoa(unit))
+	planFile := files + ".plan"
 	if u.Kind == Components {
 		stack := d.Stack
 		stack.Dir, stack.Environ = u.Dir, environment(u)
@@ -39,8 +41,8 @@ func (d *Drivers) Open(w *Work, unit int, output func(unit string) driver.Output
 		})
 	}
 	return driver.NewRoot(d.Roots, driver.RootOptions{
-		Dir: u.Dir, Environ: environment(u), VarFiles: u.VarFiles, Workspace: w.workspaceToSelect(u), PlanFile: planFile,
-		Output: func() driver.Output { return output(u.Name) },
+		Dir: u.Dir, Environ: environment(u), VarFiles: u.VarFiles, Workspace: w.workspaceToSelect(u), PlanFile: planFile, RunDir: files + ".run",
+		Show: func(phase string) driver.RootView { return d.ShowRoot(u.Name, u.Dir, phase) },
 	})
 }
 

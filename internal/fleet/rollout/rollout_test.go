@@ -20,11 +20,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/show"
+	engineapi "github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // engine is a program that writes its arguments to log, one command a line, and knows of each directory what its plan is: "changes",
@@ -171,18 +174,21 @@ func (b *bench) run(mode Mode) (ends, log string) {
 	}
 	shown := show.NewOutput(b.output, io.Discard, false)
 	var lines []string
-	drivers := Drivers{Plans: plans, Roots: &driver.Roots{Engine: filepath.Join(b.dir, "engine"), SharedCache: b.shared, Processes: &process.Set{}}}
-	output := func(unit string) driver.Output { return shown.Node(unit) }
+	drivers := Drivers{
+		Plans: plans, Roots: &driver.Roots{Engine: filepath.Join(b.dir, "engine"), SharedCache: b.shared, Processes: &process.Set{}},
+		ShowRoot: func(unit, _, _ string) driver.RootView { return plainView{shown.Node(unit)} },
+	}
+	output := func(unit string) Output { return shown.Node(unit) }
 	for _, end := range b.work.Run(ctx, Options{
 		Mode: mode, Processes: drivers.Roots.Processes, MaxRounds: 3, Parallel: b.parallel,
 		Open: func(unit int) driver.Driver {
 			if b.work.Units[unit].Kind == Root {
-				return drivers.Open(b.work, unit, output)
+				return drivers.Open(b.work, unit)
 			}
 			asRoot := *b.work
 			asRoot.Units = slices.Clone(b.work.Units)
 			asRoot.Units[unit].Kind = Root
-			return inRounds{drivers.Open(&asRoot, unit, output), b.readPlan}
+			return inRounds{drivers.Open(&asRoot, unit), b.readPlan}
 		},
 		Asks:   func(unit int) bool { return b.work.Units[unit].Name != b.auto },
 		Output: output, Last: shown.Last, Approve: b.approve, Ended: b.ended,
@@ -202,6 +208,14 @@ func (b *bench) run(mode Mode) (ends, log string) {
 	}
 	return strings.Join(lines, "\n"), strings.TrimSpace(strings.ReplaceAll(string(content), plans, "PLANS"))
 }
+
+// plainView shows what programs print, and nothing that is data: the fake engine reports none.
+type plainView struct{ *show.NodeOutput }
+
+func (plainView) Event(engineapi.Event)                       {}
+func (plainView) Plan(*stackplan.Plan, hcl.Diagnostics) error { return nil }
+func (plainView) Applied(driver.RootApplied) error            { return nil }
+func (plainView) Report(hcl.Diagnostics, bool) error          { return nil }
 
 // inRounds is a driver whose plans are what a test says, if they have changes.
 type inRounds struct {
@@ -234,13 +248,15 @@ func TestApplyByPlan(t *testing.T) {
 	ends, log := b.run(ApplyAll)
 	b.check("ends", ends, "a applied", "b no changes")
 	b.check("commands", log,
-		"a: init -input=false",
-		"a: workspace select -or-create=true blue",
-		"a: plan -input=false -detailed-exitcode -out=PLANS/0.plan -var-file=/x/values.tfvars",
-		"a: workspace select -or-create=true blue",
-		"a: apply -input=false -var-file=/x/values.tfvars PLANS/0.plan",
-		"b: init -input=false",
-		"b: plan -input=false -detailed-exitcode -out=PLANS/1.plan",
+		"a: init -json -input=false",
+		"a: workspace select -json -or-create=true blue",
+		"a: plan -json -input=false -detailed-exitcode -out=PLANS/0.plan -var-file=/x/values.tfvars",
+		"a: show PLANS/0.plan",
+		"a: workspace select -json -or-create=true blue",
+		"a: apply -json -input=false -var-file=/x/values.tfvars PLANS/0.plan",
+		"b: init -json -input=false",
+		"b: plan -json -input=false -detailed-exitcode -out=PLANS/1.plan",
+		"b: show PLANS/1.plan",
 	)
 	b.check("questions", strings.Join(b.asked, " "), "a")
 	b.check("told", strings.Join(b.told, "\n"), "a applied", "b no changes")
@@ -320,7 +336,8 @@ func TestNotApproved(t *testing.T) {
 	}
 }
 
-// What a plan does to outputs, the plan says, and no command is run for that. The plans of this engine cannot be read, so that outputs may have changed.
+// What a plan does to outputs, the plan says, and no command is run for that. The plans of this engine cannot be read, so that it is asked to show them, and
+// outputs may have changed.
 func TestOutputsOfUnreadablePlan(t *testing.T) {
 	b := newBench(t)
 	b.unit("a", "changes")
@@ -329,8 +346,9 @@ func TestOutputsOfUnreadablePlan(t *testing.T) {
 	ends, log := b.run(ApplyAll)
 	b.check("ends", ends, "a applied", "c applied")
 	_, log, _ = strings.Cut(log, "-out=PLANS/0.plan\n")
-	b.check("commands", log, "a: apply -input=false PLANS/0.plan",
-		"c: init -input=false", "c: plan -input=false -detailed-exitcode -out=PLANS/1.plan", "c: apply -input=false PLANS/1.plan")
+	b.check("commands", log, "a: show PLANS/0.plan", "a: apply -json -input=false PLANS/0.plan",
+		"c: init -json -input=false", "c: plan -json -input=false -detailed-exitcode -out=PLANS/1.plan", "c: show PLANS/1.plan",
+		"c: apply -json -input=false PLANS/1.plan")
 }
 
 // fullAt is a writer that has no room from a text on.
@@ -497,18 +515,20 @@ func TestShownAgain(t *testing.T) {
 	ends, log := b.run(ApplyAll)
 	b.check("ends", ends, "a applied", "b applied", "c applied")
 	b.check("commands", log,
-		"a: init -input=false", "a: plan -input=false -detailed-exitcode -out=PLANS/0.plan",
-		"b: init -input=false", "b: workspace select -or-create=true blue", "b: plan -input=false -detailed-exitcode -out=PLANS/1.plan",
-		"a: show PLANS/0.plan", "a: apply -input=false PLANS/0.plan",
+		"a: init -json -input=false", "a: plan -json -input=false -detailed-exitcode -out=PLANS/0.plan", "a: show PLANS/0.plan",
+		"b: init -json -input=false", "b: workspace select -json -or-create=true blue",
+		"b: plan -json -input=false -detailed-exitcode -out=PLANS/1.plan", "b: show PLANS/1.plan",
+		"a: show PLANS/0.plan", "a: apply -json -input=false PLANS/0.plan",
 		"b: show PLANS/1.plan",
-		"b: workspace select -or-create=true blue", "b: apply -input=false PLANS/1.plan",
-		"c: init -input=false", "c: plan -input=false -detailed-exitcode -out=PLANS/2.plan", "c: apply -input=false PLANS/2.plan")
+		"b: workspace select -json -or-create=true blue", "b: apply -json -input=false PLANS/1.plan",
+		"c: init -json -input=false", "c: plan -json -input=false -detailed-exitcode -out=PLANS/2.plan", "c: show PLANS/2.plan",
+		"c: apply -json -input=false PLANS/2.plan")
 }
 
 // Rule R6: a stack whose plan leaves something is planned and applied again, each time with consent, and what comes after it waits.
 func TestRounds(t *testing.T) {
-	const apply = "a: apply -input=false PLANS/0.plan\n"
-	const once = apply + "a: plan -input=false -detailed-exitcode -out=PLANS/0.plan\n"
+	const apply = "a: apply -json -input=false PLANS/0.plan\n"
+	const once = apply + "a: plan -json -input=false -detailed-exitcode -out=PLANS/0.plan\n"
 	for name, test := range map[string]struct {
 		left  int  // plans that leave something
 		stuck bool // applies change nothing
@@ -553,6 +573,7 @@ func TestRounds(t *testing.T) {
 			b.check("ends", ends, test.a, test.b)
 			log, _, _ = strings.Cut(log, "\nb: ")
 			_, log, _ = strings.Cut(log+"\n", "PLANS/0.plan\n") // what prepares and makes the first plan
+			log = strings.ReplaceAll(log, "a: show PLANS/0.plan\n", "")
 			b.check("commands", strings.TrimSuffix(log, apply), test.log)
 		})
 	}

@@ -6,6 +6,7 @@ package rollout
 import (
 	"context"
 	"errors"
+	"io"
 	"sync/atomic"
 	"time"
 
@@ -40,10 +41,10 @@ type Options struct {
 	// Open returns the driver of a unit that is not a task. It is called once for each.
 	Open func(unit int) driver.Driver
 
-	Processes *process.Set                    // of tasks
-	Output    func(unit string) driver.Output // of a task by its name
-	Last      func() string                   // the name of the unit whose output was shown last
-	MaxRounds int                             // less than 1 stands for 1
+	Processes *process.Set             // of tasks
+	Output    func(unit string) Output // of a task by its name
+	Last      func() string            // the name of the unit whose output was shown last
+	MaxRounds int                      // less than 1 stands for 1
 
 	// Approve asks whether the plan of a unit is to be applied. One question is asked at a time. Its context ends with a failure of
 	// something else. Show prints the plan, unless it is what was printed last. Nil stands for consent.
@@ -55,6 +56,15 @@ type Options struct {
 	// Ended, if there is one, is told how each unit ends, as soon as that is known; those that are not started do not end. It is
 	// called from several goroutines.
 	Ended func(End)
+}
+
+// Output is where what a task prints is shown.
+type Output interface {
+	// Writers returns where its programs write to.
+	Writers() (stdout, stderr io.Writer)
+
+	// Close ends the output. Its error is that something could not be shown.
+	Close() error
 }
 
 // run is a work that is being done.

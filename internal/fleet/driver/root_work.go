@@ -1,0 +1,266 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package driver
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/process"
+)
+
+// rootWork is one phase of the work on a root module.
+type rootWork struct {
+	*Root
+	view RootView
+
+	diags   hcl.Diagnostics // to be shown at the end
+	unsaid  hcl.Diagnostics // which the engine has put into words itself
+	compact bool            // warnings are to be shown without details
+}
+
+// prepare installs what the module needs, and selects its workspace.
+func (w *rootWork) prepare(ctx context.Context) error {
+	if err := w.initialize(ctx); err != nil {
+		return err
+	}
+	return w.selectWorkspace(ctx)
+}
+
+// initialize runs init. In a cache of providers that several share, terraform can install for one at a time only.
+func (w *rootWork) initialize(ctx context.Context) error {
+	if w.SharedCache || environ.Get(w.opts.Environ, cliconfig.CacheVariable) != "" {
+		w.installing.Lock()
+		defer w.installing.Unlock()
+	}
+	return w.either(ctx, []string{"init", "-input=false"}, "Root module not initialized")
+}
+
+func (w *rootWork) selectWorkspace(ctx context.Context) error {
+	if w.opts.Workspace == "" {
+		return nil
+	}
+	return w.either(ctx, []string{"workspace", "select", "-or-create=true", w.opts.Workspace}, "Workspace not selected")
+}
+
+// either runs a command that reports data only with newer engines; others refuse the option before they do anything else. The summary is for
+// a failure of which there are texts only.
+func (w *rootWork) either(ctx context.Context, args []string, summary string) error {
+	if !w.isTextOnly(args[0]) {
+		at := 1
+		if args[0] == "workspace" {
+			at = 2
+		}
+		attempt := &reporter{args: slices.Insert(slices.Clone(args), at, "-json"), mayRefuse: true}
+		result, err := w.run(ctx, attempt)
+		if result == nil || !attempt.refused(result) {
+			return err
+		}
+		w.setTextOnly(args[0])
+	}
+	err := w.printing(ctx, args)
+	if _, failed := errors.AsType[*process.ExitError](err); failed {
+		w.unsaid = append(w.unsaid, &hcl.Diagnostic{
+			Severity: hcl.DiagError, Summary: summary, Detail: "The command " + strings.Join(args, " ") + " has failed, and says why in its output.",
+		})
+	}
+	return err
+}
+
+func (r *Roots) isTextOnly(command string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mu.textOnly[command]
+}
+
+func (r *Roots) setTextOnly(command string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mu.textOnly == nil {
+		r.mu.textOnly = map[string]bool{}
+	}
+	r.mu.textOnly[command] = true
+}
+
+// printing runs a command that prints texts.
+func (w *rootWork) printing(ctx context.Context, args []string) error {
+	if err := stopped(ctx); err != nil {
+		return err
+	}
+	stdout, stderr := w.view.Writers()
+	if args[0] != "workspace" { // whose subcommands know no such options
+		args = slices.Insert(slices.Clone(args), 1, w.Options...)
+	}
+	return w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: stdout, Stderr: stderr})
+}
+
+// reporting runs a command that reports data. The function is told of its events; it may be nil. There is no result of a command that was not started.
+//
+// Errors: as those of [process.Set.Run].
+func (w *rootWork) reporting(ctx context.Context, args []string, onEvent func(runner.Event)) (*runner.Result, error) {
+	return w.run(ctx, &reporter{args: args, onEvent: onEvent})
+}
+
+// reporter is a command that reports data.
+type reporter struct {
+	args      []string
+	onEvent   func(runner.Event)
+	mayRefuse bool // if it fails without having reported anything, what it prints is of no interest
+
+	reported bool       // it has said something as data
+	held     []heldLine // of one that may refuse, until it has
+}
+
+type heldLine struct {
+	to   io.Writer
+	text []byte
+}
+
+// refused reports whether a command has failed without having reported anything.
+func (c *reporter) refused(result *runner.Result) bool {
+	return c.mayRefuse && !c.reported && result.Outcome == runner.OutcomeFailed
+}
+
+// print shows a line that is not data.
+func (c *reporter) print(to io.Writer, line []byte) {
+	if c.mayRefuse && !c.reported {
+		c.held = append(c.held, heldLine{to, bytes.Clone(line)})
+		return
+	}
+	c.release()
+	writeLine(to, line)
+}
+
+// release shows what is held back.
+func (c *reporter) release() {
+	for _, line := range c.held {
+		writeLine(line.to, line.text)
+	}
+	c.held = nil
+}
+
+// writeLine writes a line for a view, which says at its end whether all could be shown.
+func writeLine(to io.Writer, line []byte) {
+	_, _ = fmt.Fprintf(to, "%s\n", line)
+}
+
+func (w *rootWork) run(ctx context.Context, c *reporter) (*runner.Result, error) {
+	if err := stopped(ctx); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(w.opts.RunDir, 0o700); err != nil {
+		return nil, fmt.Errorf("making a directory for a command: %w", err)
+	}
+	w.compact = w.compact || asksCompactWarnings(w.opts.Environ, c.args[0])
+	stdout, stderr := w.view.Writers()
+	started, leave, err := w.start(c.args, func(line []byte) { c.print(stderr, line) })
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	result, err := started.Wait(ctx, func(ev runner.Event) {
+		if ev.Type == "" {
+			c.print(stdout, ev.Raw)
+			return
+		}
+		c.reported = true
+		c.release()
+		w.event(c, ev)
+	})
+	if !c.refused(result) {
+		c.release()
+	}
+	w.diags = append(w.diags, diagnostics(result.Diagnostics)...)
+	if err == nil && result.Outcome != runner.OutcomeSucceeded {
+		err = exitError(result)
+	}
+	return result, err
+}
+
+// start starts a process that reports data. Whoever ends all processes ends this one, too, until leave is called.
+func (w *rootWork) start(args []string, errLine func([]byte)) (started *runner.Process, leave func(), err error) {
+	leave, err = w.Processes.Enter(func() (process.Guest, error) {
+		var err error
+		started, err = runner.Start(runner.Command{
+			Path: w.Engine, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, RunDir: w.opts.RunDir, Disposable: true, OnStderr: errLine,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return started, nil
+	})
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		err = process.StartError(&exec.Cmd{Path: w.Engine, Dir: w.opts.Dir}, err)
+	}
+	return started, leave, err
+}
+
+// event shows what a command reports.
+func (w *rootWork) event(c *reporter, ev runner.Event) {
+	if c.onEvent != nil {
+		c.onEvent(ev)
+	}
+	switch ev.Type {
+	case runner.EventVersion, runner.EventDiagnostic, runner.EventChangeSummary, runner.EventOutputs: // shown in other ways
+	default:
+		w.view.Event(ev.Progress())
+	}
+}
+
+// exitError says as other processes do how one ended that reports data.
+func exitError(result *runner.Result) error {
+	return process.NewExitError(result.ExitCode, result.Ended)
+}
+
+// asksCompactWarnings reports whether an environment adds the option for that to a command.
+func asksCompactWarnings(env []string, command string) bool {
+	for _, name := range []string{"TF_CLI_ARGS", "TF_CLI_ARGS_" + command} {
+		for word := range strings.FieldsSeq(environ.Get(env, name)) {
+			if name, value, _ := strings.Cut(strings.TrimLeft(word, "-"), "="); name == "compact-warnings" && value != "false" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// diagnostics returns what a command has reported, sorted by place: its own order depends on scheduling.
+func diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for i := range reported {
+		diags = diags.Append(reported[i].HCL())
+	}
+	slices.SortStableFunc(diags, comparePlaces)
+	return diags
+}
+
+// comparePlaces orders diagnostics by their places, those without one last.
+func comparePlaces(a, b *hcl.Diagnostic) int {
+	switch {
+	case a.Subject == nil && b.Subject == nil:
+		return 0
+	case a.Subject == nil:
+		return 1
+	case b.Subject == nil:
+		return -1
+	}
+	return cmp.Or(
+		cmp.Compare(a.Subject.Filename, b.Subject.Filename),
+		cmp.Compare(a.Subject.Start.Line, b.Subject.Start.Line), cmp.Compare(a.Subject.Start.Column, b.Subject.Start.Column),
+	)
+}
