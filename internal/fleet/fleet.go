@@ -131,9 +131,7 @@ type Order struct {
 	Parallel int // how many steps may run at once as the format says; 0 if it does not
 	Limits   []order.Limit
 
-	// Decide and Reacts are as in [rollout.Work].
-	Decide func(changed func(node int) bool) func(node int, result func(int) order.Result) order.Result
-	Reacts func(node int, changed func(node int) bool) bool
+	Conditions rollout.Conditions // nil if edges say everything
 }
 
 // Step is what a node of an order stands for.

@@ -61,13 +61,13 @@ func runStacks(ctx context.Context, s *session.Session, src *fleet.Source, optio
 		for n, step := range of.Steps {
 			o.selected[n] = of.Selected.Has(n) && step.Unit != nil && step.Unit.Task == nil
 		}
-	case of.Decide != nil:
-		graphOptions.Decide = of.Decide(changed)
+	case of.Conditions != nil:
+		graphOptions.Decide = of.Conditions.Decide(changed)
 	}
 	return runNodes(ctx, s, o, options, graphOptions, func(n int) nodeWork {
 		unit := of.Steps[n].Unit
 		done[n] = true // read only by what waits for it, and then only if it has succeeded
-		return unitWork(unit, options, unit.Task != nil && of.Reacts(n, changed))
+		return unitWork(unit, options, unit.Task != nil && of.Conditions.Reacts(n, changed))
 	})
 }
 

@@ -209,6 +209,31 @@ func (b *bench) run(mode Mode) (ends, log string) {
 	return strings.Join(lines, "\n"), strings.TrimSpace(strings.ReplaceAll(string(content), plans, "PLANS"))
 }
 
+// conditions are those of a test. Without a function, there is nothing of its kind.
+type conditions struct {
+	decide    func(node int, result func(int) order.Result) order.Result
+	precedes  func(node int) []int
+	atFailure func(node int) bool
+}
+
+func (c conditions) Decide(func(int) bool) func(int, func(int) order.Result) order.Result {
+	if c.decide == nil {
+		return func(int, func(int) order.Result) order.Result { return order.Result{} }
+	}
+	return c.decide
+}
+
+func (c conditions) Reacts(int, func(int) bool) bool { return false }
+
+func (c conditions) Precedes(node int) []int {
+	if c.precedes == nil {
+		return nil
+	}
+	return c.precedes(node)
+}
+
+func (c conditions) AtFailure(node int) bool { return c.atFailure != nil && c.atFailure(node) }
+
 // plainView shows what programs print, and nothing that is data: the fake engine reports none.
 type plainView struct{ *show.NodeOutput }
 
@@ -296,7 +321,7 @@ func TestStopAtFailure(t *testing.T) {
 			b.unit("z", "changes")
 			b.task("page", "")
 			b.task("other", "")
-			b.work.AtFailure = func(n int) bool { return n == b.node["run page"] }
+			b.work.Conditions = conditions{atFailure: func(n int) bool { return n == b.node["run page"] }}
 			b.out.Edge(order.Edge{From: b.node["apply a"], To: b.node["run page"], Soft: true})
 			b.out.Edge(order.Edge{From: b.node["apply a"], To: b.node["run other"], Soft: true})
 			ends, log := b.run(ApplyAll)
@@ -319,14 +344,12 @@ func TestNotApproved(t *testing.T) {
 	b.unit("z", "changes")
 	b.refuse["a"] = true
 	failures := 0
-	b.work.Decide = func(func(int) bool) func(int, func(int) order.Result) order.Result {
-		return func(n int, result func(int) order.Result) order.Result {
-			if n == b.node["plan z"] && result(b.node["apply a"]).State == order.Failed {
-				failures++
-			}
-			return order.Result{}
+	b.work.Conditions = conditions{decide: func(n int, result func(int) order.Result) order.Result {
+		if n == b.node["plan z"] && result(b.node["apply a"]).State == order.Failed {
+			failures++
 		}
-	}
+		return order.Result{}
+	}}
 	b.out.Edge(order.Edge{From: b.node["apply a"], To: b.node["plan z"], Soft: true})
 	ends, _ := b.run(ApplyAll)
 	b.check("ends", ends, "a planned (not approved) !", "b waiting (for a, which was not approved) !",
@@ -412,15 +435,12 @@ func TestPrecedes(t *testing.T) {
 			for unit := range strings.FieldsSeq(test.refuse) {
 				b.refuse[unit] = true
 			}
-			b.work.Decide = func(func(int) bool) func(int, func(int) order.Result) order.Result {
-				return func(int, func(int) order.Result) order.Result { return order.Result{} }
-			}
-			b.work.Precedes = func(n int) []int {
+			b.work.Conditions = conditions{precedes: func(n int) []int {
 				if n != b.node["run backup"] {
 					return nil
 				}
 				return []int{b.node["apply a"], b.node["apply b"], b.node["apply c"]}
-			}
+			}}
 			ends, log := b.run(ApplyAll)
 			b.check("ends", ends, test.ends...)
 			b.check("questions", strings.Join(b.asked, " "), "a b")

@@ -113,8 +113,8 @@ func (w *Work) Run(ctx context.Context, options Options) []End {
 		}
 	}
 	opts := order.RunOptions{Selected: w.Selected, Rule: w.Rule, Parallel: options.Parallel, Limits: w.AllLimits()}
-	if w.Decide != nil {
-		opts.Decide = r.decideWith(w.Decide(r.changed))
+	if w.Conditions != nil {
+		opts.Decide = r.decideWith(w.Conditions.Decide(r.changed))
 	}
 	opts.Decide = r.withoutSameOutputs(opts.Decide)
 	if options.Ended != nil {
@@ -143,11 +143,11 @@ func (r *run) decideWith(decide func(int, func(int) order.Result) order.Result) 
 
 // wanted reports the node of a task that precedes applies whether one of these is approved; of others it is true.
 func (r *run) wanted(node int) bool {
-	if r.Precedes == nil || r.failed.Load() {
+	if r.Conditions == nil || r.failed.Load() {
 		return true
 	}
 	asked, approved := false, false
-	for _, n := range r.Precedes(node) {
+	for _, n := range r.Conditions.Precedes(node) {
 		unit := r.Steps[n].Unit
 		if !r.Selected.Has(n) || !r.outcome[unit].changes {
 			continue
@@ -178,7 +178,7 @@ func (r *run) changed(node int) bool {
 // node does one step.
 func (r *run) node(ctx context.Context, n int) error {
 	step := r.Steps[n]
-	if r.failed.Load() && (r.AtFailure == nil || !r.AtFailure(n)) {
+	if r.failed.Load() && (r.Conditions == nil || !r.Conditions.AtFailure(n)) {
 		return order.ErrNotStarted // rule R2
 	}
 	if step.Phase == Apply && !r.outcome[step.Unit].changes {
@@ -215,7 +215,7 @@ func (r *run) step(ctx context.Context, n int) error {
 	case Apply:
 		err = r.rounds(ctx, step.Unit)
 	default:
-		err = r.task(ctx, &r.Units[step.Unit], r.Reacts != nil && r.Reacts(n, r.changed))
+		err = r.task(ctx, &r.Units[step.Unit], r.Conditions != nil && r.Conditions.Reacts(n, r.changed))
 		now.done = err == nil
 	}
 	return err

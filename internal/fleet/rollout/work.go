@@ -93,18 +93,23 @@ type Work struct {
 	Selected order.Selection
 	Limits   []order.Limit
 
-	// Decide makes what [order.RunOptions] has under this name. Changed tells of a node that has ended whether it has changed
-	// something, or of a plan whether it would. Nil if edges say everything.
-	Decide func(changed func(node int) bool) func(node int, result func(int) order.Result) order.Result
+	Conditions Conditions // nil if edges say everything
+}
 
-	// Reacts reports whether something that the task of a node watches has changed. Nil for never.
-	Reacts func(node int, changed func(node int) bool) bool
+// Conditions are what a format says of the steps of its units beyond edges. They do not change.
+type Conditions interface {
+	// Decide makes what [order.RunOptions] has under this name. Changed reports whether a node that has ended has changed
+	// something, or a plan would.
+	Decide(changed func(node int) bool) func(node int, result func(int) order.Result) order.Result
 
-	// Precedes returns the nodes of the applies that a task comes before, as one that has to do with these plans only. Nil for none.
-	Precedes func(node int) []int
+	// Reacts reports whether something that the task of a node watches has changed.
+	Reacts(node int, changed func(node int) bool) bool
 
-	// AtFailure reports whether the task of a node waits for a failure. Nil for never.
-	AtFailure func(node int) bool
+	// Precedes returns the nodes of the applies that a task comes before, as one that has to do with these plans only.
+	Precedes(node int) []int
+
+	// AtFailure reports whether the task of a node waits for a failure.
+	AtFailure(node int) bool
 }
 
 // Chosen returns the units with selected steps, in the order of their numbers.

@@ -23,11 +23,13 @@ type RolloutOptions struct {
 	ByOutputs map[*Leaf][]*Leaf
 }
 
+var _ rollout.Conditions = (*Graph)(nil)
+
 // Rollout returns what is to be done as work.
 func (g *Graph) Rollout(o RolloutOptions) *rollout.Work {
 	work := &rollout.Work{
 		Graph: g.Graph, Rule: g.Rule(), Selected: make(order.Selection, g.Len()),
-		Limits: g.Limits(), Decide: g.Decide, Reacts: g.Reacts, Precedes: g.precedes, AtFailure: g.atFailure,
+		Limits: g.Limits(), Conditions: g,
 	}
 	units := map[*Leaf]int{}
 	for _, n := range g.Sequence(g.Rule(), nil) {
@@ -85,8 +87,8 @@ func (m *Model) unit(l *Leaf, o RolloutOptions) rollout.Unit {
 	return unit
 }
 
-// precedes returns the applies that a task has to come before because it says prereq, also by way of other tasks.
-func (g *Graph) precedes(node int) []int {
+// Precedes returns the applies that a task has to come before because it says prereq, also by way of other tasks.
+func (g *Graph) Precedes(node int) []int {
 	var applies []int
 	for _, c := range g.conditions[node] {
 		if c.rel != Prereq {
@@ -103,7 +105,7 @@ func (g *Graph) precedes(node int) []int {
 	return applies
 }
 
-// atFailure reports whether a node waits for failures.
-func (g *Graph) atFailure(node int) bool {
+// AtFailure reports whether a node waits for failures.
+func (g *Graph) AtFailure(node int) bool {
 	return slices.ContainsFunc(g.conditions[node], func(c condition) bool { return c.rel == OnFail })
 }

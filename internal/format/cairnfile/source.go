@@ -77,7 +77,7 @@ func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
 	slices.SortFunc(src.Units, func(a, b *fleet.Unit) int { return cmp.Compare(a.Name, b.Name) })
 	src.Order = &fleet.Order{
 		Graph: o.Graph.Graph, Rule: o.Model.Rule(), Steps: make([]fleet.Step, o.Len()), Selected: make(order.Selection, o.Len()),
-		Groups: o.groups(), Phased: r.Phases, Kinds: true, Parallel: o.Model.Parallel, Limits: o.Limits(), Decide: o.Decide, Reacts: o.Reacts,
+		Groups: o.groups(), Phased: r.Phases, Kinds: true, Parallel: o.Model.Parallel, Limits: o.Limits(), Conditions: o.Graph,
 	}
 	for n, step := range o.Steps {
 		src.Order.Steps[n] = fleet.Step{Unit: units[step.Leaf], Name: o.Node(n).Name}
