@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // CodeWorkDir is of a working directory that cannot be used.
@@ -76,6 +77,36 @@ func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 		return nil, EngineError(err)
 	}
 	return opened, nil
+}
+
+// openIdle returns a session that may be able to do nothing but to read modules, and to say what it keeps: no engine is looked for. It is closed with the stack,
+// or needs not be closed.
+func (s *Stack) openIdle(ctx context.Context) (engine.Session, error) {
+	if s.session != nil || s.opts.ModulesEngine != nil {
+		return s.openSession(ctx)
+	}
+	return s.openSources(nil), nil
+}
+
+// openSources returns a session that reads modules as the engine does that was found, and starts no process.
+func (s *Stack) openSources(resolver stackconfig.Resolver) engine.Session {
+	opts := binary.SourceOptions{StackDir: s.dir, Resolver: resolver}
+	if runs, err := s.runsDir(); err == nil { // else who needs the state reports it
+		opts.RunsDir = runs
+	}
+	if s.binary != nil {
+		opts.Info = s.binary.Info // which files modules have depends on it
+	}
+	return binary.NewSourceSession(opts)
+}
+
+// keptApplies returns the components of applies that were begun with the state of a secret, and of which a session keeps what was done, sorted.
+func keptApplies(ctx context.Context, session engine.Session, secret []byte) ([]string, error) {
+	keeper := session.Abilities().Keeper
+	if keeper == nil {
+		return nil, nil
+	}
+	return keeper.Kept(ctx, secret)
 }
 
 // SchemaDir is where schemas of providers are kept for all stacks of the user, empty if the system has no place for that.

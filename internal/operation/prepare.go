@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -98,12 +97,5 @@ func (s *Stack) checkSources(ctx context.Context, config *stackconfig.Config) hc
 	if s.opts.ModulesEngine != nil {
 		return nil // it starts no processes
 	}
-	var info engine.Info // which files modules have depends on it
-	if s.binary != nil {
-		info = s.binary.Info
-	}
-	return stackruntime.Validate(ctx, stackruntime.Options{
-		Config:  config,
-		Session: binary.NewSourceSession(info, s.dir, config.Resolver),
-	})
+	return stackruntime.Validate(ctx, stackruntime.Options{Config: config, Session: s.openSources(config.Resolver)})
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -97,7 +96,7 @@ func (s *rescue) ask(ctx context.Context, cause error) (saved bool, path string,
 
 // lost says that the state is in no place of its own, and where else it is.
 func (s *rescue) lost(cause error) *hcl.Diagnostic {
-	kept := binary.Interrupted(s.runs, s.secret)
+	kept, _ := keptApplies(context.Background(), s.session, s.secret) //nolint:errcheck // what cannot be named is in no place that anybody knows
 	var only, nowhere []string
 	for _, component := range s.saver.Unsaved() {
 		switch {

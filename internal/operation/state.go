@@ -14,7 +14,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
@@ -144,16 +143,16 @@ func (s *Stack) lockToPlan(ctx context.Context) (*deployment.Stored, error) {
 // with the state locked.
 func (s *Stack) checkNothingInterrupted(ctx context.Context, stored *deployment.Stored, except []byte) error {
 	secret, err := stored.Secret(ctx)
-	if err != nil || secret != nil && string(secret) == string(except) {
+	if err != nil || secret == nil || string(secret) == string(except) {
 		return err
 	}
-	runs, err := s.runsDir()
+	session, err := s.openIdle(ctx)
 	if err != nil {
 		return err
 	}
-	components := binary.Interrupted(runs, secret)
-	if len(components) == 0 {
-		return nil
+	components, err := keptApplies(ctx, session, secret)
+	if err != nil || len(components) == 0 {
+		return err
 	}
 	return hcl.Diagnostics{failure.WithCode(CodeInterrupted, failure.New("Interrupted apply not recovered",
 		"An earlier apply was cut off, and what it did with %s is not in the state yet. Planning recovers that.", strings.Join(components, ", ")))}

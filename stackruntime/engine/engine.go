@@ -117,6 +117,7 @@ type Abilities struct {
 	Functions FunctionCaller
 	Preparer  Preparer
 	Recoverer Recoverer
+	Keeper    Keeper
 }
 
 // ErrUnknownWork is the error for work that the session does not do.

@@ -40,6 +40,14 @@ type Recoverer interface {
 	Leave(ctx context.Context, work WorkID) error
 }
 
+// Keeper is the ability to say which applies are not safe yet, for who wants to change what they would be recovered into. It takes less than a [Recoverer]:
+// a session may have it that can do nothing with them.
+type Keeper interface {
+	// Kept returns the component instances, sorted, of the applies that were begun with a secret and of which no result was acknowledged, whether their
+	// programs are alive or not. It waits for nobody and changes nothing. What cannot be read is for [Recoverer.Unfinished] to report.
+	Kept(ctx context.Context, secret []byte) ([]string, error)
+}
+
 // Purpose is to what state work belongs, and for what it is begun.
 type Purpose struct {
 	// Secret is of the state: the records of work are signed with it, and those only are believed that are. Who can write to where they are, such

@@ -260,7 +260,7 @@ func (e *Session) Engines() []engine.Info { return []engine.Info{e.info} }
 
 // Abilities implements [engine.Session].
 func (e *Session) Abilities() engine.Abilities {
-	return engine.Abilities{Functions: e, Preparer: e, Recoverer: e}
+	return engine.Abilities{Functions: e, Preparer: e, Recoverer: e, Keeper: e}
 }
 
 // Unsupported implements [engine.Preparer].

@@ -25,7 +25,10 @@ type leftRun struct {
 	recovered *engine.Recovered // once it was resumed
 }
 
-var _ engine.Recoverer = (*Session)(nil)
+var (
+	_ engine.Recoverer = (*Session)(nil)
+	_ engine.Keeper    = (*Session)(nil)
+)
 
 // Unfinished implements [engine.Recoverer].
 func (e *Session) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
@@ -204,11 +207,15 @@ func (e *Session) Leave(_ context.Context, work engine.WorkID) error {
 	return run.dir.close()
 }
 
-// Interrupted returns the components, sorted, of the applies below a directory for runs that were begun with the state of a secret and that
-// are still to be recovered into it. It waits for nobody and changes nothing. What cannot be read is for [Session.Unfinished] to report.
-func Interrupted(runsDir string, secret []byte) []string {
+// Kept implements [engine.Keeper].
+func (e *Session) Kept(_ context.Context, secret []byte) ([]string, error) {
+	return keptRuns(e.runsDir, secret), nil
+}
+
+// keptRuns returns the components, sorted, of the applies below a directory for runs that are still to be recovered into the state of a secret.
+func keptRuns(runsDir string, secret []byte) []string {
 	paths, err := filepath.Glob(filepath.Join(runsDir, "*", applyFile))
-	if err != nil || secret == nil { // without one the state has begun nothing
+	if err != nil || runsDir == "" || secret == nil { // without one the state has begun nothing
 		return nil
 	}
 	var components []string

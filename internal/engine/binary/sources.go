@@ -16,22 +16,35 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// SourceSession knows what the source of modules says, and no more: it starts no process. With it, a configuration can be
+// SourceSession knows what the source of modules says, what applies have left behind, and no more: it starts no process. With it, a configuration can be
 // validated before providers are installed, or where neither they nor a binary can be had.
 type SourceSession struct {
 	info    engine.Info
 	modules *module.Loader
+	runsDir string
+}
+
+// SourceOptions are the parameters of [NewSourceSession].
+type SourceOptions struct {
+	Info     engine.Info          // of the engine as which modules are read; may be the zero value
+	StackDir string               // to which names of files are relative
+	Resolver stackconfig.Resolver // as in [Options]
+	RunsDir  string               // as in [Options]
 }
 
 var (
 	_ engine.Session        = (*SourceSession)(nil)
 	_ engine.FunctionCaller = (*SourceSession)(nil)
+	_ engine.Keeper         = (*SourceSession)(nil)
 )
 
-// NewSourceSession returns a session that reads modules as the named one would, which may be the zero value. Files are named relative
-// to the directory of the stack. The resolver may be nil.
-func NewSourceSession(info engine.Info, stackDir string, resolver stackconfig.Resolver) *SourceSession {
-	return &SourceSession{info, module.NewLoader(module.OptionsOf(info, stackDir, resolver))}
+// NewSourceSession returns a session that reads modules as the named engine would.
+func NewSourceSession(opts SourceOptions) *SourceSession {
+	return &SourceSession{
+		info:    opts.Info,
+		modules: module.NewLoader(module.OptionsOf(opts.Info, opts.StackDir, opts.Resolver)),
+		runsDir: opts.RunsDir,
+	}
 }
 
 // Info implements [engine.Session].
@@ -41,7 +54,14 @@ func (e *SourceSession) Info() engine.Info { return e.info }
 func (e *SourceSession) Engines() []engine.Info { return nil }
 
 // Abilities implements [engine.Session].
-func (e *SourceSession) Abilities() engine.Abilities { return engine.Abilities{Functions: e} }
+func (e *SourceSession) Abilities() engine.Abilities {
+	return engine.Abilities{Functions: e, Keeper: e}
+}
+
+// Kept implements [engine.Keeper].
+func (e *SourceSession) Kept(_ context.Context, secret []byte) ([]string, error) {
+	return keptRuns(e.runsDir, secret), nil
+}
 
 // Module implements [engine.Session].
 func (e *SourceSession) Module(_ context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
