@@ -257,7 +257,7 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 	var result *stackruntime.ApplyResult
 	var diags hcl.Diagnostics
 	r.caller.during(r.name, func(watch hooks.Hooks) {
-		runtime := r.runtime
+		runtime := r.named()
 		runtime.Hooks = r.logged(watch)
 		result, diags = stackruntime.Apply(ctx, stackruntime.ApplyRequest{
 			Options: runtime,

@@ -117,7 +117,7 @@ func (r *run) bindEngine(ctx context.Context) error {
 		return err
 	}
 	if recoverer := r.recoverer(); recoverer != nil {
-		recoverer.Bind(engine.Purpose{Secret: r.secret, Plan: r.saved, Serial: r.stored.Serial})
+		recoverer.Bind(engine.Purpose{Secret: r.secret, Plan: r.saved, Serial: r.stored.Serial, CutOff: r.stored.CutOff()})
 	}
 	return nil
 }

@@ -43,6 +43,7 @@ type run struct {
 	runtime stackruntime.Options
 	given   variables.Given
 	stored  *deployment.Stored
+	calls   int    // of the runtime
 	round   int    // of an apply, from 1; 0 with a saved plan
 	saved   string // identity of the saved plan that is applied; "" for none
 
@@ -89,7 +90,7 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	var plan *stackplan.Plan
 	var diags hcl.Diagnostics
 	r.caller.during(planName, func(watch hooks.Hooks) {
-		runtime := r.runtime
+		runtime := r.named()
 		runtime.Hooks = r.logged(watch)
 		plan, diags = stackruntime.Plan(ctx, stackruntime.PlanRequest{
 			Options:     runtime,
@@ -116,6 +117,17 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 		return nil, diags
 	}
 	return plan, diags.Extend(r.nothingToReplace(r.stored.State.Renamed(plan.Moved)))
+}
+
+// named returns what the runtime is to be called with once. The operation has the name of the lock, which the store has recorded before anything is begun: whoever
+// takes over the lock knows by it what work may be unfinished. A state that is not locked has nothing recorded, and the runtime makes up a name.
+func (r *run) named() stackruntime.Options {
+	runtime := r.runtime
+	if id := r.stored.LockID(); id != "" {
+		r.calls++
+		runtime.Operation = fmt.Sprintf("%s/%d", id, r.calls)
+	}
+	return runtime
 }
 
 // CodePartial is of a plan that leaves components out, as the caller has asked.

@@ -56,6 +56,10 @@ type Purpose struct {
 
 	Plan   string // identity of the saved plan that is applied, empty for another one
 	Serial int64  // of the state when the apply began
+
+	// CutOff begins the names of all work of an operation on the same state whose program has died; "" if the caller knows of none. It is what the
+	// caller has recorded before that work began, for engines that can look up work only by its name.
+	CutOff string
 }
 
 // UnfinishedWork is an apply of which nobody has taken the result.

@@ -230,6 +230,22 @@ func DescribeHolder(holder *statestore.LockInfo) string {
 // Locked reports whether the state is locked, so that it can be changed.
 func (t *Stored) Locked() bool { return t.lock != nil }
 
+// LockID names the lock of a locked state, which was recorded when it was taken; "" if it is not locked. No other lock has that name.
+func (t *Stored) LockID() string {
+	if t.lock == nil {
+		return ""
+	}
+	return t.lock.ID()
+}
+
+// CutOff names the lock that was taken from a program that had died; "" if there was none.
+func (t *Stored) CutOff() string {
+	if t.lock == nil || t.lock.TakenFrom() == nil {
+		return ""
+	}
+	return t.lock.TakenFrom().ID
+}
+
 // Secret returns what signs the applies that are begun with this state; nil if none were.
 func (t *Stored) Secret(ctx context.Context) ([]byte, error) {
 	return t.store.Secret(ctx, t.Deployment)
