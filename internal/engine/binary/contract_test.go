@@ -20,7 +20,7 @@ func TestContractThroughBytes(t *testing.T) { testContract(t, wire.New) }
 
 func testContract(t *testing.T, wrap func(engine.Engine) engine.Engine) {
 	binary := testenv.Engine(t)
-	testenv.CLIConfig(t, "")
+	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	enginetest.Run(t, func(t *testing.T, stackDir string) engine.Engine {
 		eng, err := New(t.Context(), Options{Binary: binary, WorkDir: filepath.Join(stackDir, ".cairn")})
 		if err != nil {

@@ -4,7 +4,7 @@
 // Package enginetest has the tests that every [engine.Engine] must pass.
 //
 // The modules in them use variables, locals, the resource type terraform_data of the built-in provider and
-// outputs, in plain expressions, so that an engine made for tests can pass, too.
+// outputs, in plain expressions, so that an engine made for tests can pass, too. Abilities are tested of those engines that have them, with one [Provider].
 package enginetest
 
 import (
@@ -56,6 +56,9 @@ func Run(t *testing.T, newEngine func(t *testing.T, stackDir string) engine.Engi
 		{"deferred by other components", deferredByOthers},
 		{"events", events},
 		{"stop", stop},
+		{"functions", functions},
+		{"prepare", prepare},
+		{"recover", recovery},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func (e encodingEngine) Open(ctx context.Context, opts engine.SessionOptions) (e
 	}
 	opened, err := e.behind.Open(ctx, opts)
 	if err != nil {
-		return nil, err
+		return nil, overError(err)
 	}
 	return session{opened}, nil
 }
@@ -49,7 +49,7 @@ func through[T any](v T) (T, error) {
 	return decoded, nil
 }
 
-// session passes on the calls of which requests or results have more than names.
+// session passes on all calls but those that have no data in them.
 type session struct{ engine.Session }
 
 // back returns a result with its diagnostics.
@@ -114,6 +114,20 @@ func (s session) Apply(ctx context.Context, req *engine.ApplyRequest, observe en
 	return back(s.Session.Apply(ctx, req, observer(observe)))
 }
 
+// Stop implements [engine.Session].
+func (s session) Stop(ctx context.Context, work engine.WorkID, how engine.Urgency) error {
+	how, err := through(how)
+	if err != nil {
+		return err
+	}
+	return overError(s.Session.Stop(ctx, work, how))
+}
+
+// Acknowledge implements [engine.Session].
+func (s session) Acknowledge(ctx context.Context, work engine.WorkID) error {
+	return overError(s.Session.Acknowledge(ctx, work))
+}
+
 // Abilities implements [engine.Session].
 func (s session) Abilities() engine.Abilities {
 	abilities := s.Session.Abilities()
@@ -126,18 +140,23 @@ func (s session) Abilities() engine.Abilities {
 	if abilities.Recoverer != nil {
 		abilities.Recoverer = recoverer{abilities.Recoverer}
 	}
+	if abilities.Keeper != nil {
+		abilities.Keeper = keeper{abilities.Keeper}
+	}
 	return abilities
+}
+
+// answer returns what a call has answered, with its error.
+func answer[T any](result T, err error) (T, error) {
+	decoded, encodeErr := through(result)
+	return decoded, errors.Join(overError(err), encodeErr)
 }
 
 type functions struct{ engine.FunctionCaller }
 
 // Functions implements [engine.FunctionCaller].
 func (f functions) Functions(ctx context.Context, provider stackaddrs.Provider) (map[string]*engine.Function, error) {
-	found, err := f.FunctionCaller.Functions(ctx, provider)
-	if err != nil {
-		return nil, err
-	}
-	return through(found)
+	return answer(f.FunctionCaller.Functions(ctx, provider))
 }
 
 // CallFunction implements [engine.FunctionCaller].
@@ -146,14 +165,16 @@ func (f functions) CallFunction(ctx context.Context, provider stackaddrs.Provide
 	if err != nil {
 		return cty.NilVal, err
 	}
-	result, err := f.FunctionCaller.CallFunction(ctx, provider, name, args)
-	if err != nil {
-		return cty.NilVal, err
-	}
-	return through(result)
+	return answer(f.FunctionCaller.CallFunction(ctx, provider, name, args))
 }
 
 type preparer struct{ engine.Preparer }
+
+// Unsupported implements [engine.Preparer].
+func (p preparer) Unsupported(ctx context.Context, moduleDirs []string) hcl.Diagnostics {
+	diags, err := through(p.Preparer.Unsupported(ctx, moduleDirs))
+	return diags.Extend(failed(err))
+}
 
 // Prepare implements [engine.Preparer].
 func (p preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
@@ -164,20 +185,58 @@ func (p preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*eng
 	return back(p.Preparer.Prepare(ctx, req))
 }
 
+// Locks implements [engine.Preparer].
+func (p preparer) Locks(ctx context.Context) (map[stackaddrs.Provider]string, error) {
+	return answer(p.Preparer.Locks(ctx))
+}
+
 type recoverer struct{ engine.Recoverer }
+
+// Bind implements [engine.Recoverer]. It panics with what is not data: there is nobody to return an error to.
+func (r recoverer) Bind(purpose engine.Purpose) {
+	purpose, err := through(purpose)
+	if err != nil {
+		panic(err)
+	}
+	r.Recoverer.Bind(purpose)
+}
 
 // Unfinished implements [engine.Recoverer].
 func (r recoverer) Unfinished(ctx context.Context) ([]engine.UnfinishedWork, error) {
-	found, err := r.Recoverer.Unfinished(ctx)
-	decoded, encodeErr := through(found)
-	return decoded, errors.Join(err, encodeErr)
+	return answer(r.Recoverer.Unfinished(ctx))
 }
 
 // Resume implements [engine.Recoverer].
 func (r recoverer) Resume(ctx context.Context, work engine.WorkID, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
-	recovered, err := r.Recoverer.Resume(ctx, work, after, observer(observe))
+	after, err := through(after)
 	if err != nil {
 		return nil, err
 	}
-	return through(recovered)
+	return answer(r.Recoverer.Resume(ctx, work, after, observer(observe)))
+}
+
+// MarkSeen implements [engine.Recoverer].
+func (r recoverer) MarkSeen(ctx context.Context, work engine.WorkID) error {
+	return overError(r.Recoverer.MarkSeen(ctx, work))
+}
+
+// Forget implements [engine.Recoverer].
+func (r recoverer) Forget(ctx context.Context, work engine.WorkID) error {
+	return overError(r.Recoverer.Forget(ctx, work))
+}
+
+// Leave implements [engine.Recoverer].
+func (r recoverer) Leave(ctx context.Context, work engine.WorkID) error {
+	return overError(r.Recoverer.Leave(ctx, work))
+}
+
+type keeper struct{ engine.Keeper }
+
+// Kept implements [engine.Keeper].
+func (k keeper) Kept(ctx context.Context, secret []byte) ([]string, error) {
+	secret, err := through(secret)
+	if err != nil {
+		return nil, err
+	}
+	return answer(k.Keeper.Kept(ctx, secret))
 }
