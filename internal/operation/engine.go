@@ -90,7 +90,7 @@ func (s *Stack) openIdle(ctx context.Context) (engine.Session, error) {
 
 // openSources returns a session that reads modules as the engine does that was found, and starts no process.
 func (s *Stack) openSources(resolver stackconfig.Resolver) engine.Session {
-	opts := binary.SourceOptions{StackDir: s.dir, Resolver: resolver}
+	opts := binary.SourceOptions{StackDir: s.dir, Resolver: resolver, Parsed: &s.opts.Shared.engines.Modules}
 	if runs, err := s.runsDir(); err == nil { // else who needs the state reports it
 		opts.RunsDir = runs
 	}
@@ -211,7 +211,7 @@ func (s *Stack) EngineSearch() (toolchain.Search, error) {
 	if err != nil {
 		return toolchain.Search{}, err
 	}
-	search := toolchain.Search{Requirements: required, Identifier: toolchain.Identifier{Environ: s.environ, Known: s.opts.Shared.knownBinaries()}}
+	search := toolchain.Search{Requirements: required, Identifier: toolchain.Identifier{Environ: s.environ, Known: &s.opts.Shared.binaries}}
 	setting, from := s.EngineSetting()
 	if from == settings.File {
 		if err := s.checkTrust(s.settings.Engine.Binary); err != nil {

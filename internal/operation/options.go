@@ -57,7 +57,7 @@ type Options struct {
 	LockTimeout    time.Duration // how long to wait for somebody else's lock of the state
 	ChangesNothing bool          // the operation does not even plan, so that what is required of the engine is advice
 
-	// Shared is what several operations in one process have in common. Nil shares nothing.
+	// Shared is what several operations in one process have in common. Nil stands for what is for this one alone.
 	Shared *Shared
 
 	Notify notice.Func
@@ -80,21 +80,8 @@ type Shared struct {
 	engines  binary.Shared
 }
 
-// OfEngines is what their engines have in common; nil if nothing is shared.
-func (s *Shared) OfEngines() *binary.Shared {
-	if s == nil {
-		return nil
-	}
-	return &s.engines
-}
-
-// knownBinaries are the engines that other operations have identified; nil if nothing is shared.
-func (s *Shared) knownBinaries() *toolchain.Known {
-	if s == nil {
-		return nil
-	}
-	return &s.binaries
-}
+// OfEngines is what their engines have in common.
+func (s *Shared) OfEngines() *binary.Shared { return &s.engines }
 
 // dataDir is the working directory of the stack. Below the one that the user names, each stack has its own, whatever else is run with that variable.
 func (s *Stack) dataDir() string {

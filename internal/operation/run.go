@@ -167,6 +167,7 @@ func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 func (r *run) target(stored *deployment.Stored) planfile.Target {
 	target := planfile.Target{
 		Config: r.runtime.Config, Engine: r.runtime.Session.Info(), Engines: r.runtime.Session.Engines(),
+		Modules:    &r.opts.Shared.engines.Modules,
 		Deployment: stored.Deployment, Lineage: stored.Lineage, Serial: stored.Serial,
 	}
 	if stored.Begun != nil {

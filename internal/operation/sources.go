@@ -61,7 +61,7 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 		resolver := fetcher.Resolver(ctx)
 		config, diags := s.loadWith(resolver)
 		if config != nil {
-			diags = diags.Extend(resolveModules(config, resolver, info))
+			diags = diags.Extend(resolveModules(config, resolver, info, &s.opts.Shared.engines.Modules))
 		}
 		if diags.HasErrors() {
 			return config, nil, diags
@@ -81,8 +81,10 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 
 // resolveModules follows the module calls of all components, and returns which sources cannot be used. Other mistakes
 // of modules are left to the commands that need them right. Modules for other versions of the engine are said first and alone.
-func resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver, info engine.Info) hcl.Diagnostics {
-	loader := module.NewLoader(module.OptionsOf(info, config.Root.Dir, resolver))
+func resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver, info engine.Info, parsed *module.Files) hcl.Diagnostics {
+	opts := module.OptionsOf(info, config.Root.Dir, resolver)
+	opts.Files = parsed
+	loader := module.NewLoader(opts)
 	var diags, unsupported hcl.Diagnostics
 	for _, dir := range config.ModuleDirs() {
 		tree, moreDiags := loader.Load(dir)

@@ -65,6 +65,9 @@ func Open(opts Options) *Stack {
 	if opts.Environ == nil {
 		opts.Environ = os.Environ()
 	}
+	if opts.Shared == nil {
+		opts.Shared = &Shared{}
+	}
 	s := &Stack{
 		opts: opts,
 		dir:  cmp.Or(opts.Dir, "."),

@@ -202,7 +202,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		workDir:  e.opts.WorkDir,
 		runsDir:  e.opts.RunsDir,
 		environ:  e.opts.Environ,
-		modules:  module.NewLoader(module.OptionsOf(e.info, stackDir, e.opts.Resolver)),
+		modules:  newLoader(e.info, stackDir, e.opts.Resolver, &e.opts.Shared.Modules),
 		plugins:  providers.New(providers.Options{Environ: e.opts.Environ}),
 		works:    engine.NewWorks(opts.Parallelism),
 

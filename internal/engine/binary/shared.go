@@ -4,6 +4,7 @@
 package binary
 
 import (
+	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/once"
 )
 
@@ -12,6 +13,8 @@ import (
 // All is known by what it depends on, so that nothing of it becomes wrong: packages of providers by the names, sizes and times of their files,
 // schemas by the content of packages and the version of the engine, installations by requirements, lock file, environment and CLI configuration.
 type Shared struct {
+	Modules module.Files // that were parsed
+
 	packages once.Map[string, string]                     // hashes, by fingerprint
 	schemas  once.Map[string, *providerSchema]            // by the key that they have on the disk
 	asked    once.Map[string, map[string]*providerSchema] // what one process was asked for: by source, by the keys of all

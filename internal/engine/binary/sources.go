@@ -30,6 +30,7 @@ type SourceOptions struct {
 	StackDir string               // to which names of files are relative
 	Resolver stackconfig.Resolver // as in [Options]
 	RunsDir  string               // as in [Options]
+	Parsed   *module.Files        // that were parsed already; nil for none
 }
 
 var (
@@ -42,9 +43,15 @@ var (
 func NewSourceSession(opts SourceOptions) *SourceSession {
 	return &SourceSession{
 		info:    opts.Info,
-		modules: module.NewLoader(module.OptionsOf(opts.Info, opts.StackDir, opts.Resolver)),
+		modules: newLoader(opts.Info, opts.StackDir, opts.Resolver, opts.Parsed),
 		runsDir: opts.RunsDir,
 	}
+}
+
+func newLoader(info engine.Info, stackDir string, resolver stackconfig.Resolver, parsed *module.Files) *module.Loader {
+	opts := module.OptionsOf(info, stackDir, resolver)
+	opts.Files = parsed
+	return module.NewLoader(opts)
 }
 
 // Info implements [engine.Session].

@@ -113,6 +113,11 @@ func (l *Loader) parseFile(dir, name string) (*File, hcl.Diagnostics) {
 			Detail:   "The file " + display + " of a module cannot be read: " + err.Error() + ".",
 		}}
 	}
+	return l.files.parse(name, display, source)
+}
+
+// parse parses a file.
+func parse(name, display string, source []byte) (*File, hcl.Diagnostics) {
 	file := &File{
 		Name:     name,
 		Display:  display,

@@ -30,6 +30,9 @@ type Options struct {
 
 	// Resolver finds modules that are not in local directories. Without one, calls of them are errors.
 	Resolver stackconfig.Resolver
+
+	// Files are those that other loaders have parsed, too. Nil stands for none.
+	Files *Files
 }
 
 // OptionsOf returns how the named engine reads the modules of a stack in a directory. The name may be the zero value, the resolver nil.
@@ -47,6 +50,7 @@ type Loader struct {
 	tofu      bool
 	terraform string
 	resolver  stackconfig.Resolver // nil if there is none
+	files     *Files               // nil if there are none
 
 	mu struct {
 		sync.Mutex
@@ -73,7 +77,7 @@ func NewLoader(opts Options) *Loader {
 	if err != nil {
 		base = opts.Base
 	}
-	l := &Loader{base: base, tofu: opts.Tofu, terraform: opts.Terraform, resolver: opts.Resolver}
+	l := &Loader{base: base, tofu: opts.Tofu, terraform: opts.Terraform, resolver: opts.Resolver, files: opts.Files}
 	l.mu.dirs = map[string]*directoryEntry{}
 	l.mu.trees = map[string]*treeEntry{}
 	return l

@@ -15,7 +15,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -58,7 +57,7 @@ func (t Target) checkOrigin(plan *stackplan.Plan, made stackplan.FileContext) er
 
 // checkConfig compares the files of the configuration.
 func (t Target) checkConfig(_ *stackplan.Plan, made stackplan.FileContext) error {
-	files, err := configFiles(t.Config, t.Engine)
+	files, err := configFiles(t, t.Engine)
 	if err != nil {
 		return failure.Error("Plan cannot be applied", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
@@ -145,8 +144,11 @@ func stackIdentity(dir string) string {
 }
 
 // configFiles identifies the files of the configuration and of its modules, as an engine reads them.
-func configFiles(config *stackconfig.Config, info engine.Info) (stackplan.ConfigFiles, error) {
-	loader := module.NewLoader(module.OptionsOf(info, config.Root.Dir, config.Resolver))
+func configFiles(target Target, info engine.Info) (stackplan.ConfigFiles, error) {
+	config := target.Config
+	opts := module.OptionsOf(info, config.Root.Dir, config.Resolver)
+	opts.Files = target.Modules
+	loader := module.NewLoader(opts)
 	var dirs []string
 	for _, dir := range config.ModuleDirs() {
 		tree, _ := loader.Load(dir) //nolint:errcheck // what is wrong was reported when it was planned

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -35,6 +36,7 @@ type Target struct {
 	Config     *stackconfig.Config
 	Engine     engine.Info
 	Engines    []engine.Info // those whose plans can be applied
+	Modules    *module.Files // that were parsed already; nil for none
 	Deployment string
 	Lineage    string // of the state; empty if there is none
 	Serial     int64
@@ -45,7 +47,7 @@ type Target struct {
 
 // Write saves a plan that was made for a target. No other user can read the file.
 func Write(path string, plan *stackplan.Plan, target Target, cairnVersion string) error {
-	files, err := configFiles(target.Config, plan.Engine)
+	files, err := configFiles(target, plan.Engine)
 	if err != nil {
 		return failure.Error("Plan not saved", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
