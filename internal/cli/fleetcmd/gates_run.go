@@ -117,6 +117,7 @@ func (g *gates) countsText(counts stackplan.Counts, done bool) string {
 // drivers returns by what units are worked on. It finds the engine where one is needed that is found from here.
 func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	shared := &operation.Shared{}
+	shared.OfEngines().AllowProcesses(g.parallel) // one for each stack, where these have less parallelism
 	d := &rollout.Drivers{
 		Roots: &driver.Roots{
 			SharedCache: cliconfig.SharesProviders(os.Environ()), SchemaDir: operation.SchemaDir(), Shared: shared.OfEngines(), Processes: &process.Set{},

@@ -175,6 +175,11 @@ func (a *applying) checkInputs() hcl.Diagnostics {
 }
 
 func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diagnostics, err error) {
+	release, err := a.engine.shared.processes.acquire(ctx)
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Component not applied", err)}, nil
+	}
+	defer release()
 	if a.dir, err = a.engine.newRunDir(a.req.Component.String()); err != nil {
 		return nil, nil, err
 	}

@@ -37,6 +37,11 @@ func (e *Session) command(ctx context.Context, dir string, extra map[string]stri
 	if err != nil {
 		return nil, nil, err
 	}
+	release, err := e.shared.processes.acquire(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release()
 	ctx, silence, stop := runner.EndAfterSilence(ctx, e.info.Name+" "+commandName(args), limit)
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)

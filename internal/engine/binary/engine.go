@@ -4,6 +4,7 @@
 package binary
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,6 +196,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	if err != nil {
 		return nil, fmt.Errorf("stack directory: %w", err)
 	}
+	e.opts.Shared.AllowProcesses(cmp.Or(max(opts.Parallelism, 0), engine.DefaultParallelism))
 	s := &Session{
 		binary:   e.opts.Binary,
 		info:     e.info,

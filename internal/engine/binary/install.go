@@ -226,6 +226,11 @@ func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.Pr
 	if req.Upgrade {
 		args = append(args, "-upgrade")
 	}
+	unlock, err := e.lockCache(ctx)
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
+	}
+	defer unlock()
 	stdout, stderr, err := e.command(ctx, e.stackDir, e.installEnv(), args...)
 	if hung, ok := errors.AsType[*runner.HungError](err); ok {
 		return nil, hcl.Diagnostics{failed("Provider installation failed", hung)}

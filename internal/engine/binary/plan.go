@@ -152,6 +152,11 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 	if err := os.WriteFile(p.dir.file(planFileName), nil, 0o600); err != nil {
 		return nil, err
 	}
+	release, err := p.engine.shared.processes.acquire(ctx)
+	if err != nil {
+		return hcl.Diagnostics{failed("Component not planned", err)}, nil
+	}
+	defer release()
 	process, err := startWithVariables(p.copy, runner.Command{
 		Path:   p.engine.binary,
 		Args:   append([]string{"-chdir=" + p.copy.Root, "plan"}, args...),

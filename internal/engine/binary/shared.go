@@ -20,4 +20,11 @@ type Shared struct {
 	asked    once.Map[string, map[string]*providerSchema] // what one process was asked for: by source, by the keys of all
 
 	installations once.Map[string, *sharedInstallation] // by what they depend on
+
+	processes processLimit // of all stacks
+	caching   processLimit // of those that install into a cache of the user, one at a time
 }
+
+// AllowProcesses allows at least n processes of engines at the same time. Each session allows as many as it may do at the same time, so that all of them
+// together have as many as the one with the most.
+func (s *Shared) AllowProcesses(n int) { s.processes.raise(n) }
