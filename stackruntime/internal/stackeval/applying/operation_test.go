@@ -267,7 +267,7 @@ func TestCheckpoints(t *testing.T) {
 		b.apply = func(observe engine.Observer) {
 			changed := engine.Event{Type: engine.ObjectChanged, Object: &engine.ObjectChange{Addr: resource(t, "x.a")}}
 			for range 3 {
-				time.Sleep(600 * time.Millisecond)
+				time.Sleep(600 * time.Millisecond) //nolint:forbidigo // virtual time
 				observe(changed)
 			}
 		}

@@ -70,11 +70,14 @@ func TestExplainCycles(t *testing.T) {
 		return 0, nil
 	}
 	_, err := promising.MainTask(t.Context(), func(ctx context.Context) (int, error) {
-		ask(ctx, &a, "component.a inputs", func(ctx context.Context) (int, error) {
+		_, err := ask(ctx, &a, "component.a inputs", func(ctx context.Context) (int, error) {
 			return ask(ctx, &b, "local.b", func(ctx context.Context) (int, error) {
 				return ask(ctx, &a, "", nil)
 			})
 		})
+		if err != nil {
+			return 0, err
+		}
 		return ask(ctx, &self, "local.self", func(ctx context.Context) (int, error) { return ask(ctx, &self, "", nil) })
 	})
 	if err != nil {

@@ -71,8 +71,7 @@ func TestPanics(t *testing.T) {
 
 	var others maintask.Panics
 	_, diags = maintask.Run(t.Context(), &others, func(context.Context) (int, hcl.Diagnostics) {
-		var none []int
-		return none[len(diags)], nil
+		return []int{}[len(diags)], nil
 	})
 	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "index out of range") {
 		t.Errorf("a panic in the main task: %v", diags)
