@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary"
@@ -65,7 +67,7 @@ func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 		return nil, err
 	}
 	if s.getenv("TF_LOG") != "" && s.getenv("TF_LOG_PATH") == "" {
-		s.opts.Notify.Tell(notice.EngineLog{File: filepath.Join(s.work, binary.EngineLog)})
+		s.opts.Notify.Tell(notice.EngineLog{File: filepath.Join(s.work, runner.LogFile)})
 	}
 	opened, err := binary.New(ctx, binary.Options{
 		Binary: found.Path, WorkDir: s.work, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.packages(),

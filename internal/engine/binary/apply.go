@@ -14,6 +14,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
+	"github.com/cairnstacks/cairn/internal/engine/binary/secrets"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -46,7 +49,7 @@ func (e *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	}
 	a := &applying{
 		engine: e, tree: tree, req: req, observe: observe, prior: prior, stored: stored,
-		hidden: newSecrets(tree, req.Inputs, req.Providers, prior),
+		hidden: secrets.NewFilter(tree, req.Inputs, req.Providers, prior),
 	}
 	if diags := a.check(); diags.HasErrors() {
 		return nil, diags
@@ -74,7 +77,7 @@ func (a *applying) hide(ctx context.Context, result *engine.ApplyResult, diags h
 	if plan, err := a.engine.readPlan(ctx, a.stored.file); err == nil { // else there is less to hide
 		changes = plan.ResourceChanges
 	}
-	return a.hidden.diagnostics(diags, states, changes)
+	return a.hidden.Diagnostics(diags, states, changes)
 }
 
 // applying is one run of the apply command.
@@ -89,7 +92,7 @@ type applying struct {
 	dir     *runDir
 	copy    *workcopy.Copy
 	state   *stateWatch
-	hidden  *secrets
+	hidden  *secrets.Filter
 }
 
 // check refuses what must not be applied. Nothing was done then.
@@ -262,12 +265,12 @@ func withoutHalt(diags hcl.Diagnostics) hcl.Diagnostics {
 
 // finish waits for the process and gathers what it leaves behind.
 func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine.ApplyResult, hcl.Diagnostics, error) {
-	outputs := provisionerOutputs{}
+	outputs := secrets.ProvisionerOutputs{}
 	outcome, waitErr := process.Wait(ctx, func(ev runner.Event) {
 		a.state.event(ev)
-		outputs.event(ev)
+		outputs.Event(ev)
 		if out, ok := progress(ev, applyEvents); ok {
-			a.observe.Observe(a.hidden.event(out))
+			a.observe.Observe(a.hidden.Event(out))
 		}
 	})
 	diags := a.copy.Diagnostics(outcome.Diagnostics)
@@ -277,8 +280,8 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	if ctx.Err() != nil {
 		diags = withoutHalt(diags)
 	}
-	outputs.hide(diags)
-	explainCrashes(diags, outcome)
+	outputs.Hide(diags)
+	crash.ExplainProvider(diags, outcome)
 	a.engine.log.InfoContext(ctx, "engine process ended", "command", "apply", "run", filepath.Base(a.dir.path), "exit_code", outcome.ExitCode)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(a.engine.died("Component partly applied", outcome))
@@ -300,15 +303,15 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 		if len(doubts) == 0 {
 			return a.dir.remove()
 		}
-		return a.retire(doubts, a.hidden.diagnostics(hcl.Diagnostics{lost}, []engine.State{state}))
+		return a.retire(doubts, a.hidden.Diagnostics(hcl.Diagnostics{lost}, []engine.State{state}))
 	}})
 	return result, diags, waitErr
 }
 
 // retire has what is in doubt said again until somebody has looked at it.
-func (a *applying) retire(doubts []doubt, diags hcl.Diagnostics) error {
+func (a *applying) retire(doubts []crash.Doubt, diags hcl.Diagnostics) error {
 	err := a.dir.retire(report{
-		Component: a.stored.meta.Component, Mode: a.req.Mode, Doubts: addresses(doubts), Diagnostics: storedDiagnostics(diags),
+		Component: a.stored.meta.Component, Mode: a.req.Mode, Doubts: crash.Addresses(doubts), Diagnostics: storedDiagnostics(diags),
 		Seen: true, // by who applies: they are among the diagnostics
 	})
 	return errors.Join(err, a.dir.close())
@@ -330,7 +333,7 @@ func (a *applying) outputs(result *engine.ApplyResult, errored bool) error {
 	if result.Checks, err = state.Checks(); err != nil {
 		return err
 	}
-	result.Checks = a.hidden.checks(result.Checks)
+	result.Checks = a.hidden.Checks(result.Checks)
 	if state, err = state.WithChecks(result.Checks); err != nil {
 		return err
 	}

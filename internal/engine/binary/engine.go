@@ -57,7 +57,7 @@ type Options struct {
 type Engine struct {
 	opts   Options // with absolute paths, and nothing left to be chosen
 	info   engine.Info
-	logEnv map[string]string // see logEnvironment
+	logEnv map[string]string // see [runner.LogEnvironment]
 }
 
 // Session is an [engine.Session] with the binary. Made by [Engine.Open].
@@ -181,7 +181,7 @@ func New(ctx context.Context, opts Options) (*Engine, error) {
 	if err := toolchain.CheckVersion(opts.Binary, e.info); err != nil {
 		return nil, err
 	}
-	if e.logEnv, err = logEnvironment(opts.Environ, opts.WorkDir); err != nil {
+	if e.logEnv, err = runner.LogEnvironment(opts.Environ, opts.WorkDir); err != nil {
 		return nil, fmt.Errorf("log of the engine: %w", err)
 	}
 	return e, nil

@@ -35,5 +35,5 @@ func progress(ev runner.Event, wanted map[string]bool) (out engine.Event, ok boo
 	}
 	out = ev.Progress()
 	out.Message = workcopy.RestoreReferences(out.Message)
-	return out, !isGeneratedAddress(out.Resource)
+	return out, !workcopy.IsGenerated(out.Resource)
 }

@@ -145,7 +145,7 @@ func TestUnknownInputTypes(t *testing.T) {
 
 func noTraces(t *testing.T, state engine.State) {
 	t.Helper()
-	if bytes.Contains(state, []byte(generatedPrefix)) {
+	if bytes.Contains(state, []byte("__stack_")) {
 		t.Errorf("the state has generated objects:\n%s", state)
 	}
 }
@@ -266,7 +266,7 @@ resource "terraform_data" "a" { input = [var.known, var.later] }
 		}
 	}
 	for _, ev := range events {
-		if strings.Contains(string(ev.Raw)+ev.Message, "hush") || strings.Contains(string(ev.Raw), generatedPrefix) {
+		if strings.Contains(string(ev.Raw)+ev.Message, "hush") || strings.Contains(string(ev.Raw), "__stack_") {
 			t.Errorf("event shows what it mustn't: %s", ev.Raw)
 		}
 	}

@@ -274,7 +274,7 @@ resource "terraform_data" "a" { input = var.v }
 				t.Fatalf("Apply: got %v, want %q", diags, test.want)
 			}
 			for _, diag := range diags {
-				if strings.Contains(diag.Summary+diag.Detail, generatedPrefix) {
+				if strings.Contains(diag.Summary+diag.Detail, "__stack_") {
 					t.Errorf("message names generated objects: %s: %s", diag.Summary, diag.Detail)
 				}
 				if diag.Subject == nil || diag.Subject.Filename != "mod/main.tf" || diag.Subject.Start.Line < 3 {

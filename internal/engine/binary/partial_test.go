@@ -507,7 +507,7 @@ resource "terraform_data" "a" { count = var.v }
 	if at := diags[i].Subject; at == nil || at.Filename != "mod/main.tf" || at.Start.Line != 5 {
 		t.Errorf("Plan: error at %v, want line 5 of mod/main.tf", at)
 	}
-	if strings.Contains(diags[i].Detail, generatedPrefix) {
+	if strings.Contains(diags[i].Detail, "__stack_") {
 		t.Errorf("message names generated objects: %s", diags[i].Detail)
 	}
 	if result != nil && (result.Plan != nil || result.Applyable || result.Complete || len(result.Deferred) > 0) {

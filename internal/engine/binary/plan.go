@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
+	"github.com/cairnstacks/cairn/internal/engine/binary/secrets"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -43,16 +46,16 @@ func (e *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	}
 	p := &planning{
 		engine: e, tree: tree, req: req, prior: numbered(prior), work: work, report: unrepeated(observe.Numbered()),
-		hidden: newSecrets(tree, req.Inputs, req.Providers, prior),
+		hidden: secrets.NewFilter(tree, req.Inputs, req.Providers, prior),
 	}
 	result, moreDiags, err := p.plan(ctx)
 	if err != nil {
 		moreDiags = moreDiags.Append(failed("Component cannot be planned", err))
 	}
 	if result != nil {
-		moreDiags = p.hidden.diagnostics(moreDiags, nil, result.Changes, result.Drift)
+		moreDiags = p.hidden.Diagnostics(moreDiags, nil, result.Changes, result.Drift)
 	} else {
-		moreDiags = p.hidden.diagnostics(moreDiags, nil)
+		moreDiags = p.hidden.Diagnostics(moreDiags, nil)
 	}
 	if req.DeferAll {
 		result = deferChanges(result, moreDiags)
@@ -72,7 +75,7 @@ type planning struct {
 	dir    *runDir
 	spec   *workcopy.Spec // of the copy
 	copy   *workcopy.Copy
-	hidden *secrets
+	hidden *secrets.Filter
 	report engine.Observer
 	work   *engine.Work
 }
@@ -172,14 +175,14 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 	killNow(p.work, process)
 	outcome, err := process.Wait(ctx, func(ev runner.Event) {
 		if out, ok := progress(ev, planEvents); ok {
-			report.Observe(p.hidden.event(out))
+			report.Observe(p.hidden.Event(out))
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	diags := p.copy.Diagnostics(outcome.Diagnostics)
-	explainCrashes(diags, outcome)
+	crash.ExplainProvider(diags, outcome)
 	explainLacks(diags, p.engine.info)
 	p.engine.log.InfoContext(ctx, "engine process ended", "command", "plan", "run", filepath.Base(p.dir.path), "exit_code", outcome.ExitCode)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
@@ -279,12 +282,12 @@ func (p *planning) read(ctx context.Context) ([]byte, *planfile.Plan, error) {
 func (p *planning) describe(plan *planfile.Plan) (*engine.PlanResult, error) {
 	refreshed, err := tfstate.Parse(plan.PriorState)
 	if err == nil {
-		refreshed, err = cleanState(refreshed)
+		refreshed, err = workcopy.CleanState(refreshed)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the refreshed state: %w", err)
 	}
-	checks := p.hidden.checks(plannedChecks(plan.Checks))
+	checks := p.hidden.Checks(workcopy.PlannedChecks(plan.Checks))
 	if p.req.Mode != engine.Destroy { // such a plan checks nothing
 		if refreshed, err = refreshed.WithChecks(checks); err != nil {
 			return nil, err
@@ -316,7 +319,7 @@ func (p *planning) outputs(plan *planfile.Plan) map[string]cty.Value {
 func visibleChanges(changes []*engine.Change) []*engine.Change {
 	var visible []*engine.Change
 	for _, change := range changes {
-		if !isGeneratedAddress(change.Address()) {
+		if !workcopy.IsGenerated(change.Address()) {
 			visible = append(visible, change)
 		}
 	}

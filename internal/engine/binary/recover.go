@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
+	"github.com/cairnstacks/cairn/internal/engine/binary/secrets"
+
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -239,12 +242,12 @@ func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRec
 	if err != nil {
 		return nil, err
 	}
-	outputs, hidden := provisionerOutputs{}, recoveredSecrets(watch.prior)
+	outputs, hidden := secrets.ProvisionerOutputs{}, secrets.NewStateFilter(watch.prior)
 	outcome, err := awaitProcess(ctx, dir.path, func(ev runner.Event) {
 		watch.event(ev)
-		outputs.event(ev)
+		outputs.Event(ev)
 		if out, ok := progress(ev, applyEvents); ok && out.Position > after {
-			observe.Observe(hidden.event(out))
+			observe.Observe(hidden.Event(out))
 		}
 	})
 	if err != nil {
@@ -262,16 +265,16 @@ func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRec
 	}
 	one := &engine.Recovered{Component: record.Component, Mode: record.Mode, Plan: record.Plan, Serial: record.Serial}
 	one.Diagnostics = (&workcopy.Copy{}).Diagnostics(outcome.Diagnostics)
-	outputs.hide(one.Diagnostics)
+	outputs.Hide(one.Diagnostics)
 	if outcome.Outcome == runner.OutcomeDied {
 		one.Diagnostics = one.Diagnostics.Append(e.died("Component partly applied", outcome))
 	}
 	state, doubts, lost := watch.final(outcome)
-	one.State, one.Doubts = state, addresses(doubts)
+	one.State, one.Doubts = state, crash.Addresses(doubts)
 	if lost != nil {
 		one.Diagnostics = one.Diagnostics.Append(lost)
 	}
-	one.Diagnostics = hidden.diagnostics(one.Diagnostics, []engine.State{one.State})
+	one.Diagnostics = hidden.Diagnostics(one.Diagnostics, []engine.State{one.State})
 	return one, nil
 }
 

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
@@ -36,7 +39,7 @@ type stateWatch struct {
 	seen    fileVersion       // of the file when it was read
 	readAt  time.Time
 	cost    time.Duration // of the last look
-	changes changeLog
+	changes crash.Log
 }
 
 type fileVersion struct {
@@ -84,7 +87,7 @@ func watchAgain(dir *runDir, file string) (*stateWatch, error) {
 
 // event looks at the state if something may have changed there.
 func (w *stateWatch) event(ev runner.Event) {
-	w.changes.event(ev)
+	w.changes.Event(ev)
 	w.line = ev.Line
 	// A large state is not read anew for each of many small resources.
 	if time.Since(w.readAt) > 20*w.cost {
@@ -134,7 +137,7 @@ func parseState(data []byte) (*tfstate.Document, error) {
 	if state.IsEmpty() {
 		return nil, errNoState
 	}
-	return cleanState(state)
+	return workcopy.CleanState(state)
 }
 
 func (w *stateWatch) accept(doc *tfstate.Document) {
@@ -174,11 +177,11 @@ func (w *stateWatch) tell(now *tfstate.Document) {
 
 // final returns the newest state after the process has ended, and the changes that it may not show. With those, or if the
 // state is not the process's last one, there is a diagnostic.
-func (w *stateWatch) final(outcome *runner.Result) (engine.State, []doubt, *hcl.Diagnostic) {
+func (w *stateWatch) final(outcome *runner.Result) (engine.State, []crash.Doubt, *hcl.Diagnostic) {
 	w.look()
 
 	_, err := readState(w.file)
-	never := errors.Is(err, errNoState) && len(w.good) == 0 && len(w.changes.finished) == 0 // nothing was done
+	never := errors.Is(err, errNoState) && len(w.good) == 0 && !w.changes.AnyFinished() // nothing was done
 	intact := err == nil || never
 	if state, err := readState(emergencyState(w.file)); err == nil {
 		w.accept(state)
@@ -187,15 +190,15 @@ func (w *stateWatch) final(outcome *runner.Result) (engine.State, []doubt, *hcl.
 		w.accept(state)
 		intact = true
 	}
-	doubts := w.changes.crashed(outcome)
+	doubts := w.changes.Crashed(outcome)
 	if !intact || outcome.Outcome == runner.OutcomeDied || outcome.Outcome == runner.OutcomeFailed && !outcome.HasErrors() {
 		// A process that was killed did not write what it finished last; tofu writes a state from time to time only.
-		doubts = append(doubts, w.changes.doubts(w.prior, w.good)...)
+		doubts = append(doubts, w.changes.Doubts(w.prior, w.good)...)
 	}
 	if intact && len(doubts) == 0 {
 		return w.good, nil, nil
 	}
-	return w.good, doubts, explainDoubts(doubts, intact)
+	return w.good, doubts, crash.ExplainDoubts(doubts, intact)
 }
 
 // emergencyState returns the file to which the engine writes a state that it can't write to the given one.

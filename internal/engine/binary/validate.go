@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/mistakes"
+
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
@@ -54,13 +56,13 @@ func (e *Session) validateOnce(ctx context.Context, tree *module.Tree) (hcl.Diag
 // The engine itself stops at modules that it cannot load, and leaves out what depends on other mistakes. So the modules that a
 // faulty tree calls are validated on their own, and their caller with stand-ins for those that are faulty.
 func (e *Session) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
-	found := newMistakes(tree)
+	found := mistakes.New(tree)
 	if len(tree.Faulty)+len(tree.Missing) == 0 {
 		diags, err := e.validate(ctx, tree)
 		if err != nil || !diags.HasErrors() {
 			return diags, err
 		}
-		found.addWhole(diags)
+		found.AddWhole(diags)
 	}
 	for _, dir := range tree.Called() {
 		called, _ := e.modules.Load(dir.Path) //nolint:errcheck // they are those of the caller, or rules for roots
@@ -71,17 +73,17 @@ func (e *Session) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagn
 		if err != nil {
 			return nil, err
 		}
-		found.add(asCalled(diags))
+		found.Add(mistakes.AsCalled(diags))
 	}
-	for replaced := 0; !tree.Faulty[tree.Root] && found.toReplace() > replaced; {
-		replaced = found.toReplace()
-		diags, err := e.validate(ctx, tree.StandIn(found.faulty))
+	for replaced := 0; !tree.Faulty[tree.Root] && found.ToReplace() > replaced; {
+		replaced = found.ToReplace()
+		diags, err := e.validate(ctx, tree.StandIn(found.Faulty))
 		if err != nil {
 			return nil, err
 		}
-		found.add(besideStandIns(diags))
+		found.Add(mistakes.BesideStandIns(diags))
 	}
-	return found.diags, nil
+	return found.Diags, nil
 }
 
 func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Diagnostics, err error) {
@@ -136,7 +138,7 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 	if jsonErr := json.Unmarshal(stdout, &out); jsonErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, terse(unframe(string(stderr)))))
 	}
-	diags = slices.DeleteFunc(copied.Diagnostics(out.Diagnostics), func(diag *hcl.Diagnostic) bool { return isEphemeralOutput(tree.Root, diag) })
+	diags = slices.DeleteFunc(copied.Diagnostics(out.Diagnostics), func(diag *hcl.Diagnostic) bool { return mistakes.IsEphemeralOutput(tree.Root, diag) })
 	explainLacks(diags, e.info)
 	if len(diags) == 0 && err == nil && len(tree.StandIns) == 0 {
 		e.rememberValid(record)

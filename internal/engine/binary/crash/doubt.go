@@ -1,7 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+// Package crash finds out what is not known after the process of an engine or of a provider has ended before it was done: which changes the
+// state may not show, and what to say about them.
+package crash
 
 import (
 	"bytes"
@@ -13,18 +15,19 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// doubt is a change to an object of which the state may not show what came of it.
-type doubt struct {
+// Doubt is a change to an object of which the state may not show what came of it.
+type Doubt struct {
 	runner.Hook
 	finished bool // the engine has said that it was done
 }
 
 // String describes the change, with what identifies the object as far as that is known.
-func (d doubt) String() string {
+func (d Doubt) String() string {
 	text := d.Action + " " + d.Resource.Addr
 	if d.IDValue != "" {
 		text += fmt.Sprintf(" (%s %s)", d.IDKey, d.IDValue)
@@ -32,16 +35,17 @@ func (d doubt) String() string {
 	return text
 }
 
-// changeLog is what the events of an apply say about changes to objects.
-type changeLog struct {
+// Log is what the events of an apply say about changes to objects.
+type Log struct {
 	begun       []runner.Hook // and not ended, in the order in which they began
 	finished    []runner.Hook // successfully
 	failed      []runner.Hook
 	provisioned map[string]bool // resource instances of which a provisioner was started
 }
 
-func (l *changeLog) event(ev runner.Event) {
-	if ev.Hook == nil || isGeneratedAddress(ev.Hook.Resource.Addr) || ev.Hook.Action == "read" || ev.Hook.Action == "noop" {
+// Event takes note of what the engine says about a change.
+func (l *Log) Event(ev runner.Event) {
+	if ev.Hook == nil || workcopy.IsGenerated(ev.Hook.Resource.Addr) || ev.Hook.Action == "read" || ev.Hook.Action == "noop" {
 		return
 	}
 	switch ev.Type {
@@ -61,8 +65,11 @@ func (l *changeLog) event(ev runner.Event) {
 	}
 }
 
+// AnyFinished reports whether a change was made.
+func (l *Log) AnyFinished() bool { return len(l.finished) > 0 }
+
 // end takes a change from those that have not ended.
-func (l *changeLog) end(ended *runner.Hook) {
+func (l *Log) end(ended *runner.Hook) {
 	i := slices.IndexFunc(l.begun, func(begun runner.Hook) bool {
 		return begun.Resource.Addr == ended.Resource.Addr && begun.Action == ended.Action
 	})
@@ -71,15 +78,15 @@ func (l *changeLog) end(ended *runner.Hook) {
 	}
 }
 
-// crashed returns the changes whose provider was gone before it had answered. The engine does not always say which
+// Crashed returns the changes whose provider was gone before it had answered. The engine does not always say which
 // they are: then they are those that failed without an error of their own.
-func (l *changeLog) crashed(outcome *runner.Result) []doubt {
+func (l *Log) Crashed(outcome *runner.Result) []Doubt {
 	nameless := false
 	answered, gone := map[string]bool{}, map[string]bool{} // the provider, when it was to change the object
 	for _, diag := range outcome.Diagnostics {
 		switch {
 		case diag.Severity != runner.SeverityError:
-		case !crashSummaries[diag.Summary]:
+		case !providerGone[diag.Summary]:
 			answered[diag.Address] = true
 		case diag.Address == "":
 			nameless = true
@@ -87,29 +94,29 @@ func (l *changeLog) crashed(outcome *runner.Result) []doubt {
 			gone[diag.Address] = true
 		}
 	}
-	var doubts []doubt
+	var doubts []Doubt
 	for _, failed := range l.failed {
 		addr := failed.Resource.Addr
 		if gone[addr] || nameless && !answered[addr] {
-			doubts = append(doubts, doubt{failed, false})
+			doubts = append(doubts, Doubt{failed, false})
 		}
 	}
 	return doubts
 }
 
-// doubts returns the changes that were finished or begun, and that the state does not show.
-func (l *changeLog) doubts(before, now engine.State) []doubt {
-	var doubts []doubt
+// Doubts returns the changes that were finished or begun, and that the state does not show.
+func (l *Log) Doubts(before, now engine.State) []Doubt {
+	var doubts []Doubt
 	states := comparison{objectsOf(before), objectsOf(now)}
 	for _, finished := range l.finished {
 		if !states.show(finished) {
-			doubts = append(doubts, doubt{finished, true})
+			doubts = append(doubts, Doubt{finished, true})
 		}
 	}
 	for _, begun := range l.begun {
 		// A provisioner runs when the object is there, and is part of the change.
 		if l.provisioned[begun.Resource.Addr] || !states.show(begun) {
-			doubts = append(doubts, doubt{begun, false})
+			doubts = append(doubts, Doubt{begun, false})
 		}
 	}
 	return doubts
@@ -167,8 +174,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Compact(&left, a) == nil && json.Compact(&right, b) == nil && bytes.Equal(left.Bytes(), right.Bytes())
 }
 
-// addresses returns the resource instances of changes, sorted.
-func addresses(doubts []doubt) []string {
+// Addresses returns the resource instances of changes, sorted.
+func Addresses(doubts []Doubt) []string {
 	var addrs []string
 	for _, d := range doubts {
 		addrs = append(addrs, d.Resource.Addr)
@@ -177,8 +184,8 @@ func addresses(doubts []doubt) []string {
 	return slices.Compact(addrs)
 }
 
-// explainDoubts says what may be missing from a state, which is intact if the process has written it to its end.
-func explainDoubts(doubts []doubt, intact bool) *hcl.Diagnostic {
+// ExplainDoubts says what may be missing from a state, which is intact if the process has written it to its end.
+func ExplainDoubts(doubts []Doubt, intact bool) *hcl.Diagnostic {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Damaged component state"}
 	var finished, begun []string
 	for _, d := range doubts {
@@ -204,7 +211,7 @@ func explainDoubts(doubts []doubt, intact bool) *hcl.Diagnostic {
 		parts = append(parts, "These changes were begun, and may have been made or not:\n"+strings.Join(begun, ""))
 	}
 	if len(doubts) > 0 {
-		diag.Extra = &engine.DiagnosticData{InDoubt: addresses(doubts)}
+		diag.Extra = &engine.DiagnosticData{InDoubt: Addresses(doubts)}
 		parts = append(parts, "Compare the objects with what really exists before you plan again.")
 	}
 	diag.Detail = strings.Join(parts, "\n\n")

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package crash
 
 import (
 	"fmt"
@@ -81,12 +81,12 @@ func TestDoubts(t *testing.T) {
 		"read": {nil, nil, []runner.Event{begin("read", "c", "")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var log changeLog
+			var log Log
 			for _, ev := range test.events {
-				log.event(ev)
+				log.Event(ev)
 			}
 			var got []string
-			for _, d := range log.doubts(test.before, test.now) {
+			for _, d := range log.Doubts(test.before, test.now) {
 				text := d.String()
 				if d.finished {
 					text += " done"
@@ -102,9 +102,9 @@ func TestDoubts(t *testing.T) {
 
 // Only the errors of a provider that is gone leave doubt; with others, the provider says itself what there is.
 func TestCrashedProviderLeavesDoubts(t *testing.T) {
-	var log changeLog
+	var log Log
 	for _, name := range []string{"t.crashed", "t.refused"} {
-		log.event(runner.Event{Type: runner.EventApplyErrored, Hook: &runner.Hook{Resource: runner.Resource{Addr: name}, Action: "create"}})
+		log.Event(runner.Event{Type: runner.EventApplyErrored, Hook: &runner.Hook{Resource: runner.Resource{Addr: name}, Action: "create"}})
 	}
 	outcome := &runner.Result{Outcome: runner.OutcomeFailed, Diagnostics: []runner.Diagnostic{
 		{Severity: "error", Summary: "Plugin did not respond", Address: "t.crashed"},
@@ -112,7 +112,7 @@ func TestCrashedProviderLeavesDoubts(t *testing.T) {
 	}}
 	for _, named := range []string{"t.crashed", ""} { // not all errors of that kind name the object
 		outcome.Diagnostics[0].Address = named
-		if got := addresses(log.crashed(outcome)); len(got) != 1 || got[0] != "t.crashed" {
+		if got := Addresses(log.Crashed(outcome)); len(got) != 1 || got[0] != "t.crashed" {
 			t.Errorf("in doubt, of an error about %q: got %q, want the object of the provider that has crashed", named, got)
 		}
 	}

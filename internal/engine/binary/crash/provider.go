@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package crash
 
 import (
 	"regexp"
@@ -11,8 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 )
 
-// crashSummaries are what the engine says when the process of a provider is gone.
-var crashSummaries = map[string]bool{
+// providerGone has what the engine says when the process of a provider is gone.
+var providerGone = map[string]bool{
 	"Plugin did not respond": true,
 	"Request cancelled":      true,
 }
@@ -20,14 +20,14 @@ var crashSummaries = map[string]bool{
 // panicLine is how a Go program begins to explain that it has crashed.
 var panicLine = regexp.MustCompile(`(?m)^(?:panic|fatal error): .*$`)
 
-// explainCrashes adds to the diagnostics of a crashed provider what to do about
+// ExplainProvider adds to the diagnostics of a crashed provider what to do about
 // it, and the provider's last words if it left any.
-func explainCrashes(diags hcl.Diagnostics, outcome *runner.Result) {
+func ExplainProvider(diags hcl.Diagnostics, outcome *runner.Result) {
 	if outcome.Interrupted {
 		return // its provider was asked to stop
 	}
 	for _, diag := range diags {
-		if !crashSummaries[diag.Summary] {
+		if !providerGone[diag.Summary] {
 			continue
 		}
 		diag.Detail += "\n\nThe provider has crashed. That is a mistake in the provider, not in the configuration. " +

@@ -1,7 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+// Package mistakes gathers what an engine says about a tree of modules in several runs, each for a part of it: once, and without what is only
+// wrong because of how it was run.
+package mistakes
 
 import (
 	"maps"
@@ -14,10 +16,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/module"
 )
 
-// mistakes are the diagnostics about a tree from several runs, each once.
-type mistakes struct {
-	diags  hcl.Diagnostics
-	faulty map[*module.Directory]bool // with errors
+// Found are the diagnostics about a tree from several runs, each once.
+type Found struct {
+	Diags  hcl.Diagnostics
+	Faulty map[*module.Directory]bool // with errors
 
 	tree  *module.Tree
 	files map[string]*module.Directory // by the name in ranges
@@ -27,8 +29,9 @@ type mistakes struct {
 // mistake identifies what is the same whichever module the engine was run for.
 type mistake struct{ file, at, summary, detail string }
 
-func newMistakes(tree *module.Tree) *mistakes {
-	m := &mistakes{tree: tree, faulty: maps.Clone(tree.Faulty), files: map[string]*module.Directory{}, known: map[mistake]bool{}}
+// New returns what is known before the first run: which modules cannot be read.
+func New(tree *module.Tree) *Found {
+	m := &Found{tree: tree, Faulty: maps.Clone(tree.Faulty), files: map[string]*module.Directory{}, known: map[mistake]bool{}}
 	for _, dir := range tree.Directories() {
 		for _, file := range dir.Files {
 			m.files[file.Display] = dir
@@ -37,38 +40,38 @@ func newMistakes(tree *module.Tree) *mistakes {
 	return m
 }
 
-// add adds what another run has found.
-func (m *mistakes) add(diags hcl.Diagnostics) {
+// Add adds what another run has found.
+func (m *Found) Add(diags hcl.Diagnostics) {
 	for _, diag := range diags {
 		id := identifyMistake(diag)
 		if m.known[id] {
 			continue
 		}
 		m.known[id] = true
-		m.diags = m.diags.Append(diag)
+		m.Diags = m.Diags.Append(diag)
 		if diag.Severity != hcl.DiagError || diag.Subject == nil {
 			continue
 		}
 		if dir := m.files[diag.Subject.Filename]; dir != nil {
-			m.faulty[dir] = true
+			m.Faulty[dir] = true
 		}
 	}
 }
 
-// addWhole is add for the tree as it is. What the engine only says because it could not load a called module is left out: that
+// AddWhole is Add for the tree as it is. What the engine only says because it could not load a called module is left out: that
 // this does not require the provider whose configuration is passed to it. Where it is so, it is found again beside the stand-ins.
-func (m *mistakes) addWhole(diags hcl.Diagnostics) {
+func (m *Found) AddWhole(diags hcl.Diagnostics) {
 	isMismatch := func(diag *hcl.Diagnostic) bool { return diag.Summary == "Provider type mismatch" }
-	m.add(slices.DeleteFunc(slices.Clone(diags), isMismatch))
-	if m.toReplace() == 0 {
-		m.add(diags)
+	m.Add(slices.DeleteFunc(slices.Clone(diags), isMismatch))
+	if m.ToReplace() == 0 {
+		m.Add(diags)
 	}
 }
 
-// toReplace counts the modules below the root that need a stand-in.
-func (m *mistakes) toReplace() int {
-	count := len(m.faulty) + len(m.tree.Missing)
-	if m.faulty[m.tree.Root] {
+// ToReplace counts the modules below the root that need a stand-in.
+func (m *Found) ToReplace() int {
+	count := len(m.Faulty) + len(m.tree.Missing)
+	if m.Faulty[m.tree.Root] {
 		count--
 	}
 	return count
@@ -85,8 +88,8 @@ func identifyMistake(diag *hcl.Diagnostic) mistake {
 	return id
 }
 
-// asCalled returns the errors in a module that was validated on its own, as far as they are errors also where it is called.
-func asCalled(diags hcl.Diagnostics) hcl.Diagnostics {
+// AsCalled returns the errors in a module that was validated on its own, as far as they are errors also where it is called.
+func AsCalled(diags hcl.Diagnostics) hcl.Diagnostics {
 	var called hcl.Diagnostics
 	for _, diag := range diags {
 		if diag.Severity != hcl.DiagError || diag.Summary == "Output refers to sensitive values" { // a rule for roots
@@ -99,17 +102,17 @@ func asCalled(diags hcl.Diagnostics) hcl.Diagnostics {
 	return called
 }
 
-// besideStandIns returns the errors in a tree with stand-ins, as far as they are errors also without them. Stand-ins have no resources
+// BesideStandIns returns the errors in a tree with stand-ins, as far as they are errors also without them. Stand-ins have no resources
 // that could be imported.
-func besideStandIns(diags hcl.Diagnostics) hcl.Diagnostics {
+func BesideStandIns(diags hcl.Diagnostics) hcl.Diagnostics {
 	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool {
 		return diag.Severity != hcl.DiagError || diag.Summary == "Configuration for import target does not exist"
 	})
 }
 
-// isEphemeralOutput reports whether a mistake is that an output is ephemeral. That is one in a component's module, as [Session.Module]
+// IsEphemeralOutput reports whether a mistake is that an output is ephemeral. That is one in a component's module, as [engine.Session.Module]
 // reports, and none in a module that is called.
-func isEphemeralOutput(root *module.Directory, diag *hcl.Diagnostic) bool {
+func IsEphemeralOutput(root *module.Directory, diag *hcl.Diagnostic) bool {
 	if diag.Subject == nil {
 		return false
 	}

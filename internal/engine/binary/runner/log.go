@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package runner
 
 import (
 	"cmp"
@@ -14,15 +14,15 @@ import (
 // logVariable is the environment variable with which a user asks the engine for its log.
 const logVariable = "TF_LOG"
 
-// EngineLog is the name of the log that the engine writes in its working directory, if one is asked for without TF_LOG_PATH.
+// LogFile is the name of the log that the engine writes in its working directory, if one is asked for without TF_LOG_PATH.
 //
 // Its standard error is not a place for that: many processes run at the same time, and what they write there is read for errors.
-const EngineLog = "engine.log"
+const LogFile = "engine.log"
 
-// logEnvironment returns the variables that make the engine write the log that the environment asks for, none if it does not.
+// LogEnvironment returns the variables that make the engine write the log that the environment asks for, none if it does not.
 //
 // The file is made here, for its owner alone: a log has values in it.
-func logEnvironment(environ []string, workDir string) (map[string]string, error) {
+func LogEnvironment(environ []string, workDir string) (map[string]string, error) {
 	asked := map[string]string{}
 	level := ""
 	for _, entry := range environ {
@@ -38,7 +38,7 @@ func logEnvironment(environ []string, workDir string) (map[string]string, error)
 	if level == "" {
 		return nil, nil
 	}
-	path := cmp.Or(asked["TF_LOG_PATH"], filepath.Join(workDir, EngineLog))
+	path := cmp.Or(asked["TF_LOG_PATH"], filepath.Join(workDir, LogFile))
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err

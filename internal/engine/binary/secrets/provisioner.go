@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package secrets
 
 import (
 	"regexp"
@@ -13,12 +13,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// provisionerOutputs reports for each resource instance whether all that its provisioners wrote was shown. The engine
+// ProvisionerOutputs reports for each resource instance whether all that its provisioners wrote was shown. The engine
 // keeps back what comes from a provisioner with a sensitive or ephemeral argument, but not in the message of its failure.
-type provisionerOutputs map[string]bool
+type ProvisionerOutputs map[string]bool
 
-// event notes what is said about a provisioner.
-func (o provisionerOutputs) event(ev runner.Event) {
+// Event notes what is said about a provisioner.
+func (o ProvisionerOutputs) Event(ev runner.Event) {
 	if ev.Hook == nil {
 		return
 	}
@@ -34,8 +34,8 @@ func (o provisionerOutputs) event(ev runner.Event) {
 // exitStatus is how a command ended, in the message about its failure.
 var exitStatus = regexp.MustCompile(`': (exit status \d+|signal: [a-z ]+)\. Output: `)
 
-// hide removes what was kept back, command and output, from messages.
-func (o provisionerOutputs) hide(diags hcl.Diagnostics) {
+// Hide removes what was kept back, command and output, from messages.
+func (o ProvisionerOutputs) Hide(diags hcl.Diagnostics) {
 	for _, diag := range diags {
 		data, ok := diag.Extra.(*engine.DiagnosticData)
 		if !ok || !strings.HasSuffix(diag.Summary, "provisioner error") || o[data.Resource] {

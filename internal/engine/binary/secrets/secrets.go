@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+// Package secrets hides sensitive and ephemeral values in what the engine and its providers say (rule E4 of package engine).
+package secrets
 
 import (
 	"bytes"
@@ -28,9 +29,9 @@ const (
 	ephemeralStatement = "has an ephemeral value"
 )
 
-// secrets are the sensitive and ephemeral values of one component instance. They are hidden in all texts of the engine
-// and its providers (rule E4): the engine itself shows them in some messages, and a provider may repeat what it got.
-type secrets struct {
+// Filter has the sensitive and ephemeral values of one component instance. They are hidden in all texts of the engine
+// and its providers: the engine itself shows them in some messages, and a provider may repeat what it got.
+type Filter struct {
 	inputs map[string]cty.Value
 
 	// statements has what is said about a variable that some module of the tree declares sensitive or ephemeral.
@@ -42,8 +43,9 @@ type secrets struct {
 	stored func() *redact.Set
 }
 
-func newSecrets(tree *module.Tree, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior *tfstate.Document) *secrets {
-	s := &secrets{inputs: inputs, statements: map[string]string{}}
+// NewFilter returns the filter for an instance of a module that is planned or applied with these arguments.
+func NewFilter(tree *module.Tree, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior *tfstate.Document) *Filter {
+	s := &Filter{inputs: inputs, statements: map[string]string{}}
 	for _, dir := range tree.Directories() {
 		for name, variable := range dir.Variables {
 			switch {
@@ -76,17 +78,17 @@ func newSecrets(tree *module.Tree, inputs map[string]cty.Value, providers map[en
 	return s
 }
 
-// recoveredSecrets are those of a run that another program has started: what it was given is not known.
-func recoveredSecrets(prior engine.State) *secrets {
-	return &secrets{stored: sync.OnceValue(func() *redact.Set {
+// NewStateFilter returns the filter of a run that another program has started: what it was given is not known.
+func NewStateFilter(prior engine.State) *Filter {
+	return &Filter{stored: sync.OnceValue(func() *redact.Set {
 		set := &redact.Set{}
 		addStoredState(set, prior)
 		return set
 	})}
 }
 
-// event hides secrets in an event. Most events have only addresses and the id of an object in them.
-func (s *secrets) event(ev engine.Event) engine.Event {
+// Event hides secrets in an event. Most events have only addresses and the id of an object in them.
+func (s *Filter) Event(ev engine.Event) engine.Event {
 	set := &s.given
 	if strings.HasPrefix(string(ev.Type), "provision_") {
 		set = s.stored()
@@ -137,9 +139,9 @@ func redactEvent(set *redact.Set, raw json.RawMessage, address string) json.RawM
 	return redacted
 }
 
-// diagnostics returns diagnostics without secrets. Those that the given states and changes call sensitive are
+// Diagnostics returns diagnostics without secrets. Those that the given states and changes call sensitive are
 // hidden, too.
-func (s *secrets) diagnostics(diags hcl.Diagnostics, states []engine.State, changes ...[]*engine.Change) hcl.Diagnostics {
+func (s *Filter) Diagnostics(diags hcl.Diagnostics, states []engine.State, changes ...[]*engine.Change) hcl.Diagnostics {
 	if len(diags) == 0 {
 		return diags
 	}
@@ -166,7 +168,7 @@ func (s *secrets) diagnostics(diags hcl.Diagnostics, states []engine.State, chan
 }
 
 // data hides what references stood for.
-func (s *secrets) data(set *redact.Set, data *engine.DiagnosticData) *engine.DiagnosticData {
+func (s *Filter) data(set *redact.Set, data *engine.DiagnosticData) *engine.DiagnosticData {
 	copied := *data
 	copied.References = slices.Clone(data.References)
 	if s.statements == nil { // any variable may be sensitive
@@ -186,7 +188,7 @@ func (s *secrets) data(set *redact.Set, data *engine.DiagnosticData) *engine.Dia
 
 // statement returns what is said about a variable whose value is not to be shown, however short that is; "" for others.
 // While it evaluates the rule for a variable, terraform takes none for sensitive.
-func (s *secrets) statement(reference string) string {
+func (s *Filter) statement(reference string) string {
 	traversal, diags := hclsyntax.ParseTraversalAbs([]byte(reference), "", hcl.InitialPos)
 	if diags.HasErrors() || traversal.RootName() != "var" || len(traversal) < 2 {
 		return ""
@@ -221,8 +223,8 @@ func (s *secrets) statement(reference string) string {
 	}
 }
 
-// checks returns results of checks without secrets in their messages.
-func (s *secrets) checks(checks []engine.CheckResult) []engine.CheckResult {
+// Checks returns results of checks without secrets in their messages.
+func (s *Filter) Checks(checks []engine.CheckResult) []engine.CheckResult {
 	hidden := slices.Clone(checks)
 	for i := range hidden {
 		hidden[i].Objects = slices.Clone(hidden[i].Objects)

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package secrets
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ import (
 )
 
 // testSecrets are those of a module with the sensitive variable "declared" and the ephemeral variable "token".
-func testSecrets(prior engine.State) *secrets {
+func testSecrets(prior engine.State) *Filter {
 	variables := map[string]*engine.Variable{
 		"declared": {Name: "declared", Sensitive: true}, "token": {Name: "token", Ephemeral: true}, "plain": {Name: "plain"}, "parts": {Name: "parts"},
 	}
@@ -42,7 +42,7 @@ func testSecrets(prior engine.State) *secrets {
 	if err != nil {
 		panic(err)
 	}
-	return newSecrets(&module.Tree{Root: &module.Directory{Variables: variables}}, inputs, providers, state)
+	return NewFilter(&module.Tree{Root: &module.Directory{Variables: variables}}, inputs, providers, state)
 }
 
 const stateWithSecrets = `{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"x","outputs":{},"resources":[
@@ -74,7 +74,7 @@ func TestSecretsInDiagnostics(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := &hcl.Diagnostic{Summary: "S: " + test.text, Detail: "D: " + test.text, Extra: &engine.DiagnosticData{Resource: `t.x["token-secret"]`}}
-			got := testSecrets(engine.State(stateWithSecrets)).diagnostics(hcl.Diagnostics{given}, nil, changes)[0]
+			got := testSecrets(engine.State(stateWithSecrets)).Diagnostics(hcl.Diagnostics{given}, nil, changes)[0]
 			if got.Detail != "D: "+test.want || got.Summary != "S: "+test.want {
 				t.Errorf("got %q, %q; want %q", got.Summary, got.Detail, test.want)
 			}
@@ -83,7 +83,7 @@ func TestSecretsInDiagnostics(t *testing.T) {
 			}
 		})
 	}
-	after := recoveredSecrets(nil).diagnostics(hcl.Diagnostics{{Detail: "stored-secret"}}, []engine.State{engine.State(stateWithSecrets), nil, engine.State("no state")})
+	after := NewStateFilter(nil).Diagnostics(hcl.Diagnostics{{Detail: "stored-secret"}}, []engine.State{engine.State(stateWithSecrets), nil, engine.State("no state")})
 	if after[0].Detail != "(sensitive value)" {
 		t.Errorf("with the state after: %q", after[0].Detail)
 	}
@@ -124,11 +124,11 @@ func TestSecretsInValues(t *testing.T) {
 		{Reference: "(odd", Statement: "is 7"},
 		{Reference: "var[0]", Statement: "is 7"},
 	}
-	got := testSecrets(nil).diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*engine.DiagnosticData)
+	got := testSecrets(nil).Diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*engine.DiagnosticData)
 	if diff := cmp.Diff(want, got.References); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if recovered := recoveredSecrets(nil).diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*engine.DiagnosticData); len(recovered.References) > 0 {
+	if recovered := NewStateFilter(nil).Diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*engine.DiagnosticData); len(recovered.References) > 0 {
 		t.Errorf("values of a run whose inputs are not known: %v", recovered.References)
 	}
 }
@@ -137,7 +137,7 @@ func TestSecretsInEvents(t *testing.T) {
 	raw := `{"@level":"info","@message":"t.token-secret: said token-secret \"7\"","@timestamp":"2026-01-02T03:04:05Z","type":"provision_progress",` +
 		`"hook":{"resource":{"addr":"t.token-secret","key":12345678901234567890},"output":"token-secret stored-secret","list":["token-secret"]}}`
 	s := testSecrets(engine.State(stateWithSecrets))
-	got := s.event(engine.Event{
+	got := s.Event(engine.Event{
 		Type: engine.ProvisionProgress, Resource: "t.token-secret", Message: "t.token-secret: said token-secret", IDValue: "x/token-secret", Raw: json.RawMessage(raw),
 	})
 	if got.Message != "t.token-secret: said (sensitive value)" || got.IDValue != "x/(sensitive value)" {
@@ -149,17 +149,17 @@ func TestSecretsInEvents(t *testing.T) {
 		t.Errorf("raw event is\n%s\nwant\n%s", got.Raw, want)
 	}
 	same := engine.Event{Type: engine.ApplyComplete, Resource: "t.x", Message: "t.x: done stored-secret", Raw: json.RawMessage(`{ "@message":"nothing"}`)}
-	if diff := cmp.Diff(same, s.event(same)); diff != "" {
+	if diff := cmp.Diff(same, s.Event(same)); diff != "" {
 		t.Errorf("an event without secrets (-want +got):\n%s", diff)
 	}
-	if broken := s.event(engine.Event{Raw: json.RawMessage(`token-secret`)}); broken.Raw != nil {
+	if broken := s.Event(engine.Event{Raw: json.RawMessage(`token-secret`)}); broken.Raw != nil {
 		t.Errorf("what cannot be decoded is passed on: %s", broken.Raw)
 	}
 }
 
 func TestSecretsInChecks(t *testing.T) {
 	checks := []engine.CheckResult{{Objects: []engine.CheckedObject{{Messages: []string{"not token-secret"}}}}}
-	got := testSecrets(nil).checks(checks)
+	got := testSecrets(nil).Checks(checks)
 	if message := got[0].Objects[0].Messages[0]; message != "not (sensitive value)" {
 		t.Errorf("message is %q", message)
 	}

@@ -1,31 +1,29 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package workcopy
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
-	"github.com/zclconf/go-cty/cty"
-
-	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// plannedChecks restores the names in the check results of a plan.
-func plannedChecks(checks []engine.CheckResult) []engine.CheckResult {
+// PlannedChecks restores the names in the check results of a plan, and leaves out those of generated objects.
+func PlannedChecks(checks []engine.CheckResult) []engine.CheckResult {
 	var kept []engine.CheckResult
 	for _, check := range checks {
-		if isGeneratedAddress(check.Address) && check.Kind == engine.CheckVariable {
-			check.Address = workcopy.RestoreAddress(check.Address)
+		if IsGenerated(check.Address) && check.Kind == engine.CheckVariable {
+			check.Address = RestoreAddress(check.Address)
 			check.Objects = slices.Clone(check.Objects)
 			for i := range check.Objects {
-				check.Objects[i].Address = workcopy.RestoreAddress(check.Objects[i].Address)
+				check.Objects[i].Address = RestoreAddress(check.Objects[i].Address)
 			}
 		}
-		if !strings.Contains(check.Address, generatedPrefix) {
+		if !strings.Contains(check.Address, prefix) {
 			kept = append(kept, check)
 		}
 	}
@@ -33,9 +31,36 @@ func plannedChecks(checks []engine.CheckResult) []engine.CheckResult {
 	return kept
 }
 
-func markOutput(value cty.Value, sensitive bool) cty.Value {
-	if sensitive {
-		return value.Mark(marks.Sensitive)
+// CleanState removes what is ours from a state: the latch, references to it, and the results of its checks. Latched variables get their names back.
+func CleanState(state *tfstate.Document) (*tfstate.Document, error) {
+	if !bytes.Contains(state.Bytes(), []byte(prefix)) {
+		return state, nil
 	}
-	return value
+	var kept []tfstate.Entry
+	for _, entry := range state.Entries() {
+		if strings.HasPrefix(entry.Addr.Resource.Name, prefix) {
+			continue
+		}
+		entry, err := entry.WithoutDependencies(IsGenerated)
+		if err != nil {
+			return nil, err
+		}
+		kept = append(kept, entry)
+	}
+	state, err := state.WithEntries(kept)
+	if err != nil {
+		return nil, err
+	}
+	return state.WithCheckAddresses(func(address string) string {
+		if address = RestoreAddress(address); strings.Contains(address, prefix) {
+			return ""
+		}
+		return address
+	})
+}
+
+// IsGenerated reports whether an address in the module is that of a generated object.
+func IsGenerated(address string) bool {
+	return strings.HasPrefix(address, "data.terraform_remote_state."+prefix) ||
+		strings.HasPrefix(address, "module."+prefix)
 }
