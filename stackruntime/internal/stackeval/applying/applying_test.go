@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package applying_test
+package applying
 
 import (
 	"slices"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -79,10 +78,10 @@ func TestPredecessors(t *testing.T) {
 			for _, line := range test.plan {
 				plan.Components = append(plan.Components, planned(t, line))
 			}
-			order := applying.NewOrder(plan)
+			order := newOrder(plan)
 			for i, c := range plan.Components {
 				var got []string
-				for _, addr := range order.Predecessors(c) {
+				for _, addr := range order.predecessors(c) {
 					got = append(got, strings.TrimPrefix(addr.String(), "component."))
 				}
 				if text := strings.Join(got, " "); text != test.want[i] {
@@ -98,7 +97,7 @@ func TestDependents(t *testing.T) {
 	for _, line := range []string{"a create", "b[x] create requires a", "b[y] create requires a", "c delete requires a b"} {
 		plan.Components = append(plan.Components, planned(t, line))
 	}
-	got := applying.NewOrder(plan).Dependents(component("a"))
+	got := newOrder(plan).dependents[component("a")]
 	if want := []stackaddrs.AbsComponent{component("b"), component("c")}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -120,10 +119,10 @@ func TestTally(t *testing.T) {
 		change("x.moved_and_not_updated", "x.earlier", engine.ActionUpdate),
 		change("x.forgotten", "", engine.ActionForget),
 	}}
-	var tally applying.Tally
-	tally.Count(engine.Event{Type: engine.ApplyComplete, Resource: "x.made", Action: "create"})
-	tally.Count(engine.Event{Type: engine.ApplyComplete, Resource: "x.gone", Action: "delete"})
-	if got, want := tally.Of(plan), (stackplan.Counts{Add: 1, Remove: 1, Move: 1, Forget: 1}); got != want {
+	var done tally
+	done.count(engine.Event{Type: engine.ApplyComplete, Resource: "x.made", Action: "create"})
+	done.count(engine.Event{Type: engine.ApplyComplete, Resource: "x.gone", Action: "delete"})
+	if got, want := done.of(plan), (stackplan.Counts{Add: 1, Remove: 1, Move: 1, Forget: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

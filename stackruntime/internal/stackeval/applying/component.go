@@ -98,7 +98,7 @@ func (a *applier) run(ctx context.Context) (*Result, error) {
 // the instance for that: in a stack that goes away, it may have come from a set that was not known while planning.
 func (a *applier) endsNothing() bool {
 	idle := len(a.plan.EnginePlan) == 0 || a.isBegun()
-	return Ends(a.plan) && a.plan.Complete && idle && !planning.HasObjects(a.baseState())
+	return ends(a.plan) && a.plan.Complete && idle && !planning.HasObjects(a.baseState())
 }
 
 // withoutSubject is the result where no block is known to produce the instance.
@@ -116,7 +116,7 @@ func (a *applier) withoutSubject(diags hcl.Diagnostics) *Result {
 // awaitPredecessors reports whether everything that has to be done before was done.
 func (a *applier) awaitPredecessors(ctx context.Context) bool {
 	ready := true
-	for _, addr := range a.op.order.Predecessors(a.plan) {
+	for _, addr := range a.op.order.predecessors(a.plan) {
 		result, err := a.op.results.Await(ctx, addr)
 		if err != nil || !result.Complete {
 			ready = false
@@ -175,7 +175,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 	}
 	var applied *engine.ApplyResult
 	var diags hcl.Diagnostics
-	var done Tally
+	var done tally
 	newest := &checkpoint{applier: a, objects: Objects{Before: a.baseState()}, last: time.Now()}
 	id := a.op.Works.ID(work.Apply, a.plan.Addr)
 	began := a.op.Works.Run(ctx, id, func(working context.Context, began func() bool) {
@@ -194,7 +194,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 			case event.Type == engine.ObjectChanged:
 				newest.change(ctx, event.Object)
 			case event.Type != engine.WorkBegan:
-				done.Count(event)
+				done.count(event)
 				a.show(event)
 			case began():
 				a.setStatus(hooks.Applying)
@@ -212,7 +212,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 		if a.plan.Action == stackplan.Delete {
 			result.Outputs = a.plan.Outputs // nobody sees others while it goes, nor if some of it could not
 		}
-		result.Counts = done.Of(a.plan)
+		result.Counts = done.of(a.plan)
 		if hook := a.op.Hooks.ComponentChecks; hook != nil {
 			hook(a.plan.Addr, applied.Checks)
 		}

@@ -63,7 +63,7 @@ type Operation struct {
 	// Subject finds the object that the configuration produces for a plan. It is nil if there is none, or if it is not known which.
 	Subject func(context.Context, *stackplan.Component) (Subject, hcl.Diagnostics)
 
-	order   *Order
+	order   *order
 	results *Results
 }
 
@@ -91,7 +91,7 @@ type Arguments struct {
 
 // Begin adds the changes of all component instances of the plan. Their results are those that they wait for.
 func (o Operation) Begin(results *Results, add func(Change)) {
-	o.order, o.results = NewOrder(o.Plan), results
+	o.order, o.results = newOrder(o.Plan), results
 	for _, plan := range o.Plan.Components {
 		add(Change{Addr: plan.Addr, Run: (&applier{op: &o, plan: plan}).run})
 	}

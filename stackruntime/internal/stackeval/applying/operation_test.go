@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package applying_test
+package applying
 
 import (
 	"context"
@@ -21,7 +21,6 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -74,7 +73,7 @@ func (b *bench) Acknowledge(_ context.Context, work engine.WorkID) error {
 
 func (b *bench) Stop(context.Context, engine.WorkID, engine.Urgency) error { return nil }
 
-func (b *bench) save(_ context.Context, change applying.StateChange) hcl.Diagnostics {
+func (b *bench) save(_ context.Context, change StateChange) hcl.Diagnostics {
 	what, addr := "drop", stackaddrs.AbsComponentInstance{}
 	if change.Before != nil {
 		addr = change.Before.Addr
@@ -92,8 +91,8 @@ func (b *bench) save(_ context.Context, change applying.StateChange) hcl.Diagnos
 // subject is a block of the configuration.
 type subject struct{ *bench }
 
-func (subject) Arguments(context.Context) (applying.Arguments, bool) {
-	return applying.Arguments{}, true
+func (subject) Arguments(context.Context) (Arguments, bool) {
+	return Arguments{}, true
 }
 
 func (subject) StoredInputs(context.Context, map[string]cty.Value) map[string]cty.Value { return nil }
@@ -125,12 +124,12 @@ func instance(t *testing.T, name string) stackaddrs.AbsComponentInstance {
 }
 
 // run applies a plan, and returns the status of each component.
-func (b *bench) run(ctx context.Context, op applying.Operation) (map[string]hooks.Status, hcl.Diagnostics) {
+func (b *bench) run(ctx context.Context, op Operation) (map[string]hooks.Status, hcl.Diagnostics) {
 	b.t.Helper()
 	status := map[string]hooks.Status{}
 	op.Session, op.Works, op.Save = b, work.NewOperation(work.Options{Name: "1", Session: b}), b.save
 	op.Hooks.ComponentStatus = func(addr stackaddrs.AbsComponentInstance, s hooks.Status) { status[addr.Item.Component.Name] = s }
-	op.Subject = func(context.Context, *stackplan.Component) (applying.Subject, hcl.Diagnostics) {
+	op.Subject = func(context.Context, *stackplan.Component) (Subject, hcl.Diagnostics) {
 		if b.noBlock {
 			return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No block"}}
 		}
@@ -191,7 +190,7 @@ func (b *bench) check(name string, diags hcl.Diagnostics, wantDiags string, want
 func TestApplyInOrder(t *testing.T) {
 	b := &bench{t: t, objects: "new"}
 	plan := &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Create, "b"), b.component("b", stackplan.Create)}}
-	status, diags := b.run(t.Context(), applying.Operation{Plan: plan})
+	status, diags := b.run(t.Context(), Operation{Plan: plan})
 	b.check("apply", diags, "",
 		"apply component.b plan", "save component.b done", "acknowledge 1/apply/component.b",
 		"apply component.a plan", "save component.a done", "acknowledge 1/apply/component.a")
@@ -204,7 +203,7 @@ func TestApplyInOrder(t *testing.T) {
 func TestFailure(t *testing.T) {
 	b := &bench{t: t, objects: "new", fails: map[string]string{"component.b": "It failed"}}
 	plan := &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Update, "b"), b.component("b", stackplan.Create)}}
-	status, diags := b.run(t.Context(), applying.Operation{Plan: plan, Prior: b.prior(map[string]string{"a": "old"})})
+	status, diags := b.run(t.Context(), Operation{Plan: plan, Prior: b.prior(map[string]string{"a": "old"})})
 	b.check("apply", diags, "It failed",
 		"apply component.b plan", "save component.b begun", "acknowledge 1/apply/component.b", "save component.a")
 	if status["a"] != hooks.Skipped || status["b"] != hooks.Failed {
@@ -215,7 +214,7 @@ func TestFailure(t *testing.T) {
 // What could not be saved is not acknowledged: the engine has it still.
 func TestNotSaved(t *testing.T) {
 	b := &bench{t: t, objects: "new", cannot: errors.New("Disk full")}
-	status, diags := b.run(t.Context(), applying.Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Create)}}})
+	status, diags := b.run(t.Context(), Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Create)}}})
 	b.check("apply", diags, "Disk full", "apply component.a plan", "save component.a done")
 	if status["a"] != hooks.Failed {
 		t.Errorf("status: %v", status)
@@ -241,7 +240,7 @@ func TestEnd(t *testing.T) {
 		if !test.engine {
 			c.EnginePlan = nil
 		}
-		_, diags := b.run(t.Context(), applying.Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{c}}, Prior: b.prior(map[string]string{"a": test.prior})})
+		_, diags := b.run(t.Context(), Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{c}}, Prior: b.prior(map[string]string{"a": test.prior})})
 		b.check(name, diags, test.says, test.want...)
 	}
 }
@@ -252,7 +251,7 @@ func TestNothingToApply(t *testing.T) {
 	kept, deferred := b.component("a", stackplan.Read), b.component("b", stackplan.Update)
 	kept.EnginePlan, deferred.EnginePlan, deferred.Complete = nil, nil, false
 	plan := &stackplan.Plan{Components: []*stackplan.Component{kept, deferred}}
-	status, diags := b.run(t.Context(), applying.Operation{Plan: plan, Prior: b.prior(map[string]string{"a": "old", "b": "old"})})
+	status, diags := b.run(t.Context(), Operation{Plan: plan, Prior: b.prior(map[string]string{"a": "old", "b": "old"})})
 	slices.Sort(b.log)
 	b.check("apply", diags, "", "save component.a", "save component.b")
 	if status["a"] != hooks.Applied || status["b"] != hooks.Deferred {
@@ -271,7 +270,7 @@ func TestCheckpoints(t *testing.T) {
 				observe(changed)
 			}
 		}
-		_, diags := b.run(t.Context(), applying.Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Create)}}})
+		_, diags := b.run(t.Context(), Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Create)}}})
 		b.check("apply", diags, "", "apply component.a plan", "save component.a begun", "save component.a done", "acknowledge 1/apply/component.a")
 	})
 }
@@ -302,7 +301,7 @@ func TestGoOn(t *testing.T) {
 		b := &bench{t: t, objects: "new", rest: test.rest}
 		c := b.component("a", stackplan.Update)
 		c.Changes = []*engine.Change{replaced}
-		_, diags := b.run(t.Context(), applying.Operation{
+		_, diags := b.run(t.Context(), Operation{
 			Plan: &stackplan.Plan{Components: []*stackplan.Component{c}}, Prior: b.prior(map[string]string{"a": "old"}),
 			Progress: stackplan.Progress{c.Addr: test.stage},
 		})
@@ -316,13 +315,13 @@ func TestInterrupt(t *testing.T) {
 	b := &bench{t: t, objects: "new", fails: map[string]string{"component.b": "Interrupted"}}
 	b.apply = func(engine.Observer) { stop() }
 	plan := &stackplan.Plan{Components: []*stackplan.Component{b.component("b", stackplan.Create)}}
-	status, diags := b.run(ctx, applying.Operation{Plan: plan})
+	status, diags := b.run(ctx, Operation{Plan: plan})
 	b.check("apply", diags, "Interrupted", "apply component.b plan", "save component.b begun", "acknowledge 1/apply/component.b")
 	if status["b"] != hooks.Interrupted {
 		t.Errorf("status: %v", status)
 	}
 	b.log = nil
-	status, diags = b.run(ctx, applying.Operation{Plan: plan})
+	status, diags = b.run(ctx, Operation{Plan: plan})
 	b.check("apply after the interrupt", diags, "", "save component.b")
 	if status["b"] != hooks.Skipped {
 		t.Errorf("status: %v", status)

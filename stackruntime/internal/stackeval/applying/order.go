@@ -10,15 +10,15 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Order knows which instances of the plan have to wait for which.
-type Order struct {
+// order knows which instances of the plan have to wait for which.
+type order struct {
 	instances  map[stackaddrs.AbsComponent][]*stackplan.Component
-	dependents map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent // sorted
+	dependents map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent // what requires a component, sorted
 }
 
-// NewOrder returns the order of the changes of a plan.
-func NewOrder(plan *stackplan.Plan) *Order {
-	o := &Order{
+// newOrder returns the order of the changes of a plan.
+func newOrder(plan *stackplan.Plan) *order {
+	o := &order{
 		instances:  make(map[stackaddrs.AbsComponent][]*stackplan.Component),
 		dependents: make(map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent),
 	}
@@ -35,22 +35,17 @@ func NewOrder(plan *stackplan.Plan) *Order {
 	return o
 }
 
-// Dependents are the components that require one, sorted. The caller must not change them.
-func (o *Order) Dependents(component stackaddrs.AbsComponent) []stackaddrs.AbsComponent {
-	return o.dependents[component]
-}
-
-// Predecessors are the instances that have to be done before one can be applied: those of what it requires, or if
+// predecessors are the instances that have to be done before one can be applied: those of what it requires, or if
 // it goes away, those that require it.
 //
 // What stays does not wait for what goes: that has to wait for it. Of two that go and require each other, as
 // they did at different times, only one waits.
-func (o *Order) Predecessors(plan *stackplan.Component) []stackaddrs.AbsComponentInstance {
+func (o *order) predecessors(plan *stackplan.Component) []stackaddrs.AbsComponentInstance {
 	var found []stackaddrs.AbsComponentInstance
-	if !Ends(plan) {
+	if !ends(plan) {
 		for _, required := range plan.Requires {
 			for _, other := range o.instances[required] {
-				if !Ends(other) {
+				if !ends(other) {
 					found = append(found, other.Addr)
 				}
 			}
@@ -61,7 +56,7 @@ func (o *Order) Predecessors(plan *stackplan.Component) []stackaddrs.AbsComponen
 	for _, dependent := range o.dependents[component] {
 		mutual := slices.Contains(plan.Requires, dependent) && component.Compare(dependent) < 0
 		for _, other := range o.instances[dependent] {
-			if slices.Contains(other.Requires, component) && (!mutual || !Ends(other)) {
+			if slices.Contains(other.Requires, component) && (!mutual || !ends(other)) {
 				found = append(found, other.Addr)
 			}
 		}
@@ -69,7 +64,7 @@ func (o *Order) Predecessors(plan *stackplan.Component) []stackaddrs.AbsComponen
 	return found
 }
 
-// Ends reports whether a plan is the end of an instance.
-func Ends(plan *stackplan.Component) bool {
+// ends reports whether a plan is the end of an instance.
+func ends(plan *stackplan.Component) bool {
 	return plan.Action == stackplan.Delete || plan.Action == stackplan.Forget
 }

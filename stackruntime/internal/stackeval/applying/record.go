@@ -56,8 +56,8 @@ func (c *checkpoint) change(ctx context.Context, change *engine.ObjectChange) {
 // record saves the result. The subject is needed only where the instance stays.
 func (a *applier) record(ctx context.Context, subject Subject, result *Result) {
 	change := StateChange{Before: a.saved, Stage: result.stage}
-	gone := a.plan.Complete && Ends(a.plan) && !planning.HasObjects(result.Module) && !result.Diags.HasErrors()
-	if change.Before == nil && (Ends(a.plan) || a.plan.Mode == engine.RefreshOnly) {
+	gone := a.plan.Complete && ends(a.plan) && !planning.HasObjects(result.Module) && !result.Diags.HasErrors()
+	if change.Before == nil && (ends(a.plan) || a.plan.Mode == engine.RefreshOnly) {
 		return // neither looking at what was never made nor removing it leaves a trace
 	}
 	if !gone {
@@ -100,7 +100,7 @@ func (a *applier) newRecord(result *Result) *stackstate.Component {
 	record := &stackstate.Component{
 		Addr:         a.plan.Addr,
 		Dependencies: recordable(a.plan.Requires),
-		Dependents:   recordable(a.op.order.Dependents(stackaddrs.ComponentOf(a.plan.Addr))),
+		Dependents:   recordable(a.op.order.dependents[stackaddrs.ComponentOf(a.plan.Addr)]),
 		Outputs:      result.Outputs,
 		Module:       result.Module,
 	}

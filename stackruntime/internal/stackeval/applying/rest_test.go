@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package applying_test
+package applying
 
 import (
 	"encoding/json"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 )
 
 // value reads a value in JSON, "" is null. Where unknown, JSON too, has true, the value is unknown.
@@ -149,7 +148,7 @@ func TestCheckRest(t *testing.T) {
 				}
 			}
 			got := ""
-			if err := applying.CheckRest(planned, again); err != nil {
+			if err := checkRest(planned, again); err != nil {
 				got = fmt.Sprint(err)
 			}
 			if got != test.want {
@@ -181,7 +180,7 @@ func TestReplacementsLeft(t *testing.T) {
 		"not to be replaced":    {change("x.a", engine.ActionUpdate, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), false},
 		"another resource":      {change("x.b", engine.ActionDeleteThenCreate, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), false},
 	} {
-		got := applying.ReplacementsLeft([]*engine.Change{test.planned}, []*engine.Change{test.rest})
+		got := replacementsLeft([]*engine.Change{test.planned}, []*engine.Change{test.rest})
 		if (len(got) > 0) != test.want || test.want && got[0] != test.rest.Address() {
 			t.Errorf("%s: %v, want %t", name, got, test.want)
 		}

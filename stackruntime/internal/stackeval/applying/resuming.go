@@ -54,14 +54,14 @@ func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments)
 	}
 	again, began, diags := a.planAgain(ctx, work.Rest, args, nil)
 	if began && !diags.HasErrors() {
-		if left := ReplacementsLeft(a.plan.Changes, again.Changes); len(left) > 0 {
+		if left := replacementsLeft(a.plan.Changes, again.Changes); len(left) > 0 {
 			again, began, diags = a.planAgain(ctx, work.RestReplaced, args, left)
 		}
 	}
 	if !began || diags.HasErrors() {
 		return began, subject.EngineDiagnostics(ctx, diags)
 	}
-	if err := CheckRest(a.plan.Changes, again.Changes); err != nil {
+	if err := checkRest(a.plan.Changes, again.Changes); err != nil {
 		return true, a.stale(err)
 	}
 	rest.Changes, rest.RefreshedState = again.Changes, again.RefreshedState

@@ -8,14 +8,14 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Tally counts what is done while it is, for applies that do not get to the end.
-type Tally struct {
+// tally counts what is done while it is, for applies that do not get to the end.
+type tally struct {
 	stackplan.Counts
 	done map[string]bool // addresses of resource instances with a finished change
 }
 
-// Count counts what an event is about.
-func (t *Tally) Count(event engine.Event) {
+// count counts what an event is about.
+func (t *tally) count(event engine.Event) {
 	if event.Type != engine.ApplyComplete {
 		return
 	}
@@ -33,9 +33,9 @@ func (t *Tally) Count(event engine.Event) {
 	}
 }
 
-// Of returns what of a plan was done. What is moved, imported or forgotten
+// of returns what of a plan was done. What is moved, imported or forgotten
 // without another change has no events: it takes no more than writing the state.
-func (t *Tally) Of(plan *stackplan.Component) stackplan.Counts {
+func (t *tally) of(plan *stackplan.Component) stackplan.Counts {
 	n := t.Counts
 	for _, change := range plan.Changes {
 		if change.Action != engine.ActionNoOp && change.Action != engine.ActionForget && !t.done[change.Address()] {
