@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package runner runs `terraform plan` and `terraform apply` (or tofu's) such that nothing that happens to
+// Package runner runs commands of terraform and tofu that report data, such as plan and apply, such that nothing that happens to
 // this program can hurt the state that the process is writing.
 //
 // The rules, each for a way in which state was seen to be dropped:

@@ -131,7 +131,7 @@ func parseEvent(line []byte) Event {
 	return Event{Message: string(line), Raw: line}
 }
 
-// Progress returns the event as engines tell it.
+// Progress returns the event in the form that all engines report.
 func (ev Event) Progress() engine.Event {
 	out := engine.Event{Position: engine.Position(ev.Line), Type: engine.EventType(ev.Type), Message: ev.Message, Raw: ev.Raw}
 	switch {
