@@ -24,7 +24,7 @@ type Recoverer interface {
 	Unfinished(ctx context.Context) ([]UnfinishedWork, error)
 
 	// Resume reads the events of unfinished work after a position, waits for its end, and returns what came of it. Ending ctx stops it, as it does for
-	// [Session.Apply]. The result is nil if nothing was done; the work is forgotten then. [ObjectChanged] is not among the events: the result has the
+	// [Session.Apply], and so does [Session.Stop]. The result is nil if nothing was done; the work is forgotten then. [ObjectChanged] is not among the events: the result has the
 	// whole state. The observer may be nil.
 	//
 	// The state must be saved and then acknowledged by [Session.Acknowledge], unless it was before.

@@ -29,11 +29,12 @@ func NewWorks(parallelism int) *Works {
 	return w
 }
 
-// Work is a piece of work that has begun. Made by [Works.Begin].
+// Work is a piece of work that has begun. Made by [Works.Begin] and [Works.PickUp].
 type Work struct {
-	id    WorkID
-	works *Works
-	stop  context.CancelCauseFunc
+	id       WorkID
+	works    *Works
+	stop     context.CancelCauseFunc
+	pickedUp bool // it takes no room
 
 	mu struct {
 		sync.Mutex
@@ -71,9 +72,21 @@ func (w *Works) Begin(ctx context.Context, id WorkID, observe Observer) (context
 	return ctx, work, nil
 }
 
+// PickUp is [Works.Begin] for work that another program has begun, which is waited for and can be stopped, and keeps nothing else from beginning.
+func (w *Works) PickUp(ctx context.Context, id WorkID) (context.Context, *Work) {
+	ctx, stop := context.WithCancelCause(ctx)
+	work := &Work{id: id, works: w, stop: stop, pickedUp: true}
+	w.mu.Lock()
+	w.mu.works[id] = work
+	w.mu.Unlock()
+	return ctx, work
+}
+
 // End says that the work is done, and makes room for other work.
 func (w *Work) End() {
-	<-w.works.free
+	if !w.pickedUp {
+		<-w.works.free
+	}
 	w.forget()
 }
 

@@ -139,7 +139,9 @@ func (e *Session) Resume(ctx context.Context, work engine.WorkID, after engine.P
 	if err != nil {
 		return nil, err
 	}
-	recovered, err := e.resume(ctx, run, after, observe)
+	working, picked := e.works.PickUp(ctx, work)
+	recovered, err := e.resume(working, run, after, observe)
+	picked.End()
 	if err != nil {
 		return nil, inRun(run.dir.path, errors.Join(err, e.Leave(ctx, work)))
 	}

@@ -5,7 +5,9 @@ package binary
 
 import (
 	"bytes"
+	"context"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -79,6 +81,31 @@ func TestStop(t *testing.T) {
 		t.Errorf("got %+v, want the first object and not the second", result)
 	}
 	if err := b.engine.Acknowledge(t.Context(), apply.Work); err != nil {
+		t.Error(err)
+	}
+}
+
+// Work that was picked up can be stopped as that which the session has begun.
+func TestStopPickedUp(t *testing.T) {
+	b, _ := newCutOffBench(t)
+	unfinished, err := b.engine.Unfinished(t.Context())
+	if err != nil || len(unfinished) != 1 {
+		t.Fatalf("Unfinished: got %v, %v, want one apply", unfinished, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), testenv.Patience)
+	defer cancel()
+	var waiter sync.WaitGroup
+	waiter.Go(func() {
+		if !eventually(ctx, func() bool { return b.engine.Stop(ctx, unfinished[0].Work, engine.Gracefully) == nil }) {
+			t.Error("Stop does not know the work")
+		}
+	})
+	defer waiter.Wait()
+	recovered, err := b.engine.Resume(t.Context(), unfinished[0].Work, 0, nil)
+	if err != nil || !recovered.Diagnostics.HasErrors() || bytes.Contains(recovered.State, []byte(`"name": "third"`)) {
+		t.Fatalf("Resume: got %+v, %v, want an apply that was stopped", recovered, err)
+	}
+	if err := b.engine.Forget(t.Context(), unfinished[0].Work); err != nil {
 		t.Error(err)
 	}
 }
