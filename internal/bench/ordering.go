@@ -34,7 +34,10 @@ func (r *report) measureOrdering(ctx context.Context, opts options, dir string) 
 	if opts.cairn == "" {
 		return nil
 	}
-	return r.measureListing(ctx, opts, dir)
+	if err := r.measureListing(ctx, opts, dir); err != nil {
+		return err
+	}
+	return r.measureManyStacks(ctx, opts, dir)
 }
 
 // measureLimits measures the two cases for which limits are set.
