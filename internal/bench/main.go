@@ -55,7 +55,7 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	if parts := []string{"", "evaluator", "engine", "ordering"}; !slices.Contains(parts, opts.only) {
-		return fmt.Errorf("-only=%s is none of the parts %s", opts.only, strings.Join(parts[1:], ", "))
+		return fmt.Errorf("-only=%s is not one of the parts %s", opts.only, strings.Join(parts[1:], ", "))
 	}
 	found, err := toolchain.Search{Setting: opts.engine}.Find(ctx)
 	if err != nil {

@@ -55,7 +55,7 @@ func Compile(text string) (Pattern, error) {
 		return Pattern{}, fmt.Errorf("pattern %q has braces that are nested too deep", text)
 	}
 	if err != nil {
-		return Pattern{}, fmt.Errorf("pattern %q has a set of characters that is none", text)
+		return Pattern{}, fmt.Errorf("pattern %q has an invalid set of characters", text)
 	}
 	return Pattern{text: text, prefix: prefix, matcher: matcher}, nil
 }

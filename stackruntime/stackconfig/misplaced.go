@@ -27,7 +27,7 @@ var (
 		"lifecycle":   "It belongs in a resource, in the .tf files of a module.",
 		"provisioner": "It belongs in a resource, in the .tf files of a module.",
 		"terraform": `A stack requires its providers by a required_providers block at the top level. ` +
-			`Where its state is kept, and which engine runs it, is said outside of it.`,
+			`Where its state is kept, and which engine runs it, is configured outside of it.`,
 		"backend": keptState,
 		"cloud":   keptState,
 
@@ -60,14 +60,14 @@ var (
 
 	misplacedInProvider = map[string]string{
 		"alias":   "The second label of the block takes its place: components name this configuration by it.",
-		"version": "The acceptable versions of a provider are said in required_providers.",
+		"version": "The acceptable versions of a provider belong in required_providers.",
 		"count":   `Instances have keys: for_each = toset(["a", "b"]).`,
 		"":        "Arguments of the provider belong in its config block: config { NAME = VALUE }.",
 	}
 )
 
 const (
-	keptState = "The state of all components is kept in one place, which is said outside of the stack."
+	keptState = "The state of all components is kept in one place, which is configured outside of the stack."
 
 	ofDeployments = "It belongs in a file named *.tfdeploy.hcl, which is not read here: variables get their values from outside, " +
 		"and each environment has a state of its own."

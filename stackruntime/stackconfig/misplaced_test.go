@@ -19,7 +19,7 @@ func TestMisplacedBlocks(t *testing.T) {
 		"data":             {`data "a" "b" {}`, ".tf files of a module"},
 		"terraform":        {`terraform {}`, "required_providers block"},
 		"backend":          {`backend "s3" {}`, "kept in one place"},
-		"cloud":            {`cloud {}`, "said outside of the stack"},
+		"cloud":            {`cloud {}`, "configured outside of the stack"},
 		"import":           {`import {}`, "can be made that of a component"},
 		"check":            {`check "x" {}`, "validation block"},
 		"deployment":       {`deployment "x" {}`, "*.tfdeploy.hcl"},

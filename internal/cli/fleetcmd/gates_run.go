@@ -39,7 +39,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if drivers.Plans, err = os.MkdirTemp("", "cairn-run-"); err != nil {
-		return 0, failure.Error("Temporary directory not available", "Plans are kept in a temporary directory until they are applied, and there is none: %s.", failure.Reason(err))
+		return 0, failure.Error("Temporary directory not available", "Plans are kept in a temporary directory until they are applied, and it cannot be made: %s.", failure.Reason(err))
 	}
 	defer os.RemoveAll(drivers.Plans) //nolint:errcheck // it is gone, unless there was a panic
 

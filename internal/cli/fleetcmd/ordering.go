@@ -130,7 +130,7 @@ func findUnit(src *fleet.Source) func(name string) (int, error) {
 }
 
 func noPhases() error {
-	return failure.Error("No phases", "The option -phases is about stacks of a file %s, which are planned and applied; here is none. Leave it out.", format.File)
+	return failure.Error("No phases", "The option -phases is for stacks of a file %s, which are planned and applied, and there is no such file. Leave the option out.", format.File)
 }
 
 // finder finds nodes by what users call them. The positions in its slices are numbers of nodes.

@@ -50,7 +50,7 @@ var runtimeRemedies = map[fault.Code]string{
 	fault.MoveBlocked:           `"cairn state mv" and "cairn state rm" do that.`,
 	fault.LeftOver:              `Without a block, "cairn state mv" gives it another address at once.`,
 	fault.ImportMisplaced:       `"cairn state import component.NAME FILE" does that.`,
-	fault.StorageMisplaced:      "That is in " + settings.File + `, in blocks like state "sqlite" { path = "FILE" }.`,
+	fault.StorageMisplaced:      "Use " + settings.File + `, with a block like state "sqlite" { path = "FILE" }.`,
 	fault.DeploymentMisplaced:   "Give values with -var-file=FILE, and name an environment with -deployment=NAME.",
 }
 

@@ -51,7 +51,7 @@ func (o *PlanFlags) mode() (engine.Mode, error) {
 	case o.refreshOnly && !o.refresh:
 		return 0, failure.Error("Conflicting options", "With -refresh-only there is no -refresh=false: give only one of them.")
 	case len(o.replace) > 0 && (o.destroy || o.refreshOnly):
-		return 0, failure.Error("Conflicting options", "Resources can be replaced by ordinary plans only: -replace goes with neither -destroy nor -refresh-only.")
+		return 0, failure.Error("Conflicting options", "Only ordinary plans can replace resources: -replace cannot be combined with -destroy or -refresh-only.")
 	case o.destroy:
 		return engine.Destroy, nil
 	case o.refreshOnly:

@@ -57,7 +57,7 @@ func (d *runDir) writeReport(r report) error {
 		err = writeFile(d.file(reportFile), data)
 	}
 	if err != nil {
-		return fmt.Errorf("keeping what is to be said about an apply: %w", err)
+		return fmt.Errorf("keeping the messages of an apply: %w", err)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (d *runDir) makeRoom() error {
 			continue
 		}
 		if err := os.Rename(d.path, path); err != nil {
-			return fmt.Errorf("keeping what is to be said about an apply: %w", err)
+			return fmt.Errorf("keeping the messages of an apply: %w", err)
 		}
 		d.path = path
 		return nil
@@ -109,7 +109,7 @@ func (d *runDir) readReport() (*engine.Recovered, error) {
 	}
 	var r report
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("reading what is to be said about an apply: %w", err)
+		return nil, fmt.Errorf("reading the messages of an apply: %w", err)
 	}
 	said := &engine.Recovered{Component: r.Component, Mode: r.Mode, Saved: true, Doubts: r.Doubts, Seen: r.Seen}
 	for _, diag := range r.Diagnostics {

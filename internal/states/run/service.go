@@ -65,7 +65,7 @@ func (h *Host) services() (services, error) {
 		program = "systemctl"
 	}
 	if !h.runner().Has(program) {
-		return s, fmt.Errorf("services are run with %s, and there is none here", program)
+		return s, fmt.Errorf("services are run with %s, which is not installed", program)
 	}
 	return s, nil
 }

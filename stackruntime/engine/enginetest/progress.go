@@ -142,6 +142,6 @@ resource "terraform_data" "a" {}
 	b.noErrors("Apply", diags)
 	b.acknowledge(apply)
 	if len(objects) > 0 {
-		b.Errorf("objects that nobody has said are gone: %v", objects)
+		b.Errorf("objects whose removal was not reported: %v", objects)
 	}
 }
