@@ -130,7 +130,7 @@ func TestLimitLeavesRoom(t *testing.T) {
 			return nil
 		})
 		if took := time.Since(start); took != 2*time.Second {
-			t.Errorf("took %s, want 2s: c beside a and b", took)
+			t.Errorf("took %s, want 2s: c at the same time as a and b", took)
 		}
 	})
 }

@@ -31,7 +31,7 @@ func commandName(args []string) string {
 
 // command runs the binary for something short that touches no state. Ending ctx interrupts it, and ends what it has started.
 //
-// Errors: beside those of the process a [*runner.HungError], and that it has printed more JSON than anybody could mean.
+// Errors: besides those of the process a [*runner.HungError], and that it has printed more JSON than anybody could mean.
 func (e *Session) command(ctx context.Context, dir string, extra map[string]string, args ...string) (stdout, stderr []byte, err error) {
 	limit, err := runner.SilenceLimit(e.environ, defaultSilence)
 	if err != nil {

@@ -620,7 +620,7 @@ func TestEmptyStateFileAfterKill(t *testing.T) {
 	}
 }
 
-// What was not begun with the state is neither taken into it nor touched: neither the record nor what is recorded beside it.
+// What was not begun with the state is neither taken into it nor touched: neither the record nor what is recorded next to it.
 func TestRecoverOnlyWhatTheStateKnows(t *testing.T) {
 	b, gate := newCutOffBench(t)
 	b.engine.Bind(engine.Purpose{Secret: []byte("of another state")})

@@ -68,7 +68,7 @@ func (e *Session) deferredPlan(tree *module.Tree, req *engine.PlanRequest, prior
 	return result
 }
 
-// unplanned describes all resources of a component as deferred, as well as their blocks and the state tell.
+// unplanned describes all resources of a component as deferred, as far as their blocks and the state show them.
 func unplanned(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Document) []engine.DeferredChange {
 	if req.Mode == engine.RefreshOnly {
 		return nil

@@ -24,7 +24,7 @@ import (
 const stubborn = `(trap '' INT TERM HUP; : >"$PIPE.ready"; exec sleep 20) 9>"$PIPE" >/dev/null 2>&1 &
 `
 
-// stubbornPipe makes the pipe of [stubborn], and names it in the environment of toolchain. A file beside it appears when the process is
+// stubbornPipe makes the pipe of [stubborn], and names it in the environment of toolchain. A file next to it appears when the process is
 // there; gone fails the test if it was not, or still is.
 func stubbornPipe(t *testing.T) (ready string, gone func()) {
 	t.Helper()

@@ -161,7 +161,7 @@ func (p *partial) deferred() []engine.DeferredChange {
 			continue
 		}
 		if place.Block.Kind == "module" && (!p.unknown[place] || p.hasResources(place)) {
-			continue // its resources tell
+			continue // its resources are reported
 		}
 		for _, instance := range p.moduleInstances(place.Node) {
 			group := instanceGroup{instance, place.Block.Address()}
@@ -219,7 +219,7 @@ func (p *partial) describe(place module.Place, group instanceGroup) *engine.Chan
 		Addr:     stackaddrs.ResourceInstance{Module: group.module, Resource: resource, Key: key},
 		Provider: provider, Action: action, Before: cty.NullVal(cty.DynamicPseudoType),
 	}
-	if p.imports[place] { // what else changes cannot be told before the object is known
+	if p.imports[place] { // what else changes is unknown until the object is known
 		change.Importing = &engine.Importing{Unknown: true}
 	}
 	return change

@@ -515,7 +515,7 @@ resource "terraform_data" "a" { count = var.v }
 	}
 }
 
-// An import that waits for something unknown defers its resource, beside instances that are deferred.
+// An import that waits for something unknown defers its resource, along with instances that are deferred.
 func TestUnknownImports(t *testing.T) {
 	b := newBench(t, map[string]string{"mod/main.tf": `
 variable "v" {}
@@ -584,7 +584,7 @@ resource "terraform_data" "after" {
 	req.PriorState = b.applyQuietly(applyRequest(req, plan.Plan, final)).State
 }
 
-// Data sources are read once, ephemeral resources opened for those who need them, and what was found outside is told
+// Data sources are read once, ephemeral resources opened for those who need them, and what was found outside is reported
 // and corrected, also when something is deferred.
 func TestUnknownInstancesWithProvider(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `

@@ -144,8 +144,8 @@ module "child" {
 	f.settled()
 }
 
-const failingBeside = `
-resource "fake_failing" "beside" {
+const failingSibling = `
+resource "fake_failing" "sibling" {
   fail_apply = true
 }
 `
@@ -163,7 +163,7 @@ func (f *feature) wantFailed(plan *stackplan.Plan, want stackplan.Counts) {
 }
 
 // Section 7.4: moves, imports and what is forgotten count though something else fails, and are recorded.
-func TestRow185MoveBesideAFailure(t *testing.T) {
+func TestRow185MoveWithFailingSibling(t *testing.T) {
 	f := newFeature(t, "", `
 -- mod/main.tf --
 `+fakeModule+`
@@ -174,7 +174,7 @@ resource "fake_resource" "old" {
 	f.run()
 	f.write(`
 -- mod/main.tf --
-` + fakeModule + failingBeside + `
+` + fakeModule + failingSibling + `
 moved {
   from = fake_resource.old
   to   = fake_resource.new
@@ -229,10 +229,10 @@ resource "fake_resource" "found" {
 	f.settled()
 }
 
-func TestRow186ImportBesideAFailure(t *testing.T) {
+func TestRow186ImportWithFailingSibling(t *testing.T) {
 	f := newFeature(t, "", `
 -- mod/main.tf --
-`+fakeModule+failingBeside+`
+`+fakeModule+failingSibling+`
 import {
   to = fake_resource.found
   id = "x"
@@ -303,10 +303,10 @@ func TestModuleRemovesAndDestroysAResource(t *testing.T) {
 	f.settled()
 }
 
-func TestRow187ForgetBesideAFailure(t *testing.T) {
+func TestRow187ForgetWithFailingSibling(t *testing.T) {
 	f := newFeature(t, "", goneModule)
 	f.run()
-	f.withoutGone("false", failingBeside)
+	f.withoutGone("false", failingSibling)
 	f.wantFailed(f.plan(engine.Normal), stackplan.Counts{Forget: 1})
 	f.wantObjects()
 }
@@ -383,8 +383,8 @@ resource "fake_resource" "needs" {
   id    = "needs"
   value = fake_resource.found.id
 }
-resource "fake_resource" "beside" {
-  id = "beside"
+resource "fake_resource" "sibling" {
+  id = "sibling"
 }
 `)
 	f.put("name")
@@ -401,12 +401,12 @@ resource "fake_resource" "beside" {
 	}
 	wantCounts(t, "plan", plan.Counts(), stackplan.Counts{Add: 2, Defer: 2})
 	f.apply(plan)
-	f.wantObjects("fake_resource.beside")
+	f.wantObjects("fake_resource.sibling")
 
 	plan = f.plan(engine.Normal)
 	wantCounts(t, "second plan", plan.Counts(), stackplan.Counts{Add: 1, Import: 1})
 	f.apply(plan)
-	f.wantObjects("fake_resource.beside", "fake_resource.found", "fake_resource.needs")
+	f.wantObjects("fake_resource.found", "fake_resource.needs", "fake_resource.sibling")
 	f.settled()
 }
 
@@ -432,8 +432,8 @@ resource "fake_resource" "many" {
   for_each = toset(["k"])
   id       = "name"
 }
-resource "fake_resource" "beside" {
-  id = "beside"
+resource "fake_resource" "sibling" {
+  id = "sibling"
 }
 `)
 	f.put("name")

@@ -21,7 +21,7 @@ type RootModule struct {
 	DataDir string // TF_DATA_DIR as its environment has it; "" for the usual one
 }
 
-// installation says where init has installed providers. The hashes of packages are remembered beside them.
+// installation says where init has installed providers. The hashes of packages are remembered next to them.
 func (m RootModule) installation() installation {
 	data := m.DataDir
 	if data == "" {

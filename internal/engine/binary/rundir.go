@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// The files of a run's directory, beside those of package runner.
+// The files of a run's directory, besides those of package runner.
 const (
 	lockFile     = "lock"
 	applyFile    = "apply.json"

@@ -35,7 +35,7 @@ type stateWatch struct {
 
 	prior   engine.State      // from before the process
 	good    engine.State      // newest state that could be read, cleaned
-	told    *tfstate.Document // what the observer knows; nil without one
+	shown   *tfstate.Document // what the observer knows; nil without one
 	seen    fileVersion       // of the file when it was read
 	readAt  time.Time
 	cost    time.Duration // of the last look
@@ -63,7 +63,7 @@ func objectsByKey(doc *tfstate.Document) map[objectKey]tfstate.Entry {
 
 // watchState starts from the state before the process.
 func watchState(dir *runDir, file string, prior *tfstate.Document, observe engine.Observer) (*stateWatch, error) {
-	w := &stateWatch{dir: dir, file: file, observe: observe, prior: prior.Bytes(), good: prior.Bytes(), told: prior}
+	w := &stateWatch{dir: dir, file: file, observe: observe, prior: prior.Bytes(), good: prior.Bytes(), shown: prior}
 	for _, name := range []string{priorFile, goodFile} {
 		if err := writeFile(dir.file(name), w.prior); err != nil {
 			return nil, fmt.Errorf("keeping a copy of the state: %w", err)
@@ -147,32 +147,32 @@ func (w *stateWatch) accept(doc *tfstate.Document) {
 	}
 	w.good = state
 	_ = writeFile(w.dir.file(goodFile), state) //nolint:errcheck // who recovers has the process's own file, too
-	w.tell(doc)
+	w.report(doc)
 }
 
-// tell tells the observer what has become of objects.
-func (w *stateWatch) tell(now *tfstate.Document) {
+// report calls the observer with the objects that have changed.
+func (w *stateWatch) report(now *tfstate.Document) {
 	if w.observe == nil {
 		return
 	}
-	before, after := objectsByKey(w.told), objectsByKey(now)
-	tell := func(entry tfstate.Entry, text json.RawMessage) {
+	before, after := objectsByKey(w.shown), objectsByKey(now)
+	send := func(entry tfstate.Entry, text json.RawMessage) {
 		w.observe(engine.Event{
 			Type: engine.ObjectChanged, Position: engine.Position(w.line), Resource: entry.Addr.String(),
 			Object: &engine.ObjectChange{Addr: entry.Addr, Deposed: entry.Deposed, Entry: text},
 		})
 	}
-	for _, entry := range w.told.Entries() {
+	for _, entry := range w.shown.Entries() {
 		if _, stays := after[objectKey{entry.Addr, entry.Deposed}]; !stays {
-			tell(entry, nil)
+			send(entry, nil)
 		}
 	}
 	for _, entry := range now.Entries() {
 		if earlier, existed := before[objectKey{entry.Addr, entry.Deposed}]; !existed || !earlier.Equal(entry) {
-			tell(entry, entry.AppendJSON(nil))
+			send(entry, entry.AppendJSON(nil))
 		}
 	}
-	w.told = now
+	w.shown = now
 }
 
 // final returns the newest state after the process has ended, and the changes that it may not show. With those, or if the

@@ -65,7 +65,7 @@ type Node struct {
 	call   *Call
 }
 
-// Mounted returns the call that leads into the package that the node is in, or nil if the node is beside the root.
+// Mounted returns the call that leads into the package that the node is in, or nil if the node is next to the root.
 func (n *Node) Mounted() *Node {
 	for n != nil && n.Mount == "" {
 		n = n.parent

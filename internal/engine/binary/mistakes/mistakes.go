@@ -59,7 +59,7 @@ func (m *Found) Add(diags hcl.Diagnostics) {
 }
 
 // AddWhole is Add for the tree as it is. What the engine only says because it could not load a called module is left out: that
-// this does not require the provider whose configuration is passed to it. Where it is so, it is found again beside the stand-ins.
+// this does not require the provider whose configuration is passed to it. Where it is so, it is found again next to the stand-ins.
 func (m *Found) AddWhole(diags hcl.Diagnostics) {
 	isMismatch := func(diag *hcl.Diagnostic) bool { return diag.Summary == "Provider type mismatch" }
 	m.Add(slices.DeleteFunc(slices.Clone(diags), isMismatch))

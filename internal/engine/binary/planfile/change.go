@@ -130,7 +130,7 @@ func (c *change) assign(action uint64, values [][]byte) error {
 	return nil
 }
 
-// untypedValue decodes a DynamicValue message whose type nobody tells us.
+// untypedValue decodes a DynamicValue message whose type is not known.
 func (f field) untypedValue() (cty.Value, error) {
 	value, err := f.dynamicValue()
 	if err != nil {

@@ -201,7 +201,7 @@ func (p *planParser) finish() error {
 
 	slices.SortStableFunc(p.changes, compareChanges)
 	for _, change := range p.changes {
-		// A data source that went away is only cleaned out of the state: no change of the user's.
+		// A data source that the module no longer has is only dropped from the state: no change of the user's.
 		if change.Addr.Resource.Mode != stackaddrs.DataResource || change.Action != engine.ActionDelete {
 			plan.ResourceChanges = append(plan.ResourceChanges, change)
 		}

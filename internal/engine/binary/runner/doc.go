@@ -8,7 +8,7 @@
 //
 //  1. The process writes its events to a file, never to a pipe: a reader that dies would take the process with it.
 //  2. It runs in its own process group, so that Ctrl-C on the terminal does not reach it, and isn't
-//     told to die with its parent.
+//     set to die with its parent.
 //  3. It is interrupted once at most, also across programs: a second interrupt makes it give up at once, in the
 //     middle of writing state. [Process.Kill] is for a user who insists.
 //  4. What identifies the process is written to a file, so that a later program can [Attach] to it.

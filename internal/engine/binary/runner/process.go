@@ -115,7 +115,7 @@ func Start(c Command) (*Process, error) {
 
 // Attach returns the process that an earlier program started with runDir, running or not.
 //
-// The exit code of a process is told to the program that started it only. If that died first, Wait
+// Only the program that started a process gets its exit code. If that died first, Wait
 // concludes from the events how the process ended. If it died while it was about to start the process, there may
 // never have been one: Wait then returns without an event.
 //
@@ -208,7 +208,7 @@ func (p *Process) interrupt() error {
 // When ctx ends, the process is interrupted once, and Wait goes on waiting for it without limit: it saves
 // what it has done.
 //
-// Errors: only failures to read or write the files of the run. A result is returned beside them, with
+// Errors: only failures to read or write the files of the run. A result is returned together with them, with
 // what is known. That the process failed is not an error.
 func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error) {
 	c := collector{onEvent: onEvent, text: excerpt{head: headText, tail: tailText}}

@@ -34,7 +34,7 @@ type Run struct {
 	// Scope is where the number means this process: a boot of a machine, and a container. It is empty where the system doesn't say.
 	Scope string `json:"scope,omitempty"`
 
-	// ProcessStart tells the process from a later one that got the same number. Its form depends on
+	// ProcessStart distinguishes the process from a later one that got the same number. Its form depends on
 	// the system; it is empty where the system doesn't say.
 	ProcessStart string `json:"process_start,omitempty"`
 

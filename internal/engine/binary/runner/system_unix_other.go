@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// processStart reports whether a process exists. Which one it is, is told by its number alone.
+// processStart reports whether a process exists. Only its number says which one it is.
 func processStart(pid int) (start string, alive bool) {
 	return "", !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// The files of a working copy that the engine is told about.
+// The files of a working copy that are named to the engine.
 const (
 	VariablesFile = "zz_stack_inputs.tfvars.json"
 	StateFile     = "terraform.tfstate"

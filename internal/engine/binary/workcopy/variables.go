@@ -27,5 +27,5 @@ func (c *Copy) ShareVariables() (piped []byte, err error) {
 	return nil, nil
 }
 
-// descriptorPath leads any process to the first file that it has inherited beside the standard streams.
+// descriptorPath leads any process to the first file that it has inherited besides the standard streams.
 const descriptorPath = "/dev/fd/3"

@@ -290,7 +290,7 @@ func TestShapeRoundTrip(t *testing.T) {
 
 func TestLayoutReachesWhatIsNamed(t *testing.T) {
 	files := map[string]string{
-		"m/main.tf": `module "c" { source = "./c" }`, "m/c/a.tf": "", "m/data/x": "", "m/terraform.tfvars": "", "beside/y": "",
+		"m/main.tf": `module "c" { source = "./c" }`, "m/c/a.tf": "", "m/data/x": "", "m/terraform.tfvars": "", "sibling/y": "",
 	}
 	tests := map[string]struct {
 		more   map[string]string
@@ -298,9 +298,9 @@ func TestLayoutReachesWhatIsNamed(t *testing.T) {
 		root   string
 	}{
 		"only the module":           {nil, nil, "."},
-		"a sibling":                 {map[string]string{"m/c/b.tf": `locals { f = file("${path.module}/../../beside/y") }`}, nil, "m"},
+		"a sibling":                 {map[string]string{"m/c/b.tf": `locals { f = file("${path.module}/../../sibling/y") }`}, nil, "m"},
 		"an ellipsis is not a path": {map[string]string{"m/b.tf": `locals { f = max([1]...) }`}, nil, "."},
-		"named by an input":         {nil, map[string]cty.Value{"f": cty.ListVal([]cty.Value{cty.StringVal("../beside/y")})}, "m"},
+		"named by an input":         {nil, map[string]cty.Value{"f": cty.ListVal([]cty.Value{cty.StringVal("../sibling/y")})}, "m"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -333,9 +333,9 @@ func TestLayoutReachesWhatIsNamed(t *testing.T) {
 			if info, err := os.Lstat(filepath.Join(dir, layout.Root, "data")); err != nil || !info.IsDir() {
 				t.Errorf("data is not a real directory: %v, %v", info, err)
 			}
-			_, err = os.Stat(filepath.Join(dir, "beside", "y"))
+			_, err = os.Stat(filepath.Join(dir, "sibling", "y"))
 			if reached := err == nil; reached != (test.root == "m") {
-				t.Errorf("beside/y is there: %v", reached)
+				t.Errorf("sibling/y is there: %v", reached)
 			}
 		})
 	}

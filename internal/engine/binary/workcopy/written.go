@@ -31,7 +31,7 @@ func (c *Copy) RestoreFiles(dir string) error {
 }
 
 // KeepFiles moves the files that the module has written into the copy to dir, in place of what is there: the next
-// run then finds them as it would beside the module's sources. Files of configuration are not kept.
+// run then finds them as it would next to the module's sources. Files of configuration are not kept.
 func (c *Copy) KeepFiles(dir string) error {
 	var written []string
 	err := c.walkWritten(c.top, func(rel string) error {
