@@ -179,7 +179,7 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 		return diags
 	}
 	if progress != nil {
-		r.opts.Notify.Tell(notice.Resuming{Done: progress.Count(stackplan.Done), Begun: progress.Count(stackplan.Begun), Of: countChanged(plan)})
+		r.opts.Notify.Send(notice.Resuming{Done: progress.Count(stackplan.Done), Begun: progress.Count(stackplan.Begun), Of: countChanged(plan)})
 	}
 	if changesState(plan, r.stored.State) {
 		diags = diags.Extend(r.apply(ctx, plan, inputs))

@@ -122,7 +122,7 @@ func TestOperateElsewhere(t *testing.T) {
 	wg.Wait()
 }
 
-// Mistakes are told with the places of their files as a user in the directory of the stack sees them.
+// Mistakes are reported with the places of their files as a user in the directory of the stack sees them.
 func TestMistakesElsewhere(t *testing.T) {
 	dir := newStack(t, map[string]string{
 		"main.tfcomponent.hcl": "component \"one\" {\n  source = \"./module\"\n}\n",

@@ -67,12 +67,12 @@ func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 		return nil, err
 	}
 	if s.getenv("TF_LOG") != "" && s.getenv("TF_LOG_PATH") == "" {
-		s.opts.Notify.Tell(notice.EngineLog{File: filepath.Join(s.work, runner.LogFile)})
+		s.opts.Notify.Send(notice.EngineLog{File: filepath.Join(s.work, runner.LogFile)})
 	}
 	opened, err := binary.New(ctx, binary.Options{
 		Binary: found.Path, WorkDir: s.work, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.packages(),
 		Environ: s.environ, Dir: s.dir, Shared: s.opts.Shared.OfEngines(),
-		Working: func(what string) { s.opts.Notify.Tell(notice.Working{What: what}) },
+		Working: func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },
 		Log:     s.log,
 	})
 	if err != nil {

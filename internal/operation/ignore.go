@@ -39,13 +39,13 @@ func (s *Stack) keepFromGit(ctx context.Context, path string, patterns ...string
 	added, err := addLines(filepath.Join(dir, ignoreFile), "# Written by cairn: these files hold secrets in clear.", patterns)
 	switch {
 	case err != nil:
-		s.opts.Notify.Tell(notice.IgnoreFileUnwritable{File: ignoreFile, Secret: filepath.Base(path), Reason: failure.Reason(err)})
+		s.opts.Notify.Send(notice.IgnoreFileUnwritable{File: ignoreFile, Secret: filepath.Base(path), Reason: failure.Reason(err)})
 	case len(added) > 0:
-		s.opts.Notify.Tell(notice.IgnoreFileExtended{File: ignoreFile, Added: added})
+		s.opts.Notify.Send(notice.IgnoreFileExtended{File: ignoreFile, Added: added})
 	}
 }
 
-// keepStateFromGit is keepFromGit for a state, with what is beside it at times, and the last copy of one.
+// keepStateFromGit is keepFromGit for a state, with what is next to it at times, and the last copy of one.
 func (s *Stack) keepStateFromGit(ctx context.Context, path string) {
 	base := filepath.Base(path)
 	s.keepFromGit(ctx, path, "/"+base+"*", "/."+base+".*", rescuePattern)

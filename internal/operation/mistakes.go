@@ -40,7 +40,7 @@ func (s *Stack) isMistake(ctx context.Context, opts stackruntime.Options, diag *
 	return opts.Session.ValidateModule(ctx, filepath.Dir(path)).HasErrors()
 }
 
-// isSameMistake compares without details: while planning, they may tell values.
+// isSameMistake compares without details: while planning, they may reveal values.
 func isSameMistake(a, b *hcl.Diagnostic) bool {
 	return a.Summary == b.Summary && a.Subject != nil && b.Subject != nil && *a.Subject == *b.Subject
 }

@@ -32,10 +32,10 @@ const (
 	DataVariable = "CAIRN_DATA_DIR"
 )
 
-// WorkDir holds what is kept between operations, beside the stack unless [DataVariable] names another place.
+// WorkDir holds what is kept between operations, next to the stack unless [DataVariable] names another place.
 const WorkDir = ".cairn"
 
-// DefaultState is where the state is kept, beside the stack.
+// DefaultState is where the state is kept, next to the stack.
 const DefaultState = "cairn.state.db"
 
 // Options say which stack is operated on, and how. What has the zero value is taken from the environment, from the settings file of the stack, or

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// LockFile is where the versions of providers are kept, beside the stack.
+// LockFile is where the versions of providers are kept, next to the stack.
 const LockFile = ".terraform.lock.hcl"
 
 // prepare installs what the configuration needs and returns what the runtime is to be run with. With errors, that is
@@ -41,7 +41,7 @@ func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, upgrade
 	})
 	diags = diags.Extend(moreDiags)
 	if prepared != nil && len(prepared.Locked) > 0 {
-		s.opts.Notify.Tell(notice.ProvidersLocked{Changes: prepared.Locked, File: LockFile})
+		s.opts.Notify.Send(notice.ProvidersLocked{Changes: prepared.Locked, File: LockFile})
 	}
 	if diags.HasErrors() {
 		return opts, diags

@@ -111,7 +111,7 @@ func (r *run) bindRuns(ctx context.Context) error {
 	return r.bindEngine(ctx)
 }
 
-// bindEngine tells the engine for what applies are begun from now on.
+// bindEngine passes to the engine for which plan applies are begun from now on.
 func (r *run) bindEngine(ctx context.Context) error {
 	if _, err := r.openSession(ctx); err != nil {
 		return err
@@ -222,7 +222,7 @@ func (s *Stack) Acknowledge(shown bool) error {
 // waitNoticeDelay is how long a running engine is waited for in silence.
 const waitNoticeDelay = 250 * time.Millisecond
 
-// findInterrupted asks the engine for applies that were cut off, and waits for those that go on. If that takes time, the user is told what for.
+// findInterrupted asks the engine for applies that were cut off, and waits for those that go on. If that takes time, a notice says what for.
 func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Diagnostics) {
 	recoverer := r.recoverer()
 	if recoverer == nil {
@@ -230,12 +230,12 @@ func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Dia
 	}
 	unfinished, err := recoverer.Unfinished(ctx)
 	errs := []error{err}
-	told := make(chan struct{})
+	noticed := make(chan struct{})
 	timer := time.AfterFunc(waitNoticeDelay, func() {
-		defer close(told)
+		defer close(noticed)
 		for _, work := range unfinished {
 			if work.Running {
-				r.opts.Notify.Tell(notice.WaitingForApply{Component: work.Component, PID: work.PID})
+				r.opts.Notify.Send(notice.WaitingForApply{Component: work.Component, PID: work.PID})
 			}
 		}
 	})
@@ -253,7 +253,7 @@ func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Dia
 		}
 	}
 	if !timer.Stop() {
-		<-told
+		<-noticed
 	}
 	return found, diags.Extend(Diagnostics(errors.Join(errs...)))
 }

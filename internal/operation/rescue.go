@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// rescue keeps what could not be saved, in the first of these places that works: a file beside the stack, one among the user's own files, a
+// rescue keeps what could not be saved, in the first of these places that works: a file next to the stack, one among the user's own files, a
 // temporary one, one in memory, and what the caller decides.
 type rescue struct {
 	*run

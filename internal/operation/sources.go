@@ -50,7 +50,7 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 	fetcher, err := bundle.NewFetcher(bundle.FetcherOptions{
 		Options: s.bundleOptions(),
 		Upgrade: upgrade,
-		Started: func(name string) { s.opts.Notify.Tell(notice.Fetching{Name: name}) },
+		Started: func(name string) { s.opts.Notify.Send(notice.Fetching{Name: name}) },
 	})
 	if err != nil {
 		return nil, nil, failure.Diagnostics(failure.Error("Source package download failed", "%s.", failure.Capitalize(failure.Reason(err))))

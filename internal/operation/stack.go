@@ -200,7 +200,7 @@ func warnDeployments(dir string) hcl.Diagnostics {
 		"No command reads deployment files yet: %s. Values of variables, and which deployment is meant, are said otherwise.", strings.Join(names, ", ")))}
 }
 
-// CodeDeploymentsUnread is of deployment files beside a stack.
+// CodeDeploymentsUnread is of deployment files next to a stack.
 const CodeDeploymentsUnread failure.Code = "operation/deployments-unread"
 
 // CodeNoStack is of a directory that is none of a stack.

@@ -14,7 +14,7 @@ import (
 )
 
 // Validate finds the mistakes of the configuration, which takes neither values nor state. Where the engine or providers cannot be had, that is an
-// error beside the mistakes that show without them.
+// error besides the mistakes that show without them.
 func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
 	opts, diags := s.loadRuntime(ctx)
 	if diags.HasErrors() {

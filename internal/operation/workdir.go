@@ -24,7 +24,7 @@ import (
 const ownerFile = "owner"
 
 // workCaches are what is believed in a working directory, and what would be believed of one that somebody else has made:
-//   - data, init: programs of providers, and what the engine notes beside them;
+//   - data, init: programs of providers, and what the engine notes next to them;
 //   - engine.json, schemas, valid: what was found out about the engine, providers and modules, in place of asking them;
 //   - engine.log: believed by nobody, but written to, with values; it could be a link to any file, or be readable by everybody.
 //
@@ -62,7 +62,7 @@ func (s *Stack) ownWorkDir(dir string) error {
 	}
 	removed, err := removeCaches(dir)
 	if removed {
-		s.opts.Notify.Tell(notice.CachesRemoved{Dir: dir})
+		s.opts.Notify.Send(notice.CachesRemoved{Dir: dir})
 	}
 	return errors.Join(err, writeMark(dir, mark))
 }

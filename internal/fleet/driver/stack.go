@@ -42,7 +42,7 @@ type StackOptions struct {
 
 // View shows one phase of the work on a stack, until it is closed.
 type View interface {
-	// Opened is told of the stack, unless the phase needs none.
+	// Opened is called with the stack, unless the phase needs none.
 	Opened(stack *operation.Stack)
 
 	// Prepared shows what was fetched and installed before a plan.

@@ -73,8 +73,8 @@ func (r *run) ends(results []order.Result) []End {
 	return ends
 }
 
-// tellEnds returns what tells of the end of a unit when its last step has ended.
-func (r *run) tellEnds() func(node int, result order.Result) {
+// reportEnds returns a function that reports the end of a unit when its last step has ended.
+func (r *run) reportEnds() func(node int, result order.Result) {
 	e := r.newEnding(make([]order.Result, len(r.Steps)))
 	var mu sync.Mutex // guards the results
 	return func(node int, result order.Result) {

@@ -57,7 +57,7 @@ type bench struct {
 	out  order.Builder
 
 	mu       sync.Mutex
-	told     []string // ends, as they come
+	reported []string // ends, as they come
 	asked    []string
 	parallel int
 	refuse   map[string]bool
@@ -133,7 +133,7 @@ func (b *bench) ended(end End) {
 	if b.applied != nil && b.work.Units[end.Unit].Name == b.auto {
 		close(b.applied)
 	}
-	b.told = append(b.told, fmt.Sprintf("%s %s", b.work.Units[end.Unit].Name, end.State))
+	b.reported = append(b.reported, fmt.Sprintf("%s %s", b.work.Units[end.Unit].Name, end.State))
 }
 
 func (b *bench) approve(_ context.Context, unit int, show func() error) (bool, error) {
@@ -284,7 +284,7 @@ func TestApplyByPlan(t *testing.T) {
 		"b: show PLANS/1.plan",
 	)
 	b.check("questions", strings.Join(b.asked, " "), "a")
-	b.check("told", strings.Join(b.told, "\n"), "a applied", "b no changes")
+	b.check("reported", strings.Join(b.reported, "\n"), "a applied", "b no changes")
 }
 
 func TestPlanOnly(t *testing.T) {
@@ -387,7 +387,7 @@ func (w *fullAt) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// A plan that nobody can see is not applied, and what is applied is told as that even if its output is lost.
+// A plan that nobody can see is not applied, and what is applied is reported as that even if its output is lost.
 func TestLostOutput(t *testing.T) {
 	for name, test := range map[string]struct {
 		from    string

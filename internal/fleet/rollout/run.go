@@ -50,10 +50,10 @@ type Options struct {
 	// something else. Show prints the plan, unless it is what was printed last. Nil stands for consent.
 	Approve func(ctx context.Context, unit int, show func() error) (bool, error)
 
-	// Asks tells for which units that is asked; all others are applied at once, also while a question waits. Nil for all.
+	// Asks reports for which units that is asked; all others are applied at once, also while a question waits. Nil for all.
 	Asks func(unit int) bool
 
-	// Ended, if there is one, is told how each unit ends, as soon as that is known; those that are not started do not end. It is
+	// Ended, if there is one, is called with the end of each unit, as soon as that is known; those that are not started do not end. It is
 	// called from several goroutines.
 	Ended func(End)
 }
@@ -118,7 +118,7 @@ func (w *Work) Run(ctx context.Context, options Options) []End {
 	}
 	opts.Decide = r.withoutSameOutputs(opts.Decide)
 	if options.Ended != nil {
-		opts.Ended = r.tellEnds()
+		opts.Ended = r.reportEnds()
 	}
 	return r.ends(w.Graph.Run(ctx, opts, r.node))
 }

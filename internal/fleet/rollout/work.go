@@ -35,7 +35,7 @@ type Unit struct {
 	Workspace  string // of a root module, "" for the default one
 	Deployment string // of a stack, "" for the default one
 
-	Env       []string // NAME=VALUE, beside the environment of this process
+	Env       []string // NAME=VALUE, besides the environment of this process
 	VarFiles  []string // absolute paths
 	AutoApply bool     // apply without being asked
 

@@ -109,7 +109,7 @@ func (d *Deployment) announceNew(ctx context.Context) error {
 	others, err := d.Store.Deployments(ctx)
 	if err == nil && len(others) > 0 {
 		slices.Sort(others)
-		d.Notify.Tell(notice.NewDeployment{Name: d.Name, Others: others})
+		d.Notify.Send(notice.NewDeployment{Name: d.Name, Others: others})
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func (d *Deployment) Lock(ctx context.Context, request statestore.LockRequest) (
 		return nil, err
 	}
 	if dead := lock.TakenFrom(); dead != nil {
-		d.Notify.Tell(notice.LockTakenOver{From: *dead})
+		d.Notify.Send(notice.LockTakenOver{From: *dead})
 	}
 	stored, err := d.Read(ctx)
 	if err != nil {
@@ -157,7 +157,7 @@ func (d *Deployment) awaitLock(ctx context.Context, request statestore.LockReque
 		}
 		if deadline.IsZero() {
 			deadline = time.Now().Add(d.LockTimeout)
-			d.Notify.Tell(notice.WaitingForLock{AtMost: d.LockTimeout, Holder: locked.Holder})
+			d.Notify.Send(notice.WaitingForLock{AtMost: d.LockTimeout, Holder: locked.Holder})
 		}
 		left := time.Until(deadline)
 		if left <= 0 {
@@ -212,7 +212,7 @@ func (t *Stored) MayBeStale() hcl.Diagnostics {
 		DescribeHolder(&t.lockedBy.Holder)))}
 }
 
-// MaySavePlan refuses to save a plan of a state of which only a part is known: when the rest is there, nothing would tell it from the whole.
+// MaySavePlan refuses to save a plan of a state of which only a part is known: when the rest is there, nothing would distinguish it from the whole.
 func (t *Stored) MaySavePlan() error {
 	if t.lockedBy == nil || !t.Unfinished() {
 		return nil

@@ -14,11 +14,11 @@ import (
 // Notice is one of the types of this package.
 type Notice interface{ notice() }
 
-// Func is told of notices, by one goroutine at a time. Nil ignores them.
+// Func is called with notices, by one goroutine at a time. Nil ignores them.
 type Func func(Notice)
 
-// Tell calls f unless it is nil.
-func (f Func) Tell(n Notice) {
+// Send calls f unless it is nil.
+func (f Func) Send(n Notice) {
 	if f != nil {
 		f(n)
 	}

@@ -98,7 +98,7 @@ type reader struct {
 // FilesVariable is the environment variable with a list of files with values, as PATH is one of directories.
 const FilesVariable = "CAIRN_VAR_FILES"
 
-// WarnUnread warns of files beside the stack that terraform would read by itself, and nobody has named here.
+// WarnUnread warns of files next to the stack that terraform would read by itself, and nobody has named here.
 func WarnUnread(dir string, sources Sources) hcl.Diagnostics {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -356,7 +356,7 @@ func convertVariable(declared *stackconfig.InputVariable, value cty.Value, rng h
 	return converted, diags
 }
 
-// describeConversion says what is wrong, and where inside the value. Of a secret one, no key is told.
+// describeConversion says what is wrong, and where inside the value. Of a secret one, no key is named.
 func describeConversion(err error, secret bool) string {
 	var pathErr cty.PathError
 	inside := errors.As(err, &pathErr) && len(pathErr.Path) > 0
