@@ -467,7 +467,7 @@ component.a: create, incomplete, deferred (provider_config_unknown)
 	}
 }
 
-func TestRow103ConstantBesideUnknownProvider(t *testing.T) {
+func TestRow103ConstantNextToUnknownProvider(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Real(t, unknownProviders+`
 -- a.tfcomponent.hcl --

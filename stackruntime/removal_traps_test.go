@@ -127,7 +127,7 @@ removed {
 	nothingLeft(t, s)
 }
 
-// An instance that goes waits for what uses its component, which does not wait for it.
+// An instance that is removed waits for what uses its component, which does not wait for it.
 func TestRemovedInstanceWaitsForUsersOfItsComponent(t *testing.T) {
 	w := newWorld(t, removable)
 	w.rewrite("main.tfcomponent.hcl", `

@@ -67,7 +67,7 @@ removed {
 	}
 }
 
-// An instance that goes waits for what uses the component, which does not wait for it.
+// An instance that is removed waits for what uses the component, which does not wait for it.
 func TestRemovedInstanceOfAComponentThatIsUsed(t *testing.T) {
 	w := newWorld(t, `
 -- main.tfcomponent.hcl --

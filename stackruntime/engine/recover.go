@@ -20,7 +20,7 @@ type Recoverer interface {
 	// component. It waits for nothing. The work stays with this session until [Recoverer.Forget] or [Recoverer.Leave], and is
 	// not returned again.
 	//
-	// Errors: joined, one for each record that cannot be used. What was found is returned beside them.
+	// Errors: joined, one for each record that cannot be used. What was found is returned together with them.
 	Unfinished(ctx context.Context) ([]UnfinishedWork, error)
 
 	// Resume reads the events of unfinished work after a position, waits for its end, and returns what came of it. Ending ctx stops it, as it does for

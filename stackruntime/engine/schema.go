@@ -59,7 +59,7 @@ func (b Block) Spec() hcldec.ObjectSpec {
 
 func (b NestedBlock) spec(name string) hcldec.Spec {
 	content := b.Block.Spec()
-	// Collections need elements of one type. Where that is open, blocks become tuples and objects.
+	// Collections need elements of one type. Where that is not known, blocks become tuples and objects.
 	dynamic := hcldec.ImpliedType(content).HasDynamicTypes()
 	switch b.Nesting {
 	case NestingList:

@@ -46,7 +46,7 @@ type Work struct {
 // ErrStopped is the cause with which the context of work ends that was stopped.
 var ErrStopped = errors.New("the work was stopped")
 
-// Begin waits until a piece of work may begin, and tells the observer. The work is to be done with the context that is returned. The caller calls
+// Begin waits until a piece of work may begin, and calls the observer. The work is to be done with the context that is returned. The caller calls
 // End after it.
 //
 // Errors: the cause of the end of ctx, or [ErrStopped]. The work must not begin then.

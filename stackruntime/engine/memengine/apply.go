@@ -313,7 +313,7 @@ func (a *applier) change(ctx context.Context, op Operation, addr string, do func
 	return diags.Extend(a.report(addr))
 }
 
-// report tells the observer what has become of an object.
+// report calls the observer with the change of an object.
 func (a *applier) report(addr string) hcl.Diagnostics {
 	if a.observe == nil {
 		return nil

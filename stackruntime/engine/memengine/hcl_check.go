@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// scopeKind says what beside variables, locals and resources can be referred to.
+// scopeKind says what besides variables, locals and resources can be referred to.
 type scopeKind struct{ each, count, self bool }
 
 // checkReferences checks that everything the module refers to is declared.

@@ -38,7 +38,7 @@ type Applyable interface {
 
 // ApplyStack carries out the plan. Without error diagnostics everything was done.
 //
-// The results tell of each component instance in the plan how it went.
+// The results say of each component instance in the plan how it ended.
 func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInstance]*applying.Result, hcl.Diagnostics) {
 	if !m.applying.Plan.Applyable {
 		return nil, hcl.Diagnostics{{
@@ -202,7 +202,7 @@ func (m *Main) saveRootValues(ctx context.Context) hcl.Diagnostics {
 		}
 		value, diags := output.CheckValue(ctx)
 		if diags.HasErrors() {
-			continue // what it would be cannot be told
+			continue // what it would be is unknown
 		}
 		change.Outputs[name] = expr.WithoutFailed(value)
 	}
@@ -242,7 +242,7 @@ func (l *LocalValue) CheckApply(ctx context.Context) hcl.Diagnostics { return l.
 // CheckApply implements [Applyable].
 func (o *OutputValue) CheckApply(ctx context.Context) hcl.Diagnostics {
 	if o.stack.main.destroying() && o.stack.addr.IsRoot() {
-		return nil // it goes away, and so may what it is made of
+		return nil // it is removed, and so may be what it is made of
 	}
 	_, diags := o.CheckValue(ctx)
 	return diags
@@ -281,7 +281,7 @@ func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-// appliedOutputs are the results once the instance is applied. What goes away
+// appliedOutputs are the results once the instance is applied. What is removed
 // has those it was planned with, at once.
 func (c *ComponentInstance) appliedOutputs(ctx context.Context) map[string]cty.Value {
 	plan := c.main.planFor(c.addr)

@@ -118,7 +118,7 @@ func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequ
 	return plan, diags
 }
 
-// planEnd plans that the instance goes away.
+// planEnd plans to remove the instance.
 func (c *ComponentInstance) planEnd(ctx context.Context) (*stackplan.Component, hcl.Diagnostics) {
 	requires := c.component.RequiredComponents(ctx)
 	if stackaddrs.HasWildcard(c.addr) {
@@ -182,14 +182,14 @@ func (c *ComponentInstance) planDestroy(ctx context.Context, deferAll bool, requ
 		return nil, diags
 	}
 	plan := c.planned(ctx, req, requires).NewComponent(req, result)
-	plan.Applyable = result.Applyable && len(result.Changes) > 0 // the engine also counts outputs that go away
+	plan.Applyable = result.Applyable && len(result.Changes) > 0 // the engine also counts outputs that are removed
 	if refreshed != nil && len(plan.EnginePlan) > 0 {
 		plan.BaseState = req.PriorState
 	}
 	return plan, diags
 }
 
-// destroyOutputs are the results that others see while the instance goes away.
+// destroyOutputs are the results that others see while the instance is removed.
 func (c *ComponentInstance) destroyOutputs(refreshed *engine.PlanResult) map[string]cty.Value {
 	if refreshed == nil {
 		return c.priorOutputs()

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 )
 
-// certainty is how far something can be told.
+// certainty is how far something is known.
 type certainty int
 
 const (

@@ -227,7 +227,7 @@ func (i *managedInstance) planned(ctx context.Context, req *engine.PlanRequest, 
 	}
 }
 
-// finishPlan tells the hooks how planning ended, and that it began where no engine did that.
+// finishPlan reports to the hooks how planning ended, and that it began where no engine did that.
 func (i *managedInstance) finishPlan(plan *stackplan.Component) {
 	if !i.announced.Swap(true) {
 		i.setStatus(hooks.Planning)

@@ -123,7 +123,7 @@ func (v *InputVariable) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.D
 
 // PlanChanges implements [Plannable].
 //
-// In a stack that goes away nobody may need the value, and computing it can mean
+// In a stack that is removed nobody may need the value, and computing it can mean
 // planning a component for nothing but that.
 func (l *LocalValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
 	if l.stack.disposition != stays {

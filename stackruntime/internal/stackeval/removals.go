@@ -56,9 +56,9 @@ func (r *removals[I]) aspect(kind *removalKind[I]) memo.Aspect[removedInstances[
 			if declaration == foreach.Failed {
 				return removedInstances[I]{failed: true}, nil
 			}
-			named, open, failed := r.claimants(ctx)
+			named, unknown, failed := r.claimants(ctx)
 			contest := claims.Contest[*RemovedInstance]{
-				Existing: kind.existing, Declares: isDeclared, MayDeclare: declaration == foreach.Unknown, Named: named, Open: open,
+				Existing: kind.existing, Declares: isDeclared, MayDeclare: declaration == foreach.Unknown, Named: named, Unknown: unknown,
 			}
 			assigned, conflicts := claims.Assign(contest)
 			won := removedInstances[I]{instances: make(map[stackaddrs.InstanceKey]I, len(assigned)), failed: failed}
@@ -92,20 +92,20 @@ func (k *removalKind[I]) mistakes(conflicts []claims.Conflict[*RemovedInstance])
 
 // claimants are the instances of the blocks that name something here, and those
 // that may do so. failed is set if there may be more, but for errors.
-func (r *removals[I]) claimants(ctx context.Context) (named, open []claims.Removal[*RemovedInstance], failed bool) {
+func (r *removals[I]) claimants(ctx context.Context) (named, unknown []claims.Removal[*RemovedInstance], failed bool) {
 	for _, block := range r.blocks {
 		targets := block.Targets(ctx)
 		failed = failed || targets.failed
 		for _, inst := range targets.named[r.stack.addr] {
 			named = append(named, claims.Removal[*RemovedInstance]{Key: inst.Target(ctx).Key, By: inst})
 		}
-		for _, inst := range targets.open {
+		for _, inst := range targets.unknown {
 			if target := inst.Target(ctx); target.IsIn(r.stack.addr) {
-				open = append(open, claims.Removal[*RemovedInstance]{Key: target.Key, By: inst})
+				unknown = append(unknown, claims.Removal[*RemovedInstance]{Key: target.Key, By: inst})
 			}
 		}
 	}
-	return named, open, failed
+	return named, unknown, failed
 }
 
 // ComponentRemovals are the removed blocks that name one component of a stack instance.

@@ -40,9 +40,9 @@ func newRemoved(stack *Stack, config *RemovedConfig) *Removed {
 
 // blockTargets are the instances of one removed block by what they name.
 type blockTargets struct {
-	named  map[stackaddrs.StackInstance][]*RemovedInstance // by the stack instance that has the target
-	open   []*RemovedInstance                              // whose targets are not known before apply
-	failed bool                                            // some targets could not be found out
+	named   map[stackaddrs.StackInstance][]*RemovedInstance // by the stack instance that has the target
+	unknown []*RemovedInstance                              // whose targets are not known before apply
+	failed  bool                                            // some targets could not be found out
 }
 
 // Targets sorts the instances of the block by what they name.
@@ -62,7 +62,7 @@ func (r *Removed) Targets(ctx context.Context) *blockTargets {
 					case target == nil:
 						found.failed = true
 					case target.Unknown:
-						found.open = append(found.open, inst)
+						found.unknown = append(found.unknown, inst)
 					default:
 						found.named[target.Stack] = append(found.named[target.Stack], inst)
 					}

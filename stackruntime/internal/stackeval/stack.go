@@ -69,7 +69,7 @@ func (s *Stack) isRemoved() bool {
 }
 
 // standsIn reports whether an instance of a block in the stack has to wait until the set that it stands for is
-// known. What exists in a stack that goes away goes, whatever the set would be.
+// known. What exists in a stack that is removed is removed, whatever the set would be.
 func (s *Stack) standsIn(key stackaddrs.InstanceKey, repetition foreach.Repetition) bool {
 	return repetition.StandIn && (key.IsWildcard() || !s.isRemoved())
 }

@@ -56,11 +56,11 @@ func TestPredecessors(t *testing.T) {
 			[]string{"a[x] create", "a[y] no-op", "b[x] create requires a", "b[y] create requires a"},
 			[]string{"", "", `a["x"] a["y"]`, `a["x"] a["y"]`},
 		},
-		"what stays does not wait for what goes": {
+		"what stays does not wait for what is removed": {
 			[]string{"a delete", "b create requires a"},
 			[]string{"b", ""},
 		},
-		"what goes does not wait for what it requires": {
+		"what is removed does not wait for what it requires": {
 			[]string{"a update", "b delete requires a"},
 			[]string{"", ""},
 		},

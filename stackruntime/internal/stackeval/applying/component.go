@@ -95,7 +95,7 @@ func (a *applier) run(ctx context.Context) (*Result, error) {
 }
 
 // endsNothing reports whether there is no more to do than dropping a record without objects. No block need produce
-// the instance for that: in a stack that goes away, it may have come from a set that was not known while planning.
+// the instance for that: in a stack that is removed, it may have come from a set that was not known while planning.
 func (a *applier) endsNothing() bool {
 	idle := len(a.plan.EnginePlan) == 0 || a.isBegun()
 	return ends(a.plan) && a.plan.Complete && idle && !planning.HasObjects(a.baseState())
@@ -210,7 +210,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 		result.stage = stackplan.Begun
 		result.Module, result.Outputs, result.work = applied.State, applied.Outputs, id
 		if a.plan.Action == stackplan.Delete {
-			result.Outputs = a.plan.Outputs // nobody sees others while it goes, nor if some of it could not
+			result.Outputs = a.plan.Outputs // nobody sees others while it is removed, nor if some of it could not
 		}
 		result.Counts = done.of(a.plan)
 		if hook := a.op.Hooks.ComponentChecks; hook != nil {

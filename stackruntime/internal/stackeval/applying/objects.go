@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Objects are the objects of a component while it is being applied: those of the state before, with the changes that the engine has told since.
+// Objects are the objects of a component while it is being applied: those of the state before, with the changes that the engine has reported since.
 type Objects struct {
 	Before engine.State
 

@@ -36,9 +36,9 @@ func newOrder(plan *stackplan.Plan) *order {
 }
 
 // predecessors are the instances that have to be done before one can be applied: those of what it requires, or if
-// it goes away, those that require it.
+// it is removed, those that require it.
 //
-// What stays does not wait for what goes: that has to wait for it. Of two that go and require each other, as
+// What stays does not wait for what is removed: that has to wait for it. Of two that are removed and require each other, as
 // they did at different times, only one waits.
 func (o *order) predecessors(plan *stackplan.Component) []stackaddrs.AbsComponentInstance {
 	var found []stackaddrs.AbsComponentInstance

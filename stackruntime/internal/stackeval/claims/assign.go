@@ -19,9 +19,9 @@ type Removal[B any] struct {
 type Contest[B any] struct {
 	Existing []stackaddrs.InstanceKey
 
-	Declares    func(stackaddrs.InstanceKey) bool // reports whether the block that declares the component or stack has the instance
-	MayDeclare  bool                              // that block may have any instance: its for_each is not known
-	Named, Open []Removal[B]                      // removed blocks whose keys are known, and those whose keys are not; the first to come first
+	Declares       func(stackaddrs.InstanceKey) bool // reports whether the block that declares the component or stack has the instance
+	MayDeclare     bool                              // that block may have any instance: its for_each is not known
+	Named, Unknown []Removal[B]                      // removed blocks whose keys are known, and those whose keys are not; the first to come first
 }
 
 // Claim is an instance that a removed block gets.
@@ -72,8 +72,8 @@ func Assign[B any](c Contest[B]) (map[stackaddrs.InstanceKey]Claim[B], []Conflic
 		if _, isTaken := taken[key]; isTaken || c.Declares(key) {
 			continue
 		}
-		if i := slices.IndexFunc(c.Open, func(open Removal[B]) bool { return Matches(open.Key, key) }); i >= 0 {
-			claimed[key] = Claim[B]{By: c.Open[i].By, StandIn: true}
+		if i := slices.IndexFunc(c.Unknown, func(removal Removal[B]) bool { return Matches(removal.Key, key) }); i >= 0 {
+			claimed[key] = Claim[B]{By: c.Unknown[i].By, StandIn: true}
 		}
 	}
 	return claimed, conflicts

@@ -73,7 +73,7 @@ func TestAssign(t *testing.T) {
 	for name, test := range map[string]struct {
 		existing, declared string
 		mayDeclare         bool
-		named, open        string
+		named, unknown     string
 		want, conflicts    string
 	}{
 		"named":                             {existing: "a b", named: "a=r", want: "a:r"},
@@ -82,11 +82,11 @@ func TestAssign(t *testing.T) {
 		"declared, and not there yet":       {declared: "a", named: "a=r", conflicts: "a:r declared"},
 		"named twice":                       {existing: "a", named: "a=r a=s", want: "a:r", conflicts: "a:s with r"},
 		"named twice, but not there":        {named: "a=r a=s"},
-		"may declare, but is named":         {existing: "a b", mayDeclare: true, named: "a=r", open: "*=o", want: "a:r"},
-		"may name what nobody else can":     {existing: "a b c", declared: "b", named: "a=r", open: "*=o", want: "a:r c:o?"},
-		"first of those that may name":      {existing: "a", open: "b=n *=o *=p", want: "a:o?"},
-		"key in a stack that is not known":  {existing: "a b", open: "b=n", want: "b:n?"},
-		"declared is not for those who may": {existing: "a", declared: "a", open: "*=o"},
+		"may declare, but is named":         {existing: "a b", mayDeclare: true, named: "a=r", unknown: "*=o", want: "a:r"},
+		"may name what nobody else can":     {existing: "a b c", declared: "b", named: "a=r", unknown: "*=o", want: "a:r c:o?"},
+		"first of those that may name":      {existing: "a", unknown: "b=n *=o *=p", want: "a:o?"},
+		"key in a stack that is not known":  {existing: "a b", unknown: "b=n", want: "b:n?"},
+		"declared is not for those who may": {existing: "a", declared: "a", unknown: "*=o"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			declared := keys(test.declared)
@@ -99,7 +99,7 @@ func TestAssign(t *testing.T) {
 			}
 			claimed, conflicts := claims.Assign(claims.Contest[string]{
 				Existing: keys(test.existing), Declares: func(k stackaddrs.InstanceKey) bool { return slices.Contains(declared, k) },
-				MayDeclare: test.mayDeclare, Named: removals(test.named), Open: removals(test.open),
+				MayDeclare: test.mayDeclare, Named: removals(test.named), Unknown: removals(test.unknown),
 			})
 			var got []string
 			for k, claim := range claimed {

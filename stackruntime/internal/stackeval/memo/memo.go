@@ -94,7 +94,7 @@ func failure(err error) hcl.Diagnostics {
 	}
 	diag.Summary = "Internal evaluation error"
 	if unresolved, ok := errors.AsType[*promising.UnresolvedError](err); ok && unresolved.Panic != nil {
-		diag.Detail = "A task panicked." // what handles the panic tells more
+		diag.Detail = "A task panicked." // what handles the panic says more
 		return hcl.Diagnostics{diag}
 	}
 	diag.Detail = fmt.Sprintf("A result was never supplied: %s. This is a bug in cairn; please report it.", err)
