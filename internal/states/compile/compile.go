@@ -343,7 +343,7 @@ func (c *compiler) resolve() {
 	c.index = newIndex(c.calls)
 	for i, call := range c.calls {
 		for _, kind := range kinds {
-			if kind == use {
+			if kind == Use {
 				continue // done before
 			}
 			known := map[int]bool{}

@@ -29,13 +29,13 @@ func (l *Low) Names() []string { return slices.Collect(newIndex(l.Calls).names("
 func (l *Low) Explain(a, b int) order.Explanation {
 	made := make([]int, len(l.Calls)) // the nodes for making the calls
 	for n, at := range l.nodes {
-		if !at.trial {
-			made[at.call] = n
+		if !at.Trial {
+			made[at.Call] = n
 		}
 	}
 	e := l.graph.Explain(Rule, made[a], made[b])
 	if len(e.Chain) == 0 {
-		e.Rule = l.numberRule(l.nodes[e.First].call, l.nodes[e.Second].call)
+		e.Rule = l.numberRule(l.nodes[e.First].Call, l.nodes[e.Second].Call)
 	}
 	return e
 }

@@ -215,7 +215,7 @@ func (f *fileReader) argument(m *Module, pair yamldoc.Pair) {
 // mayBeMapping reports whether the requisites of a kind may also be one mapping from modules to identifiers.
 func mayBeMapping(arg string) bool {
 	kind, in, _ := plainKind(arg)
-	return in || kind == use
+	return in || kind == Use
 }
 
 func (f *fileReader) requisite(node *yaml.Node) (Requisite, bool) {

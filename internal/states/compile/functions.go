@@ -76,13 +76,18 @@ type Result struct {
 
 // request returns what is asked of functions for a call.
 func (c *Call) request(test bool) Request {
+	return Request{Module: c.Module, Function: c.Function, ID: c.ID, SLS: c.SLS, Name: c.Name, Args: c.FunctionArgs(), Test: test}
+}
+
+// FunctionArgs returns the arguments that are for the function: all but the name, requisites and what is for the run.
+func (c *Call) FunctionArgs() *Map {
 	args := &Map{}
 	for _, entry := range c.Args.Entries {
 		if entry.Key != "name" && !forRun(entry.Key) && !isRequisite(entry.Key) {
 			args.Entries = append(args.Entries, entry)
 		}
 	}
-	return Request{Module: c.Module, Function: c.Function, ID: c.ID, SLS: c.SLS, Name: c.Name, Args: args, Test: test}
+	return args
 }
 
 // forRun reports whether an argument is for the run and not for functions.

@@ -10,33 +10,33 @@ import (
 
 // The kinds of requisites, by the names of their arguments.
 const (
-	require      = "require"
-	requireAny   = "require_any"
-	watch        = "watch"
-	watchAny     = "watch_any"
-	prereq       = "prereq"
-	onfail       = "onfail"
-	onfailAny    = "onfail_any"
-	onfailAll    = "onfail_all"
-	onchanges    = "onchanges"
-	onchangesAny = "onchanges_any"
-	listen       = "listen"
-	use          = "use"
+	Require      = "require"
+	RequireAny   = "require_any"
+	Watch        = "watch"
+	WatchAny     = "watch_any"
+	Prereq       = "prereq"
+	OnFail       = "onfail"
+	OnFailAny    = "onfail_any"
+	OnFailAll    = "onfail_all"
+	OnChanges    = "onchanges"
+	OnChangesAny = "onchanges_any"
+	Listen       = "listen"
+	Use          = "use"
 )
 
 // kinds are all kinds in the order in which they are checked (line C-31).
 var kinds = []string{
-	require, requireAny, watch, watchAny, prereq, onfail, onfailAny, onfailAll, onchanges, onchangesAny, listen, use,
+	Require, RequireAny, Watch, WatchAny, Prereq, OnFail, OnFailAny, OnFailAll, OnChanges, OnChangesAny, Listen, Use,
 }
 
 // orders reports whether requisites of a kind are done before the call that has them. The others say something
 // about its arguments, or about the end of the run.
-func orders(kind string) bool { return kind != listen && kind != use }
+func orders(kind string) bool { return kind != Listen && kind != Use }
 
 // reacts reports whether requisites of a kind are reasons for a call, which is not made without one.
 func reacts(kind string) bool {
 	switch kind {
-	case prereq, onfail, onfailAny, onfailAll, onchanges, onchangesAny:
+	case Prereq, OnFail, OnFailAny, OnFailAll, OnChanges, OnChangesAny:
 		return true
 	}
 	return false

@@ -89,7 +89,7 @@ func TestRunFollowsSequence(t *testing.T) {
 		t.Error("the calls were not made in the order of the sequence")
 	}
 	for n := range low.Calls {
-		for _, target := range low.Requisites(n, require) {
+		for _, target := range low.Requisites(n, Require) {
 			if at[target] >= at[n] {
 				t.Fatalf("%s is not after %s", low.Calls[n], low.Calls[target])
 			}

@@ -43,8 +43,14 @@ type Low struct {
 	Calls []*Call
 
 	graph  *order.Graph
-	nodes  []node  // by number in the graph
+	nodes  []Node  // by number in the graph
 	before [][]int // by call: those that are made before it if it would change something
+}
+
+// Node is what a node of the graph stands for: a call, or trying what it would change.
+type Node struct {
+	Call  int // by its number in Low.Calls
+	Trial bool
 }
 
 // Call is one call of a function.
@@ -118,19 +124,27 @@ func (l *Low) Value() []any {
 	return list
 }
 
-// Requisites returns the numbers of the calls that requisites of a kind name, in the order in which they are checked.
+// Requisites returns the numbers of the calls that requisites of a kind name, in the order in which they are checked. The
+// caller must not change the slice.
 func (l *Low) Requisites(call int, kind string) []int { return l.Calls[call].targets[kind] }
 
 // Graph returns the order of the calls: the edges that requisites make, and the order numbers as weights. A call that
 // others are made before only if it would change something is there twice, the first time for trying that.
 func (l *Low) Graph() *order.Graph { return l.graph }
 
+// Node returns what a node of [Low.Graph] stands for.
+func (l *Low) Node(n int) Node { return l.nodes[n] }
+
+// Prerequired returns the numbers of the calls that are made before another if that would change something: those with a "prereq" that names it.
+// The caller must not change the slice.
+func (l *Low) Prerequired(call int) []int { return l.before[call] }
+
 // Sequence returns the numbers of the calls in the order in which they are made, if nothing fails (lines C-30 to C-33).
 func (l *Low) Sequence() []int {
 	var calls []int
 	for _, n := range l.graph.Sequence(Rule, nil) {
-		if !l.nodes[n].trial {
-			calls = append(calls, l.nodes[n].call)
+		if !l.nodes[n].Trial {
+			calls = append(calls, l.nodes[n].Call)
 		}
 	}
 	return calls

@@ -57,29 +57,29 @@ func byTable(kind string, ends []string) (status Status, reacts bool) {
 		otherwise = Skipped
 	}
 	switch kind {
-	case require:
+	case Require:
 		return runsIf(good == len(ends), Skipped), false
-	case requireAny:
+	case RequireAny:
 		return runsIf(good > 0, Skipped), false
-	case watch:
+	case Watch:
 		return runsIf(good == len(ends), Skipped), changed > 0 && good == len(ends)
-	case watchAny:
+	case WatchAny:
 		return runsIf(good > 0, Skipped), changed > 0
-	case listen:
+	case Listen:
 		return OK, changed+count("failed after changes") > 0
-	case onchanges:
+	case OnChanges:
 		return runsIf(failed == 0 && changed > 0, otherwise), false
-	case onchangesAny:
+	case OnChangesAny:
 		return runsIf(changed > 0, otherwise), false
-	case onfail, onfailAny:
+	case OnFail, OnFailAny:
 		return runsIf(failed > 0, NotNeeded), false
-	case onfailAll:
+	case OnFailAll:
 		return runsIf(failed == len(ends), NotNeeded), false
 	}
 	panic("no row of " + kind)
 }
 
-var tableKinds = []string{require, requireAny, watch, watchAny, listen, onchanges, onchangesAny, onfail, onfailAny, onfailAll}
+var tableKinds = []string{Require, RequireAny, Watch, WatchAny, Listen, OnChanges, OnChangesAny, OnFail, OnFailAny, OnFailAll}
 
 // TestOrderCTruthTableOfTwo has each kind with two targets, in each pair of ends, and each pair of kinds with a target each.
 func TestOrderCTruthTableOfTwo(t *testing.T) {
@@ -130,8 +130,8 @@ func TestOrderCTruthTableOfTwo(t *testing.T) {
 					case one == NotNeeded || other == NotNeeded:
 						status = NotNeeded
 					}
-					late := first == listen && oneReacts || second == listen && otherReacts
-					now := (first != listen && oneReacts || second != listen && otherReacts) && status == OK
+					late := first == Listen && oneReacts || second == Listen && otherReacts
+					now := (first != Listen && oneReacts || second != Listen && otherReacts) && status == OK
 					late = late && status != Skipped
 					src := "x: {m.f: [{" + second + ": [t]}, {" + first + ": [s]}]}\n" + tableTarget("s", a) + tableTarget("t", b)
 					if late && now {
@@ -149,7 +149,7 @@ func TestOrderCTruthTableOfTwo(t *testing.T) {
 }
 
 func suffixOf(kind string) string {
-	if kind == onfailAny {
+	if kind == OnFailAny {
 		return "" // which is the same as onfail
 	}
 	if strings.HasSuffix(kind, "_any") {
@@ -244,7 +244,7 @@ func (m *modelRun) listeners(low *Low) {
 	}
 	for _, n := range low.Sequence() {
 		call := m.calls[low.Calls[n].ID]
-		changed := slices.ContainsFunc(call.requisites[listen], func(id string) bool { return changes[id] })
+		changed := slices.ContainsFunc(call.requisites[Listen], func(id string) bool { return changes[id] })
 		if !changed || !m.ends[call.id].Success() {
 			continue
 		}
@@ -388,10 +388,10 @@ func TestOrderC43RandomFiles(t *testing.T) {
 		calls := randomCalls(random)
 		for i, call := range calls {
 			if to := random.IntN(len(calls)); i > 0 && to != i && random.IntN(2) == 0 {
-				call.requisites[prereq] = []string{calls[to].id}
+				call.requisites[Prereq] = []string{calls[to].id}
 			}
-			delete(call.requisites, listen)
-			call.given = slices.DeleteFunc(call.given, func(given string) bool { return strings.HasPrefix(given, listen) })
+			delete(call.requisites, Listen)
+			call.given = slices.DeleteFunc(call.given, func(given string) bool { return strings.HasPrefix(given, Listen) })
 			call.failhard = ""
 		}
 		low, src := compileCalls(t, calls)
@@ -414,7 +414,7 @@ func checkPrereq(t *testing.T, calls []*modelCall, log, ended []string) {
 	t.Helper()
 	at := func(id string) int { return slices.Index(log, id) }
 	for _, call := range calls {
-		targets := call.requisites[prereq]
+		targets := call.requisites[Prereq]
 		for _, entry := range []string{call.id, call.id + "?"} {
 			if strings.Count(" "+strings.Join(log, " ")+" ", " "+entry+" ") > 1 {
 				t.Errorf("%s more than once", entry)
@@ -441,7 +441,7 @@ func checkPrereq(t *testing.T, calls []*modelCall, log, ended []string) {
 		if at(call.id) >= 0 && !needed {
 			t.Errorf("%s is made, and nothing would change after it", call.id)
 		}
-		for _, kind := range []string{require, watch} {
+		for _, kind := range []string{Require, Watch} {
 			for _, target := range call.requisites[kind] {
 				bad := slices.Contains(ended, target+"=failed") || slices.Contains(ended, target+"=skipped")
 				if at(call.id) >= 0 && (bad || at(target) > at(call.id)) {

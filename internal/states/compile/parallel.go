@@ -15,17 +15,17 @@ import (
 // after the node before it, unless that is for a call that is made alongside. So nothing is started ahead of its turn, as one
 // who goes through the calls from first to last would start them.
 func (l *Low) alongside() *order.Graph {
-	sequence := l.graph.Sequence(Rule, nil)
+	sequence := l.Graph().Sequence(Rule, nil)
 	nodes := make([]order.Node, len(sequence))
 	for position, n := range sequence {
-		nodes[n] = l.graph.Node(n)
+		nodes[n] = l.Graph().Node(n)
 		nodes[n].Weight = float64(position)
 	}
 	var b order.Builder
 	for _, node := range nodes {
 		b.Add(node)
 	}
-	for _, edge := range l.graph.Edges() {
+	for _, edge := range l.Graph().Edges() {
 		b.Edge(edge)
 	}
 	lastTurn := -1
@@ -33,11 +33,11 @@ func (l *Low) alongside() *order.Graph {
 		turn := b.Add(order.Node{Name: "turn of " + nodes[n].Name, Anchor: true, Weight: nodes[n].Weight})
 		if lastTurn >= 0 {
 			b.Edge(order.Edge{From: lastTurn, To: turn, Reason: "one after the other"})
-			if before := sequence[position-1]; l.nodes[before].trial || !l.Calls[l.nodes[before].call].Parallel {
-				b.Edge(order.Edge{From: before, To: turn, Reason: "not in parallel"})
+			if before := l.Node(sequence[position-1]); before.Trial || !l.Calls[before.Call].Parallel {
+				b.Edge(order.Edge{From: sequence[position-1], To: turn, Reason: "not in parallel"})
 			}
 		}
-		for edge := range l.graph.Predecessors(n) {
+		for edge := range l.Graph().Predecessors(n) {
 			b.Edge(order.Edge{From: edge.From, To: turn, Reason: edge.Reason, Place: edge.Place})
 		}
 		b.Edge(order.Edge{From: turn, To: n, Reason: "in its turn"})

@@ -59,14 +59,14 @@ func (c *compiler) takeOver() {
 		b.Add(order.Node{Name: call.String(), Weight: float64(call.position), Place: call.Place()})
 	}
 	for i, call := range c.calls {
-		for _, requisite := range call.requisites[use] {
+		for _, requisite := range call.requisites[Use] {
 			found, ok := c.find(requisite, i)
 			if ok && len(found) == 0 {
-				c.unknown(call, use, requisite)
+				c.unknown(call, Use, requisite)
 			}
 			for _, other := range found {
-				b.Edge(order.Edge{From: other, To: i, Reason: use + " " + requisite.String(), Place: problem.PlaceAt(requisite.Range)})
-				call.targets[use] = append(call.targets[use], other)
+				b.Edge(order.Edge{From: other, To: i, Reason: Use + " " + requisite.String(), Place: problem.PlaceAt(requisite.Range)})
+				call.targets[Use] = append(call.targets[Use], other)
 			}
 		}
 	}
@@ -76,12 +76,12 @@ func (c *compiler) takeOver() {
 		return
 	}
 	for _, n := range graph.Sequence(Rule, nil) {
-		for _, other := range c.calls[n].targets[use] {
+		for _, other := range c.calls[n].targets[Use] {
 			c.calls[n].takeOver(c.calls[other])
 		}
 	}
 	for _, call := range c.calls {
-		delete(call.targets, use) // numbers change when calls are sorted
+		delete(call.targets, Use) // numbers change when calls are sorted
 	}
 }
 
@@ -101,28 +101,22 @@ func (c *Call) takeOver(other *Call) {
 	}
 }
 
-// node is what a node of the graph stands for: a call, or trying what it would change.
-type node struct {
-	call  int
-	trial bool
-}
-
 // newLow makes the graph of sorted calls.
 func newLow(calls []*Call) (*Low, hcl.Diagnostics) {
 	l := &Low{Calls: calls, before: make([][]int, len(calls))}
 	g := &grapher{low: l, trial: make([]int, len(calls)), run: make([]int, len(calls))}
 	for i, call := range calls {
-		for _, target := range call.targets[prereq] {
+		for _, target := range call.targets[Prereq] {
 			l.before[target] = append(l.before[target], i)
 		}
 	}
 	for i, call := range calls {
 		n := order.Node{Name: call.String(), Weight: float64(i), Place: call.Place()}
-		g.run[i] = g.add(n, node{call: i})
+		g.run[i] = g.add(n, Node{Call: i})
 		g.trial[i] = g.run[i]
 		if len(l.before[i]) > 0 {
 			n.Name += " in test mode"
-			g.trial[i] = g.add(n, node{call: i, trial: true})
+			g.trial[i] = g.add(n, Node{Call: i, Trial: true})
 		}
 	}
 	for i := range calls {
@@ -143,7 +137,7 @@ func (l *Low) withoutTrials(err error) error {
 		return err
 	}
 	return slices.DeleteFunc(cycles, func(cycle *order.CycleError) bool {
-		return !slices.ContainsFunc(cycle.Edges, func(edge order.Edge) bool { return !l.nodes[edge.From].trial })
+		return !slices.ContainsFunc(cycle.Edges, func(edge order.Edge) bool { return !l.nodes[edge.From].Trial })
 	})
 }
 
@@ -153,7 +147,7 @@ type grapher struct {
 	trial, run []int // the nodes of each call; the same one if it is not tried
 }
 
-func (g *grapher) add(n order.Node, stands node) int {
+func (g *grapher) add(n order.Node, stands Node) int {
 	g.low.nodes = append(g.low.nodes, stands)
 	return g.builder.Add(n)
 }
@@ -178,7 +172,7 @@ func (g *grapher) requisites(call int) {
 }
 
 func (g *grapher) edges(call, target int, kind string, edge order.Edge) {
-	if kind == prereq {
+	if kind == Prereq {
 		edge.From, edge.To = g.trial[target], g.trial[call]
 		g.builder.Edge(edge)
 		edge.From, edge.To = g.run[call], g.run[target]

@@ -34,7 +34,7 @@ type RunOptions struct {
 // Once ctx ends, nothing more is started.
 func (l *Low) Run(ctx context.Context, opts RunOptions) []Result {
 	r := &run{Low: l, opts: opts, states: make([]state, len(l.Calls))}
-	graph, parallel := l.graph, 1
+	graph, parallel := l.Graph(), 1
 	if opts.Parallel > 1 && slices.ContainsFunc(l.Calls, func(c *Call) bool { return c.Parallel }) {
 		graph, parallel = l.alongside(), opts.Parallel
 	}
@@ -82,26 +82,26 @@ var errFailhard = errors.New("a call has failed that stops the run")
 
 // visit is the work of one node of the graph. An error stops the run.
 func (r *run) visit(ctx context.Context, n int) error {
-	at := r.nodes[n]
-	s := &r.states[at.call]
+	at := r.Node(n)
+	s := &r.states[at.Call]
 	if s.ended {
 		r.log.visited(n, -1)
 		return nil
 	}
-	if at.trial {
-		r.try(ctx, at.call)
+	if at.Trial {
+		r.try(ctx, at.Call)
 	} else {
-		r.make(ctx, at.call)
+		r.make(ctx, at.Call)
 	}
 	if !s.ended {
 		r.log.visited(n, -1)
 		return nil
 	}
-	stops := !s.result.Status.Success() && r.stops(at.call)
+	stops := !s.result.Status.Success() && r.stops(at.Call)
 	if stops {
 		r.stopped.Store(true)
 	}
-	r.log.visited(n, at.call)
+	r.log.visited(n, at.Call)
 	if stops {
 		return errFailhard
 	}
@@ -207,7 +207,7 @@ func joinSentences(a, b string) string {
 func (r *run) reacts(call int) bool {
 	c := r.Calls[call]
 	changed := func(target int) bool { return r.states[target].result.Status == Changed }
-	watched := slices.ContainsFunc(c.targets[watch], changed) || slices.ContainsFunc(c.targets[watchAny], changed)
+	watched := slices.ContainsFunc(r.Requisites(call, Watch), changed) || slices.ContainsFunc(r.Requisites(call, WatchAny), changed)
 	return watched && r.opts.Functions.Reacts(c.Module, c.Function)
 }
 
@@ -216,7 +216,7 @@ func (r *run) reacts(call int) bool {
 func (r *run) listeners(ctx context.Context) {
 	sequence := slices.DeleteFunc(r.Sequence(), func(call int) bool {
 		c := r.Calls[call]
-		due := slices.ContainsFunc(c.targets[listen], func(target int) bool { return r.states[target].changed })
+		due := slices.ContainsFunc(r.Requisites(call, Listen), func(target int) bool { return r.states[target].changed })
 		return !due || !r.states[call].result.Status.Success() || !r.opts.Functions.Reacts(c.Module, c.Function)
 	})
 	for _, call := range sequence {

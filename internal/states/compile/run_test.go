@@ -175,18 +175,18 @@ func TestOrderCTruthTable(t *testing.T) {
 		skipped, failed, ok, changed string
 		failedAfterChanges           string
 	}{
-		{"C-require", require, noRun, noRun, runs, runs, noRun},
-		{"C-require_any", requireAny, noRun, noRun, runs, runs, noRun},
-		{"C-watch", watch, noRun, noRun, runs, andReacts, noRun},
-		{"C-watch_any", watchAny, noRun, noRun, runs, andReacts, noRun},
-		{"C-listen", listen, runs, runs, runs, andReacts, andReacts},
-		{"C-onchanges", onchanges, noRun, noRun, noNeed, runs, noRun},
-		{"C-onchanges_any", onchangesAny, noRun, noRun, noNeed, runs, noRun},
-		{"C-onfail", onfail, runs, runs, noNeed, noNeed, runs},
-		{"C-onfail", onfailAny, runs, runs, noNeed, noNeed, runs},
-		{"C-onfail_all", onfailAll, runs, runs, noNeed, noNeed, runs},
-		{"C-prereq", prereq, noRun, noRun, noNeed, runs, noRun},
-		{"C-use", use, runs, runs, runs, runs, runs},
+		{"C-require", Require, noRun, noRun, runs, runs, noRun},
+		{"C-require_any", RequireAny, noRun, noRun, runs, runs, noRun},
+		{"C-watch", Watch, noRun, noRun, runs, andReacts, noRun},
+		{"C-watch_any", WatchAny, noRun, noRun, runs, andReacts, noRun},
+		{"C-listen", Listen, runs, runs, runs, andReacts, andReacts},
+		{"C-onchanges", OnChanges, noRun, noRun, noNeed, runs, noRun},
+		{"C-onchanges_any", OnChangesAny, noRun, noRun, noNeed, runs, noRun},
+		{"C-onfail", OnFail, runs, runs, noNeed, noNeed, runs},
+		{"C-onfail", OnFailAny, runs, runs, noNeed, noNeed, runs},
+		{"C-onfail_all", OnFailAll, runs, runs, noNeed, noNeed, runs},
+		{"C-prereq", Prereq, noRun, noRun, noNeed, runs, noRun},
+		{"C-use", Use, runs, runs, runs, runs, runs},
 	} {
 		for column, want := range map[string]string{
 			"skipped": row.skipped, "failed": row.failed, "ok": row.ok, "changed": row.changed, "failed after changes": row.failedAfterChanges,
@@ -216,26 +216,26 @@ func TestOrderCTruthTable(t *testing.T) {
 		}
 	}
 	several := map[string]struct{ kind, targets, want string }{
-		"C-require_any/one of two":     {requireAny, "failed+ok", runs},
-		"C-require/one of two":         {require, "failed+ok", noRun},
-		"C-watch_any/one of two":       {watchAny, "failed+changed", andReacts},
-		"C-watch_any/no change":        {watchAny, "failed+ok", runs},
-		"C-watch/one of two":           {watch, "failed+changed", noRun},
-		"C-watch/one changed":          {watch, "ok+changed", andReacts},
-		"C-onchanges/one changed":      {onchanges, "ok+changed", runs},
-		"C-onchanges/one failed":       {onchanges, "failed+changed", noRun},
-		"C-onchanges/one skipped":      {onchanges, "changed+skipped", noRun},
-		"C-onchanges_any/one failed":   {onchangesAny, "failed+changed", runs},
-		"C-onchanges_any/one skipped":  {onchangesAny, "skipped+changed", runs},
-		"C-onchanges_any/none changed": {onchangesAny, "failed+ok", noRun},
-		"C-onchanges_any/none failed":  {onchangesAny, "ok+ok", noNeed},
-		"C-onfail/one failed":          {onfail, "ok+failed", runs},
-		"C-onfail_all/one failed":      {onfailAll, "ok+failed", noNeed},
-		"C-onfail/one skipped":         {onfail, "ok+skipped", runs},
-		"C-onfail_all/all failed":      {onfailAll, "failed+failed", runs},
-		"C-onfail_all/or skipped":      {onfailAll, "failed+skipped", runs},
-		"C-onfail_all/one skipped":     {onfailAll, "ok+skipped", noNeed},
-		"C-listen/two changed":         {listen, "changed+changed", andReacts},
+		"C-require_any/one of two":     {RequireAny, "failed+ok", runs},
+		"C-require/one of two":         {Require, "failed+ok", noRun},
+		"C-watch_any/one of two":       {WatchAny, "failed+changed", andReacts},
+		"C-watch_any/no change":        {WatchAny, "failed+ok", runs},
+		"C-watch/one of two":           {Watch, "failed+changed", noRun},
+		"C-watch/one changed":          {Watch, "ok+changed", andReacts},
+		"C-onchanges/one changed":      {OnChanges, "ok+changed", runs},
+		"C-onchanges/one failed":       {OnChanges, "failed+changed", noRun},
+		"C-onchanges/one skipped":      {OnChanges, "changed+skipped", noRun},
+		"C-onchanges_any/one failed":   {OnChangesAny, "failed+changed", runs},
+		"C-onchanges_any/one skipped":  {OnChangesAny, "skipped+changed", runs},
+		"C-onchanges_any/none changed": {OnChangesAny, "failed+ok", noRun},
+		"C-onchanges_any/none failed":  {OnChangesAny, "ok+ok", noNeed},
+		"C-onfail/one failed":          {OnFail, "ok+failed", runs},
+		"C-onfail_all/one failed":      {OnFailAll, "ok+failed", noNeed},
+		"C-onfail/one skipped":         {OnFail, "ok+skipped", runs},
+		"C-onfail_all/all failed":      {OnFailAll, "failed+failed", runs},
+		"C-onfail_all/or skipped":      {OnFailAll, "failed+skipped", runs},
+		"C-onfail_all/one skipped":     {OnFailAll, "ok+skipped", noNeed},
+		"C-listen/two changed":         {Listen, "changed+changed", andReacts},
 	}
 	for name, test := range several {
 		t.Run(name, func(t *testing.T) {
@@ -279,8 +279,8 @@ func TestOrderCTruthTable(t *testing.T) {
 	})
 	t.Run("files without calls", func(t *testing.T) {
 		for kind, want := range map[string]string{
-			require: "x=ok", requireAny: "x=ok", watch: "x=ok", watchAny: "x=ok", listen: "x=ok",
-			onchanges: "x=not-needed", onchangesAny: "x=not-needed", onfail: "x=not-needed", onfailAll: "x=not-needed", prereq: "x=not-needed",
+			Require: "x=ok", RequireAny: "x=ok", Watch: "x=ok", WatchAny: "x=ok", Listen: "x=ok",
+			OnChanges: "x=not-needed", OnChangesAny: "x=not-needed", OnFail: "x=not-needed", OnFailAll: "x=not-needed", Prereq: "x=not-needed",
 		} {
 			_, ended := runIt(t, mustCompile(t, "include: [b]\nx: {m.f: [{"+kind+": [{sls: b}]}]}\n-- b.sls --\ninclude: [c]\n-- c.sls --\n"), RunOptions{})
 			if ended != want {

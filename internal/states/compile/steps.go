@@ -41,8 +41,8 @@ func (w *walk) visit(n int) {
 		w.visit(edge.From)
 	}
 	w.done[n] = true
-	if w.nodes[n].trial {
-		w.step("%s is tried", w.Calls[w.nodes[n].call])
+	if w.nodes[n].Trial {
+		w.step("%s is tried", w.Calls[w.nodes[n].Call])
 	} else {
 		w.step("%s is made", name)
 	}

@@ -31,11 +31,11 @@ func notNeeded(kind string, because *Call, what string) verdict {
 func (r *run) decide(call int, trial bool) verdict {
 	needless := proceed
 	for _, kind := range kinds {
-		targets := r.Calls[call].targets[kind]
+		targets := r.Requisites(call, kind)
 		if trial {
-			targets = slices.DeleteFunc(slices.Clone(targets), func(target int) bool { return slices.Contains(r.before[call], target) })
+			targets = slices.DeleteFunc(slices.Clone(targets), func(target int) bool { return slices.Contains(r.Prerequired(call), target) })
 		}
-		if !trial && len(targets) == 0 && reacts(kind) && len(r.Calls[call].requisites[kind]) > 0 && needless.status == OK {
+		if !trial && len(targets) == 0 && reacts(kind) && r.Calls[call].Args.Get(kind) != nil && needless.status == OK {
 			needless = verdict{NotNeeded, nil, fmt.Sprintf("Not needed: its %q requisites name files without calls.", kind)}
 		}
 		if len(targets) == 0 || !orders(kind) {
@@ -51,9 +51,9 @@ func (r *run) decide(call int, trial bool) verdict {
 	if trial {
 		return needless
 	}
-	for _, other := range r.before[call] {
+	for _, other := range r.Prerequired(call) {
 		if status := r.states[other].result.Status; !status.Success() {
-			return skipped(prereq+"_in", r.Calls[other], outcomeWords(status))
+			return skipped(Prereq+"_in", r.Calls[other], outcomeWords(status))
 		}
 	}
 	return needless
@@ -61,19 +61,19 @@ func (r *run) decide(call int, trial bool) verdict {
 
 func (r *run) decideKind(kind string, targets []int) verdict {
 	switch kind {
-	case require, watch:
+	case Require, Watch:
 		return r.all(kind, targets)
-	case requireAny, watchAny:
+	case RequireAny, WatchAny:
 		return r.any(kind, targets)
-	case prereq:
+	case Prereq:
 		return r.prerequired(targets)
-	case onfail, onfailAny:
+	case OnFail, OnFailAny:
 		return r.onFailure(kind, targets, false)
-	case onfailAll:
+	case OnFailAll:
 		return r.onFailure(kind, targets, true)
-	case onchanges:
+	case OnChanges:
 		return r.onChanges(kind, targets, false)
-	case onchangesAny:
+	case OnChangesAny:
 		return r.onChanges(kind, targets, true)
 	}
 	return proceed
@@ -106,12 +106,12 @@ func (r *run) prerequired(targets []int) verdict {
 	for _, target := range targets {
 		s := r.states[target]
 		if s.ended && !s.result.Status.Success() {
-			return skipped(prereq, r.Calls[target], outcomeWords(s.result.Status))
+			return skipped(Prereq, r.Calls[target], outcomeWords(s.result.Status))
 		}
 		would = would || s.would
 	}
 	if !would {
-		return notNeeded(prereq, r.Calls[targets[0]], "would change nothing")
+		return notNeeded(Prereq, r.Calls[targets[0]], "would change nothing")
 	}
 	return proceed
 }
