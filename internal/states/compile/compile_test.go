@@ -12,34 +12,20 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/states/slstest"
 )
-
-// tree makes a file system of an archive; text before its first file is blah.sls.
-func tree(archive string) fstest.MapFS {
-	files := fstest.MapFS{}
-	parsed := txtar.Parse([]byte(archive))
-	if len(bytes.TrimSpace(parsed.Comment)) > 0 {
-		files["blah.sls"] = &fstest.MapFile{Data: parsed.Comment}
-	}
-	for _, file := range parsed.Files {
-		files[file.Name] = &fstest.MapFile{Data: file.Data}
-	}
-	return files
-}
 
 func load(t *testing.T, archive string, opts LoadOptions, names ...string) (*High, hcl.Diagnostics) {
 	t.Helper()
 	if len(names) == 0 {
 		names = []string{"blah"}
 	}
-	return Load(tree(archive), names, opts)
+	return Load(slstest.Tree(archive), names, opts)
 }
 
 func mustLoad(t *testing.T, archive string, names ...string) *High {

@@ -6,46 +6,20 @@ package compile
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/cairnstacks/cairn/internal/states/slstest"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
-
-// manyStates makes files of states that require some of those before them, in several files below the limit of their size.
-func manyStates(states, requisites int) (fstest.MapFS, []string) {
-	const inFile = 1000
-	random := rand.New(rand.NewPCG(1, 2))
-	files := fstest.MapFS{}
-	var names []string
-	for from := 0; from < states; from += inFile {
-		var b bytes.Buffer
-		for i := from; i < min(from+inFile, states); i++ {
-			fmt.Fprintf(&b, "s%d: {m.f: [{require_in: [end]}, {require: [", i)
-			for n := range min(requisites, i) {
-				if n > 0 {
-					b.WriteString(", ")
-				}
-				fmt.Fprintf(&b, "{m: s%d}", random.IntN(i))
-			}
-			b.WriteString("]}]}\n")
-		}
-		name := fmt.Sprintf("f%d", from/inFile)
-		names = append(names, name)
-		files[name+".sls"] = &fstest.MapFile{Data: b.Bytes()}
-	}
-	files["end.sls"] = &fstest.MapFile{Data: []byte("end: {m.f: [{order: first}]}\n")}
-	return files, append(names, "end")
-}
 
 // BenchmarkCompile reads and orders states with five requisites each; all are required by the one with the first number.
 func BenchmarkCompile(b *testing.B) {
 	for _, states := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(states), func(b *testing.B) {
-			files, names := manyStates(states, 5)
+			files, names := slstest.Many(states, 5)
 			testenv.Measure(b, states, func() {
 				high, diags := Load(files, names, LoadOptions{})
 				low, moreDiags := Compile(high, CompileOptions{})
@@ -62,7 +36,7 @@ func BenchmarkCompile(b *testing.B) {
 
 // TestRunFollowsSequence makes many calls, none of which fails: each once, after what it requires, in the order of the sequence.
 func TestRunFollowsSequence(t *testing.T) {
-	files, names := manyStates(2000, 4)
+	files, names := slstest.Many(2000, 4)
 	high, diags := Load(files, names, LoadOptions{})
 	low, moreDiags := Compile(high, CompileOptions{})
 	if len(diags)+len(moreDiags) > 0 {

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cairnstacks/cairn/internal/states/slstest"
 )
 
 // timed makes calls that take the seconds of the argument "takes", and logs when they begin: "id@second".
@@ -256,7 +258,7 @@ func (idle) Call(context.Context, Request) Outcome { return Outcome{} }
 // BenchmarkRun makes calls with five requisites each, one at a time or all of them in parallel.
 func BenchmarkRun(b *testing.B) {
 	for _, states := range []int{1000, 10_000} {
-		files, names := manyStates(states, 5)
+		files, names := slstest.Many(states, 5)
 		high, diags := Load(files, names, LoadOptions{})
 		low, moreDiags := Compile(high, CompileOptions{})
 		if len(diags)+len(moreDiags) > 0 {

@@ -10,10 +10,11 @@ import (
 	"testing/fstest"
 
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/states/slstest"
 )
 
 func loadTop(id, archive string) (*High, string) {
-	high, diags := LoadTop(tree(archive), id, LoadOptions{})
+	high, diags := LoadTop(slstest.Tree(archive), id, LoadOptions{})
 	var found []string
 	for _, diag := range diags {
 		at := ""
