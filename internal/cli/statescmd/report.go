@@ -10,6 +10,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
@@ -35,7 +36,7 @@ type stateResult struct {
 	Because  string       `json:"because,omitempty"`
 }
 
-func (r *statesRun) document(results []compile.Result) statesDocument {
+func (r *statesRun) document(results []schedule.Result) statesDocument {
 	document := statesDocument{FormatVersion: jsonview.FormatVersion, Test: r.test, Results: []stateResult{}, Summary: map[string]int{}}
 	document.Diagnostics = diagnostic.All(r.source.Warnings, r.session.Sources())
 	for _, result := range results {
@@ -59,7 +60,7 @@ func (r *statesRun) document(results []compile.Result) statesDocument {
 // statesReport is what became of a run of states, in the formats of reports.
 type statesReport struct {
 	run     *statesRun
-	results []compile.Result
+	results []schedule.Result
 }
 
 var _ reportfile.Report = statesReport{}
@@ -77,9 +78,9 @@ func (r statesReport) JUnit() ([]byte, error) {
 	for i, result := range r.results {
 		cases[i] = show.Case{Name: result.Call.String(), Class: result.Call.SLS, Took: result.Took}
 		switch result.Status {
-		case compile.Failed:
+		case schedule.Failed:
 			cases[i].Failure = cmp.Or(result.Comment, "It does not say why.")
-		case compile.Skipped, compile.NotStarted, compile.NotNeeded:
+		case schedule.Skipped, schedule.NotStarted, schedule.NotNeeded:
 			cases[i].Skipped = cmp.Or(result.Comment, result.Status.String())
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 
 	staterun "github.com/cairnstacks/cairn/internal/states/run"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -77,7 +78,7 @@ Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs
 			}
 			host := &staterun.Host{Files: src.files(), Folder: functions, Backups: backupsDir(backups)}
 			run := &statesRun{session: s, source: src, host: host, test: test, report: report, show: show}
-			status, err := run.run(ctx, o, compile.RunOptions{Test: test, Failhard: failhard, Parallel: int(parallel)})
+			status, err := run.run(ctx, o, schedule.Options{Test: test, Failhard: failhard, Parallel: int(parallel)})
 			return status, errors.Join(err, src.Close())
 		},
 	}
@@ -119,16 +120,16 @@ func backupsDir(given string) string {
 }
 
 // resultsShown returns of which results all is shown with one of the values of -output.
-func resultsShown(output string) (func(compile.Status) bool, error) {
+func resultsShown(output string) (func(schedule.Status) bool, error) {
 	switch output {
 	case "full":
-		return func(compile.Status) bool { return true }, nil
+		return func(schedule.Status) bool { return true }, nil
 	case "terse":
-		return func(compile.Status) bool { return false }, nil
+		return func(schedule.Status) bool { return false }, nil
 	case "mixed":
-		return func(status compile.Status) bool { return !status.Success() }, nil
+		return func(status schedule.Status) bool { return !status.Success() }, nil
 	case "changes":
-		return func(status compile.Status) bool { return !status.Success() || status == compile.Changed }, nil
+		return func(status schedule.Status) bool { return !status.Success() || status == schedule.Changed }, nil
 	}
 	return nil, failure.Error("Invalid option", "For the option -output there is no value %q. Use full, terse, mixed or changes.", output)
 }
@@ -161,12 +162,12 @@ type statesRun struct {
 	source  *Source
 	host    *staterun.Host
 	test    bool
-	report  cmdline.File              // the file for the results; "" if there is none
-	show    func(compile.Status) bool // whether of a result all is shown, and not only one line
-	unread  func()                    // is called if nobody reads the results
+	report  cmdline.File               // the file for the results; "" if there is none
+	show    func(schedule.Status) bool // whether of a result all is shown, and not only one line
+	unread  func()                     // is called if nobody reads the results
 }
 
-func (r *statesRun) run(ctx context.Context, o Options, options compile.RunOptions) (int, error) {
+func (r *statesRun) run(ctx context.Context, o Options, options schedule.Options) (int, error) {
 	s := r.session
 	if err := r.source.Compile(o); err != nil {
 		return 0, err
@@ -184,10 +185,10 @@ func (r *statesRun) run(ctx context.Context, o Options, options compile.RunOptio
 	}
 	starting, making, unread, stop := interruptibleCalls(ctx, s)
 	r.unread = unread
-	call := func(req compile.Request) compile.Outcome { return r.host.Call(making, req) }
+	call := func(req schedule.Request) schedule.Outcome { return r.host.Call(making, req) }
 	options.Functions = hostCalls{r.host, call}
-	var results []compile.Result
-	work := func() { results = r.source.Low.Run(starting, options) }
+	var results []schedule.Result
+	work := func() { results = schedule.Run(starting, r.source.Low, options) }
 	if s.Options.JSON {
 		work()
 	} else {
@@ -207,7 +208,7 @@ func (r *statesRun) run(ctx context.Context, o Options, options compile.RunOptio
 		return status, jsonview.WriteDocument(s.Streams.Out, r.document(results), true)
 	}
 	for _, result := range results {
-		if result.Status == compile.NotStarted {
+		if result.Status == schedule.NotStarted {
 			r.write(result)
 		}
 	}
@@ -216,7 +217,7 @@ func (r *statesRun) run(ctx context.Context, o Options, options compile.RunOptio
 }
 
 // during shows what happens while work runs: each result, and on a terminal also which calls are being made.
-func (r *statesRun) during(options *compile.RunOptions, work func()) {
+func (r *statesRun) during(options *schedule.Options, work func()) {
 	display := r.session.NewRunDisplay(session.RunDisplayOptions{Title: "Running", Total: len(r.source.Low.Calls), Parallel: true})
 	rows := map[*compile.Call]*show.NodeOutput{}
 	options.Started = func(call *compile.Call) {
@@ -224,7 +225,7 @@ func (r *statesRun) during(options *compile.RunOptions, work func()) {
 			rows[call] = display.Output.Node(call.String())
 		}
 	}
-	options.Ended = func(result compile.Result) {
+	options.Ended = func(result schedule.Result) {
 		if row := rows[result.Call]; row != nil {
 			_ = row.Close() //nolint:errcheck // nothing was printed there
 		}
@@ -235,19 +236,19 @@ func (r *statesRun) during(options *compile.RunOptions, work func()) {
 }
 
 // statesAsNodes says as what calls are counted while they are made.
-var statesAsNodes = map[compile.Status]order.State{
-	compile.OK: order.Succeeded, compile.Changed: order.Succeeded, compile.NotNeeded: order.Succeeded,
-	compile.Failed: order.Failed, compile.Skipped: order.Skipped,
+var statesAsNodes = map[schedule.Status]order.State{
+	schedule.OK: order.Succeeded, schedule.Changed: order.Succeeded, schedule.NotNeeded: order.Succeeded,
+	schedule.Failed: order.Failed, schedule.Skipped: order.Skipped,
 }
 
 // hostCalls makes calls that do not end when nothing more is to be started.
 type hostCalls struct {
 	*staterun.Host
-	call func(compile.Request) compile.Outcome
+	call func(schedule.Request) schedule.Outcome
 }
 
-// Call implements [compile.Functions].
-func (c hostCalls) Call(_ context.Context, req compile.Request) compile.Outcome { return c.call(req) }
+// Call implements [schedule.Functions].
+func (c hostCalls) Call(_ context.Context, req schedule.Request) schedule.Outcome { return c.call(req) }
 
 // interruptibleCalls returns a context for starting calls, which ends with the first interrupt, and one for making them, which
 // ends with the second. That nobody reads the results, which unread says, counts as a first one. The caller must call stop.
@@ -272,7 +273,7 @@ func interruptibleCalls(ctx context.Context, s *session.Session) (starting, maki
 }
 
 // write shows a result.
-func (r *statesRun) write(result compile.Result) {
+func (r *statesRun) write(result schedule.Result) {
 	r.session.Print("%s", resultText(result, r.status(result.Status), r.show(result.Status)))
 	if lost := r.session.Lost.Load(); lost != nil && errors.Is(*lost, syscall.EPIPE) {
 		r.unread()
@@ -280,21 +281,21 @@ func (r *statesRun) write(result compile.Result) {
 }
 
 // status names a status, in test mode as what would be.
-func (r *statesRun) status(status compile.Status) string {
-	if r.test && status == compile.Changed {
+func (r *statesRun) status(status schedule.Status) string {
+	if r.test && status == schedule.Changed {
 		return "would change"
 	}
 	return status.String()
 }
 
 // summary counts how calls have ended.
-func (r *statesRun) summary(results []compile.Result) string {
-	counts := map[compile.Status]int{}
+func (r *statesRun) summary(results []schedule.Result) string {
+	counts := map[schedule.Status]int{}
 	for _, result := range results {
 		counts[result.Status]++
 	}
 	var parts []string
-	for _, status := range compile.Statuses() {
+	for _, status := range schedule.Statuses() {
 		if counts[status] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[status], r.status(status)))
 		}

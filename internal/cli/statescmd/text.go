@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // resultText shows what became of a call: a line, and with all also the comment and the changes.
-func resultText(result compile.Result, status string, all bool) string {
+func resultText(result schedule.Result, status string, all bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-12s  %s\n", status, textstyle.Name(result.Call.String()))
 	if !all {
@@ -32,12 +33,12 @@ func resultText(result compile.Result, status string, all bool) string {
 }
 
 // isOutputSaid reports whether there is nothing to show of the output of a command: it is empty, or the comment on a failure has it.
-func isOutputSaid(key, text string, result compile.Result) bool {
+func isOutputSaid(key, text string, result schedule.Result) bool {
 	if key != "stdout" && key != "stderr" {
 		return false
 	}
 	text = strings.TrimSpace(text)
-	return text == "" || result.Status == compile.Failed && strings.Contains(result.Comment, text)
+	return text == "" || result.Status == schedule.Failed && strings.Contains(result.Comment, text)
 }
 
 // writeChange shows one change, texts of several lines below its name as they are.

@@ -5,7 +5,6 @@ package compile
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -62,48 +61,6 @@ func problems(t *testing.T, archive string, names ...string) (short []string, al
 		short = append(short, fmt.Sprintf("%s%s %s", problem.CodeOf(diag), at, diag.Summary))
 	}
 	return short, diags
-}
-
-// fake makes calls by their ids: "changes" in the name of the function says that it changes something, "fails" that it fails.
-type fake struct {
-	log []string
-}
-
-func (f *fake) Reacts(module, _ string) bool { return module != "mute" }
-
-func (f *fake) Call(_ context.Context, req Request) Outcome {
-	entry := req.ID
-	if req.Name != req.ID {
-		entry = req.Name
-	}
-	if req.Test {
-		entry += "?"
-	}
-	if req.Reaction {
-		entry += "!"
-	}
-	f.log = append(f.log, entry)
-	outcome := Outcome{
-		Failed:  strings.Contains(req.Function, "fails"),
-		Changed: req.Reaction || strings.Contains(req.Function, "changes") || req.Function == "surprises" && !req.Test,
-	}
-	if req.Function == "passes_trial" { // fails only when it is really made
-		outcome = Outcome{Changed: req.Test, Failed: !req.Test}
-	}
-	return outcome
-}
-
-// runIt makes the calls and returns what was called, and how each call ended: "id=status".
-func runIt(t *testing.T, low *Low, opts RunOptions) (log, ended string) {
-	t.Helper()
-	f := &fake{}
-	opts.Functions = f
-	var ends []string
-	for _, result := range low.Run(t.Context(), opts) {
-		ends = append(ends, strings.ReplaceAll(result.Call.ID+"="+result.Status.String(), " ", "-"))
-	}
-	slices.Sort(ends)
-	return strings.Join(f.log, " "), strings.Join(ends, " ")
 }
 
 const x1 = `
@@ -258,9 +215,6 @@ func TestOrderC(t *testing.T) {
 		}
 		if diff := cmp.Diff(steps, low.Steps()); diff != "" {
 			t.Errorf("wrong steps (-want +got):\n%s", diff)
-		}
-		if log, _ := runIt(t, low, RunOptions{}); log != "httpd /etc/httpd/conf.d/httpd.conf httpd" {
-			t.Errorf("calls: %s", log)
 		}
 	})
 }

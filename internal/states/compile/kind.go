@@ -33,15 +33,6 @@ var kinds = []string{
 // about its arguments, or about the end of the run.
 func orders(kind string) bool { return kind != Listen && kind != Use }
 
-// reacts reports whether requisites of a kind are reasons for a call, which is not made without one.
-func reacts(kind string) bool {
-	switch kind {
-	case Prereq, OnFail, OnFailAny, OnFailAll, OnChanges, OnChangesAny:
-		return true
-	}
-	return false
-}
-
 // plainKind returns the kind that an argument declares, and whether it does so for the others ("require_in").
 func plainKind(arg string) (kind string, in, ok bool) {
 	kind, in = strings.CutSuffix(arg, "_in")

@@ -6,7 +6,6 @@ package compile
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -34,45 +33,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// TestRunFollowsSequence makes many calls, none of which fails: each once, after what it requires, in the order of the sequence.
-func TestRunFollowsSequence(t *testing.T) {
-	files, names := slstest.Many(2000, 4)
-	high, diags := Load(files, names, LoadOptions{})
-	low, moreDiags := Compile(high, CompileOptions{})
-	if len(diags)+len(moreDiags) > 0 {
-		t.Fatal(diags, moreDiags)
-	}
-	f := &fake{}
-	low.Run(t.Context(), RunOptions{Functions: f})
-	var made []string
-	for _, step := range low.Steps() {
-		if id, ok := strings.CutSuffix(step, " (m.f) is made"); ok {
-			made = append(made, id)
-		}
-	}
-	if !slices.Equal(f.log, made) {
-		t.Error("the calls were not made in the order of the steps")
-	}
-	var want []string
-	at := map[int]int{}
-	for i, n := range low.Sequence() {
-		at[n] = i
-		want = append(want, low.Calls[n].ID)
-	}
-	if !slices.Equal(f.log, want) {
-		t.Error("the calls were not made in the order of the sequence")
-	}
-	for n := range low.Calls {
-		for _, target := range low.Requisites(n, Require) {
-			if at[target] >= at[n] {
-				t.Fatalf("%s is not after %s", low.Calls[n], low.Calls[target])
-			}
-		}
-	}
-}
-
-// FuzzCompile checks that problems lie within the file, that there is no low data with errors, that runs in parallel have the same results, and
-// that what is printed as YAML reads as the same data.
+// FuzzCompile checks that problems lie within the file, that there is no low data with errors, and that what is printed as YAML
+// reads as the same data.
 func FuzzCompile(f *testing.F) {
 	f.Add([]byte(x1))
 	for _, test := range errorTests {
@@ -101,16 +63,6 @@ func FuzzCompile(f *testing.F) {
 		}
 		if low == nil {
 			return
-		}
-		for _, call := range low.Calls {
-			call.Retry = Retry{} // nobody waits here
-		}
-		low.Run(t.Context(), RunOptions{Functions: &fake{}})
-		alone, alongside := low.Run(t.Context(), RunOptions{Functions: idle{}}), low.Run(t.Context(), RunOptions{Functions: idle{}, Parallel: 3})
-		for i := range alone {
-			if alone[i].Call != alongside[i].Call || alone[i].Status != alongside[i].Status {
-				t.Fatalf("result %d is %v, in parallel %v", i, alone[i], alongside[i])
-			}
 		}
 		var json, printed, again bytes.Buffer
 		if err := WriteJSON(&json, low.Value()); err != nil {

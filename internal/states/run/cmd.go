@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
 func commandFunctions() map[string]*function {
@@ -21,12 +22,12 @@ func commandFunctions() map[string]*function {
 		"cwd": text, "env": environment, "shell": text, "runas": text, "umask": text, "stdin": text, "hide_output": boolean,
 		"success_retcodes": exitCodes, "stateful": ownState,
 	}
-	run := func(ctx context.Context, c *call) compile.Outcome { return c.command(ctx) }
-	late := func(ctx context.Context, c *call) compile.Outcome {
+	run := func(ctx context.Context, c *call) schedule.Outcome { return c.command(ctx) }
+	late := func(ctx context.Context, c *call) schedule.Outcome {
 		if c.Late {
 			return c.command(ctx)
 		}
-		return compile.Outcome{} // it was run just now, after what it watches
+		return schedule.Outcome{} // it was run just now, after what it watches
 	}
 	script := maps.Clone(args)
 	script["source"], script["args"] = text, text
@@ -35,8 +36,8 @@ func commandFunctions() map[string]*function {
 		"cmd.script": {args: script, check: checkScript, call: run, react: late},
 		"cmd.wait": {
 			args: args, check: checkCommand, react: run,
-			call: func(context.Context, *call) compile.Outcome {
-				return compile.Outcome{Comment: "Runs only if something changes that it watches."}
+			call: func(context.Context, *call) schedule.Outcome {
+				return schedule.Outcome{Comment: "Runs only if something changes that it watches."}
 			},
 		},
 	}
@@ -67,7 +68,7 @@ func (c *call) commandLine(line string) Command {
 	return Command{Args: []string{shell, "-c", line}, Dir: c.text("cwd"), Env: c.environment(), User: c.text("runas")}
 }
 
-func (c *call) command(ctx context.Context) compile.Outcome {
+func (c *call) command(ctx context.Context) schedule.Outcome {
 	if c.Test {
 		return c.wouldRun(ctx)
 	}
@@ -82,7 +83,7 @@ func (c *call) command(ctx context.Context) compile.Outcome {
 	command.Stdin = []byte(c.text("stdin"))
 	output, err := c.host.runner().Run(ctx, command)
 	if _, notStarted := errors.AsType[*startError](err); notStarted {
-		return compile.Outcome{Failed: true, Comment: c.ended("The command", err)}
+		return schedule.Outcome{Failed: true, Comment: c.ended("The command", err)}
 	}
 	shown := c.shown(output)
 	changes := &compile.Map{}
@@ -91,11 +92,11 @@ func (c *call) command(ctx context.Context) compile.Outcome {
 	changes.Set("stderr", shown.Stderr)
 	switch { // one that fails has run, too, and may have changed anything
 	case err != nil:
-		return compile.Outcome{Failed: true, Changed: true, Changes: changes, Comment: c.ended("The command", err)}
+		return schedule.Outcome{Failed: true, Changed: true, Changes: changes, Comment: c.ended("The command", err)}
 	case !c.isSuccess(output.Code):
-		return compile.Outcome{Failed: true, Changed: true, Changes: changes, Comment: fmt.Sprintf("The command ended with exit code %d%s", output.Code, said(shown))}
+		return schedule.Outcome{Failed: true, Changed: true, Changes: changes, Comment: fmt.Sprintf("The command ended with exit code %d%s", output.Code, said(shown))}
 	}
-	outcome := compile.Outcome{Changed: true, Changes: changes, Comment: "The command was run."}
+	outcome := schedule.Outcome{Changed: true, Changes: changes, Comment: "The command was run."}
 	if c.tellsState() {
 		return c.readState(output, outcome)
 	}
@@ -136,10 +137,10 @@ func (c *call) lacks() (missing string, err error) {
 }
 
 // wouldRun reports what running the command would change. Commands that report their state themselves may have one to be asked about that.
-func (c *call) wouldRun(ctx context.Context) compile.Outcome {
+func (c *call) wouldRun(ctx context.Context) schedule.Outcome {
 	missing, err := c.lacks()
 	if err != nil {
-		return compile.Outcome{Failed: true, Comment: c.ended("The command", &startError{err})}
+		return schedule.Outcome{Failed: true, Comment: c.ended("The command", &startError{err})}
 	}
 	if c.Function == "script" {
 		if _, err := c.script(); err != nil {
@@ -148,7 +149,7 @@ func (c *call) wouldRun(ctx context.Context) compile.Outcome {
 	}
 	changes := &compile.Map{}
 	changes.Set("command", c.Name)
-	would := compile.Outcome{Changed: true, Changes: changes, Comment: "The command would be run."}
+	would := schedule.Outcome{Changed: true, Changes: changes, Comment: "The command would be run."}
 	if missing != "" {
 		would.Comment += " But " + missing + " yet."
 		return would
@@ -160,7 +161,7 @@ func (c *call) wouldRun(ctx context.Context) compile.Outcome {
 	output, err := c.host.runner().Run(ctx, c.commandLine(question))
 	switch {
 	case err != nil:
-		return compile.Outcome{Failed: true, Comment: c.ended(fmt.Sprintf("The command %q", question), err)}
+		return schedule.Outcome{Failed: true, Comment: c.ended(fmt.Sprintf("The command %q", question), err)}
 	case !c.isSuccess(output.Code):
 		return failed("The command %q ended with exit code %d%s", question, output.Code, said(c.shown(output)))
 	}

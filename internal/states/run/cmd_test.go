@@ -13,37 +13,37 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
 func TestCommands(t *testing.T) {
 	dir := t.TempDir()
 	touched := filepath.Join(dir, "touched")
 	host := &Host{}
-	one(t, host, fmt.Sprintf("touch %s: {cmd.run: []}", touched), true, compile.Changed)
+	one(t, host, fmt.Sprintf("touch %s: {cmd.run: []}", touched), true, schedule.Changed)
 	if _, err := os.Stat(touched); !os.IsNotExist(err) {
 		t.Fatalf("test mode has run the command: %v", err)
 	}
-	result := one(t, host, fmt.Sprintf("x: {cmd.run: [{name: 'pwd; echo $WORD >&2; cat'}, {cwd: %s}, {env: [{WORD: hello}]}, {stdin: in}]}", dir), false, compile.Changed)
+	result := one(t, host, fmt.Sprintf("x: {cmd.run: [{name: 'pwd; echo $WORD >&2; cat'}, {cwd: %s}, {env: [{WORD: hello}]}, {stdin: in}]}", dir), false, schedule.Changed)
 	wantChanges(t, result, fmt.Sprintf(`{"retcode":0,"stdout":"%s\nin","stderr":"hello\n"}`, dir))
-	result = one(t, host, "x: {cmd.run: [{name: 'echo why >&2; exit 3'}]}", false, compile.Failed)
+	result = one(t, host, "x: {cmd.run: [{name: 'echo why >&2; exit 3'}]}", false, schedule.Failed)
 	if want := "The command ended with exit code 3:\nwhy"; result.Comment != want {
 		t.Errorf("comment %q, want %q", result.Comment, want)
 	}
-	wantChanges(t, one(t, host, "x: {cmd.run: [{name: 'echo secret'}, {hide_output: true}]}", false, compile.Changed), `{"retcode":0,"stdout":"","stderr":""}`)
-	for args, want := range map[string]compile.Status{
-		"unless: 'true'":                                  compile.OK,
-		"unless: 'false'":                                 compile.Changed,
-		"unless: ['true','false']":                        compile.Changed,
-		"onlyif: 'true'":                                  compile.Changed,
-		"onlyif: ['true','false']":                        compile.OK,
-		"creates: /":                                      compile.OK,
-		"creates: [/, " + touched + "]":                   compile.Changed,
-		"onlyif: 'test $V = 1', env: {V: 1}":              compile.Changed,
-		"onlyif: 'test -e none', cwd: " + dir:             compile.OK,
-		"shell: /bin/false":                               compile.Failed,
-		"cwd: " + filepath.Join(dir, "none"):              compile.Failed,
-		"unless: 'true', onlyif: 'true', creates: /nope/": compile.OK,
+	wantChanges(t, one(t, host, "x: {cmd.run: [{name: 'echo secret'}, {hide_output: true}]}", false, schedule.Changed), `{"retcode":0,"stdout":"","stderr":""}`)
+	for args, want := range map[string]schedule.Status{
+		"unless: 'true'":                                  schedule.OK,
+		"unless: 'false'":                                 schedule.Changed,
+		"unless: ['true','false']":                        schedule.Changed,
+		"onlyif: 'true'":                                  schedule.Changed,
+		"onlyif: ['true','false']":                        schedule.OK,
+		"creates: /":                                      schedule.OK,
+		"creates: [/, " + touched + "]":                   schedule.Changed,
+		"onlyif: 'test $V = 1', env: {V: 1}":              schedule.Changed,
+		"onlyif: 'test -e none', cwd: " + dir:             schedule.OK,
+		"shell: /bin/false":                               schedule.Failed,
+		"cwd: " + filepath.Join(dir, "none"):              schedule.Failed,
+		"unless: 'true', onlyif: 'true', creates: /nope/": schedule.OK,
 	} {
 		t.Run(args, func(t *testing.T) {
 			list := "{" + strings.ReplaceAll(args, "', ", "'}, {") + "}"
@@ -66,7 +66,7 @@ func TestCommands(t *testing.T) {
 // TestCommandsThatDoNotEnd are ended with all that they have started, also if they ignore signals.
 func TestCommandsThatDoNotEnd(t *testing.T) {
 	started := time.Now()
-	result := one(t, &Host{}, "x: {cmd.run: [{name: 'trap \"\" TERM INT; sleep 100 & wait; sleep 100'}, {timeout: 0.2}]}", false, compile.Failed)
+	result := one(t, &Host{}, "x: {cmd.run: [{name: 'trap \"\" TERM INT; sleep 100 & wait; sleep 100'}, {timeout: 0.2}]}", false, schedule.Failed)
 	if want := "The command was ended: after 0.2 seconds it was still running."; result.Comment != want {
 		t.Errorf("comment %q, want %q", result.Comment, want)
 	}
@@ -82,7 +82,7 @@ func TestCommandsThatCannotStart(t *testing.T) {
 		"cwd: " + dir + "/none":   "The command cannot be run: its directory " + dir + "/none is not there.",
 		"shell: " + dir + "/none": "The command cannot be run: " + dir + "/none: no such file or directory.",
 	} {
-		result := one(t, &Host{}, "'true': {cmd.run: [{"+args+"}]}", false, compile.Failed)
+		result := one(t, &Host{}, "'true': {cmd.run: [{"+args+"}]}", false, schedule.Failed)
 		if result.Comment != want {
 			t.Errorf("comment %q, want %q", result.Comment, want)
 		}
@@ -92,7 +92,7 @@ func TestCommandsThatCannotStart(t *testing.T) {
 
 // TestCommandThatLeavesSomethingBehind has ended in time, though what it has started has not.
 func TestCommandThatLeavesSomethingBehind(t *testing.T) {
-	result := one(t, &Host{}, "x: {cmd.run: [{name: 'sleep 2 & echo started'}, {timeout: 1}]}", false, compile.Changed)
+	result := one(t, &Host{}, "x: {cmd.run: [{name: 'sleep 2 & echo started'}, {timeout: 1}]}", false, schedule.Changed)
 	wantChanges(t, result, `{"retcode":0,"stdout":"started\n","stderr":""}`)
 }
 
@@ -122,16 +122,16 @@ func TestPrograms(t *testing.T) {
 	program(t, dir, "pkg.installed", `echo '{"result": true, "comment": "mine"}'`)
 	host := &Host{Folder: dir}
 
-	result := one(t, host, "x: {my.echo: [{word: yes}, {list: [1, b]}, {unless: 'false'}]}", false, compile.Changed)
+	result := one(t, host, "x: {my.echo: [{word: yes}, {list: [1, b]}, {unless: 'false'}]}", false, schedule.Changed)
 	wantChanges(t, result, `{"read":{"function":"my.echo","id":"x","sls":"s","name":"x","args":{"word":true,"list":[1,"b"]},"test":false}}`)
-	one(t, host, "x: {my.would: []}", true, compile.Changed)
+	one(t, host, "x: {my.would: []}", true, schedule.Changed)
 	for state, want := range map[string]string{
 		"my.would": "\"result\" must be true or false", "my.no": "no", "my.crash": "exit code 7:\nbroken", "my.noise": "not one JSON object",
 		"my.more": "something follows", "my.flood": "it is longer than 1048576 bytes",
 		"my.silent": "nothing was written", "my.list": "it is of type array", "my.number": `"comment" is of type number`,
 		"my.lost": "cannot be run: " + filepath.Join(dir, "my.lost") + ": its interpreter is not there",
 	} {
-		if result := one(t, host, "x: {"+state+": []}", false, compile.Failed); !strings.Contains(result.Comment, want) {
+		if result := one(t, host, "x: {"+state+": []}", false, schedule.Failed); !strings.Contains(result.Comment, want) {
 			t.Errorf("%s: comment %q, want %q in it", state, result.Comment, want)
 		}
 	}
@@ -139,7 +139,7 @@ func TestPrograms(t *testing.T) {
 	if got := results[1].Changes.Get("reacted"); got != true {
 		t.Errorf("the reaction is missing: %v", results[1])
 	}
-	if result := one(t, host, "curl: {pkg.installed: [anything: 1]}", false, compile.OK); result.Comment != "mine" {
+	if result := one(t, host, "curl: {pkg.installed: [anything: 1]}", false, schedule.OK); result.Comment != "mine" {
 		t.Errorf("the program of the user does not come first: %q", result.Comment)
 	}
 }
@@ -173,10 +173,10 @@ func TestUnknownPrograms(t *testing.T) {
 
 func TestFailedCommandHasChangedSomething(t *testing.T) {
 	results := apply(t, &Host{}, "x: {cmd.wait: [{name: echo reaction}, {listen: [y]}]}\ny: {cmd.run: [{name: exit 3}]}", false)
-	if got, want := results[0].Status, compile.Changed; got != want {
+	if got, want := results[0].Status, schedule.Changed; got != want {
 		t.Errorf("what listens to the command: %s, want %s (%s)", got, want, results[0].Comment)
 	}
-	if got, want := results[1].Status, compile.Failed; got != want {
+	if got, want := results[1].Status, schedule.Failed; got != want {
 		t.Errorf("the command: %s, want %s", got, want)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
 // conditions are arguments of all functions: whether there is anything to do, whether it was done, and how long it may take.
@@ -81,7 +81,7 @@ func (c *call) holds(ctx context.Context, command string) (bool, error) {
 }
 
 // verified lets the commands of "check_cmd" decide whether a call that was made has succeeded: all of them must succeed.
-func (c *call) verified(ctx context.Context, outcome compile.Outcome) compile.Outcome {
+func (c *call) verified(ctx context.Context, outcome schedule.Outcome) schedule.Outcome {
 	for _, command := range c.texts("check_cmd") {
 		holds, err := c.holds(ctx, command)
 		if err == nil && holds {

@@ -20,12 +20,12 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // comment fails the test unless the comment of a result has a text.
-func wantComment(t *testing.T, result compile.Result, want string) {
+func wantComment(t *testing.T, result schedule.Result, want string) {
 	t.Helper()
 	if !strings.Contains(result.Comment, want) {
 		t.Errorf("comment %q, want %q in it", result.Comment, want)
@@ -52,7 +52,7 @@ func TestConditionsOfAllFunctions(t *testing.T) {
 						host.Runner = runner
 					}
 					for _, result := range apply(t, host, src, false) {
-						if result.Call.ID == "x" && result.Status != compile.OK {
+						if result.Call.ID == "x" && result.Status != schedule.OK {
 							t.Errorf("status %s (%s)", result.Status, result.Comment)
 						}
 					}
@@ -74,22 +74,22 @@ func TestCheckCommand(t *testing.T) {
 	dir := t.TempDir()
 	program(t, dir, "my.fn", `read line; echo "{\"result\": true, \"comment\": \"$(echo "$line" | tr -d '"{}')\"}"`)
 	host := &Host{Folder: dir}
-	wantComment(t, one(t, host, "x: {cmd.run: [{name: 'true'}, {check_cmd: ['true', 'exit 3']}]}", false, compile.Failed),
+	wantComment(t, one(t, host, "x: {cmd.run: [{name: 'true'}, {check_cmd: ['true', 'exit 3']}]}", false, schedule.Failed),
 		"The command was run.\nThe command \"exit 3\" of \"check_cmd\" does not succeed.")
-	wantComment(t, one(t, host, "x: {cmd.run: [{name: 'exit 4'}, {check_cmd: 'true'}]}", false, compile.Changed),
+	wantComment(t, one(t, host, "x: {cmd.run: [{name: 'exit 4'}, {check_cmd: 'true'}]}", false, schedule.Changed),
 		"exit code 4.\nBut what \"check_cmd\" checks is as it shall be, and that counts.")
-	one(t, host, "x: {test.fail_without_changes: [{check_cmd: 'true'}]}", false, compile.OK)
-	one(t, host, "x: {test.succeed_without_changes: [{check_cmd: 'false'}]}", false, compile.Failed)
-	one(t, host, "x: {test.succeed_with_changes: [{check_cmd: 'false'}]}", true, compile.Changed) // it is not run in test mode
-	one(t, host, "x: {test.succeed_with_changes: [{check_cmd: 'false'}, {onlyif: 'false'}]}", false, compile.OK)
-	wantComment(t, one(t, host, "x: {my.fn: [{a: b}, {check_cmd: 'true'}, {timeout: 5}]}", false, compile.OK), "args:a:b,test:false")
-	one(t, host, "x: {my.fn: [{check_cmd: 'false'}]}", false, compile.Failed)
+	one(t, host, "x: {test.fail_without_changes: [{check_cmd: 'true'}]}", false, schedule.OK)
+	one(t, host, "x: {test.succeed_without_changes: [{check_cmd: 'false'}]}", false, schedule.Failed)
+	one(t, host, "x: {test.succeed_with_changes: [{check_cmd: 'false'}]}", true, schedule.Changed) // it is not run in test mode
+	one(t, host, "x: {test.succeed_with_changes: [{check_cmd: 'false'}, {onlyif: 'false'}]}", false, schedule.OK)
+	wantComment(t, one(t, host, "x: {my.fn: [{a: b}, {check_cmd: 'true'}, {timeout: 5}]}", false, schedule.OK), "args:a:b,test:false")
+	one(t, host, "x: {my.fn: [{check_cmd: 'false'}]}", false, schedule.Failed)
 }
 
 func TestProgramThatDoesNotEnd(t *testing.T) {
 	dir := t.TempDir()
 	program(t, dir, "my.fn", "exec sleep 100")
-	wantComment(t, one(t, &Host{Folder: dir}, "x: {my.fn: [{timeout: 0.2}]}", false, compile.Failed), "was ended: after 0.2 seconds it was still running.")
+	wantComment(t, one(t, &Host{Folder: dir}, "x: {my.fn: [{timeout: 0.2}]}", false, schedule.Failed), "was ended: after 0.2 seconds it was still running.")
 }
 
 // TestListeningCommand runs a command in its turn, and once more at the end of the run, if something has changed that it listens to.
@@ -139,23 +139,23 @@ func TestStatefulCommands(t *testing.T) {
 	tests := map[string]struct {
 		name, more string
 		test       bool
-		status     compile.Status
+		status     schedule.Status
 		comment    string
 		changes    string
 	}{
-		"says nothing":       {name: "true", status: compile.OK, comment: "The command says nothing, so that nothing has changed.", changes: `{"retcode":0,"stdout":"","stderr":""}`},
-		"has changed":        {name: `echo working; echo; echo "changed=yes comment=\"it is 'done'\" n=1"`, status: compile.Changed, comment: "it is 'done'", changes: `"n":"1"}`},
-		"has not changed":    {name: "echo changed=no", status: compile.OK, comment: "The command was run.", changes: `"stderr":""}`},
-		"as JSON":            {name: `echo '{"changed": true, "comment": "as JSON", "list": [1]}'`, status: compile.Changed, comment: "as JSON", changes: `"list":[1]}`},
-		"JSON, not changed":  {name: `echo '{"changed": "No"}'`, status: compile.OK, comment: "The command was run.", changes: `"stderr":""}`},
-		"no pairs":           {name: "echo all is well", status: compile.Failed, comment: `"all" is not KEY=VALUE`, changes: `"stdout":"all is well\n"`},
-		"no word on changes": {name: "echo comment=x", status: compile.Failed, comment: "it must be yes or no", changes: "{}"},
-		"open quote":         {name: `echo "changed=yes comment='x"`, status: compile.Failed, comment: "a quote is not closed", changes: "stdout"},
-		"broken JSON":        {name: `echo '{"changed": '`, status: compile.Failed, comment: "says nothing about its state", changes: "stdout"},
-		"too long":           {name: "yes a=b | head -c 2000000; echo changed=yes", status: compile.Failed, comment: "it is longer than 1048576 bytes", changes: "stdout"},
-		"fails":              {name: "echo changed=no; exit 2", status: compile.Failed, comment: "exit code 2", changes: `"retcode":2`},
-		"hidden":             {name: "echo changed=yes", more: ", {hide_output: true}", status: compile.Changed, comment: "The command was run.", changes: `"stdout":""`},
-		"in test mode":       {name: "exit 1", test: true, status: compile.Changed, comment: "The command would be run.", changes: `{"command":"exit 1"}`},
+		"says nothing":       {name: "true", status: schedule.OK, comment: "The command says nothing, so that nothing has changed.", changes: `{"retcode":0,"stdout":"","stderr":""}`},
+		"has changed":        {name: `echo working; echo; echo "changed=yes comment=\"it is 'done'\" n=1"`, status: schedule.Changed, comment: "it is 'done'", changes: `"n":"1"}`},
+		"has not changed":    {name: "echo changed=no", status: schedule.OK, comment: "The command was run.", changes: `"stderr":""}`},
+		"as JSON":            {name: `echo '{"changed": true, "comment": "as JSON", "list": [1]}'`, status: schedule.Changed, comment: "as JSON", changes: `"list":[1]}`},
+		"JSON, not changed":  {name: `echo '{"changed": "No"}'`, status: schedule.OK, comment: "The command was run.", changes: `"stderr":""}`},
+		"no pairs":           {name: "echo all is well", status: schedule.Failed, comment: `"all" is not KEY=VALUE`, changes: `"stdout":"all is well\n"`},
+		"no word on changes": {name: "echo comment=x", status: schedule.Failed, comment: "it must be yes or no", changes: "{}"},
+		"open quote":         {name: `echo "changed=yes comment='x"`, status: schedule.Failed, comment: "a quote is not closed", changes: "stdout"},
+		"broken JSON":        {name: `echo '{"changed": '`, status: schedule.Failed, comment: "says nothing about its state", changes: "stdout"},
+		"too long":           {name: "yes a=b | head -c 2000000; echo changed=yes", status: schedule.Failed, comment: "it is longer than 1048576 bytes", changes: "stdout"},
+		"fails":              {name: "echo changed=no; exit 2", status: schedule.Failed, comment: "exit code 2", changes: `"retcode":2`},
+		"hidden":             {name: "echo changed=yes", more: ", {hide_output: true}", status: schedule.Changed, comment: "The command was run.", changes: `"stdout":""`},
+		"in test mode":       {name: "exit 1", test: true, status: schedule.Changed, comment: "The command would be run.", changes: `{"command":"exit 1"}`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestStatefulCommands(t *testing.T) {
 			}
 		})
 	}
-	for question, want := range map[string]compile.Status{"echo changed=no": compile.OK, "echo changed=yes": compile.Changed, "exit 1": compile.Failed, "echo x": compile.Failed} {
+	for question, want := range map[string]schedule.Status{"echo changed=no": schedule.OK, "echo changed=yes": schedule.Changed, "exit 1": schedule.Failed, "echo x": schedule.Failed} {
 		src := fmt.Sprintf("x: {cmd.run: [{name: 'exit 1'}, {stateful: [{test_name: %s}]}]}", question)
 		one(t, &Host{}, src, true, want)
 	}
@@ -180,7 +180,7 @@ func TestHiddenOutput(t *testing.T) {
 	for _, commands := range []string{"echo s3cret", "echo changed=s3cret", "echo {s3cret", "echo s3cret; exit 1", "echo s3cret >&2; exit 1"} {
 		write(t, file, commands)
 		for _, test := range []bool{true, false} {
-			result := one(t, &Host{}, src, test, compile.Failed)
+			result := one(t, &Host{}, src, test, schedule.Failed)
 			if text := result.Comment + changes(t, result); strings.Contains(text, "s3cret") || strings.Contains(text, "'s'") {
 				t.Errorf("in test mode %t, the output of %q is in the result: %s", test, commands, text)
 			}
@@ -191,13 +191,13 @@ func TestHiddenOutput(t *testing.T) {
 func TestCommandArguments(t *testing.T) {
 	dir := t.TempDir()
 	made := filepath.Join(dir, "made")
-	one(t, &Host{}, fmt.Sprintf("x: {cmd.run: [{name: touch %s}, {umask: 077}]}", made), false, compile.Changed)
+	one(t, &Host{}, fmt.Sprintf("x: {cmd.run: [{name: touch %s}, {umask: 077}]}", made), false, schedule.Changed)
 	if info, err := os.Stat(made); err != nil || info.Mode() != 0o600 {
 		t.Errorf("got %v, %v", info, err)
 	}
-	one(t, &Host{}, "x: {cmd.run: [{name: exit 3}, {success_retcodes: [2, 3]}]}", false, compile.Changed)
-	one(t, &Host{}, "x: {cmd.run: [{name: exit 4}, {success_retcodes: [2, 3]}]}", false, compile.Failed)
-	wantComment(t, one(t, &Host{}, "x: {cmd.run: [{name: id}, {runas: no-such-user-here}]}", false, compile.Failed), `there is no user "no-such-user-here"`)
+	one(t, &Host{}, "x: {cmd.run: [{name: exit 3}, {success_retcodes: [2, 3]}]}", false, schedule.Changed)
+	one(t, &Host{}, "x: {cmd.run: [{name: exit 4}, {success_retcodes: [2, 3]}]}", false, schedule.Failed)
+	wantComment(t, one(t, &Host{}, "x: {cmd.run: [{name: id}, {runas: no-such-user-here}]}", false, schedule.Failed), `there is no user "no-such-user-here"`)
 }
 
 // TestWhatCommandsLack: test mode says what commands could not be started without. What another call may bring is not a failure.
@@ -218,14 +218,14 @@ func TestWhatCommandsLack(t *testing.T) {
 		"cwd: " + none + "}, {unless: x":                "The command would be run. But there is no directory " + none + " yet.",
 		"cwd: " + none + "}, {stateful: [test_name: x]": "The command would be run. But there is no directory " + none + " yet.",
 	} {
-		result := one(t, &Host{}, "x: {cmd.run: [{"+args+"}]}", true, compile.Changed)
+		result := one(t, &Host{}, "x: {cmd.run: [{"+args+"}]}", true, schedule.Changed)
 		if result.Comment != want {
 			t.Errorf("%s: comment %q, want %q", args, result.Comment, want)
 		}
 	}
-	one(t, &Host{}, "x: {cmd.run: [{cwd: "+none+"}, {creates: /}]}", true, compile.OK)
+	one(t, &Host{}, "x: {cmd.run: [{cwd: "+none+"}, {creates: /}]}", true, schedule.OK)
 	never := &Host{Runner: &script{refuses: errors.New("only root can")}}
-	wantComment(t, one(t, never, "x: {cmd.run: [{runas: x}]}", true, compile.Failed), "The command cannot be run: only root can.")
+	wantComment(t, one(t, never, "x: {cmd.run: [{runas: x}]}", true, schedule.Failed), "The command cannot be run: only root can.")
 	later := apply(t, &Host{Runner: &script{lacks: "there is no user"}}, "x: {cmd.wait: [{watch: [y]}]}\ny: {test.succeed_with_changes: []}", true)
 	wantComment(t, later[1], "The command would be run. But there is no user yet.")
 
@@ -233,7 +233,7 @@ func TestWhatCommandsLack(t *testing.T) {
 	src := fmt.Sprintf("%[1]s: {file.directory: []}\nx: {cmd.run: [{name: pwd}, {cwd: %[1]s}, {onlyif: 'true'}]}\n", none)
 	for _, test := range []bool{true, false} {
 		for _, result := range apply(t, &Host{}, src, test) {
-			if result.Status != compile.Changed {
+			if result.Status != schedule.Changed {
 				t.Errorf("test mode %t: %s is %s (%s)", test, result.Call, result.Status, result.Comment)
 			}
 		}
@@ -276,10 +276,10 @@ func TestCheckUser(t *testing.T) {
 
 	src := "x: {cmd.run: [{runas: no-such-user-here}, {cwd: /no-such-directory}]}"
 	if number == root {
-		wantComment(t, one(t, &Host{}, src, true, compile.Changed),
+		wantComment(t, one(t, &Host{}, src, true, schedule.Changed),
 			`The command would be run. But there is no user "no-such-user-here", and there is no directory /no-such-directory yet.`)
 	} else {
-		wantComment(t, one(t, &Host{}, src, true, compile.Failed), `The command cannot be run: there is no user "no-such-user-here".`)
+		wantComment(t, one(t, &Host{}, src, true, schedule.Failed), `The command cannot be run: there is no user "no-such-user-here".`)
 	}
 }
 
@@ -288,14 +288,14 @@ func TestCommandOfAnotherUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := one(t, &Host{}, "x: {cmd.run: [{name: id -u}, {runas: "+self.Username+"}]}", false, compile.Changed) // needs no rights
+	result := one(t, &Host{}, "x: {cmd.run: [{name: id -u}, {runas: "+self.Username+"}]}", false, schedule.Changed) // needs no rights
 	if got, want := result.Changes.Get("stdout"), self.Uid+"\n"; got != want {
 		t.Errorf("got %q, want %q (%s)", got, want, result.Comment)
 	}
 
 	testenv.Root(t)
 	result = one(t, &Host{}, "x: {cmd.run: [{name: 'id -un; echo $USER $LOGNAME'}, {runas: daemon}, {onlyif: 'test $(id -un) = daemon'}, {check_cmd: 'test $(id -u) != 0'}]}",
-		false, compile.Changed)
+		false, schedule.Changed)
 	if got, want := result.Changes.Get("stdout"), "daemon\ndaemon daemon\n"; got != want { //nolint:dupword // one of each variable
 		t.Errorf("got %q, want %q (%s)", got, want, result.Comment)
 	}
@@ -339,8 +339,8 @@ func TestScript(t *testing.T) {
 	state := func(args string) string {
 		return "x: {cmd.script: [{source: 'salt://web/hello.sh'}, {args: \"a 'b c'\"}, {env: [WORD: w]}" + args + "]}"
 	}
-	wantChanges(t, one(t, host, state(""), true, compile.Changed), `{"command":"x"}`)
-	result := one(t, host, state(""), false, compile.Changed)
+	wantChanges(t, one(t, host, state(""), true, schedule.Changed), `{"command":"x"}`)
+	result := one(t, host, state(""), false, schedule.Changed)
 	lines := strings.Split(fmt.Sprint(result.Changes.Get("stdout")), "\n")
 	if lines[0] != "a-b c-w in hello.sh" {
 		t.Errorf("got %q", lines)
@@ -348,12 +348,12 @@ func TestScript(t *testing.T) {
 	if _, err := os.Lstat(lines[1]); !os.IsNotExist(err) {
 		t.Errorf("the copy is still there: %v", err)
 	}
-	one(t, host, "'salt://web/hello.sh': {cmd.script: [creates: /]}", false, compile.OK)
+	one(t, host, "'salt://web/hello.sh': {cmd.script: [creates: /]}", false, schedule.OK)
 	for _, test := range []bool{true, false} {
-		wantComment(t, one(t, host, "'salt://web/none.sh': cmd.script", test, compile.Failed), `the source "salt://web/none.sh" cannot be read: file does not exist.`)
+		wantComment(t, one(t, host, "'salt://web/none.sh': cmd.script", test, schedule.Failed), `the source "salt://web/none.sh" cannot be read: file does not exist.`)
 	}
 	testenv.Root(t)
-	result = one(t, host, state(", {runas: daemon}"), false, compile.Changed)
+	result = one(t, host, state(", {runas: daemon}"), false, schedule.Changed)
 	if lines := strings.Split(fmt.Sprint(result.Changes.Get("stdout")), "\n"); lines[2] != "daemon" {
 		t.Errorf("got %q", lines)
 	}
@@ -383,8 +383,8 @@ func TestProgramsAtTheSameTime(t *testing.T) {
 		path := filepath.Join(dir, strconv.Itoa(n))
 		fmt.Fprintf(&src, "%s: {file.managed: [source: s, mode: 755, parallel: true], cmd.run: [parallel: true, require: [file: %[1]s]]}\n", path)
 	}
-	for _, result := range compileText(t, src.String()).Run(t.Context(), compile.RunOptions{Functions: host, Parallel: 8}) {
-		if result.Status != compile.Changed {
+	for _, result := range schedule.Run(t.Context(), compileText(t, src.String()), schedule.Options{Functions: host, Parallel: 8}) {
+		if result.Status != schedule.Changed {
 			t.Fatalf("%s is %s: %s", result.Call, result.Status, result.Comment)
 		}
 	}

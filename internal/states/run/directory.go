@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
 func checkDirectory(c *call) error {
@@ -33,7 +34,7 @@ func (c *call) directoryMode(otherwise fs.FileMode) (fs.FileMode, error) {
 }
 
 // manageDirectory makes a directory, or changes its mode and owner.
-func (c *call) manageDirectory() compile.Outcome {
+func (c *call) manageDirectory() schedule.Outcome {
 	f, err := c.inspectDirectory()
 	if err != nil {
 		return failed("%s.", upperFirst(err.Error()))
@@ -45,14 +46,14 @@ func (c *call) manageDirectory() compile.Outcome {
 	c.attributeChanges(changes, f)
 	switch {
 	case changes.Len() == 0:
-		return compile.Outcome{Comment: fmt.Sprintf("The directory %s is as it shall be.", c.Name)}
+		return schedule.Outcome{Comment: fmt.Sprintf("The directory %s is as it shall be.", c.Name)}
 	case c.Test:
-		return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The directory %s would be changed.", c.Name) + c.noParent(f.path) + c.noOwner(f)}
+		return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The directory %s would be changed.", c.Name) + c.noParent(f.path) + c.noOwner(f)}
 	}
 	if err := c.writeDirectory(f); err != nil {
 		return failed("The directory %s cannot be changed: %s.", c.Name, reason(err))
 	}
-	return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The directory %s was changed.", c.Name)}
+	return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The directory %s was changed.", c.Name)}
 }
 
 func (c *call) inspectDirectory() (*file, error) {
@@ -135,7 +136,7 @@ func checkLink(c *call) error {
 }
 
 // manageLink makes a symbolic link, in one step where there is another one.
-func (c *call) manageLink() compile.Outcome {
+func (c *call) manageLink() schedule.Outcome {
 	target := c.text("target")
 	path, err := followLinks(c.Name, false)
 	if err != nil {
@@ -156,13 +157,13 @@ func (c *call) manageLink() compile.Outcome {
 		old = "a file"
 	}
 	if old == target {
-		return compile.Outcome{Comment: fmt.Sprintf("The link %s is as it shall be.", c.Name)}
+		return schedule.Outcome{Comment: fmt.Sprintf("The link %s is as it shall be.", c.Name)}
 	}
 	changes := &compile.Map{}
 	changes.Set("old", old)
 	changes.Set("new", target)
 	if c.Test {
-		return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The link %s would be changed.", c.Name) + c.noParent(path)}
+		return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The link %s would be changed.", c.Name) + c.noParent(path)}
 	}
 	f := &file{path: path, mode: 0o755, owner: owner{kept, kept}}
 	err = c.parents(f)
@@ -172,7 +173,7 @@ func (c *call) manageLink() compile.Outcome {
 	if err != nil {
 		return failed("The link %s cannot be made: %s.", c.Name, reason(err))
 	}
-	return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The link %s was changed.", c.Name)}
+	return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The link %s was changed.", c.Name)}
 }
 
 // replaceLink makes a link under a name that is not taken and puts it in its place.

@@ -23,6 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
 func fileFunctions() map[string]*function {
@@ -34,19 +35,19 @@ func fileFunctions() map[string]*function {
 				"backup": anything, "follow_symlinks": boolean, "tmp_ext": text,
 			},
 			check: checkManaged, checks: true,
-			call: func(ctx context.Context, c *call) compile.Outcome { return c.manage(ctx) },
+			call: func(ctx context.Context, c *call) schedule.Outcome { return c.manage(ctx) },
 		},
 		"file.directory": {
 			args:  map[string]kind{"mode": text, "dir_mode": text, "user": text, "group": text, "makedirs": boolean},
 			check: checkDirectory,
-			call:  func(_ context.Context, c *call) compile.Outcome { return c.manageDirectory() },
+			call:  func(_ context.Context, c *call) schedule.Outcome { return c.manageDirectory() },
 		},
 		"file.symlink": {
 			args:  map[string]kind{"target": text, "force": boolean, "makedirs": boolean},
 			check: checkLink,
-			call:  func(_ context.Context, c *call) compile.Outcome { return c.manageLink() },
+			call:  func(_ context.Context, c *call) schedule.Outcome { return c.manageLink() },
 		},
-		"file.absent": {check: checkAbsent, call: func(_ context.Context, c *call) compile.Outcome { return c.remove() }},
+		"file.absent": {check: checkAbsent, call: func(_ context.Context, c *call) schedule.Outcome { return c.remove() }},
 	}
 }
 
@@ -143,13 +144,13 @@ type file struct {
 	oldOwner, owner       owner
 }
 
-func (c *call) manage(ctx context.Context) compile.Outcome {
+func (c *call) manage(ctx context.Context) schedule.Outcome {
 	f, err := c.inspect()
 	if err != nil {
 		return failed("%s.", upperFirst(err.Error()))
 	}
 	if !f.exists && !c.boolean("create", true) {
-		return compile.Outcome{Comment: fmt.Sprintf("There is no file %s, and \"create\" is false.", c.Name)}
+		return schedule.Outcome{Comment: fmt.Sprintf("There is no file %s, and \"create\" is false.", c.Name)}
 	}
 	shown := c.Name
 	if f.path != filepath.Clean(c.Name) {
@@ -158,9 +159,9 @@ func (c *call) manage(ctx context.Context) compile.Outcome {
 	changes := c.fileChanges(f)
 	switch {
 	case changes.Len() == 0:
-		return compile.Outcome{Comment: fmt.Sprintf("The file %s is as it shall be.", shown)}
+		return schedule.Outcome{Comment: fmt.Sprintf("The file %s is as it shall be.", shown)}
 	case c.Test:
-		return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The file %s would be changed.", shown) + c.noParent(f.path) + c.noOwner(f)}
+		return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The file %s would be changed.", shown) + c.noParent(f.path) + c.noOwner(f)}
 	}
 	kept, err := c.writeFile(ctx, f)
 	if err != nil {
@@ -169,7 +170,7 @@ func (c *call) manage(ctx context.Context) compile.Outcome {
 	if kept != "" {
 		changes.Set("backup", kept)
 	}
-	return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The file %s was changed.", shown)}
+	return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The file %s was changed.", shown)}
 }
 
 func upperFirst(text string) string {
@@ -594,11 +595,11 @@ func checkAbsent(c *call) error {
 	return nil
 }
 
-func (c *call) remove() compile.Outcome {
+func (c *call) remove() schedule.Outcome {
 	path := filepath.Clean(c.Name)
 	_, err := os.Lstat(path)
 	if isMissing(err) {
-		return compile.Outcome{Comment: fmt.Sprintf("There is no %s.", c.Name)}
+		return schedule.Outcome{Comment: fmt.Sprintf("There is no %s.", c.Name)}
 	}
 	if err != nil {
 		return failed("The path %s cannot be looked at: %s.", c.Name, reason(err))
@@ -609,10 +610,10 @@ func (c *call) remove() compile.Outcome {
 	changes := &compile.Map{}
 	changes.Set("removed", c.Name)
 	if c.Test {
-		return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("%s would be removed.", c.Name)}
+		return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("%s would be removed.", c.Name)}
 	}
 	if err := inPlace(path, os.RemoveAll); err != nil {
 		return failed("%s cannot be removed: %s.", c.Name, reason(err))
 	}
-	return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("%s was removed.", c.Name)}
+	return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("%s was removed.", c.Name)}
 }

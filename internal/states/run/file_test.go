@@ -18,7 +18,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -55,20 +55,20 @@ func TestFileBackup(t *testing.T) {
 	host := &Host{Backups: backups}
 	write(t, path, "old\n")
 
-	one(t, host, managed(path, "contents: new, backup: .bak"), true, compile.Changed)
+	one(t, host, managed(path, "contents: new, backup: .bak"), true, schedule.Changed)
 	if _, err := os.Lstat(path + ".bak"); !os.IsNotExist(err) {
 		t.Errorf("test mode has made a backup: %v", err)
 	}
-	result := one(t, host, managed(path, "contents: new, backup: .bak"), false, compile.Changed)
+	result := one(t, host, managed(path, "contents: new, backup: .bak"), false, schedule.Changed)
 	if got := content(t, path+".bak"); got != "old\n" || result.Changes.Get("backup") != path+".bak" {
 		t.Errorf("backup with %q, changes %s", got, changes(t, result))
 	}
-	one(t, host, managed(path, "contents: new, backup: .bak, mode: 640"), false, compile.Changed)
+	one(t, host, managed(path, "contents: new, backup: .bak, mode: 640"), false, schedule.Changed)
 	if got := content(t, path+".bak"); got != "old\n" {
 		t.Errorf("a backup was made though the contents have not changed: %q", got)
 	}
 
-	result = one(t, host, managed(path, "contents: newer, backup: minion"), false, compile.Changed)
+	result = one(t, host, managed(path, "contents: newer, backup: minion"), false, schedule.Changed)
 	found, err := filepath.Glob(backups + path + "_*")
 	if err != nil || len(found) != 1 {
 		t.Fatalf("backups %v, %v", found, err)
@@ -78,8 +78,8 @@ func TestFileBackup(t *testing.T) {
 	}
 
 	// Without its backup, a file is not touched.
-	wantComment(t, one(t, &Host{Backups: path}, managed(path, "contents: newest, backup: minion"), false, compile.Failed), "no backup can be made")
-	one(t, &Host{}, managed(path, "contents: newest, backup: minion"), false, compile.Failed)
+	wantComment(t, one(t, &Host{Backups: path}, managed(path, "contents: newest, backup: minion"), false, schedule.Failed), "no backup can be made")
+	one(t, &Host{}, managed(path, "contents: newest, backup: minion"), false, schedule.Failed)
 	if got := content(t, path); got != "newer\n" {
 		t.Errorf("the file was changed without a backup: %q", got)
 	}
@@ -88,14 +88,14 @@ func TestFileBackup(t *testing.T) {
 func TestFileCheckCommand(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a file")
-	one(t, &Host{}, managed(path, "contents: good, check_cmd: grep good"), false, compile.Changed)
-	result := one(t, &Host{}, managed(path, "contents: worse, check_cmd: grep -c good"), false, compile.Failed)
+	one(t, &Host{}, managed(path, "contents: good, check_cmd: grep good"), false, schedule.Changed)
+	result := one(t, &Host{}, managed(path, "contents: worse, check_cmd: grep -c good"), false, schedule.Failed)
 	wantComment(t, result, `cannot be written: the command "grep -c good" of "check_cmd" refuses it with exit code 1:`+"\n0")
-	wantComment(t, one(t, &Host{}, managed(path, "contents: secret, show_changes: false, check_cmd: '! cat'"), false, compile.Failed), "refuses it with exit code 1.")
+	wantComment(t, one(t, &Host{}, managed(path, "contents: secret, show_changes: false, check_cmd: '! cat'"), false, schedule.Failed), "refuses it with exit code 1.")
 	const extension = "check_cmd: 'f() { case $1 in *.conf) ;; *) return 1; esac; }; f'"
-	one(t, &Host{}, managed(path, "contents: z, "+extension), false, compile.Failed)
-	one(t, &Host{}, managed(path, "contents: x, tmp_ext: .conf, "+extension), false, compile.Changed)
-	one(t, &Host{}, managed(path, "contents: y, check_cmd: 'false'"), true, compile.Changed) // it is not run in test mode
+	one(t, &Host{}, managed(path, "contents: z, "+extension), false, schedule.Failed)
+	one(t, &Host{}, managed(path, "contents: x, tmp_ext: .conf, "+extension), false, schedule.Changed)
+	one(t, &Host{}, managed(path, "contents: y, check_cmd: 'false'"), true, schedule.Changed) // it is not run in test mode
 	if got := content(t, path); got != "x\n" {
 		t.Errorf("got %q", got)
 	}
@@ -116,33 +116,33 @@ func TestFileLinks(t *testing.T) {
 	link(t, "loop", filepath.Join(dir, "loop"))
 	link(t, "real/none", filepath.Join(dir, "nowhere"))
 
-	result := one(t, &Host{}, managed(filepath.Join(dir, "f"), "contents: new"), false, compile.Changed)
+	result := one(t, &Host{}, managed(filepath.Join(dir, "f"), "contents: new"), false, schedule.Changed)
 	if got := content(t, filepath.Join(real, "f")); got != "new\n" {
 		t.Errorf("got %q", got)
 	}
 	wantComment(t, result, "("+filepath.Join(real, "f")+") was changed")
-	one(t, &Host{}, managed(filepath.Join(dir, "linked", "g"), "contents: new"), false, compile.Changed)
+	one(t, &Host{}, managed(filepath.Join(dir, "linked", "g"), "contents: new"), false, schedule.Changed)
 	if got := content(t, filepath.Join(real, "g")); got != "new\n" {
 		t.Errorf("got %q", got)
 	}
-	wantComment(t, one(t, &Host{}, managed(filepath.Join(dir, "loop"), "contents: x"), false, compile.Failed), "too many symbolic links")
-	wantComment(t, one(t, &Host{}, managed(filepath.Join(dir, "nowhere"), "contents: x"), false, compile.Failed), "leads nowhere")
+	wantComment(t, one(t, &Host{}, managed(filepath.Join(dir, "loop"), "contents: x"), false, schedule.Failed), "too many symbolic links")
+	wantComment(t, one(t, &Host{}, managed(filepath.Join(dir, "nowhere"), "contents: x"), false, schedule.Failed), "leads nowhere")
 
 	// The link itself.
-	result = one(t, &Host{}, managed(filepath.Join(dir, "f"), "contents: own, follow_symlinks: false"), true, compile.Changed)
+	result = one(t, &Host{}, managed(filepath.Join(dir, "f"), "contents: own, follow_symlinks: false"), true, schedule.Changed)
 	if got := result.Changes.Get("link"); got != "replaced by a file" {
 		t.Errorf("changes %s", changes(t, result))
 	}
-	one(t, &Host{}, managed(filepath.Join(dir, "f"), "contents: own, follow_symlinks: false"), false, compile.Changed)
+	one(t, &Host{}, managed(filepath.Join(dir, "f"), "contents: own, follow_symlinks: false"), false, schedule.Changed)
 	if info, err := os.Lstat(filepath.Join(dir, "f")); err != nil || !info.Mode().IsRegular() {
 		t.Errorf("the link is still there: %v, %v", info, err)
 	}
 	if got := content(t, filepath.Join(real, "f")); got != "new\n" {
 		t.Errorf("the link was followed: %q", got)
 	}
-	one(t, &Host{}, managed(filepath.Join(dir, "f"), "contents: own, follow_symlinks: false"), false, compile.OK)
+	one(t, &Host{}, managed(filepath.Join(dir, "f"), "contents: own, follow_symlinks: false"), false, schedule.OK)
 
-	one(t, &Host{}, fmt.Sprintf("%q: {file.absent: []}", filepath.Join(dir, "linked")+"/"), false, compile.Changed)
+	one(t, &Host{}, fmt.Sprintf("%q: {file.absent: []}", filepath.Join(dir, "linked")+"/"), false, schedule.Changed)
 	if _, err := os.Lstat(filepath.Join(real, "f")); err != nil {
 		t.Errorf("what the link leads to was removed: %v", err)
 	}
@@ -168,19 +168,19 @@ func TestFileLinksOfOthers(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"f", "d/secret", "d/new"} {
-		wantComment(t, one(t, &Host{}, managed(filepath.Join(dir, name), "contents: x"), false, compile.Failed), "symbolic link of another user")
+		wantComment(t, one(t, &Host{}, managed(filepath.Join(dir, name), "contents: x"), false, schedule.Failed), "symbolic link of another user")
 	}
 	if got := content(t, filepath.Join(dir, "secret")); got != "secret\n" {
 		t.Errorf("got %q", got)
 	}
-	one(t, &Host{}, managed(filepath.Join(dir, "f"), "contents: x, follow_symlinks: false"), false, compile.Changed)
+	one(t, &Host{}, managed(filepath.Join(dir, "f"), "contents: x, follow_symlinks: false"), false, schedule.Changed)
 
 	absent := func(name string) string { return fmt.Sprintf("%q: {file.absent: []}", filepath.Join(dir, name)) }
 	for _, test := range []bool{true, false} {
-		wantComment(t, one(t, &Host{}, absent("d/secret"), test, compile.Failed), "symbolic link of another user")
+		wantComment(t, one(t, &Host{}, absent("d/secret"), test, schedule.Failed), "symbolic link of another user")
 	}
-	one(t, &Host{}, absent("d/none"), false, compile.OK)
-	one(t, &Host{}, absent("d"), false, compile.Changed)
+	one(t, &Host{}, absent("d/none"), false, schedule.OK)
+	one(t, &Host{}, absent("d"), false, schedule.Changed)
 	if got := content(t, filepath.Join(dir, "secret")); got != "secret\n" {
 		t.Errorf("got %q", got)
 	}
@@ -192,7 +192,7 @@ func TestFileDirectories(t *testing.T) {
 		"mode: 640": "0750", "mode: 600": "0700", "contents: x": "0755", "mode: 600, dir_mode: 711": "0711",
 	} {
 		path := filepath.Join(dir, strings.NewReplacer(":", "", " ", "", ",", "").Replace(args), "a", "f")
-		one(t, &Host{}, managed(path, args+", makedirs: true"), false, compile.Changed)
+		one(t, &Host{}, managed(path, args+", makedirs: true"), false, schedule.Changed)
 		for _, made := range []string{filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
 			if got := modeOf(t, made); got != want {
 				t.Errorf("%s: mode %s, want %s", args, got, want)
@@ -205,7 +205,7 @@ func TestOwnersOfDirectories(t *testing.T) {
 	testenv.Root(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "owned", "a", "f")
-	one(t, &Host{}, managed(path, "makedirs: true, user: 4321, group: 4322"), false, compile.Changed)
+	one(t, &Host{}, managed(path, "makedirs: true, user: 4321, group: 4322"), false, schedule.Changed)
 	for _, made := range []string{filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
 		if info, err := os.Stat(made); err != nil {
 			t.Error(err)
@@ -223,50 +223,50 @@ func TestOwnersOfDirectories(t *testing.T) {
 func TestFileSources(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	host := &Host{Files: fstest.MapFS{"b": {Data: []byte("b\n"), Mode: 0o751}, "d/x": {}}}
-	one(t, host, managed(path, "create: false, source: b"), false, compile.OK)
+	one(t, host, managed(path, "create: false, source: b"), false, schedule.OK)
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
 		t.Errorf("it was made: %v", err)
 	}
-	one(t, host, managed(path, "source: ['salt://a', 'salt://b'], mode: keep"), false, compile.Changed)
+	one(t, host, managed(path, "source: ['salt://a', 'salt://b'], mode: keep"), false, schedule.Changed)
 	if got := content(t, path) + modeOf(t, path); got != "b\n0751" {
 		t.Errorf("got %q", got)
 	}
-	wantComment(t, one(t, host, managed(path, "source: [a, c]"), false, compile.Failed), `The source "c" cannot be read: file does not exist.`)
-	one(t, host, managed(path, "source: d"), false, compile.Failed)
-	one(t, host, managed(path, "contents: c, create: false"), false, compile.Changed)
+	wantComment(t, one(t, host, managed(path, "source: [a, c]"), false, schedule.Failed), `The source "c" cannot be read: file does not exist.`)
+	one(t, host, managed(path, "source: d"), false, schedule.Failed)
+	one(t, host, managed(path, "contents: c, create: false"), false, schedule.Changed)
 }
 
 func TestFileDirectory(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a", "b")
 	state := func(args string) string { return fmt.Sprintf("%q: {file.directory: [%s]}", path, args) }
-	wantComment(t, one(t, &Host{}, state(""), false, compile.Failed), `"makedirs" is not true`)
-	one(t, &Host{}, state("makedirs: true, mode: 750"), true, compile.Changed)
+	wantComment(t, one(t, &Host{}, state(""), false, schedule.Failed), `"makedirs" is not true`)
+	one(t, &Host{}, state("makedirs: true, mode: 750"), true, schedule.Changed)
 	if _, err := os.Lstat(filepath.Join(dir, "a")); !os.IsNotExist(err) {
 		t.Fatalf("test mode has made something: %v", err)
 	}
-	wantChanges(t, one(t, &Host{}, state("makedirs: true, mode: 750"), false, compile.Changed), `{"directory":"new","mode":"0750"}`)
+	wantChanges(t, one(t, &Host{}, state("makedirs: true, mode: 750"), false, schedule.Changed), `{"directory":"new","mode":"0750"}`)
 	if got := modeOf(t, path); got != "0750" {
 		t.Errorf("mode %s", got)
 	}
-	one(t, &Host{}, state("mode: 750"), false, compile.OK)
-	wantChanges(t, one(t, &Host{}, state("dir_mode: 2755"), false, compile.Changed), `{"mode":"2755"}`)
+	one(t, &Host{}, state("mode: 750"), false, schedule.OK)
+	wantChanges(t, one(t, &Host{}, state("dir_mode: 2755"), false, schedule.Changed), `{"mode":"2755"}`)
 	if got := modeOf(t, path); got != "2755" {
 		t.Errorf("mode %s", got)
 	}
 	write(t, filepath.Join(path, "f"), "x")
 	path = filepath.Join(path, "f")
-	wantComment(t, one(t, &Host{}, state(""), false, compile.Failed), "something else than a directory")
+	wantComment(t, one(t, &Host{}, state(""), false, schedule.Failed), "something else than a directory")
 }
 
 func TestOwnerOfDirectory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d")
 	state := func(args string) string { return fmt.Sprintf("%q: {file.directory: [%s]}", path, args) }
-	one(t, &Host{}, state("mode: 2755"), false, compile.Changed)
-	one(t, &Host{}, state(fmt.Sprintf("user: %d, group: %d", newOwner().uid, newOwner().gid)), false, compile.OK)
+	one(t, &Host{}, state("mode: 2755"), false, schedule.Changed)
+	one(t, &Host{}, state(fmt.Sprintf("user: %d, group: %d", newOwner().uid, newOwner().gid)), false, schedule.OK)
 
 	testenv.Root(t)
-	wantChanges(t, one(t, &Host{}, state("user: 4321, group: 4322, mode: 2755"), false, compile.Changed), `{"user":"4321","group":"4322"}`)
+	wantChanges(t, one(t, &Host{}, state("user: 4321, group: 4322, mode: 2755"), false, schedule.Changed), `{"user":"4321","group":"4322"}`)
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -274,9 +274,9 @@ func TestOwnerOfDirectory(t *testing.T) {
 	if got, _ := ownerOf(info); got != (owner{4321, 4322}) || modeOf(t, path) != "2755" {
 		t.Errorf("it belongs to %v, mode %s", got, modeOf(t, path))
 	}
-	one(t, &Host{}, state("user: 4321, group: 4322, mode: 2755"), false, compile.OK)
-	one(t, &Host{}, state("user: root, group: root"), false, compile.Changed)
-	one(t, &Host{}, state("user: root, group: root"), false, compile.OK)
+	one(t, &Host{}, state("user: 4321, group: 4322, mode: 2755"), false, schedule.OK)
+	one(t, &Host{}, state("user: root, group: root"), false, schedule.Changed)
+	one(t, &Host{}, state("user: root, group: root"), false, schedule.OK)
 }
 
 func TestFileSymlink(t *testing.T) {
@@ -289,22 +289,22 @@ func TestFileSymlink(t *testing.T) {
 			t.Errorf("the link leads to %q (%v), want %q", got, err, want)
 		}
 	}
-	one(t, &Host{}, state("target: x"), false, compile.Failed)
-	wantChanges(t, one(t, &Host{}, state("target: x, makedirs: true"), false, compile.Changed), `{"old":"","new":"x"}`)
+	one(t, &Host{}, state("target: x"), false, schedule.Failed)
+	wantChanges(t, one(t, &Host{}, state("target: x, makedirs: true"), false, schedule.Changed), `{"old":"","new":"x"}`)
 	leadsTo("x")
-	one(t, &Host{}, state("target: x"), false, compile.OK)
-	one(t, &Host{}, state("target: /y"), true, compile.Changed)
+	one(t, &Host{}, state("target: x"), false, schedule.OK)
+	one(t, &Host{}, state("target: /y"), true, schedule.Changed)
 	leadsTo("x")
-	wantChanges(t, one(t, &Host{}, state("target: /y"), false, compile.Changed), `{"old":"x","new":"/y"}`)
+	wantChanges(t, one(t, &Host{}, state("target: /y"), false, schedule.Changed), `{"old":"x","new":"/y"}`)
 	leadsTo("/y")
 
 	path = filepath.Join(dir, "file")
 	write(t, path, "x")
-	wantComment(t, one(t, &Host{}, state("target: x"), false, compile.Failed), "something else than a symbolic link")
-	one(t, &Host{}, state("target: x, force: true"), false, compile.Changed)
+	wantComment(t, one(t, &Host{}, state("target: x"), false, schedule.Failed), "something else than a symbolic link")
+	one(t, &Host{}, state("target: x, force: true"), false, schedule.Changed)
 	leadsTo("x")
 	path = filepath.Join(dir, "a")
-	one(t, &Host{}, state("target: x, force: true"), false, compile.Failed)
+	one(t, &Host{}, state("target: x, force: true"), false, schedule.Failed)
 	if left, err := filepath.Glob(filepath.Join(dir, "*", ".cairn-*")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
@@ -315,12 +315,12 @@ func TestOwnersToCome(t *testing.T) {
 	dir := t.TempDir()
 	for _, function := range []string{"managed", "directory"} {
 		src := fmt.Sprintf("%q: {file.%s: [user: no-such-user-here, group: no-such-group-here]}", filepath.Join(dir, function), function)
-		result := one(t, &Host{}, src, true, compile.Changed)
+		result := one(t, &Host{}, src, true, schedule.Changed)
 		if result.Changes.Get("user") != "no-such-user-here" || result.Changes.Get("group") != "no-such-group-here" {
 			t.Errorf("changes %s", changes(t, result))
 		}
 		wantComment(t, result, `would be changed. But there is no user "no-such-user-here" yet. But there is no group "no-such-group-here" yet.`)
-		wantComment(t, one(t, &Host{}, src, false, compile.Failed), `There is no user "no-such-user-here"`)
+		wantComment(t, one(t, &Host{}, src, false, schedule.Failed), `There is no user "no-such-user-here"`)
 	}
 }
 
@@ -328,9 +328,9 @@ func TestOwnersToCome(t *testing.T) {
 func TestPathsBelowFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	write(t, file, "x")
-	wantComment(t, one(t, &Host{}, file+"/y: {file.absent: []}", false, compile.OK), "There is no "+file+"/y.")
-	one(t, &Host{}, "'true': {cmd.run: [creates: "+file+"/y]}", false, compile.Changed)
-	wantComment(t, one(t, &Host{}, managed(file+"/y", "contents: x, makedirs: true"), false, compile.Failed), "not a directory")
+	wantComment(t, one(t, &Host{}, file+"/y: {file.absent: []}", false, schedule.OK), "There is no "+file+"/y.")
+	one(t, &Host{}, "'true': {cmd.run: [creates: "+file+"/y]}", false, schedule.Changed)
+	wantComment(t, one(t, &Host{}, managed(file+"/y", "contents: x, makedirs: true"), false, schedule.Failed), "not a directory")
 }
 
 // TestMissingParents: test mode says what a run would end with, unless another call makes the directory.
@@ -342,8 +342,8 @@ func TestMissingParents(t *testing.T) {
 		"file.managed: [{name: %s}, {contents: x}]", "file.directory: [{name: %s}]", "file.symlink: [{name: %s}, {target: /x}]",
 	} {
 		state = "x: {" + fmt.Sprintf(state, path)
-		wantComment(t, one(t, &Host{}, state+"}", true, compile.Changed), want)
-		result := one(t, &Host{}, strings.TrimSuffix(state, "]")+", {makedirs: true}]}", true, compile.Changed)
+		wantComment(t, one(t, &Host{}, state+"}", true, schedule.Changed), want)
+		result := one(t, &Host{}, strings.TrimSuffix(state, "]")+", {makedirs: true}]}", true, schedule.Changed)
 		if strings.Contains(result.Comment, "makedirs") {
 			t.Errorf("with makedirs, the comment is %q", result.Comment)
 		}
@@ -370,7 +370,7 @@ func TestMissingSource(t *testing.T) {
 		"salt://web/nothingnear": `The source "salt://web/nothingnear" cannot be read: file does not exist.`,
 		"salt://none/motd":       `The source "salt://none/motd" cannot be read: file does not exist.`,
 	} {
-		result := one(t, &Host{Files: files}, managed(filepath.Join(dir, "f"), "source: "+source), false, compile.Failed)
+		result := one(t, &Host{Files: files}, managed(filepath.Join(dir, "f"), "source: "+source), false, schedule.Failed)
 		if result.Comment != want {
 			t.Errorf("comment %q, want %q", result.Comment, want)
 		}
@@ -381,13 +381,13 @@ func TestFileOwner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	own := newOwner()
 	src := fmt.Sprintf("%s: {file.managed: [contents: x, user: %d, group: %d, mode: 2755, show_changes: false]}", path, own.uid, own.gid)
-	wantChanges(t, one(t, &Host{}, src, false, compile.Changed),
+	wantChanges(t, one(t, &Host{}, src, false, schedule.Changed),
 		fmt.Sprintf(`{"diff":"not shown (show_changes is false)","mode":"2755","user":"%d","group":"%d"}`, own.uid, own.gid))
-	one(t, &Host{}, src, false, compile.OK)
+	one(t, &Host{}, src, false, schedule.OK)
 
 	testenv.Root(t)
 	src = fmt.Sprintf("%s: {file.managed: [contents: x, user: 4321, group: 4322, mode: 2755]}", path)
-	one(t, &Host{}, src, false, compile.Changed)
+	one(t, &Host{}, src, false, schedule.Changed)
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -395,8 +395,8 @@ func TestFileOwner(t *testing.T) {
 	if got, _ := ownerOf(info); got != (owner{4321, 4322}) || octal(info.Mode()) != "2755" {
 		t.Errorf("got %v %s", got, octal(info.Mode()))
 	}
-	one(t, &Host{}, src, false, compile.OK)
-	wantChanges(t, one(t, &Host{}, strings.Replace(src, "4321", "root", 1), false, compile.Changed), `{"user":"root"}`)
+	one(t, &Host{}, src, false, schedule.OK)
+	wantChanges(t, one(t, &Host{}, strings.Replace(src, "4321", "root", 1), false, schedule.Changed), `{"user":"root"}`)
 }
 
 // TestInheritedGroup: in a directory that gives its group to what is made in it, only what is new and not said otherwise takes that.
@@ -431,19 +431,19 @@ func TestInheritedGroup(t *testing.T) {
 	if err := os.Chmod(dir, 0o770|os.ModeSetgid); err != nil {
 		t.Fatal(err)
 	}
-	one(t, &Host{}, managed(private, "contents: another, backup: .bak"), false, compile.Changed)
+	one(t, &Host{}, managed(private, "contents: another, backup: .bak"), false, schedule.Changed)
 	wantGroup(private, own.gid)
 	wantGroup(private+".bak", own.gid)
-	one(t, &Host{}, managed(fresh, "contents: x"), false, compile.Changed)
+	one(t, &Host{}, managed(fresh, "contents: x"), false, schedule.Changed)
 	wantGroup(fresh, groups[at])
 	src := managed(given, fmt.Sprintf("contents: x, group: %d", own.gid))
-	one(t, &Host{}, src, false, compile.Changed)
+	one(t, &Host{}, src, false, schedule.Changed)
 	wantGroup(given, own.gid)
-	one(t, &Host{}, src, false, compile.OK)
+	one(t, &Host{}, src, false, schedule.OK)
 	src = fmt.Sprintf("%s: {file.directory: [group: %d]}", sub, own.gid)
-	one(t, &Host{}, src, false, compile.Changed)
+	one(t, &Host{}, src, false, schedule.Changed)
 	wantGroup(sub, own.gid)
-	one(t, &Host{}, src, false, compile.OK)
+	one(t, &Host{}, src, false, schedule.OK)
 }
 
 // TestDirectoriesAtTheSameTime are made by one of the calls, and are there for the others.
@@ -455,8 +455,8 @@ func TestDirectoriesAtTheSameTime(t *testing.T) {
 			fmt.Fprintf(&src, "%s: {file.managed: [contents: x, makedirs: true, parallel: true]}\n", filepath.Join(dir, strconv.Itoa(round), "a", "b", strconv.Itoa(n%2), strconv.Itoa(n)))
 		}
 		low := compileText(t, src.String())
-		for _, result := range low.Run(t.Context(), compile.RunOptions{Functions: &Host{}, Parallel: 8}) {
-			if result.Status != compile.Changed {
+		for _, result := range schedule.Run(t.Context(), low, schedule.Options{Functions: &Host{}, Parallel: 8}) {
+			if result.Status != schedule.Changed {
 				t.Fatalf("%s is %s: %s", result.Call, result.Status, result.Comment)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
 // reaction is the name of the program that a module's programs react with: MODULE.mod_watch.
@@ -86,7 +87,7 @@ type answer struct {
 	Comment string          `json:"comment"`
 }
 
-func (c *call) runProgram(ctx context.Context, program string) compile.Outcome {
+func (c *call) runProgram(ctx context.Context, program string) schedule.Outcome {
 	name := c.Module + "." + c.Function
 	if c.Reaction {
 		program = strings.TrimSuffix(program, c.Function) + reaction
@@ -103,7 +104,7 @@ func (c *call) runProgram(ctx context.Context, program string) compile.Outcome {
 	}
 	output, err := c.host.runner().Run(ctx, Command{Args: []string{program}, Stdin: append(input, '\n')})
 	if err != nil {
-		return compile.Outcome{Failed: true, Comment: c.ended("The program "+program, err)}
+		return schedule.Outcome{Failed: true, Comment: c.ended("The program "+program, err)}
 	}
 	if output.Code != 0 {
 		return failed("The program %s ended with exit code %d%s", program, output.Code, said(output))
@@ -118,16 +119,16 @@ func (c *call) runProgram(ctx context.Context, program string) compile.Outcome {
 	return outcome
 }
 
-func readAnswer(text []byte, test bool) (compile.Outcome, error) {
+func readAnswer(text []byte, test bool) (schedule.Outcome, error) {
 	var a answer
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if err := decoder.Decode(&a); err != nil {
-		return compile.Outcome{}, fmt.Errorf("it is not one JSON object with \"result\", \"changes\" and \"comment\": %s", wrongAnswer(err))
+		return schedule.Outcome{}, fmt.Errorf("it is not one JSON object with \"result\", \"changes\" and \"comment\": %s", wrongAnswer(err))
 	}
 	if decoder.More() {
-		return compile.Outcome{}, fmt.Errorf("something follows the JSON object")
+		return schedule.Outcome{}, fmt.Errorf("something follows the JSON object")
 	}
-	outcome := compile.Outcome{Changes: a.Changes, Changed: a.Changes.Len() > 0, Comment: a.Comment}
+	outcome := schedule.Outcome{Changes: a.Changes, Changed: a.Changes.Len() > 0, Comment: a.Comment}
 	switch result := string(a.Result); {
 	case result == "true":
 	case result == "false":
@@ -135,7 +136,7 @@ func readAnswer(text []byte, test bool) (compile.Outcome, error) {
 	case result == "null" && test:
 		outcome.Changed = true
 	default:
-		return compile.Outcome{}, fmt.Errorf("\"result\" must be true or false, or null in test mode")
+		return schedule.Outcome{}, fmt.Errorf("\"result\" must be true or false, or null in test mode")
 	}
 	return outcome, nil
 }

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
 // swap puts a link to another directory in the place of one, as its owner could at any time.
@@ -67,7 +67,7 @@ func TestHold(t *testing.T) {
 func TestSwappedDirectories(t *testing.T) {
 	dir := swappable(t)
 	src := fmt.Sprintf("%[1]s/d/sub/f: {file.managed: [contents: new, check_cmd: 'mv %[1]s/d %[1]s/moved; ln -s other %[1]s/d; :']}", dir)
-	one(t, &Host{}, src, false, compile.Changed)
+	one(t, &Host{}, src, false, schedule.Changed)
 	if got := content(t, filepath.Join(dir, "moved", "sub", "f")); got != "new\n" {
 		t.Errorf("got %q", got)
 	}
@@ -97,7 +97,7 @@ func TestBackupsBehindLink(t *testing.T) {
 	swap(t, dir)
 	path := filepath.Join(dir, "f")
 	write(t, path, "old\n")
-	result := one(t, &Host{Backups: filepath.Join(dir, "d")}, managed(path, "contents: new, backup: minion"), false, compile.Changed)
+	result := one(t, &Host{Backups: filepath.Join(dir, "d")}, managed(path, "contents: new, backup: minion"), false, schedule.Changed)
 	if got := content(t, fmt.Sprint(result.Changes.Get("backup"))); got != "old\n" {
 		t.Errorf("got %q", got)
 	}

@@ -18,9 +18,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
-// Host is the machine that functions change. It implements [compile.Functions].
+// Host is the machine that functions change. It implements [schedule.Functions].
 type Host struct {
 	// Files is the root of the SLS files, from which sources are taken. It should not lead out of that, as that of an [os.Root]
 	// does not.
@@ -41,7 +42,7 @@ type Host struct {
 	apt apt
 }
 
-var _ compile.Functions = (*Host)(nil)
+var _ schedule.Functions = (*Host)(nil)
 
 // function is one that cairn has.
 type function struct {
@@ -50,8 +51,8 @@ type function struct {
 	checks bool // uses "check_cmd" itself
 
 	check func(*call) error // of what the kinds of arguments do not say; may be nil
-	call  func(context.Context, *call) compile.Outcome
-	react func(context.Context, *call) compile.Outcome // nil if there is no reaction
+	call  func(context.Context, *call) schedule.Outcome
+	react func(context.Context, *call) schedule.Outcome // nil if there is no reaction
 }
 
 // functions are all that cairn has, by "module.function".
@@ -68,11 +69,11 @@ func Names() []string { return slices.Sorted(maps.Keys(functions())) }
 
 // call is one call with all that it needs.
 type call struct {
-	compile.Request
+	schedule.Request
 	host *Host
 }
 
-// Reacts implements [compile.Functions].
+// Reacts implements [schedule.Functions].
 func (h *Host) Reacts(module, name string) bool {
 	if _, ok := h.program(module, name); ok {
 		_, ok := h.program(module, reaction)
@@ -82,8 +83,8 @@ func (h *Host) Reacts(module, name string) bool {
 	return f != nil && f.react != nil
 }
 
-// Call implements [compile.Functions].
-func (h *Host) Call(ctx context.Context, req compile.Request) compile.Outcome {
+// Call implements [schedule.Functions].
+func (h *Host) Call(ctx context.Context, req schedule.Request) schedule.Outcome {
 	c := &call{Request: req, host: h}
 	ctx, cancel := c.limit(ctx)
 	defer cancel()
@@ -93,7 +94,7 @@ func (h *Host) Call(ctx context.Context, req compile.Request) compile.Outcome {
 		case err != nil:
 			return failed("%s.", upperFirst(err.Error()))
 		case needed != "":
-			return compile.Outcome{Needless: true, Comment: needed}
+			return schedule.Outcome{Needless: true, Comment: needed}
 		}
 	}
 	outcome, checked := h.make(ctx, c)
@@ -105,7 +106,7 @@ func (h *Host) Call(ctx context.Context, req compile.Request) compile.Outcome {
 }
 
 // make makes a call without its conditions. Checked says that it is not for "check_cmd" to decide whether it has succeeded.
-func (h *Host) make(ctx context.Context, c *call) (outcome compile.Outcome, checked bool) {
+func (h *Host) make(ctx context.Context, c *call) (outcome schedule.Outcome, checked bool) {
 	if program, ok := h.program(c.Module, c.Function); ok {
 		return c.runProgram(ctx, program), false
 	}
@@ -114,7 +115,7 @@ func (h *Host) make(ctx context.Context, c *call) (outcome compile.Outcome, chec
 	case f == nil:
 		return failed("There is no function %s.%s.", c.Module, c.Function), true
 	case c.Reaction && f.react == nil:
-		return compile.Outcome{}, true
+		return schedule.Outcome{}, true
 	case c.Reaction:
 		return f.react(ctx, c), f.checks
 	}
@@ -126,8 +127,8 @@ func (h *Host) make(ctx context.Context, c *call) (outcome compile.Outcome, chec
 	return f.call(ctx, c), f.checks
 }
 
-func failed(comment string, args ...any) compile.Outcome {
-	return compile.Outcome{Failed: true, Comment: fmt.Sprintf(comment, args...)}
+func failed(comment string, args ...any) schedule.Outcome {
+	return schedule.Outcome{Failed: true, Comment: fmt.Sprintf(comment, args...)}
 }
 
 // Check finds what is wrong with calls before any of them is made.
@@ -142,7 +143,7 @@ func (h *Host) Check(calls []*compile.Call) hcl.Diagnostics {
 
 func (h *Host) check(one *compile.Call, known map[string]*function) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	c := &call{Request: one.Request(), host: h}
+	c := &call{Request: schedule.RequestFor(one, true), host: h}
 	_, isProgram := h.program(c.Module, c.Function)
 	f := known[c.Module+"."+c.Function]
 	if !isProgram && f == nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
 func packageFunctions() map[string]*function {
@@ -18,22 +19,22 @@ func packageFunctions() map[string]*function {
 		"pkg.installed": {
 			args:  map[string]kind{"version": precise, "pkgs": packages, "refresh": boolean, "install_recommends": boolean},
 			check: checkPackages,
-			call:  func(ctx context.Context, c *call) compile.Outcome { return c.install(ctx, false) },
+			call:  func(ctx context.Context, c *call) schedule.Outcome { return c.install(ctx, false) },
 		},
 		"pkg.latest": {
 			args:  map[string]kind{"pkgs": packages, "refresh": boolean, "install_recommends": boolean},
 			check: checkUnversioned,
-			call:  func(ctx context.Context, c *call) compile.Outcome { return c.install(ctx, true) },
+			call:  func(ctx context.Context, c *call) schedule.Outcome { return c.install(ctx, true) },
 		},
 		"pkg.removed": {
 			args:  map[string]kind{"pkgs": packages},
 			check: checkUnversioned,
-			call:  func(ctx context.Context, c *call) compile.Outcome { return c.uninstall(ctx, "remove") },
+			call:  func(ctx context.Context, c *call) schedule.Outcome { return c.uninstall(ctx, "remove") },
 		},
 		"pkg.purged": {
 			args:  map[string]kind{"pkgs": packages},
 			check: checkUnversioned,
-			call:  func(ctx context.Context, c *call) compile.Outcome { return c.uninstall(ctx, "purge") },
+			call:  func(ctx context.Context, c *call) schedule.Outcome { return c.uninstall(ctx, "purge") },
 		},
 	}
 }
@@ -89,7 +90,7 @@ func (c *call) packages() []packageVersion {
 }
 
 // install installs what is missing; with latest also what has a newer version.
-func (c *call) install(ctx context.Context, latest bool) compile.Outcome {
+func (c *call) install(ctx context.Context, latest bool) schedule.Outcome {
 	if why := c.host.withoutApt(); why != "" {
 		return failed("%s", why)
 	}
@@ -110,9 +111,9 @@ func (c *call) install(ctx context.Context, latest bool) compile.Outcome {
 	}
 	switch {
 	case len(missing) == 0 && latest:
-		return compile.Outcome{Comment: "All packages are installed in their newest versions." + note}
+		return schedule.Outcome{Comment: "All packages are installed in their newest versions." + note}
 	case len(missing) == 0:
-		return compile.Outcome{Comment: "All packages are installed."}
+		return schedule.Outcome{Comment: "All packages are installed."}
 	}
 	options := []string{"--allow-downgrades"}
 	if !c.boolean("install_recommends", true) {
@@ -132,9 +133,9 @@ func (c *call) install(ctx context.Context, latest bool) compile.Outcome {
 }
 
 // wouldChange asks apt-get what it would do. What it refuses now it may not refuse after what else the run does, so that this is not a failure.
-func (c *call) wouldChange(ctx context.Context, changes *compile.Map, verb string, all []packageVersion, options ...string) compile.Outcome {
+func (c *call) wouldChange(ctx context.Context, changes *compile.Map, verb string, all []packageVersion, options ...string) schedule.Outcome {
 	done := map[string]string{"install": "installed", "remove": "removed", "purge": "removed"}[verb]
-	outcome := compile.Outcome{Changed: true, Changes: changes, Comment: "Packages would be " + done + "."}
+	outcome := schedule.Outcome{Changed: true, Changes: changes, Comment: "Packages would be " + done + "."}
 	refusal, err := c.host.simulateApt(ctx, changes, verb, all, options...)
 	switch {
 	case err != nil:
@@ -161,7 +162,7 @@ func expected(all []packageVersion) map[string]string {
 }
 
 // wereInstalled looks at what apt-get has done.
-func (c *call) wereInstalled(ctx context.Context, missing []packageVersion, before map[string]string, others func(*compile.Map)) compile.Outcome {
+func (c *call) wereInstalled(ctx context.Context, missing []packageVersion, before map[string]string, others func(*compile.Map)) schedule.Outcome {
 	after, err := c.host.installedPackages(context.WithoutCancel(ctx), missing)
 	if err != nil {
 		return failed("%s.", upperFirst(err.Error()))
@@ -178,11 +179,11 @@ func (c *call) wereInstalled(ctx context.Context, missing []packageVersion, befo
 	}
 	changes := packageChanges(missing, before, after)
 	others(changes)
-	return compile.Outcome{Changed: true, Changes: changes, Comment: "Packages were installed."}
+	return schedule.Outcome{Changed: true, Changes: changes, Comment: "Packages were installed."}
 }
 
 // endedEarly is the outcome if apt-get has ended before it was done, which is a success for it.
-func (c *call) endedEarly(ctx context.Context) compile.Outcome {
+func (c *call) endedEarly(ctx context.Context) schedule.Outcome {
 	return failed("%s The next run can go on from there.", c.ended("The command apt-get", context.Cause(ctx)))
 }
 
@@ -217,7 +218,7 @@ func (c *call) candidates(ctx context.Context, all []packageVersion) (newest []p
 }
 
 // uninstall removes packages, or with "purge" their configuration, too.
-func (c *call) uninstall(ctx context.Context, verb string) compile.Outcome {
+func (c *call) uninstall(ctx context.Context, verb string) schedule.Outcome {
 	if why := c.host.withoutApt(); why != "" {
 		return failed("%s", why)
 	}
@@ -236,7 +237,7 @@ func (c *call) uninstall(ctx context.Context, verb string) compile.Outcome {
 	changes := packageChanges(there, before, nil)
 	switch {
 	case len(there) == 0:
-		return compile.Outcome{Comment: "None of the packages is there."}
+		return schedule.Outcome{Comment: "None of the packages is there."}
 	case c.Test:
 		return c.wouldChange(ctx, changes, verb, there)
 	}
@@ -251,7 +252,7 @@ func (c *call) uninstall(ctx context.Context, verb string) compile.Outcome {
 		}
 	}
 	others(changes)
-	return compile.Outcome{Changed: true, Changes: changes, Comment: "Packages were removed."}
+	return schedule.Outcome{Changed: true, Changes: changes, Comment: "Packages were removed."}
 }
 
 func packageChanges(all []packageVersion, before, after map[string]string) *compile.Map {

@@ -8,6 +8,7 @@ import (
 	"context"
 
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
 // testFunctions change nothing and return what their arguments ask for.
@@ -15,7 +16,7 @@ func testFunctions() map[string]*function {
 	ends := func(changed, failed bool, comment string) *function {
 		return &function{
 			args: map[string]kind{"comment": text},
-			call: func(_ context.Context, c *call) compile.Outcome {
+			call: func(_ context.Context, c *call) schedule.Outcome {
 				return pretended(changed, failed, cmp.Or(c.text("comment"), comment))
 			},
 		}
@@ -29,21 +30,21 @@ func testFunctions() map[string]*function {
 		"test.configurable_test_state": {
 			args:  map[string]kind{"changes": anything, "result": anything, "comment": text},
 			check: checkConfigurable,
-			call: func(_ context.Context, c *call) compile.Outcome {
+			call: func(_ context.Context, c *call) schedule.Outcome {
 				return pretended(c.boolean("changes", true), !c.boolean("result", true), c.text("comment"))
 			},
 		},
 		"test.show_notification": {
 			args: map[string]kind{"text": text},
-			call: func(_ context.Context, c *call) compile.Outcome { return compile.Outcome{Comment: c.text("text")} },
+			call: func(_ context.Context, c *call) schedule.Outcome { return schedule.Outcome{Comment: c.text("text")} },
 		},
 	}
 	all["test.nop"].any = true
 	for _, f := range all {
-		f.react = func(context.Context, *call) compile.Outcome {
+		f.react = func(context.Context, *call) schedule.Outcome {
 			changes := &compile.Map{}
 			changes.Set("watched", "changed")
-			return compile.Outcome{Changed: true, Changes: changes, Comment: "Something has changed that it watches."}
+			return schedule.Outcome{Changed: true, Changes: changes, Comment: "Something has changed that it watches."}
 		}
 	}
 	return all
@@ -61,8 +62,8 @@ func checkConfigurable(c *call) error {
 	return nil
 }
 
-func pretended(changed, failed bool, comment string) compile.Outcome {
-	outcome := compile.Outcome{Changed: changed, Failed: failed, Comment: comment}
+func pretended(changed, failed bool, comment string) schedule.Outcome {
+	outcome := schedule.Outcome{Changed: changed, Failed: failed, Comment: comment}
 	if changed {
 		pretended := &compile.Map{}
 		pretended.Set("old", "unchanged")

@@ -20,6 +20,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -65,17 +66,17 @@ func compileText(t *testing.T, src string) *compile.Low {
 }
 
 // apply makes the calls of an SLS file; they must pass the check.
-func apply(t *testing.T, host *Host, src string, test bool) []compile.Result {
+func apply(t *testing.T, host *Host, src string, test bool) []schedule.Result {
 	t.Helper()
 	low := compileText(t, src)
 	if diags := host.Check(low.Calls); len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	return low.Run(t.Context(), compile.RunOptions{Functions: host, Test: test})
+	return schedule.Run(t.Context(), low, schedule.Options{Functions: host, Test: test})
 }
 
 // one makes the only call of an SLS file and compares its status.
-func one(t *testing.T, host *Host, src string, test bool, want compile.Status) compile.Result {
+func one(t *testing.T, host *Host, src string, test bool, want schedule.Status) schedule.Result {
 	t.Helper()
 	results := apply(t, host, src, test)
 	if len(results) != 1 {
@@ -87,7 +88,7 @@ func one(t *testing.T, host *Host, src string, test bool, want compile.Status) c
 	return results[0]
 }
 
-func changes(t *testing.T, result compile.Result) string {
+func changes(t *testing.T, result schedule.Result) string {
 	t.Helper()
 	if result.Changes == nil {
 		return "{}"
@@ -99,7 +100,7 @@ func changes(t *testing.T, result compile.Result) string {
 	return string(text)
 }
 
-func wantChanges(t *testing.T, result compile.Result, want string) {
+func wantChanges(t *testing.T, result schedule.Result, want string) {
 	t.Helper()
 	if got := changes(t, result); got != want {
 		t.Errorf("changes %s, want %s", got, want)
@@ -121,12 +122,12 @@ func TestFileManaged(t *testing.T) {
 	host := &Host{Files: fstest.MapFS{"web/motd": &fstest.MapFile{Data: []byte("from source\n")}}}
 	state := func(args string) string { return fmt.Sprintf("%s:\n  file.managed: [%s]\n", path, args) }
 
-	one(t, host, state("contents: a"), false, compile.Failed) // without the directory
-	one(t, host, state("contents: a, makedirs: true"), true, compile.Changed)
+	one(t, host, state("contents: a"), false, schedule.Failed) // without the directory
+	one(t, host, state("contents: a, makedirs: true"), true, schedule.Changed)
 	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
 		t.Fatalf("test mode has made something: %v", err)
 	}
-	made := one(t, host, state("contents: [a, b], makedirs: true, mode: 0600"), false, compile.Changed)
+	made := one(t, host, state("contents: [a, b], makedirs: true, mode: 0600"), false, schedule.Changed)
 	if got := content(t, path); got != "a\nb\n" {
 		t.Errorf("got %q", got)
 	}
@@ -137,41 +138,41 @@ func TestFileManaged(t *testing.T) {
 	if err != nil || info.Mode() != 0o600 {
 		t.Errorf("mode %v (%v), want 0600", info.Mode(), err)
 	}
-	one(t, host, state("contents: [a, b], mode: 600"), false, compile.OK)
+	one(t, host, state("contents: [a, b], mode: 600"), false, schedule.OK)
 
-	wouldChange := one(t, host, state("source: salt://web/motd"), true, compile.Changed)
+	wouldChange := one(t, host, state("source: salt://web/motd"), true, schedule.Changed)
 	if text, ok := wouldChange.Changes.Get("diff").(string); !ok || !strings.Contains(text, "-a\n-b\n+from source\n") {
 		t.Errorf("diff %v", wouldChange.Changes.Get("diff"))
 	}
 	if got := content(t, path); got != "a\nb\n" {
 		t.Errorf("test mode has written %q", got)
 	}
-	one(t, host, state("source: web/motd"), false, compile.Changed)
+	one(t, host, state("source: web/motd"), false, schedule.Changed)
 	if got := content(t, path); got != "from source\n" {
 		t.Errorf("got %q", got)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("mode %v (%v), want that of the old file", info.Mode(), err)
 	}
-	wantChanges(t, one(t, host, state(`source: web/motd, mode: "0644"`), false, compile.Changed), `{"mode":"0644"}`)
-	wantChanges(t, one(t, host, state("contents: secret, show_changes: false"), false, compile.Changed), `{"diff":"not shown (show_changes is false)"}`)
-	one(t, host, state("contents: other, replace: false"), false, compile.OK)
-	one(t, host, state("contents: x, contents_newline: false"), false, compile.Changed)
+	wantChanges(t, one(t, host, state(`source: web/motd, mode: "0644"`), false, schedule.Changed), `{"mode":"0644"}`)
+	wantChanges(t, one(t, host, state("contents: secret, show_changes: false"), false, schedule.Changed), `{"diff":"not shown (show_changes is false)"}`)
+	one(t, host, state("contents: other, replace: false"), false, schedule.OK)
+	one(t, host, state("contents: x, contents_newline: false"), false, schedule.Changed)
 	if got := content(t, path); got != "x" {
 		t.Errorf("got %q", got)
 	}
-	one(t, host, state("source: web/none"), false, compile.Failed)
-	one(t, host, state("user: no-such-user-here"), false, compile.Failed)
+	one(t, host, state("source: web/none"), false, schedule.Failed)
+	one(t, host, state("user: no-such-user-here"), false, schedule.Failed)
 
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	one(t, host, fmt.Sprintf("%s: {file.managed: [contents: linked]}", link), false, compile.Changed)
+	one(t, host, fmt.Sprintf("%s: {file.managed: [contents: linked]}", link), false, schedule.Changed)
 	if got := content(t, path); got != "linked\n" {
 		t.Errorf("a link was not followed: %q", got)
 	}
-	one(t, host, fmt.Sprintf("%s: {file.managed: []}", dir), false, compile.Failed)
+	one(t, host, fmt.Sprintf("%s: {file.managed: []}", dir), false, schedule.Failed)
 	left, err := filepath.Glob(filepath.Join(dir, "*", ".cairn-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %s", left)
@@ -184,15 +185,15 @@ func TestFileAbsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	src := dir + ": {file.absent: []}"
-	one(t, &Host{}, src, true, compile.Changed)
+	one(t, &Host{}, src, true, schedule.Changed)
 	if _, err := os.Stat(dir); err != nil {
 		t.Fatalf("test mode has removed something: %v", err)
 	}
-	one(t, &Host{}, src, false, compile.Changed)
+	one(t, &Host{}, src, false, schedule.Changed)
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("the directory is still there: %v", err)
 	}
-	one(t, &Host{}, src, false, compile.OK)
+	one(t, &Host{}, src, false, schedule.OK)
 }
 
 func TestPackages(t *testing.T) {
@@ -225,42 +226,42 @@ func TestPackages(t *testing.T) {
 	tests := map[string]struct {
 		src     string
 		test    bool
-		status  compile.Status
+		status  schedule.Status
 		changes string
 		apt     []string
 	}{
-		"there":              {"vim: {pkg.installed: []}", false, compile.OK, "{}", nil},
-		"there in a version": {"x: {pkg.installed: [{name: vim}, {version: '2:9.0'}]}", false, compile.OK, "{}", nil},
+		"there":              {"vim: {pkg.installed: []}", false, schedule.OK, "{}", nil},
+		"there in a version": {"x: {pkg.installed: [{name: vim}, {version: '2:9.0'}]}", false, schedule.OK, "{}", nil},
 		"another version, in test mode": {
-			"vim: {pkg.installed: [{version: '2:9.1'}]}", true, compile.Changed, `{"vim":{"old":"2:9.0","new":"2:9.1"}}`,
+			"vim: {pkg.installed: [{version: '2:9.1'}]}", true, schedule.Changed, `{"vim":{"old":"2:9.0","new":"2:9.1"}}`,
 			[]string{simulate + "--allow-downgrades install -- vim=2:9.1"},
 		},
-		"missing, in test mode": {"curl: {pkg.installed: []}", true, compile.Changed, `{"curl":{"old":"","new":"the newest version"}}`, []string{simulate + "--allow-downgrades install -- curl"}},
+		"missing, in test mode": {"curl: {pkg.installed: []}", true, schedule.Changed, `{"curl":{"old":"","new":"the newest version"}}`, []string{simulate + "--allow-downgrades install -- curl"}},
 		"removed but for its configuration": {
-			"old: {pkg.installed: []}", true, compile.Changed, `{"old":{"old":"","new":"1.2"},"vim":{"old":"2:9.0","new":""},"base":{"old":"1.0","new":"1.1"}}`,
+			"old: {pkg.installed: []}", true, schedule.Changed, `{"old":{"old":"","new":"1.2"},"vim":{"old":"2:9.0","new":""},"base":{"old":"1.0","new":"1.1"}}`,
 			[]string{simulate + "--allow-downgrades install -- old"},
 		},
-		"not there after it": {"curl: {pkg.installed: []}", false, compile.Failed, "{}", []string{update, install + "curl"}},
+		"not there after it": {"curl: {pkg.installed: []}", false, schedule.Failed, "{}", []string{update, install + "curl"}},
 		"without what is recommended": {
-			"curl: {pkg.installed: [{install_recommends: false}, {refresh: false}]}", false, compile.Failed, "{}",
+			"curl: {pkg.installed: [{install_recommends: false}, {refresh: false}]}", false, schedule.Failed, "{}",
 			[]string{apt + "--allow-downgrades --no-install-recommends install -- curl"},
 		},
-		"without fresh lists": {"curl: {pkg.installed: [refresh: false]}", false, compile.Failed, "{}", []string{install + "curl"}},
+		"without fresh lists": {"curl: {pkg.installed: [refresh: false]}", false, schedule.Failed, "{}", []string{install + "curl"}},
 		"several, with fresh lists": {
-			"x: {pkg.installed: [{pkgs: [vim, curl: '8.1-1']}, {refresh: true}]}", false, compile.Failed, "{}",
+			"x: {pkg.installed: [{pkgs: [vim, curl: '8.1-1']}, {refresh: true}]}", false, schedule.Failed, "{}",
 			[]string{update, install + "curl=8.1-1"},
 		},
-		"the newest is there": {"vim: {pkg.latest: []}", false, compile.OK, "{}", []string{update, "apt-cache policy -- vim"}},
+		"the newest is there": {"vim: {pkg.latest: []}", false, schedule.OK, "{}", []string{update, "apt-cache policy -- vim"}},
 		"a newer one, in test mode": {
-			"x: {pkg.latest: [{pkgs: [vim, emacs]}]}", true, compile.Changed, `{"emacs":{"old":"29.0","new":"29.1"}}`,
+			"x: {pkg.latest: [{pkgs: [vim, emacs]}]}", true, schedule.Changed, `{"emacs":{"old":"29.0","new":"29.1"}}`,
 			[]string{policy + "vim", policy + "emacs", simulate + "--allow-downgrades install -- emacs=29.1"},
 		},
-		"a newer one":           {"emacs: {pkg.latest: []}", false, compile.Changed, `{"emacs":{"old":"29.0","new":"29.0"}}`, []string{update, "apt-cache policy -- emacs", install + "emacs=29.1"}},
-		"of no version":         {"curl: {pkg.latest: []}", false, compile.Failed, "{}", []string{update, "apt-cache policy -- curl"}},
-		"not there, removed":    {"curl: {pkg.removed: []}", false, compile.OK, "{}", nil},
-		"removed, in test mode": {"vim: {pkg.removed: []}", true, compile.Changed, `{"vim":{"old":"2:9.0","new":""},"plugin":{"old":"3","new":""}}`, []string{simulate + "remove -- vim"}},
-		"removed":               {"x: {pkg.removed: [{pkgs: [vim, curl, old]}]}", false, compile.Changed, `{"vim":{"old":"2:9.0","new":""}}`, []string{apt + "remove -- vim"}},
-		"purged":                {"x: {pkg.purged: [{pkgs: [vim, curl, old]}]}", false, compile.Changed, `{"vim":{"old":"2:9.0","new":""},"old":{"old":"1.0","new":""}}`, []string{apt + "purge -- vim old"}},
+		"a newer one":           {"emacs: {pkg.latest: []}", false, schedule.Changed, `{"emacs":{"old":"29.0","new":"29.0"}}`, []string{update, "apt-cache policy -- emacs", install + "emacs=29.1"}},
+		"of no version":         {"curl: {pkg.latest: []}", false, schedule.Failed, "{}", []string{update, "apt-cache policy -- curl"}},
+		"not there, removed":    {"curl: {pkg.removed: []}", false, schedule.OK, "{}", nil},
+		"removed, in test mode": {"vim: {pkg.removed: []}", true, schedule.Changed, `{"vim":{"old":"2:9.0","new":""},"plugin":{"old":"3","new":""}}`, []string{simulate + "remove -- vim"}},
+		"removed":               {"x: {pkg.removed: [{pkgs: [vim, curl, old]}]}", false, schedule.Changed, `{"vim":{"old":"2:9.0","new":""}}`, []string{apt + "remove -- vim"}},
+		"purged":                {"x: {pkg.purged: [{pkgs: [vim, curl, old]}]}", false, schedule.Changed, `{"vim":{"old":"2:9.0","new":""},"old":{"old":"1.0","new":""}}`, []string{apt + "purge -- vim old"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -275,12 +276,12 @@ func TestPackages(t *testing.T) {
 	}
 	t.Run("installed", func(t *testing.T) {
 		runner := &installing{}
-		result := one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, compile.Changed)
+		result := one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, schedule.Changed)
 		wantChanges(t, result, `{"curl":{"old":"","new":"8.1"},"libcurl":{"old":"","new":"2"}}`)
 	})
 	t.Run("apt-get fails", func(t *testing.T) {
 		runner := &script{answers: map[string]Output{"apt-get": {Code: 100, Stderr: "E: Unable to locate package curl"}}}
-		if result := one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, compile.Failed); !strings.Contains(result.Comment, "exit code 100:\nE: Unable to locate") {
+		if result := one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, schedule.Failed); !strings.Contains(result.Comment, "exit code 100:\nE: Unable to locate") {
 			t.Errorf("comment %q", result.Comment)
 		}
 	})
@@ -293,19 +294,19 @@ func TestPackages(t *testing.T) {
 	})
 	t.Run("lists cannot be fetched", func(t *testing.T) {
 		offline := Output{Code: 100, Stderr: "E: no network"}
-		result := one(t, &Host{Runner: &script{answers: map[string]Output{"apt-get": offline}}}, "curl: {pkg.installed: []}", false, compile.Failed)
+		result := one(t, &Host{Runner: &script{answers: map[string]Output{"apt-get": offline}}}, "curl: {pkg.installed: []}", false, schedule.Failed)
 		if !strings.Contains(result.Comment, "Not all lists of packages could be fetched:\nthe command \"apt-get -q update\" ended with exit code 100") {
 			t.Errorf("comment %q", result.Comment)
 		}
 		runner := &installing{offline: true}
-		one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, compile.Changed) // what was fetched before is enough
-		one(t, &Host{Runner: runner}, "wget: {pkg.installed: [{version: 8.0.1}, {refresh: true}]}", false, compile.Failed)
+		one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, schedule.Changed) // what was fetched before is enough
+		one(t, &Host{Runner: runner}, "wget: {pkg.installed: [{version: 8.0.1}, {refresh: true}]}", false, schedule.Failed)
 	})
 	t.Run("some lists cannot be fetched, which is not a failure of apt-get", func(t *testing.T) {
 		runner := &script{answers: maps.Clone(installed)}
 		runner.answers["apt-get -q update"] = Output{Stdout: "Ign:1 x\n", Stderr: "W: Failed to fetch x\nmore\nW: Some index files failed to download.\n"}
 		want := "\nNot all lists of packages could be fetched:\nW: Failed to fetch x\nW: Some index files failed to download."
-		for src, status := range map[string]compile.Status{"vim: {pkg.latest: []}": compile.OK, "curl: {pkg.latest: []}": compile.Failed} {
+		for src, status := range map[string]schedule.Status{"vim: {pkg.latest: []}": schedule.OK, "curl: {pkg.latest: []}": schedule.Failed} {
 			if result := one(t, &Host{Runner: runner}, src, false, status); !strings.Contains(result.Comment, want) {
 				t.Errorf("%s: comment %q, want %q in it", src, result.Comment, want)
 			}
@@ -313,25 +314,25 @@ func TestPackages(t *testing.T) {
 	})
 	t.Run("refused, in test mode", func(t *testing.T) {
 		refused := Output{Code: 100, Stderr: "E: Unable to locate package curl"}
-		result := one(t, &Host{Runner: &script{answers: map[string]Output{"apt-get": refused}}}, "curl: {pkg.installed: []}", true, compile.Changed)
+		result := one(t, &Host{Runner: &script{answers: map[string]Output{"apt-get": refused}}}, "curl: {pkg.installed: []}", true, schedule.Changed)
 		if want := "as things are now, apt-get would refuse it:\nE: Unable to locate package curl"; !strings.Contains(result.Comment, want) {
 			t.Errorf("comment %q, want %q in it", result.Comment, want)
 		}
 	})
 	t.Run("waiting for others too long", func(t *testing.T) {
-		result := one(t, &Host{Runner: waiting{}}, "curl: {pkg.installed: [{refresh: false}, {timeout: 0.01}]}", false, compile.Failed)
+		result := one(t, &Host{Runner: waiting{}}, "curl: {pkg.installed: [{refresh: false}, {timeout: 0.01}]}", false, schedule.Failed)
 		if want := "for it took longer than the \"timeout\" of the call:\nWaiting for cache lock: held by process 12"; !strings.Contains(result.Comment, want) {
 			t.Errorf("comment %q, want %q in it", result.Comment, want)
 		}
 	})
 	t.Run("ended between two steps, which is a success for apt-get", func(t *testing.T) {
-		result := one(t, &Host{Runner: waiting{ended: true}}, "curl: {pkg.installed: [{refresh: false}, {timeout: 0.01}]}", false, compile.Failed)
+		result := one(t, &Host{Runner: waiting{ended: true}}, "curl: {pkg.installed: [{refresh: false}, {timeout: 0.01}]}", false, schedule.Failed)
 		if want := "after 0.01 seconds it was still running. The next run can go on"; !strings.Contains(result.Comment, want) {
 			t.Errorf("comment %q, want %q in it", result.Comment, want)
 		}
 	})
 	t.Run("not on this system", func(t *testing.T) {
-		result := one(t, &Host{Runner: &script{without: "dpkg-query"}}, "curl: {pkg.installed: []}", false, compile.Failed)
+		result := one(t, &Host{Runner: &script{without: "dpkg-query"}}, "curl: {pkg.installed: []}", false, schedule.Failed)
 		if !strings.Contains(result.Comment, "there is no dpkg-query here") {
 			t.Errorf("comment %q", result.Comment)
 		}
@@ -510,16 +511,16 @@ func TestMissingServices(t *testing.T) {
 	for _, test := range []struct {
 		state, name   string
 		booted, test  bool
-		status        compile.Status
+		status        schedule.Status
 		comment, last string
 	}{
-		{"running", "no-such-1", true, false, compile.Failed, "exit code 5:\nFailed to start.", systemd},
-		{"running", "there-is-1", true, false, compile.Failed, "exit code 5:\nFailed to start.", ""},
-		{"running", "no-such-1", false, false, compile.Failed, "exit code 1:\nno-such-1: unrecognized service.", sysv},
-		{"running", "no-such-1", true, true, compile.Changed, "The service no-such-1 would be changed.", systemd},
-		{"running", "no-such-1", false, true, compile.Changed, "The service no-such-1 would be changed.", sysv},
-		{"enabled", "no-such-1", true, false, compile.Failed, "ended with exit code 1.", systemd},
-		{"enabled", "no-such-1", false, true, compile.Changed, "The service no-such-1 would be enabled.", sysv},
+		{"running", "no-such-1", true, false, schedule.Failed, "exit code 5:\nFailed to start.", systemd},
+		{"running", "there-is-1", true, false, schedule.Failed, "exit code 5:\nFailed to start.", ""},
+		{"running", "no-such-1", false, false, schedule.Failed, "exit code 1:\nno-such-1: unrecognized service.", sysv},
+		{"running", "no-such-1", true, true, schedule.Changed, "The service no-such-1 would be changed.", systemd},
+		{"running", "no-such-1", false, true, schedule.Changed, "The service no-such-1 would be changed.", sysv},
+		{"enabled", "no-such-1", true, false, schedule.Failed, "ended with exit code 1.", systemd},
+		{"enabled", "no-such-1", false, true, schedule.Changed, "The service no-such-1 would be enabled.", sysv},
 	} {
 		host := &Host{Runner: &script{answers: stopped}, Systemd: func() bool { return test.booted }}
 		result := one(t, host, test.name+": {service."+test.state+": []}", test.test, test.status)
@@ -531,21 +532,21 @@ func TestMissingServices(t *testing.T) {
 }
 
 func TestPretended(t *testing.T) {
-	tests := map[string]compile.Status{
-		"test.nop: [anything: 1]":                                           compile.OK,
-		"test.succeed_without_changes: []":                                  compile.OK,
-		"test.succeed_with_changes: []":                                     compile.Changed,
-		"test.fail_without_changes: []":                                     compile.Failed,
-		"test.fail_with_changes: []":                                        compile.Failed,
-		"test.configurable_test_state: []":                                  compile.Changed,
-		"test.configurable_test_state: [{changes: false}]":                  compile.OK,
-		"test.configurable_test_state: [{changes: false}, {result: false}]": compile.Failed,
-		"test.show_notification: [text: hello]":                             compile.OK,
+	tests := map[string]schedule.Status{
+		"test.nop: [anything: 1]":                                           schedule.OK,
+		"test.succeed_without_changes: []":                                  schedule.OK,
+		"test.succeed_with_changes: []":                                     schedule.Changed,
+		"test.fail_without_changes: []":                                     schedule.Failed,
+		"test.fail_with_changes: []":                                        schedule.Failed,
+		"test.configurable_test_state: []":                                  schedule.Changed,
+		"test.configurable_test_state: [{changes: false}]":                  schedule.OK,
+		"test.configurable_test_state: [{changes: false}, {result: false}]": schedule.Failed,
+		"test.show_notification: [text: hello]":                             schedule.OK,
 	}
 	for state, want := range tests {
 		t.Run(state, func(t *testing.T) { one(t, &Host{}, "x: {"+state+"}", false, want) })
 	}
-	if result := one(t, &Host{}, "x: {test.show_notification: [text: hello]}", false, compile.OK); result.Comment != "hello" {
+	if result := one(t, &Host{}, "x: {test.show_notification: [text: hello]}", false, schedule.OK); result.Comment != "hello" {
 		t.Errorf("comment %q", result.Comment)
 	}
 }
@@ -615,7 +616,7 @@ func TestChecks(t *testing.T) {
 			}
 		})
 		target := filepath.Join(root, "target")
-		one(t, &Host{Files: opened.FS()}, fmt.Sprintf("%s: {file.managed: [source: link]}", target), false, compile.Failed)
+		one(t, &Host{Files: opened.FS()}, fmt.Sprintf("%s: {file.managed: [source: link]}", target), false, schedule.Failed)
 		if _, err := os.Stat(target); !os.IsNotExist(err) {
 			t.Errorf("something was written: %v", err)
 		}
@@ -625,9 +626,9 @@ func TestChecks(t *testing.T) {
 func start(r *hcl.Range) string { return fmt.Sprintf("%d:%d", r.Start.Line, r.Start.Column) }
 
 func TestCommentOfTestFunctions(t *testing.T) {
-	for function, status := range map[string]compile.Status{
-		"nop": compile.OK, "succeed_without_changes": compile.OK, "succeed_with_changes": compile.Changed,
-		"fail_without_changes": compile.Failed, "fail_with_changes": compile.Failed, "configurable_test_state": compile.Changed,
+	for function, status := range map[string]schedule.Status{
+		"nop": schedule.OK, "succeed_without_changes": schedule.OK, "succeed_with_changes": schedule.Changed,
+		"fail_without_changes": schedule.Failed, "fail_with_changes": schedule.Failed, "configurable_test_state": schedule.Changed,
 	} {
 		result := one(t, &Host{}, "x: {test."+function+": [{comment: As I say.}]}", false, status)
 		if result.Comment != "As I say." {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
 func serviceFunctions() map[string]*function {
@@ -19,19 +20,19 @@ func serviceFunctions() map[string]*function {
 		"service.running": {
 			args:  map[string]kind{"enable": boolean, "reload": boolean},
 			check: checkService,
-			call:  func(ctx context.Context, c *call) compile.Outcome { return c.serve(ctx, true) },
-			react: func(ctx context.Context, c *call) compile.Outcome { return c.restart(ctx) },
+			call:  func(ctx context.Context, c *call) schedule.Outcome { return c.serve(ctx, true) },
+			react: func(ctx context.Context, c *call) schedule.Outcome { return c.restart(ctx) },
 		},
 		"service.dead": {
 			args:  map[string]kind{"enable": boolean},
 			check: checkService,
-			call:  func(ctx context.Context, c *call) compile.Outcome { return c.serve(ctx, false) },
+			call:  func(ctx context.Context, c *call) schedule.Outcome { return c.serve(ctx, false) },
 		},
 		"service.enabled": {
-			check: checkService, call: func(ctx context.Context, c *call) compile.Outcome { return c.enable(ctx, true) },
+			check: checkService, call: func(ctx context.Context, c *call) schedule.Outcome { return c.enable(ctx, true) },
 		},
 		"service.disabled": {
-			check: checkService, call: func(ctx context.Context, c *call) compile.Outcome { return c.enable(ctx, false) },
+			check: checkService, call: func(ctx context.Context, c *call) schedule.Outcome { return c.enable(ctx, false) },
 		},
 	}
 }
@@ -132,15 +133,15 @@ func (s services) missing(ctx context.Context, name string) string {
 }
 
 // would is the outcome of a call in test mode. That there is no such service yet is not a failure: another call may bring it.
-func (s services) would(ctx context.Context, name string, changes *compile.Map, comment string) compile.Outcome {
+func (s services) would(ctx context.Context, name string, changes *compile.Map, comment string) schedule.Outcome {
 	if missing := s.missing(ctx, name); missing != "" {
 		comment += " " + upperFirst(missing)
 	}
-	return compile.Outcome{Changed: true, Changes: changes, Comment: comment}
+	return schedule.Outcome{Changed: true, Changes: changes, Comment: comment}
 }
 
 // failure is the outcome of a call that has failed.
-func (s services) failure(ctx context.Context, name string, err error) compile.Outcome {
+func (s services) failure(ctx context.Context, name string, err error) schedule.Outcome {
 	outcome := failed("%s.", upperFirst(err.Error()))
 	if missing := s.missing(ctx, name); missing != "" {
 		outcome.Comment += "\n" + upperFirst(missing)
@@ -163,7 +164,7 @@ const (
 )
 
 // serve makes a service run, or not run.
-func (c *call) serve(ctx context.Context, running bool) compile.Outcome {
+func (c *call) serve(ctx context.Context, running bool) schedule.Outcome {
 	s, err := c.host.services()
 	if err != nil {
 		return failed("%s.", upperFirst(err.Error()))
@@ -177,7 +178,7 @@ func (c *call) serve(ctx context.Context, running bool) compile.Outcome {
 	case err != nil:
 		return failed("%s.", upperFirst(err.Error()))
 	case changes.Len() == 0:
-		return compile.Outcome{Comment: fmt.Sprintf("The service %s is %s.", c.Name, state)}
+		return schedule.Outcome{Comment: fmt.Sprintf("The service %s is %s.", c.Name, state)}
 	case c.Test:
 		return s.would(ctx, c.Name, changes, fmt.Sprintf("The service %s would be changed.", c.Name))
 	}
@@ -189,11 +190,11 @@ func (c *call) serve(ctx context.Context, running bool) compile.Outcome {
 	if runs, err := s.runs(ctx, c.Name); err != nil || runs != running {
 		return failed("The service %s is not %s, though it was asked to be. Its log may say why.", c.Name, state)
 	}
-	return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s is %s now.", c.Name, state)}
+	return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s is %s now.", c.Name, state)}
 }
 
 // enable makes a service start with the machine, or not, and leaves alone whether it runs now.
-func (c *call) enable(ctx context.Context, wanted bool) compile.Outcome {
+func (c *call) enable(ctx context.Context, wanted bool) schedule.Outcome {
 	s, err := c.host.services()
 	if err != nil {
 		return failed("%s.", upperFirst(err.Error()))
@@ -206,14 +207,14 @@ func (c *call) enable(ctx context.Context, wanted bool) compile.Outcome {
 	changes := &compile.Map{Entries: []compile.Entry{change}}
 	switch {
 	case enabled == wanted:
-		return compile.Outcome{Comment: fmt.Sprintf("The service %s is %sd.", c.Name, verbOf(change))}
+		return schedule.Outcome{Comment: fmt.Sprintf("The service %s is %sd.", c.Name, verbOf(change))}
 	case c.Test:
 		return s.would(ctx, c.Name, changes, fmt.Sprintf("The service %s would be %sd.", c.Name, verbOf(change)))
 	}
 	if err := s.do(ctx, verbOf(change), c.Name); err != nil {
 		return s.failure(ctx, c.Name, err)
 	}
-	return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s is %sd now.", c.Name, verbOf(change))}
+	return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s is %sd now.", c.Name, verbOf(change))}
 }
 
 func verbOf(change compile.Entry) string {
@@ -256,9 +257,9 @@ func (c *call) serviceChanges(ctx context.Context, s services, running bool) (*c
 }
 
 // restart is the reaction to changes of what a service watches. One that was started only now has seen them.
-func (c *call) restart(ctx context.Context) compile.Outcome {
+func (c *call) restart(ctx context.Context) schedule.Outcome {
 	if c.Changes.Get(started) == true {
-		return compile.Outcome{}
+		return schedule.Outcome{}
 	}
 	verb, done := "restart", "restarted"
 	if c.boolean("reload", false) {
@@ -267,7 +268,7 @@ func (c *call) restart(ctx context.Context) compile.Outcome {
 	changes := &compile.Map{}
 	changes.Set(done, true)
 	if c.Test {
-		return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s would be %s.", c.Name, done)}
+		return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s would be %s.", c.Name, done)}
 	}
 	s, err := c.host.services()
 	if err == nil {
@@ -276,5 +277,5 @@ func (c *call) restart(ctx context.Context) compile.Outcome {
 	if err != nil {
 		return failed("%s.", upperFirst(err.Error()))
 	}
-	return compile.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s was %s.", c.Name, done)}
+	return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The service %s was %s.", c.Name, done)}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/states/compile"
+	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
 // ownStateOf reads the argument "stateful" and returns the command that is run in test mode, "" if there is none.
@@ -33,7 +34,7 @@ func (c *call) tellsState() bool {
 
 // readState changes the outcome of a command to what the command says about itself: nothing at all, a JSON object, or
 // words "key=value" on its last line. If it says something else, that is not repeated where the output is not to be seen.
-func (c *call) readState(output Output, outcome compile.Outcome) compile.Outcome {
+func (c *call) readState(output Output, outcome schedule.Outcome) schedule.Outcome {
 	text := strings.TrimSpace(output.Stdout)
 	if text == "" {
 		outcome.Changed = false
@@ -48,7 +49,7 @@ func (c *call) readState(output Output, outcome compile.Outcome) compile.Outcome
 		err = errors.New("it is neither")
 	}
 	if err != nil {
-		return compile.Outcome{Failed: true, Changes: outcome.Changes, Comment: fmt.Sprintf(
+		return schedule.Outcome{Failed: true, Changes: outcome.Changes, Comment: fmt.Sprintf(
 			"The command is \"stateful\", but what it has written says nothing about its state: %s. It must write a JSON object, or a last line such as: changed=yes comment='It was done.'", err)}
 	}
 	changed, err := truth(said.Get("changed"))

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package compile
+package schedule
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/states/compile"
 	"github.com/cairnstacks/cairn/internal/states/slstest"
 )
 
@@ -42,48 +43,48 @@ func (f *timed) Call(_ context.Context, req Request) Outcome {
 func TestRunParallel(t *testing.T) {
 	tests := map[string]struct {
 		src      string
-		opts     RunOptions
+		opts     Options
 		log      string
 		reported string // results in the order in which they were reported
 	}{
 		"does not hold up the next": {
-			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.f: [{takes: 1}]}\nc: {m.f: []}", opts: RunOptions{Parallel: 10},
+			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.f: [{takes: 1}]}\nc: {m.f: []}", opts: Options{Parallel: 10},
 			log: "a@0 b@0 c@1", reported: "a=ok b=ok c=ok",
 		},
 		"requisites wait for it": {
-			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.f: [{require: [a]}]}", opts: RunOptions{Parallel: 10},
+			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.f: [{require: [a]}]}", opts: Options{Parallel: 10},
 			log: "a@0 b@10", reported: "a=ok b=ok",
 		},
 		// What stands after a call that waits is not started ahead of it.
 		"nothing ahead of its turn": {
 			src:  "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}\nc: {m.f: [{parallel: true}, {takes: 5}]}",
-			opts: RunOptions{Parallel: 10}, log: "a@0 b@10 c@10", reported: "a=ok b=ok c=ok",
+			opts: Options{Parallel: 10}, log: "a@0 b@10 c@10", reported: "a=ok b=ok c=ok",
 		},
 		"side by side before a call that waits": {
 			src:  "a: {m.f: [{parallel: true}, {takes: 10}]}\nc: {m.f: [{parallel: true}, {takes: 5}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}",
-			opts: RunOptions{Parallel: 10}, log: "a@0 c@0 b@10", reported: "a=ok c=ok b=ok",
+			opts: Options{Parallel: 10}, log: "a@0 c@0 b@10", reported: "a=ok c=ok b=ok",
 		},
 		"others one at a time": {
-			src: "a: {m.f: [{takes: 3}]}\nb: {m.f: [{parallel: true}, {takes: 9}]}\nc: {m.f: [{takes: 2}]}\nd: {m.f: []}", opts: RunOptions{Parallel: 10},
+			src: "a: {m.f: [{takes: 3}]}\nb: {m.f: [{parallel: true}, {takes: 9}]}\nc: {m.f: [{takes: 2}]}\nd: {m.f: []}", opts: Options{Parallel: 10},
 			log: "a@0 b@3 c@3 d@5", reported: "a=ok b=ok c=ok d=ok",
 		},
 		"no more than allowed": {
-			src: "a: {m.f: [{names: [x, y, z, w]}, {parallel: true}, {takes: 4}]}", opts: RunOptions{Parallel: 2},
+			src: "a: {m.f: [{names: [x, y, z, w]}, {parallel: true}, {takes: 4}]}", opts: Options{Parallel: 2},
 			log: "a@0 a@0 a@4 a@4", reported: "a=ok a=ok a=ok a=ok", //nolint:dupword // four calls of the same id
 		},
 		"not without leave": {
 			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.f: []}", log: "a@0 b@10", reported: "a=ok b=ok",
 		},
 		"failures are known": {
-			src: "a: {m.fails: [{parallel: true}, {takes: 10}]}\nb: {m.f: []}\nc: {m.f: [{onfail: [a]}]}\nd: {m.f: [{require: [a]}]}", opts: RunOptions{Parallel: 10},
+			src: "a: {m.fails: [{parallel: true}, {takes: 10}]}\nb: {m.f: []}\nc: {m.f: [{onfail: [a]}]}\nd: {m.f: [{require: [a]}]}", opts: Options{Parallel: 10},
 			log: "a@0 b@0 c@10", reported: "a=failed b=ok c=ok d=skipped",
 		},
 		"failhard starts nothing more": {
-			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.fails: [{takes: 1}]}\nc: {m.f: []}", opts: RunOptions{Parallel: 10, Failhard: true},
+			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.fails: [{takes: 1}]}\nc: {m.f: []}", opts: Options{Parallel: 10, Failhard: true},
 			log: "a@0 b@0", reported: "a=ok b=failed",
 		},
 		"prereq": {
-			src: "x: {m.f: [{prereq: [y]}, {parallel: true}, {takes: 2}]}\ny: {m.changes: [{parallel: true}, {takes: 3}]}\nz: {m.f: []}", opts: RunOptions{Parallel: 10},
+			src: "x: {m.f: [{prereq: [y]}, {parallel: true}, {takes: 2}]}\ny: {m.changes: [{parallel: true}, {takes: 3}]}\nz: {m.f: []}", opts: Options{Parallel: 10},
 			log: "y@0 x@3 y@5 z@5", reported: "x=ok y=changed z=ok",
 		},
 	}
@@ -94,7 +95,7 @@ func TestRunParallel(t *testing.T) {
 				var reported []string
 				test.opts.Functions = f
 				test.opts.Ended = func(result Result) { reported = append(reported, result.Call.ID+"="+result.Status.String()) }
-				mustCompile(t, test.src).Run(t.Context(), test.opts)
+				Run(t.Context(), mustCompile(t, test.src), test.opts)
 				if got := sameTimesSorted(f.mu.log); got != sameTimesSorted(strings.Fields(test.log)) {
 					t.Errorf("calls: %s\n want: %s", got, test.log)
 				}
@@ -146,7 +147,7 @@ func TestRunParallelIsTheSameEachTime(t *testing.T) {
 		t.Run(strconv.Itoa(parallel), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var got strings.Builder
-				low.Run(t.Context(), RunOptions{Functions: &timed{began: time.Now()}, Parallel: parallel, Ended: func(result Result) {
+				Run(t.Context(), low, Options{Functions: &timed{began: time.Now()}, Parallel: parallel, Ended: func(result Result) {
 					fmt.Fprintf(&got, "%s=%s %s\n", result.Call, result.Status, result.Comment)
 				}})
 				if want == "" {
@@ -209,7 +210,7 @@ func TestRetry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &flaky{timed: timed{began: time.Now()}, succeeds: test.succeeds}
-				results := mustCompile(t, test.src).Run(t.Context(), RunOptions{Functions: f, Test: test.test})
+				results := Run(t.Context(), mustCompile(t, test.src), Options{Functions: f, Test: test.test})
 				if got := strings.Join(f.mu.log, " "); got != test.log {
 					t.Errorf("calls: %s\n want: %s", got, test.log)
 				}
@@ -222,7 +223,7 @@ func TestRetry(t *testing.T) {
 	t.Run("splay", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := &flaky{timed: timed{began: time.Now()}, succeeds: 100}
-			mustCompile(t, "x: {m.f: [{retry: {attempts: 50, interval: 10, splay: 5}}]}").Run(t.Context(), RunOptions{Functions: f})
+			Run(t.Context(), mustCompile(t, "x: {m.f: [{retry: {attempts: 50, interval: 10, splay: 5}}]}"), Options{Functions: f})
 			took := time.Since(f.began).Seconds()
 			if took < 49*10 || took > 49*15 || took == 49*10 {
 				t.Errorf("50 attempts took %g seconds; each pause should take 10 to 15", took)
@@ -234,7 +235,7 @@ func TestRetry(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
 			defer cancel()
 			f := &flaky{timed: timed{began: time.Now()}, succeeds: 100}
-			results := mustCompile(t, "x: {m.f: [{retry: {attempts: 50}}]}\ny: {m.f: []}").Run(ctx, RunOptions{Functions: f})
+			results := Run(ctx, mustCompile(t, "x: {m.f: [{retry: {attempts: 50}}]}\ny: {m.f: []}"), Options{Functions: f})
 			if got := strings.Join(f.mu.log, " "); got != "x@0 x@30" {
 				t.Errorf("calls: %s", got)
 			}
@@ -259,8 +260,8 @@ func (idle) Call(context.Context, Request) Outcome { return Outcome{} }
 func BenchmarkRun(b *testing.B) {
 	for _, states := range []int{1000, 10_000} {
 		files, names := slstest.Many(states, 5)
-		high, diags := Load(files, names, LoadOptions{})
-		low, moreDiags := Compile(high, CompileOptions{})
+		high, diags := compile.Load(files, names, compile.LoadOptions{})
+		low, moreDiags := compile.Compile(high, compile.CompileOptions{})
 		if len(diags)+len(moreDiags) > 0 {
 			b.Fatal(diags, moreDiags)
 		}
@@ -271,7 +272,7 @@ func BenchmarkRun(b *testing.B) {
 				}
 				b.ReportAllocs()
 				for b.Loop() {
-					if got := len(low.Run(b.Context(), RunOptions{Functions: idle{}, Parallel: parallel})); got != states+1 {
+					if got := len(Run(b.Context(), low, Options{Functions: idle{}, Parallel: parallel})); got != states+1 {
 						b.Fatalf("%d results", got)
 					}
 				}

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package compile
+package schedule
 
 import (
 	"context"
@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
-// RunOptions say how calls are made.
-type RunOptions struct {
+// Options say how calls are made.
+type Options struct {
 	Functions Functions
 	Test      bool // makes all calls in test mode
 	Failhard  bool // stops at the first failure, unless the call says otherwise
@@ -22,47 +23,47 @@ type RunOptions struct {
 
 	// Started and Ended are called with each call that is made, and each result; either may be nil. They are not called at the same
 	// time. Results come in the order of the calls, so that one that has ended waits for those that were started before it.
-	Started func(*Call)
+	Started func(*compile.Call)
 	Ended   func(Result)
 }
 
-// Run makes the calls one after the other, each after its requisites, and decides by what became of these whether
-// it is made. A call that is [Call.Parallel] is started in its turn, too, but the next one does not wait for its end unless it requires it.
+// Run makes the calls of low data one after the other, each after its requisites, and decides by what became of these whether it is made.
+// A call that has Parallel is started in its turn, too, but the next one does not wait for its end unless it requires it.
 //
 // The results are in the order in which the calls are reached, which is the same each time; those of calls that were not reached are at the end.
 //
 // Once ctx ends, nothing more is started.
-func (l *Low) Run(ctx context.Context, opts RunOptions) []Result {
-	r := &run{Low: l, opts: opts, states: make([]state, len(l.Calls))}
-	graph, parallel := l.Graph(), 1
-	if opts.Parallel > 1 && slices.ContainsFunc(l.Calls, func(c *Call) bool { return c.Parallel }) {
-		graph, parallel = l.alongside(), opts.Parallel
+func Run(ctx context.Context, low *compile.Low, opts Options) []Result {
+	r := &run{Low: low, opts: opts, states: make([]state, len(low.Calls))}
+	graph, parallel := low.Graph(), 1
+	if opts.Parallel > 1 && slices.ContainsFunc(low.Calls, func(c *compile.Call) bool { return c.Parallel }) {
+		graph, parallel = alongside(low), opts.Parallel
 	}
 	var ended func(int)
 	if opts.Ended != nil {
 		ended = func(call int) { opts.Ended(r.states[call].result) }
 	}
-	r.log = newEventLog(graph.Sequence(Rule, nil), ended)
-	graph.Run(ctx, order.RunOptions{Rule: Rule, Parallel: parallel, KeepGoing: true, FailFast: true}, r.visit)
+	r.log = newEventLog(graph.Sequence(compile.Rule, nil), ended)
+	graph.Run(ctx, order.RunOptions{Rule: compile.Rule, Parallel: parallel, KeepGoing: true, FailFast: true}, r.visit)
 	calls := r.log.close()
 	if ctx.Err() == nil && !r.stopped.Load() {
 		r.listeners(ctx)
 	}
-	results := make([]Result, 0, len(l.Calls))
+	results := make([]Result, 0, len(low.Calls))
 	for _, call := range calls {
 		results = append(results, r.states[call].result)
 	}
 	for i := range r.states {
 		if !r.states[i].ended {
-			results = append(results, Result{Call: l.Calls[i], Comment: "The run was stopped before."})
+			results = append(results, Result{Call: low.Calls[i], Comment: "The run was stopped before."})
 		}
 	}
 	return results
 }
 
 type run struct {
-	*Low
-	opts    RunOptions
+	*compile.Low
+	opts    Options
 	states  []state // each written by the work of the nodes of its call alone
 	log     *eventLog
 	stopped atomic.Bool
@@ -170,7 +171,7 @@ func (o Outcome) status() Status {
 
 // call makes a call, and its reaction after it if that is due.
 func (r *run) call(ctx context.Context, call int, test, reaction bool) Outcome {
-	req := r.Calls[call].request(test)
+	req := RequestFor(r.Calls[call], test)
 	outcome := r.attempts(ctx, r.Calls[call], req)
 	if outcome.Failed || outcome.Needless || !reaction {
 		return outcome
@@ -181,8 +182,8 @@ func (r *run) call(ctx context.Context, call int, test, reaction bool) Outcome {
 
 // and adds what a later call has done.
 func (o Outcome) and(later Outcome) Outcome {
-	sum := Outcome{Failed: o.Failed || later.Failed, Changed: o.Changed || later.Changed, Changes: &Map{}}
-	for _, changes := range []*Map{o.Changes, later.Changes} {
+	sum := Outcome{Failed: o.Failed || later.Failed, Changed: o.Changed || later.Changed, Changes: &compile.Map{}}
+	for _, changes := range []*compile.Map{o.Changes, later.Changes} {
 		if changes != nil {
 			for _, entry := range changes.Entries {
 				sum.Changes.Set(entry.Key, entry.Value)
@@ -207,7 +208,7 @@ func joinSentences(a, b string) string {
 func (r *run) reacts(call int) bool {
 	c := r.Calls[call]
 	changed := func(target int) bool { return r.states[target].result.Status == Changed }
-	watched := slices.ContainsFunc(r.Requisites(call, Watch), changed) || slices.ContainsFunc(r.Requisites(call, WatchAny), changed)
+	watched := slices.ContainsFunc(r.Requisites(call, compile.Watch), changed) || slices.ContainsFunc(r.Requisites(call, compile.WatchAny), changed)
 	return watched && r.opts.Functions.Reacts(c.Module, c.Function)
 }
 
@@ -216,7 +217,7 @@ func (r *run) reacts(call int) bool {
 func (r *run) listeners(ctx context.Context) {
 	sequence := slices.DeleteFunc(r.Sequence(), func(call int) bool {
 		c := r.Calls[call]
-		due := slices.ContainsFunc(r.Requisites(call, Listen), func(target int) bool { return r.states[target].changed })
+		due := slices.ContainsFunc(r.Requisites(call, compile.Listen), func(target int) bool { return r.states[target].changed })
 		return !due || !r.states[call].result.Status.Success() || !r.opts.Functions.Reacts(c.Module, c.Function)
 	})
 	for _, call := range sequence {
@@ -227,7 +228,7 @@ func (r *run) listeners(ctx context.Context) {
 		if r.opts.Started != nil {
 			r.opts.Started(c)
 		}
-		req := c.request(r.opts.Test)
+		req := RequestFor(c, r.opts.Test)
 		req.Reaction, req.Late, req.Changes = true, true, s.result.Changes
 		before := Outcome{Changed: s.result.Status == Changed, Changes: s.result.Changes, Comment: s.result.Comment}
 		began := time.Now()

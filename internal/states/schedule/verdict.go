@@ -1,28 +1,32 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package compile
+package schedule
 
 import (
 	"fmt"
 	"slices"
+
+	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
 // verdict says whether a call is made: with the status OK it is, with Skipped a requisite is not met, with NotNeeded there
 // is nothing to do.
 type verdict struct {
 	status  Status
-	because *Call
+	because *compile.Call
 	comment string
 }
 
 var proceed = verdict{status: OK}
 
-func skipped(kind string, because *Call, what string) verdict {
+var kinds = compile.Kinds()
+
+func skipped(kind string, because *compile.Call, what string) verdict {
 	return verdict{Skipped, because, fmt.Sprintf("Not made: of its %q requisites, %s %s.", kind, because, what)}
 }
 
-func notNeeded(kind string, because *Call, what string) verdict {
+func notNeeded(kind string, because *compile.Call, what string) verdict {
 	return verdict{NotNeeded, because, fmt.Sprintf("Not needed: of its %q requisites, %s %s.", kind, because, what)}
 }
 
@@ -38,7 +42,7 @@ func (r *run) decide(call int, trial bool) verdict {
 		if !trial && len(targets) == 0 && reacts(kind) && r.Calls[call].Args.Get(kind) != nil && needless.status == OK {
 			needless = verdict{NotNeeded, nil, fmt.Sprintf("Not needed: its %q requisites name files without calls.", kind)}
 		}
-		if len(targets) == 0 || !orders(kind) {
+		if len(targets) == 0 {
 			continue
 		}
 		switch v := r.decideKind(kind, targets); {
@@ -53,7 +57,7 @@ func (r *run) decide(call int, trial bool) verdict {
 	}
 	for _, other := range r.Prerequired(call) {
 		if status := r.states[other].result.Status; !status.Success() {
-			return skipped(Prereq+"_in", r.Calls[other], outcomeWords(status))
+			return skipped(compile.Prereq+"_in", r.Calls[other], outcomeWords(status))
 		}
 	}
 	return needless
@@ -61,22 +65,31 @@ func (r *run) decide(call int, trial bool) verdict {
 
 func (r *run) decideKind(kind string, targets []int) verdict {
 	switch kind {
-	case Require, Watch:
+	case compile.Require, compile.Watch:
 		return r.all(kind, targets)
-	case RequireAny, WatchAny:
+	case compile.RequireAny, compile.WatchAny:
 		return r.any(kind, targets)
-	case Prereq:
+	case compile.Prereq:
 		return r.prerequired(targets)
-	case OnFail, OnFailAny:
+	case compile.OnFail, compile.OnFailAny:
 		return r.onFailure(kind, targets, false)
-	case OnFailAll:
+	case compile.OnFailAll:
 		return r.onFailure(kind, targets, true)
-	case OnChanges:
+	case compile.OnChanges:
 		return r.onChanges(kind, targets, false)
-	case OnChangesAny:
+	case compile.OnChangesAny:
 		return r.onChanges(kind, targets, true)
 	}
 	return proceed
+}
+
+// reacts reports whether requisites of a kind are reasons for a call, which is not made without one.
+func reacts(kind string) bool {
+	switch kind {
+	case compile.Prereq, compile.OnFail, compile.OnFailAny, compile.OnFailAll, compile.OnChanges, compile.OnChangesAny:
+		return true
+	}
+	return false
 }
 
 // all skips a call if one target did not succeed.
@@ -106,19 +119,19 @@ func (r *run) prerequired(targets []int) verdict {
 	for _, target := range targets {
 		s := r.states[target]
 		if s.ended && !s.result.Status.Success() {
-			return skipped(Prereq, r.Calls[target], outcomeWords(s.result.Status))
+			return skipped(compile.Prereq, r.Calls[target], outcomeWords(s.result.Status))
 		}
 		would = would || s.would
 	}
 	if !would {
-		return notNeeded(Prereq, r.Calls[targets[0]], "would change nothing")
+		return notNeeded(compile.Prereq, r.Calls[targets[0]], "would change nothing")
 	}
 	return proceed
 }
 
 // onFailure decides on a call that is made if others fail: one of them, or all. What a failure kept from being made counts as failed.
 func (r *run) onFailure(kind string, targets []int, all bool) verdict {
-	var succeeded *Call
+	var succeeded *compile.Call
 	failed := 0
 	for _, target := range targets {
 		if !r.states[target].result.Status.Success() {

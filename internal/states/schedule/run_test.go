@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package compile
+package schedule
 
 import (
 	"context"
@@ -10,15 +10,21 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
 func TestOrderCRun(t *testing.T) {
 	tests := map[string]struct {
 		src   string
-		opts  RunOptions
+		opts  Options
 		log   string // calls; "?" in test mode, "!" of the reaction
 		ended string
 	}{
+		"C-09_requisites_when_they_are_needed": {
+			src: "apache: {pkg.f: [{name: httpd}], service.f: [{name: httpd}, {watch: [{file: conf}, {pkg: apache}]}]}\nconf: {file.f: [{name: /etc/httpd.conf}]}",
+			log: "httpd /etc/httpd.conf httpd", ended: "apache=ok apache=ok conf=ok",
+		},
 		"C-30_in_the_order_of_low_data": {src: "b: {m.f: []}\na: {m.f: []}\nc: {m.f: [{order: 1}]}", log: "c b a", ended: "a=ok b=ok c=ok"},
 		"C-31_kind_by_kind": {
 			src: "x: {m.changes: [{prereq: [p]}, {watch: [w]}, {require: [r2, r1]}]}\np: {m.changes: []}\nw: {m.f: []}\nr1: {m.f: []}\nr2: {m.f: []}",
@@ -42,13 +48,13 @@ func TestOrderCRun(t *testing.T) {
 			src: "a: {m.fails: []}\nb: {m.f: []}\nc: {m.f: [{require: [a]}]}\nd: {m.f: []}", log: "a b d", ended: "a=failed b=ok c=skipped d=ok",
 		},
 		"C-38_failhard_of_all": {
-			src: "a: {m.f: []}\nb: {m.fails: []}\nc: {m.f: []}", opts: RunOptions{Failhard: true}, log: "a b", ended: "a=ok b=failed c=not-started",
+			src: "a: {m.f: []}\nb: {m.fails: []}\nc: {m.f: []}", opts: Options{Failhard: true}, log: "a b", ended: "a=ok b=failed c=not-started",
 		},
 		"C-38_failhard_of_one": {
 			src: "a: {m.fails: []}\nb: {m.fails: [{failhard: True}]}\nc: {m.f: []}", log: "a b", ended: "a=failed b=failed c=not-started",
 		},
 		"C-38_failhard_of_all_but_one": {
-			src: "a: {m.fails: [{failhard: False}]}\nb: {m.fails: []}\nc: {m.f: []}", opts: RunOptions{Failhard: true}, log: "a b",
+			src: "a: {m.fails: [{failhard: False}]}\nb: {m.fails: []}\nc: {m.f: []}", opts: Options{Failhard: true}, log: "a b",
 			ended: "a=failed b=failed c=not-started",
 		},
 		"C-38_no_reactions_after_it": {
@@ -78,7 +84,7 @@ func TestOrderCRun(t *testing.T) {
 			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.surprises: []}\nz: {m.f: [{onchanges: [y]}]}", log: "y? y z", ended: "x=not-needed y=changed z=ok",
 		},
 		"C-43_would_change_nothing_in_test_mode": {
-			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", opts: RunOptions{Test: true}, log: "y? y?", ended: "x=not-needed y=ok", //nolint:dupword // called twice
+			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", opts: Options{Test: true}, log: "y? y?", ended: "x=not-needed y=ok", //nolint:dupword // called twice
 		},
 		"C-43_declaring_call_fails": {src: "x: {m.fails: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x", ended: "x=failed y=skipped"},
 		"C-43_declaring_call_skipped": {
@@ -103,7 +109,7 @@ func TestOrderCRun(t *testing.T) {
 			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: [{watch: [z]}]}\nz: {m.changes: []}", log: "z y? y?! x y y!", ended: "x=ok y=changed z=changed",
 		},
 		"test_mode": {
-			src: "x: {m.f: [{watch: [y]}]}\ny: {m.changes: []}\nz: {m.f: [{onchanges: [y]}]}", opts: RunOptions{Test: true},
+			src: "x: {m.f: [{watch: [y]}]}\ny: {m.changes: []}\nz: {m.f: [{onchanges: [y]}]}", opts: Options{Test: true},
 			log: "y? x? x?! z?", ended: "x=changed y=changed z=ok",
 		},
 	}
@@ -122,7 +128,7 @@ func TestOrderCRun(t *testing.T) {
 		low := mustCompile(t, "x: {m.f: [{require: [w, y]}]}\nw: {m.f: []}\ny: {m.fails: []}\nz: {m.f: [{watch: [x]}]}")
 		f := &fake{}
 		because := map[string]string{}
-		for _, result := range low.Run(t.Context(), RunOptions{Functions: f}) {
+		for _, result := range Run(t.Context(), low, Options{Functions: f}) {
 			if result.Because != nil {
 				because[result.Call.ID] = result.Because.ID
 				if result.Status.Success() || !strings.Contains(result.Comment, result.Because.String()) {
@@ -132,24 +138,6 @@ func TestOrderCRun(t *testing.T) {
 		}
 		if diff := cmp.Diff(map[string]string{"x": "y", "z": "x"}, because); diff != "" {
 			t.Errorf("on account of (-want +got):\n%s", diff)
-		}
-	})
-	t.Run("C-36_both_forms_compile_to_the_same", func(t *testing.T) {
-		in := mustCompile(t, "X: {pkg.f: [{require_in: [{service: httpd}]}]}\nhttpd: {service.f: []}")
-		plain := mustCompile(t, "X: {pkg.f: []}\nhttpd: {service.f: [{require: [{pkg: X}]}]}")
-		var texts []string
-		for _, low := range []*Low{in, plain} {
-			var b strings.Builder
-			if err := WriteJSON(&b, low.Value()); err != nil {
-				t.Fatal(err)
-			}
-			texts = append(texts, b.String())
-		}
-		if texts[0] != texts[1] {
-			t.Errorf("low data differ:\n%s\n%s", texts[0], texts[1])
-		}
-		if got := sequenceOf(in); got != "X httpd" {
-			t.Errorf("sequence %s", got)
 		}
 	})
 }
@@ -175,18 +163,18 @@ func TestOrderCTruthTable(t *testing.T) {
 		skipped, failed, ok, changed string
 		failedAfterChanges           string
 	}{
-		{"C-require", Require, noRun, noRun, runs, runs, noRun},
-		{"C-require_any", RequireAny, noRun, noRun, runs, runs, noRun},
-		{"C-watch", Watch, noRun, noRun, runs, andReacts, noRun},
-		{"C-watch_any", WatchAny, noRun, noRun, runs, andReacts, noRun},
-		{"C-listen", Listen, runs, runs, runs, andReacts, andReacts},
-		{"C-onchanges", OnChanges, noRun, noRun, noNeed, runs, noRun},
-		{"C-onchanges_any", OnChangesAny, noRun, noRun, noNeed, runs, noRun},
-		{"C-onfail", OnFail, runs, runs, noNeed, noNeed, runs},
-		{"C-onfail", OnFailAny, runs, runs, noNeed, noNeed, runs},
-		{"C-onfail_all", OnFailAll, runs, runs, noNeed, noNeed, runs},
-		{"C-prereq", Prereq, noRun, noRun, noNeed, runs, noRun},
-		{"C-use", Use, runs, runs, runs, runs, runs},
+		{"C-require", compile.Require, noRun, noRun, runs, runs, noRun},
+		{"C-require_any", compile.RequireAny, noRun, noRun, runs, runs, noRun},
+		{"C-watch", compile.Watch, noRun, noRun, runs, andReacts, noRun},
+		{"C-watch_any", compile.WatchAny, noRun, noRun, runs, andReacts, noRun},
+		{"C-listen", compile.Listen, runs, runs, runs, andReacts, andReacts},
+		{"C-onchanges", compile.OnChanges, noRun, noRun, noNeed, runs, noRun},
+		{"C-onchanges_any", compile.OnChangesAny, noRun, noRun, noNeed, runs, noRun},
+		{"C-onfail", compile.OnFail, runs, runs, noNeed, noNeed, runs},
+		{"C-onfail", compile.OnFailAny, runs, runs, noNeed, noNeed, runs},
+		{"C-onfail_all", compile.OnFailAll, runs, runs, noNeed, noNeed, runs},
+		{"C-prereq", compile.Prereq, noRun, noRun, noNeed, runs, noRun},
+		{"C-use", compile.Use, runs, runs, runs, runs, runs},
 	} {
 		for column, want := range map[string]string{
 			"skipped": row.skipped, "failed": row.failed, "ok": row.ok, "changed": row.changed, "failed after changes": row.failedAfterChanges,
@@ -197,7 +185,7 @@ func TestOrderCTruthTable(t *testing.T) {
 				"target_last": targets[column] + "x: {m.f: [{" + row.kind + ": [t]}]}\n",
 			} {
 				t.Run(row.name+"/"+row.kind+"/"+column+"/"+form, func(t *testing.T) {
-					log, ended := runIt(t, mustCompile(t, src), RunOptions{})
+					log, ended := runIt(t, mustCompile(t, src), Options{})
 					if got := ended[strings.LastIndex(ended, "x="):]; got != want {
 						t.Errorf("%s: got %s, want %s", src, got, want)
 					}
@@ -216,32 +204,32 @@ func TestOrderCTruthTable(t *testing.T) {
 		}
 	}
 	several := map[string]struct{ kind, targets, want string }{
-		"C-require_any/one of two":     {RequireAny, "failed+ok", runs},
-		"C-require/one of two":         {Require, "failed+ok", noRun},
-		"C-watch_any/one of two":       {WatchAny, "failed+changed", andReacts},
-		"C-watch_any/no change":        {WatchAny, "failed+ok", runs},
-		"C-watch/one of two":           {Watch, "failed+changed", noRun},
-		"C-watch/one changed":          {Watch, "ok+changed", andReacts},
-		"C-onchanges/one changed":      {OnChanges, "ok+changed", runs},
-		"C-onchanges/one failed":       {OnChanges, "failed+changed", noRun},
-		"C-onchanges/one skipped":      {OnChanges, "changed+skipped", noRun},
-		"C-onchanges_any/one failed":   {OnChangesAny, "failed+changed", runs},
-		"C-onchanges_any/one skipped":  {OnChangesAny, "skipped+changed", runs},
-		"C-onchanges_any/none changed": {OnChangesAny, "failed+ok", noRun},
-		"C-onchanges_any/none failed":  {OnChangesAny, "ok+ok", noNeed},
-		"C-onfail/one failed":          {OnFail, "ok+failed", runs},
-		"C-onfail_all/one failed":      {OnFailAll, "ok+failed", noNeed},
-		"C-onfail/one skipped":         {OnFail, "ok+skipped", runs},
-		"C-onfail_all/all failed":      {OnFailAll, "failed+failed", runs},
-		"C-onfail_all/or skipped":      {OnFailAll, "failed+skipped", runs},
-		"C-onfail_all/one skipped":     {OnFailAll, "ok+skipped", noNeed},
-		"C-listen/two changed":         {Listen, "changed+changed", andReacts},
+		"C-require_any/one of two":     {compile.RequireAny, "failed+ok", runs},
+		"C-require/one of two":         {compile.Require, "failed+ok", noRun},
+		"C-watch_any/one of two":       {compile.WatchAny, "failed+changed", andReacts},
+		"C-watch_any/no change":        {compile.WatchAny, "failed+ok", runs},
+		"C-watch/one of two":           {compile.Watch, "failed+changed", noRun},
+		"C-watch/one changed":          {compile.Watch, "ok+changed", andReacts},
+		"C-onchanges/one changed":      {compile.OnChanges, "ok+changed", runs},
+		"C-onchanges/one failed":       {compile.OnChanges, "failed+changed", noRun},
+		"C-onchanges/one skipped":      {compile.OnChanges, "changed+skipped", noRun},
+		"C-onchanges_any/one failed":   {compile.OnChangesAny, "failed+changed", runs},
+		"C-onchanges_any/one skipped":  {compile.OnChangesAny, "skipped+changed", runs},
+		"C-onchanges_any/none changed": {compile.OnChangesAny, "failed+ok", noRun},
+		"C-onchanges_any/none failed":  {compile.OnChangesAny, "ok+ok", noNeed},
+		"C-onfail/one failed":          {compile.OnFail, "ok+failed", runs},
+		"C-onfail_all/one failed":      {compile.OnFailAll, "ok+failed", noNeed},
+		"C-onfail/one skipped":         {compile.OnFail, "ok+skipped", runs},
+		"C-onfail_all/all failed":      {compile.OnFailAll, "failed+failed", runs},
+		"C-onfail_all/or skipped":      {compile.OnFailAll, "failed+skipped", runs},
+		"C-onfail_all/one skipped":     {compile.OnFailAll, "ok+skipped", noNeed},
+		"C-listen/two changed":         {compile.Listen, "changed+changed", andReacts},
 	}
 	for name, test := range several {
 		t.Run(name, func(t *testing.T) {
 			a, b, _ := strings.Cut(test.targets, "+")
 			src := "x: {m.f: [{" + test.kind + ": [t1, t2]}]}\n" + tableTarget("t1", a) + tableTarget("t2", b)
-			log, ended := runIt(t, mustCompile(t, src), RunOptions{})
+			log, ended := runIt(t, mustCompile(t, src), Options{})
 			if got := ended[strings.LastIndex(ended, "x="):]; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -251,7 +239,7 @@ func TestOrderCTruthTable(t *testing.T) {
 		})
 	}
 	t.Run("C-listen/at the very end", func(t *testing.T) {
-		log, _ := runIt(t, mustCompile(t, "x: {m.f: [{listen: [y]}]}\ny: {m.changes: []}\nz: {m.f: []}"), RunOptions{})
+		log, _ := runIt(t, mustCompile(t, "x: {m.f: [{listen: [y]}]}\ny: {m.changes: []}\nz: {m.f: []}"), Options{})
 		if want := "x y z x!"; log != want {
 			t.Errorf("calls: %s, want %s", log, want)
 		}
@@ -266,99 +254,28 @@ func TestOrderCTruthTable(t *testing.T) {
 			"a: {m.f: [{listen: [y]}]}\ny: {m.changes_and_fails: []}\nz: {m.f: []}":           "a y z a!",
 			"a: {m.f: [{listen: [y]}, {require: [x]}]}\nx: {m.fails: []}\ny: {m.changes: []}": "x y",
 		} {
-			if log, _ := runIt(t, mustCompile(t, src), RunOptions{}); log != want {
+			if log, _ := runIt(t, mustCompile(t, src), Options{}); log != want {
 				t.Errorf("%s: calls %s, want %s", src, log, want)
 			}
 		}
 	})
 	t.Run("C-onchanges/fine for those that require it", func(t *testing.T) {
-		_, ended := runIt(t, mustCompile(t, "x: {m.f: [{onchanges: [y]}]}\ny: {m.f: []}\nz: {m.f: [{require: [x]}]}"), RunOptions{})
+		_, ended := runIt(t, mustCompile(t, "x: {m.f: [{onchanges: [y]}]}\ny: {m.f: []}\nz: {m.f: [{require: [x]}]}"), Options{})
 		if want := "x=not-needed y=ok z=ok"; ended != want {
 			t.Errorf("got %s, want %s", ended, want)
 		}
 	})
 	t.Run("files without calls", func(t *testing.T) {
 		for kind, want := range map[string]string{
-			Require: "x=ok", RequireAny: "x=ok", Watch: "x=ok", WatchAny: "x=ok", Listen: "x=ok",
-			OnChanges: "x=not-needed", OnChangesAny: "x=not-needed", OnFail: "x=not-needed", OnFailAll: "x=not-needed", Prereq: "x=not-needed",
+			compile.Require: "x=ok", compile.RequireAny: "x=ok", compile.Watch: "x=ok", compile.WatchAny: "x=ok", compile.Listen: "x=ok",
+			compile.OnChanges: "x=not-needed", compile.OnChangesAny: "x=not-needed", compile.OnFail: "x=not-needed", compile.OnFailAll: "x=not-needed", compile.Prereq: "x=not-needed",
 		} {
-			_, ended := runIt(t, mustCompile(t, "include: [b]\nx: {m.f: [{"+kind+": [{sls: b}]}]}\n-- b.sls --\ninclude: [c]\n-- c.sls --\n"), RunOptions{})
+			_, ended := runIt(t, mustCompile(t, "include: [b]\nx: {m.f: [{"+kind+": [{sls: b}]}]}\n-- b.sls --\ninclude: [c]\n-- c.sls --\n"), Options{})
 			if ended != want {
 				t.Errorf("%s: %s, want %s", kind, ended, want)
 			}
 		}
 	})
-	t.Run("C-use/a mapping", func(t *testing.T) {
-		const others = "\ny: {n.g: [{mode: 2}]}\nz: {o.h: [{mode: 3}, {user: u}]}\n"
-		for mapping, list := range map[string]string{
-			"x: {m.f: [{use: {n: y, o: z}}]}" + others:                  "x: {m.f: [{use: [{n: y}, {o: z}]}]}" + others,
-			"x: {m.f: []}\ny: {n.g: [{mode: 2}, {use_in: {m: x}}]}":     "x: {m.f: []}\ny: {n.g: [{mode: 2}, {use_in: [{m: x}]}]}",
-			"x: {m.f: []}\ny: {n.g: [{mode: 2}, {require_in: {m: x}}]}": "x: {m.f: []}\ny: {n.g: [{mode: 2}, {require_in: [{m: x}]}]}",
-		} {
-			var b strings.Builder
-			if err := WriteJSON(&b, mustCompile(t, list).Value()); err != nil {
-				t.Fatal(err)
-			}
-			compareJSON(t, mustCompile(t, mapping).Value(), b.String())
-			if !strings.Contains(b.String(), `"mode": 2`) {
-				t.Errorf("%s: nothing is taken over:\n%s", list, b.String())
-			}
-		}
-	})
-	t.Run("C-use/arguments only", func(t *testing.T) {
-		low := mustCompile(t, "x: {m.f: [{mode: 1}, {use: [y]}]}\ny: {m.g: [{name: n}, {order: 3}, {mode: 2}, {user: u}, {require: [z]}, {use: [w]}]}\n"+
-			"z: {m.f: []}\nw: {m.f: [{group: g}]}")
-		var got *Call
-		for _, call := range low.Calls {
-			if call.ID == "x" {
-				got = call
-			}
-		}
-		compareJSON(t, got.Value(), `{"name": "x", "mode": 1, "use": ["y"], "user": "u", "group": "g",
-			"state": "m", "__id__": "x", "fun": "f", "__env__": "base", "__sls__": "blah", "order": 10000}`)
-	})
-}
-
-func TestExtend(t *testing.T) {
-	low := mustCompile(t, `
-include: [b]
-extend:
-  x:
-    m:
-      - mode: 2
-      - require: [z]
-    n.g: []
-  thing:
-    o: [h]
-  y:
-    m: [{order: 1}]
-z: {m.f: []}
--- b.sls --
-x:
-  m.f:
-    - mode: 1
-    - user: u
-    - require: [y]
-y: {m.f: []}
-named: {o.f: [{name: thing}]}
-`)
-	var got []any
-	for _, call := range low.Calls {
-		got = append(got, call.Value())
-	}
-	compareJSON(t, got, `[
-		{"name": "y", "state": "m", "__id__": "y", "fun": "f", "__env__": "base", "__sls__": "b", "order": 1},
-		{"name": "x", "mode": 2, "user": "u", "require": ["y", "z"], "state": "m", "__id__": "x", "fun": "f", "__env__": "base", "__sls__": "b", "order": 10000},
-		{"name": "thing", "state": "o", "__id__": "named", "fun": "h", "__env__": "base", "__sls__": "b", "order": 10002},
-		{"name": "z", "state": "m", "__id__": "z", "fun": "f", "__env__": "base", "__sls__": "blah", "order": 10003},
-		{"name": "x", "state": "n", "__id__": "x", "fun": "g", "__env__": "base", "__sls__": "b", "order": 10103}]`)
-}
-
-func TestExclude(t *testing.T) {
-	low := mustCompile(t, "include: [b, c]\nexclude: [{id: x}, c]\nx: {m.f: []}\ny: {m.f: []}\n-- b.sls --\nb: {m.f: []}\n-- c.sls --\nc: {m.f: []}\n")
-	if got, want := ordersOf(low), "b=10000 y=10003"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
 }
 
 func TestRunIsInterrupted(t *testing.T) {
@@ -366,7 +283,7 @@ func TestRunIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	f := &fake{}
-	results := low.Run(ctx, RunOptions{Functions: f, Started: func(call *Call) {
+	results := Run(ctx, low, Options{Functions: f, Started: func(call *compile.Call) {
 		if call.ID == "a" {
 			cancel()
 		}

@@ -1,31 +1,32 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package compile
+package schedule
 
 import (
 	"slices"
 	"sync"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
-// alongside returns the graph for making calls in parallel that allow it. It has the nodes of the graph of l, and for each of them a
+// alongside returns the graph for making calls in parallel that allow it. It has the nodes of the graph of low data, and for each of them a
 // point before it: its turn. The turn comes after that of the node before it in the sequence, after what either of the two waits for, and
 // after the node before it, unless that is for a call that is made alongside. So nothing is started ahead of its turn, as one
 // who goes through the calls from first to last would start them.
-func (l *Low) alongside() *order.Graph {
-	sequence := l.Graph().Sequence(Rule, nil)
+func alongside(low *compile.Low) *order.Graph {
+	sequence := low.Graph().Sequence(compile.Rule, nil)
 	nodes := make([]order.Node, len(sequence))
 	for position, n := range sequence {
-		nodes[n] = l.Graph().Node(n)
+		nodes[n] = low.Graph().Node(n)
 		nodes[n].Weight = float64(position)
 	}
 	var b order.Builder
 	for _, node := range nodes {
 		b.Add(node)
 	}
-	for _, edge := range l.Graph().Edges() {
+	for _, edge := range low.Graph().Edges() {
 		b.Edge(edge)
 	}
 	lastTurn := -1
@@ -33,11 +34,11 @@ func (l *Low) alongside() *order.Graph {
 		turn := b.Add(order.Node{Name: "turn of " + nodes[n].Name, Anchor: true, Weight: nodes[n].Weight})
 		if lastTurn >= 0 {
 			b.Edge(order.Edge{From: lastTurn, To: turn, Reason: "one after the other"})
-			if before := l.Node(sequence[position-1]); before.Trial || !l.Calls[before.Call].Parallel {
+			if before := low.Node(sequence[position-1]); before.Trial || !low.Calls[before.Call].Parallel {
 				b.Edge(order.Edge{From: sequence[position-1], To: turn, Reason: "not in parallel"})
 			}
 		}
-		for edge := range l.Graph().Predecessors(n) {
+		for edge := range low.Graph().Predecessors(n) {
 			b.Edge(order.Edge{From: edge.From, To: turn, Reason: edge.Reason, Place: edge.Place})
 		}
 		b.Edge(order.Edge{From: turn, To: n, Reason: "in its turn"})
@@ -45,7 +46,7 @@ func (l *Low) alongside() *order.Graph {
 	}
 	graph, err := b.Build()
 	if err != nil {
-		panic("compile: " + err.Error()) // all edges are in the direction of the sequence
+		panic("schedule: " + err.Error()) // all edges are in the direction of the sequence
 	}
 	return graph
 }

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package compile
+package schedule
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
 // The ends of targets in the truth table, with one that it has not: not made, and no failure.
@@ -57,35 +59,35 @@ func byTable(kind string, ends []string) (status Status, reacts bool) {
 		otherwise = Skipped
 	}
 	switch kind {
-	case Require:
+	case compile.Require:
 		return runsIf(good == len(ends), Skipped), false
-	case RequireAny:
+	case compile.RequireAny:
 		return runsIf(good > 0, Skipped), false
-	case Watch:
+	case compile.Watch:
 		return runsIf(good == len(ends), Skipped), changed > 0 && good == len(ends)
-	case WatchAny:
+	case compile.WatchAny:
 		return runsIf(good > 0, Skipped), changed > 0
-	case Listen:
+	case compile.Listen:
 		return OK, changed+count("failed after changes") > 0
-	case OnChanges:
+	case compile.OnChanges:
 		return runsIf(failed == 0 && changed > 0, otherwise), false
-	case OnChangesAny:
+	case compile.OnChangesAny:
 		return runsIf(changed > 0, otherwise), false
-	case OnFail, OnFailAny:
+	case compile.OnFail, compile.OnFailAny:
 		return runsIf(failed > 0, NotNeeded), false
-	case OnFailAll:
+	case compile.OnFailAll:
 		return runsIf(failed == len(ends), NotNeeded), false
 	}
 	panic("no row of " + kind)
 }
 
-var tableKinds = []string{Require, RequireAny, Watch, WatchAny, Listen, OnChanges, OnChangesAny, OnFail, OnFailAny, OnFailAll}
+var tableKinds = []string{compile.Require, compile.RequireAny, compile.Watch, compile.WatchAny, compile.Listen, compile.OnChanges, compile.OnChangesAny, compile.OnFail, compile.OnFailAny, compile.OnFailAll}
 
 // TestOrderCTruthTableOfTwo has each kind with two targets, in each pair of ends, and each pair of kinds with a target each.
 func TestOrderCTruthTableOfTwo(t *testing.T) {
 	check := func(src, want string, reacts bool) {
 		t.Helper()
-		log, ended := runIt(t, mustCompile(t, src), RunOptions{})
+		log, ended := runIt(t, mustCompile(t, src), Options{})
 		if got := ended[strings.LastIndex(ended, " x=")+1:]; got != "x="+want {
 			t.Errorf("%s: got %s, want x=%s", src, got, want)
 		}
@@ -130,12 +132,12 @@ func TestOrderCTruthTableOfTwo(t *testing.T) {
 					case one == NotNeeded || other == NotNeeded:
 						status = NotNeeded
 					}
-					late := first == Listen && oneReacts || second == Listen && otherReacts
-					now := (first != Listen && oneReacts || second != Listen && otherReacts) && status == OK
+					late := first == compile.Listen && oneReacts || second == compile.Listen && otherReacts
+					now := (first != compile.Listen && oneReacts || second != compile.Listen && otherReacts) && status == OK
 					late = late && status != Skipped
 					src := "x: {m.f: [{" + second + ": [t]}, {" + first + ": [s]}]}\n" + tableTarget("s", a) + tableTarget("t", b)
 					if late && now {
-						log, _ := runIt(t, mustCompile(t, src), RunOptions{})
+						log, _ := runIt(t, mustCompile(t, src), Options{})
 						if strings.Count(log, "x!") != 2 || !strings.HasSuffix(log, "x!") {
 							t.Errorf("%s: calls %s, want a reaction at once and one at the end", src, log)
 						}
@@ -149,7 +151,7 @@ func TestOrderCTruthTableOfTwo(t *testing.T) {
 }
 
 func suffixOf(kind string) string {
-	if kind == OnFailAny {
+	if kind == compile.OnFailAny {
 		return "" // which is the same as onfail
 	}
 	if strings.HasSuffix(kind, "_any") {
@@ -174,6 +176,9 @@ type modelRun struct {
 	log    []string
 	halted bool
 }
+
+// orders reports whether requisites of a kind are done before the call that has them.
+func orders(kind string) bool { return kind != compile.Listen && kind != compile.Use }
 
 func (m *modelRun) visit(id string) {
 	if _, done := m.ends[id]; done || m.halted {
@@ -237,14 +242,14 @@ func (m *modelRun) end(id string) string {
 }
 
 // listeners make reactions at the end, to what has changed until then.
-func (m *modelRun) listeners(low *Low) {
+func (m *modelRun) listeners(low *compile.Low) {
 	changes := map[string]bool{}
 	for id := range m.ends {
 		changes[id] = m.ends[id] == Changed || m.end(id) == "failed after changes"
 	}
 	for _, n := range low.Sequence() {
 		call := m.calls[low.Calls[n].ID]
-		changed := slices.ContainsFunc(call.requisites[Listen], func(id string) bool { return changes[id] })
+		changed := slices.ContainsFunc(call.requisites[compile.Listen], func(id string) bool { return changes[id] })
 		if !changed || !m.ends[call.id].Success() {
 			continue
 		}
@@ -286,7 +291,7 @@ func TestOrderC30C31C32C33C34C37RandomFiles(t *testing.T) {
 			ends = append(ends, strings.ReplaceAll(call.id+"="+m.ends[call.id].String(), " ", "-"))
 		}
 		slices.Sort(ends)
-		log, ended := runIt(t, low, RunOptions{})
+		log, ended := runIt(t, low, Options{})
 		if want := strings.Join(m.log, " "); log != want {
 			t.Errorf("seed %d: calls %s\nwant %s\n%s", seed, log, want, src)
 		}
@@ -333,7 +338,7 @@ func randomCalls(random *rand.Rand) []*modelCall {
 }
 
 // compileCalls writes calls as a file, and adds to them what others give them. It returns nil if there is a loop.
-func compileCalls(t *testing.T, calls []*modelCall) (*Low, string) {
+func compileCalls(t *testing.T, calls []*modelCall) (*compile.Low, string) {
 	t.Helper()
 	var b strings.Builder
 	for _, call := range calls {
@@ -373,7 +378,7 @@ func compileCalls(t *testing.T, calls []*modelCall) (*Low, string) {
 		}
 	}
 	high := mustLoad(t, b.String())
-	low, diags := Compile(high, CompileOptions{})
+	low, diags := compile.Compile(high, compile.CompileOptions{})
 	if diags.HasErrors() {
 		return nil, b.String()
 	}
@@ -388,17 +393,17 @@ func TestOrderC43RandomFiles(t *testing.T) {
 		calls := randomCalls(random)
 		for i, call := range calls {
 			if to := random.IntN(len(calls)); i > 0 && to != i && random.IntN(2) == 0 {
-				call.requisites[Prereq] = []string{calls[to].id}
+				call.requisites[compile.Prereq] = []string{calls[to].id}
 			}
-			delete(call.requisites, Listen)
-			call.given = slices.DeleteFunc(call.given, func(given string) bool { return strings.HasPrefix(given, Listen) })
+			delete(call.requisites, compile.Listen)
+			call.given = slices.DeleteFunc(call.given, func(given string) bool { return strings.HasPrefix(given, compile.Listen) })
 			call.failhard = ""
 		}
 		low, src := compileCalls(t, calls)
 		if low == nil {
 			continue
 		}
-		log, ended := runIt(t, low, RunOptions{})
+		log, ended := runIt(t, low, Options{})
 		tried += strings.Count(log, "?")
 		checkPrereq(t, calls, strings.Fields(log), strings.Fields(ended))
 		if t.Failed() {
@@ -414,7 +419,7 @@ func checkPrereq(t *testing.T, calls []*modelCall, log, ended []string) {
 	t.Helper()
 	at := func(id string) int { return slices.Index(log, id) }
 	for _, call := range calls {
-		targets := call.requisites[Prereq]
+		targets := call.requisites[compile.Prereq]
 		for _, entry := range []string{call.id, call.id + "?"} {
 			if strings.Count(" "+strings.Join(log, " ")+" ", " "+entry+" ") > 1 {
 				t.Errorf("%s more than once", entry)
@@ -441,7 +446,7 @@ func checkPrereq(t *testing.T, calls []*modelCall, log, ended []string) {
 		if at(call.id) >= 0 && !needed {
 			t.Errorf("%s is made, and nothing would change after it", call.id)
 		}
-		for _, kind := range []string{Require, Watch} {
+		for _, kind := range []string{compile.Require, compile.Watch} {
 			for _, target := range call.requisites[kind] {
 				bad := slices.Contains(ended, target+"=failed") || slices.Contains(ended, target+"=skipped")
 				if at(call.id) >= 0 && (bad || at(target) > at(call.id)) {
