@@ -23,7 +23,7 @@ func TestOrderCRun(t *testing.T) {
 	}{
 		"C-09_requisites_when_they_are_needed": {
 			src: "apache: {pkg.f: [{name: httpd}], service.f: [{name: httpd}, {watch: [{file: conf}, {pkg: apache}]}]}\nconf: {file.f: [{name: /etc/httpd.conf}]}",
-			log: "httpd /etc/httpd.conf httpd", ended: "apache=ok apache=ok conf=ok",
+			log: "httpd /etc/httpd.conf httpd", ended: "apache=ok apache=ok conf=ok", //nolint:dupword // two calls of the same id
 		},
 		"C-30_in_the_order_of_low_data": {src: "b: {m.f: []}\na: {m.f: []}\nc: {m.f: [{order: 1}]}", log: "c b a", ended: "a=ok b=ok c=ok"},
 		"C-31_kind_by_kind": {
