@@ -19,4 +19,5 @@
 //	    running keeps its files while another one upgrades.
 //	B4. Nothing in a package leads out of it: no name, no link.
 //	B5. Locations that a registry gives can have secrets in them. They are not stored and not shown.
+//	B6. A package of another stack is used only where the same would be fetched, and as a copy.
 package bundle

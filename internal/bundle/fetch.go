@@ -31,6 +31,9 @@ type FetcherOptions struct {
 
 	// Started is called when a package is going to be fetched; possibly from several goroutines. May be nil.
 	Started func(name string)
+
+	// Shared is what fetchers for several stacks have in common. Nil shares nothing.
+	Shared *Shared
 }
 
 // Fetcher fetches packages when sources in them are resolved. The caller resolves all sources of a configuration,
@@ -230,7 +233,7 @@ func (f *Fetcher) fetch(ctx context.Context, id packageID) (*preparedPackage, er
 	f.mu.Unlock()
 	result.once.Do(func() {
 		if result.pkg = f.usable(id); result.pkg == nil {
-			result.pkg, result.err = f.obtain(ctx, id)
+			result.pkg, result.err = f.obtain(ctx, f.wanted(id))
 		}
 	})
 	return result.pkg, result.err
@@ -245,39 +248,55 @@ func (f *Fetcher) usable(id packageID) *preparedPackage {
 	return pkg
 }
 
-// obtain gets a package and puts it into the directory.
-func (f *Fetcher) obtain(ctx context.Context, id packageID) (_ *preparedPackage, err error) {
+// wanted returns what a package to fetch must be.
+func (f *Fetcher) wanted(id packageID) lockedPackage {
+	if locked, ok := f.locked[id]; ok && !f.opts.Upgrade {
+		return locked
+	}
+	return lockedPackage{packageID: id}
+}
+
+// fetchNew fetches a package and puts it into the directory. What is locked of it must be what it is.
+func (f *Fetcher) fetchNew(ctx context.Context, locked lockedPackage) (*preparedPackage, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
 	if f.opts.Started != nil {
-		f.opts.Started(id.String())
+		f.opts.Started(locked.packageID.String())
 	}
+	pkg := &preparedPackage{lockedPackage: lockedPackage{packageID: locked.packageID}}
+	err := f.inTemporary(func(dir string) error {
+		err := f.download(ctx, pkg, locked.Commit, dir)
+		if err != nil {
+			return err
+		}
+		if pkg.Hash, err = hashDirectory(dir); err != nil {
+			return err
+		}
+		if locked.Hash != "" && locked.Hash != pkg.Hash {
+			return fmt.Errorf("the files of %s are others than when %s was written; if that is intended, run \"cairn init -upgrade\"",
+				locked.packageID, LockFileName)
+		}
+		pkg.Dir = dirName(pkg.packageID, pkg.Hash)
+		return f.place(dir, pkg.Dir)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pkg, nil
+}
+
+// inTemporary calls a function with a new directory, next to those of packages, and removes what it leaves of it.
+func (f *Fetcher) inTemporary(use func(dir string) error) (err error) {
 	if err := os.MkdirAll(f.paths.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("the directory for source packages cannot be used: %w", err)
+		return fmt.Errorf("the directory for source packages cannot be used: %w", err)
 	}
 	temporary, err := os.MkdirTemp(f.paths.dir, ".new-*")
 	if err != nil {
-		return nil, fmt.Errorf("the directory for source packages cannot be used: %w", err)
+		return fmt.Errorf("the directory for source packages cannot be used: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
-
-	pkg := &preparedPackage{lockedPackage: lockedPackage{packageID: id}}
-	var locked lockedPackage
-	if !f.opts.Upgrade {
-		locked = f.locked[id]
-	}
-	if err := f.download(ctx, pkg, locked.Commit, temporary); err != nil {
-		return nil, err
-	}
-	if pkg.Hash, err = hashDirectory(temporary); err != nil {
-		return nil, err
-	}
-	if locked.Hash != "" && locked.Hash != pkg.Hash {
-		return nil, fmt.Errorf("the files of %s are others than when %s was written; if that is intended, run \"cairn init -upgrade\"", id, LockFileName)
-	}
-	pkg.Dir = dirName(id, pkg.Hash)
-	return pkg, f.place(temporary, pkg.Dir)
+	return use(temporary)
 }
 
 // place makes a directory with a package the one with a name, unless there is one already: it has the same files.

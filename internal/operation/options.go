@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/environ"
@@ -78,6 +79,7 @@ type Options struct {
 type Shared struct {
 	binaries toolchain.Known
 	engines  binary.Shared
+	sources  bundle.Shared
 }
 
 // OfEngines is what their engines have in common.

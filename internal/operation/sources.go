@@ -50,6 +50,7 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 	fetcher, err := bundle.NewFetcher(bundle.FetcherOptions{
 		Options: s.bundleOptions(),
 		Upgrade: upgrade,
+		Shared:  &s.opts.Shared.sources,
 		Started: func(name string) { s.opts.Notify.Send(notice.Fetching{Name: name}) },
 	})
 	if err != nil {
