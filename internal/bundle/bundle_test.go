@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/bundle/sourcetest"
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -244,7 +245,7 @@ func TestVanishedLockedCommitSaysUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, diags, _ := w.fetch(context.Background(), nil)
-	w.wantError(diags, "Source cannot be used here", strings.Repeat("1", 40), "cairn init -upgrade")
+	w.wantError(diags, "Source cannot be used here", strings.Repeat("1", 40), "it is not what is locked")
 }
 
 func TestRegistryVersions(t *testing.T) {
@@ -343,7 +344,10 @@ func TestChangedContentIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, diags, _ := w.fetch(context.Background(), nil)
-	w.wantError(diags, "are others than when cairn.sources.lock.hcl was written", "-upgrade")
+	w.wantError(diags, "are others than when cairn.sources.lock.hcl was written")
+	if code, _ := hcl.DiagnosticExtra[fault.Code](diags[0]); code != fault.SourceLocked {
+		t.Errorf("the code of the fault is %q, want %q", code, fault.SourceLocked)
+	}
 	w.mustFetch(upgrade)
 	w.mustOffline()
 }

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // gitFetcher gets commits with the git binary, and so with all that users have set up for it: keys, credential
@@ -45,7 +47,7 @@ func (g *gitFetcher) fetch(ctx context.Context, location *url.URL, dir, commit s
 	}
 	wanted, err := g.fetchCommit(ctx, repository.String(), dir, firstSet(commit, ref, "HEAD"))
 	if commit != "" && errors.Is(err, errMissingRef) {
-		err = fmt.Errorf("%w, which is locked; to lock another one, run \"cairn init -upgrade\"", err)
+		err = fmt.Errorf("%w: %w", stackconfig.ErrLocked, err)
 	}
 	if err != nil {
 		return "", err

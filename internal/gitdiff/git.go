@@ -17,12 +17,25 @@ import (
 // Problem is an error that a user can do something about.
 type Problem struct {
 	Summary, Detail string
+
+	NeedsBase       bool // naming another base would help
+	NeedsRepository bool // nothing can be said of what has changed
 }
 
 func (p *Problem) Error() string { return p.Summary + ": " + p.Detail }
 
 func newProblem(summary, detail string, args ...any) error {
-	return &Problem{summary, fmt.Sprintf(detail, args...)}
+	return &Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...)}
+}
+
+// newBaseProblem is [newProblem] for what naming another base would help with.
+func newBaseProblem(summary, detail string, args ...any) error {
+	return &Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...), NeedsBase: true}
+}
+
+// newRepositoryProblem is [newProblem] for what keeps git from being asked.
+func newRepositoryProblem(summary, detail string, args ...any) error {
+	return &Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...), NeedsRepository: true}
 }
 
 // Repository is a git repository with its files.
@@ -38,7 +51,7 @@ type Repository struct {
 func Open(ctx context.Context, dir string) (*Repository, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		return nil, newProblem("Git not found", "What has changed is found out with git, and there is no git on PATH. Install git, or leave out -changed.")
+		return nil, newRepositoryProblem("Git not found", "What has changed is found out with git, and there is no git on PATH. Install git.")
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -48,8 +61,8 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 	top, err := r.run(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		if strings.Contains(err.Error(), "not a git repository") {
-			return nil, newProblem("Not a Git repository",
-				"What has changed is found out with git, and %s is in no git repository. Go to one, or leave out -changed.", abs)
+			return nil, newRepositoryProblem("Not a Git repository",
+				"What has changed is found out with git, and %s is in no git repository. Go to one.", abs)
 		}
 		hint := ""
 		if strings.Contains(err.Error(), "dubious ownership") {

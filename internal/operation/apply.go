@@ -59,11 +59,7 @@ func (r *run) completeValues(ctx context.Context) hcl.Diagnostics {
 	if diags.HasErrors() {
 		return diags
 	}
-	planCommand := "\"cairn plan -out=FILE\""
-	if r.req.Mode == engine.Destroy {
-		planCommand = "\"cairn plan -destroy -out=FILE\""
-	}
-	return diags.Extend(variables.RequireKnown(declared, r.given, planCommand))
+	return diags.Extend(variables.RequireKnown(declared, r.given))
 }
 
 func (r *run) applyRounds(ctx context.Context) hcl.Diagnostics {

@@ -156,7 +156,7 @@ func (p *process) crashed() error {
 	p.end() // waits until all that it wrote has been read
 	failure := &engine.FunctionError{
 		Problem: fmt.Sprintf("The provider's program %s has crashed. That is a mistake in the provider, not in the configuration: "+
-			"select another version with \"cairn init -upgrade\" or report it to the provider's authors.", p.name),
+			"select another version of it, or report it to the provider's authors.", p.name),
 		Argument: -1,
 	}
 	if words := p.words.String(); words != "" {

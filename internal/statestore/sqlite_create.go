@@ -41,7 +41,7 @@ func (s *sqliteStore) create(ctx context.Context) error {
 			Location: s.path,
 			Problem:  ProblemReadOnly,
 			Detail:   "cannot be made: the directory " + directory + " is read-only for " + currentOwner(),
-			Remedy:   "give this user write permission on the directory, or keep the state elsewhere with -state=PATH",
+			Remedy:   "give this user write permission on the directory, or keep the state elsewhere",
 		}
 	}
 

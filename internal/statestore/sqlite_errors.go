@@ -108,7 +108,7 @@ func (s *sqliteStore) readOnly(cause error) error {
 	case !writable(directory):
 		e.Detail = "can be read but not changed: the directory " + directory + " is read-only for " + currentOwner() +
 			", and SQLite keeps its log next to the file"
-		e.Remedy = "give this user write permission on the directory, or keep the state elsewhere with -state=PATH"
+		e.Remedy = "give this user write permission on the directory, or keep the state elsewhere"
 	default:
 		e.Detail = "can be read but not changed"
 		e.Remedy = "check the permissions of the file, of " + s.path + "-wal and of " + s.path + "-shm"

@@ -3,7 +3,11 @@
 
 package engine
 
-import "github.com/zclconf/go-cty/cty"
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime/fault"
+)
 
 // DiagnosticData is what an engine knows of a diagnostic besides its text and its place. The Extra of a diagnostic is a pointer to it, or wraps one (see
 // [hcl.DiagnosticExtraUnwrapper]), or there is none.
@@ -25,6 +29,9 @@ type DiagnosticData struct {
 	// InDoubt are the resource instances of which it is not known what an apply has made of them, as in [Recovered.Doubts]. Until somebody has
 	// looked at them, nobody should plan again.
 	InDoubt []string
+
+	// Fault is one for which a program may know a remedy of its own, or "".
+	Fault fault.Code
 }
 
 // ProviderArgument is a part of a provider configuration that a module was given.

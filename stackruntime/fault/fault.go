@@ -12,6 +12,15 @@ package fault
 // Code names a kind of fault.
 type Code string
 
+// Value is the fault of a root variable for which a value is needed. It stands in the place of a [Code], for remedies that name the variable.
+type Value struct {
+	Variable string // its name
+
+	Fleeting  bool // it belongs in no file
+	Given     bool // one was given, which only a later one replaces
+	Plannable bool // a plan can be saved without it
+}
+
 // The faults with a remedy outside of the configuration.
 const (
 	// ProviderNotLocked: a provider has no entry among the locks that the runtime was given.
@@ -19,6 +28,9 @@ const (
 
 	// LockedVersionRejected: the locked version of a provider is none that the configuration allows.
 	LockedVersionRejected Code = "locked-version-rejected"
+
+	// SourceLocked: a source package is not what is locked of it, or is gone.
+	SourceLocked Code = "source-locked"
 
 	// TargetUnknown: a plan is to be limited to something that does not exist.
 	TargetUnknown Code = "target-unknown"

@@ -13,6 +13,8 @@ import (
 
 	"github.com/hashicorp/go-slug/sourceaddrs"
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Resolver finds the directories of sources that are not local. Packages are what
@@ -91,12 +93,21 @@ func ParseSource(written string) (sourceaddrs.Source, error) {
 	return sourceaddrs.MakeRemoteSource("git", &location, anonymous.SubPath())
 }
 
-// SourceProblem describes why a source cannot be used in a block of what from names: "this stack".
-func SourceProblem(written, from string, err error) (summary, detail string) {
+// ErrLocked means that a source is not what is locked of it any more. Locking it anew would help.
+var ErrLocked = errors.New("it is not what is locked")
+
+// SourceProblem describes why a source cannot be used in a block at a place, of what from names: "this stack".
+func SourceProblem(written, from string, place hcl.Range, err error) *hcl.Diagnostic {
+	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: &place}
 	if errors.Is(err, ErrNotPrepared) {
-		return "Source not available", fmt.Sprintf("The source %s is not part of the prepared source packages: %s.", written, err)
+		diag.Summary, diag.Detail = "Source not available", fmt.Sprintf("The source %s is not part of the prepared source packages: %s.", written, err)
+		return diag
 	}
-	return "Source cannot be used here", fmt.Sprintf("%s cannot be resolved from %s: %s.", written, from, err)
+	diag.Summary, diag.Detail = "Source cannot be used here", fmt.Sprintf("%s cannot be resolved from %s: %s.", written, from, err)
+	if errors.Is(err, ErrLocked) {
+		diag.Extra = fault.SourceLocked
+	}
+	return diag
 }
 
 // LeadsOut returns an error if a path, reached by a relative source from a

@@ -89,8 +89,7 @@ func (d *decoder) resolve(source Source, addr sourceaddrs.Source) (dir string, o
 		dir = resolved.Dir
 	}
 	if err != nil {
-		summary, detail := SourceProblem(source.Written, "this stack", err)
-		d.errorf(source.Range, summary, "%s", detail)
+		d.diags = append(d.diags, SourceProblem(source.Written, "this stack", source.Range, err))
 		return "", false
 	}
 	return dir, true

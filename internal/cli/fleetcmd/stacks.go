@@ -175,8 +175,16 @@ func tagQueries(option string, texts []string) ([]tagquery.Terms, error) {
 
 // changeProblem makes a diagnostic of an error of change detection.
 func changeProblem(err error) error {
-	if p, ok := errors.AsType[*gitdiff.Problem](err); ok {
-		return failure.Error(p.Summary, "%s", p.Detail)
+	p, ok := errors.AsType[*gitdiff.Problem](err)
+	if !ok {
+		return err
 	}
-	return err
+	remedy := ""
+	switch {
+	case p.NeedsBase:
+		remedy = " A base is named with -base=REF."
+	case p.NeedsRepository:
+		remedy = " Or leave out -changed."
+	}
+	return failure.Error(p.Summary, "%s%s", p.Detail, remedy)
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
@@ -38,6 +40,7 @@ var remedies = map[failure.Code]string{
 	deployment.CodeNotPushed:        "If the file is to replace the state nevertheless, use -force.",
 	planfile.CodeNotFound:           `Make one with: cairn plan -out=FILE`,
 	planfile.CodeNotPlan:            `Give a file that "cairn plan -out=FILE" has written.`,
+	deployment.CodeReadOnly:         "With -state=PATH the state is kept elsewhere.",
 	planfile.CodeOtherDeployment:    "It is named with -deployment or " + operation.DeploymentVariable + ".",
 }
 
@@ -45,6 +48,7 @@ var remedies = map[failure.Code]string{
 var runtimeRemedies = map[fault.Code]string{
 	fault.ProviderNotLocked:     `"cairn init" does that.`,
 	fault.LockedVersionRejected: `"cairn init -upgrade" does the latter.`,
+	fault.SourceLocked:          `"cairn init -upgrade" locks what is there now.`,
 	fault.TargetUnknown:         "It is given by -target.",
 	fault.ExcludeUnknown:        "It is given by -exclude.",
 	fault.MoveBlocked:           `"cairn state mv" and "cairn state rm" do that.`,
@@ -73,6 +77,15 @@ func remedyOf(diag *hcl.Diagnostic) string {
 	if code, ok := hcl.DiagnosticExtra[fault.Code](diag); ok {
 		return runtimeRemedies[code]
 	}
+	if needed, ok := hcl.DiagnosticExtra[fault.Value](diag); ok {
+		return valueRemedy(needed)
+	}
+	if unread, ok := hcl.DiagnosticExtra[variables.Unread](diag); ok {
+		return fmt.Sprintf("If the values are meant, give -var-file=%s, or set %s.", strings.Join(unread, " -var-file="), variables.FilesVariable)
+	}
+	if data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag); ok {
+		return runtimeRemedies[data.Fault]
+	}
 	cause, ok := hcl.DiagnosticExtra[failure.Cause](diag)
 	if !ok {
 		return ""
@@ -89,6 +102,23 @@ func remedyOf(diag *hcl.Diagnostic) string {
 		return installRemedy(unaccepted)
 	}
 	return installRemedy(unaccepted) + " " + overrideRemedy(unaccepted)
+}
+
+// valueRemedy says how a variable gets a value.
+func valueRemedy(needed fault.Value) string {
+	remedy := fmt.Sprintf("Set it with -var=%[1]s=..., in a file given by -var-file, or in the environment as TF_VAR_%[1]s.", needed.Variable)
+	switch {
+	case needed.Given && needed.Fleeting:
+		remedy = fmt.Sprintf("Set it with -var=%s=....", needed.Variable)
+	case needed.Given:
+		remedy = fmt.Sprintf("Set it with -var=%s=... or in a file given by -var-file, after other files that have it.", needed.Variable)
+	case needed.Fleeting:
+		remedy = fmt.Sprintf("Set it with -var=%[1]s=... or TF_VAR_%[1]s.", needed.Variable)
+	}
+	if needed.Plannable {
+		remedy += ` The option -out=FILE of "cairn plan" saves a plan.`
+	}
+	return remedy
 }
 
 // installRemedy says how to get a version that is accepted.

@@ -16,7 +16,7 @@ type variableFlags struct {
 
 func (v *variableFlags) register(f *session.Flags) {
 	f.Func("var", "give the variable NAME a value: `NAME=VALUE`; may be repeated", func(text string) error {
-		v.arguments = append(v.arguments, variables.Argument{Text: text})
+		v.arguments = append(v.arguments, variables.Argument{Text: text, Option: "-var"})
 		return nil
 	})
 	f.Func("var-file", "take values of variables from this `FILE`, in HCL, or in JSON if its name ends in .json; may be repeated",

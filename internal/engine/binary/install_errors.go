@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // initFailed makes diagnostics of what the engine says about providers that it cannot install, one a provider, at the place that
@@ -33,6 +34,7 @@ func (e *Session) initFailed(stdout, stderr []byte, failure error, req *engine.P
 			Summary:  "Provider installation failed",
 			Detail:   fmt.Sprintf("%s init: %s\n\n%s", e.info.Name, terse(problem), installAdvice(problem, subject != nil)),
 			Subject:  subject,
+			Extra:    installFault(problem),
 		})
 	}
 	if len(diags) > 0 {
@@ -42,9 +44,23 @@ func (e *Session) initFailed(stdout, stderr []byte, failure error, req *engine.P
 		Severity: hcl.DiagError,
 		Summary:  "Provider installation failed",
 		Detail: fmt.Sprintf("%s init failed: %s.\n\n%s\n\nCheck the source and version of the provider in required_providers, and that its registry or "+
-			"mirror can be reached with your CLI configuration. To choose other versions than those in %s, run cairn init -upgrade.",
+			"mirror can be reached with your CLI configuration. Or have other versions chosen than those in %s.",
 			e.info.Name, failure, terse(said), lockFileName),
+		Extra: &engine.DiagnosticData{Fault: fault.LockedVersionRejected},
 	}}
+}
+
+// isAboutVersion reports whether other versions of a provider could be installed.
+func isAboutVersion(problem string) bool {
+	return strings.Contains(problem, "no available releases match") || strings.Contains(problem, "locked provider")
+}
+
+// installFault is what a diagnostic about a problem with a provider has as its Extra.
+func installFault(problem string) any {
+	if !isAboutVersion(problem) {
+		return nil
+	}
+	return &engine.DiagnosticData{Fault: fault.LockedVersionRejected}
 }
 
 // installAdvice says what to do about a problem with a provider. One that the stack does not require, a module does.
@@ -53,8 +69,8 @@ func installAdvice(problem string, ofStack bool) string {
 	if !ofStack {
 		where = "in required_providers of the module"
 	}
-	if strings.Contains(problem, "no available releases match") || strings.Contains(problem, "locked provider") {
-		return fmt.Sprintf("Change the version that is required %s. To choose another one than %s has, run cairn init -upgrade.", where, lockFileName)
+	if isAboutVersion(problem) {
+		return fmt.Sprintf("Change the version that is required %s, or have another one chosen than %s has.", where, lockFileName)
 	}
 	return fmt.Sprintf("Check the source and the version %s, and that the registry or mirror can be reached with your CLI configuration.", where)
 }

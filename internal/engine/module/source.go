@@ -123,8 +123,7 @@ func (l *Loader) recorded(written string, addr sourceaddrs.Source) string {
 }
 
 func unresolved(call *Call, err error) *hcl.Diagnostic {
-	summary, detail := stackconfig.SourceProblem(call.Source, "this module", err)
-	return sourceError(call, summary, detail)
+	return stackconfig.SourceProblem(call.Source, "this module", call.SourceRange, err)
 }
 
 func sourceError(call *Call, summary, detail string) *hcl.Diagnostic {

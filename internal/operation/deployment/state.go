@@ -33,6 +33,9 @@ func IsName(name string) bool { return namePattern.MatchString(name) }
 
 // The codes of failures for which a caller may know a remedy of its own.
 const (
+	// CodeReadOnly is of a state that this user cannot change where it is.
+	CodeReadOnly failure.Code = "state/read-only"
+
 	// CodeLocked is of what waiting for the lock would help with.
 	CodeLocked failure.Code = "deployment/locked"
 
@@ -355,6 +358,9 @@ func StoreProblem(err error) *hcl.Diagnostic {
 	diag := failure.New(summary, "%s", failure.Sentences(err.Error()))
 	if locked != nil && locked.Running {
 		return failure.WithCode(CodeLocked, diag)
+	}
+	if broken != nil && broken.Problem == statestore.ProblemReadOnly {
+		return failure.WithCode(CodeReadOnly, diag)
 	}
 	return diag
 }

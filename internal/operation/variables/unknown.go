@@ -17,6 +17,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -146,7 +147,7 @@ func refuseUnknown(expr hclsyntax.Expression) *hcl.Diagnostic {
 			found = &hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "Unknown value outside of a file",
-				Detail:   "Only a variables file can say that a value is not known yet. Write NAME = unknown(TYPE) into one, and name it with -var-file.",
+				Detail:   "Only a variables file can say that a value is not known yet. Write NAME = unknown(TYPE) into one.",
 				Subject:  call.Range().Ptr(),
 			}
 		}
@@ -179,20 +180,20 @@ func Unknown(declared map[string]*stackconfig.InputVariable, given Given) []*sta
 }
 
 // RequireKnown reports the variables whose values are not known, for a command that plans and applies at once.
-func RequireKnown(declared map[string]*stackconfig.InputVariable, given Given, planCommand string) hcl.Diagnostics {
+func RequireKnown(declared map[string]*stackconfig.InputVariable, given Given) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, variable := range Unknown(declared, given) {
 		detail := fmt.Sprintf("The value that is given for var.%s is not known yet. Give it, or save a plan now, and apply it when the value is known. Nothing was done.", variable.Name)
 		if place := given.Unknown[variable.Name]; place != (hcl.Range{}) {
-			detail = fmt.Sprintf("In %[2]s, the value of var.%[1]s is not known yet. Give it, with -var=%[1]s=... or a file that -var-file names after that one. "+
-				"Or save a plan now, with %[3]s, and apply it when the value is known. Nothing was done.",
-				variable.Name, place, planCommand)
+			detail = fmt.Sprintf("In %s, the value of var.%s is not known yet. Give it, or save a plan now, and apply it when the value is known. Nothing was done.",
+				place, variable.Name)
 		}
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Value needed for variable",
 			Detail:   detail,
 			Subject:  variable.Range.Ptr(),
+			Extra:    fault.Value{Variable: variable.Name, Fleeting: variable.Ephemeral, Given: true, Plannable: true},
 		})
 	}
 	return diags

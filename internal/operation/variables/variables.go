@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package variables reads the values that are given to the root variables of a stack: in the environment, in files, as text, and as they are.
-//
-// Files and texts are those of terraform's options -var-file and -var, and messages call them so.
 package variables
 
 import (
@@ -31,6 +29,9 @@ import (
 type Argument struct {
 	File string // a variables file
 	Text string // NAME=VALUE
+
+	// Option is the option of a command line that gave the text, if it was one, such as "-var". Messages name it.
+	Option string
 
 	Name  string    // of one variable,
 	Value cty.Value // and its value, of any type that converts; it may be unknown in whole or in part
@@ -75,7 +76,7 @@ func Read(declared map[string]*stackconfig.InputVariable, sources Sources, files
 		case argument.Name != "":
 			r.value(argument.Name, argument.Value)
 		default:
-			r.argument(argument.Text)
+			r.argument(argument)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.fromEnv)) {
@@ -117,14 +118,16 @@ func WarnUnread(dir string, sources Sources) hcl.Diagnostics {
 	if len(unread) == 0 {
 		return nil
 	}
-	options := "-var-file=" + strings.Join(unread, " -var-file=")
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagWarning,
 		Summary:  "Ignored variables file",
-		Detail: fmt.Sprintf("Stacks take no values from files by themselves, whatever their name. Not read: %s. If the values are meant, give %s, or set %s.",
-			strings.Join(unread, ", "), options, FilesVariable),
+		Detail:   fmt.Sprintf("Stacks take no values from files by themselves, whatever their name. Not read: %s.", strings.Join(unread, ", ")),
+		Extra:    Unread(unread),
 	}}
 }
+
+// Unread are the names of variables files that were not read. It is the Extra of the warning of that.
+type Unread []string
 
 func isSameFile(a, b string) bool {
 	if a == "" {
@@ -155,21 +158,25 @@ func (r *reader) environment() {
 	}
 }
 
-func (r *reader) argument(text string) {
-	name, value, ok := strings.Cut(text, "=")
+func (r *reader) argument(given Argument) {
+	origin := "argument"
+	if given.Option != "" {
+		origin = "option " + given.Option
+	}
+	name, value, ok := strings.Cut(given.Text, "=")
 	name = strings.TrimSpace(name)
 	if !ok || name == "" {
-		r.diags = r.diags.Append(failure.New("Invalid -var option", "The option -var=%s gives no value. Write -var=NAME=VALUE.", text))
+		r.diags = r.diags.Append(failure.New("Variable without value", "The %s=%s gives no value. Write NAME=VALUE.", origin, given.Text))
 		return
 	}
 	declared := r.declared[name]
 	if declared == nil {
 		r.diags = r.diags.Append(failure.New("Value for undeclared variable",
-			"The option -var gives a value for %q, but the configuration declares no variable of that name.%s To declare it, add a block: "+
-				"variable %[1]q { type = string }.", name, nearest.DidYouMean(name, slices.Collect(maps.Keys(r.declared)))))
+			"The %[1]s gives a value for %[2]q, but the configuration declares no variable of that name.%[3]s To declare it, add a block: "+
+				"variable %[2]q { type = string }.", origin, name, nearest.DidYouMean(name, slices.Collect(maps.Keys(r.declared)))))
 		return
 	}
-	parsed, diags := Parse(declared, value, "option -var="+name, r.files)
+	parsed, diags := Parse(declared, value, origin+"="+name, r.files)
 	r.set(name, parsed, diags)
 }
 
@@ -248,10 +255,10 @@ func (r *reader) file(path string) {
 func readFile(path string, files map[string]*hcl.File) (hcl.Attributes, hcl.Diagnostics) {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hcl.Diagnostics{failure.New("Variables file not found", "There is no file %s, which -var-file names.", path)}
+		return nil, hcl.Diagnostics{failure.New("Variables file not found", "There is no file %s.", path)}
 	}
 	if err != nil {
-		return nil, hcl.Diagnostics{failure.New("Unreadable variables file", "The file that -var-file names cannot be read: %s.", failure.Reason(err))}
+		return nil, hcl.Diagnostics{failure.New("Unreadable variables file", "The file cannot be read: %s.", failure.Reason(err))}
 	}
 	name := filepath.ToSlash(path)
 	var file *hcl.File

@@ -64,7 +64,7 @@ func TestRequireKnown(t *testing.T) {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	diags = variables.RequireKnown(declared, given, "make a plan")
+	diags = variables.RequireKnown(declared, given)
 	const want = "The value that is given for var.size is not known yet. Give it, or save a plan now, and apply it when the value is known. Nothing was done."
 	if len(diags) != 1 || diags[0].Detail != want {
 		t.Errorf("RequireKnown: %v, want %q", diags, want)

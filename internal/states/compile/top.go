@@ -40,7 +40,7 @@ func LoadTop(files fs.FS, id string, opts LoadOptions) (*High, hcl.Diagnostics) 
 	}
 	if !l.topMatched && !l.diags.HasErrors() {
 		l.problem(problem.UnknownRef, l.topSection, "No matching target", "In the environment %q of %s, no target matches the id %q of this machine.%s "+
-			"Give the right one with -id, or name the SLS files.", l.opts.Env, path.Join(opts.Dir, topName), id, l.topTargets())
+			"Give the right one, or name the SLS files.", l.opts.Env, path.Join(opts.Dir, topName), id, l.topTargets())
 	}
 	l.extend()
 	return l.high, l.diags
@@ -133,7 +133,7 @@ func (t *topReader) read(root *yaml.Node) {
 		}
 	}
 	if t.section == nil {
-		t.problem(problem.UnknownRef, root, "Unknown environment", "The top file has no environment %q.%s Choose one with -env.", t.env, nearest.DidYouMean(t.env, names))
+		t.problem(problem.UnknownRef, root, "Unknown environment", "The top file has no environment %q.%s Choose one that it has.", t.env, nearest.DidYouMean(t.env, names))
 	}
 }
 

@@ -217,7 +217,7 @@ func (h *Host) unknown(one *compile.Call) *hcl.Diagnostic {
 		return problem.New(problem.UnknownRef, one.Range, "Unknown function", "cairn has no function %q, and the file of that name in the folder %s %s.",
 			name, h.Folder, why)
 	}
-	where := "name a folder that has a program of this name with -functions=DIR"
+	where := "give a folder of functions that has a program of this name"
 	if h.Folder != "" {
 		where = "put a program of this name into the folder " + h.Folder
 	}

@@ -31,7 +31,7 @@ func ExplainProvider(diags hcl.Diagnostics, outcome *runner.Result) {
 			continue
 		}
 		diag.Detail += "\n\nThe provider has crashed. That is a mistake in the provider, not in the configuration. " +
-			"If it happens again, select another version with \"cairn init -upgrade\" or report it to the provider's authors."
+			"If it happens again, select another version of it, or report it to the provider's authors."
 		if words := panicLine.FindString(outcome.Stderr + "\n" + outcome.Text); words != "" {
 			diag.Detail += "\n\nIts last words were: " + words
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -30,8 +31,9 @@ func Given(decl *stackconfig.InputVariable, given cty.Value) (cty.Value, hcl.Dia
 		return cty.NilVal, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Value needed for variable",
-			Detail:   fmt.Sprintf("Variable var.%[1]s is not set and has no default. Set it with -var=%[1]s=..., in a file given by -var-file, or in the environment as TF_VAR_%[1]s.", decl.Name),
+			Detail:   fmt.Sprintf("Variable var.%s is not set and has no default.", decl.Name),
 			Subject:  decl.Range.Ptr(),
+			Extra:    fault.Value{Variable: decl.Name, Fleeting: decl.Ephemeral},
 		}}
 	}
 	if decl.Type.Defaults != nil {
@@ -82,9 +84,9 @@ func (a AtApply) Value(decl *stackconfig.InputVariable) (cty.Value, hcl.Diagnost
 		return cty.NilVal, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Value still not known",
-			Detail: fmt.Sprintf("The value given for variable var.%[1]s is not known yet, in whole or in part, and an apply needs all of it. "+
-				"Set it with -var=%[1]s=... or in a file given by -var-file, after other files that have it.", decl.Name),
-			Subject: decl.Range.Ptr(),
+			Detail:   fmt.Sprintf("The value given for variable var.%s is not known yet, in whole or in part, and an apply needs all of it.", decl.Name),
+			Subject:  decl.Range.Ptr(),
+			Extra:    fault.Value{Variable: decl.Name, Fleeting: decl.Ephemeral, Given: true},
 		}}
 	}
 	return value, nil
@@ -92,15 +94,16 @@ func (a AtApply) Value(decl *stackconfig.InputVariable) (cty.Value, hcl.Diagnost
 
 // needed says that an apply was not given a value which the plan does not hold.
 func (a AtApply) needed(decl *stackconfig.InputVariable) *hcl.Diagnostic {
-	detail := "The value of variable var.%[1]s was not known while planning, in whole or in part, so it must be set for the apply, with -var=%[1]s=..., in a file given by -var-file, or in the environment as TF_VAR_%[1]s."
+	detail := "The value of variable var.%s was not known while planning, in whole or in part, so it must be set for the apply."
 	if a.Planned.RequiredOnApply {
-		detail = "Variable var.%[1]s is ephemeral and had a value while planning. Values of ephemeral variables are never stored, so it must be set again for the apply, with -var=%[1]s=... or TF_VAR_%[1]s."
+		detail = "Variable var.%s is ephemeral and had a value while planning. Values of ephemeral variables are never stored, so it must be set again for the apply."
 	}
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Value needed for variable",
 		Detail:   fmt.Sprintf(detail, decl.Name),
 		Subject:  decl.Range.Ptr(),
+		Extra:    fault.Value{Variable: decl.Name, Fleeting: a.Planned.RequiredOnApply},
 	}
 }
 
