@@ -274,8 +274,7 @@ func (f *Fetcher) fetchNew(ctx context.Context, locked lockedPackage) (*prepared
 			return err
 		}
 		if locked.Hash != "" && locked.Hash != pkg.Hash {
-			return fmt.Errorf("the files of %s are others than when %s was written; if that is intended, run \"cairn init -upgrade\"",
-				locked.packageID, LockFileName)
+			return fmt.Errorf("%w: the files of %s are others than when %s was written", stackconfig.ErrLocked, locked.packageID, LockFileName)
 		}
 		pkg.Dir = dirName(pkg.packageID, pkg.Hash)
 		return f.place(dir, pkg.Dir)
