@@ -16,7 +16,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
@@ -120,7 +119,7 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	shared.OfEngines().AllowProcesses(g.parallel) // one for each stack, where these have less parallelism
 	d := &rollout.Drivers{
 		Roots: &driver.Roots{
-			SharedCache: cliconfig.SharesProviders(os.Environ()), SchemaDir: operation.SchemaDir(), Shared: shared.OfEngines(), Processes: &process.Set{},
+			SchemaDir: operation.SchemaDir(), Shared: shared.OfEngines(), Processes: &process.Set{},
 		},
 		Stack:   operation.Options{Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: shared, ModulesEngine: g.session.Deps.Engine, StopNow: g.session.StopNow},
 		Version: session.Version(),

@@ -226,7 +226,7 @@ func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.Pr
 	if req.Upgrade {
 		args = append(args, "-upgrade")
 	}
-	unlock, err := e.lockCache(ctx)
+	unlock, err := e.shared.LockCache(ctx, e.environ)
 	if err != nil {
 		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
 	}

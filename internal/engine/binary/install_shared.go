@@ -18,7 +18,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
-	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -80,15 +79,6 @@ func (e *Session) installOnce(ctx context.Context, root, lock []byte, req *engin
 		return e.runInit(ctx, root, lock, req)
 	}
 	return made.lock, nil
-}
-
-// lockCache keeps other stacks from installing into a cache of the user, if there is one: the engine can do that for one at a time only.
-func (e *Session) lockCache(ctx context.Context) (unlock func(), err error) {
-	if environ.Get(e.environ, cliconfig.CacheVariable) == "" && !cliconfig.SharesProviders(e.environ) {
-		return func() {}, nil
-	}
-	e.shared.caching.raise(1)
-	return e.shared.caching.acquire(ctx)
 }
 
 // shareInstallation describes what init has left in the directory of this stack, with the lock file that it has written.

@@ -4,7 +4,11 @@
 package binary
 
 import (
+	"context"
+
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/once"
 )
 
@@ -28,3 +32,15 @@ type Shared struct {
 // AllowProcesses allows at least n processes of engines at the same time. Each session allows as many as it may do at the same time, so that all of them
 // together have as many as the one with the most.
 func (s *Shared) AllowProcesses(n int) { s.processes.raise(n) }
+
+// LockCache keeps others from installing into a cache of the user, if the environment or the CLI configuration names one: the engine can do that for one
+// at a time only.
+//
+// Errors: the cause of the end of ctx.
+func (s *Shared) LockCache(ctx context.Context, env []string) (unlock func(), err error) {
+	if environ.Get(env, cliconfig.CacheVariable) == "" && !cliconfig.SharesProviders(env) {
+		return func() {}, nil
+	}
+	s.caching.raise(1)
+	return s.caching.acquire(ctx)
+}

@@ -23,16 +23,11 @@ type Roots struct {
 	Engine  string   // path of terraform or tofu
 	Options []string // of commands that print texts, not data
 
-	// SharedCache says that providers are installed into a cache of all directories, also if nothing in the environment says so.
-	SharedCache bool
-
 	WorkDir   string         // for what is found out of the engine
 	SchemaDir string         // for schemas of providers; "" for a directory in WorkDir
-	Shared    *binary.Shared // with stacks; nil shares nothing
+	Shared    *binary.Shared // with stacks
 
 	Processes *process.Set
-
-	installing sync.Mutex // held while providers are installed into a cache
 
 	mu struct {
 		sync.Mutex

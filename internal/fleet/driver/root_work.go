@@ -42,12 +42,13 @@ func (w *rootWork) prepare(ctx context.Context) error {
 	return w.selectWorkspace(ctx)
 }
 
-// initialize runs init. In a cache of providers that several share, terraform can install for one at a time only.
+// initialize runs init.
 func (w *rootWork) initialize(ctx context.Context) error {
-	if w.SharedCache || environ.Get(w.opts.Environ, cliconfig.CacheVariable) != "" {
-		w.installing.Lock()
-		defer w.installing.Unlock()
+	unlock, err := w.Shared.LockCache(ctx, cliconfig.AbsolutePaths(w.opts.Environ, w.opts.Dir))
+	if err != nil {
+		return stopped(ctx)
 	}
+	defer unlock()
 	return w.either(ctx, []string{"init", "-input=false"}, "Root module not initialized")
 }
 

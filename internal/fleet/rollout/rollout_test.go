@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -68,7 +69,7 @@ type bench struct {
 	stopAt   int    // which one; 0 for the first
 
 	env      []string           // of units of which a test says so
-	shared   bool               // Options.SharedCache
+	shared   binary.Shared      // with stacks
 	output   io.Writer          // nil for one that takes everything
 	readPlan func() driver.Plan // of units of kind Components
 	applied  chan struct{}      // is closed when auto has ended; nil if nobody wants to know
@@ -175,7 +176,7 @@ func (b *bench) run(mode Mode) (ends, log string) {
 	shown := show.NewOutput(b.output, io.Discard, false)
 	var lines []string
 	drivers := Drivers{
-		Plans: plans, Roots: &driver.Roots{Engine: filepath.Join(b.dir, "engine"), SharedCache: b.shared, Processes: &process.Set{}},
+		Plans: plans, Roots: &driver.Roots{Engine: filepath.Join(b.dir, "engine"), Shared: &b.shared, Processes: &process.Set{}},
 		ShowRoot: func(unit, _, _ string) driver.RootView { return plainView{shown.Node(unit)} },
 	}
 	output := func(unit string) Output { return shown.Node(unit) }
@@ -475,8 +476,11 @@ func TestCache(t *testing.T) {
 		"environment":          func(b *bench, _ string) { b.t.Setenv("TF_PLUGIN_CACHE_DIR", "cache") },
 		"environment of units": func(b *bench, cache string) { b.env = []string{"TF_PLUGIN_CACHE_DIR=" + cache} },
 		"configuration": func(b *bench, cache string) {
-			b.shared = true
-			b.env = []string{"CACHE=" + cache}
+			config := filepath.Join(b.dir, "x.tfrc")
+			if err := os.WriteFile(config, []byte("plugin_cache_dir = \"/cache\"\n"), 0o600); err != nil {
+				b.t.Fatal(err)
+			}
+			b.env = []string{"CACHE=" + cache, "TF_CLI_CONFIG_FILE=../x.tfrc"}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -491,6 +495,28 @@ func TestCache(t *testing.T) {
 			b.check("ends", ends, "a no changes", "b no changes", "c no changes")
 		})
 	}
+}
+
+// Root modules and stacks of a run take turns, too.
+func TestCacheWithStacks(t *testing.T) {
+	b := newBench(t)
+	cache := filepath.Join(b.dir, "cache")
+	b.unit("a", "none").Env = []string{"TF_PLUGIN_CACHE_DIR=" + cache}
+	unlock, err := b.shared.LockCache(t.Context(), b.work.Units[0].Env) // as a stack does
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(300*time.Millisecond, func() {
+		if err := os.Remove(cache); err != nil {
+			t.Error(err)
+		}
+		unlock()
+	})
+	ends, _ := b.run(PlanOnly)
+	b.check("ends", ends, "a no changes")
 }
 
 // A run that is stopped while a question waits applies nothing and starts nothing more.
