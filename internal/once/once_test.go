@@ -95,7 +95,7 @@ func TestWaitsNoLongerThanItsContext(t *testing.T) {
 func TestPanicFreesThoseThatWait(t *testing.T) {
 	var m Map[string, int]
 	func() {
-		defer func() { _ = recover() }() //nolint:errcheck // no error
+		defer func() { _ = recover() }()
 		_, _ = m.Get(t.Context(), "a", func() (int, error) { panic("as a bug would") })
 		t.Error("Get has returned")
 	}()

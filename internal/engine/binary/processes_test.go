@@ -34,7 +34,7 @@ func TestProcessLimit(t *testing.T) {
 					return
 				}
 				most.Store(max(most.Load(), running.Add(1)))
-				time.Sleep(time.Second)
+				<-time.After(time.Second) // of the bubble
 				running.Add(-1)
 				release()
 			})

@@ -84,7 +84,9 @@ func BenchmarkLoadForManyStacks(b *testing.B) {
 	for name, files := range map[string]*Files{"apart": nil, "together": {}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				NewLoader(Options{Base: filepath.Join(root, "stack"), Files: files}).Load(module)
+				if _, diags := NewLoader(Options{Base: filepath.Join(root, "stack"), Files: files}).Load(module); diags.HasErrors() {
+					b.Fatal(diags)
+				}
 			}
 		})
 	}

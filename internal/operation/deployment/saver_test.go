@@ -270,7 +270,7 @@ func TestKilledBetweenTransactions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer store.Close() //nolint:errcheck // nothing is written then
+			t.Cleanup(func() { _ = store.Close() }) // nothing is written then
 			states := &Deployment{Name: Default, Store: store}
 			stored, err := states.Lock(t.Context(), statestore.LockRequest{Operation: "apply"})
 			if err != nil {

@@ -4,6 +4,7 @@
 package workcopy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,7 +51,7 @@ func TestPlannedChecks(t *testing.T) {
 			got = append(got, object.Address)
 		}
 	}
-	if text := strings.Join(got, " "); text != "terraform_data.a var.x var.x" {
-		t.Errorf("checks are of %s", text)
+	if want := []string{"terraform_data.a", "var.x", "var.x"}; !slices.Equal(got, want) {
+		t.Errorf("checks are of %q, want %q", got, want)
 	}
 }
