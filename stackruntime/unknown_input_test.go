@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -96,9 +98,9 @@ func TestUnknownInputNeedsItsValueOnApply(t *testing.T) {
 		planned, given cty.Value // of which NilVal is none
 		summary, text  string
 	}{
-		"missing":              {vpc(unknownString, name, env), cty.NilVal, "Value needed for variable", "-var=vpc=..."},
+		"missing":              {vpc(unknownString, name, env), cty.NilVal, "Value needed for variable", "so it must be set for the apply"},
 		"null":                 {vpc(unknownString, name, env), cty.NullVal(cty.DynamicPseudoType), "Value needed for variable", ""},
-		"still unknown":        {vpc(unknownString, name, env), vpc(unknownString, name, env), "Value still not known", "-var-file"},
+		"still unknown":        {vpc(unknownString, name, env), vpc(unknownString, name, env), "Value still not known", "an apply needs all of it"},
 		"unknown in part":      {vpc(unknownString, name, unknownString), vpc(id, name, unknownString), "Value still not known", ""},
 		"wrong type":           {vpc(unknownString, name, env), cty.StringVal("vpc-1"), "Value does not fit the variable", ""},
 		"another known part":   {vpc(unknownString, name, env), vpc(id, cty.StringVal("other"), env), "Value contradicting the plan", "known while planning: name: the value"},
@@ -118,6 +120,10 @@ func TestUnknownInputNeedsItsValueOnApply(t *testing.T) {
 			_, diags := s.TryApply(s.Plan(engine.Normal), adjust)
 			if len(diags) != 1 || diags[0].Summary != test.summary || !strings.Contains(diags[0].Detail, test.text) || diags[0].Subject == nil {
 				t.Errorf("diagnostics:\n%s\nwant one, %q with %q", stacktest.Explain(diags), test.summary, test.text)
+			}
+			needed, ok := hcl.DiagnosticExtra[fault.Value](diags[0])
+			if isNeeded := strings.HasPrefix(test.summary, "Value needed") || strings.HasPrefix(test.summary, "Value still"); ok != isNeeded || isNeeded && needed.Variable != "vpc" {
+				t.Errorf("the data of the fault are %#v (%t)", needed, ok)
 			}
 			same(t, "state", "", stacktest.StateText(s.State))
 		})
