@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,6 +33,7 @@ type bench struct {
 	engine.Session // nil: what is not replaced is not called
 
 	t       *testing.T
+	mu      sync.Mutex // guards the log and the status of components
 	log     []string
 	objects string                // in states that the engine makes
 	fails   map[string]string     // summaries of errors, by component
@@ -41,7 +43,11 @@ type bench struct {
 	cannot  error                 // why nothing can be saved
 }
 
-func (b *bench) note(format string, args ...any) { b.log = append(b.log, fmt.Sprintf(format, args...)) }
+func (b *bench) note(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.log = append(b.log, fmt.Sprintf(format, args...))
+}
 
 func (b *bench) Plan(_ context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
 	observe(engine.Event{Type: engine.WorkBegan})
@@ -128,7 +134,11 @@ func (b *bench) run(ctx context.Context, op Operation) (map[string]hooks.Status,
 	b.t.Helper()
 	status := map[string]hooks.Status{}
 	op.Session, op.Works, op.Save = b, work.NewOperation(work.Options{Name: "1", Session: b}), b.save
-	op.Hooks.ComponentStatus = func(addr stackaddrs.AbsComponentInstance, s hooks.Status) { status[addr.Item.Component.Name] = s }
+	op.Hooks.ComponentStatus = func(addr stackaddrs.AbsComponentInstance, s hooks.Status) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		status[addr.Item.Component.Name] = s
+	}
 	op.Subject = func(context.Context, *stackplan.Component) (Subject, hcl.Diagnostics) {
 		if b.noBlock {
 			return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No block"}}
