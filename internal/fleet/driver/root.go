@@ -48,7 +48,7 @@ type RootOptions struct {
 	Show func(phase string) RootView
 }
 
-// RootView shows one phase of the work on a root module, until it is closed. It is told one thing at a time.
+// RootView shows one phase of the work on a root module, until it is closed. Its methods are called one at a time.
 type RootView interface {
 	// Writers returns where programs write to what is not data.
 	Writers() (stdout, stderr io.Writer)
