@@ -22,7 +22,7 @@ func (r *Repository) compare(ctx context.Context, base string) (comparison, erro
 	}
 	head := r.commit(ctx, "HEAD")
 	if head == "" {
-		return comparison{}, newProblem("No commits", "The repository %s has no commits yet, so that nothing can have changed since. Commit something first.", r.Dir)
+		return comparison{}, newProblem("", "No commits", "The repository %s has no commits yet, so that nothing can have changed since. Commit something first.", r.Dir)
 	}
 	if base != "" {
 		from, err := r.mergeBase(ctx, base, head)
@@ -31,10 +31,10 @@ func (r *Repository) compare(ctx context.Context, base string) (comparison, erro
 	name := r.defaultBranch(ctx)
 	if name == "" {
 		if r.isShallow(ctx) {
-			return comparison{}, newBaseProblem("Base not in the clone",
+			return comparison{}, newProblem(CodeNoBase, "Base not in the clone",
 				"The clone in %s is shallow and has no default branch to compare with. Fetch it (git fetch --unshallow origin), or name a base that is there.", r.Dir)
 		}
-		return comparison{}, newBaseProblem("Missing base for comparison",
+		return comparison{}, newProblem(CodeNoBase, "Missing base for comparison",
 			"The repository %s has none of the branches origin/HEAD, origin/main, origin/master, main and master. Name the base.", r.Dir)
 	}
 	from, err := r.mergeBase(ctx, name, head)
@@ -63,7 +63,7 @@ func (r *Repository) last(ctx context.Context, head string) (comparison, error) 
 		return comparison{from: parent, name: "the commit before"}, nil
 	}
 	if r.isShallow(ctx) {
-		return comparison{}, newBaseProblem("Base not in the clone",
+		return comparison{}, newProblem(CodeNoBase, "Base not in the clone",
 			"The clone in %s is shallow: it has not the commit before the last. Fetch more (git fetch --deepen=1), or name a base that is there.", r.Dir)
 	}
 	empty, err := r.run(ctx, "hash-object", "-t", "tree", "--stdin")
@@ -83,10 +83,10 @@ func (r *Repository) mergeBase(ctx context.Context, name, head string) (string, 
 	case from != "":
 		return from, nil
 	case r.isShallow(ctx):
-		return "", newBaseProblem("Base not in the clone",
+		return "", newProblem(CodeNoBase, "Base not in the clone",
 			"The clone in %s is shallow and has not the commit where the work left %q. Fetch more (git fetch --unshallow), or name a base that is there.", r.Dir, name)
 	}
-	return "", newBaseProblem("No common history with base", "The commits have nothing in common with those of %q. Name another base.", name)
+	return "", newProblem(CodeNoBase, "No common history with base", "The commits have nothing in common with those of %q. Name another base.", name)
 }
 
 func (r *Repository) commitRange(ctx context.Context, text, from, to string) (comparison, error) {
@@ -114,8 +114,8 @@ func (r *Repository) commitRange(ctx context.Context, text, from, to string) (co
 
 func (r *Repository) unknown(ctx context.Context, name string) error {
 	if r.isShallow(ctx) {
-		return newBaseProblem("Base not in the clone",
+		return newProblem(CodeNoBase, "Base not in the clone",
 			"There is no commit %q in the shallow clone in %s. Fetch it (git fetch --unshallow origin), or name a base that is there.", name, r.Dir)
 	}
-	return newProblem("Unknown base", "There is no commit %q in %s. Name a branch, tag or commit, or a range as in main..HEAD.", name, r.Dir)
+	return newProblem("", "Unknown base", "There is no commit %q in %s. Name a branch, tag or commit, or a range as in main..HEAD.", name, r.Dir)
 }

@@ -12,30 +12,27 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 // Problem is an error that a user can do something about.
 type Problem struct {
 	Summary, Detail string
 
-	NeedsBase       bool // naming another base would help
-	NeedsRepository bool // nothing can be said of what has changed
+	Code failure.Code // what callers may know a remedy for, or ""
 }
+
+// The problems that callers may know a remedy for.
+const (
+	CodeNoBase       failure.Code = "gitdiff/no-base"       // naming another base would help
+	CodeNoRepository failure.Code = "gitdiff/no-repository" // git cannot be asked
+)
 
 func (p *Problem) Error() string { return p.Summary + ": " + p.Detail }
 
-func newProblem(summary, detail string, args ...any) error {
-	return &Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...)}
-}
-
-// newBaseProblem is [newProblem] for what naming another base would help with.
-func newBaseProblem(summary, detail string, args ...any) error {
-	return &Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...), NeedsBase: true}
-}
-
-// newRepositoryProblem is [newProblem] for what keeps git from being asked.
-func newRepositoryProblem(summary, detail string, args ...any) error {
-	return &Problem{Summary: summary, Detail: fmt.Sprintf(detail, args...), NeedsRepository: true}
+func newProblem(code failure.Code, summary, detail string, args ...any) error {
+	return &Problem{summary, fmt.Sprintf(detail, args...), code}
 }
 
 // Repository is a git repository with its files.
@@ -51,7 +48,7 @@ type Repository struct {
 func Open(ctx context.Context, dir string) (*Repository, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		return nil, newRepositoryProblem("Git not found", "What has changed is found out with git, and there is no git on PATH. Install git.")
+		return nil, newProblem(CodeNoRepository, "Git not found", "What has changed is found out with git, and there is no git on PATH. Install git.")
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -61,14 +58,14 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 	top, err := r.run(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		if strings.Contains(err.Error(), "not a git repository") {
-			return nil, newRepositoryProblem("Not a Git repository",
+			return nil, newProblem(CodeNoRepository, "Not a Git repository",
 				"What has changed is found out with git, and %s is in no git repository. Go to one.", abs)
 		}
 		hint := ""
 		if strings.Contains(err.Error(), "dubious ownership") {
 			hint = " It belongs to somebody else, whose configuration git would use. If you trust them: git config --global --add safe.directory DIRECTORY."
 		}
-		return nil, newProblem("Unusable Git repository", "Git cannot use the repository of %s: %s.%s", abs, err, hint)
+		return nil, newProblem("", "Unusable Git repository", "Git cannot use the repository of %s: %s.%s", abs, err, hint)
 	}
 	r.Dir = filepath.FromSlash(strings.TrimSuffix(top, "\n"))
 	return r, nil

@@ -175,16 +175,8 @@ func tagQueries(option string, texts []string) ([]tagquery.Terms, error) {
 
 // changeProblem makes a diagnostic of an error of change detection.
 func changeProblem(err error) error {
-	p, ok := errors.AsType[*gitdiff.Problem](err)
-	if !ok {
-		return err
+	if p, ok := errors.AsType[*gitdiff.Problem](err); ok {
+		return hcl.Diagnostics{failure.WithCode(p.Code, failure.New(p.Summary, "%s", p.Detail))}
 	}
-	remedy := ""
-	switch {
-	case p.NeedsBase:
-		remedy = " A base is named with -base=REF."
-	case p.NeedsRepository:
-		remedy = " Or leave out -changed."
-	}
-	return failure.Error(p.Summary, "%s%s", p.Detail, remedy)
+	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
@@ -38,6 +39,8 @@ var remedies = map[failure.Code]string{
 	deployment.CodeLocked:           "With -lock-timeout=5m the command waits for the lock.",
 	deployment.CodeNotInState:       `"cairn state list" shows what it has.`,
 	deployment.CodeNotPushed:        "If the file is to replace the state nevertheless, use -force.",
+	gitdiff.CodeNoBase:              "A base is named with -base=REF.",
+	gitdiff.CodeNoRepository:        "Or leave out -changed.",
 	planfile.CodeNotFound:           `Make one with: cairn plan -out=FILE`,
 	planfile.CodeNotPlan:            `Give a file that "cairn plan -out=FILE" has written.`,
 	deployment.CodeReadOnly:         "With -state=PATH the state is kept elsewhere.",
