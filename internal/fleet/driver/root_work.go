@@ -110,7 +110,7 @@ func (w *rootWork) printing(ctx context.Context, args []string) error {
 	return w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: stdout, Stderr: stderr})
 }
 
-// reporting runs a command that reports data. The function is told of its events; it may be nil. There is no result of a command that was not started.
+// reporting runs a command that reports data. The function gets its events; it may be nil. There is no result of a command that was not started.
 //
 // Errors: as those of [process.Set.Run].
 func (w *rootWork) reporting(ctx context.Context, args []string, onEvent func(runner.Event)) (*runner.Result, error) {
