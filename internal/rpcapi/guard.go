@@ -1,0 +1,49 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package rpcapi
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+const servicePrefix, setupPrefix = "/terraform1.", "/terraform1.setup."
+
+// guardUnary refuses calls before the handshake, and makes a status of a panic (rule A2).
+func (s *Server) guardUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (response any, err error) {
+	if err := s.allows(info.FullMethod); err != nil {
+		return nil, err
+	}
+	defer s.recover(info.FullMethod, &err)
+	return handle(ctx, req)
+}
+
+// guardStream is guardUnary for streams.
+func (s *Server) guardStream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) (err error) {
+	if err := s.allows(info.FullMethod); err != nil {
+		return err
+	}
+	defer s.recover(info.FullMethod, &err)
+	return handle(server, stream)
+}
+
+func (s *Server) allows(method string) error {
+	if strings.HasPrefix(method, servicePrefix) && !strings.HasPrefix(method, setupPrefix) && !s.setup.done() {
+		return status.Error(codes.Unavailable, "call Setup.Handshake first")
+	}
+	return nil
+}
+
+func (s *Server) recover(method string, err *error) {
+	if panicked := recover(); panicked != nil {
+		s.opts.Log.Error("panic", "method", method, "type", fmt.Sprintf("%T", panicked), "stack", string(debug.Stack()))
+		*err = status.Errorf(codes.Internal, "%s came upon a bug in cairn", strings.TrimPrefix(method, "/"))
+	}
+}

@@ -1,0 +1,138 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package rpcapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	"github.com/cairnstacks/cairn/internal/rpcapi/dependencies"
+	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
+	"github.com/cairnstacks/cairn/internal/rpcapi/packages"
+	"github.com/cairnstacks/cairn/internal/rpcapi/stacks"
+	dependenciespb "github.com/cairnstacks/cairn/proto/terraform1/dependencies"
+	packagespb "github.com/cairnstacks/cairn/proto/terraform1/packages"
+	setuppb "github.com/cairnstacks/cairn/proto/terraform1/setup"
+	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
+)
+
+// Handshake is what a client and the process have to agree on.
+var Handshake = plugin.HandshakeConfig{
+	ProtocolVersion:  1,
+	MagicCookieKey:   "TERRAFORM_RPCAPI_COOKIE",
+	MagicCookieValue: "fba0991c9bcd453982f0d88e2da95940",
+}
+
+// pluginName is what the one plugin of the process is called. It is not said on the wire.
+const pluginName = "tfcore"
+
+// maxRequestSize is that of one message. Larger plans and states are sent in pieces.
+const maxRequestSize = 256 << 20
+
+// ErrNotClient is the error for a process that was started by somebody else than a client of the API.
+var ErrNotClient = errors.New("the process was not started by a client of the RPC API")
+
+// Options are the parameters of [Serve] and [New].
+type Options struct {
+	Version string       // of the program
+	Environ []string     // of operations and their processes; nil stands for that of this program
+	Log     *slog.Logger // may be nil
+	Stderr  io.Writer    // gets the log of the library, as JSON
+}
+
+// Serve speaks with the client that has started the process, until that ends it. It then ends the process itself with status 0.
+//
+// Errors: [ErrNotClient]; nothing was written then.
+func Serve(opts Options) error {
+	if os.Getenv(Handshake.MagicCookieKey) != Handshake.MagicCookieValue {
+		return ErrNotClient
+	}
+	server := New(opts)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig:  Handshake,
+		VersionedPlugins: map[int]plugin.PluginSet{int(Handshake.ProtocolVersion): {pluginName: grpcPlugin{server: server}}},
+		Logger:           hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: opts.Stderr, JSONFormat: true}),
+		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
+			served := server.NewGRPC(options...)
+			go func() {
+				<-signals
+				served.GracefulStop() // what runs goes on to its end
+			}()
+			return served
+		},
+	})
+	return nil
+}
+
+// Server has the services of the API.
+type Server struct {
+	opts         Options
+	handles      handle.Table
+	setup        *setup
+	dependencies *dependencies.Service
+	packages     *packages.Service
+	stacks       *stacks.Service
+}
+
+// New returns a server that waits for the handshake of its client.
+func New(opts Options) *Server {
+	if opts.Environ == nil {
+		opts.Environ = os.Environ()
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{opts: opts}
+	s.dependencies = dependencies.New(&s.handles, dependencies.Options{Environ: opts.Environ, Log: opts.Log})
+	s.packages = packages.New(packages.Options{Environ: opts.Environ, Log: opts.Log})
+	s.stacks = stacks.New(&s.handles, stacks.Options{Version: opts.Version, Environ: opts.Environ, Log: opts.Log})
+	s.setup = &setup{server: s}
+	return s
+}
+
+// NewGRPC returns a gRPC server to which the services can be registered: it refuses calls before the handshake.
+func (s *Server) NewGRPC(options ...grpc.ServerOption) *grpc.Server {
+	return grpc.NewServer(append(options,
+		grpc.MaxRecvMsgSize(maxRequestSize),
+		grpc.ChainUnaryInterceptor(s.guardUnary),
+		grpc.ChainStreamInterceptor(s.guardStream),
+	)...)
+}
+
+// Register registers the services.
+func (s *Server) Register(registrar grpc.ServiceRegistrar) {
+	setuppb.RegisterSetupServer(registrar, s.setup)
+	dependenciespb.RegisterDependenciesServer(registrar, s.dependencies)
+	packagespb.RegisterPackagesServer(registrar, s.packages)
+	stackspb.RegisterStacksServer(registrar, s.stacks)
+}
+
+// grpcPlugin registers the services with the library.
+type grpcPlugin struct {
+	plugin.NetRPCUnsupportedPlugin
+	server *Server
+}
+
+// GRPCServer implements [plugin.GRPCPlugin].
+func (p grpcPlugin) GRPCServer(_ *plugin.GRPCBroker, server *grpc.Server) error {
+	p.server.Register(server)
+	return nil
+}
+
+// GRPCClient implements [plugin.GRPCPlugin].
+func (grpcPlugin) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, fmt.Errorf("the process of the RPC API is a server")
+}
