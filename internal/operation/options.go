@@ -71,6 +71,9 @@ type Options struct {
 	// once then, and all engines get to know of it. What was done is saved as without it.
 	StopNow <-chan struct{}
 
+	// Resolver finds the sources of the stack that are not local. Nil stands for what was fetched for it, as its lock file says. Diagnostics name files as it does.
+	Resolver stackconfig.Resolver
+
 	// ModulesEngine is what plans and applies modules. Nil stands for a binary, which is looked for.
 	ModulesEngine engine.Engine
 }

@@ -30,12 +30,29 @@ func (s *Stack) packages() *bundle.Bundle {
 	return s.bundle
 }
 
+// resolver finds sources that are not local.
+func (s *Stack) resolver() stackconfig.Resolver {
+	if s.opts.Resolver != nil {
+		return s.opts.Resolver
+	}
+	return s.packages()
+}
+
+// addressReader is a resolver that knows the files of its addresses.
+type addressReader interface {
+	Path(address string) (path string, ok bool)
+}
+
 // packagePath returns the file that a source address in a diagnostic names.
 func (s *Stack) packagePath(address string) (string, bool) {
 	if s.fetcher != nil {
 		return s.fetcher.Path(address)
 	}
-	return s.packages().Path(address)
+	reader, ok := s.resolver().(addressReader)
+	if !ok {
+		return "", false
+	}
+	return reader.Path(address)
 }
 
 // fetch is config, called after all source packages have been fetched. It returns those, too.
