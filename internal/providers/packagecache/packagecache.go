@@ -1,0 +1,106 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package packagecache is a directory of unpacked packages of providers: HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, each with the provider's program.
+//
+// Rules:
+//
+//	C1. A package is there as a whole or not at all.
+//	C2. What is there may have been changed by others: before a program runs, the hash of its package is compared with those that are locked.
+package packagecache
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/providers/release"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Dir is a directory of packages, of which those for one platform are used. It need not exist.
+type Dir struct {
+	Path     string
+	Platform release.Platform
+}
+
+// Package is one package in a directory.
+type Package struct {
+	release.ID
+	Dir string // path of the package
+}
+
+// PackagePath returns where the package of a release is or would be, relative to the directory.
+func (d Dir) PackagePath(id release.ID) string {
+	return filepath.Join(id.Provider.Hostname, id.Provider.Namespace, id.Provider.Type, id.Version.String(), d.Platform.String())
+}
+
+// Package returns the package of a release, or nil if there is none.
+func (d Dir) Package(id release.ID) *Package {
+	path := filepath.Join(d.Path, d.PackagePath(id))
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return nil
+	}
+	return &Package{id, path}
+}
+
+// Packages returns all packages for the platform, sorted by provider and version. What is no package is ignored.
+//
+// Errors: that the directory cannot be read; it is empty if it does not exist.
+func (d Dir) Packages() ([]*Package, error) {
+	names, err := fs.Glob(os.DirFS(d.Path), "*/*/*/*/"+d.Platform.String())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.ReadDir(d.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var packages []*Package
+	for _, name := range names {
+		if id, ok := parsePath(name); ok {
+			if one := d.Package(id); one != nil {
+				packages = append(packages, one)
+			}
+		}
+	}
+	slices.SortFunc(packages, func(a, b *Package) int { return release.Compare(a.ID, b.ID) })
+	return packages, nil
+}
+
+// parsePath returns the release of a slash-separated path, if it is one in its normal form.
+func parsePath(path string) (id release.ID, ok bool) {
+	parts := strings.Split(path, "/")
+	provider, err := release.ParseProvider(strings.Join(parts[:3], "/"))
+	if err != nil || provider != (stackaddrs.Provider{Hostname: parts[0], Namespace: parts[1], Type: parts[2]}) {
+		return id, false
+	}
+	version, err := release.ParseVersion(parts[3])
+	return release.ID{Provider: provider, Version: version}, err == nil && version.String() == parts[3]
+}
+
+// Hash returns the hash of the files in the package.
+func (p *Package) Hash() (release.Hash, error) { return release.HashContent(p.Dir) }
+
+// Executable returns the path of the provider's program.
+func (p *Package) Executable() (string, error) {
+	entries, err := os.ReadDir(p.Dir)
+	if err != nil {
+		return "", err
+	}
+	name := "terraform-provider-" + p.Provider.Type
+	for _, entry := range entries { // which are sorted
+		rest, ok := strings.CutPrefix(entry.Name(), name)
+		if !ok || rest != "" && rest[0] != '_' && rest[0] != '.' {
+			continue
+		}
+		path := filepath.Join(p.Dir, entry.Name())
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("the package of %s has no program whose name starts with %s", p.ID, name)
+}
