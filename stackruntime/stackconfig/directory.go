@@ -51,6 +51,11 @@ func ParseFile(name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 	return parseFile(name, name, src)
 }
 
+// ParseFileAs is [ParseFile] for a file that diagnostics call by another name than that of which its syntax depends, as those of packages are.
+func ParseFileAs(fileName, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
+	return parseFile(fileName, name, src)
+}
+
 // parseFile parses a file whose name in diagnostics, as a source address, may not show its syntax.
 func parseFile(fileName, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 	var file *hcl.File
@@ -171,7 +176,7 @@ func (d *decoder) file(entry fs.DirEntry) {
 		d.errorf(*fileStart(name), "Stack source unreadable", "Reading %s failed: %s.", name, err)
 		return
 	}
-	file, diags := parseFile(entry.Name(), name, src)
+	file, diags := d.loader.parse(path, name, src)
 	d.loader.files[name], d.loader.paths[name] = file, path
 	d.diags = append(d.diags, diags...)
 	if diags.HasErrors() {

@@ -45,9 +45,15 @@ func loadWith(fsys fileSystem, dir string, opts LoadOptions) (*Config, hcl.Diagn
 	if err != nil {
 		return nil, hcl.Diagnostics{unreadableDiagnostic(dir, err)}
 	}
+	if opts.Parse == nil {
+		opts.Parse = func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
+			return parseFile(filepath.Base(path), name, src)
+		}
+	}
 	l := &loader{
 		fsys:        fsys,
 		resolver:    opts.Resolver,
+		parse:       opts.Parse,
 		rootDir:     realDir,
 		files:       map[string]*hcl.File{},
 		paths:       map[string]string{},
@@ -90,6 +96,7 @@ func unreadableDiagnostic(dir string, err error) *hcl.Diagnostic {
 type loader struct {
 	fsys        fileSystem
 	resolver    Resolver // nil if there is none
+	parse       func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
 	rootDir     string
 	files       map[string]*hcl.File
 	paths       map[string]string     // of files

@@ -591,3 +591,32 @@ func traversals(list []hcl.Traversal) []string {
 	}
 	return texts
 }
+
+// Texts stand for files, of which some are not there.
+func TestBuffers(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	onDisk, onlyText := filepath.Join(dir, "a.tfcomponent.hcl"), filepath.Join(dir, "b.tfcomponent.json")
+	if err := os.WriteFile(onDisk, []byte("locals {\n  x = 1\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var parsed []string
+	cfg, diags := LoadWith(dir, LoadOptions{
+		Buffers: map[string][]byte{onDisk: []byte("locals {\n  y = 1\n}\n"), onlyText: []byte(`{"locals": {"z": 1}}`), filepath.Join(dir, "c.tf"): nil},
+		Parse: func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
+			parsed = append(parsed, path)
+			return ParseFileAs(filepath.Base(path), name, src)
+		},
+	})
+	if len(diags) > 0 {
+		t.Fatal(details(diags))
+	}
+	if diff := cmp.Diff([]string{onDisk, onlyText}, parsed); diff != "" {
+		t.Errorf("files parsed (-want +got):\n%s", diff)
+	}
+	if locals := cfg.Root.Locals; len(locals) != 2 || locals["y"] == nil || locals["z"] == nil {
+		t.Errorf("the locals are %v, want y and z", locals)
+	}
+}

@@ -50,6 +50,13 @@ var ErrNotPrepared = errors.New("it has not been fetched")
 type LoadOptions struct {
 	// Resolver finds sources that are not local. Without one they are errors.
 	Resolver Resolver
+
+	// Buffers are texts that stand for files, by their absolute paths, in which no symbolic link leads to the directory. The files need not be there.
+	Buffers map[string][]byte
+
+	// Parse is called in place of [ParseFile], with the path of the file besides: for who has parsed a file before, and what it returns is not
+	// changed. Nil parses.
+	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
 }
 
 // LoadWith is [Load] with options.
@@ -58,7 +65,7 @@ func LoadWith(dir string, opts LoadOptions) (*Config, hcl.Diagnostics) {
 	if err != nil {
 		return nil, hcl.Diagnostics{unreadableDiagnostic(dir, err)}
 	}
-	return loadWith(osFileSystem{}, abs, opts)
+	return loadWith(withBuffers(osFileSystem{}, opts.Buffers), abs, opts)
 }
 
 var (
