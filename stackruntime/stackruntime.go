@@ -6,14 +6,17 @@ package stackruntime
 import (
 	"context"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
@@ -35,6 +38,12 @@ type DiagnosticAddress = diagnostics.Address
 
 // NotSaved is the Extra of the diagnostic about an error of [ApplyRequest.Save].
 type NotSaved = stackeval.NotSaved
+
+// Functions returns the built-in functions of the language by both of their names, for who describes them. The caller must not change the table.
+// Those that give another result at each call give an unknown one.
+func Functions() map[string]function.Function { return functions() }
+
+var functions = sync.OnceValue(func() map[string]function.Function { return lang.Functions(lang.Options{PureOnly: true}) })
 
 // Validate checks a configuration as far as that is possible without values,
 // state and configured providers.
