@@ -70,7 +70,7 @@ func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 		s.opts.Notify.Send(notice.EngineLog{File: filepath.Join(s.work, runner.LogFile)})
 	}
 	opened, err := binary.New(ctx, binary.Options{
-		Binary: found.Path, WorkDir: s.work, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.resolver(),
+		Binary: found.Path, WorkDir: s.work, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.Resolver(),
 		Environ: s.environ, Dir: s.dir, Shared: s.opts.Shared.OfEngines(),
 		Working: func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },
 		Log:     s.log,

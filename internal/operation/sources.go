@@ -30,8 +30,8 @@ func (s *Stack) packages() *bundle.Bundle {
 	return s.bundle
 }
 
-// resolver finds sources that are not local.
-func (s *Stack) resolver() stackconfig.Resolver {
+// Resolver finds sources that are not local.
+func (s *Stack) Resolver() stackconfig.Resolver {
 	if s.opts.Resolver != nil {
 		return s.opts.Resolver
 	}
@@ -48,7 +48,7 @@ func (s *Stack) packagePath(address string) (string, bool) {
 	if s.fetcher != nil {
 		return s.fetcher.Path(address)
 	}
-	reader, ok := s.resolver().(addressReader)
+	reader, ok := s.Resolver().(addressReader)
 	if !ok {
 		return "", false
 	}

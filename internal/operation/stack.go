@@ -132,7 +132,7 @@ func (s *Stack) Settings() (settings.Settings, error) {
 // config returns the configuration. With errors it may be nil, or hold what could be understood.
 func (s *Stack) config() (*stackconfig.Config, hcl.Diagnostics) {
 	if s.loaded == nil {
-		return s.loadWith(s.resolver())
+		return s.loadWith(s.Resolver())
 	}
 	return s.loaded.config, s.loaded.diags
 }

@@ -105,7 +105,7 @@ func rank(name string, suffixes []string) int {
 
 func (l *Loader) parseFile(dir, name string) (*File, hcl.Diagnostics) {
 	display := l.display(filepath.Join(dir, name))
-	source, err := os.ReadFile(filepath.Join(dir, name))
+	source, err := l.readFile(filepath.Join(dir, name))
 	if err != nil {
 		return nil, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
@@ -114,6 +114,13 @@ func (l *Loader) parseFile(dir, name string) (*File, hcl.Diagnostics) {
 		}}
 	}
 	return l.files.parse(name, display, source)
+}
+
+func (l *Loader) readFile(path string) ([]byte, error) {
+	if text, ok := l.buffers[path]; ok {
+		return text, nil
+	}
+	return os.ReadFile(path)
 }
 
 // parse parses a file.

@@ -33,6 +33,9 @@ type Options struct {
 
 	// Files are those that other loaders have parsed, too. Nil stands for none.
 	Files *Files
+
+	// Buffers are texts that stand for files that are there, by their absolute paths.
+	Buffers map[string][]byte
 }
 
 // OptionsOf returns how the named engine reads the modules of a stack in a directory. The name may be the zero value, the resolver nil.
@@ -51,6 +54,7 @@ type Loader struct {
 	terraform string
 	resolver  stackconfig.Resolver // nil if there is none
 	files     *Files               // nil if there are none
+	buffers   map[string][]byte
 
 	mu struct {
 		sync.Mutex
@@ -77,7 +81,7 @@ func NewLoader(opts Options) *Loader {
 	if err != nil {
 		base = opts.Base
 	}
-	l := &Loader{base: base, tofu: opts.Tofu, terraform: opts.Terraform, resolver: opts.Resolver, files: opts.Files}
+	l := &Loader{base: base, tofu: opts.Tofu, terraform: opts.Terraform, resolver: opts.Resolver, files: opts.Files, buffers: opts.Buffers}
 	l.mu.dirs = map[string]*directoryEntry{}
 	l.mu.trees = map[string]*treeEntry{}
 	return l

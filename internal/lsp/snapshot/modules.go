@@ -1,0 +1,133 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package snapshot
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// checkModules is how often the files of modules are looked at, if nobody says that they have changed.
+const checkModules = 2 * time.Second
+
+// renewParsed is after how many changes of modules nothing of them is kept: what is parsed is kept for all its versions.
+const renewParsed = 50
+
+// modules has the modules of a stack as they were last read.
+type modules struct {
+	files   *module.Files
+	now     *moduleSet
+	checked time.Time
+	renewed int
+}
+
+// current returns the modules as they are now.
+func (m *modules) current(dir string, resolver stackconfig.Resolver, buffers map[string][]byte) *moduleSet {
+	buffers = moduleBuffers(buffers)
+	if m.now != nil && sameTexts(m.now.buffers, buffers) {
+		if time.Since(m.checked) < checkModules {
+			return m.now
+		}
+		if m.checked = time.Now(); m.now.upToDate() {
+			return m.now
+		}
+	}
+	if m.renewed++; m.files == nil || m.renewed%renewParsed == 0 {
+		m.files = &module.Files{}
+	}
+	options := module.Options{Base: dir, Resolver: resolver, Files: m.files, Buffers: buffers}
+	m.now, m.checked = &moduleSet{buffers: buffers, loader: module.NewLoader(options)}, time.Now()
+	m.now.mu.stamps = map[string]string{}
+	return m.now
+}
+
+// moduleBuffers returns the texts that may stand for files of modules.
+func moduleBuffers(buffers map[string][]byte) map[string][]byte {
+	buffers = maps.Clone(buffers)
+	maps.DeleteFunc(buffers, func(path string, _ []byte) bool { return !isModuleFile(path) })
+	return buffers
+}
+
+// isModuleFile reports by its name whether a file may be one of a module.
+func isModuleFile(path string) bool {
+	suffixes := []string{".tf", ".tf.json", ".tofu", ".tofu.json"}
+	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(path, suffix) })
+}
+
+func sameTexts(a, b map[string][]byte) bool { return maps.EqualFunc(a, b, bytes.Equal) }
+
+// moduleSet has modules as they were at one moment. It is safe for concurrent use.
+type moduleSet struct {
+	buffers map[string][]byte
+	loader  *module.Loader
+
+	mu struct {
+		sync.Mutex
+		stamps map[string]string // of the directories that were read
+	}
+}
+
+// load returns the module in a directory.
+func (m *moduleSet) load(dir string) (*module.Tree, hcl.Diagnostics) {
+	m.stamp(dir) // before it is read
+	tree, diags := m.loader.Load(dir)
+	if tree != nil {
+		for _, called := range tree.Directories() {
+			m.stamp(called.Path)
+		}
+		for _, missing := range tree.Missing {
+			if missing.Directory != nil {
+				m.stamp(missing.Directory.Path)
+			}
+		}
+	}
+	return tree, diags
+}
+
+func (m *moduleSet) stamp(dir string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.mu.stamps[dir]; !known {
+		m.mu.stamps[dir] = stampOf(dir)
+	}
+}
+
+// upToDate reports whether what was read is as it was then, as far as that shows without reading.
+func (m *moduleSet) upToDate() bool {
+	m.mu.Lock()
+	stamps := maps.Clone(m.mu.stamps)
+	m.mu.Unlock()
+	for dir, stamp := range stamps {
+		if stampOf(dir) != stamp {
+			return false
+		}
+	}
+	return true
+}
+
+// stampOf changes when the files of a directory do.
+func stampOf(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "unreadable"
+	}
+	var b strings.Builder
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && !entry.IsDir() {
+			fmt.Fprintf(&b, "%s %d %d\x00", entry.Name(), info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,113 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package snapshot
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/internal/lsp/position"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// fileID identifies a file of a stack: its path, and how ranges name it.
+type fileID struct{ path, name string }
+
+// parsedFile is a file with what came of parsing it.
+type parsedFile struct {
+	text  *position.Text
+	tree  *hcl.File
+	diags hcl.Diagnostics
+	good  *hcl.File // the last without syntax errors; nil if there was none
+}
+
+// file describes a parsed file.
+func (p *parsedFile) file(id fileID, open bool) *File {
+	return &File{
+		Path: id.path, Name: id.name, Text: p.text, Open: open, JSON: strings.HasSuffix(id.path, ".json"),
+		Tree: p.tree, Diagnostics: p.diags, LastGood: p.good,
+	}
+}
+
+// parser parses files, but for those that are as before.
+type parser struct {
+	before, now map[fileID]*parsedFile
+	broken      bool // whether there are syntax errors
+}
+
+// parse returns a file as it is.
+func (p *parser) parse(path, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
+	parsed := p.get(fileID{path, name}, src)
+	p.broken = p.broken || parsed.diags.HasErrors()
+	return parsed.tree, slices.Clone(parsed.diags)
+}
+
+// declared returns a file with what it declares, and what it declared when it was last right.
+func (p *parser) declared(path, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
+	parsed := p.get(fileID{path, name}, src)
+	if !parsed.diags.HasErrors() {
+		return parsed.tree, nil
+	}
+	return restored(parsed.tree, parsed.good), nil
+}
+
+func (p *parser) get(id fileID, src []byte) *parsedFile {
+	if parsed := p.now[id]; parsed != nil {
+		return parsed
+	}
+	parsed := p.before[id]
+	if parsed == nil || !bytes.Equal(parsed.text.Bytes(), src) {
+		parsed = parseAgain(id, src, parsed)
+	}
+	p.now[id] = parsed
+	return parsed
+}
+
+func parseAgain(id fileID, src []byte, before *parsedFile) *parsedFile {
+	parsed := &parsedFile{text: position.NewText(src)}
+	parsed.tree, parsed.diags = stackconfig.ParseFileAs(filepath.Base(id.path), id.name, src)
+	switch {
+	case !parsed.diags.HasErrors():
+		parsed.good = parsed.tree
+	case before != nil:
+		parsed.good = before.good
+	}
+	return parsed
+}
+
+// restored returns a broken file with the blocks of a good version of it that are missing.
+func restored(broken, good *hcl.File) *hcl.File {
+	if good == nil {
+		return broken
+	}
+	now, isNative := broken.Body.(*hclsyntax.Body)
+	before, wasNative := good.Body.(*hclsyntax.Body)
+	if !isNative || !wasNative {
+		return good
+	}
+	body := *now
+	body.Blocks = slices.Clone(now.Blocks)
+	there := map[string]bool{}
+	for _, block := range now.Blocks {
+		there[header(block)] = true
+	}
+	for _, block := range before.Blocks {
+		if !there[header(block)] {
+			body.Blocks = append(body.Blocks, block)
+		}
+	}
+	file := *broken
+	file.Body = &body
+	return &file
+}
+
+// header is what a block is known by.
+func header(block *hclsyntax.Block) string {
+	return strings.Join(append([]string{block.Type}, block.Labels...), "\x00")
+}

@@ -1,0 +1,103 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package snapshot
+
+import (
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// stack makes the snapshots of one stack.
+type stack struct {
+	dir  string
+	opts Options
+
+	// Both are guarded by the lock of the workspace.
+	change int             // the last one that may concern the stack
+	dirs   map[string]bool // that it consisted of when it was last looked at
+
+	checkModules atomic.Bool // set if files of modules may have changed on the disk
+
+	build struct {
+		sync.Mutex // for as long as a snapshot is made
+		last       *Snapshot
+		change     int
+		parsed     map[fileID]*parsedFile
+		modules    modules
+	}
+}
+
+func newStack(dir string, opts Options) *stack {
+	s := &stack{dir: dir, opts: opts, dirs: map[string]bool{dir: true}}
+	s.build.parsed = map[fileID]*parsedFile{}
+	return s
+}
+
+// concerns reports whether what lies at a path may be part of the stack. The empty path stands for all.
+func (s *stack) concerns(path string) bool {
+	return path == "" || path == s.dir || s.dirs[filepath.Dir(path)] || isModuleFile(path) // modules call others, which are not in dirs
+}
+
+// at returns the stack as it is after a change. It is nil if the directory cannot be read.
+func (s *stack) at(change int, buffers map[string][]byte) *Snapshot {
+	s.build.Lock()
+	defer s.build.Unlock()
+	if s.build.last != nil && s.build.change >= change {
+		return s.build.last
+	}
+	s.build.last, s.build.change = s.load(buffers), change
+	return s.build.last
+}
+
+// load makes a snapshot.
+func (s *stack) load(buffers map[string][]byte) *Snapshot {
+	resolver := operation.Open(operation.Options{Dir: s.dir, Environ: s.opts.Environ}).Resolver()
+	parser := &parser{before: s.build.parsed, now: map[fileID]*parsedFile{}}
+	config, diags := stackconfig.LoadWith(s.dir, stackconfig.LoadOptions{Resolver: resolver, Buffers: buffers, Parse: parser.parse})
+	if config == nil {
+		return nil
+	}
+	snap := &Snapshot{Dir: s.dir, Config: config, Declared: config, LoadDiagnostics: diags, buffers: buffers, Files: map[string]*File{}}
+	if parser.broken {
+		options := stackconfig.LoadOptions{Resolver: resolver, Buffers: buffers, Parse: parser.declared}
+		declared, _ := stackconfig.LoadWith(s.dir, options) //nolint:errcheck // diagnostics are those of config
+		if declared != nil {
+			snap.Declared = declared
+		}
+	}
+	s.build.parsed = parser.now
+	for id, parsed := range parser.now {
+		_, open := buffers[id.path]
+		snap.Files[id.path] = parsed.file(id, open)
+	}
+	snap.dirs = directories(config, snap.Declared)
+	if s.checkModules.Swap(false) {
+		s.build.modules.checked = time.Time{}
+	}
+	snap.modules = s.build.modules.current(s.dir, resolver, buffers)
+	return snap
+}
+
+// directories returns those that configurations consist of, with the modules of components as far as they are named.
+func directories(configs ...*stackconfig.Config) map[string]bool {
+	dirs := map[string]bool{}
+	for _, config := range configs {
+		config.Walk(func(stack *stackconfig.Stack) {
+			dirs[stack.Dir] = true
+			for _, component := range stack.Components {
+				dirs[component.Source.Dir] = true
+			}
+			for _, call := range stack.Calls {
+				dirs[call.Source.Dir] = true
+			}
+		})
+	}
+	delete(dirs, "")
+	return dirs
+}
