@@ -16,7 +16,7 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 && $(PROVIDERS)
 
-.PHONY: help build demo test test-tofu test-tofu-short conformance ordering fuzz stacks damage soak race lint fmt generate golden bench gobench ci clean
+.PHONY: help build demo test test-tofu test-tofu-short conformance ordering rpc fuzz stacks damage soak race lint fmt generate golden bench gobench ci clean
 
 help:
 	@echo 'build     bin/cairn'
@@ -25,6 +25,7 @@ help:
 	@echo 'test-tofu all tests, and the demo, with tofu as the only engine'
 	@echo 'conformance  tests of each behaviour of the language, and a table of them; ROWS=101-112 for some'
 	@echo 'ordering  tests of each behaviour of the ordering of many stacks, and a table of them; ROWS="A-05-A-08 B order" for some'
+	@echo 'rpc       tests of each behaviour of the RPC API against the process, and a table of them; ROWS="S P-01-P-05" for some'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
 	@echo 'soak      kill cairn, engines and providers KILLS=500 times, and count what is left'
 	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
@@ -54,6 +55,9 @@ conformance:
 
 ordering:
 	@$(PREPARED) && $(GO) run ./internal/conformance -list=ordering $(ROWS)
+
+rpc:
+	@$(PREPARED) && $(GO) run ./internal/conformance -list=rpc $(ROWS)
 
 test-tofu: build
 	@$(TOFU) && $(GO) test -timeout=45m $(PACKAGES) && CAIRN=$(CURDIR)/bin/cairn sh examples/demo.sh

@@ -87,6 +87,21 @@ func TestRowsOf(t *testing.T) {
 	}
 }
 
+func TestRowsOfRPC(t *testing.T) {
+	for test, want := range map[string]string{
+		"TestRPCSetup/S-03_second_handshake": "S-03",
+		"TestRPCSetup/S-03":                  "S-03",
+		"TestRPCSetup/S-03/more":             "S-03",
+		"TestRPCSetup/S-033":                 "",
+		"TestRPCSetup":                       "",
+		"TestOther/S-03":                     "",
+	} {
+		if got := strings.Join(rpc.rowsOf(test), " "); got != want {
+			t.Errorf("rpc, %q: %s, want %s", test, got, want)
+		}
+	}
+}
+
 // The patterns for go test let through what is for the rows.
 func TestPatterns(t *testing.T) {
 	for _, test := range []struct {
@@ -185,7 +200,7 @@ func TestOrderingRowsAreComplete(t *testing.T) {
 // Each row has a test by its name, and each test has a row.
 func TestEveryRowHasATest(t *testing.T) {
 	const root = "../.."
-	for _, l := range []*list{language, ordering} {
+	for _, l := range []*list{language, ordering, rpc} {
 		t.Run(l.name, func(t *testing.T) {
 			rows := l.rows()
 			exceptions, err := readExceptions(filepath.Join(root, "docs", "differences.md"), l.exceptions, rows)

@@ -27,12 +27,12 @@ type list struct {
 }
 
 func listNamed(name string) (*list, error) {
-	for _, l := range []*list{language, ordering} {
+	for _, l := range []*list{language, ordering, rpc} {
 		if l.name == name {
 			return l, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no list %q; there are %s and %s", name, language.name, ordering.name)
+	return nil, fmt.Errorf("there is no list %q; there are %s, %s and %s", name, language.name, ordering.name, rpc.name)
 }
 
 //go:embed language.txt
@@ -116,6 +116,26 @@ func orderingRowsOf(test string) []string {
 
 func scriptOf(r row) string {
 	return scriptPrefix + strings.ReplaceAll(strings.TrimPrefix(r.id, codePrefix), "-", "_")
+}
+
+//go:embed rpc.txt
+var rpcText string
+
+var rpc = &list{
+	name: "rpc", text: rpcText, exceptions: "## Rows of the RPC list that do not apply\n",
+	source: "\nfunc TestRPC", rowsOf: rpcRowsOf,
+	pattern: func(rows []row) string {
+		return "^TestRPC/^(" + join(rows, func(r row) string { return r.id }) + ")(_|$)"
+	},
+}
+
+var rpcSubtest = regexp.MustCompile(`^TestRPC[^/]*/([A-Z]-\d{2})(?:\D|$)`)
+
+func rpcRowsOf(test string) []string {
+	if match := rpcSubtest.FindStringSubmatch(test); match != nil {
+		return match[1:]
+	}
+	return nil
 }
 
 // join joins what is made of rows to alternatives of a pattern.

@@ -74,9 +74,15 @@ type Options struct {
 	// Resolver finds the sources of the stack that are not local. Nil stands for what was fetched for it, as its lock file says. Diagnostics name files as it does.
 	Resolver stackconfig.Resolver
 
+	// Providers are the only ones that there are, whatever the lock file of the stack says. Nil installs what is needed.
+	Providers *Providers
+
 	// ModulesEngine is what plans and applies modules. Nil stands for a binary, which is looked for.
 	ModulesEngine engine.Engine
 }
+
+// Providers are those that a caller has installed.
+type Providers struct{ Packages []engine.ProviderPackage }
 
 // Shared is what operations on several stacks find out once in one process. The zero value knows nothing yet. It is safe for concurrent use.
 type Shared struct {

@@ -32,13 +32,17 @@ func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, upgrade
 		opts.Session = opened
 		return opts, diags
 	}
-	prepared, moreDiags := preparer.Prepare(ctx, &engine.PrepareRequest{
+	request := &engine.PrepareRequest{
 		Modules:      config.ModuleDirs(),
 		Requirements: config.Requirements(),
 		Ranges:       config.RequirementRanges(),
 		Upgrade:      upgrade,
 		ReadOnlyLock: s.opts.ReadOnlyLocks,
-	})
+	}
+	if given := s.opts.Providers; given != nil {
+		request.InstallNothing, request.Packages = true, given.Packages
+	}
+	prepared, moreDiags := preparer.Prepare(ctx, request)
 	diags = diags.Extend(moreDiags)
 	if prepared != nil && len(prepared.Locked) > 0 {
 		s.opts.Notify.Send(notice.ProvidersLocked{Changes: prepared.Locked, File: LockFile})
@@ -52,6 +56,12 @@ func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, upgrade
 	}
 	opts.Session, opts.Locks = opened, locks
 	return opts, diags
+}
+
+// Runtime returns what the runtime is to be run with on the stack, for callers that keep plans and states themselves. With errors, not all of it can be used, and
+// they are all mistakes that could be found.
+func (s *Stack) Runtime(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
+	return s.loadRuntime(ctx)
 }
 
 // loadRuntime is prepare for a configuration that is used only if it is good. Where it is not, all its mistakes

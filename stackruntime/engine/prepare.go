@@ -41,6 +41,18 @@ type PrepareRequest struct {
 
 	// ReadOnlyLock makes it an error if the stack's provider lock file would have other versions than it has.
 	ReadOnlyLock bool
+
+	// InstallNothing says that Packages are all providers that there are. They are used as they are, and the lock file of the stack does not count.
+	InstallNothing bool
+	Packages       []ProviderPackage
+}
+
+// ProviderPackage is a provider for this platform that is on the disk already.
+type ProviderPackage struct {
+	Provider stackaddrs.Provider
+	Version  string
+	Hashes   []string // as in lock files, one of which at least its content has; none if nobody has said
+	Dir      string
 }
 
 // PrepareResult is what was prepared.

@@ -105,6 +105,8 @@ type installation struct {
 	lock      string // file that has their versions and checksums
 	providers string // directory of their packages
 	packages  string // file that remembers the hashes of packages
+
+	given bool // its packages are those that Prepare was given, and its lock file is in the place of that of the stack
 }
 
 // installationIn is the one in the working directory of a stack.

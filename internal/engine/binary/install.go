@@ -49,6 +49,12 @@ func (p installedProvider) source() string {
 //
 // Entries of the lock file that nothing requires are removed from it, as init does.
 func (e *Session) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
+	if req.InstallNothing {
+		if err := e.useGiven(ctx, req.Packages); err != nil {
+			return nil, hcl.Diagnostics{failed("Unusable provider packages", err)}
+		}
+		return &engine.PrepareResult{}, nil
+	}
 	requirements := map[stackaddrs.Provider][]string{}
 	merge := func(more map[stackaddrs.Provider][]string) {
 		for provider, constraints := range more {

@@ -33,7 +33,13 @@ const tofuRegistry = "registry.opentofu.org"
 // lockEntry is a provider in the lock file, by its address as the engine knows it.
 type lockEntry struct{ source, version string }
 
-func (e *Session) lockPath() string { return filepath.Join(e.stackDir, lockFileName) }
+// lockPath is the file that says which providers are used: that of the stack, unless those are given.
+func (e *Session) lockPath() string {
+	if e.installation.given {
+		return e.installation.lock
+	}
+	return filepath.Join(e.stackDir, lockFileName)
+}
 
 // readLock returns the content of the stack's lock file, empty if there is none.
 func (e *Session) readLock() ([]byte, error) {
