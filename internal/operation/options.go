@@ -71,7 +71,9 @@ type Options struct {
 	// once then, and all engines get to know of it. What was done is saved as without it.
 	StopNow <-chan struct{}
 
-	// Resolver finds the sources of the stack that are not local. Nil stands for what was fetched for it, as its lock file says. Diagnostics name files as it does.
+	// Resolver finds the sources of the stack that are not local, and diagnostics name files as it does. Nil stands for what was fetched for the stack, as its
+	// lock file says. With a resolver, the caller knows where stacks are: a directory without configuration is one without anything in it, and what else is
+	// there, such as deployments, is its own concern.
 	Resolver stackconfig.Resolver
 
 	// Providers are the only ones that there are, whatever the lock file of the stack says. Nil installs what is needed.

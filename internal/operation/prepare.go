@@ -68,7 +68,7 @@ func (s *Stack) Runtime(ctx context.Context) (stackruntime.Options, hcl.Diagnost
 // are found, as far as that is possible with what could be installed.
 func (s *Stack) loadRuntime(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
 	config, diags := s.config()
-	if config == nil || len(config.Files) == 0 {
+	if config == nil || len(config.Files) == 0 && diags.HasErrors() {
 		return stackruntime.Options{}, diags
 	}
 	if unsupported := s.unsupportedModules(ctx, config); unsupported.HasErrors() {

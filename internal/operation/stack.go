@@ -144,15 +144,23 @@ func (s *Stack) loadWith(resolver stackconfig.Resolver) (*stackconfig.Config, hc
 		for name, file := range config.Files {
 			s.opts.Files[name] = file
 		}
-		if len(config.Files) == 0 && !diags.HasErrors() {
-			diags = diags.Append(noConfiguration(absolute(s.dir)))
-		}
-		if len(config.Files) > 0 {
-			diags = diags.Extend(warnDeployments(s.dir))
+		if s.opts.Resolver == nil {
+			diags = diags.Extend(s.checkPlace(config, diags))
 		}
 	}
 	s.loaded = &loadedConfig{config, diags}
 	return s.loaded.config, s.loaded.diags
+}
+
+// checkPlace reports what is wrong with the directory, of which only a user has said that it is that of a stack.
+func (s *Stack) checkPlace(config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
+	switch {
+	case len(config.Files) > 0:
+		return warnDeployments(s.dir)
+	case !diags.HasErrors():
+		return hcl.Diagnostics{noConfiguration(absolute(s.dir))}
+	}
+	return nil
 }
 
 // noConfiguration says that a directory is none of a stack, but perhaps in one.

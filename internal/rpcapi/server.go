@@ -74,7 +74,7 @@ func Serve(opts Options) error {
 			return served
 		},
 	})
-	return nil
+	return server.Close()
 }
 
 // Server has the services of the API.
@@ -102,6 +102,9 @@ func New(opts Options) *Server {
 	s.setup = &setup{server: s}
 	return s
 }
+
+// Close removes what the server keeps on the disk. Nothing may be served any more.
+func (s *Server) Close() error { return s.stacks.Close() }
 
 // NewGRPC returns a gRPC server to which the services can be registered: it refuses calls before the handshake.
 func (s *Server) NewGRPC(options ...grpc.ServerOption) *grpc.Server {

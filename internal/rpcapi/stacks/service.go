@@ -7,6 +7,7 @@ package stacks
 import (
 	"log/slog"
 
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
@@ -24,10 +25,16 @@ type Service struct {
 	handles *handle.Table
 	opts    Options
 	running running
+
+	shared    operation.Shared // by all operations
+	temporary temporary
 }
 
 // New returns a service whose handles are in a table.
 func New(handles *handle.Table, opts Options) *Service { return &Service{handles: handles, opts: opts} }
+
+// Close removes what operations have kept on the disk. Nothing may run any more.
+func (s *Service) Close() error { return s.temporary.remove() }
 
 // Stop asks all plans and applies that run to end gracefully. Later ones are not concerned.
 func (s *Service) Stop() { s.running.stop() }

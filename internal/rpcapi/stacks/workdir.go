@@ -1,0 +1,89 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stacks
+
+import (
+	"os"
+	"sync"
+)
+
+// temporary is the directory of a service for what operations keep on the disk. It is made when it is first needed.
+type temporary struct {
+	mu   sync.Mutex
+	path string
+}
+
+// newDir makes a directory in it, which others cannot read.
+func (t *temporary) newDir() (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.path == "" {
+		made, err := os.MkdirTemp("", "cairn-rpcapi-")
+		if err != nil {
+			return "", err
+		}
+		t.path = made
+	}
+	return os.MkdirTemp(t.path, "stack-")
+}
+
+// remove removes it with all that is in it.
+func (t *temporary) remove() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.path == "" {
+		return nil
+	}
+	path := t.path
+	t.path = ""
+	return os.RemoveAll(path)
+}
+
+// workDir is the working directory of one configuration. It is removed when the configuration is closed and no operation uses it any more.
+type workDir struct {
+	below *temporary
+
+	mu     sync.Mutex
+	path   string // empty until it is needed
+	users  int
+	closed bool
+}
+
+// acquire returns the directory, which stays until the caller calls release.
+func (d *workDir) acquire() (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.path == "" {
+		made, err := d.below.newDir()
+		if err != nil {
+			return "", err
+		}
+		d.path = made
+	}
+	d.users++
+	return d.path, nil
+}
+
+func (d *workDir) release() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.users--
+	return d.removeUnused()
+}
+
+func (d *workDir) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	return d.removeUnused()
+}
+
+func (d *workDir) removeUnused() error {
+	if !d.closed || d.users > 0 || d.path == "" {
+		return nil
+	}
+	path := d.path
+	d.path = ""
+	return os.RemoveAll(path)
+}
