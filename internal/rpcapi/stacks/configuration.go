@@ -34,7 +34,7 @@ func (s *Service) configuration(opened int64) (*configuration, error) {
 
 // open returns the stack for an operation. The caller calls done at its end.
 func (s *Service) open(config *configuration, opts operation.Options) (stack *operation.Stack, done func(), err error) {
-	opts.WorkDir, err = config.work.acquire()
+	opts.WorkDir, err = config.work.acquire(opts.Providers)
 	if err != nil {
 		return nil, nil, status.Errorf(codes.Internal, "there is no place for files of the engine: %s", err)
 	}

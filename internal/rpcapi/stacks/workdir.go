@@ -4,8 +4,14 @@
 package stacks
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
+
+	"github.com/cairnstacks/cairn/internal/operation"
 )
 
 // temporary is the directory of a service for what operations keep on the disk. It is made when it is first needed.
@@ -50,8 +56,8 @@ type workDir struct {
 	closed bool
 }
 
-// acquire returns the directory, which stays until the caller calls release.
-func (d *workDir) acquire() (string, error) {
+// acquire returns the directory for operations with some providers, which stays until the caller calls release: at the same time, operations with others may run.
+func (d *workDir) acquire(providers *operation.Providers) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.path == "" {
@@ -61,8 +67,23 @@ func (d *workDir) acquire() (string, error) {
 		}
 		d.path = made
 	}
+	path := filepath.Join(d.path, nameOf(providers))
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return "", err
+	}
 	d.users++
-	return d.path, nil
+	return path, nil
+}
+
+// nameOf returns a name that other providers do not have.
+func nameOf(providers *operation.Providers) string {
+	sum := sha256.New()
+	if providers != nil {
+		for _, p := range providers.Packages {
+			fmt.Fprintf(sum, "%q\n", append([]string{p.Provider.String(), p.Version, p.Dir}, p.Hashes...)) //nolint:errcheck // never fails
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 func (d *workDir) release() error {
