@@ -118,6 +118,7 @@ type Abilities struct {
 	Preparer  Preparer
 	Recoverer Recoverer
 	Keeper    Keeper
+	Types     TypeDescriber
 }
 
 // ErrUnknownWork is the error for work that the session does not do.

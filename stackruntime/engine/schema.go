@@ -4,8 +4,12 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // ProviderSchema says what can be told to a provider.
@@ -106,4 +110,12 @@ func (b Block) empty() cty.Value {
 		}
 	}
 	return cty.ObjectVal(values)
+}
+
+// TypeDescriber is the ability to say of what type the objects of resources are, for who sends their values to programs that know the schemas of providers. A session
+// without it has values that carry their types.
+type TypeDescriber interface {
+	// ResourceType returns the type that a provider's schema gives to the objects of a resource type or data source. It is [cty.NilType] if that is not known. Repeated
+	// calls for one type are cheap.
+	ResourceType(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (cty.Type, error)
 }

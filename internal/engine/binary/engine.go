@@ -264,7 +264,7 @@ func (e *Session) Engines() []engine.Info { return []engine.Info{e.info} }
 
 // Abilities implements [engine.Session].
 func (e *Session) Abilities() engine.Abilities {
-	return engine.Abilities{Functions: e, Preparer: e, Recoverer: e, Keeper: e}
+	return engine.Abilities{Functions: e, Preparer: e, Recoverer: e, Keeper: e, Types: e}
 }
 
 // Unsupported implements [engine.Preparer].

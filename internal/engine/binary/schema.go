@@ -346,6 +346,28 @@ func (e *Session) schemaOf(ctx context.Context, provider stackaddrs.Provider, mo
 	return schemas.ofType(provider.String(), mode, name)
 }
 
+// ResourceType implements [engine.TypeDescriber].
+func (e *Session) ResourceType(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (cty.Type, error) {
+	if provider.IsBuiltin() {
+		return builtinTypes[typeName(mode, name)], nil
+	}
+	schema, err := e.schemaOf(ctx, provider, mode, name)
+	if err != nil || schema == nil {
+		return cty.NilType, err
+	}
+	return schema.Type, nil
+}
+
+// builtinTypes are those of the provider that is part of the engine.
+var builtinTypes = map[string]cty.Type{
+	typeName(stackaddrs.ManagedResource, "terraform_data"): cty.Object(map[string]cty.Type{
+		"id": cty.String, "input": cty.DynamicPseudoType, "output": cty.DynamicPseudoType, "triggers_replace": cty.DynamicPseudoType,
+	}),
+	typeName(stackaddrs.DataResource, "terraform_remote_state"): cty.Object(map[string]cty.Type{
+		"backend": cty.String, "config": cty.DynamicPseudoType, "defaults": cty.DynamicPseudoType, "outputs": cty.DynamicPseudoType, "workspace": cty.String,
+	}),
+}
+
 // readPlanBy decodes a plan file by the schemas that are found for other providers than the builtin one: its values carry their types, and it has
 // nothing sensitive of its own. The first error is the last time that one is looked for.
 func (e *Session) readPlanBy(data []byte, find func(stackaddrs.Provider, stackaddrs.ResourceMode, string) (*valueschema.Schema, error)) (*planfile.Plan, error) {

@@ -247,3 +247,19 @@ func (b *bench) wantEventsAfter(recoverer engine.Recoverer, work engine.WorkID, 
 		b.Errorf("events after %d: got positions %v, want %v", events[0].Position, rest, want)
 	}
 }
+
+func types(b *bench) {
+	b.prepared()
+	describer := b.session().Abilities().Types
+	if describer == nil {
+		b.Skip("the engine does not know the types of resources")
+	}
+	builtin := stackaddrs.BuiltinProvider
+	ty, err := describer.ResourceType(b.Context(), builtin, stackaddrs.ManagedResource, "terraform_data")
+	if err != nil || !ty.IsObjectType() || !ty.HasAttribute("input") || ty.AttributeType("input") != cty.DynamicPseudoType {
+		b.Errorf("terraform_data: got %#v and %v, want an object with an input of any type", ty, err)
+	}
+	if ty, err := describer.ResourceType(b.Context(), Provider, stackaddrs.ManagedResource, "missing"); err != nil || ty != cty.NilType {
+		b.Errorf("a type that is not there: got %#v and %v, want none", ty, err)
+	}
+}

@@ -57,6 +57,7 @@ func Run(t *testing.T, newEngine func(t *testing.T, stackDir string) engine.Engi
 		{"events", events},
 		{"stop", stop},
 		{"functions", functions},
+		{"types", types},
 		{"prepare", prepare},
 		{"recover", recovery},
 	}

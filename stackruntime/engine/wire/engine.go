@@ -143,6 +143,9 @@ func (s session) Abilities() engine.Abilities {
 	if abilities.Keeper != nil {
 		abilities.Keeper = keeper{abilities.Keeper}
 	}
+	if abilities.Types != nil {
+		abilities.Types = types{abilities.Types}
+	}
 	return abilities
 }
 
@@ -239,4 +242,15 @@ func (k keeper) Kept(ctx context.Context, secret []byte) ([]string, error) {
 		return nil, err
 	}
 	return answer(k.Keeper.Kept(ctx, secret))
+}
+
+type types struct{ engine.TypeDescriber }
+
+// ResourceType implements [engine.TypeDescriber].
+func (t types) ResourceType(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (cty.Type, error) {
+	ty, err := t.TypeDescriber.ResourceType(ctx, provider, mode, name)
+	if err != nil || ty == cty.NilType {
+		return ty, overError(err)
+	}
+	return through(ty)
 }
