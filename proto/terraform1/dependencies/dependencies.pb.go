@@ -1822,7 +1822,7 @@ type BuildProviderPluginCache_Event_ProviderConstraints struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Provider address, in short display form (default host omitted).
 	SourceAddr string `protobuf:"bytes,1,opt,name=source_addr,json=sourceAddr,proto3" json:"source_addr,omitempty"`
-	// Version constraint text; empty inside pending in practice, filled in query_begin.
+	// Version constraint text; empty inside pending, filled in query_begin.
 	Versions      string `protobuf:"bytes,2,opt,name=versions,proto3" json:"versions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

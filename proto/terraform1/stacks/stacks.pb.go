@@ -1403,7 +1403,7 @@ type DynamicValueWithSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value.
 	Value *DynamicValue `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
-	// Where the caller says the value came from; used for diagnostics. Must be set in practice, with start and
+	// Where the caller says the value came from; used for diagnostics. Must be set, with start and
 	// end.
 	SourceRange   *terraform1.SourceRange `protobuf:"bytes,2,opt,name=source_range,json=sourceRange,proto3" json:"source_range,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2107,12 +2107,12 @@ type StackChangeProgress_ResourceInstancePlannedChange_ struct {
 }
 
 type StackChangeProgress_ProvisionerStatus_ struct {
-	// Provisioner state; never emitted by the current server.
+	// Provisioner state; never emitted.
 	ProvisionerStatus *StackChangeProgress_ProvisionerStatus `protobuf:"bytes,4,opt,name=provisioner_status,json=provisionerStatus,proto3,oneof"`
 }
 
 type StackChangeProgress_ProvisionerOutput_ struct {
-	// Provisioner text; never emitted by the current server.
+	// Provisioner text; never emitted.
 	ProvisionerOutput *StackChangeProgress_ProvisionerOutput `protobuf:"bytes,5,opt,name=provisioner_output,json=provisionerOutput,proto3,oneof"`
 }
 
@@ -4926,7 +4926,7 @@ type ApplyStackChanges_Request struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Same configuration as used for the plan.
 	StackConfigHandle int64 `protobuf:"varint,1,opt,name=stack_config_handle,json=stackConfigHandle,proto3" json:"stack_config_handle,omitempty"`
-	// Description keys the caller has stored. Accepted but unused by the current server.
+	// Description keys the caller has stored. Accepted but unused.
 	KnownDescriptionKeys []string `protobuf:"bytes,3,rep,name=known_description_keys,json=knownDescriptionKeys,proto3" json:"known_description_keys,omitempty"`
 	// Plan (from OpenPlan). Consumed by this call.
 	PlanHandle int64 `protobuf:"varint,8,opt,name=plan_handle,json=planHandle,proto3" json:"plan_handle,omitempty"`
@@ -6056,9 +6056,9 @@ type PlannedChange_ResourceInstance struct {
 	ResourceType string `protobuf:"bytes,7,opt,name=resource_type,json=resourceType,proto3" json:"resource_type,omitempty"`
 	// Provider source address (fully qualified).
 	ProviderAddr string `protobuf:"bytes,8,opt,name=provider_addr,json=providerAddr,proto3" json:"provider_addr,omitempty"`
-	// Meant for the unrefreshed previous value; not filled by the current server.
+	// Meant for the unrefreshed previous value; not filled.
 	PreviousRunValue *DynamicValue `protobuf:"bytes,9,opt,name=previous_run_value,json=previousRunValue,proto3" json:"previous_run_value,omitempty"`
-	// Meant as drift hint; not filled by the current server.
+	// Meant as drift hint; not filled.
 	NotableChangeOutside bool `protobuf:"varint,10,opt,name=notable_change_outside,json=notableChangeOutside,proto3" json:"notable_change_outside,omitempty"`
 	// Attribute paths that force replacement.
 	ReplacePaths []*AttributePath `protobuf:"bytes,11,rep,name=replace_paths,json=replacePaths,proto3" json:"replace_paths,omitempty"`
@@ -6751,7 +6751,7 @@ type PlannedChange_ResourceInstance_Imported struct {
 	ImportId string `protobuf:"bytes,1,opt,name=import_id,json=importId,proto3" json:"import_id,omitempty"`
 	// True when the id is not known yet.
 	Unknown bool `protobuf:"varint,2,opt,name=unknown,proto3" json:"unknown,omitempty"`
-	// Not filled by the current server.
+	// Not filled.
 	GeneratedConfig string `protobuf:"bytes,3,opt,name=generated_config,json=generatedConfig,proto3" json:"generated_config,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -7074,7 +7074,7 @@ type AppliedChange_ResourceInstance struct {
 	ResourceType string `protobuf:"bytes,5,opt,name=resource_type,json=resourceType,proto3" json:"resource_type,omitempty"`
 	// Provider source address.
 	ProviderAddr string `protobuf:"bytes,6,opt,name=provider_addr,json=providerAddr,proto3" json:"provider_addr,omitempty"`
-	// Meant for intermediate updates; never set by the current server.
+	// Meant for intermediate updates; never set.
 	Interim       bool `protobuf:"varint,3,opt,name=interim,proto3" json:"interim,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -8,7 +8,7 @@
 // source: cairn/state/v1/state.proto
 
 // The records of a stored state. The key of a record says which message its
-// value is; resource instance objects (RSRC) are JSON and have no message.
+// value is; resource instance objects (RSRC) are stored as JSON alone.
 
 package statev1
 
@@ -157,6 +157,52 @@ func (x *RootValue) GetValue() *v1.DynamicValue {
 	return nil
 }
 
+// ResourceInstanceObject is the value of an RSRC record where records are sent as messages.
+type ResourceInstanceObject struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A JSON object: the object as in a state document.
+	Entry         []byte `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResourceInstanceObject) Reset() {
+	*x = ResourceInstanceObject{}
+	mi := &file_cairn_state_v1_state_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResourceInstanceObject) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResourceInstanceObject) ProtoMessage() {}
+
+func (x *ResourceInstanceObject) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_state_v1_state_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResourceInstanceObject.ProtoReflect.Descriptor instead.
+func (*ResourceInstanceObject) Descriptor() ([]byte, []int) {
+	return file_cairn_state_v1_state_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ResourceInstanceObject) GetEntry() []byte {
+	if x != nil {
+		return x.Entry
+	}
+	return nil
+}
+
 var File_cairn_state_v1_state_proto protoreflect.FileDescriptor
 
 const file_cairn_state_v1_state_proto_rawDesc = "" +
@@ -177,7 +223,9 @@ const file_cairn_state_v1_state_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\"?\n" +
 	"\tRootValue\x122\n" +
-	"\x05value\x18\x01 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05valueB;Z9github.com/cairnstacks/cairn/proto/cairn/state/v1;statev1b\x06proto3"
+	"\x05value\x18\x01 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value\".\n" +
+	"\x16ResourceInstanceObject\x12\x14\n" +
+	"\x05entry\x18\x01 \x01(\fR\x05entryB;Z9github.com/cairnstacks/cairn/proto/cairn/state/v1;statev1b\x06proto3"
 
 var (
 	file_cairn_state_v1_state_proto_rawDescOnce sync.Once
@@ -191,20 +239,21 @@ func file_cairn_state_v1_state_proto_rawDescGZIP() []byte {
 	return file_cairn_state_v1_state_proto_rawDescData
 }
 
-var file_cairn_state_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_cairn_state_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_cairn_state_v1_state_proto_goTypes = []any{
-	(*ComponentInstance)(nil), // 0: cairn.state.v1.ComponentInstance
-	(*RootValue)(nil),         // 1: cairn.state.v1.RootValue
-	nil,                       // 2: cairn.state.v1.ComponentInstance.InputsEntry
-	nil,                       // 3: cairn.state.v1.ComponentInstance.OutputsEntry
-	(*v1.DynamicValue)(nil),   // 4: cairn.value.v1.DynamicValue
+	(*ComponentInstance)(nil),      // 0: cairn.state.v1.ComponentInstance
+	(*RootValue)(nil),              // 1: cairn.state.v1.RootValue
+	(*ResourceInstanceObject)(nil), // 2: cairn.state.v1.ResourceInstanceObject
+	nil,                            // 3: cairn.state.v1.ComponentInstance.InputsEntry
+	nil,                            // 4: cairn.state.v1.ComponentInstance.OutputsEntry
+	(*v1.DynamicValue)(nil),        // 5: cairn.value.v1.DynamicValue
 }
 var file_cairn_state_v1_state_proto_depIdxs = []int32{
-	2, // 0: cairn.state.v1.ComponentInstance.inputs:type_name -> cairn.state.v1.ComponentInstance.InputsEntry
-	3, // 1: cairn.state.v1.ComponentInstance.outputs:type_name -> cairn.state.v1.ComponentInstance.OutputsEntry
-	4, // 2: cairn.state.v1.RootValue.value:type_name -> cairn.value.v1.DynamicValue
-	4, // 3: cairn.state.v1.ComponentInstance.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	4, // 4: cairn.state.v1.ComponentInstance.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	3, // 0: cairn.state.v1.ComponentInstance.inputs:type_name -> cairn.state.v1.ComponentInstance.InputsEntry
+	4, // 1: cairn.state.v1.ComponentInstance.outputs:type_name -> cairn.state.v1.ComponentInstance.OutputsEntry
+	5, // 2: cairn.state.v1.RootValue.value:type_name -> cairn.value.v1.DynamicValue
+	5, // 3: cairn.state.v1.ComponentInstance.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	5, // 4: cairn.state.v1.ComponentInstance.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
 	5, // [5:5] is the sub-list for method output_type
 	5, // [5:5] is the sub-list for method input_type
 	5, // [5:5] is the sub-list for extension type_name
@@ -223,7 +272,7 @@ func file_cairn_state_v1_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_state_v1_state_proto_rawDesc), len(file_cairn_state_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
