@@ -291,6 +291,9 @@ func (i *managedInstance) EngineDiagnostics(ctx context.Context, diags hcl.Diagn
 			diag.Extra = diagnostics.AboutProvider(inst.addr, i.addr, inst.written())
 		}
 	}
+	if hook := i.main.hooks.ComponentDiagnostics; hook != nil && len(placed) > 0 {
+		hook(i.addr, placed)
+	}
 	return placed
 }
 
