@@ -1,0 +1,31 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package language
+
+import (
+	"path/filepath"
+
+	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
+)
+
+// ViewOf returns what a snapshot knows of a stack. What providers say, and which directories there are, it does not know.
+func ViewOf(snap *snapshot.Snapshot) View {
+	view := View{Config: snap.Declared, Functions: snap.Functions()}
+	for _, path := range snap.Paths() {
+		file := snap.File(path)
+		view.Files = append(view.Files, File{Path: path, Name: file.Name, Src: file.Text.Bytes()})
+	}
+	view.Module = func(dir string) *Module {
+		tree := snap.ModuleTree(dir)
+		if tree == nil {
+			return nil
+		}
+		module := &Module{Module: tree.Module}
+		for _, file := range tree.Root.Files {
+			module.Files = append(module.Files, File{Path: filepath.Join(tree.Root.Path, file.Name), Name: file.Display, Src: file.Source})
+		}
+		return module
+	}
+	return view
+}
