@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -17,7 +18,9 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/rpcapi"
+	"github.com/cairnstacks/cairn/internal/testenv"
 	terraform1pb "github.com/cairnstacks/cairn/proto/terraform1"
 	dependenciespb "github.com/cairnstacks/cairn/proto/terraform1/dependencies"
 	setuppb "github.com/cairnstacks/cairn/proto/terraform1/setup"
@@ -37,6 +40,7 @@ type client struct {
 // serve starts a server, which ends with the test.
 func serve(t testing.TB) *client {
 	t.Helper()
+	testenv.CLIConfig(t, "")
 	listener := bufconn.Listen(1 << 20)
 	server := rpcapi.New(rpcapi.Options{Version: "1.0.0"})
 	served := server.NewGRPC()
@@ -117,6 +121,36 @@ func (c *client) openAt(bundle int64, source string) (*stackspb.OpenStackConfigu
 	return c.stacks.OpenStackConfiguration(c.t.Context(), &stackspb.OpenStackConfiguration_Request{
 		SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: source},
 	})
+}
+
+// fakeProvider opens locks and a cache that have the provider of package testprovider.
+func (c *client) fakeProvider() (locks, cache int64) {
+	c.t.Helper()
+	mirror := testenv.FakeProviderMirror(c.t)
+	c.t.Setenv("CAIRN_FAKE_STORE", c.t.TempDir())
+	hash, err := release.HashContent(filepath.Join(mirror, "registry.terraform.io/cairnstacks/fake/1.0.0", runtime.GOOS+"_"+runtime.GOARCH))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return c.locks(&terraform1pb.ProviderPackage{SourceAddr: "cairnstacks/fake", Version: "1.0.0", Hashes: []string{string(hash)}}), c.cache(mirror)
+}
+
+func (c *client) locks(selected ...*terraform1pb.ProviderPackage) int64 {
+	c.t.Helper()
+	response, err := c.dependencies.CreateDependencyLocks(c.t.Context(), &dependenciespb.CreateDependencyLocks_Request{ProviderSelections: selected})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return response.GetDependencyLocksHandle()
+}
+
+func (c *client) cache(dir string) int64 {
+	c.t.Helper()
+	response, err := c.dependencies.OpenProviderPluginCache(c.t.Context(), &dependenciespb.OpenProviderPluginCache_Request{CacheDir: dir})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return response.GetProviderCacheHandle()
 }
 
 // wantStatus fails the test unless an error is a status with a code, whose message has some text.

@@ -1,0 +1,34 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stacks
+
+import (
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/rpcapi/dependencies"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// providers returns those that a request gives to its operation, besides the built-in ones.
+//
+// Errors: InvalidArgument.
+func (s *Service) providers(given dependencies.Handles) (*operation.Providers, error) {
+	selected, err := dependencies.Providers(s.handles, given)
+	if err != nil {
+		return nil, err
+	}
+	found := &operation.Providers{}
+	for _, p := range selected {
+		var hashes []string
+		for _, hash := range p.Hashes {
+			hashes = append(hashes, string(hash))
+		}
+		found.Packages = append(found.Packages, engine.ProviderPackage{
+			Provider: p.Provider,
+			Version:  p.Version.String(),
+			Hashes:   hashes,
+			Dir:      p.Dir,
+		})
+	}
+	return found, nil
+}
