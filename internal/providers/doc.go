@@ -1,15 +1,16 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package providers runs provider plugins for what cairn asks of them itself: which functions they have, and what
-// those return. Everything else is between them and the engine.
+// Package providers runs provider plugins for what cairn asks of them itself: which functions they have, what those
+// return, and their schemas. Everything else is between them and the engine. The packages below it are about what
+// providers publish: releases, lock files, packages.
 //
 // The processes are those of the provider protocol in versions 5 and 6, over go-plugin. There is one
-// process for each provider, started when it is first needed and used until [Pool.Close].
+// process for each provider, started when it is first needed and used until [Pool.Close]; [ReadSchema] has its own.
 //
 // Rules:
 //
-//	R1. A provider is never configured. Its process is used for nothing but functions.
+//	R1. A provider is never configured.
 //	R2. A process that crashes or does not answer is ended, and the next call starts another.
 //	R3. What a provider writes is not shown, as it may hold secrets, but for its last words when it crashes.
 package providers

@@ -52,7 +52,7 @@ func (p *oddProvider) GetMetadata(context.Context, *tfprotov5.GetMetadataRequest
 
 func (p *oddProvider) GetProviderSchema(context.Context, *tfprotov5.GetProviderSchemaRequest) (*tfprotov5.GetProviderSchemaResponse, error) {
 	p.asked = true
-	return &tfprotov5.GetProviderSchemaResponse{Functions: p.functions()}, nil
+	return p.schema(), nil
 }
 
 func (p *oddProvider) GetFunctions(context.Context, *tfprotov5.GetFunctionsRequest) (*tfprotov5.GetFunctionsResponse, error) {

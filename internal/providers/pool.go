@@ -27,6 +27,19 @@ type Options struct {
 	CallTimeout  time.Duration
 }
 
+func (o Options) withDefaults() Options {
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	if o.StartTimeout == 0 {
+		o.StartTimeout = time.Minute
+	}
+	if o.CallTimeout == 0 {
+		o.CallTimeout = time.Minute
+	}
+	return o
+}
+
 // Pool keeps one process for each provider that was asked for something. Made by [New]. Safe for concurrent use.
 type Pool struct {
 	opts Options
@@ -43,16 +56,7 @@ var errClosed = errors.New("the providers have been shut down")
 
 // New returns a pool without processes.
 func New(opts Options) *Pool {
-	if opts.Environ == nil {
-		opts.Environ = os.Environ()
-	}
-	if opts.StartTimeout == 0 {
-		opts.StartTimeout = time.Minute
-	}
-	if opts.CallTimeout == 0 {
-		opts.CallTimeout = time.Minute
-	}
-	p := &Pool{opts: opts}
+	p := &Pool{opts: opts.withDefaults()}
 	p.mu.providers = map[string]*provider{}
 	return p
 }

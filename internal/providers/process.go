@@ -33,9 +33,11 @@ const (
 	legacyVersion = 4 // of plugins that do not know versions, which no provider is
 	cookieKey     = "TF_PLUGIN_MAGIC_COOKIE"
 	cookieValue   = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2"
-	noTLSVariable = "TF_DISABLE_PLUGIN_TLS"
 	maxSchemaSize = 64 << 20
 )
+
+// NoTLSVariable turns the encryption of the connection to a provider off, if it is not empty.
+const NoTLSVariable = "TF_DISABLE_PLUGIN_TLS"
 
 // process is a running provider.
 type process struct {
@@ -67,7 +69,7 @@ func startProcess(ctx context.Context, binary string, opts Options) (*process, e
 			6: {pluginName: clientPlugin{}},
 		},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		AutoMTLS:         environ.Get(opts.Environ, noTLSVariable) == "",
+		AutoMTLS:         environ.Get(opts.Environ, NoTLSVariable) == "",
 		Cmd:              cmd,
 		SkipHostEnv:      true,
 		StartTimeout:     opts.StartTimeout,

@@ -8,9 +8,10 @@
 // source: cairn/plugin/v1/plugin.proto
 
 // What cairn itself says to provider plugins, in messages of the provider
-// protocol. Versions 5 and 6 of it agree on the numbers of all these fields, so
-// that one set of messages serves both; only the names of the services differ,
-// and those stand in package providers. Fields that are not needed are left out.
+// protocol. Versions 5 and 6 of it agree on the numbers of all these fields but
+// those of Attribute that say so, so that one set of messages serves both; only
+// the names of the services differ, and those stand in package providers. Fields
+// that are not needed are left out.
 //
 // The numbers are not ours to choose: rules P1 and P2 do not apply here.
 
@@ -30,6 +31,52 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
+
+type StringKind int32
+
+const (
+	StringKind_PLAIN    StringKind = 0
+	StringKind_MARKDOWN StringKind = 1
+)
+
+// Enum value maps for StringKind.
+var (
+	StringKind_name = map[int32]string{
+		0: "PLAIN",
+		1: "MARKDOWN",
+	}
+	StringKind_value = map[string]int32{
+		"PLAIN":    0,
+		"MARKDOWN": 1,
+	}
+)
+
+func (x StringKind) Enum() *StringKind {
+	p := new(StringKind)
+	*p = x
+	return p
+}
+
+func (x StringKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (StringKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_cairn_plugin_v1_plugin_proto_enumTypes[0].Descriptor()
+}
+
+func (StringKind) Type() protoreflect.EnumType {
+	return &file_cairn_plugin_v1_plugin_proto_enumTypes[0]
+}
+
+func (x StringKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use StringKind.Descriptor instead.
+func (StringKind) EnumDescriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{0}
+}
 
 type Diagnostic_Severity int32
 
@@ -64,11 +111,11 @@ func (x Diagnostic_Severity) String() string {
 }
 
 func (Diagnostic_Severity) Descriptor() protoreflect.EnumDescriptor {
-	return file_cairn_plugin_v1_plugin_proto_enumTypes[0].Descriptor()
+	return file_cairn_plugin_v1_plugin_proto_enumTypes[1].Descriptor()
 }
 
 func (Diagnostic_Severity) Type() protoreflect.EnumType {
-	return &file_cairn_plugin_v1_plugin_proto_enumTypes[0]
+	return &file_cairn_plugin_v1_plugin_proto_enumTypes[1]
 }
 
 func (x Diagnostic_Severity) Number() protoreflect.EnumNumber {
@@ -78,6 +125,119 @@ func (x Diagnostic_Severity) Number() protoreflect.EnumNumber {
 // Deprecated: Use Diagnostic_Severity.Descriptor instead.
 func (Diagnostic_Severity) EnumDescriptor() ([]byte, []int) {
 	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{2, 0}
+}
+
+type Object_NestingMode int32
+
+const (
+	Object_INVALID Object_NestingMode = 0
+	Object_SINGLE  Object_NestingMode = 1
+	Object_LIST    Object_NestingMode = 2
+	Object_SET     Object_NestingMode = 3
+	Object_MAP     Object_NestingMode = 4
+)
+
+// Enum value maps for Object_NestingMode.
+var (
+	Object_NestingMode_name = map[int32]string{
+		0: "INVALID",
+		1: "SINGLE",
+		2: "LIST",
+		3: "SET",
+		4: "MAP",
+	}
+	Object_NestingMode_value = map[string]int32{
+		"INVALID": 0,
+		"SINGLE":  1,
+		"LIST":    2,
+		"SET":     3,
+		"MAP":     4,
+	}
+)
+
+func (x Object_NestingMode) Enum() *Object_NestingMode {
+	p := new(Object_NestingMode)
+	*p = x
+	return p
+}
+
+func (x Object_NestingMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Object_NestingMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_cairn_plugin_v1_plugin_proto_enumTypes[2].Descriptor()
+}
+
+func (Object_NestingMode) Type() protoreflect.EnumType {
+	return &file_cairn_plugin_v1_plugin_proto_enumTypes[2]
+}
+
+func (x Object_NestingMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Object_NestingMode.Descriptor instead.
+func (Object_NestingMode) EnumDescriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{10, 0}
+}
+
+type NestedBlock_NestingMode int32
+
+const (
+	NestedBlock_INVALID NestedBlock_NestingMode = 0
+	NestedBlock_SINGLE  NestedBlock_NestingMode = 1
+	NestedBlock_LIST    NestedBlock_NestingMode = 2
+	NestedBlock_SET     NestedBlock_NestingMode = 3
+	NestedBlock_MAP     NestedBlock_NestingMode = 4
+	NestedBlock_GROUP   NestedBlock_NestingMode = 5
+)
+
+// Enum value maps for NestedBlock_NestingMode.
+var (
+	NestedBlock_NestingMode_name = map[int32]string{
+		0: "INVALID",
+		1: "SINGLE",
+		2: "LIST",
+		3: "SET",
+		4: "MAP",
+		5: "GROUP",
+	}
+	NestedBlock_NestingMode_value = map[string]int32{
+		"INVALID": 0,
+		"SINGLE":  1,
+		"LIST":    2,
+		"SET":     3,
+		"MAP":     4,
+		"GROUP":   5,
+	}
+)
+
+func (x NestedBlock_NestingMode) Enum() *NestedBlock_NestingMode {
+	p := new(NestedBlock_NestingMode)
+	*p = x
+	return p
+}
+
+func (x NestedBlock_NestingMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (NestedBlock_NestingMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_cairn_plugin_v1_plugin_proto_enumTypes[3].Descriptor()
+}
+
+func (NestedBlock_NestingMode) Type() protoreflect.EnumType {
+	return &file_cairn_plugin_v1_plugin_proto_enumTypes[3]
+}
+
+func (x NestedBlock_NestingMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use NestedBlock_NestingMode.Descriptor instead.
+func (NestedBlock_NestingMode) EnumDescriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{11, 0}
 }
 
 // Empty is the request of all methods that take none.
@@ -462,17 +622,473 @@ func (x *MetadataResponse) GetDiagnostics() []*Diagnostic {
 	return nil
 }
 
-type SchemaResponse struct {
+type Schema struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Diagnostics   []*Diagnostic          `protobuf:"bytes,4,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
-	Functions     map[string]*Function   `protobuf:"bytes,7,rep,name=functions,proto3" json:"functions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Version       int64                  `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	Block         *Block                 `protobuf:"bytes,2,opt,name=block,proto3" json:"block,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
+func (x *Schema) Reset() {
+	*x = Schema{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Schema) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Schema) ProtoMessage() {}
+
+func (x *Schema) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Schema.ProtoReflect.Descriptor instead.
+func (*Schema) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Schema) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *Schema) GetBlock() *Block {
+	if x != nil {
+		return x.Block
+	}
+	return nil
+}
+
+type Block struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	Attributes         []*Attribute           `protobuf:"bytes,2,rep,name=attributes,proto3" json:"attributes,omitempty"`
+	BlockTypes         []*NestedBlock         `protobuf:"bytes,3,rep,name=block_types,json=blockTypes,proto3" json:"block_types,omitempty"`
+	Description        string                 `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
+	DescriptionKind    StringKind             `protobuf:"varint,5,opt,name=description_kind,json=descriptionKind,proto3,enum=cairn.plugin.v1.StringKind" json:"description_kind,omitempty"`
+	Deprecated         bool                   `protobuf:"varint,6,opt,name=deprecated,proto3" json:"deprecated,omitempty"`
+	DeprecationMessage string                 `protobuf:"bytes,7,opt,name=deprecation_message,json=deprecationMessage,proto3" json:"deprecation_message,omitempty"`
+	Computed           bool                   `protobuf:"varint,8,opt,name=computed,proto3" json:"computed,omitempty"` // in version 6 only
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *Block) Reset() {
+	*x = Block{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Block) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Block) ProtoMessage() {}
+
+func (x *Block) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Block.ProtoReflect.Descriptor instead.
+func (*Block) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Block) GetAttributes() []*Attribute {
+	if x != nil {
+		return x.Attributes
+	}
+	return nil
+}
+
+func (x *Block) GetBlockTypes() []*NestedBlock {
+	if x != nil {
+		return x.BlockTypes
+	}
+	return nil
+}
+
+func (x *Block) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Block) GetDescriptionKind() StringKind {
+	if x != nil {
+		return x.DescriptionKind
+	}
+	return StringKind_PLAIN
+}
+
+func (x *Block) GetDeprecated() bool {
+	if x != nil {
+		return x.Deprecated
+	}
+	return false
+}
+
+func (x *Block) GetDeprecationMessage() string {
+	if x != nil {
+		return x.DeprecationMessage
+	}
+	return ""
+}
+
+func (x *Block) GetComputed() bool {
+	if x != nil {
+		return x.Computed
+	}
+	return false
+}
+
+type Attribute struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Name            string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Type            []byte                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"` // in JSON
+	Description     string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	Required        bool                   `protobuf:"varint,4,opt,name=required,proto3" json:"required,omitempty"`
+	Optional        bool                   `protobuf:"varint,5,opt,name=optional,proto3" json:"optional,omitempty"`
+	Computed        bool                   `protobuf:"varint,6,opt,name=computed,proto3" json:"computed,omitempty"`
+	Sensitive       bool                   `protobuf:"varint,7,opt,name=sensitive,proto3" json:"sensitive,omitempty"`
+	DescriptionKind StringKind             `protobuf:"varint,8,opt,name=description_kind,json=descriptionKind,proto3,enum=cairn.plugin.v1.StringKind" json:"description_kind,omitempty"`
+	Deprecated      bool                   `protobuf:"varint,9,opt,name=deprecated,proto3" json:"deprecated,omitempty"`
+	// The numbers of version 6. In version 5, write_only has 10 and deprecation_message has 11, each with a type by which it is told apart.
+	NestedType         *Object `protobuf:"bytes,10,opt,name=nested_type,json=nestedType,proto3" json:"nested_type,omitempty"`
+	WriteOnly          bool    `protobuf:"varint,11,opt,name=write_only,json=writeOnly,proto3" json:"write_only,omitempty"`
+	DeprecationMessage string  `protobuf:"bytes,12,opt,name=deprecation_message,json=deprecationMessage,proto3" json:"deprecation_message,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *Attribute) Reset() {
+	*x = Attribute{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Attribute) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Attribute) ProtoMessage() {}
+
+func (x *Attribute) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Attribute.ProtoReflect.Descriptor instead.
+func (*Attribute) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Attribute) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Attribute) GetType() []byte {
+	if x != nil {
+		return x.Type
+	}
+	return nil
+}
+
+func (x *Attribute) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *Attribute) GetRequired() bool {
+	if x != nil {
+		return x.Required
+	}
+	return false
+}
+
+func (x *Attribute) GetOptional() bool {
+	if x != nil {
+		return x.Optional
+	}
+	return false
+}
+
+func (x *Attribute) GetComputed() bool {
+	if x != nil {
+		return x.Computed
+	}
+	return false
+}
+
+func (x *Attribute) GetSensitive() bool {
+	if x != nil {
+		return x.Sensitive
+	}
+	return false
+}
+
+func (x *Attribute) GetDescriptionKind() StringKind {
+	if x != nil {
+		return x.DescriptionKind
+	}
+	return StringKind_PLAIN
+}
+
+func (x *Attribute) GetDeprecated() bool {
+	if x != nil {
+		return x.Deprecated
+	}
+	return false
+}
+
+func (x *Attribute) GetNestedType() *Object {
+	if x != nil {
+		return x.NestedType
+	}
+	return nil
+}
+
+func (x *Attribute) GetWriteOnly() bool {
+	if x != nil {
+		return x.WriteOnly
+	}
+	return false
+}
+
+func (x *Attribute) GetDeprecationMessage() string {
+	if x != nil {
+		return x.DeprecationMessage
+	}
+	return ""
+}
+
+type Object struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Attributes    []*Attribute           `protobuf:"bytes,1,rep,name=attributes,proto3" json:"attributes,omitempty"`
+	Nesting       Object_NestingMode     `protobuf:"varint,3,opt,name=nesting,proto3,enum=cairn.plugin.v1.Object_NestingMode" json:"nesting,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Object) Reset() {
+	*x = Object{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Object) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Object) ProtoMessage() {}
+
+func (x *Object) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Object.ProtoReflect.Descriptor instead.
+func (*Object) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Object) GetAttributes() []*Attribute {
+	if x != nil {
+		return x.Attributes
+	}
+	return nil
+}
+
+func (x *Object) GetNesting() Object_NestingMode {
+	if x != nil {
+		return x.Nesting
+	}
+	return Object_INVALID
+}
+
+type NestedBlock struct {
+	state         protoimpl.MessageState  `protogen:"open.v1"`
+	TypeName      string                  `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Block         *Block                  `protobuf:"bytes,2,opt,name=block,proto3" json:"block,omitempty"`
+	Nesting       NestedBlock_NestingMode `protobuf:"varint,3,opt,name=nesting,proto3,enum=cairn.plugin.v1.NestedBlock_NestingMode" json:"nesting,omitempty"`
+	MinItems      int64                   `protobuf:"varint,4,opt,name=min_items,json=minItems,proto3" json:"min_items,omitempty"`
+	MaxItems      int64                   `protobuf:"varint,5,opt,name=max_items,json=maxItems,proto3" json:"max_items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NestedBlock) Reset() {
+	*x = NestedBlock{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NestedBlock) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NestedBlock) ProtoMessage() {}
+
+func (x *NestedBlock) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NestedBlock.ProtoReflect.Descriptor instead.
+func (*NestedBlock) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *NestedBlock) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *NestedBlock) GetBlock() *Block {
+	if x != nil {
+		return x.Block
+	}
+	return nil
+}
+
+func (x *NestedBlock) GetNesting() NestedBlock_NestingMode {
+	if x != nil {
+		return x.Nesting
+	}
+	return NestedBlock_INVALID
+}
+
+func (x *NestedBlock) GetMinItems() int64 {
+	if x != nil {
+		return x.MinItems
+	}
+	return 0
+}
+
+func (x *NestedBlock) GetMaxItems() int64 {
+	if x != nil {
+		return x.MaxItems
+	}
+	return 0
+}
+
+type ActionSchema struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Schema        *Schema                `protobuf:"bytes,1,opt,name=schema,proto3" json:"schema,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActionSchema) Reset() {
+	*x = ActionSchema{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionSchema) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionSchema) ProtoMessage() {}
+
+func (x *ActionSchema) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionSchema.ProtoReflect.Descriptor instead.
+func (*ActionSchema) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ActionSchema) GetSchema() *Schema {
+	if x != nil {
+		return x.Schema
+	}
+	return nil
+}
+
+type SchemaResponse struct {
+	state                    protoimpl.MessageState   `protogen:"open.v1"`
+	Provider                 *Schema                  `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
+	ResourceSchemas          map[string]*Schema       `protobuf:"bytes,2,rep,name=resource_schemas,json=resourceSchemas,proto3" json:"resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	DataSourceSchemas        map[string]*Schema       `protobuf:"bytes,3,rep,name=data_source_schemas,json=dataSourceSchemas,proto3" json:"data_source_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Diagnostics              []*Diagnostic            `protobuf:"bytes,4,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	ProviderMeta             *Schema                  `protobuf:"bytes,5,opt,name=provider_meta,json=providerMeta,proto3" json:"provider_meta,omitempty"`
+	Functions                map[string]*Function     `protobuf:"bytes,7,rep,name=functions,proto3" json:"functions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	EphemeralResourceSchemas map[string]*Schema       `protobuf:"bytes,8,rep,name=ephemeral_resource_schemas,json=ephemeralResourceSchemas,proto3" json:"ephemeral_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	ListResourceSchemas      map[string]*Schema       `protobuf:"bytes,9,rep,name=list_resource_schemas,json=listResourceSchemas,proto3" json:"list_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	ActionSchemas            map[string]*ActionSchema `protobuf:"bytes,11,rep,name=action_schemas,json=actionSchemas,proto3" json:"action_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields            protoimpl.UnknownFields
+	sizeCache                protoimpl.SizeCache
+}
+
 func (x *SchemaResponse) Reset() {
 	*x = SchemaResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[7]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -484,7 +1100,7 @@ func (x *SchemaResponse) String() string {
 func (*SchemaResponse) ProtoMessage() {}
 
 func (x *SchemaResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[7]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -497,7 +1113,28 @@ func (x *SchemaResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SchemaResponse.ProtoReflect.Descriptor instead.
 func (*SchemaResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{7}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *SchemaResponse) GetProvider() *Schema {
+	if x != nil {
+		return x.Provider
+	}
+	return nil
+}
+
+func (x *SchemaResponse) GetResourceSchemas() map[string]*Schema {
+	if x != nil {
+		return x.ResourceSchemas
+	}
+	return nil
+}
+
+func (x *SchemaResponse) GetDataSourceSchemas() map[string]*Schema {
+	if x != nil {
+		return x.DataSourceSchemas
+	}
+	return nil
 }
 
 func (x *SchemaResponse) GetDiagnostics() []*Diagnostic {
@@ -507,9 +1144,141 @@ func (x *SchemaResponse) GetDiagnostics() []*Diagnostic {
 	return nil
 }
 
+func (x *SchemaResponse) GetProviderMeta() *Schema {
+	if x != nil {
+		return x.ProviderMeta
+	}
+	return nil
+}
+
 func (x *SchemaResponse) GetFunctions() map[string]*Function {
 	if x != nil {
 		return x.Functions
+	}
+	return nil
+}
+
+func (x *SchemaResponse) GetEphemeralResourceSchemas() map[string]*Schema {
+	if x != nil {
+		return x.EphemeralResourceSchemas
+	}
+	return nil
+}
+
+func (x *SchemaResponse) GetListResourceSchemas() map[string]*Schema {
+	if x != nil {
+		return x.ListResourceSchemas
+	}
+	return nil
+}
+
+func (x *SchemaResponse) GetActionSchemas() map[string]*ActionSchema {
+	if x != nil {
+		return x.ActionSchemas
+	}
+	return nil
+}
+
+type IdentitySchema struct {
+	state              protoimpl.MessageState      `protogen:"open.v1"`
+	Version            int64                       `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	IdentityAttributes []*IdentitySchema_Attribute `protobuf:"bytes,2,rep,name=identity_attributes,json=identityAttributes,proto3" json:"identity_attributes,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *IdentitySchema) Reset() {
+	*x = IdentitySchema{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IdentitySchema) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IdentitySchema) ProtoMessage() {}
+
+func (x *IdentitySchema) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IdentitySchema.ProtoReflect.Descriptor instead.
+func (*IdentitySchema) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *IdentitySchema) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *IdentitySchema) GetIdentityAttributes() []*IdentitySchema_Attribute {
+	if x != nil {
+		return x.IdentityAttributes
+	}
+	return nil
+}
+
+type IdentitySchemasResponse struct {
+	state           protoimpl.MessageState     `protogen:"open.v1"`
+	IdentitySchemas map[string]*IdentitySchema `protobuf:"bytes,1,rep,name=identity_schemas,json=identitySchemas,proto3" json:"identity_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Diagnostics     []*Diagnostic              `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *IdentitySchemasResponse) Reset() {
+	*x = IdentitySchemasResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IdentitySchemasResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IdentitySchemasResponse) ProtoMessage() {}
+
+func (x *IdentitySchemasResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IdentitySchemasResponse.ProtoReflect.Descriptor instead.
+func (*IdentitySchemasResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *IdentitySchemasResponse) GetIdentitySchemas() map[string]*IdentitySchema {
+	if x != nil {
+		return x.IdentitySchemas
+	}
+	return nil
+}
+
+func (x *IdentitySchemasResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
 	}
 	return nil
 }
@@ -524,7 +1293,7 @@ type FunctionsResponse struct {
 
 func (x *FunctionsResponse) Reset() {
 	*x = FunctionsResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[8]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -536,7 +1305,7 @@ func (x *FunctionsResponse) String() string {
 func (*FunctionsResponse) ProtoMessage() {}
 
 func (x *FunctionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[8]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -549,7 +1318,7 @@ func (x *FunctionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionsResponse.ProtoReflect.Descriptor instead.
 func (*FunctionsResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{8}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *FunctionsResponse) GetFunctions() map[string]*Function {
@@ -576,7 +1345,7 @@ type CallRequest struct {
 
 func (x *CallRequest) Reset() {
 	*x = CallRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[9]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -588,7 +1357,7 @@ func (x *CallRequest) String() string {
 func (*CallRequest) ProtoMessage() {}
 
 func (x *CallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[9]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -601,7 +1370,7 @@ func (x *CallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallRequest.ProtoReflect.Descriptor instead.
 func (*CallRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{9}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CallRequest) GetName() string {
@@ -628,7 +1397,7 @@ type CallResponse struct {
 
 func (x *CallResponse) Reset() {
 	*x = CallResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[10]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -640,7 +1409,7 @@ func (x *CallResponse) String() string {
 func (*CallResponse) ProtoMessage() {}
 
 func (x *CallResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[10]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -653,7 +1422,7 @@ func (x *CallResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallResponse.ProtoReflect.Descriptor instead.
 func (*CallResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{10}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CallResponse) GetResult() *DynamicValue {
@@ -683,7 +1452,7 @@ type Function_Parameter struct {
 
 func (x *Function_Parameter) Reset() {
 	*x = Function_Parameter{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[11]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -695,7 +1464,7 @@ func (x *Function_Parameter) String() string {
 func (*Function_Parameter) ProtoMessage() {}
 
 func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[11]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -755,7 +1524,7 @@ type Function_Return struct {
 
 func (x *Function_Return) Reset() {
 	*x = Function_Return{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[12]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -767,7 +1536,7 @@ func (x *Function_Return) String() string {
 func (*Function_Return) ProtoMessage() {}
 
 func (x *Function_Return) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[12]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -788,6 +1557,82 @@ func (x *Function_Return) GetType() []byte {
 		return x.Type
 	}
 	return nil
+}
+
+type IdentitySchema_Attribute struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	Name              string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Type              []byte                 `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"` // in JSON
+	RequiredForImport bool                   `protobuf:"varint,3,opt,name=required_for_import,json=requiredForImport,proto3" json:"required_for_import,omitempty"`
+	OptionalForImport bool                   `protobuf:"varint,4,opt,name=optional_for_import,json=optionalForImport,proto3" json:"optional_for_import,omitempty"`
+	Description       string                 `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *IdentitySchema_Attribute) Reset() {
+	*x = IdentitySchema_Attribute{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IdentitySchema_Attribute) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IdentitySchema_Attribute) ProtoMessage() {}
+
+func (x *IdentitySchema_Attribute) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IdentitySchema_Attribute.ProtoReflect.Descriptor instead.
+func (*IdentitySchema_Attribute) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{14, 0}
+}
+
+func (x *IdentitySchema_Attribute) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *IdentitySchema_Attribute) GetType() []byte {
+	if x != nil {
+		return x.Type
+	}
+	return nil
+}
+
+func (x *IdentitySchema_Attribute) GetRequiredForImport() bool {
+	if x != nil {
+		return x.RequiredForImport
+	}
+	return false
+}
+
+func (x *IdentitySchema_Attribute) GetOptionalForImport() bool {
+	if x != nil {
+		return x.OptionalForImport
+	}
+	return false
+}
+
+func (x *IdentitySchema_Attribute) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
 }
 
 var File_cairn_plugin_v1_plugin_proto protoreflect.FileDescriptor
@@ -833,13 +1678,113 @@ const file_cairn_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x1cget_provider_schema_optional\x18\x02 \x01(\bR\x19getProviderSchemaOptional\"\xa7\x01\n" +
 	"\x10MetadataResponse\x12T\n" +
 	"\x13server_capabilities\x18\x01 \x01(\v2#.cairn.plugin.v1.ServerCapabilitiesR\x12serverCapabilities\x12=\n" +
-	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\"\xf6\x01\n" +
-	"\x0eSchemaResponse\x12=\n" +
-	"\vdiagnostics\x18\x04 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x12L\n" +
-	"\tfunctions\x18\a \x03(\v2..cairn.plugin.v1.SchemaResponse.FunctionsEntryR\tfunctions\x1aW\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\"P\n" +
+	"\x06Schema\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\x03R\aversion\x12,\n" +
+	"\x05block\x18\x02 \x01(\v2\x16.cairn.plugin.v1.BlockR\x05block\"\xd9\x02\n" +
+	"\x05Block\x12:\n" +
+	"\n" +
+	"attributes\x18\x02 \x03(\v2\x1a.cairn.plugin.v1.AttributeR\n" +
+	"attributes\x12=\n" +
+	"\vblock_types\x18\x03 \x03(\v2\x1c.cairn.plugin.v1.NestedBlockR\n" +
+	"blockTypes\x12 \n" +
+	"\vdescription\x18\x04 \x01(\tR\vdescription\x12F\n" +
+	"\x10description_kind\x18\x05 \x01(\x0e2\x1b.cairn.plugin.v1.StringKindR\x0fdescriptionKind\x12\x1e\n" +
+	"\n" +
+	"deprecated\x18\x06 \x01(\bR\n" +
+	"deprecated\x12/\n" +
+	"\x13deprecation_message\x18\a \x01(\tR\x12deprecationMessage\x12\x1a\n" +
+	"\bcomputed\x18\b \x01(\bR\bcomputed\"\xb9\x03\n" +
+	"\tAttribute\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\fR\x04type\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x1a\n" +
+	"\brequired\x18\x04 \x01(\bR\brequired\x12\x1a\n" +
+	"\boptional\x18\x05 \x01(\bR\boptional\x12\x1a\n" +
+	"\bcomputed\x18\x06 \x01(\bR\bcomputed\x12\x1c\n" +
+	"\tsensitive\x18\a \x01(\bR\tsensitive\x12F\n" +
+	"\x10description_kind\x18\b \x01(\x0e2\x1b.cairn.plugin.v1.StringKindR\x0fdescriptionKind\x12\x1e\n" +
+	"\n" +
+	"deprecated\x18\t \x01(\bR\n" +
+	"deprecated\x128\n" +
+	"\vnested_type\x18\n" +
+	" \x01(\v2\x17.cairn.plugin.v1.ObjectR\n" +
+	"nestedType\x12\x1d\n" +
+	"\n" +
+	"write_only\x18\v \x01(\bR\twriteOnly\x12/\n" +
+	"\x13deprecation_message\x18\f \x01(\tR\x12deprecationMessage\"\xc7\x01\n" +
+	"\x06Object\x12:\n" +
+	"\n" +
+	"attributes\x18\x01 \x03(\v2\x1a.cairn.plugin.v1.AttributeR\n" +
+	"attributes\x12=\n" +
+	"\anesting\x18\x03 \x01(\x0e2#.cairn.plugin.v1.Object.NestingModeR\anesting\"B\n" +
+	"\vNestingMode\x12\v\n" +
+	"\aINVALID\x10\x00\x12\n" +
+	"\n" +
+	"\x06SINGLE\x10\x01\x12\b\n" +
+	"\x04LIST\x10\x02\x12\a\n" +
+	"\x03SET\x10\x03\x12\a\n" +
+	"\x03MAP\x10\x04\"\xa5\x02\n" +
+	"\vNestedBlock\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12,\n" +
+	"\x05block\x18\x02 \x01(\v2\x16.cairn.plugin.v1.BlockR\x05block\x12B\n" +
+	"\anesting\x18\x03 \x01(\x0e2(.cairn.plugin.v1.NestedBlock.NestingModeR\anesting\x12\x1b\n" +
+	"\tmin_items\x18\x04 \x01(\x03R\bminItems\x12\x1b\n" +
+	"\tmax_items\x18\x05 \x01(\x03R\bmaxItems\"M\n" +
+	"\vNestingMode\x12\v\n" +
+	"\aINVALID\x10\x00\x12\n" +
+	"\n" +
+	"\x06SINGLE\x10\x01\x12\b\n" +
+	"\x04LIST\x10\x02\x12\a\n" +
+	"\x03SET\x10\x03\x12\a\n" +
+	"\x03MAP\x10\x04\x12\t\n" +
+	"\x05GROUP\x10\x05\"?\n" +
+	"\fActionSchema\x12/\n" +
+	"\x06schema\x18\x01 \x01(\v2\x17.cairn.plugin.v1.SchemaR\x06schema\"\xdc\n" +
+	"\n" +
+	"\x0eSchemaResponse\x123\n" +
+	"\bprovider\x18\x01 \x01(\v2\x17.cairn.plugin.v1.SchemaR\bprovider\x12_\n" +
+	"\x10resource_schemas\x18\x02 \x03(\v24.cairn.plugin.v1.SchemaResponse.ResourceSchemasEntryR\x0fresourceSchemas\x12f\n" +
+	"\x13data_source_schemas\x18\x03 \x03(\v26.cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntryR\x11dataSourceSchemas\x12=\n" +
+	"\vdiagnostics\x18\x04 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x12<\n" +
+	"\rprovider_meta\x18\x05 \x01(\v2\x17.cairn.plugin.v1.SchemaR\fproviderMeta\x12L\n" +
+	"\tfunctions\x18\a \x03(\v2..cairn.plugin.v1.SchemaResponse.FunctionsEntryR\tfunctions\x12{\n" +
+	"\x1aephemeral_resource_schemas\x18\b \x03(\v2=.cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntryR\x18ephemeralResourceSchemas\x12l\n" +
+	"\x15list_resource_schemas\x18\t \x03(\v28.cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntryR\x13listResourceSchemas\x12Y\n" +
+	"\x0eaction_schemas\x18\v \x03(\v22.cairn.plugin.v1.SchemaResponse.ActionSchemasEntryR\ractionSchemas\x1a[\n" +
+	"\x14ResourceSchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
+	"\x05value\x18\x02 \x01(\v2\x17.cairn.plugin.v1.SchemaR\x05value:\x028\x01\x1a]\n" +
+	"\x16DataSourceSchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
+	"\x05value\x18\x02 \x01(\v2\x17.cairn.plugin.v1.SchemaR\x05value:\x028\x01\x1aW\n" +
 	"\x0eFunctionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12/\n" +
-	"\x05value\x18\x02 \x01(\v2\x19.cairn.plugin.v1.FunctionR\x05value:\x028\x01\"\xfc\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x19.cairn.plugin.v1.FunctionR\x05value:\x028\x01\x1ad\n" +
+	"\x1dEphemeralResourceSchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
+	"\x05value\x18\x02 \x01(\v2\x17.cairn.plugin.v1.SchemaR\x05value:\x028\x01\x1a_\n" +
+	"\x18ListResourceSchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
+	"\x05value\x18\x02 \x01(\v2\x17.cairn.plugin.v1.SchemaR\x05value:\x028\x01\x1a_\n" +
+	"\x12ActionSchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x123\n" +
+	"\x05value\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.ActionSchemaR\x05value:\x028\x01\"\xbe\x02\n" +
+	"\x0eIdentitySchema\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\x03R\aversion\x12Z\n" +
+	"\x13identity_attributes\x18\x02 \x03(\v2).cairn.plugin.v1.IdentitySchema.AttributeR\x12identityAttributes\x1a\xb5\x01\n" +
+	"\tAttribute\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\fR\x04type\x12.\n" +
+	"\x13required_for_import\x18\x03 \x01(\bR\x11requiredForImport\x12.\n" +
+	"\x13optional_for_import\x18\x04 \x01(\bR\x11optionalForImport\x12 \n" +
+	"\vdescription\x18\x05 \x01(\tR\vdescription\"\xa7\x02\n" +
+	"\x17IdentitySchemasResponse\x12h\n" +
+	"\x10identity_schemas\x18\x01 \x03(\v2=.cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntryR\x0fidentitySchemas\x12=\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x1ac\n" +
+	"\x14IdentitySchemasEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
+	"\x05value\x18\x02 \x01(\v2\x1f.cairn.plugin.v1.IdentitySchemaR\x05value:\x028\x01\"\xfc\x01\n" +
 	"\x11FunctionsResponse\x12O\n" +
 	"\tfunctions\x18\x01 \x03(\v21.cairn.plugin.v1.FunctionsResponse.FunctionsEntryR\tfunctions\x12=\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x1aW\n" +
@@ -851,7 +1796,11 @@ const file_cairn_plugin_v1_plugin_proto_rawDesc = "" +
 	"\targuments\x18\x02 \x03(\v2\x1d.cairn.plugin.v1.DynamicValueR\targuments\"{\n" +
 	"\fCallResponse\x125\n" +
 	"\x06result\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06result\x124\n" +
-	"\x05error\x18\x02 \x01(\v2\x1e.cairn.plugin.v1.FunctionErrorR\x05errorB=Z;github.com/cairnstacks/cairn/proto/cairn/plugin/v1;pluginv1b\x06proto3"
+	"\x05error\x18\x02 \x01(\v2\x1e.cairn.plugin.v1.FunctionErrorR\x05error*%\n" +
+	"\n" +
+	"StringKind\x12\t\n" +
+	"\x05PLAIN\x10\x00\x12\f\n" +
+	"\bMARKDOWN\x10\x01B=Z;github.com/cairnstacks/cairn/proto/cairn/plugin/v1;pluginv1b\x06proto3"
 
 var (
 	file_cairn_plugin_v1_plugin_proto_rawDescOnce sync.Once
@@ -865,47 +1814,92 @@ func file_cairn_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 	return file_cairn_plugin_v1_plugin_proto_rawDescData
 }
 
-var file_cairn_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cairn_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_cairn_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_cairn_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_cairn_plugin_v1_plugin_proto_goTypes = []any{
-	(Diagnostic_Severity)(0),   // 0: cairn.plugin.v1.Diagnostic.Severity
-	(*Empty)(nil),              // 1: cairn.plugin.v1.Empty
-	(*DynamicValue)(nil),       // 2: cairn.plugin.v1.DynamicValue
-	(*Diagnostic)(nil),         // 3: cairn.plugin.v1.Diagnostic
-	(*FunctionError)(nil),      // 4: cairn.plugin.v1.FunctionError
-	(*Function)(nil),           // 5: cairn.plugin.v1.Function
-	(*ServerCapabilities)(nil), // 6: cairn.plugin.v1.ServerCapabilities
-	(*MetadataResponse)(nil),   // 7: cairn.plugin.v1.MetadataResponse
-	(*SchemaResponse)(nil),     // 8: cairn.plugin.v1.SchemaResponse
-	(*FunctionsResponse)(nil),  // 9: cairn.plugin.v1.FunctionsResponse
-	(*CallRequest)(nil),        // 10: cairn.plugin.v1.CallRequest
-	(*CallResponse)(nil),       // 11: cairn.plugin.v1.CallResponse
-	(*Function_Parameter)(nil), // 12: cairn.plugin.v1.Function.Parameter
-	(*Function_Return)(nil),    // 13: cairn.plugin.v1.Function.Return
-	nil,                        // 14: cairn.plugin.v1.SchemaResponse.FunctionsEntry
-	nil,                        // 15: cairn.plugin.v1.FunctionsResponse.FunctionsEntry
+	(StringKind)(0),                  // 0: cairn.plugin.v1.StringKind
+	(Diagnostic_Severity)(0),         // 1: cairn.plugin.v1.Diagnostic.Severity
+	(Object_NestingMode)(0),          // 2: cairn.plugin.v1.Object.NestingMode
+	(NestedBlock_NestingMode)(0),     // 3: cairn.plugin.v1.NestedBlock.NestingMode
+	(*Empty)(nil),                    // 4: cairn.plugin.v1.Empty
+	(*DynamicValue)(nil),             // 5: cairn.plugin.v1.DynamicValue
+	(*Diagnostic)(nil),               // 6: cairn.plugin.v1.Diagnostic
+	(*FunctionError)(nil),            // 7: cairn.plugin.v1.FunctionError
+	(*Function)(nil),                 // 8: cairn.plugin.v1.Function
+	(*ServerCapabilities)(nil),       // 9: cairn.plugin.v1.ServerCapabilities
+	(*MetadataResponse)(nil),         // 10: cairn.plugin.v1.MetadataResponse
+	(*Schema)(nil),                   // 11: cairn.plugin.v1.Schema
+	(*Block)(nil),                    // 12: cairn.plugin.v1.Block
+	(*Attribute)(nil),                // 13: cairn.plugin.v1.Attribute
+	(*Object)(nil),                   // 14: cairn.plugin.v1.Object
+	(*NestedBlock)(nil),              // 15: cairn.plugin.v1.NestedBlock
+	(*ActionSchema)(nil),             // 16: cairn.plugin.v1.ActionSchema
+	(*SchemaResponse)(nil),           // 17: cairn.plugin.v1.SchemaResponse
+	(*IdentitySchema)(nil),           // 18: cairn.plugin.v1.IdentitySchema
+	(*IdentitySchemasResponse)(nil),  // 19: cairn.plugin.v1.IdentitySchemasResponse
+	(*FunctionsResponse)(nil),        // 20: cairn.plugin.v1.FunctionsResponse
+	(*CallRequest)(nil),              // 21: cairn.plugin.v1.CallRequest
+	(*CallResponse)(nil),             // 22: cairn.plugin.v1.CallResponse
+	(*Function_Parameter)(nil),       // 23: cairn.plugin.v1.Function.Parameter
+	(*Function_Return)(nil),          // 24: cairn.plugin.v1.Function.Return
+	nil,                              // 25: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
+	nil,                              // 26: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
+	nil,                              // 27: cairn.plugin.v1.SchemaResponse.FunctionsEntry
+	nil,                              // 28: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
+	nil,                              // 29: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
+	nil,                              // 30: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
+	(*IdentitySchema_Attribute)(nil), // 31: cairn.plugin.v1.IdentitySchema.Attribute
+	nil,                              // 32: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
+	nil,                              // 33: cairn.plugin.v1.FunctionsResponse.FunctionsEntry
 }
 var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
-	0,  // 0: cairn.plugin.v1.Diagnostic.severity:type_name -> cairn.plugin.v1.Diagnostic.Severity
-	12, // 1: cairn.plugin.v1.Function.parameters:type_name -> cairn.plugin.v1.Function.Parameter
-	12, // 2: cairn.plugin.v1.Function.variadic_parameter:type_name -> cairn.plugin.v1.Function.Parameter
-	13, // 3: cairn.plugin.v1.Function.return:type_name -> cairn.plugin.v1.Function.Return
-	6,  // 4: cairn.plugin.v1.MetadataResponse.server_capabilities:type_name -> cairn.plugin.v1.ServerCapabilities
-	3,  // 5: cairn.plugin.v1.MetadataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	3,  // 6: cairn.plugin.v1.SchemaResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	14, // 7: cairn.plugin.v1.SchemaResponse.functions:type_name -> cairn.plugin.v1.SchemaResponse.FunctionsEntry
-	15, // 8: cairn.plugin.v1.FunctionsResponse.functions:type_name -> cairn.plugin.v1.FunctionsResponse.FunctionsEntry
-	3,  // 9: cairn.plugin.v1.FunctionsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	2,  // 10: cairn.plugin.v1.CallRequest.arguments:type_name -> cairn.plugin.v1.DynamicValue
-	2,  // 11: cairn.plugin.v1.CallResponse.result:type_name -> cairn.plugin.v1.DynamicValue
-	4,  // 12: cairn.plugin.v1.CallResponse.error:type_name -> cairn.plugin.v1.FunctionError
-	5,  // 13: cairn.plugin.v1.SchemaResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
-	5,  // 14: cairn.plugin.v1.FunctionsResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	1,  // 0: cairn.plugin.v1.Diagnostic.severity:type_name -> cairn.plugin.v1.Diagnostic.Severity
+	23, // 1: cairn.plugin.v1.Function.parameters:type_name -> cairn.plugin.v1.Function.Parameter
+	23, // 2: cairn.plugin.v1.Function.variadic_parameter:type_name -> cairn.plugin.v1.Function.Parameter
+	24, // 3: cairn.plugin.v1.Function.return:type_name -> cairn.plugin.v1.Function.Return
+	9,  // 4: cairn.plugin.v1.MetadataResponse.server_capabilities:type_name -> cairn.plugin.v1.ServerCapabilities
+	6,  // 5: cairn.plugin.v1.MetadataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	12, // 6: cairn.plugin.v1.Schema.block:type_name -> cairn.plugin.v1.Block
+	13, // 7: cairn.plugin.v1.Block.attributes:type_name -> cairn.plugin.v1.Attribute
+	15, // 8: cairn.plugin.v1.Block.block_types:type_name -> cairn.plugin.v1.NestedBlock
+	0,  // 9: cairn.plugin.v1.Block.description_kind:type_name -> cairn.plugin.v1.StringKind
+	0,  // 10: cairn.plugin.v1.Attribute.description_kind:type_name -> cairn.plugin.v1.StringKind
+	14, // 11: cairn.plugin.v1.Attribute.nested_type:type_name -> cairn.plugin.v1.Object
+	13, // 12: cairn.plugin.v1.Object.attributes:type_name -> cairn.plugin.v1.Attribute
+	2,  // 13: cairn.plugin.v1.Object.nesting:type_name -> cairn.plugin.v1.Object.NestingMode
+	12, // 14: cairn.plugin.v1.NestedBlock.block:type_name -> cairn.plugin.v1.Block
+	3,  // 15: cairn.plugin.v1.NestedBlock.nesting:type_name -> cairn.plugin.v1.NestedBlock.NestingMode
+	11, // 16: cairn.plugin.v1.ActionSchema.schema:type_name -> cairn.plugin.v1.Schema
+	11, // 17: cairn.plugin.v1.SchemaResponse.provider:type_name -> cairn.plugin.v1.Schema
+	25, // 18: cairn.plugin.v1.SchemaResponse.resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
+	26, // 19: cairn.plugin.v1.SchemaResponse.data_source_schemas:type_name -> cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
+	6,  // 20: cairn.plugin.v1.SchemaResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	11, // 21: cairn.plugin.v1.SchemaResponse.provider_meta:type_name -> cairn.plugin.v1.Schema
+	27, // 22: cairn.plugin.v1.SchemaResponse.functions:type_name -> cairn.plugin.v1.SchemaResponse.FunctionsEntry
+	28, // 23: cairn.plugin.v1.SchemaResponse.ephemeral_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
+	29, // 24: cairn.plugin.v1.SchemaResponse.list_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
+	30, // 25: cairn.plugin.v1.SchemaResponse.action_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
+	31, // 26: cairn.plugin.v1.IdentitySchema.identity_attributes:type_name -> cairn.plugin.v1.IdentitySchema.Attribute
+	32, // 27: cairn.plugin.v1.IdentitySchemasResponse.identity_schemas:type_name -> cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
+	6,  // 28: cairn.plugin.v1.IdentitySchemasResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	33, // 29: cairn.plugin.v1.FunctionsResponse.functions:type_name -> cairn.plugin.v1.FunctionsResponse.FunctionsEntry
+	6,  // 30: cairn.plugin.v1.FunctionsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	5,  // 31: cairn.plugin.v1.CallRequest.arguments:type_name -> cairn.plugin.v1.DynamicValue
+	5,  // 32: cairn.plugin.v1.CallResponse.result:type_name -> cairn.plugin.v1.DynamicValue
+	7,  // 33: cairn.plugin.v1.CallResponse.error:type_name -> cairn.plugin.v1.FunctionError
+	11, // 34: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	11, // 35: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	8,  // 36: cairn.plugin.v1.SchemaResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
+	11, // 37: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	11, // 38: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	16, // 39: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry.value:type_name -> cairn.plugin.v1.ActionSchema
+	18, // 40: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry.value:type_name -> cairn.plugin.v1.IdentitySchema
+	8,  // 41: cairn.plugin.v1.FunctionsResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
+	42, // [42:42] is the sub-list for method output_type
+	42, // [42:42] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plugin_v1_plugin_proto_init() }
@@ -919,8 +1913,8 @@ func file_cairn_plugin_v1_plugin_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plugin_v1_plugin_proto_rawDesc), len(file_cairn_plugin_v1_plugin_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   15,
+			NumEnums:      4,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,59 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package schematest gets schemas from terraform, for tests that compare others with them.
+package schematest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
+)
+
+// Object is an object of JSON.
+type Object = map[string]any
+
+// Terraform returns what terraform says of the fake provider, the provider time and the built-in one, by address, and a directory with the packages.
+func Terraform(t *testing.T) (schemas map[string]Object, mirror string) {
+	t.Helper()
+	terraform := testenv.Terraform(t)
+	mirror = testenv.TimeProviderMirror(t)
+	testenv.CLIConfig(t, mirror)
+	dir := t.TempDir()
+	const config = `
+terraform {
+  required_providers {
+    fake = { source = "cairnstacks/fake" }
+    time = { source = "hashicorp/time" }
+  }
+}
+resource "terraform_data" "all" {
+}
+`
+	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var output []byte
+	for _, args := range [][]string{{"init"}, {"providers", "schema", "-json"}} {
+		cmd := exec.CommandContext(t.Context(), terraform, args...)
+		cmd.Dir = dir
+		var err error
+		if output, err = cmd.Output(); err != nil {
+			t.Fatalf("terraform %v: %v\n%s", args, err, output)
+		}
+	}
+	var answer struct {
+		Schemas map[string]Object `json:"provider_schemas"`
+	}
+	if err := json.Unmarshal(output, &answer); err != nil {
+		t.Fatal(err)
+	}
+	if len(answer.Schemas) != 3 {
+		t.Fatalf("terraform has the schemas of %d providers, want 3", len(answer.Schemas))
+	}
+	return answer.Schemas, mirror
+}
