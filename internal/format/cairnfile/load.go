@@ -36,6 +36,21 @@ func Load(root string) (*Model, hcl.Diagnostics) {
 	if err != nil {
 		return nil, hcl.Diagnostics{unreadable(filename, err)}
 	}
+	return loadText(dir, filename, src)
+}
+
+// LoadText is [Load] with the text that an editor has in place of the file. The directories that it names are looked at all the same.
+func LoadText(root string, src []byte) (*Model, hcl.Diagnostics) {
+	filename := filepath.Join(root, FileName)
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, hcl.Diagnostics{unreadable(filename, err)}
+	}
+	defer dir.Close() //nolint:errcheck // nothing is written
+	return loadText(dir, filename, src)
+}
+
+func loadText(dir *os.Root, filename string, src []byte) (*Model, hcl.Diagnostics) {
 	w, diags := Parse(filename, src)
 	for _, block := range w.Blocks {
 		if block.Stack != nil {

@@ -72,6 +72,13 @@ func (s *Snapshot) File(path string) *File { return s.Files[path] }
 // Paths returns the paths of all component files, sorted.
 func (s *Snapshot) Paths() []string { return slices.Sorted(maps.Keys(s.Files)) }
 
+// StackDirs returns the directories of the stack and of all that it embeds, sorted.
+func (s *Snapshot) StackDirs() []string {
+	dirs := map[string]bool{}
+	s.Declared.Walk(func(stack *stackconfig.Stack) { dirs[stack.Dir] = true })
+	return slices.Sorted(maps.Keys(dirs))
+}
+
 // StacksOf returns the stacks of the tree that a file belongs to: several if its directory is embedded more than once.
 func (s *Snapshot) StacksOf(path string) []*stackconfig.Stack {
 	var stacks []*stackconfig.Stack

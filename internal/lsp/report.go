@@ -1,0 +1,171 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package lsp
+
+import (
+	"fmt"
+	"regexp"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"go.lsp.dev/protocol"
+
+	"github.com/cairnstacks/cairn/internal/lsp/position"
+	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+)
+
+// mostInFile is how many diagnostics of one file are told. Nobody reads more.
+const mostInFile = 500
+
+// reporter makes diagnostics of a stack those of the protocol.
+type reporter struct {
+	server  *server
+	snap    *snapshot.Snapshot
+	related bool
+	texts   map[string]*position.Text
+}
+
+func newReporter(s *server, snap *snapshot.Snapshot) *reporter {
+	return &reporter{server: s, snap: snap, related: s.abilities().related, texts: map[string]*position.Text{}}
+}
+
+// divide returns the diagnostics by the files that they are about: those of syntax, and all others.
+func (r *reporter) divide(diags hcl.Diagnostics) (syntax, semantic found) {
+	ofSyntax := map[*hcl.Diagnostic]bool{}
+	for _, file := range r.snap.Files {
+		for _, diag := range file.Diagnostics {
+			ofSyntax[diag] = true
+		}
+	}
+	syntax, semantic = found{}, found{}
+	for _, diag := range diagnostic.Sorted(diags) {
+		into := semantic
+		if ofSyntax[diag] {
+			into = syntax
+		}
+		path, reported := r.report(diag)
+		if path != "" && len(into[path]) < mostInFile {
+			into[path] = append(into[path], reported)
+		}
+	}
+	return syntax, semantic
+}
+
+// report returns the file that a diagnostic is about, and what is told of it. What has no place is told at the beginning of the first file.
+func (r *reporter) report(diag *hcl.Diagnostic) (path string, reported protocol.Diagnostic) {
+	if diag.Subject == nil || diag.Subject.Filename == "" {
+		paths := r.snap.Paths()
+		if len(paths) == 0 {
+			return "", reported
+		}
+		return paths[0], reportIn(diag, nil)
+	}
+	path = r.snap.Path(diag.Subject.Filename)
+	reported = reportIn(diag, r.text(path))
+	if r.related {
+		reported.RelatedInformation = r.mentioned(diag)
+	}
+	return path, reported
+}
+
+func (r *reporter) text(path string) *position.Text {
+	text, known := r.texts[path]
+	if !known {
+		text = r.snap.Text(path)
+		r.texts[path] = text
+	}
+	return text
+}
+
+// mentionPattern matches places as messages write them.
+var mentionPattern = regexp.MustCompile(`([^\s"]+\.(?:hcl|json|tf|tofu)) line (\d+)`)
+
+// mentioned returns the places in other lines that the text of a diagnostic names, as that of a second declaration names the first.
+func (r *reporter) mentioned(diag *hcl.Diagnostic) []protocol.DiagnosticRelatedInformation {
+	var related []protocol.DiagnosticRelatedInformation
+	for _, match := range mentionPattern.FindAllStringSubmatch(diag.Detail, -1) {
+		line, err := strconv.Atoi(match[2])
+		if err != nil || (match[1] == diag.Subject.Filename && line == diag.Subject.Start.Line) {
+			continue
+		}
+		path := r.snap.Path(match[1])
+		text := r.text(path)
+		if text == nil || line > text.Lines() {
+			continue
+		}
+		related = append(related, protocol.DiagnosticRelatedInformation{
+			Location: protocol.Location{URI: r.server.uriOf(path), Range: text.Span(text.LineStart(line-1), text.LineEnd(line-1))},
+			Message:  "The place that the message names.",
+		})
+	}
+	return related
+}
+
+// reportsIn returns what is told of diagnostics that are all about one file.
+func reportsIn(diags hcl.Diagnostics, text *position.Text) []protocol.Diagnostic {
+	var reported []protocol.Diagnostic
+	for _, diag := range diagnostic.Sorted(diags) {
+		if len(reported) < mostInFile {
+			reported = append(reported, reportIn(diag, text))
+		}
+	}
+	return reported
+}
+
+// reportIn returns what is told of a diagnostic about a file with a text. A file that is not there has none.
+func reportIn(diag *hcl.Diagnostic, text *position.Text) protocol.Diagnostic {
+	reported := protocol.Diagnostic{
+		Severity: protocol.DiagnosticSeverityError,
+		Source:   protocol.NewOptional("cairn"),
+		Message:  protocol.String(message(diag)),
+	}
+	if diag.Severity == hcl.DiagWarning {
+		reported.Severity = protocol.DiagnosticSeverityWarning
+	}
+	if coded, ok := hcl.DiagnosticExtra[diagnostic.Coded](diag); ok {
+		reported.Code = protocol.String(coded.DiagnosticCode())
+	}
+	if strings.HasPrefix(diag.Summary, "Deprecated") {
+		reported.Tags = protocol.NewDiagnosticTags(protocol.DiagnosticTagDeprecated)
+	}
+	if diag.Subject != nil && text != nil {
+		reported.Range = rangeOf(*diag.Subject, text)
+	}
+	return reported
+}
+
+// rangeOf returns a range of a diagnostic, which may have only lines and columns.
+func rangeOf(rng hcl.Range, text *position.Text) protocol.Range {
+	start, end := rng.Start.Byte, rng.End.Byte
+	if start == 0 && end == 0 && rng.Start.Line > 1 {
+		start = text.LineStart(rng.Start.Line-1) + max(0, rng.Start.Column-1)
+		end = max(start, text.LineStart(rng.End.Line-1)+max(0, rng.End.Column-1))
+	}
+	if end <= start && end < text.LineEnd(text.Line(start)) {
+		end = start + 1 // so that it can be seen
+	}
+	return text.Span(start, end)
+}
+
+// message is the text of a diagnostic. Its details are in a paragraph of their own, as editors show the first line where there is room for one.
+func message(diag *hcl.Diagnostic) string {
+	if diag.Detail == "" {
+		return diag.Summary
+	}
+	return diag.Summary + "\n" + diag.Detail
+}
+
+func sameDiagnostic(a, b *protocol.Diagnostic) bool {
+	return a.Range == b.Range && a.Severity == b.Severity && a.Message == b.Message
+}
+
+// logPanic logs a problem that was recovered, by what no request waits for.
+func (s *server) logPanic(what string, problem any) {
+	if problem != nil {
+		s.log.Error("panic", "while", what, "problem", fmt.Sprint(problem), "stack", string(debug.Stack()))
+	}
+}
