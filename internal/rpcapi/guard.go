@@ -16,11 +16,16 @@ import (
 
 const servicePrefix, setupPrefix = "/terraform1.", "/terraform1.setup."
 
-// guardUnary refuses calls before the handshake, and makes a status of a panic (rule A2).
+// maxStatusText is how long the text of a status may be, in bytes. It is sent in a header, and what clients take of headers is limited: a longer one
+// ends their connection.
+const maxStatusText = 2 << 10
+
+// guardUnary refuses calls before the handshake, makes a status of a panic (rule A2), and shortens what requests have brought into a status.
 func (s *Server) guardUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (response any, err error) {
 	if err := s.allows(info.FullMethod); err != nil {
 		return nil, err
 	}
+	defer shortenStatus(&err)
 	defer s.recover(info.FullMethod, &err)
 	return handle(ctx, req)
 }
@@ -30,6 +35,7 @@ func (s *Server) guardStream(server any, stream grpc.ServerStream, info *grpc.St
 	if err := s.allows(info.FullMethod); err != nil {
 		return err
 	}
+	defer shortenStatus(&err)
 	defer s.recover(info.FullMethod, &err)
 	return handle(server, stream)
 }
@@ -45,5 +51,13 @@ func (s *Server) recover(method string, err *error) {
 	if panicked := recover(); panicked != nil {
 		s.opts.Log.Error("panic", "method", method, "type", fmt.Sprintf("%T", panicked), "stack", string(debug.Stack()))
 		*err = status.Errorf(codes.Internal, "%s came upon a bug in cairn", strings.TrimPrefix(method, "/"))
+	}
+}
+
+// shortenStatus cuts the text of a status that is too long.
+func shortenStatus(err *error) {
+	said, ok := status.FromError(*err)
+	if text := said.Message(); ok && len(text) > maxStatusText {
+		*err = status.Error(said.Code(), strings.ToValidUTF8(text[:maxStatusText], "")+"…")
 	}
 }
