@@ -120,8 +120,11 @@ func (s *Stack) typed(f Signature, name string) Signature {
 			f.Parameters[i].Type = typeText(param.Type)
 		}
 	}
-	if variadic := declared.VarParam(); variadic != nil && f.Variadic && len(f.Parameters) == len(params)+1 {
-		f.Parameters[len(params)].Type = typeText(variadic.Type)
+	if variadic := declared.VarParam(); variadic != nil {
+		types = append(types, variadic.Type)
+		if f.Variadic && len(f.Parameters) == len(params)+1 {
+			f.Parameters[len(params)].Type = typeText(variadic.Type)
+		}
 	}
 	if result, err := declared.ReturnType(types); err == nil {
 		f.Return = typeText(result)

@@ -140,6 +140,13 @@ func openWorld(t *testing.T, main string) session {
 
 func open(t *testing.T, archive, root string) session {
 	t.Helper()
+	dir := writeArchive(t, archive)
+	return session{language.New(viewOf(t, filepath.Join(dir, root))), t, dir}
+}
+
+// writeArchive writes files into a directory. The one with the cursor does not end with a line end, which the format of archives adds.
+func writeArchive(t testing.TB, archive string) (dir string) {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -149,15 +156,15 @@ func open(t *testing.T, archive, root string) session {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		data := f.Data
-		if strings.HasSuffix(f.Name, "main.tfcomponent.hcl") { // txtar adds the last line end
-			data = []byte(strings.TrimSuffix(string(data), "\n"))
+		data := string(f.Data)
+		if f.Name == mainFile {
+			data = strings.TrimSuffix(data, "\n")
 		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return session{language.New(viewOf(t, filepath.Join(dir, root))), t, dir}
+	return dir
 }
 
 // viewOf returns a view of the stack in a directory.

@@ -28,7 +28,8 @@ type moduleBlock struct {
 	description string
 	value       string    // what is written for it
 	name        hcl.Range // without quotes
-	path        string    // of the file
+	block       hcl.Range
+	path        string // of the file
 }
 
 // moduleInfo returns what the files of the module in a directory say, nil if there is none.
@@ -68,7 +69,7 @@ func (m *moduleInfo) read(source File) {
 }
 
 func readModuleBlock(source File, block *syntax.Block) moduleBlock {
-	m := moduleBlock{name: block.Labels[0].Range, path: source.Path}
+	m := moduleBlock{name: block.Labels[0].Range, block: block.Range, path: source.Path}
 	if argument := block.Body.Argument("description"); argument != nil {
 		if text, ok := argument.Value.Literal(); ok {
 			m.description = text.Text

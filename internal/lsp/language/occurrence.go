@@ -19,7 +19,7 @@ type Occurrence struct {
 	Range       hcl.Range // of the name, without quotes
 	Declaration bool
 
-	// Former is set for names in from of removed and moved blocks, and in to of the latter: they are about what a state has.
+	// Former is set for the targets of moved blocks: they are about what a state has, now or before.
 	Former bool
 }
 
@@ -88,7 +88,7 @@ func (f *finder) body(body *syntax.Body, types []string) {
 		}
 		path := len(types) == 1 && isPath(types[0], argument.Name)
 		for _, ref := range argument.Value.Refs {
-			f.ref(ref, path, path && argument.Name != "depends_on")
+			f.ref(ref, path, types[0] == "moved")
 		}
 		for _, call := range argument.Value.Calls {
 			f.call(call, argument)
@@ -105,12 +105,16 @@ func isPath(blockType, argument string) bool {
 }
 
 // ref adds what the steps of a reference name.
-func (f *finder) ref(ref *syntax.Ref, path, former bool) {
+func (f *finder) ref(ref *syntax.Ref, path, moved bool) {
+	last := len(ref.Steps) - 1
+	for last > 0 && ref.Steps[last].Kind != syntax.NameStep {
+		last--
+	}
 	for i, symbol := range f.stack.resolve(f.file.dir, ref.Steps, path) {
 		if symbol == (Symbol{}) || ref.Steps[i].Name == "" {
 			continue
 		}
-		f.found = append(f.found, Occurrence{Symbol: symbol, Path: f.file.Path, Range: ref.Steps[i].Range, Former: former})
+		f.found = append(f.found, Occurrence{Symbol: symbol, Path: f.file.Path, Range: ref.Steps[i].Range, Former: moved && i == last})
 	}
 }
 
