@@ -101,7 +101,7 @@ func decodeObject(entry tfstate.Entry) (*priorObject, error) {
 	if err != nil {
 		return nil, err
 	}
-	sensitive, err := decodePaths(stored.SensitiveAttributes)
+	sensitive, err := stored.SensitivePaths()
 	if err != nil {
 		return nil, err
 	}
@@ -266,38 +266,4 @@ func encodePaths(paths []cty.Path) (json.RawMessage, error) {
 		encoded = append(encoded, steps)
 	}
 	return json.Marshal(encoded)
-}
-
-func decodePaths(raw json.RawMessage) ([]cty.Path, error) {
-	if len(raw) == 0 {
-		return nil, nil
-	}
-	var encoded [][]pathStep
-	if err := json.Unmarshal(raw, &encoded); err != nil {
-		return nil, fmt.Errorf("sensitive attributes: %w", err)
-	}
-	var paths []cty.Path
-	for _, steps := range encoded {
-		var path cty.Path
-		for _, step := range steps {
-			switch step.Type {
-			case "get_attr":
-				var name string
-				if err := json.Unmarshal(step.Value, &name); err != nil {
-					return nil, fmt.Errorf("sensitive attributes: %w", err)
-				}
-				path = append(path, cty.GetAttrStep{Name: name})
-			case "index":
-				key, err := ctyjson.Unmarshal(step.Value, cty.DynamicPseudoType)
-				if err != nil {
-					return nil, fmt.Errorf("sensitive attributes: %w", err)
-				}
-				path = append(path, cty.IndexStep{Key: key})
-			default:
-				return nil, fmt.Errorf("sensitive attributes: unknown step %q", step.Type)
-			}
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
 }
