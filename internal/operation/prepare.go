@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -108,4 +109,11 @@ func (s *Stack) checkSources(ctx context.Context, config *stackconfig.Config) hc
 		return nil // it starts no processes
 	}
 	return stackruntime.Validate(ctx, stackruntime.Options{Config: config, Session: s.openSources(config.Resolver)})
+}
+
+// PlanTarget is what plans are made for and applied to that a caller keeps itself, with the state.
+func (s *Stack) PlanTarget(runtime stackruntime.Options) planfile.Target {
+	return planfile.Target{
+		Config: runtime.Config, Engine: runtime.Session.Info(), Engines: runtime.Session.Engines(), Modules: &s.opts.Shared.engines.Modules,
+	}
 }

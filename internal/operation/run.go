@@ -165,11 +165,8 @@ func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 
 // target is what a plan is made for, and applied to.
 func (r *run) target(stored *deployment.Stored) planfile.Target {
-	target := planfile.Target{
-		Config: r.runtime.Config, Engine: r.runtime.Session.Info(), Engines: r.runtime.Session.Engines(),
-		Modules:    &r.opts.Shared.engines.Modules,
-		Deployment: stored.Deployment, Lineage: stored.Lineage, Serial: stored.Serial,
-	}
+	target := r.PlanTarget(r.runtime)
+	target.Deployment, target.Lineage, target.Serial = stored.Deployment, stored.Lineage, stored.Serial
 	if stored.Begun != nil {
 		target.Begun = stored.Begun.Plan
 	}

@@ -20,12 +20,18 @@ import (
 
 // Check returns why a plan does not fit the target any more, or never did; nil if it fits.
 func (t Target) Check(plan *stackplan.Plan, made stackplan.FileContext) error {
-	for _, check := range []func(*stackplan.Plan, stackplan.FileContext) error{t.checkOrigin, t.checkConfig, t.checkState} {
-		if err := check(plan, made); err != nil {
-			return err
-		}
+	if err := t.CheckConfig(plan, made); err != nil {
+		return err
 	}
-	return nil
+	return t.checkState(plan, made)
+}
+
+// CheckConfig is [Target.Check] for a caller that keeps the state itself, and has it with the plan.
+func (t Target) CheckConfig(plan *stackplan.Plan, made stackplan.FileContext) error {
+	if err := t.checkOrigin(plan, made); err != nil {
+		return err
+	}
+	return t.checkConfig(plan, made)
 }
 
 // checkOrigin compares what the plan is for, and by what it was made.

@@ -45,22 +45,29 @@ type Target struct {
 	Begun string
 }
 
-// Write saves a plan that was made for a target. No other user can read the file.
-func Write(path string, plan *stackplan.Plan, target Target, cairnVersion string) error {
-	files, err := configFiles(target, plan.Engine)
-	if err != nil {
-		return failure.Error("Plan not saved", "%s.", failure.Capitalize(failure.Reason(err)))
-	}
-	err = stackplan.WriteFile(path, plan, stackplan.FileContext{
+// Context is with what a plan for a target is made.
+//
+// Errors: the files of the configuration cannot be read.
+func (t Target) Context(made engine.Info, cairnVersion string) (stackplan.FileContext, error) {
+	files, err := configFiles(t, made)
+	return stackplan.FileContext{
 		CairnVersion: cairnVersion,
 		ConfigHash:   files.Hash(),
 		ConfigFiles:  files,
-		StateLineage: target.Lineage,
-		StateSerial:  uint64(target.Serial),
-		Deployment:   target.Deployment,
-		Stack:        stackIdentity(target.Config.Root.Dir),
-	})
+		StateLineage: t.Lineage,
+		StateSerial:  uint64(t.Serial),
+		Deployment:   t.Deployment,
+		Stack:        stackIdentity(t.Config.Root.Dir),
+	}, err
+}
+
+// Write saves a plan that was made for a target. No other user can read the file.
+func Write(path string, plan *stackplan.Plan, target Target, cairnVersion string) error {
+	context, err := target.Context(plan.Engine, cairnVersion)
 	if err != nil {
+		return failure.Error("Plan not saved", "%s.", failure.Capitalize(failure.Reason(err)))
+	}
+	if err := stackplan.WriteFile(path, plan, context); err != nil {
 		return failure.Error("Plan not saved", "The plan file cannot be written: %s.", failure.Reason(err))
 	}
 	return nil
