@@ -17,6 +17,9 @@ import (
 type StateChange struct {
 	Before, After *stackstate.Component // of one component instance; nil for none
 
+	// Interim says that the component instance is still being applied, and that another change follows when it is not any more.
+	Interim bool
+
 	// Stage is how far the component instance has come with its plan, if the engine has something to do for that.
 	Stage stackplan.Stage
 

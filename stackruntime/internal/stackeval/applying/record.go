@@ -48,7 +48,7 @@ func (c *checkpoint) change(ctx context.Context, change *engine.ObjectChange) {
 	if a.saved != nil {
 		next.Outputs = a.saved.Outputs
 	}
-	if diags := a.op.Save(ctx, StateChange{Before: a.saved, After: next, Stage: stackplan.Begun}); !diags.HasErrors() {
+	if diags := a.op.Save(ctx, StateChange{Before: a.saved, After: next, Interim: true, Stage: stackplan.Begun}); !diags.HasErrors() {
 		a.saved = next
 	}
 }
