@@ -32,3 +32,12 @@ func (s *Service) providers(given dependencies.Handles) (*operation.Providers, e
 	}
 	return found, nil
 }
+
+// openWith returns the stack of a configuration for an operation with providers. The caller calls done at its end.
+func (s *Service) openWith(config *configuration, given dependencies.Handles) (*operation.Stack, func(), error) {
+	providers, err := s.providers(given)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.open(config, operation.Options{Providers: providers})
+}

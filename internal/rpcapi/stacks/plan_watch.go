@@ -1,0 +1,137 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stacks
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/rpcapi/wire"
+	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// planWatch sends what becomes of component instances while a plan is made.
+type planWatch struct {
+	*planner
+	ctx   context.Context //nolint:containedctx // of one operation, whose hooks have none
+	types *resourceTypes
+	made  engine.Info
+
+	mu         sync.Mutex
+	expanded   expanded
+	components map[string]*watchedPlan // by their addresses
+}
+
+// watchedPlan is a component instance while it is planned. It is used by one goroutine at a time.
+type watchedPlan struct {
+	plan     *stackplan.Component // set when it is planned
+	diags    hcl.Diagnostics
+	planning map[string]bool // resource instances that were announced
+}
+
+func (w *planWatch) hooks() hooks.Hooks {
+	return hooks.Hooks{
+		ComponentExpanded:    w.expand,
+		ComponentStatus:      w.status,
+		ComponentEvent:       w.event,
+		ComponentDiagnostics: func(addr stackaddrs.AbsComponentInstance, diags hcl.Diagnostics) { w.of(addr).diags = diags },
+		ComponentPlanned:     func(plan *stackplan.Component) { w.of(plan.Addr).plan = plan },
+	}
+}
+
+func (w *planWatch) of(addr stackaddrs.AbsComponentInstance) *watchedPlan {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	name := addr.String()
+	if w.components[name] == nil {
+		w.components[name] = &watchedPlan{planning: map[string]bool{}}
+	}
+	return w.components[name]
+}
+
+func (w *planWatch) expand(component stackaddrs.AbsComponent, instances []stackaddrs.AbsComponentInstance) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.expanded == nil {
+		w.expanded = expanded{}
+	}
+	w.expanded.announce(component, instances, w.progress)
+}
+
+// status sends a status, after what has to come before it.
+func (w *planWatch) status(addr stackaddrs.AbsComponentInstance, status hooks.Status) {
+	watched := w.of(addr)
+	switch status {
+	case hooks.Pending:
+		w.expand(stackaddrs.ComponentOf(addr), []stackaddrs.AbsComponentInstance{addr})
+	case hooks.Planned, hooks.Deferred:
+		w.sendPlanned(addr, watched)
+	case hooks.Failed:
+		w.sendErrors(addr, watched)
+		w.progress(countsProgress(addr, stackplan.Counts{}))
+	}
+	w.progress(statusProgress(addr, status))
+	if plan := watched.plan; plan != nil && (status == hooks.Planned || status == hooks.Deferred) {
+		w.sendComponent(w.ctx, plan, w.made, w.types)
+	}
+}
+
+// event announces a resource instance that the engine looks at.
+func (w *planWatch) event(addr stackaddrs.AbsComponentInstance, event engine.Event) {
+	if event.Type == engine.RefreshStart {
+		w.announce(w.of(addr), wire.ResourceObject(addr, event.Resource, ""), "")
+	}
+}
+
+func (w *planWatch) announce(watched *watchedPlan, object *stackspb.ResourceInstanceObjectInStackAddr, provider string) {
+	name := object.GetResourceInstanceAddr() + object.GetDeposedKey()
+	if !watched.planning[name] {
+		watched.planning[name] = true
+		w.progress(resourceProgress(object, provider, resourcePlanning))
+	}
+}
+
+// sendPlanned sends what was planned of resources, in short.
+func (w *planWatch) sendPlanned(addr stackaddrs.AbsComponentInstance, watched *watchedPlan) {
+	if watched.plan == nil {
+		return
+	}
+	for _, change := range watched.plan.Changes {
+		w.sendResource(addr, watched, change)
+	}
+	for _, change := range watched.plan.Changes {
+		w.progress(plannedProgress(addr, change))
+	}
+	for _, change := range watched.plan.Deferred {
+		w.progress(deferredProgress(addr, change))
+	}
+	w.progress(countsProgress(addr, watched.plan.Counts()))
+}
+
+func (w *planWatch) sendResource(addr stackaddrs.AbsComponentInstance, watched *watchedPlan, change *engine.Change) {
+	object, provider := wire.ResourceObject(addr, change.Address(), change.Deposed), wire.ProviderAddress(change.Provider)
+	w.announce(watched, object, provider)
+	w.progress(resourceProgress(object, provider, resourcePlanned))
+}
+
+// sendErrors says of which resource instances the engine has reported errors.
+func (w *planWatch) sendErrors(addr stackaddrs.AbsComponentInstance, watched *watchedPlan) {
+	sent := map[string]bool{}
+	for _, diag := range watched.diags {
+		data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag)
+		if diag.Severity != hcl.DiagError || !ok || data.Resource == "" || sent[data.Resource] {
+			continue
+		}
+		sent[data.Resource] = true
+		object := wire.ResourceObject(addr, data.Resource, "")
+		w.announce(watched, object, "")
+		w.progress(resourceProgress(object, "", resourceErrored))
+	}
+}
