@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/bundle/sourcetest"
+	"github.com/cairnstacks/cairn/internal/registry"
+	"github.com/cairnstacks/cairn/internal/unpack"
 )
 
 // wantNothingLeft checks that a failure has left neither a lock file nor half a package.
@@ -82,7 +84,7 @@ func TestBrokenArchives(t *testing.T) {
 			w := &world{T: t, server: w.server, dir: t.TempDir(), environ: w.environ}
 			w.server.Archive("x.tgz", test.content)
 			w.stack(`component "c" { source = "https://HOST/archives/x.tgz" }`)
-			_, diags, _ := w.fetch(context.Background(), func(opts *FetcherOptions) { opts.Limits = Limits{Bytes: 100_000, Files: 50} })
+			_, diags, _ := w.fetch(context.Background(), func(opts *FetcherOptions) { opts.Limits = unpack.Limits{Bytes: 100_000, Files: 50} })
 			w.wantError(diags, "Source cannot be used here: https://HOST/archives/x.tgz cannot be resolved from this stack: ", test.want)
 			w.wantNothingLeft()
 			for _, path := range []string{outside, filepath.Join(w.dir, "evil"), filepath.Join(w.dir, ".cairn", "evil")} {
@@ -109,7 +111,7 @@ func TestArchiveCannotWriteThroughItsLinks(t *testing.T) {
 	archive := sourcetest.Pack(t,
 		sourcetest.Entry{Name: "d", Link: target, Type: tar.TypeSymlink},
 		sourcetest.Entry{Name: "d/evil", Content: "x"})
-	if err := unpack(bytes.NewReader(archive), dir, Limits{}); err == nil {
+	if err := unpack.Tar(bytes.NewReader(archive), dir, unpack.Limits{}); err == nil {
 		t.Error("the archive was accepted")
 	}
 	if entries, err := os.ReadDir(target); err != nil || len(entries) > 0 {
@@ -125,7 +127,7 @@ func TestLinksWithinArchive(t *testing.T) {
 		sourcetest.Entry{Name: "./dangling", Link: "b/gone", Type: tar.TypeSymlink},
 		sourcetest.Entry{Name: "./hard", Link: "b/file", Type: tar.TypeLink},
 		sourcetest.Entry{Name: "./b/file", Content: "content"})
-	if err := unpack(bytes.NewReader(archive), dir, Limits{}); err != nil {
+	if err := unpack.Tar(bytes.NewReader(archive), dir, unpack.Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a/link", "hard", "b/file"} {
@@ -176,7 +178,7 @@ func TestBrokenServers(t *testing.T) {
 			w.stack(block + "}\n")
 			_, diags, _ := w.fetch(context.Background(), func(opts *FetcherOptions) {
 				client := *opts.Client
-				client.CheckRedirect = checkRedirect
+				client.CheckRedirect = registry.CheckRedirect
 				opts.Client = &client
 			})
 			w.wantError(diags, "Source cannot be used here: ", test.want)

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-slug/sourceaddrs"
 	"github.com/hashicorp/go-version"
 
+	"github.com/cairnstacks/cairn/internal/unpack"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -31,7 +32,7 @@ type Options struct {
 	Client *http.Client
 
 	// Limits are of what a package may have; zero values stand for defaults.
-	Limits Limits
+	Limits unpack.Limits
 }
 
 // Bundle finds sources among the prepared packages. It is safe for concurrent use.

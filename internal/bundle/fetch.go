@@ -19,6 +19,7 @@ import (
 
 	"github.com/hashicorp/go-slug/sourceaddrs"
 
+	"github.com/cairnstacks/cairn/internal/registry"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -75,7 +76,7 @@ func NewFetcher(opts FetcherOptions) (*Fetcher, error) {
 	}
 	client := opts.Client
 	if client == nil {
-		client = newClient()
+		client = registry.NewHTTPClient()
 	}
 	f := &Fetcher{
 		paths:    newPaths(opts.Options),

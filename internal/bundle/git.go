@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/unpack"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -63,7 +64,7 @@ func (g *gitFetcher) fetch(ctx context.Context, location *url.URL, dir, commit s
 	if err := removeGitFiles(dir); err != nil {
 		return "", err
 	}
-	return wanted, checkLinks(dir)
+	return wanted, unpack.CheckLinks(dir)
 }
 
 // errMissingRef means that a repository lacks what was asked for.

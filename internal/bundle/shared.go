@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/once"
+	"github.com/cairnstacks/cairn/internal/unpack"
 )
 
 // Shared is what fetchers for several stacks fetch once in one process. The zero value has nothing yet. It is safe for concurrent use.
@@ -27,7 +28,7 @@ type sharedKey struct {
 	lockedPackage // without commit and hash if they are not locked
 
 	client *http.Client // nil for the usual one
-	limits Limits
+	limits unpack.Limits
 	config [sha256.Size]byte // of the environment and the CLI configuration
 }
 

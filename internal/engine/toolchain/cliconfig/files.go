@@ -36,10 +36,7 @@ func Files(env []string) []string {
 			return []string{path}
 		}
 	}
-	home, main, dir := environ.Get(env, "HOME"), ".terraformrc", ".terraform.d"
-	if runtime.GOOS == "windows" {
-		home, main, dir = environ.Get(env, "APPDATA"), "terraform.rc", "terraform.d"
-	}
+	home, main, dir := homeNames(env)
 	if home == "" {
 		return nil
 	}
@@ -50,6 +47,23 @@ func Files(env []string) []string {
 		}
 	}
 	return files
+}
+
+// homeNames returns the directory of the user, and the names of the main file and of the directory for others in it.
+func homeNames(env []string) (home, main, dir string) {
+	if runtime.GOOS == "windows" {
+		return environ.Get(env, "APPDATA"), "terraform.rc", "terraform.d"
+	}
+	return environ.Get(env, "HOME"), ".terraformrc", ".terraform.d"
+}
+
+// configDir returns the directory for tokens and plugins, "" without a home.
+func configDir(env []string) string {
+	home, _, dir := homeNames(env)
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, dir)
 }
 
 // AbsolutePaths returns an environment in which the paths of the configuration are absolute, for a process that runs in another directory than

@@ -4,6 +4,7 @@
 package cliconfig
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,6 +23,9 @@ import (
 type Hosts struct {
 	Tokens   map[svchost.Hostname]string
 	Services map[svchost.Hostname]map[string]string // addresses, by service
+	Helper   *Helper                                // nil if none is configured
+
+	written map[svchost.Hostname]string // the file that has a token, for those that are in files
 }
 
 // TokenPrefix starts the names of variables with tokens: TF_TOKEN_app_example_com.
@@ -29,10 +33,14 @@ const TokenPrefix = "TF_TOKEN_"
 
 // ReadHosts reads the configuration that the engine would read, and the tokens in the environment, which beat it.
 func ReadHosts(environ []string) (*Hosts, error) {
-	config := &Hosts{Tokens: map[svchost.Hostname]string{}, Services: map[svchost.Hostname]map[string]string{}}
+	config := &Hosts{
+		Tokens:   map[svchost.Hostname]string{},
+		Services: map[svchost.Hostname]map[string]string{},
+		written:  map[svchost.Hostname]string{},
+	}
 	var problems error
 	for _, path := range Files(environ) {
-		if err := config.addFile(path); err != nil {
+		if err := config.addFile(path, environ); err != nil {
 			problems = errors.Join(problems, fmt.Errorf("the CLI configuration %s cannot be used: %w", path, err))
 		}
 	}
@@ -50,12 +58,21 @@ func ReadHosts(environ []string) (*Hosts, error) {
 	return config, problems
 }
 
+// Token returns the token for a host, or "".
+func (c *Hosts) Token(ctx context.Context, host svchost.Hostname) (string, error) {
+	if token := c.Tokens[host]; token != "" || c.Helper == nil {
+		return token, nil
+	}
+	return c.Helper.get(ctx, host)
+}
+
 var hostsSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+	{Type: "credentials_helper", LabelNames: []string{"type"}},
 	{Type: "credentials", LabelNames: []string{"host"}},
 	{Type: "host", LabelNames: []string{"host"}},
 }}
 
-func (c *Hosts) addFile(path string) error {
+func (c *Hosts) addFile(path string, environ []string) error {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -78,12 +95,21 @@ func (c *Hosts) addFile(path string) error {
 		return diags
 	}
 	for _, block := range content.Blocks {
+		if block.Type == "credentials_helper" {
+			if err := c.addHelper(block, environ); err != nil {
+				return err
+			}
+			continue
+		}
 		host, err := svchost.ForComparison(block.Labels[0])
 		if err != nil {
 			return fmt.Errorf("%q is not a host name: %w", block.Labels[0], err)
 		}
 		if err := c.addBlock(host, block); err != nil {
 			return err
+		}
+		if block.Type == "credentials" {
+			c.written[host] = path
 		}
 	}
 	return nil

@@ -1,7 +1,13 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package bundle
+// Package unpack unpacks archives that others have made, and which may be hostile.
+//
+// Rules:
+//
+//	U1. Nothing outside of the directory is written or changed, and nothing in it leads out of it: no name, no link.
+//	U2. What an archive unpacks to is limited, so that it cannot fill a disk.
+package unpack
 
 import (
 	"archive/tar"
@@ -34,7 +40,7 @@ func (l Limits) withDefaults() Limits {
 }
 
 // unpacker writes the entries of an archive below a directory. Each is written through the root, so that neither a
-// name nor a link that was unpacked before leads out of it (rule B4).
+// name nor a link that was unpacked before leads out of it (rule U1).
 type unpacker struct {
 	root   *os.Root
 	limits Limits // what is left of them
@@ -42,19 +48,38 @@ type unpacker struct {
 	links  []*tar.Header // made when all files are written
 }
 
-// unpack unpacks a compressed archive into an empty directory.
-func unpack(r io.Reader, dir string, limits Limits) (err error) {
+// Tar unpacks a tar archive that gzip has compressed into an empty directory.
+func Tar(r io.Reader, dir string, limits Limits) error {
+	return unpackWith(dir, limits, func(u *unpacker) error { return u.tar(r) })
+}
+
+// unpackWith lets a function write files, and makes the links after that.
+func unpackWith(dir string, limits Limits, write func(*unpacker) error) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
+	u := &unpacker{root: root, limits: limits.withDefaults()}
+	if err := write(u); err != nil {
+		return err
+	}
+	if u.made == 0 {
+		return errors.New("the archive is empty")
+	}
+	for _, link := range u.links {
+		if err := u.link(link); err != nil {
+			return err
+		}
+	}
+	return CheckLinks(dir)
+}
 
+func (u *unpacker) tar(r io.Reader) error {
 	compressed, err := gzip.NewReader(bufio.NewReader(r))
 	if err != nil {
 		return archiveError(err)
 	}
-	u := &unpacker{root: root, limits: limits.withDefaults()}
 	archive := tar.NewReader(compressed)
 	for {
 		header, err := archive.Next()
@@ -72,15 +97,7 @@ func unpack(r io.Reader, dir string, limits Limits) (err error) {
 	if err := u.copy(io.Discard, compressed); err != nil {
 		return archiveError(err)
 	}
-	if u.made == 0 {
-		return errors.New("the archive is empty")
-	}
-	for _, link := range u.links {
-		if err := u.link(link); err != nil {
-			return err
-		}
-	}
-	return checkLinks(dir)
+	return nil
 }
 
 // archiveError says what is wrong with an archive that cannot be read.
@@ -165,9 +182,9 @@ func (u *unpacker) link(header *tar.Header) error {
 	return u.root.Link(target, name)
 }
 
-// checkLinks returns an error if a symbolic link below a directory leads out of it (rule B4). Links that lead nowhere
+// CheckLinks returns an error if a symbolic link below a directory leads out of it (rule U1). Links that lead nowhere
 // are removed, as the engine would stumble over them.
-func checkLinks(dir string) error {
+func CheckLinks(dir string) error {
 	realDir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err

@@ -1,0 +1,104 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	maxRedirects = 10
+	maxAnswer    = 16 << 20 // bytes of an answer of a registry
+)
+
+// NewHTTPClient returns a client that gives up on hosts that don't answer. The time that a download takes isn't limited;
+// that it goes on is up to the user, who can interrupt it.
+func NewHTTPClient() *http.Client {
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return &http.Client{CheckRedirect: CheckRedirect}
+	}
+	transport = transport.Clone()
+	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	transport.TLSHandshakeTimeout = 10 * time.Second
+	transport.ResponseHeaderTimeout = 60 * time.Second
+	return &http.Client{Transport: transport, CheckRedirect: CheckRedirect}
+}
+
+// CheckRedirect follows redirects to a limit, and none to an address without encryption.
+func CheckRedirect(req *http.Request, via []*http.Request) error {
+	switch {
+	case req.URL.Scheme != "https":
+		return errors.New("it redirects to an address without encryption")
+	case len(via) >= maxRedirects:
+		return fmt.Errorf("it redirects more than %d times", maxRedirects)
+	}
+	return nil
+}
+
+// Get requests a URL, with a token unless that is empty. The caller closes the body.
+func Get(ctx context.Context, client *http.Client, location *url.URL, token string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, location.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", "cairn")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, RequestError(ctx, location, err)
+	}
+	return resp, nil
+}
+
+// RequestError says why there is no answer, without the URL, which can have secrets in it (rule G2).
+func RequestError(ctx context.Context, location *url.URL, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var urlError *url.Error
+	if errors.As(err, &urlError) {
+		err = urlError.Err
+	}
+	return fmt.Errorf("asking %s failed: %w", location.Host, err)
+}
+
+// StatusError describes an answer that is none.
+func StatusError(resp *http.Response) error {
+	return fmt.Errorf("%s answers %q", resp.Request.URL.Host, resp.Status)
+}
+
+// Decode decodes the JSON in an answer.
+func Decode(ctx context.Context, resp *http.Response, target any) error {
+	data, err := ReadAll(ctx, resp)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, target); err != nil {
+		return fmt.Errorf("%s gives an answer that cannot be understood: %w", resp.Request.URL.Host, err)
+	}
+	return nil
+}
+
+// ReadAll returns the body of an answer, which is small.
+func ReadAll(ctx context.Context, resp *http.Response) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, RequestError(ctx, resp.Request.URL, err)
+	case len(data) > maxAnswer:
+		return nil, fmt.Errorf("%s gives an answer of more than %d MiB", resp.Request.URL.Host, maxAnswer>>20)
+	}
+	return data, nil
+}
