@@ -4,7 +4,7 @@
 // Package lsp is the language server: it speaks the Language Server Protocol with an editor, about the files of stacks and about workspace files.
 //
 // What an editor has open is kept in a [snapshot.Workspace], and every request is answered from a snapshot of one stack. This package connects: it knows
-// the protocol, who asks, and when. What a file shows by its syntax is in package syntax; what places in files mean is in package language.
+// the protocol, who asks, and when. What a file shows by its syntax is in package outline; what places in files mean is in package language.
 //
 // Rules:
 //

@@ -11,6 +11,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/cairnstacks/cairn/internal/lsp/outline"
 	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
 )
 
@@ -121,8 +122,18 @@ func isTrue(b *bool) bool { return b != nil && *b }
 func capabilities() protocol.ServerCapabilities {
 	yes, incremental := true, protocol.TextDocumentSyncKindIncremental
 	return protocol.ServerCapabilities{
-		PositionEncoding: protocol.PositionEncodingKindUTF16,
-		TextDocumentSync: &protocol.TextDocumentSyncOptions{OpenClose: &yes, Change: &incremental, Save: protocol.Boolean(true)},
+		PositionEncoding:                protocol.PositionEncodingKindUTF16,
+		TextDocumentSync:                &protocol.TextDocumentSyncOptions{OpenClose: &yes, Change: &incremental, Save: protocol.Boolean(true)},
+		DocumentSymbolProvider:          protocol.Boolean(true),
+		FoldingRangeProvider:            protocol.Boolean(true),
+		SelectionRangeProvider:          protocol.Boolean(true),
+		DocumentLinkProvider:            &protocol.DocumentLinkOptions{},
+		DocumentFormattingProvider:      protocol.Boolean(true),
+		DocumentRangeFormattingProvider: protocol.Boolean(true),
+		SemanticTokensProvider: &protocol.SemanticTokensOptions{
+			Legend: protocol.SemanticTokensLegend{TokenTypes: outline.TokenTypes, TokenModifiers: outline.TokenModifiers},
+			Full:   protocol.Boolean(true), Range: protocol.Boolean(true),
+		},
 		Workspace: &protocol.WorkspaceOptions{
 			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{Supported: &yes, ChangeNotifications: protocol.Boolean(true)},
 		},

@@ -21,6 +21,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
 )
@@ -185,4 +186,13 @@ func tooManyDigits(at hcl.Range) *hcl.Diagnostic {
 
 func problem(at hcl.Range, summary, detail string, limit int) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, limit), Subject: &at}
+}
+
+// Format returns the canonical form of a file in native syntax, and the file as it is. A file with errors has none.
+func Format(src []byte, filename string) (formatted []byte, file *hcl.File, diags hcl.Diagnostics) {
+	file, diags = ParseConfig(src, filename, hcl.InitialPos)
+	if diags.HasErrors() {
+		return nil, file, diags
+	}
+	return hclwrite.Format(src), file, diags
 }

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
@@ -158,14 +157,11 @@ func (o *formatter) file(path string) hcl.Diagnostics {
 
 // format returns the canonical form of a file. Files with syntax errors have none.
 func (o *formatter) format(src []byte, name string) ([]byte, hcl.Diagnostics) {
-	file, diags := safehcl.ParseConfig(src, name, hcl.InitialPos)
+	formatted, file, diags := safehcl.Format(src, name)
 	if file != nil {
 		o.Files[name] = file
 	}
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	return hclwrite.Format(src), diags
+	return formatted, diags
 }
 
 // replaceFile replaces the content of a file as a whole. Its mode stays, and a symbolic link stays one.
