@@ -31,7 +31,7 @@ func (s *Stack) Actions(path string, at hcl.Range) []Action {
 	if f == nil || f.tree.JSON {
 		return nil
 	}
-	a := &actor{stack: s, file: f}
+	a := &actor{stack: s, file: f, tables: schema.Stack}
 	for _, occurrence := range s.occurrences() {
 		if occurrence.Path == path && overlap(occurrence.Range, at) {
 			a.undeclared(occurrence)
@@ -64,6 +64,7 @@ func headerRange(block *syntax.Block) hcl.Range {
 type actor struct {
 	stack   *Stack
 	file    *file
+	tables  []schema.Block
 	actions []Action
 }
 
@@ -310,9 +311,9 @@ func (a *actor) firstValue(in input) string {
 // mistypedArguments offers the names that may be meant by arguments and nested blocks that there are not.
 func (a *actor) mistypedArguments(block *syntax.Block, around []string, at hcl.Range) {
 	types := append(slices.Clone(around), block.Type)
-	described := schema.At(schema.Stack, types...)
+	described := schema.At(a.tables, types...)
 	if len(around) == 0 && described == nil {
-		a.nearestName(block.Type, block.TypeRange, schema.TypeNames(schema.Stack))
+		a.nearestName(block.Type, block.TypeRange, schema.TypeNames(a.tables))
 	}
 	if described == nil || block.Body == nil || len(described.Arguments) == 0 {
 		return

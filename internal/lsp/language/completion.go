@@ -256,16 +256,16 @@ func (c *completer) arguments(body *syntax.Body) {
 	if block == nil {
 		return
 	}
-	c.schemaArguments(block, body, func(argument schema.Argument) bool { return c.fits(argument, body) })
+	c.schemaArguments(block, body, c.fits)
 }
 
 // fits reports whether an argument goes with those that are there: a removed component has no inputs, a removed stack no providers.
-func (c *completer) fits(argument schema.Argument, _ *syntax.Body) bool {
+func (c *completer) fits(argument schema.Argument) bool {
 	if c.blocks[0].Type != "removed" || c.blocks[0].Body.Argument("from") == nil {
 		return true
 	}
 	stack := removesStack(c.blocks[0])
-	return !(argument.Name == "inputs" && !stack || argument.Name == "providers" && stack)
+	return argument.Name != "inputs" && argument.Name != "providers" || stack == (argument.Name == "inputs")
 }
 
 func (c *completer) schemaArguments(block *schema.Block, body *syntax.Body, fits func(schema.Argument) bool) {

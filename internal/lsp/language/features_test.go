@@ -64,7 +64,7 @@ func TestHover(t *testing.T) {
 		"input":                   {"component \"x\" {\n  source = \"../modules/net\"\n  inputs = {\n    ci|dr = 1\n  }\n}", "The range of addresses."},
 		"input: type":             {"component \"x\" {\n  source = \"../modules/net\"\n  inputs = {\n    opt|ions = 1\n  }\n}", "object({ dns = bool, tags = optional(map(string)) })"},
 		"input of a stack":        {"stack \"x\" {\n  source = \"../child\"\n  inputs = {\n    si|ze = 1\n  }\n}", "How many."},
-		"slot":                    {"component \"x\" {\n  source = \"../modules/db\"\n  providers = {\n    aws.o|ther = provider.aws.main\n  }\n}", "takes a configuration of provider registry.terraform.io/hashicorp/aws"},
+		"slot":                    {"component \"x\" {\n  source = \"../modules/db\"\n  providers = {\n    aws.othe|r = provider.aws.main\n  }\n}", "takes a configuration of provider registry.terraform.io/hashicorp/aws"},
 		"provider configuration":  {"component \"x\" {\n  providers = { aws = provider.aws.ma|in }\n}", "provider \"aws\" \"main\""},
 		"local name":              {"component \"x\" {\n  providers = { aws = provider.a|ws.main }\n}", "hashicorp/aws"},
 		"argument of a provider":  {"provider \"aws\" \"x\" {\n  config {\n    reg|ion = 1\n  }\n}", "`region`: string, required, an argument of the provider"},

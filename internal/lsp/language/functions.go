@@ -113,9 +113,9 @@ func (s *Stack) typed(f Signature, name string) Signature {
 	}
 	f.Parameters = slices.Clone(f.Parameters)
 	params := declared.Params()
-	types := make([]cty.Type, len(params))
+	types := make([]cty.Type, 0, len(params)+1)
 	for i, param := range params {
-		types[i] = param.Type
+		types = append(types, param.Type)
 		if i < len(f.Parameters) {
 			f.Parameters[i].Type = typeText(param.Type)
 		}

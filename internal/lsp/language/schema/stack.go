@@ -6,16 +6,26 @@ package schema
 const all = Values | Components | Each
 
 var (
-	moduleSource = Argument{Name: "source", Required: true, Type: "literal string", Scope: Source,
-		Doc: "Where the module is: a local path that begins with ./ or ../, an address in a registry, or one of a git repository or an archive."}
-	stackSource = Argument{Name: "source", Required: true, Type: "literal string", Scope: Source,
-		Doc: "Where the embedded stack is: a local path that begins with ./ or ../, an address in a registry, or one of a git repository or an archive."}
-	version = Argument{Name: "version", Type: "literal string",
-		Doc: "Which versions are acceptable, such as \"~> 5.7\". Sources in registries need it; others cannot have it."}
-	forEach = Argument{Name: "for_each", Type: "map, object or set of strings", Scope: Values | Components,
-		Doc: "Makes an instance for each element. In the other arguments, each.key and each.value are its key and its value."}
-	dependsOn = Argument{Name: "depends_on", Type: "list of references", Scope: Path,
-		Doc: "Components and embedded stacks of this stack that are applied before, though nothing here refers to them."}
+	moduleSource = Argument{
+		Name: "source", Required: true, Type: "literal string", Scope: Source,
+		Doc: "Where the module is: a local path that begins with ./ or ../, an address in a registry, or one of a git repository or an archive.",
+	}
+	stackSource = Argument{
+		Name: "source", Required: true, Type: "literal string", Scope: Source,
+		Doc: "Where the embedded stack is: a local path that begins with ./ or ../, an address in a registry, or one of a git repository or an archive.",
+	}
+	version = Argument{
+		Name: "version", Type: "literal string",
+		Doc: "Which versions are acceptable, such as \"~> 5.7\". Sources in registries need it; others cannot have it.",
+	}
+	forEach = Argument{
+		Name: "for_each", Type: "map, object or set of strings", Scope: Values | Components,
+		Doc: "Makes an instance for each element. In the other arguments, each.key and each.value are its key and its value.",
+	}
+	dependsOn = Argument{
+		Name: "depends_on", Type: "list of references", Scope: Path,
+		Doc: "Components and embedded stacks of this stack that are applied before, though nothing here refers to them.",
+	}
 	description = Argument{Name: "description", Type: "literal string", Doc: "What it is for, for people."}
 )
 
