@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
+	"github.com/cairnstacks/cairn/internal/registry"
 	"github.com/cairnstacks/cairn/internal/rpcapi/dependencies"
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
 	"github.com/cairnstacks/cairn/internal/rpcapi/packages"
@@ -49,6 +51,9 @@ type Options struct {
 	Environ []string     // of operations and their processes; nil stands for that of this program
 	Log     *slog.Logger // may be nil
 	Stderr  io.Writer    // gets the log of the library, as JSON
+
+	// HTTP is for requests to registries; nil stands for the usual one.
+	HTTP *http.Client
 }
 
 // Serve speaks with the client that has started the process, until that ends it. It then ends the process itself with status 0.
@@ -96,8 +101,9 @@ func New(opts Options) *Server {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{opts: opts}
-	s.dependencies = dependencies.New(&s.handles, dependencies.Options{Environ: opts.Environ, Log: opts.Log})
-	s.packages = packages.New(packages.Options{Environ: opts.Environ, Log: opts.Log})
+	registries := registry.New(opts.HTTP, opts.Environ)
+	s.dependencies = dependencies.New(&s.handles, dependencies.Options{Environ: opts.Environ, Log: opts.Log, Registries: registries})
+	s.packages = packages.New(packages.Options{Environ: opts.Environ, Registries: registries})
 	s.stacks = stacks.New(&s.handles, stacks.Options{Version: opts.Version, Environ: opts.Environ, Log: opts.Log})
 	s.setup = &setup{server: s}
 	return s

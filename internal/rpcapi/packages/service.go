@@ -5,15 +5,14 @@
 package packages
 
 import (
-	"log/slog"
-
+	"github.com/cairnstacks/cairn/internal/registry"
 	packagespb "github.com/cairnstacks/cairn/proto/terraform1/packages"
 )
 
 // Options are the parameters of [New].
 type Options struct {
-	Environ []string
-	Log     *slog.Logger
+	Environ    []string
+	Registries *registry.Client
 }
 
 // Service implements [packagespb.PackagesServer].
