@@ -4,8 +4,6 @@
 package rpctest
 
 import (
-	"archive/zip"
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -33,21 +31,8 @@ func writeFile(t testing.TB, path, content string) {
 // writeMirror makes a mirror with the provider example.com/foo/bar 1.2.3 for a platform, and returns the hash of its package.
 func writeMirror(t testing.TB, platform string) (dir, hash string) {
 	t.Helper()
-	var b bytes.Buffer
-	archive := zip.NewWriter(&b)
-	entry := &zip.FileHeader{Name: "terraform-provider-bar_v1.2.3"}
-	entry.SetMode(0o755)
-	w, err := archive.CreateHeader(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write([]byte("not really a program")); err != nil {
-		t.Fatal(err)
-	}
-	if err := archive.Close(); err != nil {
-		t.Fatal(err)
-	}
+	archive := zipped(t, "terraform-provider-bar_v1.2.3", "not really a program")
 	dir = t.TempDir()
-	writeFile(t, filepath.Join(dir, "example.com", "foo", "bar", "terraform-provider-bar_1.2.3_"+platform+".zip"), b.String())
-	return dir, fmt.Sprintf("zh:%x", sha256.Sum256(b.Bytes()))
+	writeFile(t, filepath.Join(dir, "example.com", "foo", "bar", "terraform-provider-bar_1.2.3_"+platform+".zip"), string(archive))
+	return dir, fmt.Sprintf("zh:%x", sha256.Sum256(archive))
 }

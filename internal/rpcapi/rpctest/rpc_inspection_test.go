@@ -1,0 +1,138 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package rpctest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+	"google.golang.org/grpc/codes"
+
+	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
+)
+
+func TestRPCInspection(t *testing.T) {
+	t.Run("I-01 expressions", testInspect)
+	t.Run("I-02 expressions that are wrong", testInspectErrors)
+	t.Run("I-03 requests", testInspectRequests)
+	t.Run("I-04 inspectors hold nothing", testInspectClosed)
+	t.Run("I-05 identities", testIdentities)
+}
+
+func (s *stack) inspector(request *stackspb.OpenStackInspector_Request) (*stackspb.OpenStackInspector_Response, error) {
+	if request.GetStackConfigHandle() == 0 {
+		request.StackConfigHandle = s.config
+	}
+	request.DependencyLocksHandle, request.ProviderCacheHandle = s.locks, s.cache
+	return s.stacks.OpenStackInspector(s.t.Context(), request)
+}
+
+func (s *stack) inspect(inspector int64, expression string) (*stackspb.InspectExpressionResult_Response, error) {
+	return s.stacks.InspectExpressionResult(s.t.Context(),
+		&stackspb.InspectExpressionResult_Request{StackInspectorHandle: inspector, ExpressionSrc: []byte(expression)})
+}
+
+func testInspect(t *testing.T) {
+	s := openStack(t, dataStack+"-- stack/more.tfcomponent.hcl --\nlocals {\n  twice = \"${var.name}${var.name}\"\n}\n")
+	state := s.made()
+	opened := must[*stackspb.OpenStackInspector_Response](t)(s.inspector(&stackspb.OpenStackInspector_Request{
+		State: state, InputValues: inputs{"name": input(t, cty.StringVal("given"))},
+	}))
+	without := must[*stackspb.OpenStackInspector_Response](t)(s.inspector(&stackspb.OpenStackInspector_Request{}))
+	if opened.GetStackInspectorHandle() == 0 || without.GetStackInspectorHandle() == 0 {
+		t.Fatalf("got %v and %v", opened, without)
+	}
+	for expression, want := range map[string]cty.Value{
+		"1 + 1": cty.NumberIntVal(2), "var.name": cty.StringVal("given"), "local.twice": cty.StringVal("givengiven"), "component.a.name": cty.StringVal("n"),
+	} {
+		response := must[*stackspb.InspectExpressionResult_Response](t)(s.inspect(opened.GetStackInspectorHandle(), expression))
+		if len(response.GetDiagnostics()) > 0 {
+			t.Errorf("%s: %v", expression, response.GetDiagnostics())
+		} else if got := decodeInBand(t, response.GetResult()); !got.RawEquals(want) {
+			t.Errorf("%s is %#v, want %#v", expression, got, want)
+		}
+	}
+	two := must[*stackspb.InspectExpressionResult_Response](t)(s.inspect(opened.GetStackInspectorHandle(), "2"))
+	if got, want := string(two.GetResult().GetMsgpack()), "\x92\xc4\x08\"number\"\x02"; got != want {
+		t.Errorf("2 is encoded as %x, want %x", got, want)
+	}
+	unknown := must[*stackspb.InspectExpressionResult_Response](t)(s.inspect(without.GetStackInspectorHandle(), "component.a.id"))
+	if got := decodeInBand(t, unknown.GetResult()); got.IsKnown() {
+		t.Errorf("without a state, component.a.id is %#v, want unknown", got)
+	}
+}
+
+func testInspectErrors(t *testing.T) {
+	s := openStack(t, dataStack)
+	inspector := must[*stackspb.OpenStackInspector_Response](t)(s.inspector(&stackspb.OpenStackInspector_Request{})).GetStackInspectorHandle()
+	for _, expression := range []string{"", "1 +", "var.none", "nothing()", "component.none.x"} {
+		response := must[*stackspb.InspectExpressionResult_Response](t)(s.inspect(inspector, expression))
+		if !hasError(response.GetDiagnostics()) {
+			t.Errorf("%q: %v, want an error", expression, response)
+			continue
+		}
+		if subject := response.GetDiagnostics()[0].GetSubject(); subject != nil && !strings.HasPrefix(subject.GetSourceAddr(), "<") {
+			t.Errorf("%q: the error is about %s", expression, subject.GetSourceAddr())
+		}
+	}
+}
+
+func testInspectRequests(t *testing.T) {
+	s := openStack(t, dataStack)
+	_, err := s.inspector(&stackspb.OpenStackInspector_Request{StackConfigHandle: s.bundle})
+	wantCode(t, err, codes.InvalidArgument)
+	_, err = s.inspect(s.config, "1")
+	wantCode(t, err, codes.InvalidArgument)
+	inspector := must[*stackspb.OpenStackInspector_Response](t)(s.inspector(&stackspb.OpenStackInspector_Request{})).GetStackInspectorHandle()
+	_, err = s.stacks.InspectExpressionResult(t.Context(), &stackspb.InspectExpressionResult_Request{
+		StackInspectorHandle: inspector, ExpressionSrc: []byte("1"), StackAddr: "stack.inner",
+	})
+	wantCode(t, err, codes.InvalidArgument)
+}
+
+// An inspector works on after what it was opened with is closed.
+func testInspectClosed(t *testing.T) {
+	s := openStack(t, dataStack)
+	inspector := must[*stackspb.OpenStackInspector_Response](t)(
+		s.inspector(&stackspb.OpenStackInspector_Request{State: s.made()})).GetStackInspectorHandle()
+	wantCode(t, s.closeConfiguration(s.config), codes.OK)
+	wantCode(t, s.closeBundle(s.bundle), codes.OK)
+	response := must[*stackspb.InspectExpressionResult_Response](t)(s.inspect(inspector, "component.a.name"))
+	if len(response.GetDiagnostics()) > 0 || decodeInBand(t, response.GetResult()).AsString() != "n" {
+		t.Errorf("got %v", response)
+	}
+}
+
+// identities lists what has an identity in a state.
+func (s *stack) identities(state rawState) ([]*stackspb.ListResourceIdentities_Resource, error) {
+	s.t.Helper()
+	response, err := s.stacks.ListResourceIdentities(s.t.Context(), &stackspb.ListResourceIdentities_Request{
+		StateHandle: must[int64](s.t)(s.openState(state)), DependencyLocksHandle: s.locks, ProviderCacheHandle: s.cache,
+	})
+	return response.GetResource(), err
+}
+
+// An empty state has none, and objects without one are skipped. Terraform 1.11 stores none.
+func testIdentities(t *testing.T) {
+	s := openFakeStack(t, fakeStack)
+	if got, err := s.identities(nil); err != nil || len(got) > 0 {
+		t.Errorf("empty state: %v, error %v", got, err)
+	}
+	if got, err := s.identities(s.made()); err != nil || len(got) > 0 {
+		t.Errorf("object without identity: %v, error %v", got, err)
+	}
+	state := must[int64](t)(s.openState(nil))
+	for name, request := range map[string]*stackspb.ListResourceIdentities_Request{
+		"state": {StateHandle: s.config, DependencyLocksHandle: s.locks, ProviderCacheHandle: s.cache},
+		"locks": {StateHandle: state, ProviderCacheHandle: s.cache},
+		"cache": {StateHandle: state, DependencyLocksHandle: s.locks},
+	} {
+		response, err := s.stacks.ListResourceIdentities(t.Context(), request)
+		if err == nil {
+			t.Errorf("%s: no error, but %v", name, response)
+		}
+		wantCode(t, err, codes.InvalidArgument)
+	}
+}
