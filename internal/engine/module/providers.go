@@ -182,23 +182,32 @@ func isEmpty(body hcl.Body) bool {
 
 // addUsage notes which provider configuration a resource, data source or ephemeral resource uses.
 func (d *Directory) addUsage(block *hcl.Block) hcl.Diagnostics {
-	name, _, _ := strings.Cut(block.Labels[0], "_")
-	slot, at := engine.ProviderSlot{LocalName: name}, block.DefRange
-
-	content, _, diags := block.Body.PartialContent(usageSchema)
-	if attr := content.Attributes["provider"]; attr != nil {
-		written, moreDiags := decodeSlot(attr.Expr)
-		diags = diags.Extend(moreDiags)
-		if moreDiags.HasErrors() {
-			return diags
-		}
-		slot, at = written, attr.Expr.Range()
+	slot, at, diags := usedSlot(block)
+	if diags.HasErrors() {
+		return diags
 	}
 	d.addUse(slot, at)
 	if block.Type == "data" {
 		d.DataProviders[slot] = true
 	}
 	return diags
+}
+
+// usedSlot returns the provider configuration that the block of a resource uses, and where it is named: at the head of the block if only the type of the resource
+// says it.
+func usedSlot(block *hcl.Block) (slot engine.ProviderSlot, at hcl.Range, diags hcl.Diagnostics) {
+	name, _, _ := strings.Cut(block.Labels[0], "_")
+	slot, at = engine.ProviderSlot{LocalName: name}, block.DefRange
+
+	content, _, diags := block.Body.PartialContent(usageSchema)
+	if attr := content.Attributes["provider"]; attr != nil {
+		written, moreDiags := decodeSlot(attr.Expr)
+		diags = diags.Extend(moreDiags)
+		if !moreDiags.HasErrors() {
+			slot, at = written, attr.Expr.Range()
+		}
+	}
+	return slot, at, diags
 }
 
 func (d *Directory) addUse(slot engine.ProviderSlot, at hcl.Range) {
