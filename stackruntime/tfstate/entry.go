@@ -42,6 +42,10 @@ type Object struct {
 	Dependencies []string // resource addresses, in the order of the document
 
 	CreateBeforeDestroy bool
+
+	// Identity is a JSON object in the form of the provider's identity schema, of which IdentityVersion is the version. Empty for an object without one.
+	Identity        json.RawMessage
+	IdentityVersion uint64
 }
 
 // Entry encodes the object, whose attributes must be valid JSON.
@@ -72,6 +76,14 @@ func (o Object) Entry() (Entry, error) {
 	}
 	if o.Deposed != "" {
 		text = appendMember(text, "deposed", encode(string(o.Deposed)))
+	}
+	if len(o.Identity) > 0 {
+		identity, err := compact(o.Identity)
+		if err != nil {
+			return Entry{}, fmt.Errorf("%s: identity: %w", o.Addr, err)
+		}
+		text = appendMember(text, "identity", identity)
+		text = appendMember(text, "identity_schema_version", encode(o.IdentityVersion))
 	}
 	if key := o.Addr.Key.Index(); key != nil {
 		text = appendMember(text, "index_key", encode(key))
@@ -131,6 +143,12 @@ func (e Entry) Object() (Object, error) {
 			err = json.Unmarshal(value, &o.Dependencies)
 		case "create_before_destroy":
 			err = json.Unmarshal(value, &o.CreateBeforeDestroy)
+		case "identity":
+			if !isNull(value) {
+				o.Identity = value
+			}
+		case "identity_schema_version":
+			err = json.Unmarshal(value, &o.IdentityVersion)
 		}
 		if err != nil {
 			return Object{}, fmt.Errorf("%s: %s: %w", e.Addr, name, err)
@@ -160,12 +178,24 @@ func (e Entry) WithoutDependencies(drop func(address string) bool) (Entry, error
 	if err != nil || !slices.ContainsFunc(o.Dependencies, drop) {
 		return e, err
 	}
+	return e.WithDependencies(slices.DeleteFunc(o.Dependencies, drop)), nil
+}
+
+// WithDependencies returns the entry with other dependencies.
+func (e Entry) WithDependencies(addresses []string) Entry {
 	values := map[string]any{"dependencies": nil}
-	if kept := slices.DeleteFunc(o.Dependencies, drop); len(kept) > 0 {
-		values["dependencies"] = kept
+	if len(addresses) > 0 {
+		values["dependencies"] = addresses
 	}
 	e.instance = setMembers(e.instance, values)
-	return e, nil
+	return e
+}
+
+// WithProvider returns the entry with another provider configuration, as engines write it.
+func (e Entry) WithProvider(config ProviderConfig) Entry {
+	e.resource = setMembers(e.resource, map[string]any{"provider": config.String()})
+	e.instance = setMembers(e.instance, map[string]any{"provider": nil})
+	return e
 }
 
 // Equal reports whether two entries are the same object with the same content.

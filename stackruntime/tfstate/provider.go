@@ -34,6 +34,15 @@ func ParseProviderConfig(addr string) (config ProviderConfig, ok bool) {
 	return ProviderConfig{m[1], m[2]}, true
 }
 
+// String returns the address as engines write it, of a configuration in the root module.
+func (c ProviderConfig) String() string {
+	address := fmt.Sprintf("provider[%q]", c.Provider)
+	if c.Alias != "" {
+		address += "." + c.Alias
+	}
+	return address
+}
+
 // IsOf reports whether the configuration is one of a provider. Each engine has its own default registry, and writes
 // that one.
 func (c ProviderConfig) IsOf(provider stackaddrs.Provider) bool {
