@@ -127,7 +127,6 @@ func (c *client) openAt(bundle int64, source string) (*stackspb.OpenStackConfigu
 func (c *client) fakeProvider() (locks, cache int64) {
 	c.t.Helper()
 	mirror := testenv.FakeProviderMirror(c.t)
-	c.t.Setenv("CAIRN_FAKE_STORE", c.t.TempDir())
 	hash, err := release.HashContent(filepath.Join(mirror, "registry.terraform.io/cairnstacks/fake/1.0.0", runtime.GOOS+"_"+runtime.GOARCH))
 	if err != nil {
 		c.t.Fatal(err)
