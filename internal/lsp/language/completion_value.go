@@ -25,7 +25,7 @@ func (c *completer) value(argument *syntax.Argument) {
 		c.directories(c.file.dir.path, text)
 		return
 	}
-	if expr.InText(c.offset) {
+	if expr.InText(c.offset) || c.file.tree.JSON && !expr.InTemplate(c.offset) {
 		return
 	}
 	ref, step := expr.RefAt(c.offset)
@@ -87,7 +87,7 @@ func (c *completer) words(words ...string) {
 // key completes a key of a map, and reports whether the place is for one.
 func (c *completer) key(argument *syntax.Argument, described schema.Argument) bool {
 	groups := argument.Value.GroupsAt(c.offset)
-	if len(groups) == 0 || groups[0].Kind != syntax.MapGroup || groups[0].IsFor() || groups[0].ItemAt(c.offset) != nil {
+	if c.file.tree.JSON || len(groups) == 0 || groups[0].Kind != syntax.MapGroup || groups[0].IsFor() || groups[0].ItemAt(c.offset) != nil {
 		return false
 	}
 	if described.Scope == schema.Types {

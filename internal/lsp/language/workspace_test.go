@@ -141,7 +141,7 @@ func TestWorkspaceRename(t *testing.T) {
 		"group":           {"group \"|x\" { members = [] }\n", "y", "group \"y\" { members = [] }", ""},
 		"taken":           {"stack \"|x\" {}\n", "app", "", "There is already a stack \"app\", in line 6."},
 		"invalid":         {"stack \"|x\" {}\n", "a/b", "", "cannot be a name"},
-		"unknown":         {"stack \"x\" { before = [\"noth|ing\"] }\n", "y", "", "There is no stack"},
+		"unknown":         {"stack \"x\" { before = [\"nowhe|re\"] }\n", "y", "", "There is no stack"},
 		"no name":         {"stack \"x\" {| }\n", "y", "", "There is no name here"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -237,6 +237,16 @@ func (e *Expr) InText(offset int) bool {
 	return text > code || text >= 0 && text == code
 }
 
+// InTemplate reports whether an offset is in a template in a string.
+func (e *Expr) InTemplate(offset int) bool {
+	for _, group := range e.GroupsAt(offset) {
+		if group.Kind == TemplateGroup {
+			return true
+		}
+	}
+	return false
+}
+
 // StringAt returns the literal string around an offset, nil if there is none.
 func (e *Expr) StringAt(offset int) *String {
 	for _, text := range e.Strings {

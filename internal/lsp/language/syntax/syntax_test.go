@@ -122,6 +122,43 @@ func TestParseNative(t *testing.T) {
 	}
 }
 
+func TestParseJSON(t *testing.T) {
+	top := syntax.Shape{Blocks: map[string]syntax.Shape{
+		"component": {Labels: 1, Static: []string{"depends_on"}},
+		"provider":  {Labels: 2, Blocks: map[string]syntax.Shape{"config": {}}},
+		"removed":   {},
+	}}
+	for name, test := range map[string]struct{ src, want string }{
+		"blocks":      {`{"component": {"a": {"source": "./x"}, "b": {}}}`, "component \"a\"\n  source \"./x\"\ncomponent \"b\"\n"},
+		"labels":      {`{"provider": {"aws": {"x": {"config": {"y": 1}}}}}`, "provider \"aws\" \"x\"\n  config\n    y\n"},
+		"list":        {`{"removed": [{"a": 1}, {"b": true}]}`, "removed\n  a\nremoved\n  b\n"},
+		"template":    {`{"component": {"a": {"inputs": {"b": "x${var.c}y", "d": ["${f(local.e)}"]}}}}`, "component \"a\"\n  inputs var.c local.e f() {b d}\n"},
+		"static":      {`{"component": {"a": {"depends_on": ["component.b"]}}}`, "component \"a\"\n  depends_on component.b \"component.b\"\n"},
+		"escapes":     {`{"component": {"a": {"x": "\"${var.b}"}}}`, "component \"a\"\n  x\n"},
+		"open":        {`{"component": {"a": {"x": "${component.b.`, "component \"a\"\n  x component.b.\n"},
+		"open string": {"{\"component\": {\"a\": {\"x\": \"y\n}}}", "component \"a\"\n  x \"y\"\n"},
+		"nothing":     {``, ""},
+		"no object":   {`[1]`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := syntax.ParseJSON("f.json", []byte(test.src), top)
+			if diff := cmp.Diff(test.want, describe(f)); diff != "" {
+				t.Error(diff)
+			}
+			checkRanges(t, f.Root, len(test.src))
+		})
+	}
+}
+
+// FuzzParseJSON checks that ranges are in the file, whatever is in it (rule S3).
+func FuzzParseJSON(f *testing.F) {
+	top := syntax.Shape{Blocks: map[string]syntax.Shape{"a": {Labels: 1, Static: []string{"c"}}}}
+	f.Add(`{"a": {"b": {"c": "d.e", "f": "${g[\"h\"].i}"}}}`)
+	f.Fuzz(func(t *testing.T, src string) {
+		checkRanges(t, syntax.ParseJSON("f.json", []byte(src), top).Root, len(src))
+	})
+}
+
 // Files that the HCL parser accepts have the same blocks, arguments and references (rule S1).
 func TestParseNativeAgreesWithParser(t *testing.T) {
 	compared := 0
