@@ -76,10 +76,7 @@ func TestDiagnosticsOfModules(t *testing.T) {
 	put(t, filepath.Join(e.dir, "net/main.tf"), "variable \"size\" {\n  type = number\n}\nvariable \"zone\" {\n  type = string\n}\n")
 	e.diskChanged("net/main.tf")
 	e.until(func() string {
-		if len(e.shown("main.tfcomponent.hcl")) != 1 {
-			return strings.Join(e.shown("main.tfcomponent.hcl"), "\n")
-		}
-		return ""
+		return cmp.Diff(1, len(e.shown("main.tfcomponent.hcl")))
 	}, "after the module has changed")
 	put(t, filepath.Join(e.dir, "net/main.tf"), "variable \"size\" {\n  type = number\n")
 	e.diskChanged("net/main.tf")

@@ -6,6 +6,7 @@ package lsp
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"go.lsp.dev/protocol"
@@ -41,6 +42,7 @@ type server struct {
 		state     state
 		client    clientAbilities
 		documents map[uri.URI]*document
+		answers   map[string]*answers // by the directory of the stack
 	}
 }
 
@@ -51,6 +53,8 @@ type clientAbilities struct {
 	versions    bool // of diagnostics
 	hierarchies bool // of symbols
 	snippets    bool
+
+	suggestsAgain bool // knows the command for that
 }
 
 func newServer(ctx context.Context, opts Options, client protocol.Client) *server {
@@ -58,6 +62,7 @@ func newServer(ctx context.Context, opts Options, client protocol.Client) *serve
 		opts: opts, log: opts.Log, client: client, exited: make(chan struct{}),
 		workspace: snapshot.NewWorkspace(snapshot.Options{Environ: opts.Environ}),
 	}
+	s.mu.answers = map[string]*answers{}
 	s.mu.documents = map[uri.URI]*document{}
 	s.checks = newChecks(ctx, s)
 	return s
@@ -89,6 +94,7 @@ func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams
 	}
 	s.mu.Lock()
 	s.mu.state, s.mu.client = stateRunning, abilitiesOf(&params.Capabilities)
+	s.mu.client.suggestsAgain = strings.Contains(params.ClientInfo.Name, "Code") // Visual Studio Code, and what is made of it
 	s.mu.Unlock()
 	s.log.Info("initialized", "client", params.ClientInfo.Name, "folders", len(folders))
 	return &protocol.InitializeResult{
@@ -124,6 +130,17 @@ func capabilities() protocol.ServerCapabilities {
 	return protocol.ServerCapabilities{
 		PositionEncoding:                protocol.PositionEncodingKindUTF16,
 		TextDocumentSync:                &protocol.TextDocumentSyncOptions{OpenClose: &yes, Change: &incremental, Save: protocol.Boolean(true)},
+		CompletionProvider:              &protocol.CompletionOptions{TriggerCharacters: []string{".", `"`, "/", "="}},
+		SignatureHelpProvider:           &protocol.SignatureHelpOptions{TriggerCharacters: []string{"(", ","}},
+		HoverProvider:                   protocol.Boolean(true),
+		DefinitionProvider:              protocol.Boolean(true),
+		ReferencesProvider:              protocol.Boolean(true),
+		DocumentHighlightProvider:       protocol.Boolean(true),
+		RenameProvider:                  &protocol.RenameOptions{PrepareProvider: &yes},
+		CodeActionProvider:              &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}},
+		CodeLensProvider:                &protocol.CodeLensOptions{},
+		InlayHintProvider:               protocol.Boolean(true),
+		WorkspaceSymbolProvider:         protocol.Boolean(true),
 		DocumentSymbolProvider:          protocol.Boolean(true),
 		FoldingRangeProvider:            protocol.Boolean(true),
 		SelectionRangeProvider:          protocol.Boolean(true),

@@ -45,7 +45,7 @@ func (f *File) linksIn(block *hclsyntax.Block) []Link {
 		if block.Body.Attributes[name] == nil {
 			name = "path"
 		}
-		if target := mainFile(filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(source))); target != "" {
+		if target := MainFile(filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(source))); target != "" {
 			links = append(links, Link{block.Body.Attributes[name].Expr.Range(), target})
 		}
 	}
@@ -55,8 +55,8 @@ func (f *File) linksIn(block *hclsyntax.Block) []Link {
 	return links
 }
 
-// mainFile returns the file of a directory that one would look at first, or "".
-func mainFile(dir string) string {
+// MainFile returns the file of a directory that one would look at first, or "".
+func MainFile(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return ""
