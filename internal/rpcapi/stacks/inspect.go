@@ -1,0 +1,137 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stacks
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/rpcapi/dependencies"
+	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
+	"github.com/cairnstacks/cairn/internal/rpcapi/wire"
+	"github.com/cairnstacks/cairn/internal/safehcl"
+	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// inspectorHandle is what handles of [*inspector] are called in errors.
+const inspectorHandle = "stack inspector"
+
+// expressionFile is the name of an expression in diagnostics about it.
+const expressionFile = "<expression>"
+
+// inspector is what expressions are evaluated with. No method closes it, so that it has nothing open: each expression opens the stack anew, also after the
+// configuration was closed.
+type inspector struct {
+	config    *configuration
+	providers *operation.Providers
+	state     *stackstate.State
+	inputs    map[string]cty.Value // of all root variables
+}
+
+// OpenStackInspector implements [stackspb.StacksServer].
+func (s *Service) OpenStackInspector(ctx context.Context, req *stackspb.OpenStackInspector_Request) (*stackspb.OpenStackInspector_Response, error) {
+	config, err := s.configuration(req.GetStackConfigHandle())
+	if err != nil {
+		return nil, err
+	}
+	opened := &inspector{config: config}
+	given := dependencies.Handles{Locks: req.GetDependencyLocksHandle(), Cache: req.GetProviderCacheHandle()}
+	if opened.providers, err = s.providers(given); err != nil {
+		return nil, err
+	}
+	if opened.state, err = decodeState(req.GetState()); err != nil {
+		return nil, err
+	}
+	inputs, err := parseInputs(req.GetInputValues())
+	if err != nil {
+		return nil, err
+	}
+	values, diags := convertInputs(inputs, config.config.Root.Variables)
+	for name, declared := range config.config.Root.Variables {
+		if _, ok := inputs[name]; !ok { // not even the default is what the stack has had
+			values[name] = cty.UnknownVal(declared.Type.WithoutOptional())
+		}
+	}
+	opened.inputs = values
+	_, moreDiags, err := s.inspect(ctx, opened, func(stackruntime.Options) (cty.Value, hcl.Diagnostics) { return cty.NilVal, nil })
+	if err != nil {
+		return nil, err
+	}
+	diags = diags.Extend(moreDiags)
+	response := &stackspb.OpenStackInspector_Response{Diagnostics: wire.Diagnostics(diags, config.sources.Name)}
+	if !diags.HasErrors() {
+		response.StackInspectorHandle = handle.Open(s.handles, opened)
+	}
+	return response, nil
+}
+
+// inspect calls eval with what the runtime needs. It returns what was wrong with that, too, with which eval is not called.
+func (s *Service) inspect(ctx context.Context, with *inspector, eval func(stackruntime.Options) (cty.Value, hcl.Diagnostics)) (cty.Value, hcl.Diagnostics, error) {
+	stack, done, err := s.open(with.config, operation.Options{Providers: with.providers, ChangesNothing: true})
+	if err != nil {
+		return cty.NilVal, nil, err
+	}
+	defer done()
+	runtime, diags := stack.Runtime(ctx)
+	if diags.HasErrors() {
+		return cty.NilVal, diags, nil
+	}
+	value, moreDiags := eval(runtime)
+	return value, diags.Extend(moreDiags), nil
+}
+
+// InspectExpressionResult implements [stackspb.StacksServer]. With errors there is no result.
+func (s *Service) InspectExpressionResult(
+	ctx context.Context, req *stackspb.InspectExpressionResult_Request,
+) (*stackspb.InspectExpressionResult_Response, error) {
+	with, err := handle.Get[*inspector](s.handles, req.GetStackInspectorHandle(), inspectorHandle)
+	if err != nil {
+		return nil, err
+	}
+	if req.GetStackAddr() != "" {
+		return nil, status.Error(codes.InvalidArgument, "expressions are evaluated in the topmost stack only: leave stack_addr empty")
+	}
+	expr, diags := safehcl.ParseExpression(req.GetExpressionSrc(), expressionFile, hcl.InitialPos)
+	if diags.HasErrors() {
+		return &stackspb.InspectExpressionResult_Response{Diagnostics: wire.Diagnostics(diags, nil)}, nil
+	}
+	value, moreDiags, err := s.inspect(ctx, with, func(runtime stackruntime.Options) (cty.Value, hcl.Diagnostics) {
+		return stackruntime.Inspect(stackruntime.InspectRequest{Options: runtime, State: with.state, Inputs: with.inputs}).EvalExpr(ctx, expr)
+	})
+	if err != nil {
+		return nil, err
+	}
+	diags = diags.Extend(moreDiags)
+	response := &stackspb.InspectExpressionResult_Response{}
+	if !diags.HasErrors() {
+		var diag *hcl.Diagnostic
+		if response.Result, diag = encodeResult(value, expr); diag != nil {
+			diags = diags.Append(diag)
+		}
+	}
+	response.Diagnostics = wire.Diagnostics(diags, with.config.sources.Name)
+	return response, nil
+}
+
+// encodeResult returns the value of an expression, or why it cannot be sent.
+func encodeResult(value cty.Value, expr hcl.Expression) (*stackspb.DynamicValue, *hcl.Diagnostic) {
+	message, err := wire.Value(value)
+	if err == nil {
+		return message, nil
+	}
+	return nil, &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Unsendable result",
+		Detail:   fmt.Sprintf("The value of the expression cannot be sent: %s. Ask for a part of it.", err),
+		Subject:  expr.Range().Ptr(),
+	}
+}
