@@ -102,3 +102,47 @@ func ReadAll(ctx context.Context, resp *http.Response) ([]byte, error) {
 	}
 	return data, nil
 }
+
+// StallTime is how long a download may stand still.
+const StallTime = time.Minute
+
+// Copy copies the body of an answer, of which it takes no more than limit bytes. It gives up if nothing arrives for [StallTime], or another time
+// that is not 0.
+func Copy(ctx context.Context, w io.Writer, resp *http.Response, limit int64, stall time.Duration) error {
+	if stall == 0 {
+		stall = StallTime
+	}
+	host := resp.Request.URL.Host
+	stalled := time.AfterFunc(stall, func() { _ = resp.Body.Close() }) //nolint:errcheck // it ends the read
+	defer stalled.Stop()
+	n, err := io.Copy(w, io.LimitReader(&watched{resp.Body, stalled, stall}, limit+1))
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && !stalled.Stop():
+		return fmt.Errorf("the download from %s stands still for %s", host, stall)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("the download from %s is cut off after %d bytes", host, n)
+	case err != nil:
+		return fmt.Errorf("the download from %s is broken off: %w", host, err)
+	case n > limit:
+		return fmt.Errorf("the download from %s is larger than %d bytes", host, limit)
+	}
+	return nil
+}
+
+// watched sets a timer back whenever something was read.
+type watched struct {
+	io.Reader
+	timer *time.Timer
+	time  time.Duration
+}
+
+// Read implements [io.Reader].
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	if n > 0 && w.timer.Stop() {
+		w.timer.Reset(w.time)
+	}
+	return n, err
+}

@@ -116,6 +116,34 @@ func (c *Client) Request(ctx context.Context, host svchost.Hostname, service, be
 	return resp, nil
 }
 
+// Open requests what a registry has named, with the token for its host if there is one. The caller closes the body.
+//
+// Errors: also for answers other than 200; a [*NotFoundError] for 404, which names what was asked for.
+func (c *Client) Open(ctx context.Context, location *url.URL, what string) (*http.Response, error) {
+	if location.Scheme != "https" {
+		return nil, fmt.Errorf("the address of %s is not an https address", what)
+	}
+	token := ""
+	if host, err := svchost.ForComparison(location.Host); err == nil {
+		if token, err = c.token(ctx, host); err != nil {
+			return nil, err
+		}
+	}
+	resp, err := Get(ctx, c.http, location, token)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	err = StatusError(resp)
+	if resp.StatusCode == http.StatusNotFound {
+		err = &NotFoundError{Host: resp.Request.URL.Host, What: what}
+	}
+	_ = resp.Body.Close() //nolint:errcheck // it was not read
+	return nil, err
+}
+
 // NotFoundError is the error for what a registry does not have.
 type NotFoundError struct{ Host, What string }
 

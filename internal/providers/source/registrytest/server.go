@@ -1,0 +1,244 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package registrytest is a registry of providers, and a mirror of them, for tests. It does whatever a test wants of it, also what registries should not.
+package registrytest
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/armor"
+)
+
+// Server is a registry by HTTPS. All that it answers with can be replaced by [Server.Handle]:
+//
+//   - /.well-known/terraform.json
+//   - /providers/NAMESPACE/TYPE/versions
+//   - /providers/NAMESPACE/TYPE/VERSION/download/OS/ARCH
+//   - /files/NAME, with archives, checksums and signatures
+//   - /modules/ and all else, with what tests put there
+type Server struct {
+	Host   string // with port
+	Client *http.Client
+	Key    *openpgp.Entity
+
+	mu struct {
+		sync.Mutex
+		handlers map[string]http.HandlerFunc
+		versions map[string][]string // by NAMESPACE/TYPE
+		requests []*http.Request
+	}
+}
+
+// Start starts a server that ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	key, err := openpgp.NewEntity("publisher", "", "publisher@example.com", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{Key: key}
+	s.mu.handlers = map[string]http.HandlerFunc{}
+	s.mu.versions = map[string][]string{}
+	server := httptest.NewUnstartedServer(s)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that give up are what tests are about
+	server.StartTLS()
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	s.Host, s.Client = strings.TrimPrefix(server.URL, "https://"), server.Client()
+	s.Answer("/.well-known/terraform.json", `{"providers.v1": "/providers/", "modules.v1": "/modules/"}`)
+	return s
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.mu.requests = append(s.mu.requests, r)
+	handler := s.mu.handlers[r.URL.Path]
+	s.mu.Unlock()
+	if handler == nil {
+		handler = http.NotFound
+	}
+	handler(w, r)
+}
+
+// Handle answers requests for a path.
+func (s *Server) Handle(path string, handler http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.handlers[path] = handler
+}
+
+// Answer answers requests for a path with a text.
+func (s *Server) Answer(path, text string) {
+	s.Handle(path, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, text) //nolint:errcheck // a test's server
+	})
+}
+
+// Requests returns the paths that were asked for with a token, or without, since the last call.
+func (s *Server) Requests(token string) (paths []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.mu.requests {
+		if strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") == token {
+			paths = append(paths, r.URL.Path)
+		}
+	}
+	s.mu.requests = nil
+	return paths
+}
+
+// File is a file in an archive.
+type File struct {
+	Name, Content string
+}
+
+// Zip returns an archive of programs.
+func Zip(t testing.TB, files ...File) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w := zip.NewWriter(&packed)
+	for _, file := range files {
+		header := &zip.FileHeader{Name: file.Name, Method: zip.Deflate}
+		header.SetMode(0o755)
+		entry, err := w.CreateHeader(header)
+		if err == nil {
+			_, err = io.WriteString(entry, file.Content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+// Release is what a registry has of one version of a provider.
+type Release struct {
+	Namespace, Type, Version string
+	Archives                 map[string][]byte // by platform; nil: one for os_arch, with a program
+	Warnings                 []string
+
+	// Change changes what the registry says of a package.
+	Change func(answer map[string]any)
+
+	// Sums changes the list of checksums before it is signed, Signature the signature of it.
+	Sums, Signature func([]byte) []byte
+}
+
+// Program returns an archive with the program of a provider.
+func Program(t testing.TB, name, version string) []byte {
+	t.Helper()
+	return Zip(t, File{"terraform-provider-" + name + "_v" + version, "#!/bin/sh\nexit 1\n"}, File{"LICENSE", "none"})
+}
+
+// Publish publishes a release.
+func (s *Server) Publish(t testing.TB, r Release) {
+	t.Helper()
+	if r.Archives == nil {
+		r.Archives = map[string][]byte{"os_arch": Program(t, r.Type, r.Version)}
+	}
+	name := func(platform string) string {
+		return fmt.Sprintf("terraform-provider-%s_%s_%s.zip", r.Type, r.Version, platform)
+	}
+	var sums bytes.Buffer
+	for _, platform := range slices.Sorted(maps.Keys(r.Archives)) {
+		sum := sha256.Sum256(r.Archives[platform])
+		fmt.Fprintf(&sums, "%s  %s\n", hex.EncodeToString(sum[:]), name(platform))
+	}
+	list := sums.Bytes()
+	if r.Sums != nil {
+		list = r.Sums(list)
+	}
+	signature := s.Sign(t, list)
+	if r.Signature != nil {
+		signature = r.Signature(signature)
+	}
+	release := r.Type + "_" + r.Version
+	s.Answer("/files/"+release+"_SHA256SUMS", string(list))
+	s.Answer("/files/"+release+"_SHA256SUMS.sig", string(signature))
+	for platform, archive := range r.Archives {
+		s.Answer("/files/"+name(platform), string(archive))
+		sum := sha256.Sum256(archive)
+		os, arch, _ := strings.Cut(platform, "_")
+		answer := map[string]any{
+			"protocols": []string{"4.0", "5.1"}, "os": os, "arch": arch,
+			"filename": name(platform), "download_url": "/files/" + name(platform), "shasum": hex.EncodeToString(sum[:]),
+			"shasums_url": "/files/" + release + "_SHA256SUMS", "shasums_signature_url": "/files/" + release + "_SHA256SUMS.sig",
+			"signing_keys": map[string]any{"gpg_public_keys": []any{map[string]any{"key_id": "claimed", "ascii_armor": s.PublicKey(t)}}},
+		}
+		if r.Change != nil {
+			r.Change(answer)
+		}
+		s.answerJSON(t, fmt.Sprintf("/providers/%s/%s/%s/download/%s/%s", r.Namespace, r.Type, r.Version, os, arch), answer)
+	}
+	s.list(t, r)
+}
+
+// list adds a version to those of its provider.
+func (s *Server) list(t testing.TB, r Release) {
+	path := r.Namespace + "/" + r.Type
+	s.mu.Lock()
+	s.mu.versions[path] = append(s.mu.versions[path], r.Version)
+	var versions []any
+	for _, version := range s.mu.versions[path] {
+		versions = append(versions, map[string]any{"version": version, "protocols": []string{"5.0"}})
+	}
+	s.mu.Unlock()
+	s.answerJSON(t, "/providers/"+path+"/versions", map[string]any{"versions": versions, "warnings": r.Warnings})
+}
+
+func (s *Server) answerJSON(t testing.TB, path string, value any) {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Answer(path, string(encoded))
+}
+
+// Sign returns a signature of the publisher.
+func (s *Server) Sign(t testing.TB, content []byte) []byte {
+	t.Helper()
+	var signature bytes.Buffer
+	if err := openpgp.DetachSign(&signature, s.Key, bytes.NewReader(content), nil); err != nil {
+		t.Fatal(err)
+	}
+	return signature.Bytes()
+}
+
+// PublicKey returns the key of the publisher as text.
+func (s *Server) PublicKey(t testing.TB) string {
+	t.Helper()
+	var text bytes.Buffer
+	w, err := armor.Encode(&text, openpgp.PublicKeyType, nil)
+	if err == nil {
+		err = s.Key.Serialize(w)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
