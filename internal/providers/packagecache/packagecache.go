@@ -104,3 +104,37 @@ func (p *Package) Executable() (string, error) {
 	}
 	return "", fmt.Errorf("the package of %s has no program whose name starts with %s", p.ID, name)
 }
+
+// Install puts the package of a release in its place, instead of one that is there. The function makes it, at a path where nothing is.
+//
+// It may be called for the same package from several processes: one of the packages stays (rule C1).
+func (d Dir) Install(id release.ID, fill func(path string) error) (_ *Package, err error) {
+	if err := os.MkdirAll(d.Path, 0o755); err != nil { //nolint:gosec // as for other programs
+		return nil, err
+	}
+	temporary, err := os.MkdirTemp(d.Path, ".new-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	fresh := filepath.Join(temporary, "package")
+	if err := fill(fresh); err != nil {
+		return nil, err
+	}
+	target := filepath.Join(d.Path, d.PackagePath(id))
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { //nolint:gosec // as for other programs
+		return nil, err
+	}
+	if err := os.Rename(target, filepath.Join(temporary, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := os.Rename(fresh, target); err != nil && d.Package(id) == nil {
+		return nil, err
+	}
+	return &Package{id, target}, nil
+}
+
+// Remove removes the package of a release, if it is there.
+func (d Dir) Remove(id release.ID) error {
+	return os.RemoveAll(filepath.Join(d.Path, d.PackagePath(id)))
+}
