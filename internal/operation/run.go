@@ -166,7 +166,7 @@ func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 // target is what a plan is made for, and applied to.
 func (r *run) target(stored *deployment.Stored) planfile.Target {
 	target := r.PlanTarget(r.runtime)
-	target.Deployment, target.Lineage, target.Serial = stored.Deployment, stored.Lineage, stored.Serial
+	target.Deployment, target.Lineage, target.Serial, target.State = stored.Deployment, stored.Lineage, stored.Serial, stored.State
 	if stored.Begun != nil {
 		target.Begun = stored.Begun.Plan
 	}

@@ -29,6 +29,9 @@ func (s *Stack) Graph(ctx context.Context) (graph.Graph, hcl.Diagnostics) {
 // PriorState returns the state that a saved plan was made with: it has what the outputs of components were. It is nil if the state has moved on, or
 // cannot be read.
 func (s *Stack) PriorState(ctx context.Context, made stackplan.FileContext) *stackstate.State {
+	if made.Prior != nil {
+		return made.Prior
+	}
 	stored, err := s.ReadState(ctx)
 	if err != nil || stored.Lineage != made.StateLineage || uint64(stored.Serial) != made.StateSerial {
 		return nil

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	planv1 "github.com/cairnstacks/cairn/proto/cairn/plan/v1"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // A plan file is a zip archive with these members, in this order:
@@ -50,6 +51,10 @@ type FileContext struct {
 	StateSerial  uint64
 	Deployment   string
 	Stack        string // identity of the stack, in the terms of the caller
+
+	// Prior is the state that the plan was made with, of a plan that has it with it and not in a store, from which it would be known by lineage and serial. It is
+	// not in plan files.
+	Prior *stackstate.State
 
 	// Identity is what no other plan has. Reading a file sets it; writing one does not look at it.
 	Identity string

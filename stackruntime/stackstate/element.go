@@ -4,6 +4,7 @@
 package stackstate
 
 import (
+	"errors"
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
@@ -67,4 +68,26 @@ func elementOf(key string) (proto.Message, error) {
 
 func typeURL(message proto.Message) string {
 	return "type.googleapis.com/" + string(message.ProtoReflect().Descriptor().FullName())
+}
+
+// FromElements is [FromRecords] for records that were sent. What is of a kind that this version does not know is kept by who has sent it, and only its key is
+// known.
+//
+// Errors: as of [FromRecords], and of [DecodeElement].
+func FromElements(elements map[string]*anypb.Any) (*State, error) {
+	records := make(map[string][]byte, len(elements))
+	for key, element := range elements {
+		record, err := DecodeElement(key, element)
+		if unknown, ok := errors.AsType[*UnknownKindError](err); ok && unknown.Handling != Fail {
+			record, err = nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if record == nil { // of no bytes, which is a message, too
+			record = []byte{}
+		}
+		records[key] = record
+	}
+	return FromRecords(records)
 }

@@ -15,25 +15,50 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/operation/clientfile"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
+// clientFormat is that of files of clients of the RPC API.
+const clientFormat = "tfstackstate"
+
 func pullCommand() *session.Command {
+	var format string
 	return &session.Command{
 		Name:    "pull",
 		Summary: "Writes the whole state to standard output, to be kept or moved.",
 		Long: `
-The document holds sensitive values. "cairn state push" reads it; to look into a state, use "cairn show -json".`,
-		Example: "cairn state pull > backup.json",
-		Flags:   session.StateFlags,
+The document holds sensitive values. "cairn state push" reads it; to look into a state, use "cairn show -json".
+With -format=tfstackstate it is a file for clients of the RPC API, which "cairn state push" reads, too.`,
+		Example: "cairn state pull > backup.json\ncairn state pull -format=tfstackstate > stack.tfstackstate",
+		Flags: func(f *session.Flags) {
+			f.StringVar(&format, "format", "", "write `json|tfstackstate` (default: json)")
+			session.StateFlags(f)
+		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			stored, err := s.Stack().ReadState(ctx)
 			if err != nil {
 				return 0, err
 			}
-			return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, stored.Document(), true)
+			return cmdline.ExitOK, writeState(s, stored, format)
 		},
+	}
+}
+
+func writeState(s *session.Session, stored *deployment.Stored, format string) error {
+	switch format {
+	case "", "json":
+		return jsonview.WriteDocument(s.Streams.Out, stored.Document(), true)
+	case clientFormat:
+		file, err := clientfile.WriteState(stored.Records)
+		if err == nil {
+			_, err = s.Streams.Out.Write(file)
+		}
+		return err
+	default:
+		return failure.Error("Unknown format", "There is no format %q of states.%s Give json or %s.", format, nearest.DidYouMean(format, []string{"json", clientFormat}), clientFormat)
 	}
 }
 
@@ -44,7 +69,7 @@ func pushCommand() *session.Command {
 		Args:    "FILE",
 		Summary: "Replaces the state by what \"cairn state pull\" or a failed apply has written.",
 		Long: `
-Refuses a file of another lineage, and one that is older than the state. The state that is replaced stays in the
+Reads files of clients of the RPC API, too. Refuses a file of another lineage or of none, and one that is older than the state. The state that is replaced stays in the
 history. FILE may be - for standard input.`,
 		Example: "cairn state push errored.cairnstate.json",
 		MinArgs: 1, MaxArgs: 1,

@@ -12,9 +12,11 @@ import (
 	"io"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/clientfile"
 )
 
-// Document is a whole state as "state pull" and a failed apply write it, and "state push" reads it.
+// Document is a whole state as "state pull" and a failed apply write it, and "state push" reads it. It has no lineage if a client of the RPC API has
+// kept it.
 type Document struct {
 	FormatVersion string            `json:"format_version"`
 	Deployment    string            `json:"deployment"`
@@ -39,12 +41,15 @@ func (t *Stored) Document() Document {
 	}
 }
 
-// ParseDocument reads a document, packed or not, and checks that its records can be understood. The name is that of its file in errors.
+// ParseDocument reads a document, packed or not, or a state that a client of the RPC API has kept, and checks that its records can be understood. The name is that of its file in errors.
 func ParseDocument(src []byte, name string) (*Document, error) {
 	src, err := unpack(src)
 	if err != nil {
 		return nil, failure.Error("Not a whole state", "%s does not hold all of a state that was printed: %s. Copy it again, from the line with BEGIN to that with END.",
 			name, err)
+	}
+	if records, err := clientfile.ReadState(src); !errors.Is(err, clientfile.ErrOther) {
+		return fromClient(records, err, name)
 	}
 	var document Document
 	if err := json.Unmarshal(src, &document); err != nil || document.FormatVersion == "" {
@@ -58,6 +63,17 @@ func ParseDocument(src []byte, name string) (*Document, error) {
 		return nil, err
 	}
 	return &document, nil
+}
+
+// fromClient returns the document of a state that a client of the RPC API has kept, which has no lineage.
+func fromClient(records map[string][]byte, err error, name string) (*Document, error) {
+	if err != nil {
+		return nil, failure.Error("State of another program", "%s is a state of a client of the RPC API, which cannot be used here: %s.", name, failure.Reason(err))
+	}
+	if _, err := Decode(records); err != nil {
+		return nil, err
+	}
+	return &Document{FormatVersion: documentVersion, Records: records}, nil
 }
 
 // packedType is the type of the PEM block in which a state is printed.

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // Check returns why a plan does not fit the target any more, or never did; nil if it fits.
@@ -40,7 +41,7 @@ func (t Target) checkOrigin(plan *stackplan.Plan, made stackplan.FileContext) er
 		return failure.Error("Plan of another stack", "This plan is for the stack %s, and this is the stack %s. Nothing was done. "+
 			"Go to the directory of the stack that the plan is for, or make a plan for this one.", made.Stack, stack)
 	}
-	if made.Deployment != t.Deployment {
+	if made.Deployment != t.Deployment && made.Prior == nil { // of which the client has said nothing
 		return withCode(CodeOtherDeployment, "Plan of another deployment", "This plan is for the deployment %q, not for %q. Nothing was done. "+
 			"Name the one that it is for.", made.Deployment, t.Deployment)
 	}
@@ -79,6 +80,9 @@ func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error 
 	if t.Begun != "" && t.Begun == made.Identity {
 		return nil
 	}
+	if made.Prior != nil {
+		return t.checkPrior(made.Prior)
+	}
 	if made.StateLineage == "" && t.Lineage != "" {
 		return failure.Error("Stale plan", "There was no state when this plan was made, and now there is one at serial %d: "+
 			"this plan was applied already, or something else was. Nothing was done. Make a new plan.", t.Serial)
@@ -91,6 +95,19 @@ func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error 
 	if made.StateSerial != uint64(t.Serial) {
 		return failure.Error("Stale plan", "The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. "+
 			"Nothing was done. Make a new plan.", t.Serial, made.StateSerial)
+	}
+	return nil
+}
+
+// checkPrior compares the state with the one that a plan has with it.
+func (t Target) checkPrior(prior *stackstate.State) error {
+	changes, err := stackstate.Diff(prior, t.State)
+	if err != nil {
+		return failure.Error("Plan cannot be applied", "%s.", failure.Capitalize(failure.Reason(err)))
+	}
+	if len(changes) > 0 {
+		return failure.Error("Stale plan", "The state is not the one that this plan was made with, which a client of the RPC API had: %d of its records differ. "+
+			"Nothing was done. Make a new plan.", len(changes))
 	}
 	return nil
 }

@@ -19,9 +19,11 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/clientfile"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // The codes of failures for which a caller may know a remedy of its own.
@@ -40,6 +42,7 @@ type Target struct {
 	Deployment string
 	Lineage    string // of the state; empty if there is none
 	Serial     int64
+	State      *stackstate.State // nil where the caller does not keep it in a store
 
 	// Begun is the identity of the plan that was applied in part, if all that has changed in the state since it was made is its own work. Empty for none.
 	Begun string
@@ -91,9 +94,14 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// Read reads a saved plan, and for what it was made.
+// Read reads a saved plan, also one that a client of the RPC API has kept, and for what it was made.
 func Read(path string) (*stackplan.Plan, stackplan.FileContext, error) {
 	plan, made, err := stackplan.ReadFile(path)
+	if errors.Is(err, stackplan.ErrNotPlan) {
+		if kept, madeFor, clientErr := clientfile.ReadPlan(path); !errors.Is(clientErr, clientfile.ErrOther) {
+			plan, made, err = kept, madeFor, clientErr
+		}
+	}
 	if err != nil {
 		return nil, made, readError(path, err)
 	}

@@ -173,7 +173,7 @@ func (l *Lock) decodeConstraints(attr *hcl.Attribute) hcl.Diagnostics {
 		err = fmt.Errorf("the constraints %q have to be written %q in a lock file", written, normal)
 	}
 	if err != nil {
-		return diags.Append(invalid("Invalid version constraints", "In the lock of %s: %s.", attr.Expr.Range(), l.Provider, err))
+		return diags.Append(invalid("Invalid version constraint", "In the lock of %s: %s.", attr.Expr.Range(), l.Provider, err))
 	}
 	l.Constraints = normal
 	return diags

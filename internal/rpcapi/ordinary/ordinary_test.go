@@ -142,7 +142,7 @@ resource "terraform_data" "slow" {
 		}
 	})
 	doc, diags := ordinary.Directory{Path: dir}.Read(t.Context())
-	if !doc.IsEmpty() || len(diags) != 1 || diags[0].Summary != "Locked state" || !strings.Contains(diags[0].Detail, "OperationTypeApply") {
+	if !doc.IsEmpty() || len(diags) != 1 || diags[0].Summary != "State locked" || !strings.Contains(diags[0].Detail, "OperationTypeApply") {
 		t.Errorf("got %v", diags)
 	}
 	write(t, dir, map[string]string{"go": ""})

@@ -67,21 +67,7 @@ func (s *Service) CloseState(_ context.Context, req *stackspb.CloseStackState_Re
 //
 // Errors: InvalidArgument.
 func decodeState(raw map[string]*anypb.Any) (*stackstate.State, error) {
-	records := make(map[string][]byte, len(raw))
-	for key, element := range raw {
-		record, err := stackstate.DecodeElement(key, element)
-		if unknown, ok := errors.AsType[*stackstate.UnknownKindError](err); ok && unknown.Handling != stackstate.Fail {
-			record, err = []byte{}, nil // the client has it, and nobody here looks at it
-		}
-		if err != nil {
-			return nil, status.Errorf(codes.InvalidArgument, "the state cannot be used: %s", err)
-		}
-		if record == nil {
-			record = []byte{}
-		}
-		records[key] = record
-	}
-	state, err := stackstate.FromRecords(records)
+	state, err := stackstate.FromElements(raw)
 	if err != nil {
 		return nil, status.Errorf(codes.InvalidArgument, "the state cannot be used: %s", err)
 	}
