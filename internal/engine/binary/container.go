@@ -16,6 +16,7 @@ import (
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/safevalue"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -91,7 +92,7 @@ func encodeInput(value cty.Value) ([]byte, error) {
 }
 
 func decodeInput(data []byte) (cty.Value, error) {
-	return ctymsgpack.Unmarshal(data, cty.DynamicPseudoType)
+	return safevalue.Unmarshal(data, cty.DynamicPseudoType)
 }
 
 func (p *storedPlan) encode() ([]byte, error) {

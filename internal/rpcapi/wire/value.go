@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
+	"github.com/cairnstacks/cairn/internal/safevalue"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -68,7 +69,7 @@ func ChangeOf(before, after cty.Value, ty cty.Type) (*stackspb.DynamicValueChang
 
 // ParseValue returns the value that a client has sent together with its type. The parts that it calls sensitive are marked.
 func ParseValue(message *stackspb.DynamicValue) (cty.Value, error) {
-	v, err := ctymsgpack.Unmarshal(message.GetMsgpack(), cty.DynamicPseudoType)
+	v, err := safevalue.Unmarshal(message.GetMsgpack(), cty.DynamicPseudoType)
 	if err != nil {
 		return cty.NilVal, fmt.Errorf("decoding a value: %w", err)
 	}

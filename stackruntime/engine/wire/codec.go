@@ -23,6 +23,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
+	"github.com/cairnstacks/cairn/internal/safevalue"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -178,7 +179,7 @@ func decodeValue(encoded *value) (cty.Value, error) {
 	if encoded == nil {
 		return cty.NilVal, nil
 	}
-	bare, err := ctymsgpack.Unmarshal(encoded.MessagePack, cty.DynamicPseudoType)
+	bare, err := safevalue.Unmarshal(encoded.MessagePack, cty.DynamicPseudoType)
 	return marks.Join(bare, encoded.Sensitive, encoded.Ephemeral), err
 }
 

@@ -18,6 +18,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
+	"github.com/cairnstacks/cairn/internal/safevalue"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -280,26 +281,12 @@ func appendName(b []byte, name string) (_ []byte, ok bool) {
 
 // decodeDynamic decodes a value with its type as cty does, but parses the
 // description of each type once: a state has few types and many values.
-func decodeDynamic(raw []byte) (v cty.Value, err error) {
-	defer func() { err = recovered(recover(), err) }()
+func decodeDynamic(raw []byte) (cty.Value, error) {
 	ty, value, ok := cutType(raw)
 	if !ok {
-		return ctymsgpack.Unmarshal(raw, cty.DynamicPseudoType)
+		return safevalue.Unmarshal(raw, cty.DynamicPseudoType)
 	}
-	return ctymsgpack.Unmarshal(value, ty)
-}
-
-// recovered makes an error of the panic of package big with which cty meets
-// numbers that are none, as damaged files may have them.
-func recovered(problem any, err error) error {
-	switch problem := problem.(type) {
-	case nil:
-		return err
-	case big.ErrNaN:
-		return problem
-	default:
-		panic(problem)
-	}
+	return safevalue.Unmarshal(value, ty)
 }
 
 // cutType splits the encoding of a value with its type: an array of the type in

@@ -12,6 +12,7 @@ import (
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/cairnstacks/cairn/internal/safevalue"
 	valuev1 "github.com/cairnstacks/cairn/proto/cairn/value/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -153,9 +154,8 @@ func TestDamagedValues(t *testing.T) {
 	}
 }
 
-func unmarshalWithCty(raw []byte) (v cty.Value, err error) {
-	defer func() { err = recovered(recover(), err) }()
-	return ctymsgpack.Unmarshal(raw, cty.DynamicPseudoType)
+func unmarshalWithCty(raw []byte) (cty.Value, error) {
+	return safevalue.Unmarshal(raw, cty.DynamicPseudoType)
 }
 
 // What is decoded is what cty itself decodes, errors included.
