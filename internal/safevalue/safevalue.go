@@ -27,7 +27,7 @@ var (
 	errUnknown   = errors.New("the value has an unknown kind of data")
 )
 
-// Unmarshal returns a value of a type, or with [cty.DynamicPseudoType] of the type in the data.
+// Unmarshal returns a value of a type, or with [cty.DynamicPseudoType] of the type in the data; with an error it is [cty.NilVal].
 func Unmarshal(data []byte, ty cty.Type) (v cty.Value, err error) {
 	if err := Check(data); err != nil {
 		return cty.NilVal, err
@@ -37,7 +37,10 @@ func Unmarshal(data []byte, ty cty.Type) (v cty.Value, err error) {
 			v, err = cty.NilVal, fmt.Errorf("inconsistent value: %v", panicked)
 		}
 	}()
-	return ctymsgpack.Unmarshal(data, ty)
+	if v, err = ctymsgpack.Unmarshal(data, ty); err != nil {
+		return cty.NilVal, err
+	}
+	return v, nil
 }
 
 // Check reports what would make decoding costly: lengths that the data cannot hold, too many elements, or too much nesting.
