@@ -21,6 +21,10 @@ type Value struct {
 	Plannable bool // a plan can be saved without it
 }
 
+// Meant is the Extra of a diagnostic about a name that there is not, if there is one that is like it: what could be written in the place of the subject of
+// the diagnostic.
+type Meant struct{ Text string }
+
 // The faults with a remedy outside of the configuration.
 const (
 	// ProviderNotLocked: a provider has no entry among the locks that the runtime was given.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -80,23 +81,28 @@ func undeclared(decl *stackconfig.Stack, ref stackaddrs.Reference) *hcl.Diagnost
 	switch target := ref.Target.(type) {
 	case stackaddrs.InputVariable:
 		diag.Summary = "Unknown variable"
-		diag.Detail = fmt.Sprintf("This stack declares no variable %q.%s", target.Name, meant("var.", target.Name, decl.Variables))
+		diag.Detail = fmt.Sprintf("This stack declares no variable %q.", target.Name)
+		offerMeant(diag, "var.", target.Name, decl.Variables)
 	case stackaddrs.LocalValue:
 		diag.Summary = "Unknown local value"
-		diag.Detail = fmt.Sprintf("This stack declares no local value %q.%s", target.Name, meant("local.", target.Name, decl.Locals))
+		diag.Detail = fmt.Sprintf("This stack declares no local value %q.", target.Name)
+		offerMeant(diag, "local.", target.Name, decl.Locals)
 	case stackaddrs.Component:
 		diag.Summary = "Unknown component"
-		diag.Detail = fmt.Sprintf("This stack declares no component %q.%s", target.Name, meant("component.", target.Name, decl.Components))
+		diag.Detail = fmt.Sprintf("This stack declares no component %q.", target.Name)
+		offerMeant(diag, "component.", target.Name, decl.Components)
 	case stackaddrs.StackCall:
 		diag.Summary = "Unknown embedded stack"
-		diag.Detail = fmt.Sprintf("This stack declares no embedded stack %q.%s", target.Name, meant("stack.", target.Name, decl.Calls))
+		diag.Detail = fmt.Sprintf("This stack declares no embedded stack %q.", target.Name)
+		offerMeant(diag, "stack.", target.Name, decl.Calls)
 	case stackaddrs.ProviderConfigRef:
 		diag.Summary = "Unknown provider configuration"
 		given, declared := target.LocalName+"."+target.Name, make(map[string]bool, len(decl.Providers))
 		for other := range decl.Providers {
 			declared[other.LocalName+"."+other.Name] = true
 		}
-		diag.Detail = fmt.Sprintf("This stack declares no provider %q %q.%s", target.LocalName, target.Name, meant("provider.", given, declared))
+		diag.Detail = fmt.Sprintf("This stack declares no provider %q %q.", target.LocalName, target.Name)
+		offerMeant(diag, "provider.", given, declared)
 	default:
 		diag.Summary = "Symbol not available here"
 		diag.Detail = fmt.Sprintf("%s has no meaning here.", target)
@@ -112,13 +118,25 @@ const mostMeant = 2000
 
 // meant offers the nearest of the declared names in a sentence with a space before it; "" if none is near.
 func meant[T any](prefix, given string, declared map[string]T) string {
-	if len(declared) > mostMeant {
-		return ""
-	}
-	if best := nearest.Name(given, slices.Collect(maps.Keys(declared))); best != "" {
+	if best := nearestOf(given, declared); best != "" {
 		return fmt.Sprintf(" Did you mean %s%s?", prefix, best)
 	}
 	return ""
+}
+
+func nearestOf[T any](given string, declared map[string]T) string {
+	if len(declared) > mostMeant {
+		return ""
+	}
+	return nearest.Name(given, slices.Collect(maps.Keys(declared)))
+}
+
+// offerMeant adds the nearest of the declared names to a diagnostic about one that there is not: to its text, and for programs.
+func offerMeant[T any](diag *hcl.Diagnostic, prefix, given string, declared map[string]T) {
+	if best := nearestOf(given, declared); best != "" {
+		diag.Detail += fmt.Sprintf(" Did you mean %s%s?", prefix, best)
+		diag.Extra = fault.Meant{Text: prefix + best}
+	}
 }
 
 // repetitionScope adds each.key and each.value to the scope of a stack.

@@ -12,10 +12,13 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 )
 
@@ -72,7 +75,7 @@ func (c Component) unknownInstance(key string, set foreach.Set, step hcl.Travers
 		diag.Detail = fmt.Sprintf("The for_each of %s has no key %q.", c.Addr, key)
 	}
 	if len(set.Elements) <= mostKeys {
-		diag.Detail += nearest.DidYouMean(key, slices.Collect(maps.Keys(set.Elements)))
+		offerMeant(diag, key, slices.Collect(maps.Keys(set.Elements)), step)
 	}
 	return hcl.Diagnostics{diag}
 }
@@ -93,13 +96,28 @@ func (c Component) checkOutputStep(instance string, step hcl.Traverser) hcl.Diag
 		return nil
 	}
 	diag.Summary = "Unknown module output"
-	diag.Detail = fmt.Sprintf("The module of %s has no output %q.%s", instance, name, nearest.DidYouMean(name, slices.Collect(maps.Keys(c.Module.Outputs))))
+	diag.Detail = fmt.Sprintf("The module of %s has no output %q.", instance, name)
+	offerMeant(diag, name, slices.Collect(maps.Keys(c.Module.Outputs)), step)
 	if names := slices.Sorted(maps.Keys(c.Module.Outputs)); len(names) == 0 {
 		diag.Detail += " It has none."
 	} else if !strings.HasSuffix(diag.Detail, "?") && len(names) <= 10 {
 		diag.Detail += " It has " + strings.Join(names, ", ") + "."
 	}
 	return hcl.Diagnostics{diag}
+}
+
+// offerMeant adds the nearest of some names to a diagnostic about one that there is not: to its text, and for programs as a step of the same kind.
+func offerMeant(diag *hcl.Diagnostic, given string, names []string, step hcl.Traverser) {
+	best := nearest.Name(given, names)
+	if best == "" {
+		return
+	}
+	diag.Detail += nearest.DidYouMean(best, []string{best})
+	if _, isAttr := step.(hcl.TraverseAttr); isAttr && hclsyntax.ValidIdentifier(best) {
+		diag.Extra = fault.Meant{Text: "." + best}
+	} else {
+		diag.Extra = fault.Meant{Text: "[" + string(hclwrite.TokensForValue(cty.StringVal(best)).Bytes()) + "]"}
+	}
 }
 
 // stepName is the name that a step looks up, written as an attribute or as a literal index.
