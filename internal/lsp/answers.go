@@ -5,6 +5,7 @@ package lsp
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,10 +20,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
 )
 
-// answers knows what can be asked about one snapshot.
+// answers knows what can be asked about one snapshot, or about a workspace file.
 type answers struct {
 	*language.Stack
-	snap *snapshot.Snapshot
+	snap *snapshot.Snapshot // nil for a workspace file
 }
 
 // place is where a client asks something.
@@ -69,10 +70,17 @@ func directories(dir string) []string {
 	return names
 }
 
-// at returns where a client asks, nil in a document that is not part of a stack.
+// at returns where a client asks, nil in a document that is neither part of a stack nor a workspace file.
 func (s *server) at(u uri.URI) *place {
 	doc := s.document(u)
-	if doc == nil || kindOf(doc.path) != kindComponent {
+	switch {
+	case doc == nil:
+		return nil
+	case kindOf(doc.path) == kindWorkspace:
+		file := language.File{Path: doc.path, Name: filepath.Base(doc.path), Src: doc.text.Bytes()}
+		view := language.View{Files: []language.File{file}, Directories: directories}
+		return &place{&answers{Stack: language.New(view)}, s, doc.path, doc.text}
+	case kindOf(doc.path) != kindComponent:
 		return nil
 	}
 	about := s.answersAbout(doc.path)
@@ -85,6 +93,9 @@ func (s *server) at(u uri.URI) *place {
 // embedders returns the places of the same file as part of other stacks of the workspace: of those that embed its stack. Without any it is the
 // place itself.
 func (p *place) embedders() []*place {
+	if p.snap == nil {
+		return []*place{p}
+	}
 	var all []*place
 	stacks := p.server.workspace.Stacks()
 	if len(stacks) > maxEmbedders {
@@ -110,10 +121,21 @@ func (p *place) in(rng hcl.Range) protocol.Range { return p.text.Range(rng) }
 
 // textOf returns the text of a file, an empty one if there is none.
 func (a *answers) textOf(path string) *position.Text {
+	if a.snap == nil {
+		return position.NewText(nil)
+	}
 	if text := a.snap.Text(path); text != nil {
 		return text
 	}
 	return position.NewText(nil)
+}
+
+// textOf is that of the answers, with the text in which the place is.
+func (p *place) textOf(path string) *position.Text {
+	if path == p.path {
+		return p.text
+	}
+	return p.answers.textOf(path)
 }
 
 // locations returns places of package language as the client knows them, each once. A directory is shown by the file that one would look at first.

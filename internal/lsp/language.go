@@ -5,9 +5,11 @@ package lsp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -207,19 +209,46 @@ func (s *server) CodeAction(_ context.Context, params *protocol.CodeActionParams
 		return actions, nil
 	}
 	kind := protocol.CodeActionKindQuickFix
-	at := hcl.Range{
-		Filename: p.snap.File(p.path).Name,
-		Start:    p.text.Pos(p.text.Offset(params.Range.Start)), End: p.text.Pos(p.text.Offset(params.Range.End)),
-	}
+	at := hcl.Range{Start: p.text.Pos(p.text.Offset(params.Range.Start)), End: p.text.Pos(p.text.Offset(params.Range.End))}
+	var fixed []protocol.Diagnostic
 	for _, action := range p.Actions(p.path, at) {
 		changes := map[uri.URI][]protocol.TextEdit{}
 		p.edits(changes, action.Edits)
+		fixes := fixedBy(params.Context.Diagnostics, p.in(action.Fixes))
+		fixed = append(fixed, fixes...)
 		actions = append(actions, &protocol.CodeAction{
-			Title: action.Title, Kind: &kind, Edit: &protocol.WorkspaceEdit{Changes: changes},
-			Diagnostics: fixedBy(params.Context.Diagnostics, p.in(action.Fixes)),
+			Title: action.Title, Kind: &kind, Edit: &protocol.WorkspaceEdit{Changes: changes}, Diagnostics: fixes,
+		})
+	}
+	for _, diag := range params.Context.Diagnostics {
+		meant := meantBy(diag)
+		if meant == "" || slices.ContainsFunc(fixed, func(other protocol.Diagnostic) bool { return sameDiagnostic(&diag, &other) }) {
+			continue
+		}
+		edit := protocol.TextEdit{Range: diag.Range, NewText: meant}
+		actions = append(actions, &protocol.CodeAction{
+			Title: fmt.Sprintf("Change to %s", meant), Kind: &kind, Diagnostics: []protocol.Diagnostic{diag},
+			Edit: &protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{params.TextDocument.URI: {edit}}},
 		})
 	}
 	return actions, nil
+}
+
+// diagnosticData is what a diagnostic tells programs, which the client gives back when it asks for actions.
+type diagnosticData struct {
+	Meant string `json:"meant"` // what could be written in its place
+}
+
+// meantBy returns what could be written in the place of a diagnostic of this server, "" if it does not say.
+func meantBy(diag protocol.Diagnostic) string {
+	var data diagnosticData
+	if source, _ := diag.Source.Get(); source != "cairn" || len(diag.Data) == 0 {
+		return ""
+	}
+	if err := json.Unmarshal(diag.Data, &data); err != nil {
+		return "" // clients may give back anything
+	}
+	return data.Meant
 }
 
 // wanted reports whether actions of a kind are asked for: it, or one that it is part of.
@@ -232,15 +261,19 @@ func wanted(only []protocol.CodeActionKind, kind protocol.CodeActionKind) bool {
 	return len(only) == 0
 }
 
-// fixedBy returns the diagnostics at a place.
+// fixedBy returns the diagnostics about a place, or about more around it.
 func fixedBy(diags []protocol.Diagnostic, at protocol.Range) []protocol.Diagnostic {
 	var fixed []protocol.Diagnostic
 	for _, diag := range diags {
-		if source, _ := diag.Source.Get(); source == "cairn" && diag.Range == at {
+		if source, _ := diag.Source.Get(); source == "cairn" && !before(at.Start, diag.Range.Start) && !before(diag.Range.End, at.End) {
 			fixed = append(fixed, diag)
 		}
 	}
 	return fixed
+}
+
+func before(a, b protocol.Position) bool {
+	return a.Line < b.Line || a.Line == b.Line && a.Character < b.Character
 }
 
 // InlayHint implements [protocol.Server].

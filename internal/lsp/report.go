@@ -4,6 +4,7 @@
 package lsp
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"runtime/debug"
@@ -16,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/position"
 	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // mostInFile is how many diagnostics of one file are told. Nobody reads more.
@@ -128,6 +130,11 @@ func reportIn(diag *hcl.Diagnostic, text *position.Text) protocol.Diagnostic {
 	}
 	if coded, ok := hcl.DiagnosticExtra[diagnostic.Coded](diag); ok {
 		reported.Code = protocol.String(coded.DiagnosticCode())
+	}
+	if meant, ok := hcl.DiagnosticExtra[fault.Meant](diag); ok {
+		if data, err := json.Marshal(diagnosticData{meant.Text}); err == nil {
+			reported.Data = data
+		}
 	}
 	if strings.HasPrefix(diag.Summary, "Deprecated") {
 		reported.Tags = protocol.NewDiagnosticTags(protocol.DiagnosticTagDeprecated)

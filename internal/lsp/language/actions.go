@@ -16,7 +16,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/language/schema"
 	"github.com/cairnstacks/cairn/internal/lsp/language/syntax"
 	"github.com/cairnstacks/cairn/internal/nearest"
-	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Action is a change that can be made at a place.
@@ -28,6 +27,9 @@ type Action struct {
 
 // Actions returns the changes that fix what is wrong in a range: missing required inputs, names that are not declared, arguments that there are not.
 func (s *Stack) Actions(path string, at hcl.Range) []Action {
+	if w := s.workspaces[path]; w != nil {
+		return w.Actions(at)
+	}
 	f := s.file(path)
 	if f == nil || f.tree.JSON {
 		return nil
@@ -47,24 +49,6 @@ func (s *Stack) Actions(path string, at hcl.Range) []Action {
 		}
 	}
 	return a.actions
-}
-
-// Suggested returns the changes that diagnostics offer themselves for a file of the stack: what may be meant instead of a name that there is not.
-func (s *Stack) Suggested(path string, diags hcl.Diagnostics) []Action {
-	f := s.file(path)
-	if f == nil {
-		return nil
-	}
-	var actions []Action
-	for _, diag := range diags {
-		meant, ok := hcl.DiagnosticExtra[fault.Meant](diag)
-		if !ok || diag.Subject == nil || diag.Subject.Filename != f.Name || !diag.Subject.CanSliceBytes(f.Src) {
-			continue
-		}
-		title := fmt.Sprintf("Change to %q", strings.TrimPrefix(meant.Text, "."))
-		actions = append(actions, Action{title, *diag.Subject, []Edit{{f.Path, *diag.Subject, meant.Text}}})
-	}
-	return actions
 }
 
 func overlap(a, b hcl.Range) bool {

@@ -50,6 +50,9 @@ type Completion struct {
 // Complete returns what can be written at an offset of a file, the most likely first. Who shows them selects those that begin with, or match, what is
 // in their range already.
 func (s *Stack) Complete(path string, offset int) []Completion {
+	if w := s.workspaces[path]; w != nil {
+		return w.Complete(offset)
+	}
 	f := s.file(path)
 	if f == nil || offset < 0 || offset > len(f.Src) || inComment(f.tree, offset) {
 		return nil

@@ -25,6 +25,9 @@ type Hover struct {
 
 // Hover returns what is known of the word at an offset, nil if that is nothing.
 func (s *Stack) Hover(path string, offset int) *Hover {
+	if w := s.workspaces[path]; w != nil {
+		return w.Hover(offset)
+	}
 	f := s.file(path)
 	if f == nil || inComment(f.tree, offset) {
 		return nil

@@ -42,6 +42,9 @@ var renameable = []Kind{Variable, Local, Output, Component, Call, Provider, Requ
 //
 // Errors: a [*RenameError].
 func (s *Stack) PrepareRename(path string, offset int) (name string, at hcl.Range, err error) {
+	if w := s.workspaces[path]; w != nil {
+		return w.PrepareRename(offset)
+	}
 	occurrence, err := s.renamed(path, offset)
 	if err != nil {
 		return "", hcl.Range{}, err
@@ -79,6 +82,9 @@ func (s *Stack) renamed(path string, offset int) (Occurrence, error) {
 //
 // Errors: a [*RenameError].
 func (s *Stack) Rename(path string, offset int, name string) (*Renaming, error) {
+	if w := s.workspaces[path]; w != nil {
+		return w.Rename(offset, name)
+	}
 	at, err := s.renamed(path, offset)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/lsp/language/schema"
 	"github.com/cairnstacks/cairn/internal/lsp/language/syntax"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -24,7 +25,7 @@ import (
 
 // View is what is known of a stack. All but Files may be missing: what depends on it is left out of answers.
 type View struct {
-	// Files are the component files of the stack and of all that it embeds.
+	// Files are the component files of the stack and of all that it embeds. A workspace file among them is a world of its own.
 	Files []File
 
 	// Config has where sources lead that are not local.
@@ -65,6 +66,8 @@ type Stack struct {
 	dirs  map[string]*directory // by path
 	files []*file               // by path
 
+	workspaces map[string]*Workspace // by path
+
 	found   func() []Occurrence // of all files
 	modules struct {
 		sync.Mutex
@@ -94,10 +97,14 @@ type directory struct {
 
 // New returns answers about a stack.
 func New(view View) *Stack {
-	s := &Stack{view: view, dirs: map[string]*directory{}}
+	s := &Stack{view: view, dirs: map[string]*directory{}, workspaces: map[string]*Workspace{}}
 	s.modules.known, s.types.known = map[string]*moduleInfo{}, map[Symbol]cty.Type{}
 	for _, source := range view.Files {
-		s.add(source)
+		if filepath.Base(source.Path) == cairnfile.FileName {
+			s.workspaces[source.Path] = NewWorkspace(source, view.Directories)
+		} else {
+			s.add(source)
+		}
 	}
 	slices.SortFunc(s.files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range s.files {

@@ -19,6 +19,9 @@ type SymbolInfo struct {
 // Symbols returns what the files of the stack declare, if its name has the letters of a query in their order. The best match is first.
 func (s *Stack) Symbols(query string) []SymbolInfo {
 	var found []SymbolInfo
+	for _, w := range s.workspaces {
+		found = append(found, w.Symbols(query)...)
+	}
 	for _, dir := range s.dirs {
 		for _, symbol := range dir.names {
 			title := symbol.reference()

@@ -171,6 +171,38 @@ func TestWorkspaceRename(t *testing.T) {
 	}
 }
 
+// A workspace file in a view has the same answers.
+func TestWorkspaceInAView(t *testing.T) {
+	w, src := openWorkspace("stack \"late\" { after = [\"netwrk\"] }\n")
+	stack := language.New(language.View{Files: []language.File{{Path: "/repo/" + cairnfile.FileName, Name: cairnfile.FileName, Src: src}}})
+	path := "/repo/" + cairnfile.FileName
+	for offset := range len(src) + 1 {
+		at := hcl.Range{Start: hcl.Pos{Byte: offset}, End: hcl.Pos{Byte: offset}}
+		renaming, _ := stack.Rename(path, offset, "other")
+		want, _ := w.Rename(offset, "other")
+		for what, diff := range map[string]string{
+			"hover":      cmp.Diff(w.Hover(offset), stack.Hover(path, offset)),
+			"definition": cmp.Diff(w.Definition(offset), stack.Definition(path, offset)),
+			"references": cmp.Diff(w.References(offset, true), stack.Highlights(path, offset)),
+			"actions":    cmp.Diff(w.Actions(at), stack.Actions(path, at)),
+			"renaming":   cmp.Diff(want, renaming),
+		} {
+			if diff != "" {
+				t.Errorf("%s at %d: %s", what, offset, diff)
+			}
+		}
+		if got, want := stack.Complete(path, offset), w.Complete(offset); len(got) > len(want) || len(want) > 0 && len(got) == 0 && !strings.Contains(string(src[:offset]), "path") {
+			t.Errorf("completion at %d: got %v, want %v", offset, labels(got), labels(want))
+		}
+		stack.SignatureAt(path, offset)
+	}
+	stack.Hints(path, 0, len(src))
+	stack.Lenses(path)
+	if diff := cmp.Diff(w.Symbols("ne"), stack.Symbols("ne")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Every place of the examples has answers.
 func TestWorkspaceEveryPlace(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/order-workspace.md")
