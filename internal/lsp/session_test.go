@@ -86,6 +86,9 @@ func (p pipe) Close() error {
 	return p.WriteCloser.Close()
 }
 
+// testQuiet is how long servers of tests wait for another edit.
+const testQuiet = 10 * time.Millisecond
+
 // connect starts a server and a client that is not initialized.
 func connect(t testing.TB, dir string) *editor {
 	t.Helper()
@@ -96,7 +99,7 @@ func connect(t testing.TB, dir string) *editor {
 	log := slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	go func() {
 		e.done <- Serve(context.Background(), pipe{fromClient, toClient, fromClient}, Options{
-			Version: "1.2.3", Log: log, Timing: Timing{Quiet: 10 * time.Millisecond},
+			Version: "1.2.3", Log: log, Timing: Timing{Quiet: testQuiet},
 		})
 	}()
 	_, conn, server := protocol.NewClient(context.Background(), screen{e: e}, jsonrpc2.NewStream(pipe{fromServer, toServer, fromServer}))
