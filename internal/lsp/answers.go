@@ -46,7 +46,7 @@ func (s *server) answersAbout(dir string) *answers {
 		return known
 	}
 	view := language.ViewOf(snap)
-	view.Directories = directories
+	view.Directories, view.Schema = directories, snap.ProviderSchema
 	made := &answers{language.New(view), snap}
 	if len(s.mu.answers) > maxEmbedders {
 		clear(s.mu.answers)

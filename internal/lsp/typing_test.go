@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.lsp.dev/protocol"
 )
@@ -31,7 +30,7 @@ func TestTyping(t *testing.T) {
 				e.edit(mainFile, protocol.Range{Start: end, End: end}, string(char))
 				e.askEverything(mainFile)
 				if i%40 == 0 {
-					time.Sleep(2 * testQuiet) // so that the stack is checked
+					e.checked(mainFile)
 				}
 				e.checkRanges(mainFile)
 			}
@@ -117,6 +116,17 @@ func (e *editor) askEverything(name string) {
 		return err
 	})
 	work.Wait()
+}
+
+// checked waits until diagnostics of a file as it is now are told.
+func (e *editor) checked(name string) {
+	e.t.Helper()
+	e.until(func() string {
+		if told := e.last(name); told != nil && told.Version == protocol.NewOptional(e.versions[name]) {
+			return ""
+		}
+		return "not yet"
+	}, "diagnostics of the last version")
 }
 
 // checkRanges fails if a diagnostic of the text as it is now lies outside of it.

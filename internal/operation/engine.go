@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -100,6 +101,17 @@ func (s *Stack) openSources(resolver stackconfig.Resolver) engine.Session {
 		opts.Info = s.binary.Info // which files modules have depends on it
 	}
 	return binary.NewSourceSession(opts)
+}
+
+func keptSchemas(ctx context.Context, dir, workDir string) map[stackaddrs.Provider]*engine.ProviderSchema {
+	return binary.KeptSchemas(ctx, binary.KeptOptions{StackDir: dir, WorkDir: workDir, SchemaDir: SchemaDir()})
+}
+
+func lastEngine(workDir string) engine.Info {
+	if engines := toolchain.Remembered(binary.RecordFile(workDir)); len(engines) > 0 {
+		return engines[0]
+	}
+	return engine.Info{}
 }
 
 // keptApplies returns the components of applies that were begun with the state of a secret, and of which a session keeps what was done, sorted.

@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -42,6 +43,14 @@ func (s *Stack) Resolver() stackconfig.Resolver {
 type addressReader interface {
 	Path(address string) (path string, ok bool)
 }
+
+// KeptSchemas returns what is known of installed providers without starting or reading anything of them.
+func (s *Stack) KeptSchemas(ctx context.Context) map[stackaddrs.Provider]*engine.ProviderSchema {
+	return keptSchemas(ctx, absolute(s.dir), absolute(s.work))
+}
+
+// LastEngine names the engine that the stack was last used with, if that is known.
+func (s *Stack) LastEngine() engine.Info { return lastEngine(absolute(s.work)) }
 
 // packagePath returns the file that a source address in a diagnostic names.
 func (s *Stack) packagePath(address string) (string, bool) {

@@ -6,6 +6,7 @@ package binary
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -617,5 +618,39 @@ func TestPackageHashesFollowContent(t *testing.T) {
 	}
 	if got := hash("first"); got != first {
 		t.Errorf("after the record was damaged: %s, want %s", got, first)
+	}
+}
+
+// What one operation has asked a provider is known later without any process, as long as the package stays as it is.
+func TestKeptSchemas(t *testing.T) {
+	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired})
+	shared := t.TempDir()
+	b.engine.schemaCache = schemacache.In(shared)
+	kept := func() *engine.ProviderSchema {
+		t.Helper()
+		return KeptSchemas(t.Context(), KeptOptions{StackDir: b.engine.stackDir, WorkDir: b.engine.workDir, SchemaDir: shared})[fakeProvider]
+	}
+	if got := kept(); got != nil {
+		t.Errorf("before the provider was asked: %+v", got)
+	}
+	want, diags := b.engine.ProviderSchema(t.Context(), fakeProvider)
+	b.noErrors("ProviderSchema", diags)
+	got := kept()
+	if got == nil || len(got.Config.Attributes) == 0 || len(got.Config.Attributes) != len(want.Config.Attributes) {
+		t.Errorf("KeptSchemas: %+v, want %+v", got, want)
+	}
+	installed, err := b.engine.installed()
+	if err != nil || len(installed) == 0 {
+		t.Fatalf("installed: %v, %v", installed, err)
+	}
+	other := filepath.Join(t.TempDir(), "package")
+	if err := os.CopyFS(other, os.DirFS(installed[0].target)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.RemoveAll(installed[0].target), os.Symlink(other, installed[0].target)); err != nil {
+		t.Fatal(err)
+	}
+	if got := kept(); got != nil {
+		t.Errorf("with another package: %+v", got)
 	}
 }

@@ -105,6 +105,15 @@ func (i Identifier) Identify(ctx context.Context, path string) (engine.Info, err
 	return info, nil
 }
 
+// Remembered returns the engines that a record file has, the one that was found out last first. The binaries may have changed since.
+func Remembered(recordFile string) []engine.Info {
+	var engines []engine.Info
+	for _, record := range (Identifier{RecordFile: recordFile}).records() {
+		engines = append(engines, record.Info)
+	}
+	return engines
+}
+
 func (i Identifier) records() []binaryRecord {
 	data, err := os.ReadFile(i.RecordFile)
 	var records []binaryRecord

@@ -16,6 +16,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -34,7 +36,7 @@ type modules struct {
 }
 
 // current returns the modules as they are now.
-func (m *modules) current(dir string, resolver stackconfig.Resolver, buffers map[string][]byte) *moduleSet {
+func (m *modules) current(dir string, resolver stackconfig.Resolver, buffers map[string][]byte, opened *operation.Stack) *moduleSet {
 	buffers = moduleBuffers(buffers)
 	if m.now != nil && sameTexts(m.now.buffers, buffers) {
 		if time.Since(m.checked) < checkModules {
@@ -47,7 +49,8 @@ func (m *modules) current(dir string, resolver stackconfig.Resolver, buffers map
 	if m.renewed++; m.files == nil || m.renewed%renewParsed == 0 {
 		m.files = &module.Files{}
 	}
-	options := module.Options{Base: dir, Resolver: resolver, Files: m.files, Buffers: buffers}
+	options := module.OptionsOf(engine.Info{Name: opened.LastEngine().Name}, dir, resolver) // its version may have changed since
+	options.Files, options.Buffers = m.files, buffers
 	m.now, m.checked = &moduleSet{buffers: buffers, loader: module.NewLoader(options)}, time.Now()
 	m.now.mu.stamps = map[string]string{}
 	return m.now

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -42,6 +43,7 @@ type Snapshot struct {
 	buffers map[string][]byte
 	dirs    map[string]bool
 	modules *moduleSet
+	schemas func() map[stackaddrs.Provider]*engine.ProviderSchema
 }
 
 // File is a component file.
@@ -142,6 +144,14 @@ func (s *Snapshot) ModuleTree(dir string) *module.Tree {
 	return tree
 }
 
+// ProviderSchema returns what can be told to a provider, nil if that is not known: it is if an operation has asked the provider before.
+func (s *Snapshot) ProviderSchema(provider stackaddrs.Provider) *engine.ProviderSchema {
+	if provider.IsBuiltin() {
+		return &engine.ProviderSchema{}
+	}
+	return s.schemas()[provider]
+}
+
 // Functions returns the built-in functions of the language by both of their names.
 func (s *Snapshot) Functions() map[string]function.Function { return stackruntime.Functions() }
 
@@ -156,6 +166,11 @@ func (s *Snapshot) Validate(ctx context.Context) hcl.Diagnostics {
 type session struct {
 	*binary.SourceSession
 	snap *Snapshot
+}
+
+// ProviderSchema implements [engine.Session].
+func (s *session) ProviderSchema(_ context.Context, provider stackaddrs.Provider) (*engine.ProviderSchema, hcl.Diagnostics) {
+	return s.snap.ProviderSchema(provider), nil
 }
 
 // Module implements [engine.Session].

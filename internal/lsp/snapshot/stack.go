@@ -30,6 +30,7 @@ type stack struct {
 		change     int
 		parsed     map[fileID]*parsedFile
 		modules    modules
+		providers  providers
 	}
 }
 
@@ -57,7 +58,8 @@ func (s *stack) at(change int, buffers map[string][]byte) *Snapshot {
 
 // load makes a snapshot.
 func (s *stack) load(buffers map[string][]byte) *Snapshot {
-	resolver := operation.Open(operation.Options{Dir: s.dir, Environ: s.opts.Environ}).Resolver()
+	opened := operation.Open(operation.Options{Dir: s.dir, Environ: s.opts.Environ})
+	resolver := opened.Resolver()
 	parser := &parser{before: s.build.parsed, now: map[fileID]*parsedFile{}}
 	config, diags := stackconfig.LoadWith(s.dir, stackconfig.LoadOptions{Resolver: resolver, Buffers: buffers, Parse: parser.parse})
 	if config == nil {
@@ -78,9 +80,10 @@ func (s *stack) load(buffers map[string][]byte) *Snapshot {
 	}
 	snap.dirs = directories(config, snap.Declared)
 	if s.checkModules.Swap(false) {
-		s.build.modules.checked = time.Time{}
+		s.build.modules.checked, s.build.providers.checked = time.Time{}, time.Time{}
 	}
-	snap.modules = s.build.modules.current(s.dir, resolver, buffers)
+	snap.modules = s.build.modules.current(s.dir, resolver, buffers, opened)
+	snap.schemas = s.build.providers.current(opened)
 	return snap
 }
 
