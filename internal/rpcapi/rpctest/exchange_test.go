@@ -26,12 +26,9 @@ type exchange struct {
 	stack *rpcclient.Stack
 }
 
-func newExchange(t *testing.T) *exchange {
-	t.Helper()
-	testenv.Engine(t)
-	x := &exchange{t: t, dir: t.TempDir()}
-	for name, content := range map[string]string{
-		"stack/main.tfcomponent.hcl": `
+// chain is a stack of two components, one with a value of the other.
+var chain = map[string]string{
+	"main.tfcomponent.hcl": `
 component "a" {
   source = "./module"
   inputs = { input = "1" }
@@ -45,13 +42,19 @@ output "id" {
   value = component.b.id
 }
 `,
-		"stack/module/main.tf": `
+	"module/main.tf": `
 variable "input" { type = string }
 resource "terraform_data" "x" { input = var.input }
 output "id" { value = terraform_data.x.id }
 `,
-	} {
-		path := filepath.Join(x.dir, filepath.FromSlash(name))
+}
+
+func newExchange(t *testing.T, files map[string]string) *exchange {
+	t.Helper()
+	testenv.Engine(t)
+	x := &exchange{t: t, dir: t.TempDir()}
+	for name, content := range files {
+		path := filepath.Join(x.dir, "stack", filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +106,7 @@ func (x *exchange) path(name string) string { return filepath.Join(x.dir, name) 
 
 // What a client has planned is shown and applied by the command line, as long as the state is the same.
 func TestCommandLineAppliesPlansOfClients(t *testing.T) {
-	x := newExchange(t)
+	x := newExchange(t, chain)
 	if err := x.plan(rpcclient.PlanOptions{}).WriteFile(x.path("p.tfstackplan")); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +140,7 @@ func TestCommandLineAppliesPlansOfClients(t *testing.T) {
 
 // What the command line has planned is applied by a client, and the state that it has then is pushed.
 func TestClientsApplyPlansOfCommandLine(t *testing.T) {
-	x := newExchange(t)
+	x := newExchange(t, chain)
 	x.cairn("plan", "-out="+x.path("first.plan"))
 	plan, err := rpcclient.FromPlanFile(x.path("first.plan"), nil)
 	if err != nil {
