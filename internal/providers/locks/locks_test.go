@@ -4,6 +4,9 @@
 package locks_test
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/providers/locks"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // written is what terraform writes.
@@ -137,4 +141,47 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q is written %q, which is read as %v, %v", src, text, again, diags)
 		}
 	})
+}
+
+// What terraform writes is read, and written in the same way.
+func TestTerraform(t *testing.T) {
+	terraform := testenv.Terraform(t)
+	testenv.CLIConfig(t, testenv.TimeProviderMirror(t))
+	dir := t.TempDir()
+	const config = `
+terraform {
+  required_providers {
+    fake = { source = "cairnstacks/fake", version = ">0.1,!=0.5,<=1.0,~>1.0.0" }
+    time = { source = "hashicorp/time", version = "~> 0.9, >=0.5.0" }
+  }
+}
+`
+	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), terraform, "init")
+	cmd.Dir = dir
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	path := filepath.Join(dir, locks.FileName)
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, diags := locks.Read(path)
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	if diff := cmp.Diff(string(want), string(locks.Format(parsed))); diff != "" {
+		t.Error(diff)
+	}
+	fake, err := locks.ParseProvider("registry.terraform.io/cairnstacks/fake")
+	if err != nil {
+		t.Fatal(err)
+	}
+	normal, err := locks.NormalizeConstraints(">0.1,!=0.5,<=1.0,~>1.0.0")
+	if err != nil || parsed.Provider(fake).Constraints != normal {
+		t.Errorf("the constraints are %q, and normalized %q, %v", parsed.Provider(fake).Constraints, normal, err)
+	}
 }
