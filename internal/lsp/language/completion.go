@@ -262,8 +262,13 @@ func (c *completer) arguments(body *syntax.Body) {
 	c.schemaArguments(block, body, c.fits)
 }
 
-// fits reports whether an argument goes with those that are there: a removed component has no inputs, a removed stack no providers.
+// fits reports whether an argument goes with those that are there: a removed component has no inputs, a removed stack no providers, a local source no
+// version.
 func (c *completer) fits(argument schema.Argument) bool {
+	if source := c.blocks[0].Body.Argument("source"); source != nil && argument.Name == "version" {
+		text, ok := source.Value.Literal()
+		return !ok || !isLocal(text.Text)
+	}
 	if c.blocks[0].Type != "removed" || c.blocks[0].Body.Argument("from") == nil {
 		return true
 	}

@@ -431,6 +431,10 @@ func (c *completer) pathMembers(steps []syntax.Step) {
 
 // results completes what follows the name of a component, an embedded stack or a value.
 func (c *completer) results(steps []syntax.Step) {
+	if steps[0].Name == "each" && steps[1].Name == "value" {
+		c.attributesOf(stepped(c.stack.eachType(c.file, c.blocks[0]), steps[2:]))
+		return
+	}
 	decl := c.stack.declaration(c.stack.resolve(c.file.dir, steps, false)[1])
 	if decl == nil {
 		return
@@ -444,11 +448,42 @@ func (c *completer) results(steps []syntax.Step) {
 		c.outputs(decl)
 		return
 	}
-	c.attributes(c.stack.stepsType(c.file.dir, steps), &syntax.Group{})
-	for i := range c.found { // they follow a dot, and are not assigned
-		c.found[i].Kind, c.found[i].Text, c.found[i].Again = ReferenceCompletion, c.found[i].Label, false
-		c.found[i].Detail = strings.TrimPrefix(c.found[i].Detail, "required, ")
+	c.attributesOf(c.stack.stepsType(c.file.dir, steps))
+}
+
+// attributesOf completes the attributes of a value.
+func (c *completer) attributesOf(ty cty.Type) {
+	if !ty.IsObjectType() {
+		return
 	}
+	for _, name := range slices.Sorted(maps.Keys(ty.AttributeTypes())) {
+		c.add(Completion{Label: name, Kind: ReferenceCompletion, Detail: orAny(shortType(ty.AttributeType(name)))})
+	}
+}
+
+// eachType returns the type of each.value in a block.
+func (s *Stack) eachType(f *file, block *syntax.Block) cty.Type {
+	argument := block.Body.Argument("for_each")
+	if argument == nil {
+		return cty.DynamicPseudoType
+	}
+	ty := s.valueType(f, argument.Value)
+	switch {
+	case ty.IsMapType(), ty.IsSetType():
+		return ty.ElementType()
+	case ty.IsObjectType():
+		var common cty.Type
+		for _, attribute := range ty.AttributeTypes() {
+			if common != cty.NilType && !attribute.Equals(common) {
+				return cty.DynamicPseudoType
+			}
+			common = attribute
+		}
+		if common != cty.NilType {
+			return common
+		}
+	}
+	return cty.DynamicPseudoType
 }
 
 // instances completes an index where an instance has to be chosen. It takes the place of the dot.
@@ -519,7 +554,12 @@ func (s *Stack) stepsType(dir *directory, steps []syntax.Step) cty.Type {
 	if decl := s.declaration(symbols[last]); decl != nil && decl.repeated() && (decl.Kind == Component || decl.Kind == Call) && last+1 < len(steps) {
 		last++ // the instance
 	}
-	for _, step := range steps[last+1:] {
+	return stepped(ty, steps[last+1:])
+}
+
+// stepped returns the type that some steps lead to from a value.
+func stepped(ty cty.Type, steps []syntax.Step) cty.Type {
+	for _, step := range steps {
 		switch {
 		case step.Kind == syntax.NameStep && ty.IsObjectType() && ty.HasAttribute(step.Name):
 			ty = ty.AttributeType(step.Name)

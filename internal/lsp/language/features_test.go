@@ -73,6 +73,7 @@ func TestHover(t *testing.T) {
 		"function by long name":   {"locals {\n  a = core::upp|er(\"x\")\n}", "core::upper(string"},
 		"function of a provider":  {"locals {\n  a = provider::aws::arn_p|arse(\"x\")\n}", "Takes an ARN apart."},
 		"each":                    {"component \"x\" {\n  inputs = { a = each.ke|y }\n}", "The key of this instance."},
+		"attribute of each.value": {"component \"x\" {\n  for_each = { k = var.settings }\n  inputs = { a = each.value.repl|icas }\n}", "replicas: number"},
 		"root":                    {"locals {\n  a = va|r.region\n}", "The input variables of this stack."},
 		"type":                    {"variable \"x\" {\n  type = lis|t(string)\n}", "Elements of one type, in order."},
 		"type in a type":          {"variable \"x\" {\n  type = list(str|ing)\n}", "A text."},

@@ -126,7 +126,11 @@ func (s *Stack) hoverValue(f *file, argument *syntax.Argument, offset int) *Hove
 	if word != nil {
 		return &Hover{Text: word.Doc, Range: at.Range}
 	}
-	if ty := typeText(s.stepsType(f.dir, ref.Steps[:step+1])); step > 1 && ty != "" {
+	ty := typeText(s.stepsType(f.dir, ref.Steps[:step+1]))
+	if ref.Root() == "each" && step > 1 && ref.Steps[1].Name == "value" {
+		ty = typeText(stepped(s.eachType(f, enclosing(f, offset)), ref.Steps[2:step+1]))
+	}
+	if step > 1 && ty != "" {
 		return &Hover{Text: code(at.Name + ": " + ty), Range: at.Range}
 	}
 	return nil
