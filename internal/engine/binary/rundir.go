@@ -4,6 +4,7 @@
 package binary
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -31,6 +32,7 @@ const (
 	treeDir      = "tree"
 
 	retiredSuffix = ".recovered" // of a directory with a report
+	goneSuffix    = ".gone-"     // of one that is being removed
 )
 
 // errUnrecovered says that an apply of the component instance was cut off.
@@ -138,7 +140,7 @@ func lockRunDir(path string) (*runDir, error) {
 		return nil, err
 	}
 	for {
-		if err := os.MkdirAll(path, 0o700); err != nil {
+		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return nil, err
 		}
 		lock, err := os.OpenFile(filepath.Join(path, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
@@ -228,7 +230,23 @@ func (d *runDir) remove() error {
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, os.RemoveAll(d.path), d.lock.Close())
+	return errors.Join(err, d.removeFiles(), d.lock.Close())
+}
+
+// removeFiles removes the directory under another name: under its own, others that wait for it would make a lock in it meanwhile, and keep it or lose theirs.
+func (d *runDir) removeFiles() error {
+	gone := d.path + goneSuffix + rand.Text()
+	if err := os.Rename(d.path, gone); err != nil { // such as where files that are open cannot be renamed
+		gone = d.path
+	}
+	err := os.RemoveAll(gone)
+	for range 100 {
+		if !errors.Is(err, os.ErrExist) {
+			break
+		}
+		err = os.RemoveAll(gone) // who was just opening the lock has made another one, and sees that it is not the right one
+	}
+	return err
 }
 
 // beginApply records that from now on the directory matters (rule T1).
