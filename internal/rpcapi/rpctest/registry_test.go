@@ -4,11 +4,14 @@
 package rpctest
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -31,7 +34,7 @@ type registry struct {
 //
 //   - the provider acme/single in version 1.0.0, for linux_amd64 and darwin_arm64, signed;
 //   - the provider acme/several in versions 1.10.0, 1.2.0 and 2.0.0-beta1, with notices;
-//   - the module acme/net/cloud in versions 1.0.0 and 1.1.0, whose package is a zip archive.
+//   - the module acme/net/cloud in versions 1.0.0 and 1.1.0, whose package is an archive.
 func startRegistry(t testing.TB) *registry {
 	t.Helper()
 	r := &registry{}
@@ -66,8 +69,8 @@ func startRegistry(t testing.TB) *registry {
 	]}`)
 	r.addReleases(t, files)
 	files["/modules/acme/net/cloud/versions"] = []byte(`{"modules": [{"versions": [{"version": "1.0.0"}, {"version": "1.1.0"}]}]}`)
-	files["/modules/acme/net/cloud/1.1.0/download"] = []byte("location https://" + r.host + "/module.zip//inner")
-	files["/module.zip"] = zipped(t, "inner/main.tf", "")
+	files["/modules/acme/net/cloud/1.1.0/download"] = []byte("location https://" + r.host + "/module.tar.gz//inner")
+	files["/module.tar.gz"] = tarred(t, "inner/main.tf", "")
 	return r
 }
 
@@ -133,6 +136,24 @@ func zipped(t testing.TB, name, content string) []byte {
 		t.Fatal(err)
 	}
 	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// tarred returns a compressed archive with one file.
+func tarred(t testing.TB, name, content string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	compressed := gzip.NewWriter(&b)
+	archive := tar.NewWriter(compressed)
+	if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := archive.Write([]byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(archive.Close(), compressed.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -160,7 +160,7 @@ func testFetchModule(t *testing.T) {
 	c, r := withRegistry(t)
 	location := must[*packagespb.ModulePackageSourceAddr_Response](t)(c.packages.ModulePackageSourceAddr(t.Context(),
 		&packagespb.ModulePackageSourceAddr_Request{SourceAddr: r.host + "/acme/net/cloud", Version: "1.1.0"}))
-	if want := "https://" + r.host + "/module.zip//inner"; location.GetUrl() != want || len(location.GetDiagnostics()) > 0 {
+	if want := "https://" + r.host + "/module.tar.gz//inner"; location.GetUrl() != want || len(location.GetDiagnostics()) > 0 {
 		t.Fatalf("got %v, want %s", location, want)
 	}
 	dir := filepath.Join(t.TempDir(), "module")
