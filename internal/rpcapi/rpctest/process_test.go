@@ -36,14 +36,14 @@ const cookieName, cookie = "TERRAFORM_RPCAPI_COOKIE", "fba0991c9bcd453982f0d88e2
 // program is the path of cairn, which TestMain builds.
 var program string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) { os.Exit(run(m)) } //nolint:forbidigo // as a program of tests ends
 
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "rpctest")
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
 	program = filepath.Join(dir, "cairn")
 	if out, err := exec.Command("go", "build", "-o", program, "../../../cmd/cairn").CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("building cairn: %v\n%s", err, out))
@@ -196,7 +196,7 @@ func (p *process) dial() *grpc.ClientConn {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(func() { conn.Close() })
+	p.t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
 

@@ -362,7 +362,7 @@ func runApply(t *testing.T) *running {
 			if _, err := os.Stat(gate + ".reached"); err == nil {
 				return
 			}
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(10 * time.Millisecond) //nolint:forbidigo // another process makes the file
 		}
 	})
 	return &running{s, stream, gate}
@@ -403,7 +403,7 @@ func testStop(t *testing.T) {
 
 func testCancel(t *testing.T) {
 	r := runApply(t)
-	r.conn.Close()
+	_ = r.conn.Close()
 	_, err := receiveAll(r.stream.Recv)
 	if err == nil {
 		t.Error("the call ended well")
@@ -425,7 +425,7 @@ func testSignalDuringApply(t *testing.T) {
 	if diags := diagnostics(events); hasError(diags) || !strings.HasSuffix(componentStatuses(events, "component.later"), "APPLIED") {
 		t.Errorf("diagnostics %v", diags)
 	}
-	r.conn.Close()
+	_ = r.conn.Close()
 	if got := r.exitStatus(); got != 0 {
 		t.Errorf("status %d, want 0", got)
 	}

@@ -400,7 +400,7 @@ stack "grandchild" {
 	}
 	gone := func(name string, destroy bool) *removed {
 		return &removed{
-			SourceAddr: "./stack/module", Instances: single, ComponentAddr: name, Destroy: destroy,
+			SourceAddr: "./stack/module", Instances: single, ComponentAddr: name, Destroy: destroy, //nolint:staticcheck // deprecated, and still sent
 			Blocks: []*block{{SourceAddr: "./stack/module", Instances: single, ComponentAddr: name, Destroy: destroy}},
 		}
 	}

@@ -440,9 +440,9 @@ func (c *client) withFake() (locks, cache int64) {
 	c.t.Helper()
 	const address = "registry.terraform.io/cairnstacks/fake"
 	dir := c.t.TempDir()
-	any := must[int64](c.t)(c.createLocks(&terraform1.ProviderPackage{SourceAddr: address, Version: "1.0.0"}))
+	unhashed := must[int64](c.t)(c.createLocks(&terraform1.ProviderPackage{SourceAddr: address, Version: "1.0.0"}))
 	events, err := c.buildCache(&dependenciespb.BuildProviderPluginCache_Request{
-		CacheDir: dir, DependencyLocksHandle: any, InstallationMethods: localMirror(testenv.FakeProviderMirror(c.t)),
+		CacheDir: dir, DependencyLocksHandle: unhashed, InstallationMethods: localMirror(testenv.FakeProviderMirror(c.t)),
 	})
 	if names := eventNames(events); err != nil || slices.Contains(names, "diagnostic") {
 		c.t.Fatalf("installing the provider: %v, events %v", err, events)

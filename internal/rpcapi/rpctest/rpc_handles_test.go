@@ -50,7 +50,7 @@ func TestRPCHandles(t *testing.T) {
 	})
 	t.Run("H-05 handles outlive their connection", func(t *testing.T) {
 		s := openStack(t, emptyStack)
-		s.conn.Close()
+		_ = s.conn.Close()
 		other := &stack{client: s.process.connect(), config: s.config}
 		other.find()
 		wantCode(t, other.closeConfiguration(s.config), codes.OK)

@@ -144,11 +144,6 @@ func testUnknownKeys(t *testing.T) {
 	}
 }
 
-// without returns a list without the elements at some places.
-func without(raw []*anypb.Any, from, to int) []*anypb.Any {
-	return slices.Concat(raw[:from], raw[to:])
-}
-
 func testBadPlans(t *testing.T) {
 	s := openStack(t, dataStack)
 	state := s.made()
@@ -264,8 +259,8 @@ func testPlanRequests(t *testing.T) {
 		"cache":               {ProviderCacheHandle: 1234},
 		"state":               {PreviousStateHandle: 1234},
 		"state of other kind": {PreviousStateHandle: s.config},
-		"two states":          {PreviousStateHandle: state, PreviousState: map[string]*anypb.Any{"xyzWx": some}}, //nolint:staticcheck // deprecated
-		"inline state":        {PreviousState: map[string]*anypb.Any{"XYZW": some}},                              //nolint:staticcheck // deprecated
+		"two states":          {PreviousStateHandle: state, PreviousState: map[string]*anypb.Any{"xyzWx": some}}, // deprecated, and still offered
+		"inline state":        {PreviousState: map[string]*anypb.Any{"XYZW": some}},                              // deprecated, and still offered
 		"mode":                {PlanMode: 17},
 		"locks without cache": {DependencyLocksHandle: must[int64](t)(s.createLocks(someLock))},
 	} {

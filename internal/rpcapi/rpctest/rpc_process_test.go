@@ -120,7 +120,7 @@ func TestRPCProcess(t *testing.T) {
 	})
 	t.Run("P-16 connection lost", func(t *testing.T) {
 		c := open(t, options{})
-		c.conn.Close()
+		_ = c.conn.Close()
 		other := c.process.connect()
 		_, err := other.setup.Handshake(t.Context(), &setuppb.Handshake_Request{})
 		wantCode(t, err, codes.FailedPrecondition)
@@ -206,7 +206,7 @@ func readsFromServer(t *testing.T, p *process, config *tls.Config) bool {
 		t.Fatal(err)
 	}
 	conn := tls.Client(plain, config)
-	defer conn.Close()
+	defer conn.Close() //nolint:errcheck // it is read to the end
 	if err := conn.SetDeadline(time.Now().Add(testenv.Patience)); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func readsFromServer(t *testing.T, p *process, config *tls.Config) bool {
 func testSignal(t *testing.T, s syscall.Signal) {
 	c := open(t, options{})
 	c.signal(s)
-	c.conn.Close()
+	_ = c.conn.Close()
 	if got := c.exitStatus(); got != 0 {
 		t.Errorf("status %d, want 0\n%s", got, c.stderr)
 	}

@@ -45,7 +45,7 @@ func (s *Stack) Apply(ctx context.Context, plan *Plan, state *State, opts ApplyO
 		return nil, err
 	}
 	a := &applying{
-		stop:  func() { _ = s.client.Stop(context.WithoutCancel(ctx)) }, // if that fails, the process is gone, and the stream says so
+		stop:  func() { _ = s.client.Stop(context.WithoutCancel(ctx)) }, //nolint:errcheck // if that fails, the process is gone, and the stream says so
 		ended: func() error { return context.Cause(ctx) }, state: state, opts: opts,
 	}
 	defer context.AfterFunc(ctx, a.stop)()

@@ -78,7 +78,7 @@ func processConfig(ctx context.Context, opts Options) *plugin.ClientConfig {
 	if opts.Log == nil {
 		opts.Log = io.Discard
 	}
-	cmd := exec.Command(opts.Program, opts.Args...) // ends with Close
+	cmd := exec.Command(opts.Program, opts.Args...) //nolint:noctx // ends with Close
 	cmd.Dir, cmd.Env = opts.Dir, opts.Environ
 	log := &lockedWriter{w: opts.Log}
 	return &plugin.ClientConfig{
