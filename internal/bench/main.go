@@ -47,14 +47,14 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&opts.engine, "engine", os.Getenv("CAIRN_ENGINE"), "the engine's binary; by default tofu or terraform from PATH")
 	flags.StringVar(&opts.cairn, "cairn", "", "the cairn program; without it only the library is compared with the engine")
-	flags.StringVar(&opts.only, "only", "", `"evaluator", "engine" or "ordering": measure this part only`)
+	flags.StringVar(&opts.only, "only", "", `"evaluator", "engine", "ordering" or "rpc": measure this part only`)
 	flags.IntVar(&opts.rounds, "rounds", 5, "how often each comparison is made")
 	flags.IntVar(&opts.largeRounds, "large-rounds", 1, "how often each comparison with 300 components is made")
 	flags.StringVar(&opts.update, "update", "", "also put the results into this `file`, between its markers")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if parts := []string{"", "evaluator", "engine", "ordering"}; !slices.Contains(parts, opts.only) {
+	if parts := []string{"", "evaluator", "engine", "ordering", "rpc"}; !slices.Contains(parts, opts.only) {
 		return fmt.Errorf("-only=%s is not one of the parts %s", opts.only, strings.Join(parts[1:], ", "))
 	}
 	found, err := toolchain.Search{Setting: opts.engine}.Find(ctx)
@@ -73,13 +73,18 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	if opts.only != "ordering" {
+	if opts.only != "ordering" && opts.only != "rpc" {
 		if err := measurePart(ctx, opts, "", dir, out, (*report).measureComponents); err != nil {
 			return err
 		}
 	}
 	if opts.only == "" || opts.only == "ordering" {
-		return measurePart(ctx, opts, "ordering", dir, out, (*report).measureOrdering)
+		if err := measurePart(ctx, opts, "ordering", dir, out, (*report).measureOrdering); err != nil {
+			return err
+		}
+	}
+	if opts.only == "rpc" || opts.only == "" && opts.cairn != "" {
+		return measurePart(ctx, opts, "rpc", dir, out, (*report).measureRPC)
 	}
 	return nil
 }
