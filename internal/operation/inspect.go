@@ -71,7 +71,7 @@ func (s *Stack) Inspect(ctx context.Context, req InspectRequest) (*Inspection, h
 // inspectedState is the stored state, or what a plan says that it will be.
 func (s *Stack) inspectedState(ctx context.Context, plan *stackplan.Plan) (*stackstate.State, error) {
 	if plan != nil {
-		return plannedState(plan), nil
+		return PlannedState(plan), nil
 	}
 	stored, err := s.ReadState(ctx)
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *Stack) inspectedState(ctx context.Context, plan *stackplan.Plan) (*stac
 	return stored.State, nil
 }
 
-// plannedState is what a plan says about the state after it, as far as expressions see it.
-func plannedState(plan *stackplan.Plan) *stackstate.State {
+// PlannedState is what a plan says about the state after it, as far as expressions see it.
+func PlannedState(plan *stackplan.Plan) *stackstate.State {
 	state := stackstate.New()
 	for name, input := range plan.Inputs {
 		state.Inputs[name] = input.After

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/cairnstacks/cairn/internal/testenv"
@@ -181,5 +182,40 @@ func TestClientsApplyPlansOfCommandLine(t *testing.T) {
 	}
 	if len(again.Raw) > 0 {
 		t.Errorf("after everything was destroyed: %v", again.Raw)
+	}
+}
+
+// Expressions have the values of a plan, and after it those of the state.
+func TestExpressionsOfPlansAndStates(t *testing.T) {
+	x := newExchange(t, chain)
+	eval := func(opts rpcclient.InspectOptions, expression string) cty.Value {
+		t.Helper()
+		inspector, err := x.stack.Inspect(t.Context(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, diags, err := inspector.Eval(t.Context(), expression)
+		if err != nil || len(diags) > 0 {
+			t.Fatal(diags, err)
+		}
+		return value.Value
+	}
+	plan := x.plan(rpcclient.PlanOptions{})
+	if got := eval(rpcclient.InspectOptions{Plan: plan}, `component.a.id == null`); !got.RawEquals(cty.False) {
+		t.Errorf("an id that is planned: got %#v, want one that is not null", got)
+	}
+	if got := eval(rpcclient.InspectOptions{Plan: plan}, `component.a.id`); got.IsKnown() {
+		t.Errorf("an id that is planned: got %#v, want an unknown one", got)
+	}
+	state := &rpcclient.State{}
+	if diags, err := x.stack.Apply(t.Context(), plan, state, rpcclient.ApplyOptions{}); err != nil {
+		t.Fatal(diags, err)
+	}
+	outputs, err := state.Outputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := eval(rpcclient.InspectOptions{State: state}, `component.b.id`); !got.RawEquals(outputs["id"].Value) {
+		t.Errorf("the id of the state: got %#v, want %#v", got, outputs["id"].Value)
 	}
 }

@@ -6,17 +6,21 @@ package stacks
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/rpcapi/dependencies"
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
 	"github.com/cairnstacks/cairn/internal/rpcapi/wire"
 	"github.com/cairnstacks/cairn/internal/safehcl"
+	planv1 "github.com/cairnstacks/cairn/proto/cairn/plan/v1"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -48,7 +52,7 @@ func (s *Service) OpenStackInspector(ctx context.Context, req *stackspb.OpenStac
 	if opened.providers, err = s.providers(given); err != nil {
 		return nil, err
 	}
-	if opened.state, err = decodeState(req.GetState()); err != nil {
+	if opened.state, err = s.inspectedState(req.GetState()); err != nil {
 		return nil, err
 	}
 	inputs, err := parseInputs(req.GetInputValues())
@@ -59,6 +63,9 @@ func (s *Service) OpenStackInspector(ctx context.Context, req *stackspb.OpenStac
 	for name, declared := range config.config.Root.Variables {
 		if _, ok := inputs[name]; !ok { // not even the default is what the stack has had
 			values[name] = cty.UnknownVal(declared.Type.WithoutOptional())
+			if planned, ok := opened.state.Inputs[name]; ok && isPlan(req.GetState()) {
+				values[name], _ = planned.UnmarkDeep() // the declaration says whether it is sensitive
+			}
 		}
 	}
 	opened.inputs = values
@@ -72,6 +79,34 @@ func (s *Service) OpenStackInspector(ctx context.Context, req *stackspb.OpenStac
 		response.StackInspectorHandle = handle.Open(s.handles, opened)
 	}
 	return response, nil
+}
+
+// inspectedState returns the state that a request has, or what the plan that it has instead says that it will be. The elements of a plan are in the order of
+// their keys.
+func (s *Service) inspectedState(raw map[string]*anypb.Any) (*stackstate.State, error) {
+	if !isPlan(raw) {
+		return decodeState(raw)
+	}
+	elements := make([]*anypb.Any, 0, len(raw))
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		elements = append(elements, raw[key])
+	}
+	opened, err := s.readPlan(elements)
+	if err != nil {
+		return nil, err
+	}
+	return operation.PlannedState(opened.plan), nil
+}
+
+// isPlan reports whether elements are those of a plan, and not of a state.
+func isPlan(raw map[string]*anypb.Any) bool {
+	plans := (&planv1.PlanHeader{}).ProtoReflect().Descriptor().ParentFile().Package()
+	for _, element := range raw {
+		if element.MessageName().Parent() == plans {
+			return true
+		}
+	}
+	return false
 }
 
 // inspect calls eval with what the runtime needs. It returns what was wrong with that, too, with which eval is not called.
