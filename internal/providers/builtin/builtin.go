@@ -25,14 +25,22 @@ func Schema() *schema.Provider {
 		)},
 		Data: map[string]*schema.Schema{"terraform_remote_state": newSchema(
 			schema.Attribute{Name: "backend", Type: cty.String, Required: true, Description: markdown("Which backend has the state, such as `s3` or `local`.")},
-			schema.Attribute{Name: "config", Type: cty.DynamicPseudoType, Optional: true,
-				Description: markdown("The arguments of the backend, as they are in a `backend` block.")},
-			schema.Attribute{Name: "defaults", Type: cty.DynamicPseudoType, Optional: true,
-				Description: markdown("Values for outputs that the state does not have.")},
-			schema.Attribute{Name: "outputs", Type: cty.DynamicPseudoType, Computed: true,
-				Description: markdown("The output values of the root module in the state, as an object.")},
-			schema.Attribute{Name: "workspace", Type: cty.String, Optional: true,
-				Description: markdown("The workspace whose state is read, for backends with several.")},
+			schema.Attribute{
+				Name: "config", Type: cty.DynamicPseudoType, Optional: true,
+				Description: markdown("The arguments of the backend, as they are in a `backend` block."),
+			},
+			schema.Attribute{
+				Name: "defaults", Type: cty.DynamicPseudoType, Optional: true,
+				Description: markdown("Values for outputs that the state does not have."),
+			},
+			schema.Attribute{
+				Name: "outputs", Type: cty.DynamicPseudoType, Computed: true,
+				Description: markdown("The output values of the root module in the state, as an object."),
+			},
+			schema.Attribute{
+				Name: "workspace", Type: cty.String, Optional: true,
+				Description: markdown("The workspace whose state is read, for backends with several."),
+			},
 		)},
 	}
 }

@@ -120,7 +120,7 @@ func (p *Package) unpack(archive, target string, opts FetchOptions) (release.Has
 	}
 	found := []release.Hash{hash}
 	if !p.fits(found, opts, release.ContentScheme) { // only the files can decide
-		return "", p.mismatch(found, opts)
+		return "", p.mismatch(found)
 	}
 	if err := os.Mkdir(target, 0o755); err != nil { //nolint:gosec // as for other programs
 		return "", err
@@ -133,7 +133,7 @@ func (p *Package) unpack(archive, target string, opts FetchOptions) (release.Has
 		return "", err
 	}
 	if found = append(found, content); !p.fits(found, opts, "") {
-		return "", p.mismatch(found, opts)
+		return "", p.mismatch(found)
 	}
 	return content, nil
 }
@@ -145,7 +145,7 @@ func (p *Package) link(target string, opts FetchOptions) (release.Hash, error) {
 		return "", err
 	}
 	if found := []release.Hash{content}; !p.fits(found, opts, release.ArchiveScheme) {
-		return "", p.mismatch(found, opts)
+		return "", p.mismatch(found)
 	}
 	dir, err := filepath.Abs(p.path)
 	if err == nil {
@@ -179,6 +179,6 @@ func fit(wanted, found []release.Hash, unknown string) bool {
 		unknown == release.ArchiveScheme && release.HasScheme(wanted, unknown) && !release.HasScheme(wanted, release.ContentScheme)
 }
 
-func (p *Package) mismatch(found []release.Hash, opts FetchOptions) error {
+func (p *Package) mismatch(found []release.Hash) error {
 	return &MismatchError{ID: p.ID, Locked: fit(p.hashes, found, ""), Found: found}
 }

@@ -141,7 +141,7 @@ func TestRegistryHostile(t *testing.T) {
 		"cut off": {registrytest.Release{}, func(s *registrytest.Server) {
 			s.Handle("/files/terraform-provider-bar_1.0.0_os_arch.zip", func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Length", "1000")
-				_, _ = w.Write([]byte("x")) //nolint:errcheck // a test's server
+				_, _ = w.Write([]byte("x"))
 			})
 		}, "cut off"},
 		"stalls": {registrytest.Release{}, func(s *registrytest.Server) {
@@ -171,7 +171,7 @@ func TestRegistryHostile(t *testing.T) {
 		"endless": {registrytest.Release{}, func(s *registrytest.Server) {
 			s.Handle("/.well-known/terraform.json", func(w http.ResponseWriter, _ *http.Request) {
 				for i := 0; i < 20; i++ {
-					_, _ = w.Write(bytes.Repeat([]byte(" "), 1<<20)) //nolint:errcheck // a test's server
+					_, _ = w.Write(bytes.Repeat([]byte(" "), 1<<20))
 				}
 			})
 		}, "more than 16 MiB"},

@@ -207,8 +207,11 @@ func TestBuildProviderPluginCacheFails(t *testing.T) {
 		"no version":     {locks(pkg("bar", "2.0.0")), []*installMethod{localMirror(mirror)}, []string{"pending", "query", "ERROR Provider not found: "}},
 		"other hash":     {locks(pkg("bar", "1.0.0", "h1:x")), []*installMethod{localMirror(mirror)}, []string{"pending", "query", "found", "fetch", "ERROR Provider not installed: "}},
 		"no program":     {locks(pkg("bad", "1.0.0")), []*installMethod{localMirror(mirror)}, []string{"pending", "query", "found", "fetch", "ERROR Provider not installed: "}},
-		"one of several": {locks(pkg("zip", "1.0.0"), pkg("bar", "1.0.0")), []*installMethod{localMirror(mirror)},
-			[]string{"pending", "query", "found", "fetch", "fetched", "query", "found", "fetch", "ERROR Provider not installed: "}},
+		"one of several": {
+			locks(pkg("zip", "1.0.0"), pkg("bar", "1.0.0")),
+			[]*installMethod{localMirror(mirror)},
+			[]string{"pending", "query", "found", "fetch", "fetched", "query", "found", "fetch", "ERROR Provider not installed: "},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -227,8 +230,10 @@ func TestBuildProviderPluginCacheFails(t *testing.T) {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		events, err := build(t, client, &buildRequest{CacheDir: file, DependencyLocksHandle: locks(pkg("bar", "1.0.0")), OverridePlatform: "os_arch",
-			InstallationMethods: []*installMethod{localMirror(mirror)}})
+		events, err := build(t, client, &buildRequest{
+			CacheDir: file, DependencyLocksHandle: locks(pkg("bar", "1.0.0")), OverridePlatform: "os_arch",
+			InstallationMethods: []*installMethod{localMirror(mirror)},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,10 +251,14 @@ func TestBuildProviderPluginCacheRefused(t *testing.T) {
 		"no locks":  {&buildRequest{CacheDir: "x"}, codes.InvalidArgument},
 		"bad locks": {&buildRequest{CacheDir: "x", DependencyLocksHandle: locks + 1}, codes.InvalidArgument},
 		"platform":  {&buildRequest{CacheDir: "x", DependencyLocksHandle: locks, OverridePlatform: "linux"}, codes.InvalidArgument},
-		"include": {&buildRequest{CacheDir: "x", DependencyLocksHandle: locks,
-			InstallationMethods: []*installMethod{{Source: direct().GetSource(), Include: []string{"*/*"}}}}, codes.InvalidArgument},
-		"exclude": {&buildRequest{CacheDir: "x", DependencyLocksHandle: locks,
-			InstallationMethods: []*installMethod{{Source: direct().GetSource(), Exclude: []string{"*/*"}}}}, codes.InvalidArgument},
+		"include": {&buildRequest{
+			CacheDir: "x", DependencyLocksHandle: locks,
+			InstallationMethods: []*installMethod{{Source: direct().GetSource(), Include: []string{"*/*"}}},
+		}, codes.InvalidArgument},
+		"exclude": {&buildRequest{
+			CacheDir: "x", DependencyLocksHandle: locks,
+			InstallationMethods: []*installMethod{{Source: direct().GetSource(), Exclude: []string{"*/*"}}},
+		}, codes.InvalidArgument},
 		"no source":  {&buildRequest{CacheDir: "x", DependencyLocksHandle: locks, InstallationMethods: []*installMethod{{}}}, codes.Internal},
 		"no address": {&buildRequest{CacheDir: "x", DependencyLocksHandle: locks, InstallationMethods: []*installMethod{networkMirror("http://example.com/")}}, codes.InvalidArgument},
 	} {

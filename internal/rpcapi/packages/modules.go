@@ -18,18 +18,18 @@ import (
 	packagespb "github.com/cairnstacks/cairn/proto/terraform1/packages"
 )
 
-// parseModule returns the package of a module's address in a registry, and the path of the module in it.
-func parseModule(addr string) (pkg registry.Package, below string, err error) {
+// parseModule returns the package of a module's address in a registry.
+func parseModule(addr string) (registry.Package, error) {
 	source, err := sourceaddrs.ParseRegistrySource(addr)
 	if err != nil {
-		return pkg, "", fmt.Errorf("%q is not the address of a module in a registry: %w", addr, err)
+		return registry.Package{}, fmt.Errorf("%q is not the address of a module in a registry: %w", addr, err)
 	}
 	found := source.Package()
 	return registry.Package{
 		Service: registry.Modules,
 		Host:    found.Host,
 		Path:    path.Join(found.Namespace, found.Name, found.TargetSystem),
-	}, source.SubPath(), nil
+	}, nil
 }
 
 // ModulePackageVersions implements [packagespb.PackagesServer].
@@ -37,7 +37,7 @@ func (s *Service) ModulePackageVersions(
 	ctx context.Context, req *packagespb.ModulePackageVersions_Request,
 ) (*packagespb.ModulePackageVersions_Response, error) {
 	response := &packagespb.ModulePackageVersions_Response{}
-	pkg, _, err := parseModule(req.GetSourceAddr())
+	pkg, err := parseModule(req.GetSourceAddr())
 	if err != nil {
 		response.Diagnostics = failed("Invalid module address", err)
 		return response, nil
@@ -63,7 +63,7 @@ func (s *Service) ModulePackageSourceAddr(
 	ctx context.Context, req *packagespb.ModulePackageSourceAddr_Request,
 ) (*packagespb.ModulePackageSourceAddr_Response, error) {
 	response := &packagespb.ModulePackageSourceAddr_Response{}
-	pkg, _, err := parseModule(req.GetSourceAddr())
+	pkg, err := parseModule(req.GetSourceAddr())
 	if err == nil {
 		_, err = release.ParseVersion(req.GetVersion())
 	}
