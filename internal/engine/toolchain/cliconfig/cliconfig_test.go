@@ -164,3 +164,37 @@ func TestNestedFiles(t *testing.T) {
 		}
 	}
 }
+
+// A credentials helper is asked for the hosts whose tokens are nowhere else.
+func TestHelper(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the helper is a script")
+	}
+	home := t.TempDir()
+	writeFile(t, filepath.Join(home, ".terraformrc"), "credentials \"one.example.com\" {\n  token = \"file\"\n}\ncredentials_helper \"x\" {\n  args = [\"-v\"]\n}\n")
+	program := writeFile(t, filepath.Join(home, ".terraform.d", "plugins", "terraform-credentials-x"), `#!/bin/sh
+case "$*" in
+"-v get two.example.com") echo '{"token": "helper"}' ;;
+"-v get none.example.com") echo '{}' ;;
+"-v get odd.example.com") echo 'open-sesame' ;;
+*) echo "no such host" >&2; exit 1 ;;
+esac
+`)
+	if err := os.Chmod(program, 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	config, err := ReadHosts([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]string{"one.example.com": "file", "two.example.com": "helper", "none.example.com": ""} {
+		if got, err := config.Token(t.Context(), svchost.Hostname(host)); err != nil || got != want {
+			t.Errorf("%s: got %q, %v; want %q", host, got, err, want)
+		}
+	}
+	for host, want := range map[string]string{"odd.example.com": "not JSON", "other.example.com": "no such host"} {
+		if _, err := config.Token(t.Context(), svchost.Hostname(host)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sesame") {
+			t.Errorf("%s: got %v, want %q", host, err, want)
+		}
+	}
+}
