@@ -63,8 +63,14 @@ func BenchmarkValidations(b *testing.B) {
 		validateAll(b, client, bundle.GetSourceBundleHandle())
 	}
 	after := measure(server)
-	for deadline := time.Now().Add(10 * time.Second); after.goroutines > before.goroutines && time.Now().Before(deadline); after = measure(server) {
-		time.Sleep(10 * time.Millisecond) // streams end after their answers were read
+	deadline, again := time.After(10*time.Second), time.NewTicker(10*time.Millisecond)
+	defer again.Stop()
+	for ended := false; after.goroutines > before.goroutines && !ended; after = measure(server) { // streams end after their answers were read
+		select {
+		case <-again.C:
+		case <-deadline:
+			ended = true
+		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N*validations), "ms/validation")
 	b.ReportMetric(float64(after.goroutines-before.goroutines), "goroutines-left")
@@ -72,7 +78,8 @@ func BenchmarkValidations(b *testing.B) {
 	if after.goroutines > before.goroutines || after.handles != before.handles || after.files > before.files || after.heap > before.heap+16<<20 {
 		b.Errorf("before: %+v, after: %+v", before, after)
 	}
-	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "cairn-rpcapi-*", "*")); err != nil || len(left) > 0 {
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "cairn-rpcapi-*", "*")) //nolint:usetesting // it is that of the server
+	if err != nil || len(left) > 0 {
 		b.Errorf("left on the disk: %v, %v", left, err)
 	}
 }
@@ -112,7 +119,7 @@ func validateOne(ctx context.Context, client stackspb.StacksClient, bundle int64
 	}
 	wg.Wait()
 	_, err = client.CloseStackConfiguration(ctx, &stackspb.CloseStackConfiguration_Request{StackConfigHandle: config})
-	return errors.Join(append(errs, err)...)
+	return errors.Join(errors.Join(errs...), err)
 }
 
 // serveTest starts a server with a client, with the handshake made.

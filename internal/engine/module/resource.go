@@ -53,17 +53,17 @@ func (t *Tree) Resource(calls []string, resource stackaddrs.Resource) (Declared,
 // resourceSlot returns the provider configuration that the block of a resource names, or the one that its type stands for.
 func (d *Directory) resourceSlot(resource stackaddrs.Resource) (slot engine.ProviderSlot, found bool) {
 	for _, file := range d.Files { // overriding ones last
-		content, _, _ := file.File.Body.PartialContent(rootSchema) // its mistakes are reported elsewhere
+		content, _, _ := file.File.Body.PartialContent(rootSchema) //nolint:errcheck // loading has reported its mistakes
 		blocks := content.Blocks
 		for _, check := range content.Blocks.OfType("check") {
-			nested, _, _ := check.Body.PartialContent(checkSchema)
+			nested, _, _ := check.Body.PartialContent(checkSchema) //nolint:errcheck // likewise
 			blocks = append(blocks, nested.Blocks...)
 		}
 		for _, block := range blocks {
 			if !isResource(block, resource) {
 				continue
 			}
-			if used, at, _ := usedSlot(block); !found || at != block.DefRange {
+			if used, at, _ := usedSlot(block); !found || at != block.DefRange { //nolint:errcheck // likewise
 				slot = used
 			}
 			found = true

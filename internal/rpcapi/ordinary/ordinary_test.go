@@ -137,8 +137,10 @@ resource "terraform_data" "slow" {
 		t.Fatal(err)
 	}
 	testenv.Within(t, "the apply has begun", func() {
+		again := time.NewTicker(10 * time.Millisecond)
+		defer again.Stop()
 		for _, err := os.Stat(filepath.Join(dir, "started")); err != nil && t.Context().Err() == nil; _, err = os.Stat(filepath.Join(dir, "started")) {
-			time.Sleep(10 * time.Millisecond)
+			<-again.C
 		}
 	})
 	doc, diags := ordinary.Directory{Path: dir}.Read(t.Context())

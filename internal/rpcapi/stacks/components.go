@@ -104,8 +104,8 @@ func (d describer) removed(into map[string]*stackspb.FindStackConfigurationCompo
 		}
 		key := removedAddr(stackaddrs.RootStack, block.From).String()
 		if into[key] == nil {
-			into[key] = &stackspb.FindStackConfigurationComponents_Removed{
-				SourceAddr:    described.GetSourceAddr(), //nolint:staticcheck // for clients that know one block only
+			into[key] = &stackspb.FindStackConfigurationComponents_Removed{ //nolint:staticcheck // for clients that know one block only
+				SourceAddr:    described.GetSourceAddr(),
 				Instances:     described.GetInstances(),
 				ComponentAddr: described.GetComponentAddr(),
 				Destroy:       described.GetDestroy(),

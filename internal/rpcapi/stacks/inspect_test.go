@@ -42,7 +42,7 @@ variable "passing" {
   ephemeral = true
 }
 locals {
-  doubled = "${var.text} ${var.text}"
+  doubled = "${var.text}-${var.text}"
 }
 component "a" {
   source = "./m"
@@ -126,7 +126,7 @@ func TestInspect(t *testing.T) {
 	for expression, want := range map[string]cty.Value{
 		"var.text":                   cty.StringVal("hello"),
 		"var.size":                   cty.NumberIntVal(5),
-		"local.doubled":              cty.StringVal("hello hello"),
+		"local.doubled":              cty.StringVal("hello-hello"),
 		"component.a.text":           cty.StringVal("hello"),
 		"component.a":                cty.ObjectVal(map[string]cty.Value{"text": cty.StringVal("hello")}),
 		"stack.inner.text":           cty.StringVal("hello"),

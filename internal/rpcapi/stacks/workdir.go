@@ -80,7 +80,7 @@ func nameOf(providers *operation.Providers) string {
 	sum := sha256.New()
 	if providers != nil {
 		for _, p := range providers.Packages {
-			fmt.Fprintf(sum, "%q\n", append([]string{p.Provider.String(), p.Version, p.Dir}, p.Hashes...)) //nolint:errcheck // never fails
+			fmt.Fprintf(sum, "%q\n", append([]string{p.Provider.String(), p.Version, p.Dir}, p.Hashes...))
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
