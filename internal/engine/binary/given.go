@@ -53,7 +53,8 @@ func (e *Session) useGiven(ctx context.Context, packages []engine.ProviderPackag
 // isGiven reports whether an installation is of just these packages. Its lock file is the last that was written of it.
 func (e *Session) isGiven(want *sharedInstallation) bool {
 	lock, err := os.ReadFile(e.installation.lock)
-	if err != nil && !(errors.Is(err, os.ErrNotExist) && len(want.lock) == 0) || !bytes.Equal(lock, want.lock) {
+	isNone := errors.Is(err, os.ErrNotExist) && len(want.lock) == 0
+	if err != nil && !isNone || !bytes.Equal(lock, want.lock) {
 		return false
 	}
 	return !slices.ContainsFunc(want.packages, func(p installedProvider) bool {
