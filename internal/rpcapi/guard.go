@@ -26,7 +26,7 @@ func (s *Server) guardUnary(ctx context.Context, req any, info *grpc.UnaryServer
 		return nil, err
 	}
 	defer shortenStatus(&err)
-	defer s.recover(info.FullMethod, &err)
+	defer func() { err = s.withoutPanic(info.FullMethod, recover(), err) }()
 	return handle(ctx, req)
 }
 
@@ -36,7 +36,7 @@ func (s *Server) guardStream(server any, stream grpc.ServerStream, info *grpc.St
 		return err
 	}
 	defer shortenStatus(&err)
-	defer s.recover(info.FullMethod, &err)
+	defer func() { err = s.withoutPanic(info.FullMethod, recover(), err) }()
 	return handle(server, stream)
 }
 
@@ -47,11 +47,13 @@ func (s *Server) allows(method string) error {
 	return nil
 }
 
-func (s *Server) recover(method string, err *error) {
-	if panicked := recover(); panicked != nil {
-		s.opts.Log.Error("panic", "method", method, "type", fmt.Sprintf("%T", panicked), "stack", string(debug.Stack()))
-		*err = status.Errorf(codes.Internal, "%s came upon a bug in cairn", strings.TrimPrefix(method, "/"))
+// withoutPanic returns the error of a call, and what takes its place if the call has panicked.
+func (s *Server) withoutPanic(method string, panicked any, err error) error {
+	if panicked == nil {
+		return err
 	}
+	s.opts.Log.Error("panic", "method", method, "type", fmt.Sprintf("%T", panicked), "stack", string(debug.Stack()))
+	return status.Errorf(codes.Internal, "%s came upon a bug in cairn", strings.TrimPrefix(method, "/"))
 }
 
 // shortenStatus cuts the text of a status that is too long.

@@ -16,9 +16,9 @@ import (
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
-	"github.com/cairnstacks/cairn/internal/safevalue"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/safevalue"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 

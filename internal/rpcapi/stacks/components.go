@@ -104,11 +104,11 @@ func (d describer) removed(into map[string]*stackspb.FindStackConfigurationCompo
 		}
 		key := removedAddr(stackaddrs.RootStack, block.From).String()
 		if into[key] == nil {
-			into[key] = &stackspb.FindStackConfigurationComponents_Removed{ //nolint:staticcheck // for clients that know one block only
-				SourceAddr:    described.GetSourceAddr(),
-				Instances:     described.GetInstances(),
-				ComponentAddr: described.GetComponentAddr(),
-				Destroy:       described.GetDestroy(),
+			into[key] = &stackspb.FindStackConfigurationComponents_Removed{ // of the first block, for clients that know no others
+				SourceAddr:    described.GetSourceAddr(),    //nolint:staticcheck // as above
+				Instances:     described.GetInstances(),     //nolint:staticcheck // as above
+				ComponentAddr: described.GetComponentAddr(), //nolint:staticcheck // as above
+				Destroy:       described.GetDestroy(),       //nolint:staticcheck // as above
 			}
 		}
 		into[key].Blocks = append(into[key].Blocks, described)

@@ -333,7 +333,9 @@ func TestPlanAndApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	noDiagnostics(t, destroy.diags)
-	if _, err := second.apply(&stackspb.ApplyStackChanges_Request{StackConfigHandle: config, PlannedChanges: destroy.elements}, state); err != nil {
+	inline := &stackspb.ApplyStackChanges_Request{StackConfigHandle: config}
+	inline.PlannedChanges = destroy.elements //nolint:staticcheck // former clients send it
+	if _, err := second.apply(inline, state); err != nil {
 		t.Fatal(err)
 	}
 	if len(state) > 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
-	"github.com/cairnstacks/cairn/internal/safevalue"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/safevalue"
 )
 
 // Value returns a value together with its type. [cty.NilVal] is null.

@@ -23,10 +23,10 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
-	"github.com/cairnstacks/cairn/internal/safevalue"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/safevalue"
 )
 
 // Encode returns a request, a result or a part of one as text.

@@ -18,8 +18,8 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
-	"github.com/cairnstacks/cairn/internal/safevalue"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/safevalue"
 )
 
 // encodeDynamic encodes a value with its type as cty does, but describes the type without the detours of package json, and finds the parts that

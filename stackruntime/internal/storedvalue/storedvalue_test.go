@@ -12,10 +12,10 @@ import (
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/cairnstacks/cairn/internal/safevalue"
 	valuev1 "github.com/cairnstacks/cairn/proto/cairn/value/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/safevalue"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
