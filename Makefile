@@ -106,7 +106,7 @@ soak:
 	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^TestKills$$' -kills=$(KILLS)
 
 # Packages in which goroutines, processes or locks matter.
-RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/engine/binary ./internal/engine/binary/runner ./internal/providers/... ./internal/statestore/... ./internal/order/... ./internal/gitdiff ./internal/format/... ./internal/states/... ./internal/fleet/... ./internal/process ./internal/show ./internal/cli/...
+RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/engine/binary ./internal/engine/binary/runner ./internal/providers/... ./internal/rpcapi ./internal/rpcapi/dependencies ./internal/rpcapi/packages ./internal/rpcapi/stacks ./internal/lsp/... ./internal/statestore/... ./internal/order/... ./internal/gitdiff ./internal/format/... ./internal/states/... ./internal/fleet/... ./internal/process ./internal/show ./internal/cli/...
 
 # Whole commands that do one thing at a time, or the same things at a time as others do that are left.
 RACE_SKIP = TestScripts/^(approval|arguments|checks|completion|data_dir|deployment|dropped_data|engine_.*|ephemeral|failing|fmt|former_names|graph|ignore|init|json|lockfile|logs|moved|options|order_(changed|convert|environments|errors_.*|gates_changed|gates_failed|gates_inputs|gates_list|gates_outputs|hostile_files|hostile_git|list|pictures|workspace|workspace_inputs)|output|output_not_made|planfile|provider_errors|provider_functions|recorded_values|removed|required_version|rounds|runtime_remedies|sensitive_texts|settings.*|sources_.*|state|state_errors|state_mv|target|tofu_files|unknown_.*|validate.*|variables|workdir_foreign)$$|^TestPlantedSecrets$$|^TestRandomDamage$$|^TestValidateModule|^TestValuesOfEveryType
