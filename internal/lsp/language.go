@@ -214,7 +214,10 @@ func (s *server) CodeAction(_ context.Context, params *protocol.CodeActionParams
 	for _, action := range p.Actions(p.path, at) {
 		changes := map[uri.URI][]protocol.TextEdit{}
 		p.edits(changes, action.Edits)
-		fixes := fixedBy(params.Context.Diagnostics, p.in(action.Fixes))
+		var fixes []protocol.Diagnostic
+		if action.Fixes != (hcl.Range{}) {
+			fixes = fixedBy(params.Context.Diagnostics, p.in(action.Fixes))
+		}
 		fixed = append(fixed, fixes...)
 		actions = append(actions, &protocol.CodeAction{
 			Title: action.Title, Kind: &kind, Edit: &protocol.WorkspaceEdit{Changes: changes}, Diagnostics: fixes,

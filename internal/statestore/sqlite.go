@@ -24,6 +24,7 @@ import (
 type sqliteStore struct {
 	path        string        // absolute
 	busyTimeout time.Duration // how long to wait for other writers
+	traceless   bool          // reads only, and leaves nothing next to the file
 
 	// turn is held while writing, so that goroutines queue here and not in
 	// SQLite's busy handler, which waits by polling.
@@ -74,6 +75,9 @@ func (s *sqliteStore) read(ctx context.Context, fn func(*transaction) error) err
 	}
 	if s.needsImmutable() {
 		return s.readImmutable(ctx, fn)
+	}
+	if s.traceless {
+		return s.changedMeanwhile(nil)
 	}
 	db, err := s.open(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ func (s *sqliteStore) needsImmutable() bool {
 
 // mayWrite reports whether SQLite may write to the file and make others next to it.
 func (s *sqliteStore) mayWrite() bool {
-	return writable(s.path) && writable(filepath.Dir(s.path))
+	return !s.traceless && writable(s.path) && writable(filepath.Dir(s.path))
 }
 
 // readImmutable reads a file that SQLite takes for unchangeable. Since
@@ -52,15 +52,19 @@ func (s *sqliteStore) readImmutable(ctx context.Context, fn func(*transaction) e
 	after, err := os.Stat(s.path)
 	if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() ||
 		!before.ModTime().Equal(after.ModTime()) || !s.needsImmutable() {
-		return &StoreError{
-			Location: s.path,
-			Problem:  ProblemBusy,
-			Detail:   "was changed by someone else while it was read",
-			Remedy:   "run the command again",
-			Err:      err,
-		}
+		return s.changedMeanwhile(err)
 	}
 	return nil
+}
+
+func (s *sqliteStore) changedMeanwhile(err error) error {
+	return &StoreError{
+		Location: s.path,
+		Problem:  ProblemBusy,
+		Detail:   "was changed by someone else while it was read",
+		Remedy:   "run the command again",
+		Err:      err,
+	}
 }
 
 // Read implements [Store].

@@ -25,7 +25,8 @@ type Action struct {
 	Edits []Edit
 }
 
-// Actions returns the changes that fix what is wrong in a range: missing required inputs, names that are not declared, arguments that there are not.
+// Actions returns the changes that fix what is wrong in a range: missing required inputs, names that are not declared, arguments that there are not. With
+// them, wherever it is, come those that remove what is left over of the stack.
 func (s *Stack) Actions(path string, at hcl.Range) []Action {
 	if w := s.workspaces[path]; w != nil {
 		return w.Actions(at)
@@ -40,6 +41,7 @@ func (s *Stack) Actions(path string, at hcl.Range) []Action {
 			a.undeclared(occurrence)
 		}
 	}
+	a.leftOvers()
 	for _, block := range f.tree.Root.Blocks {
 		if overlap(headerRange(block), at) || block.Body != nil && overlap(block.Range, at) && block.Body.Argument("inputs") != nil && overlap(block.Body.Argument("inputs").NameRange, at) {
 			a.missingInputs(block)

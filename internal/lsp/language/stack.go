@@ -43,6 +43,12 @@ type View struct {
 	// Functions are those of the language. They are called with unknown values only.
 	Functions map[string]function.Function
 
+	// Saved returns the files that are another text on the disk than in Files.
+	Saved func() []File
+
+	// Instances returns the component instances that the state of the stack of Config has, as far as that is known.
+	Instances func() []stackaddrs.AbsComponentInstance
+
 	// Directories returns the names of the directories in a directory.
 	Directories func(dir string) []string
 }

@@ -27,5 +27,13 @@ func ViewOf(snap *snapshot.Snapshot) View {
 		}
 		return module
 	}
+	view.Instances = snap.Instances
+	view.Saved = func() []File {
+		var saved []File
+		for path, text := range snap.Saved() {
+			saved = append(saved, File{Path: path, Name: snap.File(path).Name, Src: text})
+		}
+		return saved
+	}
 	return view
 }

@@ -44,6 +44,8 @@ type Snapshot struct {
 	dirs    map[string]bool
 	modules *moduleSet
 	schemas func() map[stackaddrs.Provider]*engine.ProviderSchema
+	state   func() []stackaddrs.AbsComponentInstance
+	saved   func() map[string][]byte
 }
 
 // File is a component file.
@@ -151,6 +153,12 @@ func (s *Snapshot) ProviderSchema(provider stackaddrs.Provider) *engine.Provider
 	}
 	return s.schemas()[provider]
 }
+
+// Instances returns the component instances that the state of the stack has, sorted. Only a state in a file is read, while nobody writes to it.
+func (s *Snapshot) Instances() []stackaddrs.AbsComponentInstance { return s.state() }
+
+// Saved returns the texts on the disk of the component files that have another one in the editor, by path.
+func (s *Snapshot) Saved() map[string][]byte { return s.saved() }
 
 // Functions returns the built-in functions of the language by both of their names.
 func (s *Snapshot) Functions() map[string]function.Function { return stackruntime.Functions() }

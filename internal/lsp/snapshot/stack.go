@@ -31,6 +31,7 @@ type stack struct {
 		parsed     map[fileID]*parsedFile
 		modules    modules
 		providers  providers
+		state      state
 	}
 }
 
@@ -84,6 +85,8 @@ func (s *stack) load(buffers map[string][]byte) *Snapshot {
 	}
 	snap.modules = s.build.modules.current(s.dir, resolver, buffers, opened)
 	snap.schemas = s.build.providers.current(opened)
+	snap.state = s.build.state.current(opened)
+	snap.saved = sync.OnceValue(func() map[string][]byte { return savedTexts(snap.Files) })
 	return snap
 }
 

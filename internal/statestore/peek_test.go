@@ -1,0 +1,68 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// namesBeside returns what is in the directory of a file.
+func namesBeside(t *testing.T, path string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func TestPeek(t *testing.T) {
+	path := newFile(t)
+	snapshot, err := Peek(t.Context(), path, "default")
+	if err != nil || len(snapshot.Records) > 0 || len(namesBeside(t, path)) > 0 {
+		t.Errorf("of a file that is not there: %v, %v, beside it %q", snapshot, err, namesBeside(t, path))
+	}
+
+	s := openStore(t, path)
+	lock := mustLock(t, s, "default")
+	writer := mustBegin(t, lock, Base{})
+	mustWrite(t, writer, map[string][]byte{"a": []byte("1")})
+	_, err = Peek(t.Context(), path, "default")
+	wantProblem(t, "Peek of a file that is written to", err, ProblemBusy, path)
+
+	if err := writer.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Unlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err = Peek(t.Context(), path, "default")
+	if err != nil || string(snapshot.Records["a"]) != "1" {
+		t.Errorf("of a file that nobody writes to: %v, %v", snapshot, err)
+	}
+	after, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := namesBeside(t, path); !slices.Equal(names, []string{filepath.Base(path)}) || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("reading left %q, and the directory of %v is of %v", names, before.ModTime(), after.ModTime())
+	}
+	if _, err := Peek(t.Context(), "postgres://host/db", "default"); err == nil {
+		t.Error("a state in no file was read")
+	}
+}
