@@ -31,15 +31,22 @@ func (s *server) outlineOf(u uri.URI) *outline.File {
 
 // DocumentSymbol implements [protocol.Server].
 func (s *server) DocumentSymbol(_ context.Context, params *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
-	file := s.outlineOf(params.TextDocument.URI)
-	if file == nil {
-		return protocol.DocumentSymbolSlice{}, nil
-	}
-	symbols := file.Symbols()
+	symbols := s.symbolsOf(params.TextDocument.URI)
 	if s.abilities().hierarchies {
-		return protocol.DocumentSymbolSlice(symbols), nil
+		return append(protocol.DocumentSymbolSlice{}, symbols...), nil
 	}
 	return flatten(params.TextDocument.URI, symbols, ""), nil
+}
+
+// symbolsOf returns the symbols of a document, none of one that is not open or not known.
+func (s *server) symbolsOf(u uri.URI) []protocol.DocumentSymbol {
+	if file := s.outlineOf(u); file != nil {
+		return file.Symbols()
+	}
+	if doc := s.document(u); doc != nil && kindOf(doc.path) == kindComponent && strings.HasSuffix(doc.path, ".json") {
+		return outline.SymbolsOfJSON(doc.path, doc.text)
+	}
+	return nil
 }
 
 // flatten returns symbols for clients that do not know that one can be in another.

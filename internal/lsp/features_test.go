@@ -57,6 +57,17 @@ func TestDocumentSymbols(t *testing.T) {
 	}
 }
 
+func TestDocumentSymbolsOfJSON(t *testing.T) {
+	e := open(t, network)
+	e.openText("x.tfcomponent.json", `{"component": {"a": {"source": "./a"}}}`)
+	result, err := e.DocumentSymbol(t.Context(), &protocol.DocumentSymbolParams{TextDocument: e.document("x.tfcomponent.json")})
+	e.check(err)
+	symbols, _ := result.(protocol.DocumentSymbolSlice)
+	if len(symbols) != 1 || symbols[0].Name != `component "a"` || len(symbols[0].Children) != 1 {
+		t.Errorf("symbols: %+v", result)
+	}
+}
+
 // A client that knows no symbols in others gets a list.
 func TestFlatSymbols(t *testing.T) {
 	e := connect(t, t.TempDir())

@@ -131,23 +131,9 @@ func (s *Stack) add(source File) {
 
 func parse(source File) *syntax.File {
 	if strings.HasSuffix(source.Path, ".json") {
-		return syntax.ParseJSON(source.Name, source.Src, jsonShape(schema.Block{Blocks: schema.Stack}))
+		return syntax.ParseJSON(source.Name, source.Src, schema.Shape(schema.Stack))
 	}
 	return syntax.ParseNative(source.Name, source.Src, schema.TypeNames(schema.Stack))
-}
-
-// jsonShape returns how a block is written in JSON.
-func jsonShape(block schema.Block) syntax.Shape {
-	shape := syntax.Shape{Labels: len(block.Labels), Blocks: map[string]syntax.Shape{}}
-	for _, nested := range block.Blocks {
-		shape.Blocks[nested.Type] = jsonShape(nested)
-	}
-	for _, argument := range block.Arguments {
-		if argument.Scope&(schema.Path|schema.Types) != 0 {
-			shape.Static = append(shape.Static, argument.Name)
-		}
-	}
-	return shape
 }
 
 // file returns a file by its path, nil if there is none.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package outline says what a file shows by its syntax alone: symbols, what can be folded, colours, selections that grow, links to sources, and its
-// canonical form.
+// canonical form. Of a file in JSON it knows the symbols.
 //
 // Rules:
 //
