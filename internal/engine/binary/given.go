@@ -14,12 +14,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apparentlymart/go-versions/versions"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
-	"github.com/hashicorp/hcl/v2/hclwrite"
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
+	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -27,7 +27,11 @@ import (
 // useGiven makes an installation of packages that are there already, by links to them. Where that was done before, it does nothing.
 func (e *Session) useGiven(ctx context.Context, packages []engine.ProviderPackage) error {
 	e.installation.given = true
-	given := &sharedInstallation{lock: e.lockOf(packages)}
+	lock, err := e.lockOf(packages)
+	if err != nil {
+		return err
+	}
+	given := &sharedInstallation{lock: lock}
 	for _, p := range packages {
 		path := filepath.Join(filepath.FromSlash(e.lockedSource(p.Provider)), p.Version, runtime.GOOS+"_"+runtime.GOARCH)
 		dir, err := filepath.Abs(p.Dir)
@@ -64,22 +68,24 @@ func (e *Session) isGiven(want *sharedInstallation) bool {
 }
 
 // lockOf returns the lock file that has just these packages, as the engine names them.
-func (e *Session) lockOf(packages []engine.ProviderPackage) []byte {
-	file := hclwrite.NewEmptyFile()
-	sorted := slices.SortedFunc(slices.Values(packages), func(a, b engine.ProviderPackage) int { return a.Provider.Compare(b.Provider) })
-	for _, p := range sorted {
-		body := file.Body().AppendNewBlock("provider", []string{e.lockedSource(p.Provider)}).Body()
-		body.SetAttributeValue("version", cty.StringVal(p.Version))
-		if len(p.Hashes) == 0 {
-			continue
+func (e *Session) lockOf(packages []engine.ProviderPackage) ([]byte, error) {
+	var selected locks.Locks
+	for _, p := range packages {
+		provider, err := locks.ParseProvider(e.lockedSource(p.Provider))
+		if err != nil {
+			return nil, err
 		}
-		var hashes []cty.Value
+		version, err := versions.ParseVersion(p.Version)
+		if err != nil {
+			return nil, fmt.Errorf("version of %s: %w", p.Provider, err)
+		}
+		lock := locks.Lock{Provider: provider, Version: version}
 		for _, hash := range p.Hashes {
-			hashes = append(hashes, cty.StringVal(hash))
+			lock.Hashes = append(lock.Hashes, release.Hash(hash))
 		}
-		body.SetAttributeValue("hashes", cty.ListVal(hashes))
+		selected.Set(lock)
 	}
-	return file.Bytes()
+	return locks.Format(&selected), nil
 }
 
 // lockedSource is the address that the engine has for a provider in lock files and directories: the reverse of parseProvider.

@@ -14,13 +14,12 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/gohcl"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
-	"github.com/cairnstacks/cairn/internal/safehcl"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -86,26 +85,14 @@ func (e *Session) lockEntries() ([]lockEntry, error) {
 
 // parseLock returns the entries of a lock file, sorted by source.
 func parseLock(data []byte) ([]lockEntry, error) {
-	file, diags := safehcl.ParseConfig(data, lockFileName, hcl.InitialPos)
+	locked, diags := locks.Parse(data, lockFileName)
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("provider lock file: %w", diags)
 	}
-	var content struct {
-		Providers []struct {
-			Source  string   `hcl:"source,label"`
-			Version string   `hcl:"version"`
-			Rest    hcl.Body `hcl:",remain"`
-		} `hcl:"provider,block"`
-		Rest hcl.Body `hcl:",remain"`
-	}
-	if diags := gohcl.DecodeBody(file.Body, nil, &content); diags.HasErrors() {
-		return nil, fmt.Errorf("provider lock file: %w", diags)
-	}
 	var entries []lockEntry
-	for _, provider := range content.Providers {
-		entries = append(entries, lockEntry{provider.Source, provider.Version})
+	for _, lock := range locked.All() {
+		entries = append(entries, lockEntry{lock.Provider.String(), lock.Version.String()})
 	}
-	slices.SortFunc(entries, func(a, b lockEntry) int { return strings.Compare(a.source, b.source) })
 	return entries, nil
 }
 
