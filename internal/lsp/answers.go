@@ -46,7 +46,7 @@ func (s *server) answersAbout(dir string) *answers {
 		return known
 	}
 	view := language.ViewOf(snap)
-	view.Directories, view.Schema = directories, snap.ProviderSchema
+	view.Directories, view.Schema, view.ProviderFunctions = directories, snap.ProviderSchema, snap.ProviderFunctions
 	made := &answers{language.New(view), snap}
 	if len(s.mu.answers) > maxEmbedders {
 		clear(s.mu.answers)

@@ -103,7 +103,10 @@ func (s *Stack) openSources(resolver stackconfig.Resolver) engine.Session {
 	return binary.NewSourceSession(opts)
 }
 
-func keptSchemas(ctx context.Context, dir, workDir string) map[stackaddrs.Provider]*engine.ProviderSchema {
+// KeptProvider is what is known of a provider.
+type KeptProvider = binary.Kept
+
+func keptSchemas(ctx context.Context, dir, workDir string) map[stackaddrs.Provider]*binary.Kept {
 	return binary.KeptSchemas(ctx, binary.KeptOptions{StackDir: dir, WorkDir: workDir, SchemaDir: SchemaDir()})
 }
 

@@ -45,7 +45,7 @@ type addressReader interface {
 }
 
 // KeptSchemas returns what is known of installed providers without starting or reading anything of them.
-func (s *Stack) KeptSchemas(ctx context.Context) map[stackaddrs.Provider]*engine.ProviderSchema {
+func (s *Stack) KeptSchemas(ctx context.Context) map[stackaddrs.Provider]*KeptProvider {
 	return keptSchemas(ctx, absolute(s.dir), absolute(s.work))
 }
 

@@ -7,12 +7,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
@@ -626,9 +628,15 @@ func TestKeptSchemas(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired})
 	shared := t.TempDir()
 	b.engine.schemaCache = schemacache.In(shared)
-	kept := func() *engine.ProviderSchema {
+	keptAll := func() *Kept {
 		t.Helper()
 		return KeptSchemas(t.Context(), KeptOptions{StackDir: b.engine.stackDir, WorkDir: b.engine.workDir, SchemaDir: shared})[fakeProvider]
+	}
+	kept := func() *engine.ProviderSchema {
+		if known := keptAll(); known != nil {
+			return known.Schema
+		}
+		return nil
 	}
 	if got := kept(); got != nil {
 		t.Errorf("before the provider was asked: %+v", got)
@@ -638,6 +646,18 @@ func TestKeptSchemas(t *testing.T) {
 	got := kept()
 	if got == nil || len(got.Config.Attributes) == 0 || len(got.Config.Attributes) != len(want.Config.Attributes) {
 		t.Errorf("KeptSchemas: %+v, want %+v", got, want)
+	}
+	functions, err := b.engine.Functions(t.Context(), fakeProvider)
+	if err != nil || functions["echo"] == nil {
+		t.Fatalf("functions: %v, %v", functions, err)
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(functions)), slices.Sorted(maps.Keys(keptAll().Functions))); diff != "" {
+		t.Errorf("functions (-asked +kept):\n%s", diff)
+	}
+	for name, function := range keptAll().Functions {
+		if asked := functions[name]; len(function.Parameters) != len(asked.Parameters) || !function.Return.Equals(asked.Return) || function.Summary != asked.Summary {
+			t.Errorf("%s: %+v, want %+v", name, function, asked)
+		}
 	}
 	installed, err := b.engine.installed()
 	if err != nil || len(installed) == 0 {

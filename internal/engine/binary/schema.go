@@ -242,6 +242,7 @@ func (e *Session) askSchemas(ctx context.Context, providers []installedProvider)
 			} `json:"provider"`
 			Resources map[string]json.RawMessage `json:"resource_schemas"`
 			Data      map[string]json.RawMessage `json:"data_source_schemas"`
+			Functions json.RawMessage            `json:"functions"`
 		} `json:"provider_schemas"`
 	}
 	if err := json.Unmarshal(stdout, &out); err != nil {
@@ -255,6 +256,9 @@ func (e *Session) askSchemas(ctx context.Context, providers []installedProvider)
 		}
 		for name, one := range schema.Data {
 			types[typeName(stackaddrs.DataResource, name)] = one
+		}
+		if len(schema.Functions) > 0 {
+			types[functionsName] = schema.Functions
 		}
 		all[source] = schemacache.Schemas{Config: schema.Provider.Block, Types: types}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // checkProviders is how often it is looked for schemas, which operations in other processes may have found out.
@@ -18,15 +17,17 @@ const checkProviders = 5 * time.Second
 
 // providers has what is known of the providers of a stack.
 type providers struct {
-	now     func() map[stackaddrs.Provider]*engine.ProviderSchema
+	now     func() map[stackaddrs.Provider]*operation.KeptProvider
 	checked time.Time
 }
 
 // current returns what is known now. It is looked for when it is first asked for.
-func (p *providers) current(opened *operation.Stack) func() map[stackaddrs.Provider]*engine.ProviderSchema {
+func (p *providers) current(opened *operation.Stack) func() map[stackaddrs.Provider]*operation.KeptProvider {
 	if p.now == nil || time.Since(p.checked) > checkProviders {
 		p.checked = time.Now()
-		p.now = sync.OnceValue(func() map[stackaddrs.Provider]*engine.ProviderSchema { return opened.KeptSchemas(context.Background()) })
+		p.now = sync.OnceValue(func() map[stackaddrs.Provider]*operation.KeptProvider {
+			return opened.KeptSchemas(context.Background())
+		})
 	}
 	return p.now
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -43,7 +44,7 @@ type Snapshot struct {
 	buffers map[string][]byte
 	dirs    map[string]bool
 	modules *moduleSet
-	schemas func() map[stackaddrs.Provider]*engine.ProviderSchema
+	schemas func() map[stackaddrs.Provider]*operation.KeptProvider
 	state   func() []stackaddrs.AbsComponentInstance
 	saved   func() map[string][]byte
 }
@@ -151,7 +152,18 @@ func (s *Snapshot) ProviderSchema(provider stackaddrs.Provider) *engine.Provider
 	if provider.IsBuiltin() {
 		return &engine.ProviderSchema{}
 	}
-	return s.schemas()[provider]
+	if kept := s.schemas()[provider]; kept != nil {
+		return kept.Schema
+	}
+	return nil
+}
+
+// ProviderFunctions returns the functions of a provider, nil if they are not known: they are if its schema is.
+func (s *Snapshot) ProviderFunctions(provider stackaddrs.Provider) map[string]*engine.Function {
+	if kept := s.schemas()[provider]; kept != nil {
+		return kept.Functions
+	}
+	return nil
 }
 
 // Instances returns the component instances that the state of the stack has, sorted. Only a state in a file is read, while nobody writes to it.
