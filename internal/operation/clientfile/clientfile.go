@@ -28,6 +28,9 @@ var ErrOther = errors.New("not a file of a client of the RPC API")
 //
 // Errors: [ErrOther]; those of [stackplan.ElementReader]; those of reading the file.
 func ReadPlan(path string) (*stackplan.Plan, stackplan.FileContext, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, stackplan.FileContext{}, ErrOther
+	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, stackplan.FileContext{}, err
