@@ -84,7 +84,9 @@ func TestConsoleOnTerminal(t *testing.T) {
 	})
 	term.typeText(keyUp + keyUp)
 	term.waitFor("\n> var.name\n")
-	term.typeText(keyCtrlC + keyCtrlD)
+	term.typeText(keyCtrlC)
+	term.waitUntil("the prompt is back", func() bool { return strings.HasSuffix(term.text(), "^C\n>") })
+	term.typeText(keyCtrlD)
 	if code := term.end(); code != cmdline.ExitOK {
 		t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 	}

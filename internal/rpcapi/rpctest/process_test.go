@@ -39,6 +39,7 @@ var program string
 func TestMain(m *testing.M) { os.Exit(run(m)) } //nolint:forbidigo // as a program of tests ends
 
 func run(m *testing.M) int {
+	testenv.ResetSignals()
 	dir, err := os.MkdirTemp("", "rpctest")
 	if err != nil {
 		panic(err)
