@@ -23,6 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
 	"github.com/cairnstacks/cairn/internal/rpcapi/packages"
 	"github.com/cairnstacks/cairn/internal/rpcapi/stacks"
+	"github.com/cairnstacks/cairn/internal/rpcapi/tracing"
 	dependenciespb "github.com/cairnstacks/cairn/proto/terraform1/dependencies"
 	packagespb "github.com/cairnstacks/cairn/proto/terraform1/packages"
 	setuppb "github.com/cairnstacks/cairn/proto/terraform1/setup"
@@ -64,6 +65,10 @@ func Serve(opts Options) error {
 		return ErrNotClient
 	}
 	server := New(opts)
+	traces, err := tracing.Start(context.Background(), server.opts.Environ)
+	if err != nil {
+		server.opts.Log.Error("tracing", "error", err.Error()) // calls are answered without it
+	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	plugin.Serve(&plugin.ServeConfig{
@@ -71,7 +76,7 @@ func Serve(opts Options) error {
 		VersionedPlugins: map[int]plugin.PluginSet{int(Handshake.ProtocolVersion): {pluginName: grpcPlugin{server: server}}},
 		Logger:           hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: opts.Stderr, JSONFormat: true}),
 		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
-			served := server.NewGRPC(options...)
+			served := server.NewGRPC(append(options, traces.ServerOptions()...)...)
 			go func() {
 				<-signals
 				served.GracefulStop() // what runs goes on to its end
@@ -79,6 +84,9 @@ func Serve(opts Options) error {
 			return served
 		},
 	})
+	if err := traces.Close(); err != nil {
+		server.opts.Log.Error("tracing", "error", err.Error())
+	}
 	return server.Close()
 }
 

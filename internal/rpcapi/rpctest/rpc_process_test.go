@@ -127,6 +127,7 @@ func TestRPCProcess(t *testing.T) {
 		_, err = other.dependencies.CloseSourceBundle(t.Context(), &dependenciespb.CloseSourceBundle_Request{})
 		wantCode(t, err, codes.InvalidArgument)
 	})
+	t.Run("P-18 traces", testTraces)
 	t.Run("P-17 working directory", func(t *testing.T) {
 		dir := t.TempDir()
 		writeBundle(t, filepath.Join(dir, "bundle"))

@@ -42,6 +42,7 @@ func TestRPCProgress(t *testing.T) {
 	t.Run("G-10 replacement", testProgressReplacement)
 	t.Run("G-11 unknown instances", testProgressUnknownInstances)
 	t.Run("G-12 instances", testProgressInstances)
+	t.Run("G-13 unknown import", testProgressUnknownImport)
 }
 
 var componentA = &stackspb.ComponentInstanceInStackAddr{ComponentAddr: "component.a", ComponentInstanceAddr: "component.a"}
@@ -215,6 +216,49 @@ func testProgressImport(t *testing.T) {
 		t.Errorf("resources %v, diagnostics %v", resources, diagnostics(events))
 	}
 	if counts := changeCounts(events, "component.a"); counts.GetImport() != 1 || counts.GetAdd() != 0 || counts.GetTotal() != 1+counts.GetChange() {
+		t.Errorf("counters %v", counts)
+	}
+}
+
+// importStack has a component that imports by an id which another one gives it.
+const importStack = `-- stack/main.tfcomponent.hcl --
+component "a" {
+  source = "./module"
+}
+
+component "b" {
+  source = "./imports"
+  inputs = { id = component.a.id }
+}
+-- stack/module/main.tf --
+resource "terraform_data" "main" {
+}
+
+output "id" {
+  value = terraform_data.main.id
+}
+-- stack/imports/main.tf --
+variable "id" {
+  type = string
+}
+
+import {
+  to = terraform_data.main
+  id = var.id
+}
+
+resource "terraform_data" "main" {
+}
+`
+
+func testProgressUnknownImport(t *testing.T) {
+	events := openStack(t, importStack).planned(nil, stackspb.PlanMode_NORMAL)
+	deferred := descriptions(events, (*stackspb.PlannedChange_ChangeDescription).GetResourceInstanceDeferred)
+	if len(deferred) != 1 || deferred[0].GetDeferred().GetReason() != stackspb.Deferred_RESOURCE_CONFIG_UNKNOWN ||
+		!deferred[0].GetResourceInstance().GetImported().GetUnknown() || deferred[0].GetResourceInstance().GetImported().GetImportId() != "" {
+		t.Errorf("deferred %v, diagnostics %v", deferred, diagnostics(events))
+	}
+	if counts := changeCounts(events, "component.b"); counts.GetDefer() != 1 || counts.GetTotal() != 1 {
 		t.Errorf("counters %v", counts)
 	}
 }
