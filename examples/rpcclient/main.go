@@ -24,6 +24,10 @@ import (
 )
 
 func main() {
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: rpcclient CAIRN STACK-DIRECTORY STATE-FILE")
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Args[1], os.Args[2], os.Args[3])
 	stop()
