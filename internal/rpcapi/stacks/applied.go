@@ -25,7 +25,7 @@ import (
 // stateDescriber returns the messages for changes of the state: one for each record, those of resource instance objects before that of their component instance.
 type stateDescriber struct {
 	types *resourceTypes
-	plan  *stackplan.Plan
+	moved map[string]bool // keys of objects that the plan moves in their components
 }
 
 // stateDescription is what a record is to people and other programs.
@@ -50,7 +50,8 @@ func (d *stateDescriber) describe(ctx context.Context, change stackruntime.State
 	}
 	if change.After != nil {
 		components[change.After.Addr] = change.After
-		d.addMovedResources(moved, change.After.Addr)
+	}
+	if change.After != nil && !change.Interim {
 		if err := addAll(records, change.After); err != nil {
 			return nil, err
 		}
@@ -58,7 +59,7 @@ func (d *stateDescriber) describe(ctx context.Context, change stackruntime.State
 	values := recordValues{components: components, inputs: change.Inputs, outputs: change.Outputs, interim: change.Interim}
 	var messages []*stackspb.AppliedChange
 	for _, key := range sortedKeys(records) {
-		message, err := d.record(ctx, key, records[key], moved[key], values)
+		message, err := d.record(ctx, key, records[key], moved[key] || d.moved[key], values)
 		if err != nil {
 			return nil, fmt.Errorf("record %s: %w", key, err)
 		}
@@ -97,19 +98,18 @@ func addMoved(moved map[string]bool, before *stackstate.Component) error {
 	return err
 }
 
-// addMovedResources adds the keys of objects that have other addresses in their component now.
-func (d *stateDescriber) addMovedResources(moved map[string]bool, addr stackaddrs.AbsComponentInstance) {
-	for _, c := range d.plan.Components {
-		if c.Addr != addr {
-			continue
-		}
+// movedResources returns the keys of the objects that have other addresses in their components after a plan.
+func movedResources(plan *stackplan.Plan) map[string]bool {
+	moved := map[string]bool{}
+	for _, c := range plan.Components {
 		for _, change := range c.Changes {
 			if change.IsMove() {
-				key := stackstate.Key{Kind: stackstate.ResourceKind, Component: addr, Resource: change.PreviousAddr, Deposed: change.Deposed}
+				key := stackstate.Key{Kind: stackstate.ResourceKind, Component: c.Addr, Resource: change.PreviousAddr, Deposed: change.Deposed}
 				moved[key.String()] = true
 			}
 		}
 	}
+	return moved
 }
 
 // record returns the message of a record; nil is one that is removed.

@@ -40,7 +40,7 @@ func (s *Service) ApplyStackChanges(req *stackspb.ApplyStackChanges_Request, str
 	ctx, end := s.running.begin(stream.Context())
 	defer end()
 	a := &applier{config: config, stack: stack, opened: opened, inputs: inputs, out: newSender(stream)}
-	if setup := policySetup(ctx, req); setup != nil {
+	if setup := policySetup(req); setup != nil {
 		a.out.send(&stackspb.ApplyStackChanges_Event{Event: &stackspb.ApplyStackChanges_Event_PolicySetupDiagnostics{PolicySetupDiagnostics: setup}})
 	}
 	a.apply(ctx)

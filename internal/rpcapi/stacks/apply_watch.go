@@ -45,7 +45,7 @@ type watchedApply struct {
 
 func newApplyWatch(ctx context.Context, a *applier, types *resourceTypes) *applyWatch {
 	w := &applyWatch{
-		applier: a, ctx: ctx, describer: &stateDescriber{types: types, plan: a.opened.plan}, instances: instancesOf(a.opened.plan),
+		applier: a, ctx: ctx, describer: &stateDescriber{types: types, moved: movedResources(a.opened.plan)}, instances: instancesOf(a.opened.plan),
 		expanded: expanded{}, components: map[stackaddrs.AbsComponentInstance]*watchedApply{},
 	}
 	for _, c := range a.opened.plan.Components {

@@ -58,7 +58,7 @@ func (s *Service) PlanStackChanges(req *stackspb.PlanStackChanges_Request, strea
 	ctx, end := s.running.begin(stream.Context())
 	defer end()
 	p := &planner{service: s, config: config, stack: stack, mode: mode, prior: prior, inputs: inputs, out: newSender(stream)}
-	if setup := policySetup(ctx, req); setup != nil {
+	if setup := policySetup(req); setup != nil {
 		p.out.send(&stackspb.PlanStackChanges_Event{Event: &stackspb.PlanStackChanges_Event_PolicySetupDiagnostics{PolicySetupDiagnostics: setup}})
 	}
 	return p.plan(ctx)
@@ -101,7 +101,7 @@ func (p *planner) plan(ctx context.Context) error {
 	}
 	values, moreDiags := convertInputs(p.inputs, runtime.Config.Root.Variables)
 	diags = diags.Extend(moreDiags)
-	watch := &planWatch{planner: p, ctx: ctx, types: &resourceTypes{session: runtime.Session}, made: runtime.Session.Info(), components: map[string]*watchedPlan{}}
+	watch := newPlanWatch(ctx, p, runtime.Session)
 	runtime.Hooks = watch.hooks()
 	plan, moreDiags := stackruntime.Plan(ctx, stackruntime.PlanRequest{Options: runtime, Mode: p.mode, Inputs: values, Prior: p.prior.state, Timestamp: now})
 	diags = diags.Extend(moreDiags)

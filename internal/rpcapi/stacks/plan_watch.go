@@ -26,7 +26,7 @@ type planWatch struct {
 
 	mu         sync.Mutex
 	expanded   expanded
-	components map[string]*watchedPlan // by their addresses
+	components map[stackaddrs.AbsComponentInstance]*watchedPlan
 }
 
 // watchedPlan is a component instance while it is planned. It is used by one goroutine at a time.
@@ -34,6 +34,13 @@ type watchedPlan struct {
 	plan     *stackplan.Component // set when it is planned
 	diags    hcl.Diagnostics
 	planning map[string]bool // resource instances that were announced
+}
+
+func newPlanWatch(ctx context.Context, p *planner, session engine.Session) *planWatch {
+	return &planWatch{
+		planner: p, ctx: ctx, types: &resourceTypes{session: session}, made: session.Info(),
+		expanded: expanded{}, components: map[stackaddrs.AbsComponentInstance]*watchedPlan{},
+	}
 }
 
 func (w *planWatch) hooks() hooks.Hooks {
@@ -49,19 +56,15 @@ func (w *planWatch) hooks() hooks.Hooks {
 func (w *planWatch) of(addr stackaddrs.AbsComponentInstance) *watchedPlan {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	name := addr.String()
-	if w.components[name] == nil {
-		w.components[name] = &watchedPlan{planning: map[string]bool{}}
+	if w.components[addr] == nil {
+		w.components[addr] = &watchedPlan{planning: map[string]bool{}}
 	}
-	return w.components[name]
+	return w.components[addr]
 }
 
 func (w *planWatch) expand(component stackaddrs.AbsComponent, instances []stackaddrs.AbsComponentInstance) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.expanded == nil {
-		w.expanded = expanded{}
-	}
 	w.expanded.announce(component, instances, w.progress)
 }
 

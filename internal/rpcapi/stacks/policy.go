@@ -4,8 +4,6 @@
 package stacks
 
 import (
-	"context"
-
 	terraform1pb "github.com/cairnstacks/cairn/proto/terraform1"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
@@ -17,7 +15,7 @@ type policies interface {
 }
 
 // policySetup says that policies are not evaluated, if they are asked for: there is no program that could.
-func policySetup(_ context.Context, request policies) *stackspb.PolicySetupDiagnostics {
+func policySetup(request policies) *stackspb.PolicySetupDiagnostics {
 	if request.GetTfpolicyPluginPath() == "" || len(request.GetPolicyPaths()) == 0 {
 		return nil
 	}

@@ -4,8 +4,6 @@
 package stacks
 
 import (
-	"slices"
-
 	"github.com/cairnstacks/cairn/internal/rpcapi/wire"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -98,5 +96,5 @@ func (e expanded) announce(component stackaddrs.AbsComponent, instances []stacka
 		return
 	}
 	e[component] = true
-	send(instancesProgress(component, slices.Clone(instances)))
+	send(instancesProgress(component, instances))
 }
