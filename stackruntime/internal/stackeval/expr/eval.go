@@ -12,8 +12,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
 )
 
 // Result is an evaluated expression with what it was evaluated from, for

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/stackruntime/internal/lang"
+	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 

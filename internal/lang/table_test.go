@@ -135,7 +135,7 @@ func TestCoreNamesAreAliases(t *testing.T) {
 }
 
 func TestDocumentationListsEveryFunction(t *testing.T) {
-	source, err := os.ReadFile("../../../docs/functions.md")
+	source, err := os.ReadFile("../../docs/functions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
