@@ -1,0 +1,223 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package configs
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Module is the configuration in one directory.
+type Module struct {
+	Dir *module.Directory
+
+	Variables map[string]*Variable
+	Locals    map[string]*Local
+	Outputs   map[string]*Output
+	Calls     map[string]*Call
+	Resources map[stackaddrs.Resource]*Resource // managed, data (those nested in checks, too) and ephemeral ones
+	Checks    map[string]*Check
+	Actions   map[string]*Action // by TYPE.NAME
+
+	Moved   []*Moved
+	Removed []*Removed
+	Imports []*Import
+
+	// ProviderMeta are the bodies of provider_meta blocks, by the local names of the providers.
+	ProviderMeta map[string]*ProviderMeta
+
+	// Unsupported are errors about what the language has and this engine has not, by feature and place.
+	Unsupported hcl.Diagnostics
+}
+
+// Tree is a module in its place in the tree of calls.
+type Tree struct {
+	*Module
+
+	Parent   *Tree // nil for the root
+	Call     *Call // nil for the root
+	Children map[string]*Tree
+
+	// Path is the value of path.module.
+	Path string
+
+	// Slots are the root's slots from which the provider configurations of this module are filled, by their names here. Those that lead nowhere are missing.
+	Slots map[engine.ProviderSlot]engine.ProviderSlot
+}
+
+// Expr is an expression with what it refers to.
+type Expr struct {
+	hcl.Expression
+	Refs []refs.Reference
+}
+
+// Condition is a precondition, postcondition, assertion or validation.
+type Condition struct {
+	Condition    *Expr
+	ErrorMessage *Expr
+	Range        hcl.Range // of the head of the block
+}
+
+// Variable is a variable block.
+type Variable struct {
+	*engine.Variable
+	Validations []*Condition
+}
+
+// Local is a local value.
+type Local struct {
+	Name  string
+	Value *Expr
+	Range hcl.Range
+}
+
+// Output is an output block.
+type Output struct {
+	*engine.Output
+	Value         *Expr
+	DependsOn     []refs.Reference
+	Preconditions []*Condition
+}
+
+// Repeat is what decides on the instances of a block: one of the two, or none.
+type Repeat struct {
+	Count, ForEach *Expr
+}
+
+// Call is a module block.
+type Call struct {
+	Name      string
+	Repeat    Repeat
+	DependsOn []refs.Reference
+	Inputs    map[string]*Expr // by variable
+	Range     hcl.Range
+}
+
+// Resource is a resource, data or ephemeral block.
+type Resource struct {
+	Addr stackaddrs.Resource
+
+	// Provider is the local name of the provider, or a name and an alias. ProviderRange is where that is written, or the head of the block.
+	Provider      engine.ProviderSlot
+	ProviderRange hcl.Range
+	ProviderAddr  stackaddrs.Provider
+
+	Repeat    Repeat
+	DependsOn []refs.Reference
+
+	// Body is what the provider's schema describes. In JSON syntax, too, it lacks all arguments of the language.
+	Body hcl.Body
+
+	CreateBeforeDestroy bool
+	PreventDestroy      bool
+	IgnoreAll           bool
+	IgnoreChanges       []hcl.Traversal // relative
+	ReplaceTriggeredBy  []*Expr
+	Preconditions       []*Condition
+	Postconditions      []*Condition
+	ActionTriggers      []*ActionTrigger
+
+	Connection   *Connection // default for the provisioners; nil without one
+	Provisioners []*Provisioner
+
+	Check *Check // in which the data block is nested, or nil
+
+	Range hcl.Range // of the head of the block
+}
+
+// Connection is a connection block.
+type Connection struct {
+	Body  hcl.Body
+	Range hcl.Range
+}
+
+// Provisioner is a provisioner block.
+type Provisioner struct {
+	Type       string
+	Destroy    bool // when = destroy
+	Continue   bool // on_failure = continue
+	Connection *Connection
+	Body       hcl.Body
+	Range      hcl.Range
+}
+
+// Check is a check block.
+type Check struct {
+	Name       string
+	Data       *Resource // nil without one
+	Assertions []*Condition
+	Range      hcl.Range
+}
+
+// ActionTrigger is an action_trigger block in a lifecycle block.
+type ActionTrigger struct {
+	Events    []string // such as before_create
+	Condition *Expr    // nil without one
+	Actions   []*Expr  // each a reference to an action, or to an instance of it
+	Range     hcl.Range
+}
+
+// Action is an action block.
+type Action struct {
+	Type, Name    string
+	Provider      engine.ProviderSlot
+	ProviderRange hcl.Range
+	ProviderAddr  stackaddrs.Provider
+	Repeat        Repeat
+	Config        hcl.Body // of the config block; empty without one
+	Range         hcl.Range
+}
+
+// MoveEnd is an end of a moved block, or the object of a removed one: a module call or a resource, with keys as far as they are written.
+type MoveEnd struct {
+	Module   []MoveStep
+	Resource *stackaddrs.Resource // nil if a module call is meant
+	Key      stackaddrs.InstanceKey
+	Range    hcl.Range
+}
+
+// MoveStep is a step from a module to one that it calls.
+type MoveStep struct {
+	Name string
+	Key  stackaddrs.InstanceKey // NoKey where none is written: all instances of the call
+}
+
+// Moved is a moved block.
+type Moved struct {
+	From, To MoveEnd
+	Range    hcl.Range
+}
+
+// Removed is a removed block.
+type Removed struct {
+	From         MoveEnd
+	Destroy      bool // what it names is destroyed; otherwise forgotten
+	Connection   *Connection
+	Provisioners []*Provisioner
+	Range        hcl.Range
+}
+
+// Import is an import block.
+type Import struct {
+	To       hcl.Expression
+	ID       *Expr // or
+	Identity *Expr
+	ForEach  *Expr
+	Range    hcl.Range
+}
+
+// ProviderMeta is a provider_meta block.
+type ProviderMeta struct {
+	Provider stackaddrs.Provider
+	Body     hcl.Body
+	Range    hcl.Range
+}
+
+// Static returns the value of an expression that refers to nothing.
+func (e *Expr) Static() (cty.Value, hcl.Diagnostics) { return e.Value(nil) }
