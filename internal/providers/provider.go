@@ -13,6 +13,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
+	"github.com/cairnstacks/cairn/internal/providers/schema"
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -128,51 +129,11 @@ func (p *process) decodeFunctions(encoded map[string]*pluginv1.Function, diags [
 			return nil, &engine.FunctionError{Problem: "The provider failed to list its functions.", Said: strings.TrimSpace(said), Argument: -1}
 		}
 	}
-	functions := make(map[string]*engine.Function, len(encoded))
-	for name, one := range encoded {
-		decoded, err := decodeFunction(one)
-		if err != nil {
-			return nil, fmt.Errorf("function %q of the provider's program %s: %w", name, p.name, err)
-		}
-		functions[name] = decoded
+	functions, err := schema.DecodeFunctions(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("the provider's program %s: %w", p.name, err)
 	}
 	return functions, nil
-}
-
-func decodeFunction(encoded *pluginv1.Function) (*engine.Function, error) {
-	f := &engine.Function{Summary: encoded.GetSummary(), Deprecated: encoded.GetDeprecationMessage()}
-	for _, parameter := range encoded.GetParameters() {
-		decoded, err := decodeParameter(parameter)
-		if err != nil {
-			return nil, err
-		}
-		f.Parameters = append(f.Parameters, decoded)
-	}
-	if variadic := encoded.GetVariadicParameter(); variadic != nil {
-		decoded, err := decodeParameter(variadic)
-		if err != nil {
-			return nil, err
-		}
-		f.Variadic = &decoded
-	}
-	var err error
-	if f.Return, err = ctyjson.UnmarshalType(encoded.GetReturn().GetType()); err != nil {
-		return nil, fmt.Errorf("type of the result: %w", err)
-	}
-	return f, nil
-}
-
-func decodeParameter(encoded *pluginv1.Function_Parameter) (engine.FunctionParameter, error) {
-	ty, err := ctyjson.UnmarshalType(encoded.GetType())
-	if err != nil {
-		return engine.FunctionParameter{}, fmt.Errorf("type of parameter %q: %w", encoded.GetName(), err)
-	}
-	return engine.FunctionParameter{
-		Name:         encoded.GetName(),
-		Type:         ty,
-		AllowNull:    encoded.GetAllowNullValue(),
-		AllowUnknown: encoded.GetAllowUnknownValues(),
-	}, nil
 }
 
 // call calls a function. See [engine.FunctionCaller].

@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/internal/providers/schema/schematest"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 type object = schematest.Object
@@ -215,7 +216,9 @@ func (p *oddProvider) schema() *tfprotov5.GetProviderSchemaResponse {
 		ResourceSchemas: map[string]*tfprotov5.Schema{"odd": {Block: block}},
 		ActionSchemas:   map[string]*tfprotov5.ActionSchema{"odd_act": {Schema: &tfprotov5.Schema{Block: block}}},
 		Functions:       p.functions(),
-		Diagnostics:     []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityWarning, Summary: "Rain"}},
+
+		ServerCapabilities: &tfprotov5.ServerCapabilities{PlanDestroy: true, MoveResourceState: true},
+		Diagnostics:        []*tfprotov5.Diagnostic{{Severity: tfprotov5.DiagnosticSeverityWarning, Summary: "Rain"}},
 	}
 	switch p.behaviour {
 	case "no schema":
@@ -258,7 +261,13 @@ func TestReadSchemaVersion5(t *testing.T) {
 			{Name: "id", Type: cty.Number, RequiredForImport: true, Description: "Its number."},
 			{Name: "region", Type: cty.String, OptionalForImport: true},
 		}}},
+		Functions:    map[string]*engine.Function{},
+		Capabilities: schema.Capabilities{PlanDestroy: true, MoveState: true},
 	}
+	for _, name := range []string{"panic", "hang", "exit", "fail", "wrong", "nothing", "error", "pid"} {
+		want.Functions[name] = &engine.Function{Variadic: &engine.FunctionParameter{Name: "text", Type: cty.String}, Return: cty.Number}
+	}
+	want.Functions["pid"].Deprecated = "Ask the system."
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b cty.Type) bool { return a == b || a != cty.NilType && b != cty.NilType && a.Equals(b) })); diff != "" {
 		t.Error(diff)
 	}

@@ -54,7 +54,20 @@ func Decode(encoded *pluginv1.SchemaResponse) (*Provider, error) {
 			return nil, err
 		}
 	}
+	if decoded.Functions, err = DecodeFunctions(encoded.GetFunctions()); err != nil {
+		return nil, err
+	}
+	decoded.Capabilities = decodeCapabilities(encoded.GetServerCapabilities())
 	return decoded, nil
+}
+
+func decodeCapabilities(encoded *pluginv1.ServerCapabilities) Capabilities {
+	return Capabilities{
+		PlanDestroy:    encoded.GetPlanDestroy(),
+		SchemaOptional: encoded.GetGetProviderSchemaOptional(),
+		MoveState:      encoded.GetMoveResourceState(),
+		GenerateConfig: encoded.GetGenerateResourceConfig(),
+	}
 }
 
 // DecodeIdentities returns the schemas of identities in the answer of a provider.

@@ -6,6 +6,8 @@ package schema
 
 import (
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // Provider has the schemas of one provider, by the names of types. Maps may be nil.
@@ -18,6 +20,17 @@ type Provider struct {
 	List       map[string]*Schema
 	Actions    map[string]*Schema
 	Identities map[string]*Identity // of managed resource types that have one
+	Functions  map[string]*engine.Function
+
+	Capabilities Capabilities
+}
+
+// Capabilities are what a provider can do besides what all do.
+type Capabilities struct {
+	PlanDestroy    bool // destroying is planned, too
+	SchemaOptional bool // a process need not be asked for the schema first
+	MoveState      bool // objects of other types can become those of this provider
+	GenerateConfig bool // it writes configurations of imported objects
 }
 
 // Schema is of one configuration block.

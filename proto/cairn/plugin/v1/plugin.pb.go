@@ -20,6 +20,7 @@ package pluginv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -179,7 +180,7 @@ func (x Object_NestingMode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Object_NestingMode.Descriptor instead.
 func (Object_NestingMode) EnumDescriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{10, 0}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{11, 0}
 }
 
 type NestedBlock_NestingMode int32
@@ -237,7 +238,59 @@ func (x NestedBlock_NestingMode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use NestedBlock_NestingMode.Descriptor instead.
 func (NestedBlock_NestingMode) EnumDescriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{11, 0}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{12, 0}
+}
+
+type Deferred_Reason int32
+
+const (
+	Deferred_UNKNOWN                 Deferred_Reason = 0
+	Deferred_RESOURCE_CONFIG_UNKNOWN Deferred_Reason = 1
+	Deferred_PROVIDER_CONFIG_UNKNOWN Deferred_Reason = 2
+	Deferred_ABSENT_PREREQ           Deferred_Reason = 3
+)
+
+// Enum value maps for Deferred_Reason.
+var (
+	Deferred_Reason_name = map[int32]string{
+		0: "UNKNOWN",
+		1: "RESOURCE_CONFIG_UNKNOWN",
+		2: "PROVIDER_CONFIG_UNKNOWN",
+		3: "ABSENT_PREREQ",
+	}
+	Deferred_Reason_value = map[string]int32{
+		"UNKNOWN":                 0,
+		"RESOURCE_CONFIG_UNKNOWN": 1,
+		"PROVIDER_CONFIG_UNKNOWN": 2,
+		"ABSENT_PREREQ":           3,
+	}
+)
+
+func (x Deferred_Reason) Enum() *Deferred_Reason {
+	p := new(Deferred_Reason)
+	*p = x
+	return p
+}
+
+func (x Deferred_Reason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Deferred_Reason) Descriptor() protoreflect.EnumDescriptor {
+	return file_cairn_plugin_v1_plugin_proto_enumTypes[4].Descriptor()
+}
+
+func (Deferred_Reason) Type() protoreflect.EnumType {
+	return &file_cairn_plugin_v1_plugin_proto_enumTypes[4]
+}
+
+func (x Deferred_Reason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Deferred_Reason.Descriptor instead.
+func (Deferred_Reason) EnumDescriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{21, 0}
 }
 
 // Empty is the request of all methods that take none.
@@ -334,6 +387,7 @@ type Diagnostic struct {
 	Severity      Diagnostic_Severity    `protobuf:"varint,1,opt,name=severity,proto3,enum=cairn.plugin.v1.Diagnostic_Severity" json:"severity,omitempty"`
 	Summary       string                 `protobuf:"bytes,2,opt,name=summary,proto3" json:"summary,omitempty"`
 	Detail        string                 `protobuf:"bytes,3,opt,name=detail,proto3" json:"detail,omitempty"`
+	Attribute     *AttributePath         `protobuf:"bytes,4,opt,name=attribute,proto3" json:"attribute,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -389,6 +443,57 @@ func (x *Diagnostic) GetDetail() string {
 	return ""
 }
 
+func (x *Diagnostic) GetAttribute() *AttributePath {
+	if x != nil {
+		return x.Attribute
+	}
+	return nil
+}
+
+type AttributePath struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Steps         []*AttributePath_Step  `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttributePath) Reset() {
+	*x = AttributePath{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttributePath) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttributePath) ProtoMessage() {}
+
+func (x *AttributePath) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttributePath.ProtoReflect.Descriptor instead.
+func (*AttributePath) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AttributePath) GetSteps() []*AttributePath_Step {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
 type FunctionError struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Text             string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
@@ -399,7 +504,7 @@ type FunctionError struct {
 
 func (x *FunctionError) Reset() {
 	*x = FunctionError{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[3]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -411,7 +516,7 @@ func (x *FunctionError) String() string {
 func (*FunctionError) ProtoMessage() {}
 
 func (x *FunctionError) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[3]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -424,7 +529,7 @@ func (x *FunctionError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionError.ProtoReflect.Descriptor instead.
 func (*FunctionError) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{3}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *FunctionError) GetText() string {
@@ -455,7 +560,7 @@ type Function struct {
 
 func (x *Function) Reset() {
 	*x = Function{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[4]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -467,7 +572,7 @@ func (x *Function) String() string {
 func (*Function) ProtoMessage() {}
 
 func (x *Function) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[4]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -480,7 +585,7 @@ func (x *Function) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Function.ProtoReflect.Descriptor instead.
 func (*Function) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{4}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Function) GetParameters() []*Function_Parameter {
@@ -526,16 +631,19 @@ func (x *Function) GetDeprecationMessage() string {
 }
 
 type ServerCapabilities struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	PlanDestroy bool                   `protobuf:"varint,1,opt,name=plan_destroy,json=planDestroy,proto3" json:"plan_destroy,omitempty"`
 	// The schema need not be asked for before anything else is.
 	GetProviderSchemaOptional bool `protobuf:"varint,2,opt,name=get_provider_schema_optional,json=getProviderSchemaOptional,proto3" json:"get_provider_schema_optional,omitempty"`
+	MoveResourceState         bool `protobuf:"varint,3,opt,name=move_resource_state,json=moveResourceState,proto3" json:"move_resource_state,omitempty"`
+	GenerateResourceConfig    bool `protobuf:"varint,4,opt,name=generate_resource_config,json=generateResourceConfig,proto3" json:"generate_resource_config,omitempty"`
 	unknownFields             protoimpl.UnknownFields
 	sizeCache                 protoimpl.SizeCache
 }
 
 func (x *ServerCapabilities) Reset() {
 	*x = ServerCapabilities{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[5]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -547,7 +655,7 @@ func (x *ServerCapabilities) String() string {
 func (*ServerCapabilities) ProtoMessage() {}
 
 func (x *ServerCapabilities) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[5]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -560,12 +668,33 @@ func (x *ServerCapabilities) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerCapabilities.ProtoReflect.Descriptor instead.
 func (*ServerCapabilities) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{5}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ServerCapabilities) GetPlanDestroy() bool {
+	if x != nil {
+		return x.PlanDestroy
+	}
+	return false
 }
 
 func (x *ServerCapabilities) GetGetProviderSchemaOptional() bool {
 	if x != nil {
 		return x.GetProviderSchemaOptional
+	}
+	return false
+}
+
+func (x *ServerCapabilities) GetMoveResourceState() bool {
+	if x != nil {
+		return x.MoveResourceState
+	}
+	return false
+}
+
+func (x *ServerCapabilities) GetGenerateResourceConfig() bool {
+	if x != nil {
+		return x.GenerateResourceConfig
 	}
 	return false
 }
@@ -580,7 +709,7 @@ type MetadataResponse struct {
 
 func (x *MetadataResponse) Reset() {
 	*x = MetadataResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[6]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -592,7 +721,7 @@ func (x *MetadataResponse) String() string {
 func (*MetadataResponse) ProtoMessage() {}
 
 func (x *MetadataResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[6]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -605,7 +734,7 @@ func (x *MetadataResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetadataResponse.ProtoReflect.Descriptor instead.
 func (*MetadataResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{6}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *MetadataResponse) GetServerCapabilities() *ServerCapabilities {
@@ -632,7 +761,7 @@ type Schema struct {
 
 func (x *Schema) Reset() {
 	*x = Schema{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[7]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -644,7 +773,7 @@ func (x *Schema) String() string {
 func (*Schema) ProtoMessage() {}
 
 func (x *Schema) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[7]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -657,7 +786,7 @@ func (x *Schema) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Schema.ProtoReflect.Descriptor instead.
 func (*Schema) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{7}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Schema) GetVersion() int64 {
@@ -689,7 +818,7 @@ type Block struct {
 
 func (x *Block) Reset() {
 	*x = Block{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[8]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +830,7 @@ func (x *Block) String() string {
 func (*Block) ProtoMessage() {}
 
 func (x *Block) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[8]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +843,7 @@ func (x *Block) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Block.ProtoReflect.Descriptor instead.
 func (*Block) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{8}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Block) GetAttributes() []*Attribute {
@@ -787,7 +916,7 @@ type Attribute struct {
 
 func (x *Attribute) Reset() {
 	*x = Attribute{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[9]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -799,7 +928,7 @@ func (x *Attribute) String() string {
 func (*Attribute) ProtoMessage() {}
 
 func (x *Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[9]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -812,7 +941,7 @@ func (x *Attribute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attribute.ProtoReflect.Descriptor instead.
 func (*Attribute) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{9}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Attribute) GetName() string {
@@ -909,7 +1038,7 @@ type Object struct {
 
 func (x *Object) Reset() {
 	*x = Object{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[10]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -921,7 +1050,7 @@ func (x *Object) String() string {
 func (*Object) ProtoMessage() {}
 
 func (x *Object) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[10]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -934,7 +1063,7 @@ func (x *Object) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Object.ProtoReflect.Descriptor instead.
 func (*Object) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{10}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Object) GetAttributes() []*Attribute {
@@ -964,7 +1093,7 @@ type NestedBlock struct {
 
 func (x *NestedBlock) Reset() {
 	*x = NestedBlock{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[11]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -976,7 +1105,7 @@ func (x *NestedBlock) String() string {
 func (*NestedBlock) ProtoMessage() {}
 
 func (x *NestedBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[11]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -989,7 +1118,7 @@ func (x *NestedBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NestedBlock.ProtoReflect.Descriptor instead.
 func (*NestedBlock) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{11}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *NestedBlock) GetTypeName() string {
@@ -1036,7 +1165,7 @@ type ActionSchema struct {
 
 func (x *ActionSchema) Reset() {
 	*x = ActionSchema{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[12]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1177,7 @@ func (x *ActionSchema) String() string {
 func (*ActionSchema) ProtoMessage() {}
 
 func (x *ActionSchema) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[12]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1190,7 @@ func (x *ActionSchema) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionSchema.ProtoReflect.Descriptor instead.
 func (*ActionSchema) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{12}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ActionSchema) GetSchema() *Schema {
@@ -1078,6 +1207,7 @@ type SchemaResponse struct {
 	DataSourceSchemas        map[string]*Schema       `protobuf:"bytes,3,rep,name=data_source_schemas,json=dataSourceSchemas,proto3" json:"data_source_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Diagnostics              []*Diagnostic            `protobuf:"bytes,4,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	ProviderMeta             *Schema                  `protobuf:"bytes,5,opt,name=provider_meta,json=providerMeta,proto3" json:"provider_meta,omitempty"`
+	ServerCapabilities       *ServerCapabilities      `protobuf:"bytes,6,opt,name=server_capabilities,json=serverCapabilities,proto3" json:"server_capabilities,omitempty"`
 	Functions                map[string]*Function     `protobuf:"bytes,7,rep,name=functions,proto3" json:"functions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	EphemeralResourceSchemas map[string]*Schema       `protobuf:"bytes,8,rep,name=ephemeral_resource_schemas,json=ephemeralResourceSchemas,proto3" json:"ephemeral_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	ListResourceSchemas      map[string]*Schema       `protobuf:"bytes,9,rep,name=list_resource_schemas,json=listResourceSchemas,proto3" json:"list_resource_schemas,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
@@ -1088,7 +1218,7 @@ type SchemaResponse struct {
 
 func (x *SchemaResponse) Reset() {
 	*x = SchemaResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[13]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1100,7 +1230,7 @@ func (x *SchemaResponse) String() string {
 func (*SchemaResponse) ProtoMessage() {}
 
 func (x *SchemaResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[13]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1113,7 +1243,7 @@ func (x *SchemaResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SchemaResponse.ProtoReflect.Descriptor instead.
 func (*SchemaResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{13}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SchemaResponse) GetProvider() *Schema {
@@ -1147,6 +1277,13 @@ func (x *SchemaResponse) GetDiagnostics() []*Diagnostic {
 func (x *SchemaResponse) GetProviderMeta() *Schema {
 	if x != nil {
 		return x.ProviderMeta
+	}
+	return nil
+}
+
+func (x *SchemaResponse) GetServerCapabilities() *ServerCapabilities {
+	if x != nil {
+		return x.ServerCapabilities
 	}
 	return nil
 }
@@ -1189,7 +1326,7 @@ type IdentitySchema struct {
 
 func (x *IdentitySchema) Reset() {
 	*x = IdentitySchema{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[14]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1338,7 @@ func (x *IdentitySchema) String() string {
 func (*IdentitySchema) ProtoMessage() {}
 
 func (x *IdentitySchema) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[14]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1351,7 @@ func (x *IdentitySchema) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentitySchema.ProtoReflect.Descriptor instead.
 func (*IdentitySchema) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{14}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *IdentitySchema) GetVersion() int64 {
@@ -1241,7 +1378,7 @@ type IdentitySchemasResponse struct {
 
 func (x *IdentitySchemasResponse) Reset() {
 	*x = IdentitySchemasResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[15]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1253,7 +1390,7 @@ func (x *IdentitySchemasResponse) String() string {
 func (*IdentitySchemasResponse) ProtoMessage() {}
 
 func (x *IdentitySchemasResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[15]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1266,7 +1403,7 @@ func (x *IdentitySchemasResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentitySchemasResponse.ProtoReflect.Descriptor instead.
 func (*IdentitySchemasResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{15}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *IdentitySchemasResponse) GetIdentitySchemas() map[string]*IdentitySchema {
@@ -1293,7 +1430,7 @@ type FunctionsResponse struct {
 
 func (x *FunctionsResponse) Reset() {
 	*x = FunctionsResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[16]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1305,7 +1442,7 @@ func (x *FunctionsResponse) String() string {
 func (*FunctionsResponse) ProtoMessage() {}
 
 func (x *FunctionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[16]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1318,7 +1455,7 @@ func (x *FunctionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionsResponse.ProtoReflect.Descriptor instead.
 func (*FunctionsResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{16}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *FunctionsResponse) GetFunctions() map[string]*Function {
@@ -1345,7 +1482,7 @@ type CallRequest struct {
 
 func (x *CallRequest) Reset() {
 	*x = CallRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[17]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1357,7 +1494,7 @@ func (x *CallRequest) String() string {
 func (*CallRequest) ProtoMessage() {}
 
 func (x *CallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[17]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1370,7 +1507,7 @@ func (x *CallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallRequest.ProtoReflect.Descriptor instead.
 func (*CallRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{17}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CallRequest) GetName() string {
@@ -1397,7 +1534,7 @@ type CallResponse struct {
 
 func (x *CallResponse) Reset() {
 	*x = CallResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[18]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1409,7 +1546,7 @@ func (x *CallResponse) String() string {
 func (*CallResponse) ProtoMessage() {}
 
 func (x *CallResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[18]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1422,7 +1559,7 @@ func (x *CallResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallResponse.ProtoReflect.Descriptor instead.
 func (*CallResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{18}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CallResponse) GetResult() *DynamicValue {
@@ -1439,6 +1576,2230 @@ func (x *CallResponse) GetError() *FunctionError {
 	return nil
 }
 
+type ClientCapabilities struct {
+	state                      protoimpl.MessageState `protogen:"open.v1"`
+	DeferralAllowed            bool                   `protobuf:"varint,1,opt,name=deferral_allowed,json=deferralAllowed,proto3" json:"deferral_allowed,omitempty"`
+	WriteOnlyAttributesAllowed bool                   `protobuf:"varint,2,opt,name=write_only_attributes_allowed,json=writeOnlyAttributesAllowed,proto3" json:"write_only_attributes_allowed,omitempty"`
+	StorePlannedPrivate        bool                   `protobuf:"varint,3,opt,name=store_planned_private,json=storePlannedPrivate,proto3" json:"store_planned_private,omitempty"`       // in version 6 only
+	ComputedBlocksAllowed      bool                   `protobuf:"varint,4,opt,name=computed_blocks_allowed,json=computedBlocksAllowed,proto3" json:"computed_blocks_allowed,omitempty"` // in version 6 only
+	unknownFields              protoimpl.UnknownFields
+	sizeCache                  protoimpl.SizeCache
+}
+
+func (x *ClientCapabilities) Reset() {
+	*x = ClientCapabilities{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClientCapabilities) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClientCapabilities) ProtoMessage() {}
+
+func (x *ClientCapabilities) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClientCapabilities.ProtoReflect.Descriptor instead.
+func (*ClientCapabilities) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ClientCapabilities) GetDeferralAllowed() bool {
+	if x != nil {
+		return x.DeferralAllowed
+	}
+	return false
+}
+
+func (x *ClientCapabilities) GetWriteOnlyAttributesAllowed() bool {
+	if x != nil {
+		return x.WriteOnlyAttributesAllowed
+	}
+	return false
+}
+
+func (x *ClientCapabilities) GetStorePlannedPrivate() bool {
+	if x != nil {
+		return x.StorePlannedPrivate
+	}
+	return false
+}
+
+func (x *ClientCapabilities) GetComputedBlocksAllowed() bool {
+	if x != nil {
+		return x.ComputedBlocksAllowed
+	}
+	return false
+}
+
+type Deferred struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Reason        Deferred_Reason        `protobuf:"varint,1,opt,name=reason,proto3,enum=cairn.plugin.v1.Deferred_Reason" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Deferred) Reset() {
+	*x = Deferred{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Deferred) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Deferred) ProtoMessage() {}
+
+func (x *Deferred) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Deferred.ProtoReflect.Descriptor instead.
+func (*Deferred) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Deferred) GetReason() Deferred_Reason {
+	if x != nil {
+		return x.Reason
+	}
+	return Deferred_UNKNOWN
+}
+
+type RawState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Json          []byte                 `protobuf:"bytes,1,opt,name=json,proto3" json:"json,omitempty"`
+	Flatmap       map[string]string      `protobuf:"bytes,2,rep,name=flatmap,proto3" json:"flatmap,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RawState) Reset() {
+	*x = RawState{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RawState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RawState) ProtoMessage() {}
+
+func (x *RawState) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RawState.ProtoReflect.Descriptor instead.
+func (*RawState) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *RawState) GetJson() []byte {
+	if x != nil {
+		return x.Json
+	}
+	return nil
+}
+
+func (x *RawState) GetFlatmap() map[string]string {
+	if x != nil {
+		return x.Flatmap
+	}
+	return nil
+}
+
+type IdentityData struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	IdentityData  *DynamicValue          `protobuf:"bytes,1,opt,name=identity_data,json=identityData,proto3" json:"identity_data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IdentityData) Reset() {
+	*x = IdentityData{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IdentityData) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IdentityData) ProtoMessage() {}
+
+func (x *IdentityData) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IdentityData.ProtoReflect.Descriptor instead.
+func (*IdentityData) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *IdentityData) GetIdentityData() *DynamicValue {
+	if x != nil {
+		return x.IdentityData
+	}
+	return nil
+}
+
+// DiagnosticsResponse is the answer of all methods that have nothing but diagnostics as field 1.
+type DiagnosticsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiagnosticsResponse) Reset() {
+	*x = DiagnosticsResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiagnosticsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiagnosticsResponse) ProtoMessage() {}
+
+func (x *DiagnosticsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiagnosticsResponse.ProtoReflect.Descriptor instead.
+func (*DiagnosticsResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *DiagnosticsResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type ValidateProviderRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Config        *DynamicValue          `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateProviderRequest) Reset() {
+	*x = ValidateProviderRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateProviderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateProviderRequest) ProtoMessage() {}
+
+func (x *ValidateProviderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateProviderRequest.ProtoReflect.Descriptor instead.
+func (*ValidateProviderRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ValidateProviderRequest) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+// In version 5 there is a configuration with defaults as field 1, which nobody uses.
+type ValidateProviderResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ValidateProviderResponse) Reset() {
+	*x = ValidateProviderResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateProviderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateProviderResponse) ProtoMessage() {}
+
+func (x *ValidateProviderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateProviderResponse.ProtoReflect.Descriptor instead.
+func (*ValidateProviderResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ValidateProviderResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type ConfigureRequest struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	TerraformVersion   string                 `protobuf:"bytes,1,opt,name=terraform_version,json=terraformVersion,proto3" json:"terraform_version,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,3,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ConfigureRequest) Reset() {
+	*x = ConfigureRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigureRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigureRequest) ProtoMessage() {}
+
+func (x *ConfigureRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigureRequest.ProtoReflect.Descriptor instead.
+func (*ConfigureRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ConfigureRequest) GetTerraformVersion() string {
+	if x != nil {
+		return x.TerraformVersion
+	}
+	return ""
+}
+
+func (x *ConfigureRequest) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ConfigureRequest) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+// ValidateRequest is that of resources of all modes, and of actions.
+type ValidateRequest struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	TypeName           string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,3,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"` // of managed resources only
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ValidateRequest) Reset() {
+	*x = ValidateRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateRequest) ProtoMessage() {}
+
+func (x *ValidateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateRequest.ProtoReflect.Descriptor instead.
+func (*ValidateRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ValidateRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ValidateRequest) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ValidateRequest) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+type UpgradeStateRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Version       int64                  `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	RawState      *RawState              `protobuf:"bytes,3,opt,name=raw_state,json=rawState,proto3" json:"raw_state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpgradeStateRequest) Reset() {
+	*x = UpgradeStateRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpgradeStateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpgradeStateRequest) ProtoMessage() {}
+
+func (x *UpgradeStateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpgradeStateRequest.ProtoReflect.Descriptor instead.
+func (*UpgradeStateRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *UpgradeStateRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *UpgradeStateRequest) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *UpgradeStateRequest) GetRawState() *RawState {
+	if x != nil {
+		return x.RawState
+	}
+	return nil
+}
+
+type UpgradeStateResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	UpgradedState *DynamicValue          `protobuf:"bytes,1,opt,name=upgraded_state,json=upgradedState,proto3" json:"upgraded_state,omitempty"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpgradeStateResponse) Reset() {
+	*x = UpgradeStateResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpgradeStateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpgradeStateResponse) ProtoMessage() {}
+
+func (x *UpgradeStateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpgradeStateResponse.ProtoReflect.Descriptor instead.
+func (*UpgradeStateResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *UpgradeStateResponse) GetUpgradedState() *DynamicValue {
+	if x != nil {
+		return x.UpgradedState
+	}
+	return nil
+}
+
+func (x *UpgradeStateResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type UpgradeIdentityRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Version       int64                  `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	RawIdentity   *RawState              `protobuf:"bytes,3,opt,name=raw_identity,json=rawIdentity,proto3" json:"raw_identity,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpgradeIdentityRequest) Reset() {
+	*x = UpgradeIdentityRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpgradeIdentityRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpgradeIdentityRequest) ProtoMessage() {}
+
+func (x *UpgradeIdentityRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpgradeIdentityRequest.ProtoReflect.Descriptor instead.
+func (*UpgradeIdentityRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *UpgradeIdentityRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *UpgradeIdentityRequest) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *UpgradeIdentityRequest) GetRawIdentity() *RawState {
+	if x != nil {
+		return x.RawIdentity
+	}
+	return nil
+}
+
+type UpgradeIdentityResponse struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	UpgradedIdentity *IdentityData          `protobuf:"bytes,1,opt,name=upgraded_identity,json=upgradedIdentity,proto3" json:"upgraded_identity,omitempty"`
+	Diagnostics      []*Diagnostic          `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *UpgradeIdentityResponse) Reset() {
+	*x = UpgradeIdentityResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpgradeIdentityResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpgradeIdentityResponse) ProtoMessage() {}
+
+func (x *UpgradeIdentityResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpgradeIdentityResponse.ProtoReflect.Descriptor instead.
+func (*UpgradeIdentityResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *UpgradeIdentityResponse) GetUpgradedIdentity() *IdentityData {
+	if x != nil {
+		return x.UpgradedIdentity
+	}
+	return nil
+}
+
+func (x *UpgradeIdentityResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type ReadRequest struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	TypeName           string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	CurrentState       *DynamicValue          `protobuf:"bytes,2,opt,name=current_state,json=currentState,proto3" json:"current_state,omitempty"`
+	Private            []byte                 `protobuf:"bytes,3,opt,name=private,proto3" json:"private,omitempty"`
+	ProviderMeta       *DynamicValue          `protobuf:"bytes,4,opt,name=provider_meta,json=providerMeta,proto3" json:"provider_meta,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,5,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	CurrentIdentity    *IdentityData          `protobuf:"bytes,6,opt,name=current_identity,json=currentIdentity,proto3" json:"current_identity,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ReadRequest) Reset() {
+	*x = ReadRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadRequest) ProtoMessage() {}
+
+func (x *ReadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
+func (*ReadRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ReadRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ReadRequest) GetCurrentState() *DynamicValue {
+	if x != nil {
+		return x.CurrentState
+	}
+	return nil
+}
+
+func (x *ReadRequest) GetPrivate() []byte {
+	if x != nil {
+		return x.Private
+	}
+	return nil
+}
+
+func (x *ReadRequest) GetProviderMeta() *DynamicValue {
+	if x != nil {
+		return x.ProviderMeta
+	}
+	return nil
+}
+
+func (x *ReadRequest) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+func (x *ReadRequest) GetCurrentIdentity() *IdentityData {
+	if x != nil {
+		return x.CurrentIdentity
+	}
+	return nil
+}
+
+type ReadResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NewState      *DynamicValue          `protobuf:"bytes,1,opt,name=new_state,json=newState,proto3" json:"new_state,omitempty"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	Private       []byte                 `protobuf:"bytes,3,opt,name=private,proto3" json:"private,omitempty"`
+	Deferred      *Deferred              `protobuf:"bytes,4,opt,name=deferred,proto3" json:"deferred,omitempty"`
+	NewIdentity   *IdentityData          `protobuf:"bytes,5,opt,name=new_identity,json=newIdentity,proto3" json:"new_identity,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadResponse) Reset() {
+	*x = ReadResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadResponse) ProtoMessage() {}
+
+func (x *ReadResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadResponse.ProtoReflect.Descriptor instead.
+func (*ReadResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *ReadResponse) GetNewState() *DynamicValue {
+	if x != nil {
+		return x.NewState
+	}
+	return nil
+}
+
+func (x *ReadResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *ReadResponse) GetPrivate() []byte {
+	if x != nil {
+		return x.Private
+	}
+	return nil
+}
+
+func (x *ReadResponse) GetDeferred() *Deferred {
+	if x != nil {
+		return x.Deferred
+	}
+	return nil
+}
+
+func (x *ReadResponse) GetNewIdentity() *IdentityData {
+	if x != nil {
+		return x.NewIdentity
+	}
+	return nil
+}
+
+type PlanRequest struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	TypeName           string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	PriorState         *DynamicValue          `protobuf:"bytes,2,opt,name=prior_state,json=priorState,proto3" json:"prior_state,omitempty"`
+	ProposedNewState   *DynamicValue          `protobuf:"bytes,3,opt,name=proposed_new_state,json=proposedNewState,proto3" json:"proposed_new_state,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,4,opt,name=config,proto3" json:"config,omitempty"`
+	PriorPrivate       []byte                 `protobuf:"bytes,5,opt,name=prior_private,json=priorPrivate,proto3" json:"prior_private,omitempty"`
+	ProviderMeta       *DynamicValue          `protobuf:"bytes,6,opt,name=provider_meta,json=providerMeta,proto3" json:"provider_meta,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,7,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	PriorIdentity      *IdentityData          `protobuf:"bytes,8,opt,name=prior_identity,json=priorIdentity,proto3" json:"prior_identity,omitempty"`
+	PlannedPrivate     []byte                 `protobuf:"bytes,9,opt,name=planned_private,json=plannedPrivate,proto3" json:"planned_private,omitempty"` // in version 6 only
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *PlanRequest) Reset() {
+	*x = PlanRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanRequest) ProtoMessage() {}
+
+func (x *PlanRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanRequest.ProtoReflect.Descriptor instead.
+func (*PlanRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *PlanRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *PlanRequest) GetPriorState() *DynamicValue {
+	if x != nil {
+		return x.PriorState
+	}
+	return nil
+}
+
+func (x *PlanRequest) GetProposedNewState() *DynamicValue {
+	if x != nil {
+		return x.ProposedNewState
+	}
+	return nil
+}
+
+func (x *PlanRequest) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *PlanRequest) GetPriorPrivate() []byte {
+	if x != nil {
+		return x.PriorPrivate
+	}
+	return nil
+}
+
+func (x *PlanRequest) GetProviderMeta() *DynamicValue {
+	if x != nil {
+		return x.ProviderMeta
+	}
+	return nil
+}
+
+func (x *PlanRequest) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+func (x *PlanRequest) GetPriorIdentity() *IdentityData {
+	if x != nil {
+		return x.PriorIdentity
+	}
+	return nil
+}
+
+func (x *PlanRequest) GetPlannedPrivate() []byte {
+	if x != nil {
+		return x.PlannedPrivate
+	}
+	return nil
+}
+
+type PlanResponse struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	PlannedState     *DynamicValue          `protobuf:"bytes,1,opt,name=planned_state,json=plannedState,proto3" json:"planned_state,omitempty"`
+	RequiresReplace  []*AttributePath       `protobuf:"bytes,2,rep,name=requires_replace,json=requiresReplace,proto3" json:"requires_replace,omitempty"`
+	PlannedPrivate   []byte                 `protobuf:"bytes,3,opt,name=planned_private,json=plannedPrivate,proto3" json:"planned_private,omitempty"`
+	Diagnostics      []*Diagnostic          `protobuf:"bytes,4,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	LegacyTypeSystem bool                   `protobuf:"varint,5,opt,name=legacy_type_system,json=legacyTypeSystem,proto3" json:"legacy_type_system,omitempty"`
+	Deferred         *Deferred              `protobuf:"bytes,6,opt,name=deferred,proto3" json:"deferred,omitempty"`
+	PlannedIdentity  *IdentityData          `protobuf:"bytes,7,opt,name=planned_identity,json=plannedIdentity,proto3" json:"planned_identity,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *PlanResponse) Reset() {
+	*x = PlanResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanResponse) ProtoMessage() {}
+
+func (x *PlanResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanResponse.ProtoReflect.Descriptor instead.
+func (*PlanResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *PlanResponse) GetPlannedState() *DynamicValue {
+	if x != nil {
+		return x.PlannedState
+	}
+	return nil
+}
+
+func (x *PlanResponse) GetRequiresReplace() []*AttributePath {
+	if x != nil {
+		return x.RequiresReplace
+	}
+	return nil
+}
+
+func (x *PlanResponse) GetPlannedPrivate() []byte {
+	if x != nil {
+		return x.PlannedPrivate
+	}
+	return nil
+}
+
+func (x *PlanResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *PlanResponse) GetLegacyTypeSystem() bool {
+	if x != nil {
+		return x.LegacyTypeSystem
+	}
+	return false
+}
+
+func (x *PlanResponse) GetDeferred() *Deferred {
+	if x != nil {
+		return x.Deferred
+	}
+	return nil
+}
+
+func (x *PlanResponse) GetPlannedIdentity() *IdentityData {
+	if x != nil {
+		return x.PlannedIdentity
+	}
+	return nil
+}
+
+type ApplyRequest struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	TypeName        string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	PriorState      *DynamicValue          `protobuf:"bytes,2,opt,name=prior_state,json=priorState,proto3" json:"prior_state,omitempty"`
+	PlannedState    *DynamicValue          `protobuf:"bytes,3,opt,name=planned_state,json=plannedState,proto3" json:"planned_state,omitempty"`
+	Config          *DynamicValue          `protobuf:"bytes,4,opt,name=config,proto3" json:"config,omitempty"`
+	PlannedPrivate  []byte                 `protobuf:"bytes,5,opt,name=planned_private,json=plannedPrivate,proto3" json:"planned_private,omitempty"`
+	ProviderMeta    *DynamicValue          `protobuf:"bytes,6,opt,name=provider_meta,json=providerMeta,proto3" json:"provider_meta,omitempty"`
+	PlannedIdentity *IdentityData          `protobuf:"bytes,7,opt,name=planned_identity,json=plannedIdentity,proto3" json:"planned_identity,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *ApplyRequest) Reset() {
+	*x = ApplyRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyRequest) ProtoMessage() {}
+
+func (x *ApplyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyRequest.ProtoReflect.Descriptor instead.
+func (*ApplyRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ApplyRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ApplyRequest) GetPriorState() *DynamicValue {
+	if x != nil {
+		return x.PriorState
+	}
+	return nil
+}
+
+func (x *ApplyRequest) GetPlannedState() *DynamicValue {
+	if x != nil {
+		return x.PlannedState
+	}
+	return nil
+}
+
+func (x *ApplyRequest) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ApplyRequest) GetPlannedPrivate() []byte {
+	if x != nil {
+		return x.PlannedPrivate
+	}
+	return nil
+}
+
+func (x *ApplyRequest) GetProviderMeta() *DynamicValue {
+	if x != nil {
+		return x.ProviderMeta
+	}
+	return nil
+}
+
+func (x *ApplyRequest) GetPlannedIdentity() *IdentityData {
+	if x != nil {
+		return x.PlannedIdentity
+	}
+	return nil
+}
+
+type ApplyResponse struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	NewState         *DynamicValue          `protobuf:"bytes,1,opt,name=new_state,json=newState,proto3" json:"new_state,omitempty"`
+	Private          []byte                 `protobuf:"bytes,2,opt,name=private,proto3" json:"private,omitempty"`
+	Diagnostics      []*Diagnostic          `protobuf:"bytes,3,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	LegacyTypeSystem bool                   `protobuf:"varint,4,opt,name=legacy_type_system,json=legacyTypeSystem,proto3" json:"legacy_type_system,omitempty"`
+	NewIdentity      *IdentityData          `protobuf:"bytes,5,opt,name=new_identity,json=newIdentity,proto3" json:"new_identity,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *ApplyResponse) Reset() {
+	*x = ApplyResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyResponse) ProtoMessage() {}
+
+func (x *ApplyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyResponse.ProtoReflect.Descriptor instead.
+func (*ApplyResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *ApplyResponse) GetNewState() *DynamicValue {
+	if x != nil {
+		return x.NewState
+	}
+	return nil
+}
+
+func (x *ApplyResponse) GetPrivate() []byte {
+	if x != nil {
+		return x.Private
+	}
+	return nil
+}
+
+func (x *ApplyResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *ApplyResponse) GetLegacyTypeSystem() bool {
+	if x != nil {
+		return x.LegacyTypeSystem
+	}
+	return false
+}
+
+func (x *ApplyResponse) GetNewIdentity() *IdentityData {
+	if x != nil {
+		return x.NewIdentity
+	}
+	return nil
+}
+
+type ImportRequest struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	TypeName           string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Id                 string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,3,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	Identity           *IdentityData          `protobuf:"bytes,4,opt,name=identity,proto3" json:"identity,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ImportRequest) Reset() {
+	*x = ImportRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportRequest) ProtoMessage() {}
+
+func (x *ImportRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportRequest.ProtoReflect.Descriptor instead.
+func (*ImportRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *ImportRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ImportRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ImportRequest) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+func (x *ImportRequest) GetIdentity() *IdentityData {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+type ImportResponse struct {
+	state             protoimpl.MessageState     `protogen:"open.v1"`
+	ImportedResources []*ImportResponse_Imported `protobuf:"bytes,1,rep,name=imported_resources,json=importedResources,proto3" json:"imported_resources,omitempty"`
+	Diagnostics       []*Diagnostic              `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	Deferred          *Deferred                  `protobuf:"bytes,3,opt,name=deferred,proto3" json:"deferred,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *ImportResponse) Reset() {
+	*x = ImportResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportResponse) ProtoMessage() {}
+
+func (x *ImportResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportResponse.ProtoReflect.Descriptor instead.
+func (*ImportResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *ImportResponse) GetImportedResources() []*ImportResponse_Imported {
+	if x != nil {
+		return x.ImportedResources
+	}
+	return nil
+}
+
+func (x *ImportResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *ImportResponse) GetDeferred() *Deferred {
+	if x != nil {
+		return x.Deferred
+	}
+	return nil
+}
+
+type MoveRequest struct {
+	state                       protoimpl.MessageState `protogen:"open.v1"`
+	SourceProviderAddress       string                 `protobuf:"bytes,1,opt,name=source_provider_address,json=sourceProviderAddress,proto3" json:"source_provider_address,omitempty"`
+	SourceTypeName              string                 `protobuf:"bytes,2,opt,name=source_type_name,json=sourceTypeName,proto3" json:"source_type_name,omitempty"`
+	SourceSchemaVersion         int64                  `protobuf:"varint,3,opt,name=source_schema_version,json=sourceSchemaVersion,proto3" json:"source_schema_version,omitempty"`
+	SourceState                 *RawState              `protobuf:"bytes,4,opt,name=source_state,json=sourceState,proto3" json:"source_state,omitempty"`
+	TargetTypeName              string                 `protobuf:"bytes,5,opt,name=target_type_name,json=targetTypeName,proto3" json:"target_type_name,omitempty"`
+	SourcePrivate               []byte                 `protobuf:"bytes,6,opt,name=source_private,json=sourcePrivate,proto3" json:"source_private,omitempty"`
+	SourceIdentity              *RawState              `protobuf:"bytes,7,opt,name=source_identity,json=sourceIdentity,proto3" json:"source_identity,omitempty"`
+	SourceIdentitySchemaVersion int64                  `protobuf:"varint,8,opt,name=source_identity_schema_version,json=sourceIdentitySchemaVersion,proto3" json:"source_identity_schema_version,omitempty"`
+	unknownFields               protoimpl.UnknownFields
+	sizeCache                   protoimpl.SizeCache
+}
+
+func (x *MoveRequest) Reset() {
+	*x = MoveRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveRequest) ProtoMessage() {}
+
+func (x *MoveRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveRequest.ProtoReflect.Descriptor instead.
+func (*MoveRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *MoveRequest) GetSourceProviderAddress() string {
+	if x != nil {
+		return x.SourceProviderAddress
+	}
+	return ""
+}
+
+func (x *MoveRequest) GetSourceTypeName() string {
+	if x != nil {
+		return x.SourceTypeName
+	}
+	return ""
+}
+
+func (x *MoveRequest) GetSourceSchemaVersion() int64 {
+	if x != nil {
+		return x.SourceSchemaVersion
+	}
+	return 0
+}
+
+func (x *MoveRequest) GetSourceState() *RawState {
+	if x != nil {
+		return x.SourceState
+	}
+	return nil
+}
+
+func (x *MoveRequest) GetTargetTypeName() string {
+	if x != nil {
+		return x.TargetTypeName
+	}
+	return ""
+}
+
+func (x *MoveRequest) GetSourcePrivate() []byte {
+	if x != nil {
+		return x.SourcePrivate
+	}
+	return nil
+}
+
+func (x *MoveRequest) GetSourceIdentity() *RawState {
+	if x != nil {
+		return x.SourceIdentity
+	}
+	return nil
+}
+
+func (x *MoveRequest) GetSourceIdentitySchemaVersion() int64 {
+	if x != nil {
+		return x.SourceIdentitySchemaVersion
+	}
+	return 0
+}
+
+type MoveResponse struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	TargetState    *DynamicValue          `protobuf:"bytes,1,opt,name=target_state,json=targetState,proto3" json:"target_state,omitempty"`
+	Diagnostics    []*Diagnostic          `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	TargetPrivate  []byte                 `protobuf:"bytes,3,opt,name=target_private,json=targetPrivate,proto3" json:"target_private,omitempty"`
+	TargetIdentity *IdentityData          `protobuf:"bytes,4,opt,name=target_identity,json=targetIdentity,proto3" json:"target_identity,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *MoveResponse) Reset() {
+	*x = MoveResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveResponse) ProtoMessage() {}
+
+func (x *MoveResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveResponse.ProtoReflect.Descriptor instead.
+func (*MoveResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *MoveResponse) GetTargetState() *DynamicValue {
+	if x != nil {
+		return x.TargetState
+	}
+	return nil
+}
+
+func (x *MoveResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *MoveResponse) GetTargetPrivate() []byte {
+	if x != nil {
+		return x.TargetPrivate
+	}
+	return nil
+}
+
+func (x *MoveResponse) GetTargetIdentity() *IdentityData {
+	if x != nil {
+		return x.TargetIdentity
+	}
+	return nil
+}
+
+type ReadDataRequest struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	TypeName           string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	ProviderMeta       *DynamicValue          `protobuf:"bytes,3,opt,name=provider_meta,json=providerMeta,proto3" json:"provider_meta,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,4,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ReadDataRequest) Reset() {
+	*x = ReadDataRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadDataRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadDataRequest) ProtoMessage() {}
+
+func (x *ReadDataRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadDataRequest.ProtoReflect.Descriptor instead.
+func (*ReadDataRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *ReadDataRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ReadDataRequest) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ReadDataRequest) GetProviderMeta() *DynamicValue {
+	if x != nil {
+		return x.ProviderMeta
+	}
+	return nil
+}
+
+func (x *ReadDataRequest) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+type ReadDataResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         *DynamicValue          `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	Deferred      *Deferred              `protobuf:"bytes,3,opt,name=deferred,proto3" json:"deferred,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadDataResponse) Reset() {
+	*x = ReadDataResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadDataResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadDataResponse) ProtoMessage() {}
+
+func (x *ReadDataResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadDataResponse.ProtoReflect.Descriptor instead.
+func (*ReadDataResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ReadDataResponse) GetState() *DynamicValue {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *ReadDataResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *ReadDataResponse) GetDeferred() *Deferred {
+	if x != nil {
+		return x.Deferred
+	}
+	return nil
+}
+
+type OpenEphemeralRequest struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	TypeName           string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,3,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *OpenEphemeralRequest) Reset() {
+	*x = OpenEphemeralRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenEphemeralRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenEphemeralRequest) ProtoMessage() {}
+
+func (x *OpenEphemeralRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenEphemeralRequest.ProtoReflect.Descriptor instead.
+func (*OpenEphemeralRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *OpenEphemeralRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *OpenEphemeralRequest) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *OpenEphemeralRequest) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+type OpenEphemeralResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	RenewAt       *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=renew_at,json=renewAt,proto3" json:"renew_at,omitempty"`
+	Result        *DynamicValue          `protobuf:"bytes,3,opt,name=result,proto3" json:"result,omitempty"`
+	Private       []byte                 `protobuf:"bytes,4,opt,name=private,proto3,oneof" json:"private,omitempty"`
+	Deferred      *Deferred              `protobuf:"bytes,5,opt,name=deferred,proto3" json:"deferred,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenEphemeralResponse) Reset() {
+	*x = OpenEphemeralResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenEphemeralResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenEphemeralResponse) ProtoMessage() {}
+
+func (x *OpenEphemeralResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenEphemeralResponse.ProtoReflect.Descriptor instead.
+func (*OpenEphemeralResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *OpenEphemeralResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *OpenEphemeralResponse) GetRenewAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RenewAt
+	}
+	return nil
+}
+
+func (x *OpenEphemeralResponse) GetResult() *DynamicValue {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *OpenEphemeralResponse) GetPrivate() []byte {
+	if x != nil {
+		return x.Private
+	}
+	return nil
+}
+
+func (x *OpenEphemeralResponse) GetDeferred() *Deferred {
+	if x != nil {
+		return x.Deferred
+	}
+	return nil
+}
+
+// EphemeralRequest renews or closes.
+type EphemeralRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Private       []byte                 `protobuf:"bytes,2,opt,name=private,proto3,oneof" json:"private,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EphemeralRequest) Reset() {
+	*x = EphemeralRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EphemeralRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EphemeralRequest) ProtoMessage() {}
+
+func (x *EphemeralRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EphemeralRequest.ProtoReflect.Descriptor instead.
+func (*EphemeralRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *EphemeralRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *EphemeralRequest) GetPrivate() []byte {
+	if x != nil {
+		return x.Private
+	}
+	return nil
+}
+
+type RenewEphemeralResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	RenewAt       *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=renew_at,json=renewAt,proto3" json:"renew_at,omitempty"`
+	Private       []byte                 `protobuf:"bytes,3,opt,name=private,proto3,oneof" json:"private,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenewEphemeralResponse) Reset() {
+	*x = RenewEphemeralResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenewEphemeralResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenewEphemeralResponse) ProtoMessage() {}
+
+func (x *RenewEphemeralResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenewEphemeralResponse.ProtoReflect.Descriptor instead.
+func (*RenewEphemeralResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *RenewEphemeralResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *RenewEphemeralResponse) GetRenewAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RenewAt
+	}
+	return nil
+}
+
+func (x *RenewEphemeralResponse) GetPrivate() []byte {
+	if x != nil {
+		return x.Private
+	}
+	return nil
+}
+
+type ActionRequest struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	ActionType         string                 `protobuf:"bytes,1,opt,name=action_type,json=actionType,proto3" json:"action_type,omitempty"`
+	Config             *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,3,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ActionRequest) Reset() {
+	*x = ActionRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionRequest) ProtoMessage() {}
+
+func (x *ActionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionRequest.ProtoReflect.Descriptor instead.
+func (*ActionRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *ActionRequest) GetActionType() string {
+	if x != nil {
+		return x.ActionType
+	}
+	return ""
+}
+
+func (x *ActionRequest) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ActionRequest) GetClientCapabilities() *ClientCapabilities {
+	if x != nil {
+		return x.ClientCapabilities
+	}
+	return nil
+}
+
+type PlanActionResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	Deferred      *Deferred              `protobuf:"bytes,2,opt,name=deferred,proto3" json:"deferred,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanActionResponse) Reset() {
+	*x = PlanActionResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanActionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanActionResponse) ProtoMessage() {}
+
+func (x *PlanActionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanActionResponse.ProtoReflect.Descriptor instead.
+func (*PlanActionResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *PlanActionResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+func (x *PlanActionResponse) GetDeferred() *Deferred {
+	if x != nil {
+		return x.Deferred
+	}
+	return nil
+}
+
+type InvokeActionEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Type:
+	//
+	//	*InvokeActionEvent_Progress_
+	//	*InvokeActionEvent_Completed_
+	Type          isInvokeActionEvent_Type `protobuf_oneof:"type"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeActionEvent) Reset() {
+	*x = InvokeActionEvent{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeActionEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeActionEvent) ProtoMessage() {}
+
+func (x *InvokeActionEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeActionEvent.ProtoReflect.Descriptor instead.
+func (*InvokeActionEvent) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *InvokeActionEvent) GetType() isInvokeActionEvent_Type {
+	if x != nil {
+		return x.Type
+	}
+	return nil
+}
+
+func (x *InvokeActionEvent) GetProgress() *InvokeActionEvent_Progress {
+	if x != nil {
+		if x, ok := x.Type.(*InvokeActionEvent_Progress_); ok {
+			return x.Progress
+		}
+	}
+	return nil
+}
+
+func (x *InvokeActionEvent) GetCompleted() *InvokeActionEvent_Completed {
+	if x != nil {
+		if x, ok := x.Type.(*InvokeActionEvent_Completed_); ok {
+			return x.Completed
+		}
+	}
+	return nil
+}
+
+type isInvokeActionEvent_Type interface {
+	isInvokeActionEvent_Type()
+}
+
+type InvokeActionEvent_Progress_ struct {
+	Progress *InvokeActionEvent_Progress `protobuf:"bytes,1,opt,name=progress,proto3,oneof"`
+}
+
+type InvokeActionEvent_Completed_ struct {
+	Completed *InvokeActionEvent_Completed `protobuf:"bytes,2,opt,name=completed,proto3,oneof"`
+}
+
+func (*InvokeActionEvent_Progress_) isInvokeActionEvent_Type() {}
+
+func (*InvokeActionEvent_Completed_) isInvokeActionEvent_Type() {}
+
+type StopResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Error         string                 `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StopResponse) Reset() {
+	*x = StopResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StopResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StopResponse) ProtoMessage() {}
+
+func (x *StopResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StopResponse.ProtoReflect.Descriptor instead.
+func (*StopResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *StopResponse) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+type AttributePath_Step struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Selector:
+	//
+	//	*AttributePath_Step_AttributeName
+	//	*AttributePath_Step_ElementKeyString
+	//	*AttributePath_Step_ElementKeyInt
+	Selector      isAttributePath_Step_Selector `protobuf_oneof:"selector"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttributePath_Step) Reset() {
+	*x = AttributePath_Step{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttributePath_Step) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttributePath_Step) ProtoMessage() {}
+
+func (x *AttributePath_Step) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttributePath_Step.ProtoReflect.Descriptor instead.
+func (*AttributePath_Step) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{3, 0}
+}
+
+func (x *AttributePath_Step) GetSelector() isAttributePath_Step_Selector {
+	if x != nil {
+		return x.Selector
+	}
+	return nil
+}
+
+func (x *AttributePath_Step) GetAttributeName() string {
+	if x != nil {
+		if x, ok := x.Selector.(*AttributePath_Step_AttributeName); ok {
+			return x.AttributeName
+		}
+	}
+	return ""
+}
+
+func (x *AttributePath_Step) GetElementKeyString() string {
+	if x != nil {
+		if x, ok := x.Selector.(*AttributePath_Step_ElementKeyString); ok {
+			return x.ElementKeyString
+		}
+	}
+	return ""
+}
+
+func (x *AttributePath_Step) GetElementKeyInt() int64 {
+	if x != nil {
+		if x, ok := x.Selector.(*AttributePath_Step_ElementKeyInt); ok {
+			return x.ElementKeyInt
+		}
+	}
+	return 0
+}
+
+type isAttributePath_Step_Selector interface {
+	isAttributePath_Step_Selector()
+}
+
+type AttributePath_Step_AttributeName struct {
+	AttributeName string `protobuf:"bytes,1,opt,name=attribute_name,json=attributeName,proto3,oneof"`
+}
+
+type AttributePath_Step_ElementKeyString struct {
+	ElementKeyString string `protobuf:"bytes,2,opt,name=element_key_string,json=elementKeyString,proto3,oneof"`
+}
+
+type AttributePath_Step_ElementKeyInt struct {
+	ElementKeyInt int64 `protobuf:"varint,3,opt,name=element_key_int,json=elementKeyInt,proto3,oneof"`
+}
+
+func (*AttributePath_Step_AttributeName) isAttributePath_Step_Selector() {}
+
+func (*AttributePath_Step_ElementKeyString) isAttributePath_Step_Selector() {}
+
+func (*AttributePath_Step_ElementKeyInt) isAttributePath_Step_Selector() {}
+
 type Function_Parameter struct {
 	state              protoimpl.MessageState `protogen:"open.v1"`
 	Name               string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1452,7 +3813,7 @@ type Function_Parameter struct {
 
 func (x *Function_Parameter) Reset() {
 	*x = Function_Parameter{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[19]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1464,7 +3825,7 @@ func (x *Function_Parameter) String() string {
 func (*Function_Parameter) ProtoMessage() {}
 
 func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[19]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1477,7 +3838,7 @@ func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Function_Parameter.ProtoReflect.Descriptor instead.
 func (*Function_Parameter) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{4, 0}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{5, 0}
 }
 
 func (x *Function_Parameter) GetName() string {
@@ -1524,7 +3885,7 @@ type Function_Return struct {
 
 func (x *Function_Return) Reset() {
 	*x = Function_Return{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[20]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +3897,7 @@ func (x *Function_Return) String() string {
 func (*Function_Return) ProtoMessage() {}
 
 func (x *Function_Return) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[20]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +3910,7 @@ func (x *Function_Return) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Function_Return.ProtoReflect.Descriptor instead.
 func (*Function_Return) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{4, 1}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{5, 1}
 }
 
 func (x *Function_Return) GetType() []byte {
@@ -1572,7 +3933,7 @@ type IdentitySchema_Attribute struct {
 
 func (x *IdentitySchema_Attribute) Reset() {
 	*x = IdentitySchema_Attribute{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[27]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1584,7 +3945,7 @@ func (x *IdentitySchema_Attribute) String() string {
 func (*IdentitySchema_Attribute) ProtoMessage() {}
 
 func (x *IdentitySchema_Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[27]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1597,7 +3958,7 @@ func (x *IdentitySchema_Attribute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentitySchema_Attribute.ProtoReflect.Descriptor instead.
 func (*IdentitySchema_Attribute) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{14, 0}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{15, 0}
 }
 
 func (x *IdentitySchema_Attribute) GetName() string {
@@ -1635,24 +3996,189 @@ func (x *IdentitySchema_Attribute) GetDescription() string {
 	return ""
 }
 
+type ImportResponse_Imported struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	State         *DynamicValue          `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	Private       []byte                 `protobuf:"bytes,3,opt,name=private,proto3" json:"private,omitempty"`
+	Identity      *IdentityData          `protobuf:"bytes,4,opt,name=identity,proto3" json:"identity,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportResponse_Imported) Reset() {
+	*x = ImportResponse_Imported{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportResponse_Imported) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportResponse_Imported) ProtoMessage() {}
+
+func (x *ImportResponse_Imported) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportResponse_Imported.ProtoReflect.Descriptor instead.
+func (*ImportResponse_Imported) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{40, 0}
+}
+
+func (x *ImportResponse_Imported) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ImportResponse_Imported) GetState() *DynamicValue {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *ImportResponse_Imported) GetPrivate() []byte {
+	if x != nil {
+		return x.Private
+	}
+	return nil
+}
+
+func (x *ImportResponse_Imported) GetIdentity() *IdentityData {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+type InvokeActionEvent_Progress struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Message       string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeActionEvent_Progress) Reset() {
+	*x = InvokeActionEvent_Progress{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[67]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeActionEvent_Progress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeActionEvent_Progress) ProtoMessage() {}
+
+func (x *InvokeActionEvent_Progress) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[67]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeActionEvent_Progress.ProtoReflect.Descriptor instead.
+func (*InvokeActionEvent_Progress) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{51, 0}
+}
+
+func (x *InvokeActionEvent_Progress) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+type InvokeActionEvent_Completed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,1,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeActionEvent_Completed) Reset() {
+	*x = InvokeActionEvent_Completed{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[68]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeActionEvent_Completed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeActionEvent_Completed) ProtoMessage() {}
+
+func (x *InvokeActionEvent_Completed) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[68]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeActionEvent_Completed.ProtoReflect.Descriptor instead.
+func (*InvokeActionEvent_Completed) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{51, 1}
+}
+
+func (x *InvokeActionEvent_Completed) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
 var File_cairn_plugin_v1_plugin_proto protoreflect.FileDescriptor
 
 const file_cairn_plugin_v1_plugin_proto_rawDesc = "" +
 	"\n" +
-	"\x1ccairn/plugin/v1/plugin.proto\x12\x0fcairn.plugin.v1\"\a\n" +
+	"\x1ccairn/plugin/v1/plugin.proto\x12\x0fcairn.plugin.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\a\n" +
 	"\x05Empty\"<\n" +
 	"\fDynamicValue\x12\x18\n" +
 	"\amsgpack\x18\x01 \x01(\fR\amsgpack\x12\x12\n" +
-	"\x04json\x18\x02 \x01(\fR\x04json\"\xb1\x01\n" +
+	"\x04json\x18\x02 \x01(\fR\x04json\"\xef\x01\n" +
 	"\n" +
 	"Diagnostic\x12@\n" +
 	"\bseverity\x18\x01 \x01(\x0e2$.cairn.plugin.v1.Diagnostic.SeverityR\bseverity\x12\x18\n" +
 	"\asummary\x18\x02 \x01(\tR\asummary\x12\x16\n" +
-	"\x06detail\x18\x03 \x01(\tR\x06detail\"/\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\x12<\n" +
+	"\tattribute\x18\x04 \x01(\v2\x1e.cairn.plugin.v1.AttributePathR\tattribute\"/\n" +
 	"\bSeverity\x12\v\n" +
 	"\aINVALID\x10\x00\x12\t\n" +
 	"\x05ERROR\x10\x01\x12\v\n" +
-	"\aWARNING\x10\x02\"k\n" +
+	"\aWARNING\x10\x02\"\xe2\x01\n" +
+	"\rAttributePath\x129\n" +
+	"\x05steps\x18\x01 \x03(\v2#.cairn.plugin.v1.AttributePath.StepR\x05steps\x1a\x95\x01\n" +
+	"\x04Step\x12'\n" +
+	"\x0eattribute_name\x18\x01 \x01(\tH\x00R\rattributeName\x12.\n" +
+	"\x12element_key_string\x18\x02 \x01(\tH\x00R\x10elementKeyString\x12(\n" +
+	"\x0felement_key_int\x18\x03 \x01(\x03H\x00R\relementKeyIntB\n" +
+	"\n" +
+	"\bselector\"k\n" +
 	"\rFunctionError\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x120\n" +
 	"\x11function_argument\x18\x02 \x01(\x03H\x00R\x10functionArgument\x88\x01\x01B\x14\n" +
@@ -1673,9 +4199,12 @@ const file_cairn_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x14allow_unknown_values\x18\x04 \x01(\bR\x12allowUnknownValues\x12 \n" +
 	"\vdescription\x18\x05 \x01(\tR\vdescription\x1a\x1c\n" +
 	"\x06Return\x12\x12\n" +
-	"\x04type\x18\x01 \x01(\fR\x04type\"U\n" +
-	"\x12ServerCapabilities\x12?\n" +
-	"\x1cget_provider_schema_optional\x18\x02 \x01(\bR\x19getProviderSchemaOptional\"\xa7\x01\n" +
+	"\x04type\x18\x01 \x01(\fR\x04type\"\xe2\x01\n" +
+	"\x12ServerCapabilities\x12!\n" +
+	"\fplan_destroy\x18\x01 \x01(\bR\vplanDestroy\x12?\n" +
+	"\x1cget_provider_schema_optional\x18\x02 \x01(\bR\x19getProviderSchemaOptional\x12.\n" +
+	"\x13move_resource_state\x18\x03 \x01(\bR\x11moveResourceState\x128\n" +
+	"\x18generate_resource_config\x18\x04 \x01(\bR\x16generateResourceConfig\"\xa7\x01\n" +
 	"\x10MetadataResponse\x12T\n" +
 	"\x13server_capabilities\x18\x01 \x01(\v2#.cairn.plugin.v1.ServerCapabilitiesR\x12serverCapabilities\x12=\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\"P\n" +
@@ -1740,14 +4269,14 @@ const file_cairn_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x03MAP\x10\x04\x12\t\n" +
 	"\x05GROUP\x10\x05\"?\n" +
 	"\fActionSchema\x12/\n" +
-	"\x06schema\x18\x01 \x01(\v2\x17.cairn.plugin.v1.SchemaR\x06schema\"\xdc\n" +
-	"\n" +
+	"\x06schema\x18\x01 \x01(\v2\x17.cairn.plugin.v1.SchemaR\x06schema\"\xb2\v\n" +
 	"\x0eSchemaResponse\x123\n" +
 	"\bprovider\x18\x01 \x01(\v2\x17.cairn.plugin.v1.SchemaR\bprovider\x12_\n" +
 	"\x10resource_schemas\x18\x02 \x03(\v24.cairn.plugin.v1.SchemaResponse.ResourceSchemasEntryR\x0fresourceSchemas\x12f\n" +
 	"\x13data_source_schemas\x18\x03 \x03(\v26.cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntryR\x11dataSourceSchemas\x12=\n" +
 	"\vdiagnostics\x18\x04 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x12<\n" +
-	"\rprovider_meta\x18\x05 \x01(\v2\x17.cairn.plugin.v1.SchemaR\fproviderMeta\x12L\n" +
+	"\rprovider_meta\x18\x05 \x01(\v2\x17.cairn.plugin.v1.SchemaR\fproviderMeta\x12T\n" +
+	"\x13server_capabilities\x18\x06 \x01(\v2#.cairn.plugin.v1.ServerCapabilitiesR\x12serverCapabilities\x12L\n" +
 	"\tfunctions\x18\a \x03(\v2..cairn.plugin.v1.SchemaResponse.FunctionsEntryR\tfunctions\x12{\n" +
 	"\x1aephemeral_resource_schemas\x18\b \x03(\v2=.cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntryR\x18ephemeralResourceSchemas\x12l\n" +
 	"\x15list_resource_schemas\x18\t \x03(\v28.cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntryR\x13listResourceSchemas\x12Y\n" +
@@ -1796,7 +4325,180 @@ const file_cairn_plugin_v1_plugin_proto_rawDesc = "" +
 	"\targuments\x18\x02 \x03(\v2\x1d.cairn.plugin.v1.DynamicValueR\targuments\"{\n" +
 	"\fCallResponse\x125\n" +
 	"\x06result\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06result\x124\n" +
-	"\x05error\x18\x02 \x01(\v2\x1e.cairn.plugin.v1.FunctionErrorR\x05error*%\n" +
+	"\x05error\x18\x02 \x01(\v2\x1e.cairn.plugin.v1.FunctionErrorR\x05error\"\xee\x01\n" +
+	"\x12ClientCapabilities\x12)\n" +
+	"\x10deferral_allowed\x18\x01 \x01(\bR\x0fdeferralAllowed\x12A\n" +
+	"\x1dwrite_only_attributes_allowed\x18\x02 \x01(\bR\x1awriteOnlyAttributesAllowed\x122\n" +
+	"\x15store_planned_private\x18\x03 \x01(\bR\x13storePlannedPrivate\x126\n" +
+	"\x17computed_blocks_allowed\x18\x04 \x01(\bR\x15computedBlocksAllowed\"\xa8\x01\n" +
+	"\bDeferred\x128\n" +
+	"\x06reason\x18\x01 \x01(\x0e2 .cairn.plugin.v1.Deferred.ReasonR\x06reason\"b\n" +
+	"\x06Reason\x12\v\n" +
+	"\aUNKNOWN\x10\x00\x12\x1b\n" +
+	"\x17RESOURCE_CONFIG_UNKNOWN\x10\x01\x12\x1b\n" +
+	"\x17PROVIDER_CONFIG_UNKNOWN\x10\x02\x12\x11\n" +
+	"\rABSENT_PREREQ\x10\x03\"\x9c\x01\n" +
+	"\bRawState\x12\x12\n" +
+	"\x04json\x18\x01 \x01(\fR\x04json\x12@\n" +
+	"\aflatmap\x18\x02 \x03(\v2&.cairn.plugin.v1.RawState.FlatmapEntryR\aflatmap\x1a:\n" +
+	"\fFlatmapEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"R\n" +
+	"\fIdentityData\x12B\n" +
+	"\ridentity_data\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\fidentityData\"T\n" +
+	"\x13DiagnosticsResponse\x12=\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\"P\n" +
+	"\x17ValidateProviderRequest\x125\n" +
+	"\x06config\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\"Y\n" +
+	"\x18ValidateProviderResponse\x12=\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\"\xcc\x01\n" +
+	"\x10ConfigureRequest\x12+\n" +
+	"\x11terraform_version\x18\x01 \x01(\tR\x10terraformVersion\x125\n" +
+	"\x06config\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\x12T\n" +
+	"\x13client_capabilities\x18\x03 \x01(\v2#.cairn.plugin.v1.ClientCapabilitiesR\x12clientCapabilities\"\xbb\x01\n" +
+	"\x0fValidateRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x125\n" +
+	"\x06config\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\x12T\n" +
+	"\x13client_capabilities\x18\x03 \x01(\v2#.cairn.plugin.v1.ClientCapabilitiesR\x12clientCapabilities\"\x84\x01\n" +
+	"\x13UpgradeStateRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x03R\aversion\x126\n" +
+	"\traw_state\x18\x03 \x01(\v2\x19.cairn.plugin.v1.RawStateR\brawState\"\x9b\x01\n" +
+	"\x14UpgradeStateResponse\x12D\n" +
+	"\x0eupgraded_state\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\rupgradedState\x12=\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\"\x8d\x01\n" +
+	"\x16UpgradeIdentityRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\x03R\aversion\x12<\n" +
+	"\fraw_identity\x18\x03 \x01(\v2\x19.cairn.plugin.v1.RawStateR\vrawIdentity\"\xa4\x01\n" +
+	"\x17UpgradeIdentityResponse\x12J\n" +
+	"\x11upgraded_identity\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\x10upgradedIdentity\x12=\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\"\xec\x02\n" +
+	"\vReadRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12B\n" +
+	"\rcurrent_state\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\fcurrentState\x12\x18\n" +
+	"\aprivate\x18\x03 \x01(\fR\aprivate\x12B\n" +
+	"\rprovider_meta\x18\x04 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\fproviderMeta\x12T\n" +
+	"\x13client_capabilities\x18\x05 \x01(\v2#.cairn.plugin.v1.ClientCapabilitiesR\x12clientCapabilities\x12H\n" +
+	"\x10current_identity\x18\x06 \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\x0fcurrentIdentity\"\x9c\x02\n" +
+	"\fReadResponse\x12:\n" +
+	"\tnew_state\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\bnewState\x12=\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x12\x18\n" +
+	"\aprivate\x18\x03 \x01(\fR\aprivate\x125\n" +
+	"\bdeferred\x18\x04 \x01(\v2\x19.cairn.plugin.v1.DeferredR\bdeferred\x12@\n" +
+	"\fnew_identity\x18\x05 \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\vnewIdentity\"\x9c\x04\n" +
+	"\vPlanRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12>\n" +
+	"\vprior_state\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\n" +
+	"priorState\x12K\n" +
+	"\x12proposed_new_state\x18\x03 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x10proposedNewState\x125\n" +
+	"\x06config\x18\x04 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\x12#\n" +
+	"\rprior_private\x18\x05 \x01(\fR\fpriorPrivate\x12B\n" +
+	"\rprovider_meta\x18\x06 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\fproviderMeta\x12T\n" +
+	"\x13client_capabilities\x18\a \x01(\v2#.cairn.plugin.v1.ClientCapabilitiesR\x12clientCapabilities\x12D\n" +
+	"\x0eprior_identity\x18\b \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\rpriorIdentity\x12'\n" +
+	"\x0fplanned_private\x18\t \x01(\fR\x0eplannedPrivate\"\xb4\x03\n" +
+	"\fPlanResponse\x12B\n" +
+	"\rplanned_state\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\fplannedState\x12I\n" +
+	"\x10requires_replace\x18\x02 \x03(\v2\x1e.cairn.plugin.v1.AttributePathR\x0frequiresReplace\x12'\n" +
+	"\x0fplanned_private\x18\x03 \x01(\fR\x0eplannedPrivate\x12=\n" +
+	"\vdiagnostics\x18\x04 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x12,\n" +
+	"\x12legacy_type_system\x18\x05 \x01(\bR\x10legacyTypeSystem\x125\n" +
+	"\bdeferred\x18\x06 \x01(\v2\x19.cairn.plugin.v1.DeferredR\bdeferred\x12H\n" +
+	"\x10planned_identity\x18\a \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\x0fplannedIdentity\"\x9d\x03\n" +
+	"\fApplyRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12>\n" +
+	"\vprior_state\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\n" +
+	"priorState\x12B\n" +
+	"\rplanned_state\x18\x03 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\fplannedState\x125\n" +
+	"\x06config\x18\x04 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\x12'\n" +
+	"\x0fplanned_private\x18\x05 \x01(\fR\x0eplannedPrivate\x12B\n" +
+	"\rprovider_meta\x18\x06 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\fproviderMeta\x12H\n" +
+	"\x10planned_identity\x18\a \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\x0fplannedIdentity\"\x94\x02\n" +
+	"\rApplyResponse\x12:\n" +
+	"\tnew_state\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\bnewState\x12\x18\n" +
+	"\aprivate\x18\x02 \x01(\fR\aprivate\x12=\n" +
+	"\vdiagnostics\x18\x03 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x12,\n" +
+	"\x12legacy_type_system\x18\x04 \x01(\bR\x10legacyTypeSystem\x12@\n" +
+	"\fnew_identity\x18\x05 \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\vnewIdentity\"\xcd\x01\n" +
+	"\rImportRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12T\n" +
+	"\x13client_capabilities\x18\x03 \x01(\v2#.cairn.plugin.v1.ClientCapabilitiesR\x12clientCapabilities\x129\n" +
+	"\bidentity\x18\x04 \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\bidentity\"\x93\x03\n" +
+	"\x0eImportResponse\x12W\n" +
+	"\x12imported_resources\x18\x01 \x03(\v2(.cairn.plugin.v1.ImportResponse.ImportedR\x11importedResources\x12=\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x125\n" +
+	"\bdeferred\x18\x03 \x01(\v2\x19.cairn.plugin.v1.DeferredR\bdeferred\x1a\xb1\x01\n" +
+	"\bImported\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x123\n" +
+	"\x05state\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x05state\x12\x18\n" +
+	"\aprivate\x18\x03 \x01(\fR\aprivate\x129\n" +
+	"\bidentity\x18\x04 \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\bidentity\"\xbb\x03\n" +
+	"\vMoveRequest\x126\n" +
+	"\x17source_provider_address\x18\x01 \x01(\tR\x15sourceProviderAddress\x12(\n" +
+	"\x10source_type_name\x18\x02 \x01(\tR\x0esourceTypeName\x122\n" +
+	"\x15source_schema_version\x18\x03 \x01(\x03R\x13sourceSchemaVersion\x12<\n" +
+	"\fsource_state\x18\x04 \x01(\v2\x19.cairn.plugin.v1.RawStateR\vsourceState\x12(\n" +
+	"\x10target_type_name\x18\x05 \x01(\tR\x0etargetTypeName\x12%\n" +
+	"\x0esource_private\x18\x06 \x01(\fR\rsourcePrivate\x12B\n" +
+	"\x0fsource_identity\x18\a \x01(\v2\x19.cairn.plugin.v1.RawStateR\x0esourceIdentity\x12C\n" +
+	"\x1esource_identity_schema_version\x18\b \x01(\x03R\x1bsourceIdentitySchemaVersion\"\xfe\x01\n" +
+	"\fMoveResponse\x12@\n" +
+	"\ftarget_state\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\vtargetState\x12=\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x12%\n" +
+	"\x0etarget_private\x18\x03 \x01(\fR\rtargetPrivate\x12F\n" +
+	"\x0ftarget_identity\x18\x04 \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\x0etargetIdentity\"\xff\x01\n" +
+	"\x0fReadDataRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x125\n" +
+	"\x06config\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\x12B\n" +
+	"\rprovider_meta\x18\x03 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\fproviderMeta\x12T\n" +
+	"\x13client_capabilities\x18\x04 \x01(\v2#.cairn.plugin.v1.ClientCapabilitiesR\x12clientCapabilities\"\xbd\x01\n" +
+	"\x10ReadDataResponse\x123\n" +
+	"\x05state\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x05state\x12=\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x125\n" +
+	"\bdeferred\x18\x03 \x01(\v2\x19.cairn.plugin.v1.DeferredR\bdeferred\"\xc0\x01\n" +
+	"\x14OpenEphemeralRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x125\n" +
+	"\x06config\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\x12T\n" +
+	"\x13client_capabilities\x18\x03 \x01(\v2#.cairn.plugin.v1.ClientCapabilitiesR\x12clientCapabilities\"\xa6\x02\n" +
+	"\x15OpenEphemeralResponse\x12=\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x125\n" +
+	"\brenew_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\arenewAt\x125\n" +
+	"\x06result\x18\x03 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06result\x12\x1d\n" +
+	"\aprivate\x18\x04 \x01(\fH\x00R\aprivate\x88\x01\x01\x125\n" +
+	"\bdeferred\x18\x05 \x01(\v2\x19.cairn.plugin.v1.DeferredR\bdeferredB\n" +
+	"\n" +
+	"\b_private\"Z\n" +
+	"\x10EphemeralRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12\x1d\n" +
+	"\aprivate\x18\x02 \x01(\fH\x00R\aprivate\x88\x01\x01B\n" +
+	"\n" +
+	"\b_private\"\xb9\x01\n" +
+	"\x16RenewEphemeralResponse\x12=\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x125\n" +
+	"\brenew_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\arenewAt\x12\x1d\n" +
+	"\aprivate\x18\x03 \x01(\fH\x00R\aprivate\x88\x01\x01B\n" +
+	"\n" +
+	"\b_private\"\xbd\x01\n" +
+	"\rActionRequest\x12\x1f\n" +
+	"\vaction_type\x18\x01 \x01(\tR\n" +
+	"actionType\x125\n" +
+	"\x06config\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\x12T\n" +
+	"\x13client_capabilities\x18\x03 \x01(\v2#.cairn.plugin.v1.ClientCapabilitiesR\x12clientCapabilities\"\x8a\x01\n" +
+	"\x12PlanActionResponse\x12=\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x125\n" +
+	"\bdeferred\x18\x02 \x01(\v2\x19.cairn.plugin.v1.DeferredR\bdeferred\"\xa6\x02\n" +
+	"\x11InvokeActionEvent\x12I\n" +
+	"\bprogress\x18\x01 \x01(\v2+.cairn.plugin.v1.InvokeActionEvent.ProgressH\x00R\bprogress\x12L\n" +
+	"\tcompleted\x18\x02 \x01(\v2,.cairn.plugin.v1.InvokeActionEvent.CompletedH\x00R\tcompleted\x1a$\n" +
+	"\bProgress\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x1aJ\n" +
+	"\tCompleted\x12=\n" +
+	"\vdiagnostics\x18\x01 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnosticsB\x06\n" +
+	"\x04type\"$\n" +
+	"\fStopResponse\x12\x14\n" +
+	"\x05error\x18\x01 \x01(\tR\x05error*%\n" +
 	"\n" +
 	"StringKind\x12\t\n" +
 	"\x05PLAIN\x10\x00\x12\f\n" +
@@ -1814,92 +4516,212 @@ func file_cairn_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 	return file_cairn_plugin_v1_plugin_proto_rawDescData
 }
 
-var file_cairn_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_cairn_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_cairn_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_cairn_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 69)
 var file_cairn_plugin_v1_plugin_proto_goTypes = []any{
-	(StringKind)(0),                  // 0: cairn.plugin.v1.StringKind
-	(Diagnostic_Severity)(0),         // 1: cairn.plugin.v1.Diagnostic.Severity
-	(Object_NestingMode)(0),          // 2: cairn.plugin.v1.Object.NestingMode
-	(NestedBlock_NestingMode)(0),     // 3: cairn.plugin.v1.NestedBlock.NestingMode
-	(*Empty)(nil),                    // 4: cairn.plugin.v1.Empty
-	(*DynamicValue)(nil),             // 5: cairn.plugin.v1.DynamicValue
-	(*Diagnostic)(nil),               // 6: cairn.plugin.v1.Diagnostic
-	(*FunctionError)(nil),            // 7: cairn.plugin.v1.FunctionError
-	(*Function)(nil),                 // 8: cairn.plugin.v1.Function
-	(*ServerCapabilities)(nil),       // 9: cairn.plugin.v1.ServerCapabilities
-	(*MetadataResponse)(nil),         // 10: cairn.plugin.v1.MetadataResponse
-	(*Schema)(nil),                   // 11: cairn.plugin.v1.Schema
-	(*Block)(nil),                    // 12: cairn.plugin.v1.Block
-	(*Attribute)(nil),                // 13: cairn.plugin.v1.Attribute
-	(*Object)(nil),                   // 14: cairn.plugin.v1.Object
-	(*NestedBlock)(nil),              // 15: cairn.plugin.v1.NestedBlock
-	(*ActionSchema)(nil),             // 16: cairn.plugin.v1.ActionSchema
-	(*SchemaResponse)(nil),           // 17: cairn.plugin.v1.SchemaResponse
-	(*IdentitySchema)(nil),           // 18: cairn.plugin.v1.IdentitySchema
-	(*IdentitySchemasResponse)(nil),  // 19: cairn.plugin.v1.IdentitySchemasResponse
-	(*FunctionsResponse)(nil),        // 20: cairn.plugin.v1.FunctionsResponse
-	(*CallRequest)(nil),              // 21: cairn.plugin.v1.CallRequest
-	(*CallResponse)(nil),             // 22: cairn.plugin.v1.CallResponse
-	(*Function_Parameter)(nil),       // 23: cairn.plugin.v1.Function.Parameter
-	(*Function_Return)(nil),          // 24: cairn.plugin.v1.Function.Return
-	nil,                              // 25: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
-	nil,                              // 26: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
-	nil,                              // 27: cairn.plugin.v1.SchemaResponse.FunctionsEntry
-	nil,                              // 28: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
-	nil,                              // 29: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
-	nil,                              // 30: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
-	(*IdentitySchema_Attribute)(nil), // 31: cairn.plugin.v1.IdentitySchema.Attribute
-	nil,                              // 32: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
-	nil,                              // 33: cairn.plugin.v1.FunctionsResponse.FunctionsEntry
+	(StringKind)(0),                     // 0: cairn.plugin.v1.StringKind
+	(Diagnostic_Severity)(0),            // 1: cairn.plugin.v1.Diagnostic.Severity
+	(Object_NestingMode)(0),             // 2: cairn.plugin.v1.Object.NestingMode
+	(NestedBlock_NestingMode)(0),        // 3: cairn.plugin.v1.NestedBlock.NestingMode
+	(Deferred_Reason)(0),                // 4: cairn.plugin.v1.Deferred.Reason
+	(*Empty)(nil),                       // 5: cairn.plugin.v1.Empty
+	(*DynamicValue)(nil),                // 6: cairn.plugin.v1.DynamicValue
+	(*Diagnostic)(nil),                  // 7: cairn.plugin.v1.Diagnostic
+	(*AttributePath)(nil),               // 8: cairn.plugin.v1.AttributePath
+	(*FunctionError)(nil),               // 9: cairn.plugin.v1.FunctionError
+	(*Function)(nil),                    // 10: cairn.plugin.v1.Function
+	(*ServerCapabilities)(nil),          // 11: cairn.plugin.v1.ServerCapabilities
+	(*MetadataResponse)(nil),            // 12: cairn.plugin.v1.MetadataResponse
+	(*Schema)(nil),                      // 13: cairn.plugin.v1.Schema
+	(*Block)(nil),                       // 14: cairn.plugin.v1.Block
+	(*Attribute)(nil),                   // 15: cairn.plugin.v1.Attribute
+	(*Object)(nil),                      // 16: cairn.plugin.v1.Object
+	(*NestedBlock)(nil),                 // 17: cairn.plugin.v1.NestedBlock
+	(*ActionSchema)(nil),                // 18: cairn.plugin.v1.ActionSchema
+	(*SchemaResponse)(nil),              // 19: cairn.plugin.v1.SchemaResponse
+	(*IdentitySchema)(nil),              // 20: cairn.plugin.v1.IdentitySchema
+	(*IdentitySchemasResponse)(nil),     // 21: cairn.plugin.v1.IdentitySchemasResponse
+	(*FunctionsResponse)(nil),           // 22: cairn.plugin.v1.FunctionsResponse
+	(*CallRequest)(nil),                 // 23: cairn.plugin.v1.CallRequest
+	(*CallResponse)(nil),                // 24: cairn.plugin.v1.CallResponse
+	(*ClientCapabilities)(nil),          // 25: cairn.plugin.v1.ClientCapabilities
+	(*Deferred)(nil),                    // 26: cairn.plugin.v1.Deferred
+	(*RawState)(nil),                    // 27: cairn.plugin.v1.RawState
+	(*IdentityData)(nil),                // 28: cairn.plugin.v1.IdentityData
+	(*DiagnosticsResponse)(nil),         // 29: cairn.plugin.v1.DiagnosticsResponse
+	(*ValidateProviderRequest)(nil),     // 30: cairn.plugin.v1.ValidateProviderRequest
+	(*ValidateProviderResponse)(nil),    // 31: cairn.plugin.v1.ValidateProviderResponse
+	(*ConfigureRequest)(nil),            // 32: cairn.plugin.v1.ConfigureRequest
+	(*ValidateRequest)(nil),             // 33: cairn.plugin.v1.ValidateRequest
+	(*UpgradeStateRequest)(nil),         // 34: cairn.plugin.v1.UpgradeStateRequest
+	(*UpgradeStateResponse)(nil),        // 35: cairn.plugin.v1.UpgradeStateResponse
+	(*UpgradeIdentityRequest)(nil),      // 36: cairn.plugin.v1.UpgradeIdentityRequest
+	(*UpgradeIdentityResponse)(nil),     // 37: cairn.plugin.v1.UpgradeIdentityResponse
+	(*ReadRequest)(nil),                 // 38: cairn.plugin.v1.ReadRequest
+	(*ReadResponse)(nil),                // 39: cairn.plugin.v1.ReadResponse
+	(*PlanRequest)(nil),                 // 40: cairn.plugin.v1.PlanRequest
+	(*PlanResponse)(nil),                // 41: cairn.plugin.v1.PlanResponse
+	(*ApplyRequest)(nil),                // 42: cairn.plugin.v1.ApplyRequest
+	(*ApplyResponse)(nil),               // 43: cairn.plugin.v1.ApplyResponse
+	(*ImportRequest)(nil),               // 44: cairn.plugin.v1.ImportRequest
+	(*ImportResponse)(nil),              // 45: cairn.plugin.v1.ImportResponse
+	(*MoveRequest)(nil),                 // 46: cairn.plugin.v1.MoveRequest
+	(*MoveResponse)(nil),                // 47: cairn.plugin.v1.MoveResponse
+	(*ReadDataRequest)(nil),             // 48: cairn.plugin.v1.ReadDataRequest
+	(*ReadDataResponse)(nil),            // 49: cairn.plugin.v1.ReadDataResponse
+	(*OpenEphemeralRequest)(nil),        // 50: cairn.plugin.v1.OpenEphemeralRequest
+	(*OpenEphemeralResponse)(nil),       // 51: cairn.plugin.v1.OpenEphemeralResponse
+	(*EphemeralRequest)(nil),            // 52: cairn.plugin.v1.EphemeralRequest
+	(*RenewEphemeralResponse)(nil),      // 53: cairn.plugin.v1.RenewEphemeralResponse
+	(*ActionRequest)(nil),               // 54: cairn.plugin.v1.ActionRequest
+	(*PlanActionResponse)(nil),          // 55: cairn.plugin.v1.PlanActionResponse
+	(*InvokeActionEvent)(nil),           // 56: cairn.plugin.v1.InvokeActionEvent
+	(*StopResponse)(nil),                // 57: cairn.plugin.v1.StopResponse
+	(*AttributePath_Step)(nil),          // 58: cairn.plugin.v1.AttributePath.Step
+	(*Function_Parameter)(nil),          // 59: cairn.plugin.v1.Function.Parameter
+	(*Function_Return)(nil),             // 60: cairn.plugin.v1.Function.Return
+	nil,                                 // 61: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
+	nil,                                 // 62: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
+	nil,                                 // 63: cairn.plugin.v1.SchemaResponse.FunctionsEntry
+	nil,                                 // 64: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
+	nil,                                 // 65: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
+	nil,                                 // 66: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
+	(*IdentitySchema_Attribute)(nil),    // 67: cairn.plugin.v1.IdentitySchema.Attribute
+	nil,                                 // 68: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
+	nil,                                 // 69: cairn.plugin.v1.FunctionsResponse.FunctionsEntry
+	nil,                                 // 70: cairn.plugin.v1.RawState.FlatmapEntry
+	(*ImportResponse_Imported)(nil),     // 71: cairn.plugin.v1.ImportResponse.Imported
+	(*InvokeActionEvent_Progress)(nil),  // 72: cairn.plugin.v1.InvokeActionEvent.Progress
+	(*InvokeActionEvent_Completed)(nil), // 73: cairn.plugin.v1.InvokeActionEvent.Completed
+	(*timestamppb.Timestamp)(nil),       // 74: google.protobuf.Timestamp
 }
 var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
-	1,  // 0: cairn.plugin.v1.Diagnostic.severity:type_name -> cairn.plugin.v1.Diagnostic.Severity
-	23, // 1: cairn.plugin.v1.Function.parameters:type_name -> cairn.plugin.v1.Function.Parameter
-	23, // 2: cairn.plugin.v1.Function.variadic_parameter:type_name -> cairn.plugin.v1.Function.Parameter
-	24, // 3: cairn.plugin.v1.Function.return:type_name -> cairn.plugin.v1.Function.Return
-	9,  // 4: cairn.plugin.v1.MetadataResponse.server_capabilities:type_name -> cairn.plugin.v1.ServerCapabilities
-	6,  // 5: cairn.plugin.v1.MetadataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	12, // 6: cairn.plugin.v1.Schema.block:type_name -> cairn.plugin.v1.Block
-	13, // 7: cairn.plugin.v1.Block.attributes:type_name -> cairn.plugin.v1.Attribute
-	15, // 8: cairn.plugin.v1.Block.block_types:type_name -> cairn.plugin.v1.NestedBlock
-	0,  // 9: cairn.plugin.v1.Block.description_kind:type_name -> cairn.plugin.v1.StringKind
-	0,  // 10: cairn.plugin.v1.Attribute.description_kind:type_name -> cairn.plugin.v1.StringKind
-	14, // 11: cairn.plugin.v1.Attribute.nested_type:type_name -> cairn.plugin.v1.Object
-	13, // 12: cairn.plugin.v1.Object.attributes:type_name -> cairn.plugin.v1.Attribute
-	2,  // 13: cairn.plugin.v1.Object.nesting:type_name -> cairn.plugin.v1.Object.NestingMode
-	12, // 14: cairn.plugin.v1.NestedBlock.block:type_name -> cairn.plugin.v1.Block
-	3,  // 15: cairn.plugin.v1.NestedBlock.nesting:type_name -> cairn.plugin.v1.NestedBlock.NestingMode
-	11, // 16: cairn.plugin.v1.ActionSchema.schema:type_name -> cairn.plugin.v1.Schema
-	11, // 17: cairn.plugin.v1.SchemaResponse.provider:type_name -> cairn.plugin.v1.Schema
-	25, // 18: cairn.plugin.v1.SchemaResponse.resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
-	26, // 19: cairn.plugin.v1.SchemaResponse.data_source_schemas:type_name -> cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
-	6,  // 20: cairn.plugin.v1.SchemaResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	11, // 21: cairn.plugin.v1.SchemaResponse.provider_meta:type_name -> cairn.plugin.v1.Schema
-	27, // 22: cairn.plugin.v1.SchemaResponse.functions:type_name -> cairn.plugin.v1.SchemaResponse.FunctionsEntry
-	28, // 23: cairn.plugin.v1.SchemaResponse.ephemeral_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
-	29, // 24: cairn.plugin.v1.SchemaResponse.list_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
-	30, // 25: cairn.plugin.v1.SchemaResponse.action_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
-	31, // 26: cairn.plugin.v1.IdentitySchema.identity_attributes:type_name -> cairn.plugin.v1.IdentitySchema.Attribute
-	32, // 27: cairn.plugin.v1.IdentitySchemasResponse.identity_schemas:type_name -> cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
-	6,  // 28: cairn.plugin.v1.IdentitySchemasResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	33, // 29: cairn.plugin.v1.FunctionsResponse.functions:type_name -> cairn.plugin.v1.FunctionsResponse.FunctionsEntry
-	6,  // 30: cairn.plugin.v1.FunctionsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	5,  // 31: cairn.plugin.v1.CallRequest.arguments:type_name -> cairn.plugin.v1.DynamicValue
-	5,  // 32: cairn.plugin.v1.CallResponse.result:type_name -> cairn.plugin.v1.DynamicValue
-	7,  // 33: cairn.plugin.v1.CallResponse.error:type_name -> cairn.plugin.v1.FunctionError
-	11, // 34: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	11, // 35: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	8,  // 36: cairn.plugin.v1.SchemaResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
-	11, // 37: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	11, // 38: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	16, // 39: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry.value:type_name -> cairn.plugin.v1.ActionSchema
-	18, // 40: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry.value:type_name -> cairn.plugin.v1.IdentitySchema
-	8,  // 41: cairn.plugin.v1.FunctionsResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
-	42, // [42:42] is the sub-list for method output_type
-	42, // [42:42] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	1,   // 0: cairn.plugin.v1.Diagnostic.severity:type_name -> cairn.plugin.v1.Diagnostic.Severity
+	8,   // 1: cairn.plugin.v1.Diagnostic.attribute:type_name -> cairn.plugin.v1.AttributePath
+	58,  // 2: cairn.plugin.v1.AttributePath.steps:type_name -> cairn.plugin.v1.AttributePath.Step
+	59,  // 3: cairn.plugin.v1.Function.parameters:type_name -> cairn.plugin.v1.Function.Parameter
+	59,  // 4: cairn.plugin.v1.Function.variadic_parameter:type_name -> cairn.plugin.v1.Function.Parameter
+	60,  // 5: cairn.plugin.v1.Function.return:type_name -> cairn.plugin.v1.Function.Return
+	11,  // 6: cairn.plugin.v1.MetadataResponse.server_capabilities:type_name -> cairn.plugin.v1.ServerCapabilities
+	7,   // 7: cairn.plugin.v1.MetadataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	14,  // 8: cairn.plugin.v1.Schema.block:type_name -> cairn.plugin.v1.Block
+	15,  // 9: cairn.plugin.v1.Block.attributes:type_name -> cairn.plugin.v1.Attribute
+	17,  // 10: cairn.plugin.v1.Block.block_types:type_name -> cairn.plugin.v1.NestedBlock
+	0,   // 11: cairn.plugin.v1.Block.description_kind:type_name -> cairn.plugin.v1.StringKind
+	0,   // 12: cairn.plugin.v1.Attribute.description_kind:type_name -> cairn.plugin.v1.StringKind
+	16,  // 13: cairn.plugin.v1.Attribute.nested_type:type_name -> cairn.plugin.v1.Object
+	15,  // 14: cairn.plugin.v1.Object.attributes:type_name -> cairn.plugin.v1.Attribute
+	2,   // 15: cairn.plugin.v1.Object.nesting:type_name -> cairn.plugin.v1.Object.NestingMode
+	14,  // 16: cairn.plugin.v1.NestedBlock.block:type_name -> cairn.plugin.v1.Block
+	3,   // 17: cairn.plugin.v1.NestedBlock.nesting:type_name -> cairn.plugin.v1.NestedBlock.NestingMode
+	13,  // 18: cairn.plugin.v1.ActionSchema.schema:type_name -> cairn.plugin.v1.Schema
+	13,  // 19: cairn.plugin.v1.SchemaResponse.provider:type_name -> cairn.plugin.v1.Schema
+	61,  // 20: cairn.plugin.v1.SchemaResponse.resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
+	62,  // 21: cairn.plugin.v1.SchemaResponse.data_source_schemas:type_name -> cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
+	7,   // 22: cairn.plugin.v1.SchemaResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	13,  // 23: cairn.plugin.v1.SchemaResponse.provider_meta:type_name -> cairn.plugin.v1.Schema
+	11,  // 24: cairn.plugin.v1.SchemaResponse.server_capabilities:type_name -> cairn.plugin.v1.ServerCapabilities
+	63,  // 25: cairn.plugin.v1.SchemaResponse.functions:type_name -> cairn.plugin.v1.SchemaResponse.FunctionsEntry
+	64,  // 26: cairn.plugin.v1.SchemaResponse.ephemeral_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
+	65,  // 27: cairn.plugin.v1.SchemaResponse.list_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
+	66,  // 28: cairn.plugin.v1.SchemaResponse.action_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
+	67,  // 29: cairn.plugin.v1.IdentitySchema.identity_attributes:type_name -> cairn.plugin.v1.IdentitySchema.Attribute
+	68,  // 30: cairn.plugin.v1.IdentitySchemasResponse.identity_schemas:type_name -> cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
+	7,   // 31: cairn.plugin.v1.IdentitySchemasResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	69,  // 32: cairn.plugin.v1.FunctionsResponse.functions:type_name -> cairn.plugin.v1.FunctionsResponse.FunctionsEntry
+	7,   // 33: cairn.plugin.v1.FunctionsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	6,   // 34: cairn.plugin.v1.CallRequest.arguments:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 35: cairn.plugin.v1.CallResponse.result:type_name -> cairn.plugin.v1.DynamicValue
+	9,   // 36: cairn.plugin.v1.CallResponse.error:type_name -> cairn.plugin.v1.FunctionError
+	4,   // 37: cairn.plugin.v1.Deferred.reason:type_name -> cairn.plugin.v1.Deferred.Reason
+	70,  // 38: cairn.plugin.v1.RawState.flatmap:type_name -> cairn.plugin.v1.RawState.FlatmapEntry
+	6,   // 39: cairn.plugin.v1.IdentityData.identity_data:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 40: cairn.plugin.v1.DiagnosticsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	6,   // 41: cairn.plugin.v1.ValidateProviderRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 42: cairn.plugin.v1.ValidateProviderResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	6,   // 43: cairn.plugin.v1.ConfigureRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	25,  // 44: cairn.plugin.v1.ConfigureRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	6,   // 45: cairn.plugin.v1.ValidateRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	25,  // 46: cairn.plugin.v1.ValidateRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	27,  // 47: cairn.plugin.v1.UpgradeStateRequest.raw_state:type_name -> cairn.plugin.v1.RawState
+	6,   // 48: cairn.plugin.v1.UpgradeStateResponse.upgraded_state:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 49: cairn.plugin.v1.UpgradeStateResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	27,  // 50: cairn.plugin.v1.UpgradeIdentityRequest.raw_identity:type_name -> cairn.plugin.v1.RawState
+	28,  // 51: cairn.plugin.v1.UpgradeIdentityResponse.upgraded_identity:type_name -> cairn.plugin.v1.IdentityData
+	7,   // 52: cairn.plugin.v1.UpgradeIdentityResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	6,   // 53: cairn.plugin.v1.ReadRequest.current_state:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 54: cairn.plugin.v1.ReadRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
+	25,  // 55: cairn.plugin.v1.ReadRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	28,  // 56: cairn.plugin.v1.ReadRequest.current_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 57: cairn.plugin.v1.ReadResponse.new_state:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 58: cairn.plugin.v1.ReadResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	26,  // 59: cairn.plugin.v1.ReadResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	28,  // 60: cairn.plugin.v1.ReadResponse.new_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 61: cairn.plugin.v1.PlanRequest.prior_state:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 62: cairn.plugin.v1.PlanRequest.proposed_new_state:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 63: cairn.plugin.v1.PlanRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 64: cairn.plugin.v1.PlanRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
+	25,  // 65: cairn.plugin.v1.PlanRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	28,  // 66: cairn.plugin.v1.PlanRequest.prior_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 67: cairn.plugin.v1.PlanResponse.planned_state:type_name -> cairn.plugin.v1.DynamicValue
+	8,   // 68: cairn.plugin.v1.PlanResponse.requires_replace:type_name -> cairn.plugin.v1.AttributePath
+	7,   // 69: cairn.plugin.v1.PlanResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	26,  // 70: cairn.plugin.v1.PlanResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	28,  // 71: cairn.plugin.v1.PlanResponse.planned_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 72: cairn.plugin.v1.ApplyRequest.prior_state:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 73: cairn.plugin.v1.ApplyRequest.planned_state:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 74: cairn.plugin.v1.ApplyRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 75: cairn.plugin.v1.ApplyRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
+	28,  // 76: cairn.plugin.v1.ApplyRequest.planned_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 77: cairn.plugin.v1.ApplyResponse.new_state:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 78: cairn.plugin.v1.ApplyResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	28,  // 79: cairn.plugin.v1.ApplyResponse.new_identity:type_name -> cairn.plugin.v1.IdentityData
+	25,  // 80: cairn.plugin.v1.ImportRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	28,  // 81: cairn.plugin.v1.ImportRequest.identity:type_name -> cairn.plugin.v1.IdentityData
+	71,  // 82: cairn.plugin.v1.ImportResponse.imported_resources:type_name -> cairn.plugin.v1.ImportResponse.Imported
+	7,   // 83: cairn.plugin.v1.ImportResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	26,  // 84: cairn.plugin.v1.ImportResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	27,  // 85: cairn.plugin.v1.MoveRequest.source_state:type_name -> cairn.plugin.v1.RawState
+	27,  // 86: cairn.plugin.v1.MoveRequest.source_identity:type_name -> cairn.plugin.v1.RawState
+	6,   // 87: cairn.plugin.v1.MoveResponse.target_state:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 88: cairn.plugin.v1.MoveResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	28,  // 89: cairn.plugin.v1.MoveResponse.target_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 90: cairn.plugin.v1.ReadDataRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 91: cairn.plugin.v1.ReadDataRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
+	25,  // 92: cairn.plugin.v1.ReadDataRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	6,   // 93: cairn.plugin.v1.ReadDataResponse.state:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 94: cairn.plugin.v1.ReadDataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	26,  // 95: cairn.plugin.v1.ReadDataResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	6,   // 96: cairn.plugin.v1.OpenEphemeralRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	25,  // 97: cairn.plugin.v1.OpenEphemeralRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	7,   // 98: cairn.plugin.v1.OpenEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	74,  // 99: cairn.plugin.v1.OpenEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
+	6,   // 100: cairn.plugin.v1.OpenEphemeralResponse.result:type_name -> cairn.plugin.v1.DynamicValue
+	26,  // 101: cairn.plugin.v1.OpenEphemeralResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	7,   // 102: cairn.plugin.v1.RenewEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	74,  // 103: cairn.plugin.v1.RenewEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
+	6,   // 104: cairn.plugin.v1.ActionRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	25,  // 105: cairn.plugin.v1.ActionRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	7,   // 106: cairn.plugin.v1.PlanActionResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	26,  // 107: cairn.plugin.v1.PlanActionResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	72,  // 108: cairn.plugin.v1.InvokeActionEvent.progress:type_name -> cairn.plugin.v1.InvokeActionEvent.Progress
+	73,  // 109: cairn.plugin.v1.InvokeActionEvent.completed:type_name -> cairn.plugin.v1.InvokeActionEvent.Completed
+	13,  // 110: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	13,  // 111: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	10,  // 112: cairn.plugin.v1.SchemaResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
+	13,  // 113: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	13,  // 114: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	18,  // 115: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry.value:type_name -> cairn.plugin.v1.ActionSchema
+	20,  // 116: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry.value:type_name -> cairn.plugin.v1.IdentitySchema
+	10,  // 117: cairn.plugin.v1.FunctionsResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
+	6,   // 118: cairn.plugin.v1.ImportResponse.Imported.state:type_name -> cairn.plugin.v1.DynamicValue
+	28,  // 119: cairn.plugin.v1.ImportResponse.Imported.identity:type_name -> cairn.plugin.v1.IdentityData
+	7,   // 120: cairn.plugin.v1.InvokeActionEvent.Completed.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	121, // [121:121] is the sub-list for method output_type
+	121, // [121:121] is the sub-list for method input_type
+	121, // [121:121] is the sub-list for extension type_name
+	121, // [121:121] is the sub-list for extension extendee
+	0,   // [0:121] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plugin_v1_plugin_proto_init() }
@@ -1907,14 +4729,26 @@ func file_cairn_plugin_v1_plugin_proto_init() {
 	if File_cairn_plugin_v1_plugin_proto != nil {
 		return
 	}
-	file_cairn_plugin_v1_plugin_proto_msgTypes[3].OneofWrappers = []any{}
+	file_cairn_plugin_v1_plugin_proto_msgTypes[4].OneofWrappers = []any{}
+	file_cairn_plugin_v1_plugin_proto_msgTypes[46].OneofWrappers = []any{}
+	file_cairn_plugin_v1_plugin_proto_msgTypes[47].OneofWrappers = []any{}
+	file_cairn_plugin_v1_plugin_proto_msgTypes[48].OneofWrappers = []any{}
+	file_cairn_plugin_v1_plugin_proto_msgTypes[51].OneofWrappers = []any{
+		(*InvokeActionEvent_Progress_)(nil),
+		(*InvokeActionEvent_Completed_)(nil),
+	}
+	file_cairn_plugin_v1_plugin_proto_msgTypes[53].OneofWrappers = []any{
+		(*AttributePath_Step_AttributeName)(nil),
+		(*AttributePath_Step_ElementKeyString)(nil),
+		(*AttributePath_Step_ElementKeyInt)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plugin_v1_plugin_proto_rawDesc), len(file_cairn_plugin_v1_plugin_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   30,
+			NumEnums:      5,
+			NumMessages:   69,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
