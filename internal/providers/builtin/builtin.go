@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package builtin describes the provider that is part of the engine: terraform.io/builtin/terraform.
+// Package builtin is the provider that is part of the engine: terraform.io/builtin/terraform. It works in this process.
 package builtin
 
 import (
@@ -11,7 +11,11 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
+
+// Address is the address of the provider.
+var Address = stackaddrs.BuiltinProvider
 
 // Schema returns the schemas of the provider. The caller may change them.
 func Schema() *schema.Provider {

@@ -1,0 +1,66 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package provider
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Severity is how bad something is.
+type Severity uint8
+
+// The severities. What has none is an error.
+const (
+	Error Severity = iota
+	Warning
+)
+
+// Diagnostic is a problem that a provider has found, or that was had with it.
+type Diagnostic struct {
+	Severity        Severity
+	Summary, Detail string
+
+	// Path is the place in the value that the call was about, as far as it is known; empty for the whole.
+	Path cty.Path
+}
+
+// Diagnostics are the problems of one call, in the order in which the provider gave them.
+type Diagnostics []Diagnostic
+
+// HasErrors reports whether there is an error among them.
+func (d Diagnostics) HasErrors() bool {
+	return slices.ContainsFunc(d, func(one Diagnostic) bool { return one.Severity == Error })
+}
+
+// Errorf returns one error about the whole value.
+func Errorf(summary, detail string, args ...any) Diagnostics {
+	return Diagnostics{{Summary: summary, Detail: fmt.Sprintf(detail, args...)}}
+}
+
+// DeferredReason is why a provider has put something off.
+type DeferredReason uint8
+
+// The reasons. The zero value stands for what is not deferred.
+const (
+	NotDeferred DeferredReason = iota
+	DeferredUnknownReason
+	DeferredResourceConfigUnknown
+	DeferredProviderConfigUnknown
+	DeferredAbsentPrerequisite
+)
+
+var deferredReasons = [...]string{
+	"", "unknown", "resource_config_unknown", "provider_config_unknown", "absent_prereq",
+}
+
+// String returns the name of the reason as terraform's JSON output has it, empty if nothing is deferred.
+func (r DeferredReason) String() string {
+	if int(r) < len(deferredReasons) {
+		return deferredReasons[r]
+	}
+	return deferredReasons[DeferredUnknownReason]
+}
