@@ -132,12 +132,7 @@ func ProviderFunctions(expressions []hcl.Expression, baseDir string, table map[s
 
 // providerRenderers returns the template functions for templates that can call what find returns.
 func providerRenderers(baseDir string, table map[string]function.Function, find findProviderFunction) map[string]function.Function {
-	inTemplates := maps.Clone(table)
-	for _, name := range templateNames {
-		inTemplates[name] = recursiveTemplateFunction(name)
-		inTemplates[corePrefix+name] = inTemplates[name]
-	}
-	functions := renderers(baseDir, templateFunctions{inTemplates, find})
+	functions := renderers(baseDir, templateFunctions{inTemplates(table), find})
 	addCoreNames(functions)
 	return functions
 }

@@ -43,35 +43,42 @@ type Options struct {
 // must not change it. It is safe for concurrent use.
 func Functions(opts Options) map[string]function.Function {
 	table := maps.Clone(fixedFunctions())
-	maps.Copy(table, timeFunctions(opts))
-	maps.Copy(table, keepAllMarks(fileFunctions(opts.BaseDir)))
+	own := keepAllMarks(fileFunctions(opts.BaseDir))
+	maps.Copy(own, timeFunctions(opts))
 	for name, impure := range impureFunctions {
 		if opts.PureOnly {
 			impure = function.Unpredictable(impure)
 		}
-		table[name] = impure
+		own[name] = impure
 	}
-
-	// Templates see everything but the template functions themselves, which fail when called.
-	inTemplates := maps.Clone(table)
-	for _, name := range templateNames {
-		inTemplates[name] = recursiveTemplateFunction(name)
-	}
-	addCoreNames(inTemplates)
-	maps.Copy(table, renderers(opts.BaseDir, templateFunctions{table: inTemplates}))
-
-	addCoreNames(table)
+	maps.Copy(own, renderers(opts.BaseDir, templateFunctions{table: inTemplates(table)}))
+	addCoreNames(own)
+	maps.Copy(table, own)
 	return table
 }
 
 // templateNames are the functions that render templates.
 var templateNames = []string{"templatefile", "templatestring"}
 
+// renderers returns the functions that render templates.
 func renderers(baseDir string, functions templateFunctions) map[string]function.Function {
 	return map[string]function.Function{
 		"templatefile":   keepMarks(templateFileFunction(baseDir, functions)),
 		"templatestring": templateStringFunction(functions),
 	}
+}
+
+// inTemplates makes, when it is first needed, the table for templates from that of their scope. They see everything
+// but the template functions themselves, which fail when called.
+func inTemplates(table map[string]function.Function) func() map[string]function.Function {
+	return sync.OnceValue(func() map[string]function.Function {
+		table := maps.Clone(table)
+		for _, name := range templateNames {
+			table[name] = recursiveTemplateFunction(name)
+			table[corePrefix+name] = table[name]
+		}
+		return table
+	})
 }
 
 func addCoreNames(table map[string]function.Function) {
@@ -87,10 +94,10 @@ var impureFunctions = map[string]function.Function{
 	"uuid":      uuid.V4Func,
 }
 
-// fixedFunctions returns the functions that depend on nothing but their arguments. They are the same
-// in all tables.
+// fixedFunctions returns the functions that depend on nothing but their arguments, with the "core::"
+// names. They are the same in all tables.
 var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
-	return keepAllMarks(map[string]function.Function{
+	table := keepAllMarks(map[string]function.Function{
 		"abs":              stdlib.AbsoluteFunc,
 		"alltrue":          allTrueFunction,
 		"anytrue":          anyTrueFunction,
@@ -193,6 +200,8 @@ var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
 		"yamlencode":       yaml.YAMLEncodeFunc,
 		"zipmap":           stdlib.ZipmapFunc,
 	})
+	addCoreNames(table)
+	return table
 })
 
 func keepAllMarks(table map[string]function.Function) map[string]function.Function {

@@ -24,13 +24,13 @@ const (
 
 // templateFunctions are what templates can call.
 type templateFunctions struct {
-	table map[string]function.Function
+	table func() map[string]function.Function
 	find  findProviderFunction // nil if there are no providers
 }
 
 // evalContext returns the context for the template, yet without variables.
 func (f templateFunctions) evalContext(template hclsyntax.Expression) (*hcl.EvalContext, error) {
-	evalContext := &hcl.EvalContext{Functions: f.table}
+	evalContext := &hcl.EvalContext{Functions: f.table()}
 	if f.find == nil {
 		return evalContext, nil
 	}

@@ -5,7 +5,6 @@ package expr
 
 import (
 	"context"
-	"maps"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
@@ -97,12 +96,8 @@ type source struct {
 // evalContextFor asks all objects that are referred to for their values. When
 // references are bad, all of them are reported and no object is asked.
 func evalContextFor(ctx context.Context, from source, phase EvalPhase, scope EvaluationScope) (*hcl.EvalContext, hcl.Diagnostics) {
-	evalCtx := &hcl.EvalContext{Functions: scope.Functions()}
 	functions, diags := providerFunctions(ctx, from.expressions, scope)
-	if len(functions) > 0 { // in a context of their own, HCL would take all names for those of a loop
-		evalCtx.Functions = maps.Clone(evalCtx.Functions)
-		maps.Copy(evalCtx.Functions, functions)
-	}
+	evalCtx := &hcl.EvalContext{Functions: lang.With(scope.Functions(), functions)} // in a context of their own, HCL would take all names for those of a loop
 	if len(from.traversals) == 0 {
 		return evalCtx, diags
 	}
