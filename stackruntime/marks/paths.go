@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/ctymarks"
@@ -162,4 +164,31 @@ func keyRank(key cty.Value) int {
 		return rankString
 	}
 	return rankOther
+}
+
+// DescribePath writes a path as users would: attr.list[0]["key"].
+func DescribePath(path cty.Path) string {
+	var b strings.Builder
+	for i, step := range path {
+		switch step := step.(type) {
+		case cty.GetAttrStep:
+			if i > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step.Name)
+		case cty.IndexStep:
+			key, _ := step.Key.Unmark()
+			switch {
+			case !key.IsKnown() || key.IsNull():
+				b.WriteString("[...]")
+			case key.Type() == cty.String:
+				b.WriteString("[" + strconv.Quote(key.AsString()) + "]")
+			case key.Type() == cty.Number:
+				b.WriteString("[" + key.AsBigFloat().Text('f', -1) + "]")
+			default:
+				b.WriteString("[...]")
+			}
+		}
+	}
+	return b.String()
 }

@@ -108,7 +108,7 @@ func (o *OutputValue) checkEphemeral(result expr.Result, value cty.Value) *hcl.D
 	case !decl.Ephemeral && len(ephemeral) > 0:
 		part := "the value"
 		if len(ephemeral[0]) > 0 {
-			part = conversion.DescribePath(ephemeral[0])
+			part = marks.DescribePath(ephemeral[0])
 		}
 		return result.Diagnostic("Ephemeral value in a lasting output",
 			fmt.Sprintf("In output %q, %s is ephemeral. Declare the output with ephemeral = true, which embedded stacks can do, or use another value.", decl.Name, part))

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -65,7 +64,7 @@ func DescribeError(err error) string {
 	if !ok || len(pathErr.Path) == 0 {
 		return err.Error()
 	}
-	return DescribePath(pathErr.Path) + ": " + err.Error()
+	return marks.DescribePath(pathErr.Path) + ": " + err.Error()
 }
 
 // Describe returns the message of an error about a value, with the path that it is about. It names no keys of the value if they may be secret.
@@ -76,31 +75,4 @@ func Describe(value cty.Value, err error) string {
 		return "a part of it has the wrong type; which one is not shown, because the value is sensitive or ephemeral"
 	}
 	return text
-}
-
-// DescribePath writes a path as users would: attr.list[0]["key"].
-func DescribePath(path cty.Path) string {
-	var b strings.Builder
-	for i, step := range path {
-		switch step := step.(type) {
-		case cty.GetAttrStep:
-			if i > 0 {
-				b.WriteByte('.')
-			}
-			b.WriteString(step.Name)
-		case cty.IndexStep:
-			key, _ := step.Key.Unmark()
-			switch {
-			case !key.IsKnown() || key.IsNull():
-				b.WriteString("[...]")
-			case key.Type() == cty.String:
-				b.WriteString("[" + strconv.Quote(key.AsString()) + "]")
-			case key.Type() == cty.Number:
-				b.WriteString("[" + key.AsBigFloat().Text('f', -1) + "]")
-			default:
-				b.WriteString("[...]")
-			}
-		}
-	}
-	return b.String()
 }

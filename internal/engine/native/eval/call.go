@@ -1,0 +1,111 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package eval
+
+import (
+	"context"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Call is a module call in a module instance.
+type Call struct {
+	Config *configs.Call
+
+	module    *Module // the calling one
+	expansion memo[Expansion]
+
+	mu struct {
+		sync.Mutex
+		instances map[stackaddrs.InstanceKey]*Module
+	}
+}
+
+func newCall(m *Module, config *configs.Call) *Call {
+	return &Call{Config: config, module: m}
+}
+
+// Module returns the module instance that calls.
+func (c *Call) Module() *Module { return c.module }
+
+// Expand returns which instances of the called module there are.
+func (c *Call) Expand(ctx context.Context) (Expansion, bool) {
+	name := c.module.describe("module." + c.Config.Name)
+	return c.expansion.get(ctx, c.module.eval, name, c.Config.Range.Ptr(), func(ctx context.Context) (Expansion, bool) {
+		return c.module.expand(ctx, c.Config.Repeat)
+	})
+}
+
+// Instance returns an instance of the called module, or nil if there is none with this key.
+func (c *Call) Instance(ctx context.Context, key stackaddrs.InstanceKey) *Module {
+	x, ok := c.Expand(ctx)
+	if !ok || !x.Has(key) {
+		return nil
+	}
+	return c.instance(key, x)
+}
+
+func (c *Call) instance(key stackaddrs.InstanceKey, x Expansion) *Module {
+	config := c.module.Config.Children[c.Config.Name]
+	if config == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.mu.instances[key]
+	if m == nil {
+		m = newModule(c.module.eval, config, c.module.Addr.Child(c.Config.Name, key), c, x.Repetition(key))
+		if c.mu.instances == nil {
+			c.mu.instances = make(map[stackaddrs.InstanceKey]*Module, len(x.Keys))
+		}
+		c.mu.instances[key] = m
+	}
+	return m
+}
+
+// value returns what the call is worth (section 3.4), with the outputs that are used.
+func (c *Call) value(ctx context.Context, use *callUse) (cty.Value, bool) {
+	x, ok := c.Expand(ctx)
+	if !ok {
+		return cty.NilVal, false
+	}
+	if x.Unknown {
+		return cty.DynamicVal, true
+	}
+	return x.join(func(key stackaddrs.InstanceKey) (cty.Value, bool) {
+		m := c.instance(key, x)
+		if m == nil {
+			return cty.NilVal, false
+		}
+		return m.outputValues(ctx, use)
+	})
+}
+
+func (m *Module) outputValues(ctx context.Context, use *callUse) (cty.Value, bool) {
+	values := map[string]cty.Value{}
+	for name, output := range m.outputs {
+		if !use.all && !contains(use.outputs, name) {
+			continue
+		}
+		value, ok := output.Value(ctx)
+		if !ok {
+			return cty.NilVal, false
+		}
+		values[name] = value
+	}
+	return cty.ObjectVal(values), true
+}
+
+func contains(names []string, name string) bool {
+	for _, one := range names {
+		if one == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,39 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package eval
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Check is a check block in a module instance.
+type Check struct {
+	Module *Module
+	Config *configs.Check
+}
+
+// Run evaluates the assertions. Nothing of it is an error.
+func (c *Check) Run(ctx context.Context) {
+	of := conditionOf{
+		kind: engine.CheckBlock, block: c.Module.staticPrefixed("check." + c.Config.Name), object: c.Module.prefixed("check." + c.Config.Name),
+		summary: "Check block assertion failed", warn: true,
+	}
+	for i, rule := range c.Config.Assertions {
+		of.index = i
+		status, message, _ := c.Module.evalCondition(ctx, rule, Place{}, of)
+		c.Module.eval.Checks.Record(of.kind, of.block, of.object, status, message)
+		if status == engine.CheckUnknown && c.Module.eval.opts.Phase == Plan {
+			c.Module.eval.Diagnostics.Add(&hcl.Diagnostic{
+				Severity: hcl.DiagWarning, Summary: "Check block assertion known after apply",
+				Detail:  "The condition depends on values that are known after apply only.",
+				Subject: rule.Condition.Range().Ptr(),
+			})
+		}
+	}
+}

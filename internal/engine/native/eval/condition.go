@@ -1,0 +1,189 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package eval
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// conditionOf says whose condition is checked.
+type conditionOf struct {
+	kind          engine.CheckKind
+	block, object string // addresses, without and with the keys of instances
+	index         int    // among the conditions of the object
+	summary       string // of the diagnostic if it does not hold
+	warn          bool   // what does not hold is a warning
+}
+
+// Checks are the results of conditions. The zero value has none.
+type Checks struct {
+	mu struct {
+		sync.Mutex
+		blocks map[checkKey]map[string]*engine.CheckedObject // by the address of the object
+	}
+}
+
+type checkKey struct {
+	kind    engine.CheckKind
+	address string
+}
+
+// Declare says that there is a block with conditions. It has no objects until there is a result of one.
+func (c *Checks) Declare(kind engine.CheckKind, block string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.declare(checkKey{kind, block})
+}
+
+func (c *Checks) declare(key checkKey) map[string]*engine.CheckedObject {
+	if c.mu.blocks == nil {
+		c.mu.blocks = map[checkKey]map[string]*engine.CheckedObject{}
+	}
+	if c.mu.blocks[key] == nil {
+		c.mu.blocks[key] = map[string]*engine.CheckedObject{}
+	}
+	return c.mu.blocks[key]
+}
+
+// severity orders results: of several, an object has the last in this order.
+var severity = []engine.CheckStatus{engine.CheckPass, engine.CheckUnknown, engine.CheckFail, engine.CheckError}
+
+// Record adds the result of a condition.
+func (c *Checks) Record(kind engine.CheckKind, block, object string, status engine.CheckStatus, message string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	objects := c.declare(checkKey{kind, block})
+	found := objects[object]
+	if found == nil {
+		found = &engine.CheckedObject{Address: object, Status: status}
+		objects[object] = found
+	}
+	found.Status = worse(found.Status, status)
+	if message != "" {
+		found.Messages = append(found.Messages, message)
+	}
+}
+
+func worse(a, b engine.CheckStatus) engine.CheckStatus {
+	if slices.Index(severity, a) < slices.Index(severity, b) {
+		return b
+	}
+	return a
+}
+
+// Results returns all results, sorted by kind and address.
+func (c *Checks) Results() []engine.CheckResult {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var results []engine.CheckResult
+	for key, objects := range c.mu.blocks {
+		result := engine.CheckResult{Kind: key.kind, Address: key.address, Status: engine.CheckPass}
+		for _, object := range objects {
+			result.Status = worse(result.Status, object.Status)
+			result.Objects = append(result.Objects, *object)
+		}
+		slices.SortFunc(result.Objects, func(a, b engine.CheckedObject) int { return cmp.Compare(a.Address, b.Address) })
+		results = append(results, result)
+	}
+	slices.SortFunc(results, func(a, b engine.CheckResult) int {
+		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Kind, b.Kind))
+	})
+	return results
+}
+
+// checkCondition evaluates a condition, records the result, and reports whether the object can go on.
+func (m *Module) checkCondition(ctx context.Context, rule *configs.Condition, at Place, of conditionOf) bool {
+	status, message, ok := m.evalCondition(ctx, rule, at, of)
+	m.eval.Checks.Record(of.kind, of.block, of.object, status, message)
+	return ok
+}
+
+func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at Place, of conditionOf) (engine.CheckStatus, string, bool) {
+	result, ok := m.Eval(ctx, rule.Condition, at)
+	if !ok {
+		return engine.CheckError, "", false
+	}
+	value, _ := result.Value.UnmarkDeep()
+	holds, err := convert.Convert(value, cty.Bool)
+	switch {
+	case err != nil:
+		return engine.CheckError, "", m.eval.Diagnostics.Add(result.Error("Invalid condition result", "A condition must be true or false: "+explain(err)+"."))
+	case holds.IsNull():
+		return engine.CheckError, "", m.eval.Diagnostics.Add(result.Error("Invalid condition result", "A condition must be true or false, and is null."))
+	case !holds.IsKnown():
+		return engine.CheckUnknown, "", true
+	case holds.True():
+		return engine.CheckPass, "", true
+	}
+	message, ok := m.errorMessage(ctx, rule, at)
+	if !ok {
+		return engine.CheckFail, "", false
+	}
+	diag := result.Error(of.summary, message)
+	if of.warn || m.eval.opts.LenientConditions {
+		diag.Severity = hcl.DiagWarning
+	}
+	return engine.CheckFail, message, m.eval.Diagnostics.Add(diag)
+}
+
+// errorMessage returns what the author says about a condition that does not hold.
+func (m *Module) errorMessage(ctx context.Context, rule *configs.Condition, at Place) (string, bool) {
+	if rule.ErrorMessage == nil {
+		return "The condition does not hold.", true
+	}
+	result, ok := m.Eval(ctx, rule.ErrorMessage, at)
+	if !ok {
+		return "", false
+	}
+	for _, mark := range []marks.Mark{marks.Sensitive, marks.Ephemeral} {
+		if marks.Contains(result.Value, mark) {
+			return "The message about this condition is " + mark.String() + ", and not shown.", true
+		}
+	}
+	text, err := convert.Convert(result.Value, cty.String)
+	switch {
+	case err != nil:
+		return "", m.eval.Diagnostics.Add(result.Error("Invalid error message", "The message must be a string: "+explain(err)+"."))
+	case !text.IsKnown():
+		return "The message about this condition is known after apply.", true
+	case text.IsNull():
+		return "", m.eval.Diagnostics.Add(result.Error("Invalid error message", "The message must be a string, and is null."))
+	}
+	return strings.TrimSpace(text.AsString()), true
+}
+
+// Preconditions checks those of an instance of the resource, and reports whether it can go on.
+func (r *Resource) Preconditions(ctx context.Context, at Place) bool {
+	return r.conditions(ctx, r.Config.Preconditions, at, 0, "Resource precondition failed")
+}
+
+// Postconditions checks those of an instance, whose object is that of the place.
+func (r *Resource) Postconditions(ctx context.Context, at Place) bool {
+	return r.conditions(ctx, r.Config.Postconditions, at, len(r.Config.Preconditions), "Resource postcondition failed")
+}
+
+func (r *Resource) conditions(ctx context.Context, rules []*configs.Condition, at Place, first int, summary string) bool {
+	ok := true
+	for i, rule := range rules {
+		if !r.Module.checkCondition(ctx, rule, at, conditionOf{
+			kind: engine.CheckResource, block: r.Module.staticPrefixed(r.Config.Addr.String()), object: at.Resource, index: first + i,
+			summary: summary, warn: r.Config.Check != nil,
+		}) {
+			ok = false
+		}
+	}
+	return ok
+}

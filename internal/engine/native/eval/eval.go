@@ -1,0 +1,88 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package eval
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Phase is what an evaluation is for.
+type Phase int
+
+// The phases.
+const (
+	Plan Phase = iota
+	Apply
+)
+
+// Objects is what a phase knows of resource instances.
+type Objects interface {
+	// Object returns the object of an instance as expressions see it, with its marks, once the phase is done with it. It is [cty.NilVal] for one that is
+	// to be gone, and false for one that the phase could not deal with.
+	Object(ctx context.Context, r *Resource, key stackaddrs.InstanceKey) (cty.Value, bool)
+}
+
+// Options are what an evaluation is bound to.
+type Options struct {
+	Tree    *configs.Tree
+	Phase   Phase
+	Objects Objects
+
+	// Inputs are the values of the root module's variables, of their types. Those that are missing were not given.
+	Inputs map[string]cty.Value
+
+	// Deferral allows the instances of blocks to be unknown.
+	Deferral bool
+
+	// RefreshOnly and its like turn failed conditions into warnings.
+	LenientConditions bool
+
+	// Functions returns the functions that a module may call, in a context without variables.
+	Functions func(*configs.Tree) *hcl.EvalContext
+
+	// RootPath and WorkPath are the values of path.root and path.cwd.
+	RootPath, WorkPath string
+}
+
+// Evaluation is the evaluation of a module tree. Made by [New].
+type Evaluation struct {
+	Diagnostics Diagnostics
+	Checks      Checks
+
+	opts Options
+	root *Module
+}
+
+// New returns an evaluation that has evaluated nothing yet.
+func New(opts Options) *Evaluation {
+	e := &Evaluation{opts: opts}
+	e.root = newModule(e, opts.Tree, stackaddrs.RootModuleInstance, nil, Repetition{})
+	return e
+}
+
+// Root returns the root module.
+func (e *Evaluation) Root() *Module { return e.root }
+
+// Module returns the instance of a module, or nil if the configuration has none with this address.
+func (e *Evaluation) Module(ctx context.Context, addr stackaddrs.ModuleInstance) *Module {
+	caller, step, ok := addr.Parent()
+	if !ok {
+		return e.root
+	}
+	parent := e.Module(ctx, caller)
+	if parent == nil {
+		return nil
+	}
+	call := parent.calls[step.Name]
+	if call == nil {
+		return nil
+	}
+	return call.Instance(ctx, step.Key)
+}

@@ -1,0 +1,213 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package eval
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// Mode is how the instances of a block are told from each other.
+type Mode int
+
+// The modes.
+const (
+	Single Mode = iota
+	ByCount
+	ByKey
+)
+
+// Expansion is which instances a block has.
+type Expansion struct {
+	Mode    Mode
+	Unknown bool // which ones is not known yet
+
+	// Keys are those of the instances, in the order of the language. Not set if Unknown.
+	Keys []stackaddrs.InstanceKey
+
+	values map[string]cty.Value // of each.value, by key
+}
+
+// Repetition is what each.key, each.value and count.index stand for. The zero value is that of a block without instances.
+type Repetition struct {
+	Mode  Mode
+	Key   cty.Value
+	Value cty.Value
+}
+
+var (
+	singleKey   = []stackaddrs.InstanceKey{stackaddrs.NoKey}
+	unknownKey  = cty.UnknownVal(cty.String).RefineNotNull()
+	unknownSlot = cty.UnknownVal(cty.Number).Refine().NotNull().NumberRangeLowerBound(cty.Zero, true).NewValue()
+)
+
+// Has reports whether there is an instance with this key. The wildcard is the key of unknown ones.
+func (x Expansion) Has(key stackaddrs.InstanceKey) bool {
+	if x.Unknown {
+		return key.IsWildcard()
+	}
+	if x.Mode == ByKey {
+		text, ok := key.AsString()
+		return ok && x.values[text] != cty.NilVal
+	}
+	return slices.Contains(x.Keys, key)
+}
+
+// Repetition returns what stands for one of the instances, of unknown ones for the wildcard key.
+func (x Expansion) Repetition(key stackaddrs.InstanceKey) Repetition {
+	switch {
+	case x.Mode == Single:
+		return Repetition{}
+	case x.Mode == ByCount && x.Unknown:
+		return Repetition{Mode: ByCount, Key: unknownSlot}
+	case x.Mode == ByCount:
+		return Repetition{Mode: ByCount, Key: key.Value()}
+	case x.Unknown:
+		return Repetition{Mode: ByKey, Key: unknownKey, Value: cty.DynamicVal}
+	default:
+		text, _ := key.AsString()
+		return Repetition{Mode: ByKey, Key: key.Value(), Value: x.values[text]}
+	}
+}
+
+// Instances returns the keys of the instances, or the wildcard for those that are not known.
+func (x Expansion) Instances() []stackaddrs.InstanceKey {
+	if x.Unknown {
+		return []stackaddrs.InstanceKey{stackaddrs.WildcardKey}
+	}
+	return x.Keys
+}
+
+// expand evaluates what decides on the instances of a block (section 3.6).
+func (m *Module) expand(ctx context.Context, repeat configs.Repeat) (Expansion, bool) {
+	switch {
+	case repeat.Count != nil:
+		result, ok := m.Eval(ctx, repeat.Count, m.place())
+		if !ok {
+			return Expansion{}, false
+		}
+		x, diag := m.byCount(result)
+		return x, diag == nil || m.eval.Diagnostics.Add(diag)
+	case repeat.ForEach != nil:
+		result, ok := m.Eval(ctx, repeat.ForEach, m.place())
+		if !ok {
+			return Expansion{}, false
+		}
+		x, diag := m.byKey(result)
+		return x, diag == nil || m.eval.Diagnostics.Add(diag)
+	default:
+		return Expansion{Keys: singleKey}, true
+	}
+}
+
+func (m *Module) byCount(result Result) (Expansion, *hcl.Diagnostic) {
+	reject := func(detail string) (Expansion, *hcl.Diagnostic) {
+		return Expansion{}, result.Error("Invalid count argument", detail)
+	}
+	if marks.Has(result.Value, marks.Ephemeral) {
+		return reject("The number of instances cannot depend on an ephemeral value.")
+	}
+	value, _ := result.Value.Unmark()
+	number, err := convert.Convert(value, cty.Number)
+	switch {
+	case err != nil:
+		return reject("The number of instances must be a number: " + explain(err) + ".")
+	case number.IsNull():
+		return reject("The number of instances is null. A whole number, zero or more, is required.")
+	case !number.IsKnown() && m.eval.opts.Deferral:
+		return Expansion{Mode: ByCount, Unknown: true}, nil
+	case !number.IsKnown():
+		return reject("The number of instances depends on values that are known after apply only. Apply what they come from first, or make the number depend on known values.")
+	}
+	n, accuracy := number.AsBigFloat().Int64()
+	if accuracy != 0 || n < 0 {
+		return reject("The number of instances must be a whole number, zero or more.")
+	}
+	x := Expansion{Mode: ByCount, Keys: make([]stackaddrs.InstanceKey, n)}
+	for i := range x.Keys {
+		x.Keys[i] = stackaddrs.IntKey(int64(i))
+	}
+	return x, nil
+}
+
+func (m *Module) byKey(result Result) (Expansion, *hcl.Diagnostic) {
+	reject := func(detail string) (Expansion, *hcl.Diagnostic) {
+		return Expansion{}, result.Error("Invalid for_each argument", detail)
+	}
+	value, found := result.Value.Unmark()
+	for mark := range found {
+		return reject(fmt.Sprintf("The keys of instances are shown to everybody, and cannot come from a collection that is %s.", mark))
+	}
+	ty := value.Type()
+	switch {
+	case ty != cty.DynamicPseudoType && !ty.IsMapType() && !ty.IsObjectType() && !ty.IsSetType():
+		return reject(fmt.Sprintf("The for_each argument must be a map, or a set of strings. A %s is neither.", ty.FriendlyName()))
+	case value.IsNull():
+		return reject("The for_each argument is null. A map, or a set of strings, is required.")
+	case !value.IsKnown() || ty.IsSetType() && !value.IsWhollyKnown():
+		if m.eval.opts.Deferral {
+			return Expansion{Mode: ByKey, Unknown: true}, nil
+		}
+		return reject("The keys of the instances depend on values that are known after apply only. Apply what they come from first, or use keys that are known, with values that need not be.")
+	case ty.IsSetType() && ty.ElementType() != cty.String && value.LengthInt() > 0:
+		return reject(fmt.Sprintf("The for_each argument is a set of %s. Sets must be of strings.", ty.ElementType().FriendlyName()))
+	}
+	x := Expansion{Mode: ByKey, values: make(map[string]cty.Value, value.LengthInt())}
+	for it := value.ElementIterator(); it.Next(); {
+		key, element := it.Element()
+		if ty.IsSetType() {
+			key = element
+			if element.IsNull() {
+				return reject("The for_each argument is a set with an element that is null. All elements must be strings.")
+			}
+		}
+		x.values[key.AsString()] = element
+	}
+	x.Keys = make([]stackaddrs.InstanceKey, 0, len(x.values))
+	for _, key := range slices.Sorted(maps.Keys(x.values)) {
+		x.Keys = append(x.Keys, stackaddrs.StringKey(key))
+	}
+	return x, nil
+}
+
+// join puts the values of instances together as references to the block see them (section 3.3). Instances without a value have none yet.
+func (x Expansion) join(value func(key stackaddrs.InstanceKey) (cty.Value, bool)) (cty.Value, bool) {
+	if x.Mode == Single {
+		if x.Unknown {
+			return cty.DynamicVal, true
+		}
+		return value(stackaddrs.NoKey)
+	}
+	if x.Mode == ByCount {
+		elements := make([]cty.Value, 0, len(x.Keys))
+		for _, key := range x.Keys {
+			element, ok := value(key)
+			if !ok {
+				return cty.NilVal, false
+			}
+			elements = append(elements, element)
+		}
+		return cty.TupleVal(elements), true
+	}
+	attributes := make(map[string]cty.Value, len(x.Keys))
+	for _, key := range x.Keys {
+		element, ok := value(key)
+		if !ok {
+			return cty.NilVal, false
+		}
+		text, _ := key.AsString()
+		attributes[text] = element
+	}
+	return cty.ObjectVal(attributes), true
+}

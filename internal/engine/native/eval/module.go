@@ -1,0 +1,87 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Module is an instance of a module.
+type Module struct {
+	Addr   stackaddrs.ModuleInstance
+	Config *configs.Tree
+
+	eval       *Evaluation
+	call       *Call      // nil for the root
+	repetition Repetition // of the call
+	functions  *hcl.EvalContext
+
+	variables map[string]*Variable
+	locals    map[string]*Local
+	outputs   map[string]*Output
+	calls     map[string]*Call
+	resources map[stackaddrs.Resource]*Resource
+	checks    map[string]*Check
+}
+
+func newModule(e *Evaluation, config *configs.Tree, addr stackaddrs.ModuleInstance, call *Call, repetition Repetition) *Module {
+	m := &Module{
+		Addr: addr, Config: config, eval: e, call: call, repetition: repetition,
+		functions: e.opts.Functions(config),
+		variables: make(map[string]*Variable, len(config.Variables)),
+		locals:    make(map[string]*Local, len(config.Locals)),
+		outputs:   make(map[string]*Output, len(config.Outputs)),
+		calls:     make(map[string]*Call, len(config.Calls)),
+		resources: make(map[stackaddrs.Resource]*Resource, len(config.Resources)),
+		checks:    make(map[string]*Check, len(config.Checks)),
+	}
+	for name, c := range config.Variables {
+		m.variables[name] = &Variable{module: m, config: c}
+	}
+	for name, c := range config.Locals {
+		m.locals[name] = &Local{module: m, config: c}
+	}
+	for name, c := range config.Outputs {
+		m.outputs[name] = &Output{module: m, config: c}
+	}
+	for name, c := range config.Calls {
+		m.calls[name] = newCall(m, c)
+	}
+	for addr, c := range config.Resources {
+		m.resources[addr] = &Resource{Module: m, Config: c}
+	}
+	for name, c := range config.Checks {
+		m.checks[name] = &Check{Module: m, Config: c}
+	}
+	return m
+}
+
+// Evaluation returns the evaluation that the module instance is part of.
+func (m *Module) Evaluation() *Evaluation { return m.eval }
+
+// Resource returns a resource that the module declares, or nil.
+func (m *Module) Resource(addr stackaddrs.Resource) *Resource { return m.resources[addr] }
+
+// Output returns an output value that the module declares, or nil.
+func (m *Module) Output(name string) *Output { return m.outputs[name] }
+
+// Outputs returns the output values by name. The caller must not change the map.
+func (m *Module) Outputs() map[string]*Output { return m.outputs }
+
+// Parent returns the calling module instance; nil for the root.
+func (m *Module) Parent() *Module {
+	if m.call == nil {
+		return nil
+	}
+	return m.call.module
+}
+
+// Call returns the call whose instance the module is; nil for the root.
+func (m *Module) Call() *Call { return m.call }
+
+// place is where expressions stand that belong to no block with instances.
+func (m *Module) place() Place { return Place{} }

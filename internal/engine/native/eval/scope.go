@@ -1,0 +1,294 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package eval
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// Place is what expressions can refer to because of where they stand.
+type Place struct {
+	Repetition
+	Self     cty.Value // [cty.NilVal] where there is none
+	Resource string    // address of the resource instance for which something is evaluated, for diagnostics
+
+	ownVariable *Variable // whose conditions are checked
+}
+
+// Eval evaluates an expression. What is wrong with it is reported.
+func (m *Module) Eval(ctx context.Context, expr *configs.Expr, at Place) (Result, bool) {
+	result := Result{Source: Source{Range: expr.Range(), Expression: expr.Expression, Resource: at.Resource}}
+	scope, ok := m.Scope(ctx, expr.Refs, at)
+	if !ok {
+		return result, false
+	}
+	result.EvalContext = scope
+	value, diags := expr.Value(scope)
+	if len(diags) > 0 && !m.eval.Diagnostics.AddTo(at.Resource, diags...) {
+		return result, false
+	}
+	result.Value = value
+	return result, true
+}
+
+// Scope returns what references stand for. It waits for all that is referred to, and is false if any of it failed.
+func (m *Module) Scope(ctx context.Context, references []refs.Reference, at Place) (*hcl.EvalContext, bool) {
+	if len(references) == 0 {
+		return m.functions, true
+	}
+	s := scope{module: m, at: at}
+	for i := range references {
+		if !s.add(ctx, &references[i]) {
+			return nil, false
+		}
+	}
+	evalCtx := m.functions.NewChild()
+	evalCtx.Variables = s.roots()
+	return evalCtx, true
+}
+
+// Await waits until what is referred to is done, and reports whether all of it succeeded.
+func (m *Module) Await(ctx context.Context, references []refs.Reference) bool {
+	if len(references) == 0 {
+		return true
+	}
+	_, ok := m.Scope(ctx, references, Place{})
+	return ok
+}
+
+// scope collects what references stand for.
+type scope struct {
+	module *Module
+	at     Place
+
+	top       map[string]cty.Value // by the name of the root
+	variables map[string]cty.Value
+	locals    map[string]cty.Value
+	resources [3]map[string]map[string]cty.Value // by mode, type and name
+	calls     map[string]*callUse
+	each      map[string]cty.Value
+	paths     map[string]cty.Value
+	terraform map[string]cty.Value
+}
+
+// callUse is what of a module call is referred to.
+type callUse struct {
+	all     bool
+	outputs []string
+	value   cty.Value
+}
+
+func set[V any](m *map[string]V, name string, value V) {
+	if *m == nil {
+		*m = map[string]V{}
+	}
+	(*m)[name] = value
+}
+
+// add waits for what a reference stands for.
+func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
+	m, subject := s.module, ref.Subject
+	switch subject.Kind {
+	case refs.Variable:
+		return s.addVariable(ctx, ref)
+	case refs.Local:
+		if _, known := s.locals[subject.Name]; known {
+			return true
+		}
+		local := m.locals[subject.Name]
+		if local == nil {
+			return s.undeclared(ref)
+		}
+		value, ok := local.Value(ctx)
+		set(&s.locals, subject.Name, value)
+		return ok
+	case refs.Resource:
+		return s.addResource(ctx, ref)
+	case refs.Call, refs.CallOutput:
+		return s.addCall(ctx, ref)
+	case refs.EachKey:
+		return s.addEach(ref, "key", ByKey, s.at.Key)
+	case refs.EachValue:
+		return s.addEach(ref, "value", ByKey, s.at.Value)
+	case refs.CountIndex:
+		if s.at.Mode != ByCount {
+			return s.misplaced(ref, "count")
+		}
+		set(&s.top, "count", cty.ObjectVal(map[string]cty.Value{"index": s.at.Key}))
+	case refs.Self:
+		if s.at.Self == cty.NilVal {
+			return s.misplaced(ref, "self")
+		}
+		set(&s.top, "self", s.at.Self)
+	case refs.PathAttr:
+		set(&s.paths, subject.Attr, m.path(subject.Attr))
+	case refs.TerraformOf:
+		set(&s.terraform, subject.Attr, m.terraform(subject.Attr))
+	case refs.Action:
+		return true // has no value
+	}
+	return true
+}
+
+func (s *scope) addVariable(ctx context.Context, ref *refs.Reference) bool {
+	name := ref.Subject.Name
+	if _, known := s.variables[name]; known {
+		return true
+	}
+	variable := s.module.variables[name]
+	if variable == nil {
+		return s.undeclared(ref)
+	}
+	read := variable.Value
+	if s.at.ownVariable == variable {
+		read = variable.rawValue
+	}
+	value, ok := read(ctx)
+	set(&s.variables, name, value)
+	return ok
+}
+
+func (s *scope) addResource(ctx context.Context, ref *refs.Reference) bool {
+	addr := ref.Subject.Resource()
+	byType := &s.resources[addr.Mode]
+	if _, known := (*byType)[addr.Type][addr.Name]; known {
+		return true
+	}
+	resource := s.module.resources[addr]
+	if resource == nil {
+		return s.undeclared(ref)
+	}
+	value, ok := resource.Value(ctx)
+	byName := (*byType)[addr.Type]
+	set(&byName, addr.Name, value)
+	set(byType, addr.Type, byName)
+	return ok
+}
+
+func (s *scope) addCall(ctx context.Context, ref *refs.Reference) bool {
+	call := s.module.calls[ref.Subject.Name]
+	if call == nil {
+		return s.undeclared(ref)
+	}
+	use := s.calls[ref.Subject.Name]
+	if use == nil {
+		use = &callUse{}
+		set(&s.calls, ref.Subject.Name, use)
+	}
+	if ref.Subject.Kind == refs.Call {
+		use.all = true
+	} else {
+		use.outputs = append(use.outputs, ref.Subject.Attr)
+	}
+	var ok bool
+	use.value, ok = call.value(ctx, use)
+	return ok
+}
+
+func (s *scope) addEach(ref *refs.Reference, name string, mode Mode, value cty.Value) bool {
+	if s.at.Mode != mode {
+		return s.misplaced(ref, "each")
+	}
+	set(&s.each, name, value)
+	return true
+}
+
+// undeclared reports a reference to what the module does not have. The static checks find these first, if there is a place for them.
+func (s *scope) undeclared(ref *refs.Reference) bool {
+	return s.module.eval.Diagnostics.AddTo(s.at.Resource, &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: "Reference to undeclared object",
+		Detail:  "The module does not declare " + ref.Subject.String() + ".",
+		Subject: ref.Range.Ptr(),
+	})
+}
+
+func (s *scope) misplaced(ref *refs.Reference, what string) bool {
+	return s.module.eval.Diagnostics.AddTo(s.at.Resource, &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: "Reference not allowed here",
+		Detail:  "There is no " + what + " in this place.",
+		Subject: ref.Range.Ptr(),
+	})
+}
+
+// roots returns the collected values by the names of their roots.
+func (s *scope) roots() map[string]cty.Value {
+	roots := s.top
+	if roots == nil {
+		roots = make(map[string]cty.Value, 4)
+	}
+	for name, values := range map[string]map[string]cty.Value{"var": s.variables, "local": s.locals, "each": s.each, "path": s.paths, "terraform": s.terraform} {
+		if values != nil {
+			roots[name] = cty.ObjectVal(values)
+		}
+	}
+	managed := byTypes(s.resources[stackaddrs.ManagedResource])
+	for name, value := range managed {
+		roots[name] = value
+	}
+	if managed != nil {
+		roots["resource"] = cty.ObjectVal(managed)
+	}
+	if data := byTypes(s.resources[stackaddrs.DataResource]); data != nil {
+		roots["data"] = cty.ObjectVal(data)
+	}
+	if ephemeral := byTypes(s.resources[stackaddrs.EphemeralResource]); ephemeral != nil {
+		roots["ephemeral"] = cty.ObjectVal(ephemeral)
+	}
+	if s.calls != nil {
+		calls := make(map[string]cty.Value, len(s.calls))
+		for name, use := range s.calls {
+			calls[name] = use.value
+		}
+		roots["module"] = cty.ObjectVal(calls)
+	}
+	return roots
+}
+
+func byTypes(values map[string]map[string]cty.Value) map[string]cty.Value {
+	if values == nil {
+		return nil
+	}
+	types := make(map[string]cty.Value, len(values))
+	for name, byName := range values {
+		types[name] = cty.ObjectVal(byName)
+	}
+	return types
+}
+
+// path returns an attribute of the object path.
+func (m *Module) path(attr string) cty.Value {
+	switch attr {
+	case "module":
+		return cty.StringVal(m.Config.Path)
+	case "root":
+		return cty.StringVal(m.eval.opts.RootPath)
+	default:
+		return cty.StringVal(m.eval.opts.WorkPath)
+	}
+}
+
+// terraform returns an attribute of the object terraform.
+func (m *Module) terraform(attr string) cty.Value {
+	if attr == "applying" {
+		return cty.BoolVal(m.eval.opts.Phase == Apply).Mark(marks.Ephemeral)
+	}
+	return cty.StringVal("default")
+}
+
+// explain returns the text of an error of a conversion, with the path to the part that it is about.
+func explain(err error) string {
+	if at, ok := errors.AsType[cty.PathError](err); ok && len(at.Path) > 0 {
+		return marks.DescribePath(at.Path) + ": " + at.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,86 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package eval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// Local is a local value of a module instance.
+type Local struct {
+	module *Module
+	config *configs.Local
+	value  memo[cty.Value]
+}
+
+// Value returns the value.
+func (l *Local) Value(ctx context.Context) (cty.Value, bool) {
+	name := "local." + l.config.Name
+	return l.value.get(ctx, l.module.eval, l.module.describe(name), l.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
+		result, ok := l.module.Eval(ctx, l.config.Value, l.module.place())
+		return result.Value, ok
+	})
+}
+
+// Output is an output value of a module instance.
+type Output struct {
+	module *Module
+	config *configs.Output
+	value  memo[cty.Value]
+}
+
+// Config returns the block.
+func (o *Output) Config() *configs.Output { return o.config }
+
+// Value returns the value as the caller of the module sees it.
+func (o *Output) Value(ctx context.Context) (cty.Value, bool) {
+	name := "output." + o.config.Name
+	return o.value.get(ctx, o.module.eval, o.module.describe(name), o.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
+		if !o.module.Await(ctx, o.config.DependsOn) || !o.check(ctx) || o.config.Output == nil || o.config.Value == nil {
+			return cty.NilVal, false
+		}
+		result, ok := o.module.Eval(ctx, o.config.Value, o.module.place())
+		if !ok {
+			return cty.NilVal, false
+		}
+		if diag := o.exposes(result); diag != nil {
+			return cty.NilVal, o.module.eval.Diagnostics.Add(diag)
+		}
+		return marks.Declared(result.Value, o.config.Sensitive, o.config.Ephemeral), true
+	})
+}
+
+func (o *Output) check(ctx context.Context) bool {
+	ok := true
+	for i, condition := range o.config.Preconditions {
+		if !o.module.checkCondition(ctx, condition, o.module.place(), conditionOf{
+			kind: engine.CheckOutput, block: o.module.staticPrefixed("output." + o.config.Name), object: o.module.prefixed("output." + o.config.Name), index: i,
+			summary: "Module output value precondition failed",
+		}) {
+			ok = false
+		}
+	}
+	return ok
+}
+
+// exposes returns the error about a value that the output may not have.
+func (o *Output) exposes(result Result) *hcl.Diagnostic {
+	switch {
+	case !o.config.Ephemeral && marks.Contains(result.Value, marks.Ephemeral):
+		return result.Error("Ephemeral value not allowed",
+			fmt.Sprintf("The output %q is not declared as ephemeral, and cannot have an ephemeral value.", o.config.Name))
+	case o.module.call == nil && !o.config.Sensitive && marks.Contains(result.Value, marks.Sensitive):
+		return result.Error("Output refers to sensitive values",
+			fmt.Sprintf("The value of output %q is sensitive. Declare that with sensitive = true, or remove what is sensitive from the expression.", o.config.Name))
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package eval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// Variable is an input variable of a module instance.
+type Variable struct {
+	module *Module
+	config *configs.Variable
+
+	raw     memo[cty.Value]
+	checked memo[cty.Value]
+}
+
+// Value returns the value as expressions see it, of the declared type, after the conditions were checked.
+func (v *Variable) Value(ctx context.Context) (cty.Value, bool) {
+	if len(v.config.Validations) == 0 {
+		return v.rawValue(ctx)
+	}
+	return v.checked.get(ctx, v.module.eval, v.name(), v.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
+		value, ok := v.rawValue(ctx)
+		if !ok {
+			return cty.NilVal, false
+		}
+		return value, v.validate(ctx)
+	})
+}
+
+// name is that for messages about cycles.
+func (v *Variable) name() string { return v.module.describe("var." + v.config.Name) }
+
+// rawValue is Value before the conditions are checked, for themselves.
+func (v *Variable) rawValue(ctx context.Context) (cty.Value, bool) {
+	return v.raw.get(ctx, v.module.eval, v.name(), v.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
+		given, at, ok := v.given(ctx)
+		if !ok {
+			return cty.NilVal, false
+		}
+		value, diag := v.accept(given, at)
+		if diag != nil {
+			return cty.NilVal, v.module.eval.Diagnostics.Add(diag)
+		}
+		return marks.Declared(value, v.config.Sensitive, v.config.Ephemeral), true
+	})
+}
+
+// given returns what the caller says, [cty.NilVal] if that is nothing, and where.
+func (v *Variable) given(ctx context.Context) (value cty.Value, at *Source, ok bool) {
+	m := v.module
+	if m.call == nil {
+		value, given := m.eval.opts.Inputs[v.config.Name]
+		if !given {
+			return cty.NilVal, &Source{Range: v.config.Range}, true
+		}
+		return value, &Source{Range: v.config.Range}, true
+	}
+	expr := m.call.Config.Inputs[v.config.Name]
+	if expr == nil {
+		return cty.NilVal, &Source{Range: m.call.Config.Range}, true
+	}
+	result, ok := m.call.module.Eval(ctx, expr, Place{Repetition: m.repetition})
+	return result.Value, &result.Source, ok
+}
+
+// accept converts what was given (section 2.2 of the sheet of the modules language).
+func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnostic) {
+	if value == cty.NilVal {
+		if v.config.Required() {
+			return cty.NilVal, at.Error("Missing input value", fmt.Sprintf("The variable %q has no default value, and was given none.", v.config.Name))
+		}
+		value = v.config.Default
+	}
+	if !v.config.Ephemeral && marks.Contains(value, marks.Ephemeral) {
+		return cty.NilVal, at.Error("Ephemeral value not allowed",
+			fmt.Sprintf("The variable %q is not declared as ephemeral, and cannot be given an ephemeral value.", v.config.Name))
+	}
+	ty := v.config.Type.WithoutOptionalAttributesDeep()
+	converted, err := convert.Convert(v.config.ApplyDefaults(value), ty)
+	if err != nil {
+		return cty.NilVal, at.Error("Invalid value for variable",
+			fmt.Sprintf("The value is not suitable for the variable %q: %s.", v.config.Name, explain(err)))
+	}
+	if bare, _ := converted.Unmark(); !v.config.Nullable && bare.IsNull() {
+		if v.config.Required() {
+			return cty.NilVal, at.Error("Required variable not set", fmt.Sprintf("The variable %q must not be null.", v.config.Name))
+		}
+		return v.config.Default.WithSameMarks(converted), nil
+	}
+	return converted, nil
+}
+
+// validate checks the conditions.
+func (v *Variable) validate(ctx context.Context) bool {
+	address := v.module.prefixed("var." + v.config.Name)
+	ok := true
+	for i, rule := range v.config.Validations {
+		if !v.module.checkCondition(ctx, rule, Place{ownVariable: v}, conditionOf{
+			kind: engine.CheckVariable, block: v.module.staticPrefixed("var." + v.config.Name), object: address, index: i,
+			summary: "Invalid value for variable",
+		}) {
+			ok = false
+		}
+	}
+	return ok
+}
