@@ -33,11 +33,14 @@ type Object struct {
 	SchemaVersion uint64
 	Tainted       bool
 
-	// Attributes is a JSON object in the form of the provider's schema.
-	Attributes json.RawMessage
+	// Attributes is a JSON object in the form of the provider's schema. FlatAttributes is what very old documents have instead: a JSON object of strings.
+	Attributes, FlatAttributes json.RawMessage
 
 	// SensitiveAttributes is the list of paths as in the document.
 	SensitiveAttributes json.RawMessage
+
+	// Private is what the provider keeps for itself, in base64 as in the document. Empty if that is nothing.
+	Private string
 
 	Dependencies []string // resource addresses, in the order of the document
 
@@ -50,12 +53,16 @@ type Object struct {
 
 // Entry encodes the object, whose attributes must be valid JSON.
 func (o Object) Entry() (Entry, error) {
+	member := "attributes"
+	if len(o.Attributes) == 0 && len(o.FlatAttributes) > 0 {
+		member, o.Attributes = "attributes_flat", o.FlatAttributes
+	}
 	attributes, err := compact(o.Attributes)
 	if err != nil {
-		return Entry{}, fmt.Errorf("%s: attributes: %w", o.Addr, err)
+		return Entry{}, fmt.Errorf("%s: %s: %w", o.Addr, member, err)
 	}
 	const typicalResource, typicalInstance = 160, 120 // bytes without the attributes
-	text := make([]byte, 0, typicalResource+typicalInstance+len(attributes)+len(o.SensitiveAttributes))
+	text := make([]byte, 0, typicalResource+typicalInstance+len(attributes)+len(o.SensitiveAttributes)+len(o.Private))
 
 	text = append(text, '{')
 	if !o.Addr.Module.IsRoot() {
@@ -67,7 +74,7 @@ func (o Object) Entry() (Entry, error) {
 	text = append(appendMember(text, "provider", encode(o.Provider)), '}')
 	end := len(text)
 
-	text = appendMember(append(text, '{'), "attributes", attributes)
+	text = appendMember(append(text, '{'), member, attributes)
 	if o.CreateBeforeDestroy {
 		text = appendMember(text, "create_before_destroy", encode(true))
 	}
@@ -88,6 +95,9 @@ func (o Object) Entry() (Entry, error) {
 	if key := o.Addr.Key.Index(); key != nil {
 		text = appendMember(text, "index_key", encode(key))
 	}
+	if o.Private != "" {
+		text = appendMember(text, "private", encode(o.Private))
+	}
 	text = appendMember(text, "schema_version", encode(o.SchemaVersion))
 	sensitive := o.SensitiveAttributes
 	if len(sensitive) == 0 {
@@ -95,7 +105,7 @@ func (o Object) Entry() (Entry, error) {
 	}
 	text = appendMember(text, "sensitive_attributes", sensitive)
 	if o.Tainted {
-		text = appendMember(text, "status", encode("tainted"))
+		text = appendMember(text, "status", encode(taintedStatus))
 	}
 	text = append(text, '}')
 	return Entry{Addr: o.Addr, Deposed: o.Deposed, resource: text[:end:end], instance: text[end:]}, nil
@@ -136,7 +146,15 @@ func (e Entry) Object() (Object, error) {
 		case "status":
 			err = stringMember(&status, name, value)
 		case "attributes":
-			o.Attributes = value
+			if !isNull(value) {
+				o.Attributes = value
+			}
+		case "attributes_flat":
+			if !isNull(value) {
+				o.FlatAttributes = value
+			}
+		case "private":
+			err = stringMember(&o.Private, name, value)
 		case "sensitive_attributes":
 			o.SensitiveAttributes = value
 		case "dependencies":
@@ -154,7 +172,7 @@ func (e Entry) Object() (Object, error) {
 			return Object{}, fmt.Errorf("%s: %s: %w", e.Addr, name, err)
 		}
 	}
-	o.Tainted = status == "tainted"
+	o.Tainted = status == taintedStatus
 	return o, nil
 }
 
@@ -171,6 +189,30 @@ func (e Entry) WithAddr(addr stackaddrs.ResourceInstance) Entry {
 	e.instance = setMembers(e.instance, map[string]any{"index_key": addr.Key.Index()})
 	return e
 }
+
+// WithDeposed returns the object as a deposed one of its instance, or as the current one for "".
+func (e Entry) WithDeposed(key stackaddrs.DeposedKey) Entry {
+	values := map[string]any{"deposed": nil}
+	if key != "" {
+		values["deposed"] = string(key)
+	}
+	e.Deposed = key
+	e.instance = setMembers(e.instance, values)
+	return e
+}
+
+// WithTainted returns the object as one that is to be replaced, or not.
+func (e Entry) WithTainted(tainted bool) Entry {
+	values := map[string]any{"status": nil}
+	if tainted {
+		values["status"] = taintedStatus
+	}
+	e.instance = setMembers(e.instance, values)
+	return e
+}
+
+// taintedStatus is the status of an object that is to be replaced. There is no other one.
+const taintedStatus = "tainted"
 
 // WithoutDependencies returns the entry without the dependencies that drop accepts.
 func (e Entry) WithoutDependencies(drop func(address string) bool) (Entry, error) {

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 func TestProviderName(t *testing.T) {
@@ -61,5 +64,65 @@ func TestChangedEntry(t *testing.T) {
 	object, err := changed.WithDependencies(nil).Object()
 	if config, ok := ParseProviderConfig(object.Provider); err != nil || !ok || config.Alias != "west" || len(object.Dependencies) != 0 {
 		t.Errorf("got %+v, %v", object, err)
+	}
+}
+
+// TestObjectRoundTrips checks that an object is read as it was written, with all that it can have.
+func TestObjectRoundTrips(t *testing.T) {
+	addr := must(stackaddrs.ParseResourceInstance(`module.m["a"].a_b.x[3]`))
+	for name, object := range map[string]Object{
+		"least": {Addr: addr, Attributes: []byte(`{}`), SensitiveAttributes: []byte(`[]`)},
+		"most": {
+			Addr: addr, Deposed: "0123abcd", Provider: `provider["example.com/a/a"].west`, SchemaVersion: 3, Tainted: true,
+			Attributes: []byte(`{"n":123456789012345678901234567890.5}`), SensitiveAttributes: []byte(`[[{"type":"get_attr","value":"n"}]]`),
+			Private: "cA==", Dependencies: []string{"a_b.y"}, CreateBeforeDestroy: true, Identity: []byte(`{"id":"1"}`), IdentityVersion: 2,
+		},
+		"flat": {Addr: addr, FlatAttributes: []byte(`{"list.#":"0"}`), SensitiveAttributes: []byte(`[]`)},
+	} {
+		entry, err := object.Entry()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		document := must(New(nil, []Entry{entry}))
+		got, err := ParseObjects(document.Bytes())
+		if diff := cmp.Diff([]Object{object}, got, cmp.Comparer(func(a, b stackaddrs.ResourceInstance) bool { return a == b })); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestStatusOfEntry(t *testing.T) {
+	e := parse(t, identified).Entries()[0]
+	deposed := must(e.WithDeposed("0123abcd").WithTainted(true).Object())
+	if deposed.Deposed != "0123abcd" || !deposed.Tainted || deposed.Private != "cA==" {
+		t.Errorf("got %+v", deposed)
+	}
+	if again := e.WithDeposed("0123abcd").WithTainted(true).WithDeposed("").WithTainted(false); string(again.instance) != string(setMembers(e.instance, nil)) || again.Deposed != "" {
+		t.Errorf("and back: %s", again.AppendJSON(nil))
+	}
+}
+
+func TestEncodePaths(t *testing.T) {
+	set := cty.IndexStep{Key: cty.ObjectVal(map[string]cty.Value{"a": cty.True})}
+	paths := []cty.Path{
+		cty.GetAttrPath("list").IndexInt(2).GetAttr("a"), cty.GetAttrPath("map").IndexString("<k>"), {},
+		append(cty.GetAttrPath("set"), set), append(cty.GetAttrPath("set"), set, cty.GetAttrStep{Name: "a"}),
+	}
+	const want = `[[{"type":"get_attr","value":"list"},{"type":"index","value":{"value":2,"type":"number"}},{"type":"get_attr","value":"a"}],` +
+		`[{"type":"get_attr","value":"map"},{"type":"index","value":{"value":"\u003ck\u003e","type":"string"}}],[],[{"type":"get_attr","value":"set"}]]`
+	encoded, err := EncodePaths(paths)
+	if string(encoded) != want || err != nil {
+		t.Fatalf("EncodePaths = %s, %v, want %s", encoded, err, want)
+	}
+	decoded, err := Object{SensitiveAttributes: encoded}.SensitivePaths()
+	if err != nil || len(decoded) != 4 || !decoded[0].Equals(paths[0]) || !decoded[1].Equals(paths[1]) {
+		t.Errorf("SensitivePaths = %#v, %v", decoded, err)
+	}
+	if got := string(must(EncodePaths(nil))); got != "[]" {
+		t.Errorf("no paths are %s", got)
+	}
+	if got, err := EncodePaths([]cty.Path{cty.IndexPath(cty.UnknownVal(cty.String))}); err == nil {
+		t.Errorf("an unknown key is encoded as %s", got)
 	}
 }

@@ -6,6 +6,7 @@ package tfstate
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -72,5 +73,50 @@ func (s pathStep) decode() (cty.PathStep, error) {
 		return cty.IndexStep{Key: key}, err
 	default:
 		return nil, fmt.Errorf("unknown step %q", s.Type)
+	}
+}
+
+// EncodePaths returns paths in the form of [Object.SensitiveAttributes]. A path ends where it leads into a set, since elements of sets have no place of their own.
+//
+// Errors: a step that is no path of an object, such as a key that is not known.
+func EncodePaths(paths []cty.Path) (json.RawMessage, error) {
+	encoded := make([][]pathStep, 0, len(paths))
+	for _, path := range paths {
+		steps := make([]pathStep, 0, len(path))
+		for _, step := range path {
+			next, ok, err := encodeStep(step)
+			if err != nil {
+				return nil, fmt.Errorf("sensitive attributes: %w", err)
+			}
+			if !ok {
+				break
+			}
+			steps = append(steps, next)
+		}
+		if !slices.ContainsFunc(encoded, func(other []pathStep) bool { return slices.EqualFunc(other, steps, pathStep.equal) }) {
+			encoded = append(encoded, steps)
+		}
+	}
+	return encode(encoded), nil
+}
+
+func (s pathStep) equal(other pathStep) bool {
+	return s.Type == other.Type && string(s.Value) == string(other.Value)
+}
+
+// encodeStep encodes a step. ok is false for one into a set.
+func encodeStep(step cty.PathStep) (encoded pathStep, ok bool, err error) {
+	switch step := step.(type) {
+	case cty.GetAttrStep:
+		return pathStep{"get_attr", encode(step.Name)}, true, nil
+	case cty.IndexStep:
+		key, _ := step.Key.Unmark()
+		if ty := key.Type(); ty != cty.String && ty != cty.Number {
+			return pathStep{}, false, nil
+		}
+		value, err := ctyjson.Marshal(key, cty.DynamicPseudoType)
+		return pathStep{"index", value}, err == nil, err
+	default:
+		return pathStep{}, false, fmt.Errorf("unknown step %T", step)
 	}
 }
