@@ -106,7 +106,8 @@ func TestStatusOfEntry(t *testing.T) {
 func TestEncodePaths(t *testing.T) {
 	set := cty.IndexStep{Key: cty.ObjectVal(map[string]cty.Value{"a": cty.True})}
 	paths := []cty.Path{
-		cty.GetAttrPath("list").IndexInt(2).GetAttr("a"), cty.GetAttrPath("map").IndexString("<k>"), {},
+		cty.GetAttrPath("list").IndexInt(2).GetAttr("a"), cty.GetAttrPath("map").IndexString("<k>"),
+		{},
 		append(cty.GetAttrPath("set"), set), append(cty.GetAttrPath("set"), set, cty.GetAttrStep{Name: "a"}),
 	}
 	const want = `[[{"type":"get_attr","value":"list"},{"type":"index","value":{"value":2,"type":"number"}},{"type":"get_attr","value":"a"}],` +
