@@ -28,6 +28,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	_ "github.com/cairnstacks/cairn/internal/cli" // what the program is made of, so that go test runs again for another program
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
