@@ -40,8 +40,8 @@ var Handshake = plugin.HandshakeConfig{
 // pluginName is what the one plugin of the process is called. It is not said on the wire.
 const pluginName = "tfcore"
 
-// maxRequestSize is that of one message. Larger plans and states are sent in pieces.
-const maxRequestSize = 256 << 20
+// maxRequestSize is that of one message, for which the process needs about three times as much. Terraform takes 4 MiB; larger plans and states are sent in pieces.
+const maxRequestSize = 64 << 20
 
 // ErrNotClient is the error for a process that was started by somebody else than a client of the API.
 var ErrNotClient = errors.New("the process was not started by a client of the RPC API")
@@ -120,10 +120,11 @@ func New(opts Options) *Server {
 // Close removes what the server keeps on the disk. Nothing may be served any more.
 func (s *Server) Close() error { return s.stacks.Close() }
 
-// NewGRPC returns a gRPC server to which the services can be registered: it refuses calls before the handshake.
+// NewGRPC returns a gRPC server to which the services can be registered: it refuses calls before the handshake, and gives memory back when no calls are made.
 func (s *Server) NewGRPC(options ...grpc.ServerOption) *grpc.Server {
 	return grpc.NewServer(append(options,
 		grpc.MaxRecvMsgSize(maxRequestSize),
+		grpc.StatsHandler(newReclaimer()),
 		grpc.ChainUnaryInterceptor(s.guardUnary),
 		grpc.ChainStreamInterceptor(s.guardStream),
 	)...)
