@@ -53,6 +53,8 @@ type Block struct {
 	Deprecated  bool
 	Deprecation string // what to do instead; may be empty
 	Computed    bool   // the provider chooses the content if there is none in the configuration
+
+	facts blockFacts
 }
 
 // Attribute is an argument, or what a provider chooses. It has a type, or a nested type.
@@ -84,6 +86,8 @@ const (
 type Object struct {
 	Attributes []*Attribute
 	Nesting    Nesting
+
+	facts objectFacts
 }
 
 // NestedBlock is a type of blocks in a block.

@@ -1,0 +1,107 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package schema
+
+import "github.com/zclconf/go-cty/cty"
+
+// SensitivePaths returns where in an object of the block's type the schema has sensitive attributes, in no particular order.
+// Attributes that are null count, too. The path of an attribute inside of a set is that of the set. The object must not be marked.
+func (b *Block) SensitivePaths(object cty.Value) []cty.Path {
+	if !b.known().sensitive {
+		return nil
+	}
+	f := finder{
+		is:      func(attr *Attribute) bool { return attr.Sensitive },
+		inBlock: func(facts *blockFacts) bool { return facts.sensitive },
+		inAttr:  (*Attribute).hasSensitive,
+	}
+	f.block(b, object, make(cty.Path, 0, 4))
+	return f.found
+}
+
+// WriteOnlyPaths returns where in an object of the block's type the schema has write-only attributes, as SensitivePaths does.
+func (b *Block) WriteOnlyPaths(object cty.Value) []cty.Path {
+	if !b.known().writeOnly {
+		return nil
+	}
+	f := finder{
+		is:      func(attr *Attribute) bool { return attr.WriteOnly },
+		inBlock: func(facts *blockFacts) bool { return facts.writeOnly },
+		inAttr:  (*Attribute).hasWriteOnly,
+	}
+	f.block(b, object, make(cty.Path, 0, 4))
+	return f.found
+}
+
+// HasWriteOnly reports whether an attribute of the block, or of one inside, is write-only.
+func (b *Block) HasWriteOnly() bool { return b.known().writeOnly }
+
+// finder collects the paths of attributes.
+type finder struct {
+	is      func(*Attribute) bool
+	inBlock func(*blockFacts) bool
+	inAttr  func(*Attribute) bool
+	found   []cty.Path
+}
+
+func (f *finder) block(b *Block, object cty.Value, path cty.Path) {
+	if object.IsNull() || !object.IsKnown() || !f.inBlock(b.known()) {
+		return
+	}
+	f.attributes(b.Attributes, object, path)
+	for _, nested := range b.Blocks {
+		if f.inBlock(nested.Block.known()) {
+			f.each(nested.Nesting, object.GetAttr(nested.Name), path.GetAttr(nested.Name), func(element cty.Value, path cty.Path) {
+				f.block(nested.Block, element, path)
+			})
+		}
+	}
+}
+
+func (f *finder) attributes(attributes []*Attribute, object cty.Value, path cty.Path) {
+	if object.IsNull() || !object.IsKnown() {
+		return
+	}
+	for _, attr := range attributes {
+		switch {
+		case f.is(attr):
+			f.found = append(f.found, path.GetAttr(attr.Name))
+		case f.inAttr(attr):
+			f.each(attr.Nested.Nesting, object.GetAttr(attr.Name), path.GetAttr(attr.Name), func(element cty.Value, path cty.Path) {
+				f.attributes(attr.Nested.Attributes, element, path)
+			})
+		}
+	}
+}
+
+// each calls do for the objects of a value. A set is found as a whole if something is found in one of its elements.
+func (f *finder) each(nesting Nesting, value cty.Value, path cty.Path, do func(element cty.Value, path cty.Path)) {
+	if value.IsNull() || !value.IsKnown() {
+		return
+	}
+	before := len(f.found)
+	switch nesting {
+	case Single, Group:
+		do(value, path)
+	case List, Map:
+		for key, element := range value.Elements() {
+			do(element, Step(path, value.Type(), key))
+		}
+	case Set:
+		for _, element := range value.Elements() {
+			do(element, path)
+		}
+		if len(f.found) > before {
+			f.found = append(f.found[:before], path)
+		}
+	}
+}
+
+// Step returns the path of an element of a value, by its key. Maps of blocks of different types are objects, which have attributes.
+func Step(path cty.Path, ty cty.Type, key cty.Value) cty.Path {
+	if ty.IsObjectType() {
+		return path.GetAttr(key.AsString())
+	}
+	return path.Index(key)
+}
