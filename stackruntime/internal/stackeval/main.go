@@ -151,7 +151,7 @@ func NewForApplying(opts Options, apply ApplyOptions) *Main {
 		apply.Prior = moved
 	}
 	m.applying = &apply
-	m.functions.Results.Start(apply.Plan.FunctionResults)
+	m.functions.Start(apply.Plan.FunctionResults)
 	m.saving = make(chan struct{}, 1)
 	m.stack = newRootStack(m)
 	return m

@@ -90,7 +90,7 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		diags = diags.Append(interrupted(ctx, "planned"))
 	}
 
-	plan.FunctionResults = m.functions.Results.All()
+	plan.FunctionResults = m.functions.Results()
 	slices.SortFunc(plan.Components, func(a, b *stackplan.Component) int { return a.Addr.Compare(b.Addr) })
 	plan.Applyable = !diags.HasErrors()
 	plan.Complete = plan.Applyable && !slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool { return !c.Complete })

@@ -1,0 +1,92 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package providercall
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
+)
+
+// Hash identifies a call, or a result.
+type Hash = [sha256.Size]byte
+
+// Result is what a call returned.
+type Result struct{ Call, Result Hash }
+
+// Results remember what functions of providers returned, to see that they return the same for the same arguments
+// whenever they are called: what is applied would not be what was planned otherwise (docs/language.md, section 3.7).
+//
+// Only hashes are kept. The zero value is ready to use. Results are safe for concurrent use.
+type Results struct {
+	mu struct {
+		sync.Mutex
+		results map[Hash]Hash // by call
+	}
+}
+
+// Expect adds what a call returned before.
+func (r *Results) Expect(known Result) { r.isSame(known.Call, known.Result) }
+
+// record remembers the result of a call, and fails if it was another before. Calls with something unknown are not
+// settled yet and do not count.
+func (r *Results) record(f *Function, args []cty.Value, result cty.Value) error {
+	if r == nil || !result.IsWhollyKnown() || slices.ContainsFunc(args, func(arg cty.Value) bool { return !arg.IsWhollyKnown() }) {
+		return nil
+	}
+	call, err := hashValue(cty.ObjectVal(map[string]cty.Value{
+		"provider":  cty.StringVal(f.Provider.String()),
+		"function":  cty.StringVal(f.Name),
+		"arguments": cty.TupleVal(args),
+	}))
+	if err != nil {
+		return fmt.Errorf("remembering the arguments: %w", err)
+	}
+	returned, err := hashValue(result)
+	if err != nil {
+		return fmt.Errorf("remembering the result: %w", err)
+	}
+	if !r.isSame(call, returned) {
+		return fmt.Errorf("provider %s has now returned something else for the same arguments than before, while planning or since. "+
+			"A function of a provider must always return the same; this is a mistake in the provider", f.Provider)
+	}
+	return nil
+}
+
+func (r *Results) isSame(call, returned Hash) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before, known := r.mu.results[call]
+	if known {
+		return before == returned
+	}
+	if r.mu.results == nil {
+		r.mu.results = make(map[Hash]Hash)
+	}
+	r.mu.results[call] = returned
+	return true
+}
+
+// All returns what was recorded, sorted by call.
+func (r *Results) All() []Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var results []Result
+	for call, result := range r.mu.results {
+		results = append(results, Result{call, result})
+	}
+	slices.SortFunc(results, func(a, b Result) int { return bytes.Compare(a.Call[:], b.Call[:]) })
+	return results
+}
+
+// hashValue hashes a known value without marks, with its type.
+func hashValue(value cty.Value) (Hash, error) {
+	encoded, err := ctymsgpack.Marshal(value, cty.DynamicPseudoType)
+	return sha256.Sum256(encoded), err
+}
