@@ -212,6 +212,9 @@ func decodeProviderMap(expr hcl.Expression) (map[engine.ProviderSlot]engine.Prov
 	return providers, diags
 }
 
+// ParseSlot returns the provider configuration that an expression names.
+func ParseSlot(expr hcl.Expression) (engine.ProviderSlot, hcl.Diagnostics) { return decodeSlot(expr) }
+
 // decodeSlot decodes NAME or NAME.ALIAS, in native syntax also in quotes, as old modules have it.
 func decodeSlot(expr hcl.Expression) (engine.ProviderSlot, hcl.Diagnostics) {
 	if traversal, diags := hcl.AbsTraversalForExpr(expr); !diags.HasErrors() {

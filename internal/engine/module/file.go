@@ -26,6 +26,9 @@ type File struct {
 
 	// File is never nil, but lacks what could not be parsed.
 	File *hcl.File
+
+	// Broken is set if there are mistakes in the syntax.
+	Broken bool
 }
 
 // Native returns the syntax tree of a file in native syntax.
@@ -138,6 +141,7 @@ func parse(name, display string, source []byte) (*File, hcl.Diagnostics) {
 	} else {
 		file.File, diags = safehcl.ParseConfig(source, display, hcl.InitialPos)
 	}
+	file.Broken = diags.HasErrors()
 	if file.File == nil {
 		file.File = &hcl.File{Body: hcl.EmptyBody(), Bytes: source}
 	}

@@ -316,6 +316,20 @@ func (t *Tree) addSlot(dir *Directory, node *Node, slot engine.ProviderSlot, at 
 	return slot, true
 }
 
+// RootSlot returns the root's slot that a slot of a called module, or of the root if node is nil, is filled from. It reports false if there
+// is none: of the built-in provider as long as nobody declares it, and of an aliased slot that a call does not fill.
+func (t *Tree) RootSlot(node *Node, slot engine.ProviderSlot) (engine.ProviderSlot, bool) {
+	dir := t.Root
+	if node != nil {
+		dir = node.Directory
+	}
+	provider, declared := dir.Provider(slot.LocalName)
+	if provider.IsBuiltin() && !declared {
+		return slot, false
+	}
+	return t.rootSlot(node, slot, provider)
+}
+
 // rootSlot follows a slot up through the calls. An aliased slot that a call doesn't fill leads
 // nowhere, as the engine will say; a default one is inherited by the provider's address.
 func (t *Tree) rootSlot(node *Node, slot engine.ProviderSlot, provider stackaddrs.Provider) (engine.ProviderSlot, bool) {

@@ -32,6 +32,9 @@ type Module struct {
 	// ProviderMeta are the bodies of provider_meta blocks, by the local names of the providers.
 	ProviderMeta map[string]*ProviderMeta
 
+	// Functions are the calls of functions outside of files in JSON syntax.
+	Functions []refs.FunctionCall
+
 	// Unsupported are errors about what the language has and this engine has not, by feature and place.
 	Unsupported hcl.Diagnostics
 }
@@ -67,6 +70,7 @@ type Condition struct {
 // Variable is a variable block.
 type Variable struct {
 	*engine.Variable
+	Description string
 	Validations []*Condition
 }
 
@@ -80,6 +84,7 @@ type Local struct {
 // Output is an output block.
 type Output struct {
 	*engine.Output
+	Description   string
 	Value         *Expr
 	DependsOn     []refs.Reference
 	Preconditions []*Condition
@@ -114,6 +119,9 @@ type Resource struct {
 	// Body is what the provider's schema describes. In JSON syntax, too, it lacks all arguments of the language.
 	Body hcl.Body
 
+	// Refs are the references in Body, found without its schema: in JSON syntax, these may be a few too many.
+	Refs []refs.Reference
+
 	CreateBeforeDestroy bool
 	PreventDestroy      bool
 	IgnoreAll           bool
@@ -134,6 +142,7 @@ type Resource struct {
 // Connection is a connection block.
 type Connection struct {
 	Body  hcl.Body
+	Refs  []refs.Reference
 	Range hcl.Range
 }
 
@@ -144,6 +153,7 @@ type Provisioner struct {
 	Continue   bool // on_failure = continue
 	Connection *Connection
 	Body       hcl.Body
+	Refs       []refs.Reference
 	Range      hcl.Range
 }
 
@@ -171,6 +181,7 @@ type Action struct {
 	ProviderAddr  stackaddrs.Provider
 	Repeat        Repeat
 	Config        hcl.Body // of the config block; empty without one
+	Refs          []refs.Reference
 	Range         hcl.Range
 }
 
@@ -216,6 +227,7 @@ type Import struct {
 type ProviderMeta struct {
 	Provider stackaddrs.Provider
 	Body     hcl.Body
+	Refs     []refs.Reference
 	Range    hcl.Range
 }
 

@@ -1,0 +1,151 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package configs
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+var (
+	terraformSchema = &hcl.BodySchema{
+		Attributes: schemaOf("required_version", "experiments", "language").Attributes,
+		Blocks: []hcl.BlockHeaderSchema{
+			{Type: "backend", LabelNames: []string{"type"}},
+			{Type: "cloud"},
+			{Type: "required_providers"},
+			{Type: "provider_meta", LabelNames: []string{"provider"}},
+		},
+	}
+	checkSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+		{Type: "data", LabelNames: []string{"type", "name"}},
+		{Type: "assert"},
+	}}
+	actionSchema = &hcl.BodySchema{
+		Attributes: schemaOf("count", "for_each", "provider").Attributes,
+		Blocks:     []hcl.BlockHeaderSchema{{Type: "config"}},
+	}
+)
+
+// terraform decodes what the reader of the directory has left out.
+func (d *decoder) terraform(block *hcl.Block) {
+	content, diags := block.Body.Content(terraformSchema)
+	d.add(diags)
+	if attr := content.Attributes["experiments"]; attr != nil {
+		if exprs, diags := hcl.ExprList(attr.Expr); diags.HasErrors() || len(exprs) > 0 {
+			d.unsupported(attr.Range, "Experiments of the language are not supported.")
+		}
+	}
+	if attr := content.Attributes["language"]; attr != nil && hcl.ExprAsKeyword(attr.Expr) != "TF2021" {
+		d.unsupported(attr.Range, "The only edition of the language is TF2021.")
+	}
+	for _, nested := range content.Blocks {
+		switch nested.Type {
+		case "required_providers":
+			d.requirements(nested)
+		case "provider_meta":
+			d.providerMeta(nested)
+		}
+	}
+}
+
+func (d *decoder) requirements(block *hcl.Block) {
+	const id = "required_providers"
+	if first, found := d.declared[id]; found && !d.override {
+		d.problem(block.DefRange, "Duplicate provider requirements", "There can be one required_providers block in a module, and there is one at "+first.String()+".")
+		return
+	}
+	d.declared[id] = block.DefRange
+}
+
+func (d *decoder) strayRequirements(block *hcl.Block) {
+	d.problem(block.DefRange, "Misplaced provider requirements", "A required_providers block is nested in a terraform block.")
+}
+
+func (d *decoder) providerMeta(block *hcl.Block) {
+	name := block.Labels[0]
+	if first := d.m.ProviderMeta[name]; first != nil && !d.override {
+		d.problem(block.DefRange, "Duplicate provider metadata", "There can be one provider_meta block for a provider, and there is one at "+first.Range.String()+".")
+		return
+	}
+	addr, _ := d.dir.Provider(name)
+	meta := &ProviderMeta{Provider: addr, Body: block.Body, Refs: d.bodyRefs(block.Body, nil), Range: block.DefRange}
+	if first := d.m.ProviderMeta[name]; first != nil {
+		meta.Body = &overriddenBody{base: first.Body, over: block.Body}
+		meta.Refs = append(first.Refs[:len(first.Refs):len(first.Refs)], meta.Refs...)
+	}
+	d.m.ProviderMeta[name] = meta
+}
+
+// provider does nothing: in modules of components, provider blocks are errors that the reader of the directory reports, or declare slots.
+func (d *decoder) provider(*hcl.Block) {}
+
+func (d *decoder) check(block *hcl.Block) {
+	name := block.Labels[0]
+	d.identifier(name, block.LabelRanges[0])
+	if d.override {
+		d.notOverridable(block)
+		return
+	}
+	if !d.declare("check", name, block.DefRange) {
+		return
+	}
+	check := &Check{Name: name, Range: block.DefRange}
+	d.m.Checks[name] = check
+	content, diags := block.Body.Content(checkSchema)
+	d.add(diags)
+	for _, nested := range content.Blocks {
+		switch {
+		case nested.Type == "assert":
+			check.Assertions = append(check.Assertions, d.condition(nested))
+		case check.Data != nil:
+			d.problem(nested.DefRange, "Several data blocks in check", "There can be one data block in a check.")
+		default:
+			check.Data = d.resource(nested, check)
+		}
+	}
+	if len(check.Assertions) == 0 {
+		d.problem(block.DefRange, "Check without assertions", "There is nothing to check: a check has one assert block at least.")
+	}
+}
+
+func (d *decoder) action(block *hcl.Block) {
+	a := &Action{Type: block.Labels[0], Name: block.Labels[1], Range: block.DefRange, ProviderRange: block.DefRange, Config: hcl.EmptyBody()}
+	d.identifier(a.Type, block.LabelRanges[0])
+	d.identifier(a.Name, block.LabelRanges[1])
+	if d.override {
+		d.notOverridable(block)
+		return
+	}
+	id := a.Type + "." + a.Name
+	if !d.declare("action", id, block.DefRange) {
+		return
+	}
+	content, diags := block.Body.Content(actionSchema)
+	d.add(diags)
+	d.repeat(content, &a.Repeat)
+	name, _, _ := strings.Cut(a.Type, "_")
+	a.Provider = engine.ProviderSlot{LocalName: name}
+	if attr := content.Attributes["provider"]; attr != nil {
+		slot, diags := module.ParseSlot(attr.Expr)
+		d.add(diags)
+		a.Provider, a.ProviderRange = slot, attr.Expr.Range()
+	}
+	a.ProviderAddr = d.providerAddr(a.Provider)
+	for i, nested := range content.Blocks {
+		if i > 0 {
+			d.twice(nested, content.Blocks[0])
+			continue
+		}
+		a.Config, a.Refs = nested.Body, d.bodyRefs(nested.Body, nil)
+	}
+	d.m.Actions[id] = a
+}
+
+// finish decides what only all files together say.
+func (d *decoder) finish() {}

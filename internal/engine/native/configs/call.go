@@ -1,0 +1,140 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package configs
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+)
+
+var callSchema = &hcl.BodySchema{
+	Attributes: schemaOf("source", "version", "count", "for_each", "depends_on", "providers").Attributes,
+	Blocks:     []hcl.BlockHeaderSchema{{Type: "_"}, {Type: "lifecycle"}, {Type: "locals"}, {Type: "provider", LabelNames: []string{"type"}}},
+}
+
+// call decodes a module block. Source, version and providers are decoded by the reader of the directory.
+func (d *decoder) call(block *hcl.Block) {
+	name := block.Labels[0]
+	d.identifier(name, block.LabelRanges[0])
+	if !d.declare("module call", name, block.DefRange) {
+		return
+	}
+	call := d.m.Calls[name]
+	if call == nil {
+		call = &Call{Name: name, Inputs: map[string]*Expr{}, Range: block.DefRange}
+		d.m.Calls[name] = call
+	}
+	content, rest, diags := block.Body.PartialContent(callSchema)
+	d.add(diags)
+	if content.Attributes["source"] == nil && !d.override {
+		d.missing(content, "source")
+	}
+	d.repeat(content, &call.Repeat)
+	if attr := d.notInOverride(content.Attributes["depends_on"]); attr != nil {
+		call.DependsOn = d.dependsOn(attr)
+	}
+	maps.Copy(call.Inputs, d.inputs(rest))
+	if escaped := d.nested(content, block); escaped != nil {
+		maps.Copy(call.Inputs, d.inputs(escaped))
+	}
+}
+
+func (d *decoder) inputs(body hcl.Body) map[string]*Expr {
+	attrs, diags := body.JustAttributes()
+	d.add(diags)
+	inputs := make(map[string]*Expr, len(attrs))
+	for _, attr := range inOrder(attrs) {
+		inputs[attr.Name] = d.expr(attr.Expr)
+	}
+	return inputs
+}
+
+// nested returns the body of the block _, whose content counts as that of the block around it, and reports reserved blocks.
+func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block) hcl.Body {
+	var escaped *hcl.Block
+	for _, nested := range content.Blocks {
+		switch nested.Type {
+		case "_":
+			if escaped != nil {
+				d.twice(nested, escaped)
+				continue
+			}
+			escaped = nested
+		case "locals", "lifecycle", "provider":
+			if nested.Type == "lifecycle" && block.Type != "module" {
+				continue
+			}
+			d.problem(nested.TypeRange, "Reserved block type", fmt.Sprintf("Blocks of type %q in %s blocks are reserved for later versions of the language.", nested.Type, block.Type))
+		}
+	}
+	if escaped == nil {
+		return nil
+	}
+	return escaped.Body
+}
+
+// twice reports a block that can be there only once.
+func (d *decoder) twice(block, first *hcl.Block) {
+	d.problem(block.DefRange, "Duplicate nested block", fmt.Sprintf("There can be one block of type %q here, and there is one at %s.", block.Type, first.DefRange))
+}
+
+// repeat decodes count and for_each.
+func (d *decoder) repeat(content *hcl.BodyContent, target *Repeat) {
+	count, forEach := d.argument(content, "count"), d.argument(content, "for_each")
+	if count != nil && forEach != nil {
+		at := content.Attributes["for_each"].NameRange
+		d.problem(at, "Both count and for_each", "The two arguments exclude each other: one says how many instances there are, the other one which.")
+	}
+	if count != nil {
+		target.Count = count
+	}
+	if forEach != nil {
+		target.ForEach = forEach
+	}
+}
+
+// dependsOn decodes a list of references to whole objects.
+func (d *decoder) dependsOn(attr *hcl.Attribute) []refs.Reference {
+	exprs, diags := hcl.ExprList(attr.Expr)
+	d.add(diags)
+	var found []refs.Reference
+	for _, expr := range exprs {
+		traversal, ok := d.traversal(expr)
+		if !ok {
+			continue
+		}
+		ref, diags := refs.Parse(traversal)
+		d.add(diags)
+		if diags.HasErrors() {
+			continue
+		}
+		if len(ref.Rest) > 0 {
+			d.problem(ref.Rest.SourceRange(), "Invalid dependency reference", "Only whole objects can be depended on: resources, module calls and their outputs, local values, variables. Leave out what follows.")
+			continue
+		}
+		found = append(found, ref)
+	}
+	return found
+}
+
+// traversal returns the reference that an expression consists of. In native syntax it may be in quotes, as old modules have it.
+func (d *decoder) traversal(expr hcl.Expression) (hcl.Traversal, bool) {
+	if text, ok := quoted(expr); ok {
+		traversal, diags := hclsyntax.ParseTraversalAbs([]byte(text), expr.Range().Filename, inside(expr.Range()))
+		d.add(diags)
+		if diags.HasErrors() {
+			return nil, false
+		}
+		d.warn(expr.Range(), "Quoted reference", "References are not written in quotes. The quotes can be left out.")
+		return traversal, true
+	}
+	traversal, diags := hcl.AbsTraversalForExpr(expr)
+	d.add(diags)
+	return traversal, !diags.HasErrors()
+}

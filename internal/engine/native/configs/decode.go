@@ -1,0 +1,194 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package configs
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// decoder decodes one directory.
+type decoder struct {
+	dir   *module.Directory
+	m     *Module
+	diags hcl.Diagnostics
+
+	override bool                 // the current file is an override file
+	declared map[string]hcl.Range // heads of the blocks that have names, by how references name them
+}
+
+var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+	{Type: "terraform"},
+	{Type: "required_providers"},
+	{Type: "provider", LabelNames: []string{"name"}},
+	{Type: "variable", LabelNames: []string{"name"}},
+	{Type: "locals"},
+	{Type: "output", LabelNames: []string{"name"}},
+	{Type: "module", LabelNames: []string{"name"}},
+	{Type: "resource", LabelNames: []string{"type", "name"}},
+	{Type: "data", LabelNames: []string{"type", "name"}},
+	{Type: "ephemeral", LabelNames: []string{"type", "name"}},
+	{Type: "action", LabelNames: []string{"type", "name"}},
+	{Type: "check", LabelNames: []string{"name"}},
+	{Type: "moved"},
+	{Type: "removed"},
+	{Type: "import"},
+}}
+
+// blockDecoders are for the types of blocks at the top of a file.
+var blockDecoders = map[string]func(*decoder, *hcl.Block){
+	"terraform":          (*decoder).terraform,
+	"required_providers": (*decoder).strayRequirements,
+	"provider":           (*decoder).provider,
+	"variable":           (*decoder).variable,
+	"locals":             (*decoder).locals,
+	"output":             (*decoder).output,
+	"module":             (*decoder).call,
+	"resource":           (*decoder).resourceBlock,
+	"data":               (*decoder).resourceBlock,
+	"ephemeral":          (*decoder).resourceBlock,
+	"action":             (*decoder).action,
+	"check":              (*decoder).check,
+	"moved":              (*decoder).moved,
+	"removed":            (*decoder).removed,
+	"import":             (*decoder).imported,
+}
+
+// decodeModule decodes the files of a directory.
+func decodeModule(dir *module.Directory) (*Module, hcl.Diagnostics) {
+	d := &decoder{dir: dir, declared: map[string]hcl.Range{}, m: &Module{
+		Dir:          dir,
+		Variables:    map[string]*Variable{},
+		Locals:       map[string]*Local{},
+		Outputs:      map[string]*Output{},
+		Calls:        map[string]*Call{},
+		Resources:    map[stackaddrs.Resource]*Resource{},
+		Checks:       map[string]*Check{},
+		Actions:      map[string]*Action{},
+		ProviderMeta: map[string]*ProviderMeta{},
+	}}
+	for _, file := range dir.Files {
+		d.file(file)
+	}
+	d.finish()
+	return d.m, d.diags
+}
+
+func (d *decoder) file(file *module.File) {
+	before := len(d.diags)
+	d.override = file.Override
+	content, diags := file.File.Body.Content(rootSchema)
+	d.add(diags)
+	for _, block := range content.Blocks {
+		blockDecoders[block.Type](d, block)
+	}
+	if file.Broken {
+		d.diags = d.diags[:before] // what is left of a file with mistakes in its syntax often is not what was meant
+	}
+}
+
+func (d *decoder) add(diags hcl.Diagnostics) { d.diags = append(d.diags, diags...) }
+
+// problem reports an error.
+func (d *decoder) problem(at hcl.Range, summary, detail string) {
+	d.diags = append(d.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
+}
+
+// warn reports what is no error.
+func (d *decoder) warn(at hcl.Range, summary, detail string) {
+	d.diags = append(d.diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at})
+}
+
+// unsupported reports what the language has and this engine has not (rule C3).
+func (d *decoder) unsupported(at hcl.Range, detail string) {
+	d.m.Unsupported = append(d.m.Unsupported, &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: "Unsupported language feature", Detail: detail, Subject: &at,
+	})
+}
+
+// declare notes a block with a name. It reports false if the block is not to be decoded: as another primary file has it already, or as
+// nothing is there for an override file to override.
+func (d *decoder) declare(kind, name string, at hcl.Range) bool {
+	id := kind + " " + name
+	first, found := d.declared[id]
+	switch {
+	case d.override && !found:
+		d.problem(at, "Nothing to override", fmt.Sprintf("An override file changes what other files declare, and none declares the %s %q.", kind, name))
+		return false
+	case !d.override && found:
+		d.problem(at, "Duplicate module object", fmt.Sprintf("The %s %q is declared already, at %s. Its name must be unique in the module.", kind, name, first))
+		return false
+	}
+	if !d.override {
+		d.declared[id] = at
+	}
+	return true
+}
+
+// identifier checks a name that references are made of.
+func (d *decoder) identifier(name string, at hcl.Range) {
+	if !hclsyntax.ValidIdentifier(name) {
+		d.problem(at, "Invalid object name", fmt.Sprintf("%q cannot be a name: names begin with a letter or an underscore, and go on with letters, digits, underscores and dashes.", name))
+	}
+}
+
+// expr finds what an expression refers to.
+func (d *decoder) expr(expr hcl.Expression) *Expr {
+	var f refs.Finder
+	f.AddExpr(expr)
+	d.found(&f)
+	return &Expr{Expression: expr, Refs: f.Found}
+}
+
+func (d *decoder) found(f *refs.Finder) {
+	d.add(f.Diags)
+	d.m.Functions = append(d.m.Functions, f.Calls...)
+}
+
+// argument returns an argument if it is there.
+func (d *decoder) argument(content *hcl.BodyContent, name string) *Expr {
+	if attr := content.Attributes[name]; attr != nil {
+		return d.expr(attr.Expr)
+	}
+	return nil
+}
+
+// bodyRefs finds what a body refers to, except for arguments and blocks of some names.
+func (d *decoder) bodyRefs(body hcl.Body, except func(name string) bool) []refs.Reference {
+	var f refs.Finder
+	if native, ok := body.(*hclsyntax.Body); ok {
+		f.AddBody(native, except)
+		d.found(&f)
+		return f.Found
+	}
+	attrs, _ := body.JustAttributes() //nolint:errcheck // the schema decides on what is wrong in it
+	for _, attr := range inOrder(attrs) {
+		if except == nil || !except(attr.Name) {
+			f.AddExpr(attr.Expr)
+		}
+	}
+	return f.Found
+}
+
+// providerAddr returns the provider that a configuration is of.
+func (d *decoder) providerAddr(slot engine.ProviderSlot) stackaddrs.Provider {
+	addr, _ := d.dir.Provider(slot.LocalName)
+	return addr
+}
+
+// schemaOf is a schema of arguments only.
+func schemaOf(names ...string) *hcl.BodySchema {
+	schema := &hcl.BodySchema{}
+	for _, name := range names {
+		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: name})
+	}
+	return schema
+}

@@ -1,0 +1,216 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package configs_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// load loads the root of a tree of files, which are given as NAME and text.
+func load(t *testing.T, files map[string]string) (*configs.Tree, hcl.Diagnostics) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return configs.NewLoader(module.NewLoader(module.Options{Base: dir})).Load(dir)
+}
+
+// loadValid is load for modules without mistakes.
+func loadValid(t *testing.T, files map[string]string) *configs.Tree {
+	t.Helper()
+	tree, diags := load(t, files)
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	return tree
+}
+
+// names writes references as they would be written.
+func names(found []refs.Reference) string {
+	var text []string
+	for _, ref := range found {
+		text = append(text, ref.Subject.String())
+	}
+	return strings.Join(text, " ")
+}
+
+func TestExamples(t *testing.T) {
+	loader := configs.NewLoader(module.NewLoader(module.Options{Base: "../../../.."}))
+	for _, name := range []string{"app", "database", "network", "worker"} {
+		dir := filepath.Join("../../../../examples/quickstart", name)
+		tree, diags := loader.Load(dir)
+		if tree == nil || len(diags) > 0 {
+			t.Errorf("Load(%s) = %v, %v", dir, tree, diags)
+			continue
+		}
+		if again, _ := loader.Load(dir); again != tree {
+			t.Errorf("Load(%s) decodes again", dir)
+		}
+		if len(tree.Resources) == 0 || tree.Path != "." {
+			t.Errorf("Load(%s) has the resources %v and the path %q", dir, tree.Resources, tree.Path)
+		}
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	tree := loadValid(t, map[string]string{"main.tf": `
+		variable "size" {
+		  type        = number
+		  default     = 3
+		  description = "How much."
+		  validation {
+		    condition     = var.size > local.least
+		    error_message = "Too small."
+		  }
+		}
+		locals {
+		  least = 1
+		  ids   = terraform_data.a[*].id
+		}
+		resource "terraform_data" "a" {
+		  count      = var.size
+		  depends_on = [terraform_data.b]
+		  input      = { x = local.least, y = path.module }
+		  lifecycle {
+		    create_before_destroy = true
+		    ignore_changes        = [input, triggers_replace[0]]
+		    replace_triggered_by  = [terraform_data.b.output]
+		    postcondition {
+		      condition     = self.id != ""
+		      error_message = "No ID."
+		    }
+		  }
+		  connection {
+		    host = self.id
+		  }
+		  provisioner "local-exec" {
+		    when       = destroy
+		    on_failure = continue
+		    command    = self.id
+		  }
+		}
+		resource "terraform_data" "b" {}
+		output "ids" {
+		  value      = local.ids
+		  depends_on = [terraform_data.b]
+		}
+		moved {
+		  from = module.old["k"].terraform_data.x
+		  to   = terraform_data.a[0]
+		}
+		removed {
+		  from = terraform_data.gone
+		  lifecycle {
+		    destroy = false
+		  }
+		}
+		import {
+		  to = terraform_data.b
+		  id = "b"
+		}
+		check "healthy" {
+		  assert {
+		    condition     = length(local.ids) > 0
+		    error_message = "None."
+		  }
+		}
+	`})
+	a := tree.Resources[stackaddrs.Resource{Type: "terraform_data", Name: "a"}]
+	size := tree.Variables["size"]
+	moved, removed := tree.Moved[0], tree.Removed[0]
+	for _, c := range []struct{ what, got, want string }{
+		{"description", size.Description, "How much."},
+		{"validation", names(size.Validations[0].Condition.Refs), "var.size local.least"},
+		{"local", names(tree.Locals["ids"].Value.Refs), "terraform_data.a"},
+		{"count", names(a.Repeat.Count.Refs), "var.size"},
+		{"depends_on", names(a.DependsOn), "terraform_data.b"},
+		{"body", names(a.Refs), "local.least path.module"},
+		{"trigger", names(a.ReplaceTriggeredBy[0].Refs), "terraform_data.b"},
+		{"postcondition", names(a.Postconditions[0].Condition.Refs), "self"},
+		{"connection", names(a.Connection.Refs), "self"},
+		{"provisioner", names(a.Provisioners[0].Refs), "self"},
+		{"provider", a.ProviderAddr.String(), "terraform.io/builtin/terraform"},
+		{"output", names(tree.Outputs["ids"].Value.Refs), "local.ids"},
+		{"moved from", moved.From.Module[0].Name + moved.From.Module[0].Key.String() + " " + moved.From.Resource.String(), `old["k"] terraform_data.x`},
+		{"moved to", moved.To.Resource.String() + moved.To.Key.String(), "terraform_data.a[0]"},
+		{"removed", removed.From.Resource.String(), "terraform_data.gone"},
+		{"import", names(tree.Imports[0].ID.Refs), ""},
+		{"check", names(tree.Checks["healthy"].Assertions[0].Condition.Refs), "local.ids"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: got %s, want %s", c.what, c.got, c.want)
+		}
+	}
+	if !a.CreateBeforeDestroy || a.PreventDestroy || a.IgnoreAll || len(a.IgnoreChanges) != 2 {
+		t.Errorf("the lifecycle is %+v", a)
+	}
+	if p := a.Provisioners[0]; !p.Destroy || !p.Continue || p.Connection != nil {
+		t.Errorf("the provisioner is %+v", p)
+	}
+	if removed.Destroy {
+		t.Error("the removed object is destroyed")
+	}
+	content, diags := a.Body.Content(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "input"}}})
+	if content.Attributes["input"] == nil || diags.HasErrors() {
+		t.Errorf("the body is %v, %v", content, diags)
+	}
+}
+
+func TestTree(t *testing.T) {
+	tree := loadValid(t, map[string]string{
+		"main.tf": `
+			module "a" {
+			  source   = "./child"
+			  for_each = toset(["x"])
+			  name     = each.key
+			}
+			module "b" {
+			  source = "./child"
+			  name   = module.a["x"].name
+			}
+		`,
+		"child/main.tf": `
+			variable "name" {}
+			module "inner" {
+			  source = "../inner"
+			}
+			output "name" {
+			  value = "${var.name}/${path.module}"
+			}
+		`,
+		"inner/main.tf": `resource "terraform_data" "x" {}`,
+	})
+	a, b := tree.Children["a"], tree.Children["b"]
+	if a.Module != b.Module || a.Children["inner"].Module != b.Children["inner"].Module {
+		t.Error("a directory is decoded twice")
+	}
+	if inner := b.Children["inner"]; inner.Path != "inner" || inner.Parent != b || inner.Call != b.Calls["inner"] {
+		t.Errorf("module.b.inner is %q of %v by %v", inner.Path, inner.Parent, inner.Call)
+	}
+	if got, want := slices.Sorted(maps.Keys(b.Call.Inputs)), []string{"name"}; !slices.Equal(got, want) {
+		t.Errorf("inputs are %v, want %v", got, want)
+	}
+	if got, want := names(b.Call.Inputs["name"].Refs), "module.a.name"; got != want {
+		t.Errorf("the input refers to %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,60 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package configs
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
+)
+
+// isNative reports whether an expression is in native syntax, where quotes make a string.
+func isNative(expr hcl.Expression) bool {
+	_, ok := expr.(hclsyntax.Expression)
+	return ok
+}
+
+// quoted returns a string in native syntax that has no parts to be filled in.
+func quoted(expr hcl.Expression) (text string, ok bool) {
+	template, ok := expr.(*hclsyntax.TemplateExpr)
+	if !ok || !template.IsStringLiteral() {
+		return "", false
+	}
+	value, diags := template.Value(nil)
+	if diags.HasErrors() || value.Type() != cty.String {
+		return "", false
+	}
+	return value.AsString(), true
+}
+
+// inside returns the place after the opening quote.
+func inside(at hcl.Range) hcl.Pos {
+	start := at.Start
+	start.Byte++
+	start.Column++
+	return start
+}
+
+// unquoted returns the expression that a string in JSON syntax holds, with or without ${}. Others are as they are.
+func (d *decoder) unquoted(expr hcl.Expression) hcl.Expression {
+	if isNative(expr) {
+		return expr
+	}
+	value, diags := expr.Value(nil)
+	if diags.HasErrors() || value.Type() != cty.String || value.IsNull() {
+		return expr
+	}
+	text := strings.TrimSpace(value.AsString())
+	start := inside(expr.Range())
+	if inner, ok := strings.CutPrefix(text, "${"); ok && strings.HasSuffix(inner, "}") {
+		text = strings.TrimSuffix(inner, "}")
+	}
+	parsed, diags := safehcl.ParseExpression([]byte(text), expr.Range().Filename, start)
+	d.add(diags)
+	return parsed
+}

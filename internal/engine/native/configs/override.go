@@ -1,0 +1,103 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package configs
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// overriddenBody is a body with what an override file has of the same block: its arguments replace those of their names, and its blocks
+// of a type all those of the type.
+type overriddenBody struct{ base, over hcl.Body }
+
+// optional returns a schema of which nothing is required, for a part of the body may have it.
+func optional(schema *hcl.BodySchema) *hcl.BodySchema {
+	copied := &hcl.BodySchema{Blocks: schema.Blocks, Attributes: slices.Clone(schema.Attributes)}
+	for i := range copied.Attributes {
+		copied.Attributes[i].Required = false
+	}
+	return copied
+}
+
+// Content implements [hcl.Body].
+func (b *overriddenBody) Content(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
+	relaxed := optional(schema)
+	base, diags := b.base.Content(relaxed)
+	over, moreDiags := b.over.Content(relaxed)
+	content := merge(base, over)
+	diags = append(diags, moreDiags...)
+	return content, append(diags, missingIn(content, schema)...)
+}
+
+// PartialContent implements [hcl.Body].
+func (b *overriddenBody) PartialContent(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Body, hcl.Diagnostics) {
+	relaxed := optional(schema)
+	base, baseRest, diags := b.base.PartialContent(relaxed)
+	over, overRest, moreDiags := b.over.PartialContent(relaxed)
+	content := merge(base, over)
+	diags = append(diags, moreDiags...)
+	return content, &overriddenBody{baseRest, overRest}, append(diags, missingIn(content, schema)...)
+}
+
+// JustAttributes implements [hcl.Body].
+func (b *overriddenBody) JustAttributes() (hcl.Attributes, hcl.Diagnostics) {
+	attrs, diags := b.base.JustAttributes()
+	over, moreDiags := b.over.JustAttributes()
+	merged := make(hcl.Attributes, len(attrs)+len(over))
+	for _, part := range []hcl.Attributes{attrs, over} {
+		for name, attr := range part {
+			merged[name] = attr
+		}
+	}
+	return merged, append(diags, moreDiags...)
+}
+
+// MissingItemRange implements [hcl.Body].
+func (b *overriddenBody) MissingItemRange() hcl.Range { return b.base.MissingItemRange() }
+
+func merge(base, over *hcl.BodyContent) *hcl.BodyContent {
+	merged := &hcl.BodyContent{Attributes: hcl.Attributes{}, MissingItemRange: base.MissingItemRange}
+	for name, attr := range base.Attributes {
+		merged.Attributes[name] = attr
+	}
+	for name, attr := range over.Attributes {
+		merged.Attributes[name] = attr
+	}
+	replaced := map[string]bool{}
+	for _, block := range over.Blocks {
+		replaced[madeType(block)] = true
+	}
+	for _, block := range base.Blocks {
+		if !replaced[madeType(block)] {
+			merged.Blocks = append(merged.Blocks, block)
+		}
+	}
+	merged.Blocks = append(merged.Blocks, over.Blocks...)
+	return merged
+}
+
+// madeType returns the type of a block, or of those that a dynamic block makes.
+func madeType(block *hcl.Block) string {
+	if block.Type == "dynamic" && len(block.Labels) == 1 {
+		return block.Labels[0]
+	}
+	return block.Type
+}
+
+func missingIn(content *hcl.BodyContent, schema *hcl.BodySchema) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, attr := range schema.Attributes {
+		if attr.Required && content.Attributes[attr.Name] == nil {
+			diags = append(diags, &hcl.Diagnostic{
+				Severity: hcl.DiagError,
+				Summary:  "Missing required argument",
+				Detail:   "This block needs the argument \"" + attr.Name + "\".",
+				Subject:  content.MissingItemRange.Ptr(),
+			})
+		}
+	}
+	return diags
+}

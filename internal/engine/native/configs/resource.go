@@ -1,0 +1,150 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package configs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+var resourceArguments = schemaOf("count", "for_each", "provider", "depends_on").Attributes
+
+// resourceSchemas have what resources have of the language itself, by the keywords of their blocks.
+var resourceSchemas = map[string]*hcl.BodySchema{
+	"resource": {Attributes: resourceArguments, Blocks: []hcl.BlockHeaderSchema{
+		{Type: "_"}, {Type: "locals"}, {Type: "lifecycle"}, {Type: "connection"}, {Type: "provisioner", LabelNames: []string{"type"}},
+	}},
+	"data": {Attributes: resourceArguments, Blocks: []hcl.BlockHeaderSchema{{Type: "_"}, {Type: "locals"}, {Type: "lifecycle"}}},
+	"ephemeral": {Attributes: resourceArguments, Blocks: []hcl.BlockHeaderSchema{
+		{Type: "_"}, {Type: "locals"}, {Type: "lifecycle"}, {Type: "connection"}, {Type: "provisioner", LabelNames: []string{"type"}},
+	}},
+}
+
+var modes = map[string]stackaddrs.ResourceMode{
+	"resource": stackaddrs.ManagedResource, "data": stackaddrs.DataResource, "ephemeral": stackaddrs.EphemeralResource,
+}
+
+// resourceBlock decodes a block at the top of a file.
+func (d *decoder) resourceBlock(block *hcl.Block) { d.resource(block, nil) }
+
+// resource decodes a block of a resource, which may be nested in a check.
+func (d *decoder) resource(block *hcl.Block, check *Check) *Resource {
+	addr := stackaddrs.Resource{Mode: modes[block.Type], Type: block.Labels[0], Name: block.Labels[1]}
+	d.identifier(addr.Type, block.LabelRanges[0])
+	d.identifier(addr.Name, block.LabelRanges[1])
+	if !d.declare("resource", addr.String(), block.DefRange) {
+		return nil
+	}
+	r := d.m.Resources[addr]
+	if r == nil {
+		name, _, _ := strings.Cut(addr.Type, "_")
+		r = &Resource{Addr: addr, Provider: engine.ProviderSlot{LocalName: name}, ProviderRange: block.DefRange, Check: check, Range: block.DefRange}
+		d.m.Resources[addr] = r
+	}
+	content, rest, diags := block.Body.PartialContent(resourceSchemas[block.Type])
+	d.add(diags)
+	if check == nil {
+		d.repeat(content, &r.Repeat)
+	} else {
+		d.onceOnly(content)
+	}
+	d.resourceProvider(content, r)
+	if attr := d.notInOverride(content.Attributes["depends_on"]); attr != nil {
+		r.DependsOn = d.dependsOn(attr)
+	}
+	d.resourceBlocks(content, block, r)
+	d.resourceBody(rest, d.nested(content, block), block, r)
+	return r
+}
+
+// onceOnly reports arguments for several instances in the block of a check.
+func (d *decoder) onceOnly(content *hcl.BodyContent) {
+	for _, name := range []string{"count", "for_each"} {
+		if attr := content.Attributes[name]; attr != nil {
+			d.problem(attr.NameRange, "Repetition in a check", "A data block in a check has one instance.")
+		}
+	}
+}
+
+func (d *decoder) resourceProvider(content *hcl.BodyContent, r *Resource) {
+	if attr := content.Attributes["provider"]; attr != nil {
+		slot, diags := module.ParseSlot(attr.Expr)
+		d.add(diags)
+		if !diags.HasErrors() {
+			r.Provider, r.ProviderRange = slot, attr.Expr.Range()
+		}
+	}
+	r.ProviderAddr = d.providerAddr(r.Provider)
+}
+
+// resourceBody sets what the schema of the provider describes.
+func (d *decoder) resourceBody(rest, escaped hcl.Body, block *hcl.Block, r *Resource) {
+	except := metaArguments[block.Type]
+	found := d.bodyRefs(rest, except)
+	if escaped != nil {
+		rest = hcl.MergeBodies([]hcl.Body{rest, escaped})
+		found = append(found, d.bodyRefs(escaped, nil)...)
+	}
+	if !d.override {
+		r.Body, r.Refs = rest, found
+		return
+	}
+	r.Body = &overriddenBody{base: r.Body, over: rest}
+	r.Refs = append(r.Refs, found...)
+}
+
+// metaArguments report whether a name is that of an argument or a block of the language, by the keywords of blocks.
+var metaArguments = map[string]func(string) bool{
+	"resource":    namesOf(resourceSchemas["resource"]),
+	"data":        namesOf(resourceSchemas["data"]),
+	"ephemeral":   namesOf(resourceSchemas["ephemeral"]),
+	"provisioner": namesOf(provisionerSchema),
+}
+
+func namesOf(schema *hcl.BodySchema) func(string) bool {
+	names := map[string]bool{}
+	for _, attr := range schema.Attributes {
+		names[attr.Name] = true
+	}
+	for _, block := range schema.Blocks {
+		names[block.Type] = true
+	}
+	return func(name string) bool { return names[name] }
+}
+
+// resourceBlocks decodes the nested blocks of the language.
+func (d *decoder) resourceBlocks(content *hcl.BodyContent, block *hcl.Block, r *Resource) {
+	first := map[string]*hcl.Block{}
+	var provisioners []*Provisioner
+	for _, nested := range content.Blocks {
+		if nested.Type == "lifecycle" || nested.Type == "connection" {
+			if first[nested.Type] != nil {
+				d.twice(nested, first[nested.Type])
+				continue
+			}
+			first[nested.Type] = nested
+		}
+		switch {
+		case block.Type == "ephemeral" && (nested.Type == "connection" || nested.Type == "provisioner"):
+			d.problem(nested.TypeRange, "Provisioner of an ephemeral resource", fmt.Sprintf("Blocks of type %q belong to managed resources.", nested.Type))
+		case nested.Type == "lifecycle" && r.Check != nil:
+			d.problem(nested.DefRange, "Lifecycle in a check", "A data block in a check has no lifecycle block. The check says what must hold.")
+		case nested.Type == "lifecycle":
+			d.lifecycle(nested, r)
+		case nested.Type == "connection":
+			r.Connection = d.connection(nested)
+		case nested.Type == "provisioner":
+			provisioners = append(provisioners, d.provisioner(nested))
+		}
+	}
+	if provisioners != nil {
+		r.Provisioners = provisioners
+	}
+}
