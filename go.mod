@@ -22,6 +22,7 @@ require (
 	github.com/hashicorp/terraform-json v0.29.0
 	github.com/hashicorp/terraform-plugin-framework v1.19.0
 	github.com/hashicorp/terraform-plugin-go v0.31.0
+	github.com/hashicorp/terraform-plugin-mux v0.23.1
 	github.com/hashicorp/terraform-registry-address v0.5.1
 	github.com/hashicorp/terraform-svchost v0.2.1
 	github.com/hinshun/vt10x v0.0.0-20220301184237-5011da428d02

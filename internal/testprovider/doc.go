@@ -5,8 +5,8 @@
 // infrastructure, and does on demand what real providers do on bad days.
 //
 // Its address is registry.terraform.io/cairnstacks/fake, its local name "fake". The binary in
-// cmd/terraform-provider-fake serves it over plugin protocol 6; tests get that binary through
-// a filesystem mirror from package testenv.
+// cmd/terraform-provider-fake serves it over plugin protocol 6, or 5 if the environment says so; tests get that
+// binary through a filesystem mirror from package testenv. Over protocol 5 there are no nested attributes.
 //
 // # Provider configuration
 //
@@ -72,5 +72,6 @@
 //     test changes there is drift, found by the next read.
 //  3. With CAIRN_FAKE_CALLS set to a path, every request is recorded there before it is
 //     served; see [Call].
-//  4. With CAIRN_FAKE_START_ERROR set, the binary prints its value and ends before any handshake.
+//  4. With CAIRN_FAKE_PROTOCOL set to 5, version 5 of the protocol is spoken.
+//  5. With CAIRN_FAKE_START_ERROR set, the binary prints its value and ends before any handshake.
 package testprovider

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
-
 	"github.com/cairnstacks/cairn/internal/testprovider"
 )
 
@@ -22,7 +20,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "terraform-provider-fake:", err)
 		os.Exit(1)
 	}
-	if err := tf6server.Serve(testprovider.Address, testprovider.New); err != nil {
+	if err := testprovider.Serve(); err != nil {
 		fmt.Fprintln(os.Stderr, "terraform-provider-fake:", err)
 		os.Exit(1)
 	}
