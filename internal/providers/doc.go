@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package providers runs provider plugins for what cairn asks of them itself: which functions they have, what those
-// return, and their schemas. Everything else is between them and the engine. The packages below it are about what
-// providers publish: releases, lock files, packages.
+// return, and their schemas. What an engine asks of providers is in package provider below, with a client for plugins
+// and the built-in one; other packages below are about what providers publish: releases, lock files, packages.
 //
 // The processes are those of the provider protocol in versions 5 and 6, over go-plugin. There is one
 // process for each provider, started when it is first needed and used until [Pool.Close]; [ReadSchema] has its own.

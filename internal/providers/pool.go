@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-plugin"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/providers/plugin"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -38,6 +38,10 @@ func (o Options) withDefaults() Options {
 		o.CallTimeout = time.Minute
 	}
 	return o
+}
+
+func (o Options) start(ctx context.Context, binary string) (*plugin.Process, error) {
+	return plugin.Start(ctx, binary, plugin.Options{Environ: o.Environ, StartTimeout: o.StartTimeout})
 }
 
 // Pool keeps one process for each provider that was asked for something. Made by [New]. Safe for concurrent use.
@@ -76,9 +80,6 @@ func (p *Pool) Close() error {
 	all.Wait()
 	return nil
 }
-
-// KillAll ends the processes of all pools. It is for a program that ends without unwinding.
-func KillAll() { plugin.CleanupClients() }
 
 // Functions returns the functions of the provider with this binary, by name. The provider is asked once.
 //

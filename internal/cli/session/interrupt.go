@@ -12,7 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/providers"
+	"github.com/cairnstacks/cairn/internal/providers/plugin"
 )
 
 // InterruptSignals are the signals that are to end what is going on. That the terminal is gone is one, but not below nohup.
@@ -137,6 +137,6 @@ func (s *Session) exit(status int) {
 		s.Deps.exit(status)
 		return
 	}
-	providers.KillAll()
+	plugin.KillAll()
 	os.Exit(status) //nolint:forbidigo // The user asks for this: nothing else ends all that is going on.
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/providers"
 	"github.com/cairnstacks/cairn/internal/providers/builtin"
+	"github.com/cairnstacks/cairn/internal/providers/plugin"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
@@ -100,5 +101,5 @@ func (s *Service) readSchema(ctx context.Context, cache *Cache, id release.ID) (
 
 // withTLS returns an environment in which connections to providers are encrypted, as they always are for clients of the API.
 func withTLS(environ []string) []string {
-	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, providers.NoTLSVariable+"=") })
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, plugin.NoTLSVariable+"=") })
 }

@@ -3,7 +3,7 @@
 
 //go:build !linux
 
-package providers
+package plugin
 
 import "os/exec"
 

@@ -1,0 +1,76 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/cairnstacks/cairn/internal/providers/plugin"
+	"github.com/cairnstacks/cairn/internal/providers/schema"
+	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
+)
+
+// Answer is what a provider says about itself, as it says that.
+type Answer struct {
+	Schema     *pluginv1.SchemaResponse
+	Identities *pluginv1.IdentitySchemasResponse // nil if it does not know identities
+}
+
+// AskSchema asks a process for all its schemas. Each answer may take as long as timeout, or any time if that is 0. Warnings of the provider are dropped.
+//
+// Errors: those of [plugin.Process.Invoke]; what the provider says.
+func AskSchema(ctx context.Context, process *plugin.Process, timeout time.Duration) (*Answer, error) {
+	answer := &Answer{Schema: &pluginv1.SchemaResponse{}, Identities: &pluginv1.IdentitySchemasResponse{}}
+	if err := ask(ctx, process, timeout, plugin.GetSchema, answer.Schema); err != nil {
+		return nil, err
+	}
+	switch err := ask(ctx, process, timeout, plugin.GetIdentitySchemas, answer.Identities); {
+	case errors.Is(err, plugin.ErrUnimplemented):
+		answer.Identities = nil
+	case err != nil:
+		return nil, err
+	}
+	return answer, nil
+}
+
+// ask calls a method without arguments. Errors that the provider reports are one error.
+func ask(ctx context.Context, process *plugin.Process, timeout time.Duration, method plugin.Method, response interface {
+	proto.Message
+	GetDiagnostics() []*pluginv1.Diagnostic
+},
+) error {
+	if err := process.Invoke(ctx, timeout, method, &pluginv1.Empty{}, response); err != nil {
+		return err
+	}
+	for _, diag := range response.GetDiagnostics() {
+		if diag.GetSeverity() == pluginv1.Diagnostic_ERROR {
+			said := strings.TrimSpace(strings.TrimSuffix(diag.GetSummary(), ".") + ". " + diag.GetDetail())
+			return fmt.Errorf("the provider's program %s gives no schema: %s", process.Name(), said)
+		}
+	}
+	return nil
+}
+
+// Decode returns the schemas.
+//
+// Errors: for an answer that breaks the protocol.
+func (a *Answer) Decode() (*schema.Provider, error) {
+	found, err := schema.Decode(a.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("the provider gives a schema that cannot be used: %w", err)
+	}
+	if a.Identities == nil {
+		return found, nil
+	}
+	if found.Identities, err = schema.DecodeIdentities(a.Identities); err != nil {
+		return nil, fmt.Errorf("the provider gives a schema that cannot be used: %w", err)
+	}
+	return found, nil
+}
