@@ -59,8 +59,8 @@ func (d *Diagnostics) HasErrors() bool {
 	return d.mu.all.HasErrors()
 }
 
-// failed deals with the error of an await. Cycles are reported once; if the operation ends, everybody notices.
-func (d *Diagnostics) failed(err error, at *hcl.Range) {
+// Failed deals with the error of an await. Cycles are reported once; if the operation ends, everybody notices.
+func (d *Diagnostics) Failed(err error, at *hcl.Range) {
 	cycle, ok := errors.AsType[*promising.CycleError](err)
 	if !ok {
 		return

@@ -28,7 +28,7 @@ func (m *memo[T]) get(ctx context.Context, e *Evaluation, name string, at *hcl.R
 		return outcome[T]{value, ok}, nil
 	})
 	if err != nil {
-		e.Diagnostics.failed(err, at)
+		e.Diagnostics.Failed(err, at)
 		return result.value, false
 	}
 	return result.value, result.ok

@@ -69,6 +69,9 @@ func (m *Module) Resource(addr stackaddrs.Resource) *Resource { return m.resourc
 // Output returns an output value that the module declares, or nil.
 func (m *Module) Output(name string) *Output { return m.outputs[name] }
 
+// CallNamed returns a module call that the module declares, or nil.
+func (m *Module) CallNamed(name string) *Call { return m.calls[name] }
+
 // Outputs returns the output values by name. The caller must not change the map.
 func (m *Module) Outputs() map[string]*Output { return m.outputs }
 

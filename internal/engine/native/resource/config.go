@@ -1,0 +1,149 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package resource
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/body"
+	"github.com/cairnstacks/cairn/internal/engine/native/change"
+	"github.com/cairnstacks/cairn/internal/engine/native/eval"
+	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// config evaluates the body of a target's block. The value has marks, among them the ephemeral ones of write-only attributes.
+func (rt *Runtime) config(ctx context.Context, t *Target) (cty.Value, bool) {
+	references, diags := rt.Types.References(t.Config(), t.Type)
+	if !rt.Eval.Diagnostics.AddTo(t.Address, diags...) {
+		return cty.NilVal, false
+	}
+	scope, ok := t.Resource.Module.Scope(ctx, references, t.At)
+	if !ok {
+		return cty.NilVal, false
+	}
+	value, diags := t.Decoder.Decode(t.Config().Body, scope)
+	if !rt.Eval.Diagnostics.AddTo(t.Address, diags...) {
+		return cty.NilVal, false
+	}
+	return value, rt.withoutEphemeral(t, value)
+}
+
+// withoutEphemeral reports ephemeral values where they would be kept.
+func (rt *Runtime) withoutEphemeral(t *Target, value cty.Value) bool {
+	if !marks.Contains(value, marks.Ephemeral) {
+		return true
+	}
+	bare, found := value.UnmarkDeepWithPaths()
+	ok := true
+	for _, at := range change.WithoutWriteOnlyMarks(t.Block, bare, found) {
+		if _, ephemeral := at.Marks[marks.Ephemeral]; !ephemeral {
+			continue
+		}
+		diag := &hcl.Diagnostic{
+			Severity: hcl.DiagError, Summary: "Invalid use of ephemeral value",
+			Detail:  "The value of " + marks.DescribePath(at.Path) + " would be stored, but ephemeral values never are. Only write-only attributes accept them.",
+			Subject: t.block(), Extra: &engine.DiagnosticData{Resource: t.Address},
+		}
+		if at := t.Decoder.Range(t.Config().Body, at.Path); at != nil {
+			diag.Subject = at
+		}
+		ok = rt.Eval.Diagnostics.Add(diag)
+	}
+	return ok
+}
+
+// kept returns the sensitive paths of a configuration that apply to the object made of it: those of write-only attributes do not.
+func kept(t *Target, config cty.Value) (bare cty.Value, sensitive []cty.Path) {
+	if !config.ContainsMarked() {
+		return config, nil
+	}
+	bare, found := config.UnmarkDeepWithPaths()
+	for _, at := range change.WithoutWriteOnlyMarks(t.Block, bare, found) {
+		if _, hidden := at.Marks[marks.Sensitive]; hidden {
+			sensitive = append(sensitive, at.Path)
+		}
+	}
+	return bare, sensitive
+}
+
+// meta evaluates the provider_meta block of the target's module.
+func (rt *Runtime) meta(ctx context.Context, t *Target) (cty.Value, bool) {
+	schema := t.Provider.Schema().Meta
+	if schema == nil {
+		return cty.NilVal, true
+	}
+	if t.Resource != nil {
+		for _, block := range t.Resource.Module.Config.ProviderMeta {
+			if block.Provider == t.Of {
+				return rt.evalMeta(ctx, t, block.Body, rt.Types.Meta(schema))
+			}
+		}
+	}
+	return cty.NullVal(schema.Block.Type()), true
+}
+
+// ignored returns the paths of the block's argument ignore_changes in objects of the type.
+func (t *Target) ignored() []cty.Path {
+	var paths []cty.Path
+	for _, traversal := range t.Config().IgnoreChanges {
+		paths = append(paths, pathOf(t.Object, traversal))
+	}
+	return paths
+}
+
+// pathOf returns a traversal as a path in values of a type: where that has maps, attributes are keys.
+func pathOf(ty cty.Type, traversal hcl.Traversal) cty.Path {
+	var path cty.Path
+	for _, step := range traversal {
+		switch step := step.(type) {
+		case hcl.TraverseAttr:
+			if ty.IsMapType() {
+				path = path.Index(cty.StringVal(step.Name))
+			} else {
+				path = path.GetAttr(step.Name)
+			}
+			ty = below(ty, step.Name)
+		case hcl.TraverseIndex:
+			if ty.IsObjectType() && step.Key.Type() == cty.String {
+				path = path.GetAttr(step.Key.AsString())
+				ty = below(ty, step.Key.AsString())
+				continue
+			}
+			path = path.Index(step.Key)
+			ty = below(ty, "")
+		}
+	}
+	return slices.Clip(path)
+}
+
+func below(ty cty.Type, name string) cty.Type {
+	switch {
+	case ty.IsObjectType() && ty.HasAttribute(name):
+		return ty.AttributeType(name)
+	case ty.IsCollectionType():
+		return ty.ElementType()
+	default:
+		return cty.DynamicPseudoType
+	}
+}
+
+func (rt *Runtime) evalMeta(ctx context.Context, t *Target, content hcl.Body, decoder *body.Decoder) (cty.Value, bool) {
+	references, diags := refs.InTraversals(decoder.Variables(content))
+	if !rt.Eval.Diagnostics.Add(diags...) {
+		return cty.NilVal, false
+	}
+	scope, ok := t.Resource.Module.Scope(ctx, references, eval.Place{})
+	if !ok {
+		return cty.NilVal, false
+	}
+	value, diags := decoder.Decode(content, scope)
+	bare, _ := value.UnmarkDeep()
+	return bare, rt.Eval.Diagnostics.Add(diags...)
+}

@@ -1,0 +1,66 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package resource
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// said reports what a provider said about an instance, and whether that was no error.
+func (rt *Runtime) said(t *Target, diags provider.Diagnostics) bool {
+	for _, diag := range diags {
+		rt.Eval.Diagnostics.Add(t.diagnostic(diag))
+	}
+	return !diags.HasErrors()
+}
+
+func (t *Target) diagnostic(said provider.Diagnostic) *hcl.Diagnostic {
+	diag := &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: said.Summary, Detail: said.Detail, Subject: t.block(),
+		Extra: &engine.DiagnosticData{Resource: t.Address},
+	}
+	if said.Severity == provider.Warning {
+		diag.Severity = hcl.DiagWarning
+	}
+	if config := t.Config(); config != nil && len(said.Path) > 0 {
+		if at := t.Decoder.Range(config.Body, said.Path); at != nil {
+			diag.Subject = at
+		}
+	}
+	return diag
+}
+
+// broken reports that a provider has broken the rules, with what is wrong by the parts of the object.
+func (rt *Runtime) broken(t *Target, summary, what string, errs []error) bool {
+	if len(errs) == 0 {
+		return true
+	}
+	var b strings.Builder
+	b.WriteString("The provider " + t.Of.String() + " " + what + " " + t.Address + ":\n")
+	for _, err := range errs {
+		b.WriteString("\n  - " + described(err))
+	}
+	b.WriteString("\n\nThat is a mistake in the provider, which its authors should hear of.")
+	return rt.Eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: b.String(), Subject: t.block()})
+}
+
+func described(err error) string {
+	if at, ok := errors.AsType[cty.PathError](err); ok && len(at.Path) > 0 {
+		return marks.DescribePath(at.Path) + ": " + at.Error()
+	}
+	return err.Error()
+}
+
+// fail reports an error about an instance.
+func (rt *Runtime) fail(t *Target, summary, detail string) bool {
+	return rt.Eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: t.block()})
+}

@@ -1,0 +1,181 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package resource
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/eval"
+	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// Providers are those that a component was given.
+type Providers interface {
+	// Provider returns the provider with the configuration of one of the root module's slots, and whether that configuration is known. If it is not, the provider
+	// is not configured. The diagnostics are only for the first who asks.
+	Provider(ctx context.Context, addr stackaddrs.Provider, slot engine.ProviderSlot) (p provider.Provider, known, ok bool, diags hcl.Diagnostics)
+
+	// Slot returns the slot of the provider configuration that a state names. The built-in provider has one that need not be given.
+	Slot(config tfstate.ProviderConfig) (engine.ProviderSlot, bool)
+}
+
+// Graph is what the configuration says of what depends on what. Addresses are those of resources in the configuration, without keys of instances.
+type Graph interface {
+	// Dependencies returns all resources on which one depends, in any way, sorted as state documents have them.
+	Dependencies(of stackaddrs.ResourceInstance) []stackaddrs.ResourceInstance
+
+	// CreateBeforeDestroy reports whether objects of the resource are replaced by creating the new one first, because of its own lifecycle or of those that depend on it.
+	CreateBeforeDestroy(of stackaddrs.ResourceInstance) bool
+}
+
+// Runtime is what all objects of a component have in common in one phase.
+type Runtime struct {
+	Eval      *eval.Evaluation
+	Providers Providers
+	Graph     Graph
+	Types     *Types
+	Observe   engine.Observer // called by one task at a time
+
+	// Calls has room for as many elements as there may be calls of providers at the same time.
+	Calls chan struct{}
+
+	DeferralAllowed bool
+}
+
+// call waits until a provider may be called. Without an error, the caller must call done.
+func (rt *Runtime) call(ctx context.Context) (done func(), ok bool) {
+	select {
+	case rt.Calls <- struct{}{}:
+		return rt.release, true
+	case <-ctx.Done():
+		return nil, false
+	}
+}
+
+func (rt *Runtime) release() { <-rt.Calls }
+
+// ConfigAddr returns the address of the block of a resource in the tree of modules.
+func ConfigAddr(addr stackaddrs.ResourceInstance) stackaddrs.ResourceInstance {
+	addr.Key = stackaddrs.NoKey
+	module := stackaddrs.RootModuleInstance
+	for _, step := range addr.Module.Path() {
+		module = module.Child(step.Name, stackaddrs.NoKey)
+	}
+	addr.Module = module
+	return addr
+}
+
+// Target is a resource instance together with what is needed to deal with it.
+type Target struct {
+	*Type
+	Addr     stackaddrs.ResourceInstance
+	Address  string // Addr as text
+	Provider provider.Provider
+	Slot     engine.ProviderSlot
+	Known    bool // the configuration of the provider
+
+	// Resource is the block, with the instance's place. Nil for objects of which the configuration has no block.
+	Resource *eval.Resource
+	At       eval.Place
+
+	tree *configs.Tree
+}
+
+// Config returns the block, or nil without one.
+func (t *Target) Config() *configs.Resource {
+	if t.Resource == nil {
+		return nil
+	}
+	return t.Resource.Config
+}
+
+// block is where diagnostics point that have no better place.
+func (t *Target) block() *hcl.Range {
+	if t.Resource == nil {
+		return nil
+	}
+	return t.Resource.Config.Range.Ptr()
+}
+
+// Target returns what is needed to deal with an instance that the configuration declares.
+func (rt *Runtime) Target(ctx context.Context, r *eval.Resource, key stackaddrs.InstanceKey) (*Target, bool) {
+	at, ok := r.Place(ctx, key)
+	if !ok {
+		return nil, false
+	}
+	config, tree := r.Config, r.Module.Config
+	slot, filled := tree.Slots[config.Provider]
+	if !filled && !config.ProviderAddr.IsBuiltin() {
+		return nil, rt.Eval.Diagnostics.AddTo(at.Resource, &hcl.Diagnostic{
+			Severity: hcl.DiagError, Summary: "Provider configuration not present",
+			Detail:  "The module is given no provider configuration " + config.Provider.String() + ".",
+			Subject: config.ProviderRange.Ptr(),
+		})
+	}
+	target := &Target{Addr: r.Addr(key), Address: at.Resource, Slot: slot, Resource: r, At: at, tree: tree}
+	return target, rt.find(ctx, target, config.ProviderAddr)
+}
+
+// StoredTarget returns what is needed to deal with an object that nothing may declare any more. The tree is that of its module, or nil if that is gone.
+func (rt *Runtime) StoredTarget(ctx context.Context, tree *configs.Tree, stored *state.Object) (*Target, bool) {
+	t := &Target{Addr: stored.Entry.Addr, tree: tree}
+	t.Address = t.Addr.String()
+	if tree != nil {
+		if block := tree.Resources[t.Addr.Resource]; block != nil {
+			t.Slot = tree.Slots[block.Provider]
+			return t, rt.find(ctx, t, block.ProviderAddr)
+		}
+	}
+	config, err := stored.Provider()
+	if err != nil {
+		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+	}
+	slot, ok := rt.Providers.Slot(config)
+	if !ok {
+		return nil, rt.fail(t, "Provider configuration not present", "The object of "+t.Address+" was made with the provider configuration "+config.String()+
+			", which the component is not given any more. Assign it to the component until the object is gone.")
+	}
+	addr, err := stackaddrs.ParseProvider(config.Provider)
+	if err != nil {
+		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+	}
+	t.Slot = slot
+	return t, rt.find(ctx, t, addr)
+}
+
+// find finds the provider and the type of a target.
+func (rt *Runtime) find(ctx context.Context, t *Target, addr stackaddrs.Provider) bool {
+	p, known, ok, diags := rt.Providers.Provider(ctx, addr, t.Slot)
+	rt.Eval.Diagnostics.Add(diags...)
+	if !ok {
+		return false
+	}
+	t.Provider, t.Known = p, known
+	if t.Type = rt.Types.Of(addr, p.Schema(), t.Addr.Resource); t.Type == nil {
+		return rt.Eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
+			Severity: hcl.DiagError, Summary: "Unknown resource type",
+			Detail:  "The provider " + addr.String() + " has no " + kindOf(t.Addr.Resource.Mode) + " " + t.Addr.Resource.Type + ".",
+			Subject: t.block(),
+		})
+	}
+	return true
+}
+
+func kindOf(mode stackaddrs.ResourceMode) string {
+	switch mode {
+	case stackaddrs.DataResource:
+		return "data source"
+	case stackaddrs.EphemeralResource:
+		return "ephemeral resource type"
+	default:
+		return "resource type"
+	}
+}

@@ -1,0 +1,101 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package resource
+
+import (
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/body"
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Type is a resource type, data source or ephemeral resource type as its provider describes it.
+type Type struct {
+	Name       string
+	Of         stackaddrs.Provider
+	Schema     *schema.Schema
+	Block      *schema.Block
+	Object     cty.Type
+	Identity   *schema.Identity // nil if objects have none
+	IdentityTy cty.Type
+	Decoder    *body.Decoder
+	Can        schema.Capabilities
+}
+
+// Null returns the value that stands for no object.
+func (t *Type) Null() cty.Value { return cty.NullVal(t.Object) }
+
+// Types are resource types, each made once for all who use them. The zero value has none. Safe for concurrent use.
+type Types struct {
+	types sync.Map // *Type by typeKey
+	refs  sync.Map // []refs.Reference by *configs.Resource
+}
+
+type typeKey struct {
+	schema *schema.Schema
+	name   string
+}
+
+// Of returns the type of a resource, or nil if the provider does not have it.
+func (t *Types) Of(addr stackaddrs.Provider, p *schema.Provider, r stackaddrs.Resource) *Type {
+	described := byMode(p, r.Mode)[r.Type]
+	if described == nil {
+		return nil
+	}
+	key := typeKey{described, r.Type}
+	if known, ok := t.types.Load(key); ok {
+		return known.(*Type)
+	}
+	made := &Type{
+		Name: r.Type, Of: addr, Schema: described, Block: described.Block, Object: described.Block.Type(),
+		Decoder: body.NewDecoder(described.Block), Can: p.Capabilities,
+	}
+	if r.Mode == stackaddrs.ManagedResource {
+		if made.Identity = p.Identities[r.Type]; made.Identity != nil {
+			made.IdentityTy = made.Identity.Type()
+		}
+	}
+	known, _ := t.types.LoadOrStore(key, made)
+	return known.(*Type)
+}
+
+func byMode(p *schema.Provider, mode stackaddrs.ResourceMode) map[string]*schema.Schema {
+	switch mode {
+	case stackaddrs.DataResource:
+		return p.Data
+	case stackaddrs.EphemeralResource:
+		return p.Ephemeral
+	default:
+		return p.Managed
+	}
+}
+
+// References returns what the body of a resource refers to.
+func (t *Types) References(of *configs.Resource, ty *Type) ([]refs.Reference, hcl.Diagnostics) {
+	if known, ok := t.refs.Load(of); ok {
+		return known.([]refs.Reference), nil
+	}
+	found, diags := refs.InTraversals(ty.Decoder.Variables(of.Body))
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	t.refs.Store(of, found)
+	return found, diags
+}
+
+// Meta returns the decoder of provider_meta blocks for a provider with this schema of them.
+func (t *Types) Meta(s *schema.Schema) *body.Decoder {
+	key := typeKey{s, ""}
+	if known, ok := t.types.Load(key); ok {
+		return known.(*Type).Decoder
+	}
+	known, _ := t.types.LoadOrStore(key, &Type{Schema: s, Block: s.Block, Decoder: body.NewDecoder(s.Block)})
+	return known.(*Type).Decoder
+}
