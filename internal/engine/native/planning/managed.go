@@ -1,0 +1,202 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package planning
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/planned"
+	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// managed plans an instance of a managed resource.
+func (p *planner) managed(ctx context.Context, t *resource.Target) outcome {
+	found, ok := p.find(ctx, t, p.prior.Object(t.Addr, ""))
+	if !ok {
+		return failedOutcome
+	}
+	if p.Mode == engine.RefreshOnly {
+		return p.onlyRefreshed(ctx, t, found)
+	}
+	if !t.Resource.Preconditions(ctx, t.At) {
+		return failedOutcome
+	}
+	triggered, ok := p.triggered(ctx, t)
+	if !ok {
+		return failedOutcome
+	}
+	c, ok := p.rt.Plan(ctx, t, resource.PlanOptions{
+		Prior: found.object, Requested: slices.Contains(p.Replace, t.Address), Triggered: triggered && found.object != nil,
+	})
+	if !ok {
+		return failedOutcome
+	}
+	p.defers(t, c, found)
+	p.record(p.change(t, c, found))
+	if c.Deferred != "" {
+		return outcome{c.After, true}
+	}
+	if c.Action == engine.ActionNoOp && found.object != nil {
+		p.keepDependencies(t, found.object)
+	}
+	if !p.mayDestroy(t, c.Action) {
+		return failedOutcome
+	}
+	at := t.At
+	at.Self = c.After
+	return outcome{c.After, t.Resource.Postconditions(ctx, at)}
+}
+
+// found is an object as it was found.
+type found struct {
+	object    *resource.Object // nil without one
+	deferred  provider.DeferredReason
+	importing *engine.Importing
+}
+
+// find decodes and reads the stored object of a target, and puts what it finds into the state.
+func (p *planner) find(ctx context.Context, t *resource.Target, stored *state.Object) (found, bool) {
+	if stored == nil {
+		return p.imported(ctx, t)
+	}
+	before, ok := p.rt.Upgrade(ctx, t, stored, p.storedAs(t.Addr))
+	if !ok {
+		return found{}, false
+	}
+	if t.Resource != nil && p.Graph.CreateBeforeDestroy(resource.ConfigAddr(t.Addr)) {
+		before.CreateBeforeDestroy = true
+	}
+	result := found{object: before}
+	if !p.SkipRefresh && t.Known {
+		if result.object, result.deferred, ok = p.rt.Refresh(ctx, t, before); !ok {
+			return found{}, false
+		}
+		p.compare(t, before, result.object)
+	}
+	if result.object == nil {
+		p.fresh.Remove(t.Addr, "")
+		return result, true
+	}
+	result.object.Dependencies = union(result.object.Dependencies, p.rt.Dependencies(t))
+	return result, p.keep(t, result.object, "")
+}
+
+// keep writes an object to the state.
+func (p *planner) keep(t *resource.Target, o *resource.Object, deposed stackaddrs.DeposedKey) bool {
+	entry, err := t.Entry(o, deposed)
+	if err != nil {
+		return p.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Object cannot be stored", Detail: err.Error() + "."})
+	}
+	p.fresh.Set(entry)
+	return true
+}
+
+// keepDependencies writes the dependencies that an object has now, which is all that becomes of one that does not change.
+func (p *planner) keepDependencies(t *resource.Target, o *resource.Object) {
+	now := p.rt.Dependencies(t)
+	if slices.Equal(o.Dependencies, now) {
+		return
+	}
+	o.Dependencies = now
+	p.keep(t, o, "")
+}
+
+func union(a, b []string) []string {
+	if len(a) == 0 || slices.Equal(a, b) {
+		return b
+	}
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// compare notes what has happened to an object outside.
+func (p *planner) compare(t *resource.Target, before, now *resource.Object) {
+	after := t.Null()
+	action := engine.ActionDelete
+	if now != nil {
+		if before.Value.RawEquals(now.Value) {
+			return
+		}
+		after, action = now.Value, engine.ActionUpdate
+	}
+	drift := &engine.Change{
+		Addr: t.Addr, PreviousAddr: p.previous(t.Addr), Provider: t.Of, Action: action, Before: before.Value, After: after,
+		BeforeIdentity: before.Identity, AfterIdentity: cty.NilVal,
+	}
+	if now != nil {
+		drift.AfterIdentity = now.Identity
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.drift = append(p.mu.drift, drift)
+}
+
+// onlyRefreshed ends the planning of an instance when only the state is brought up to date.
+func (p *planner) onlyRefreshed(ctx context.Context, t *resource.Target, now found) outcome {
+	value := cty.UnknownVal(t.Object)
+	if now.object != nil {
+		value = now.object.Value
+	}
+	at := t.At
+	at.Self = value
+	t.Resource.Preconditions(ctx, t.At)
+	t.Resource.Postconditions(ctx, at)
+	return outcome{value, true}
+}
+
+// defers decides whether a change is deferred.
+func (p *planner) defers(t *resource.Target, c *resource.Change, now found) {
+	switch {
+	case c.Deferred != "":
+	case t.Addr.Key.IsWildcard() || t.Addr.Module.HasWildcard():
+		c.Deferred = instanceCountUnknown
+	case now.deferred != provider.NotDeferred:
+		c.Deferred = now.deferred.String()
+	case p.deferredBefore(t.Addr):
+		c.Deferred = deferredPrerequisite
+	}
+}
+
+// change returns what is recorded of a change.
+func (p *planner) change(t *resource.Target, c *resource.Change, now found) *planned.Change {
+	return &planned.Change{
+		Addr: t.Addr, Previous: p.previous(t.Addr), Provider: t.Of, Alias: t.Slot.Alias, Action: c.Action, Reason: c.Reason,
+		Before: c.Before, After: c.After, BeforeIdentity: c.BeforeIdentity, AfterIdentity: c.AfterIdentity,
+		Private: c.Private, BeforePrivate: c.BeforePrivate, Replace: c.Replace, Importing: now.importing,
+		CreateBeforeDestroy: c.CreateBeforeDestroy, Deferred: c.Deferred,
+	}
+}
+
+// mayDestroy reports the change of an instance that is protected.
+func (p *planner) mayDestroy(t *resource.Target, action engine.Action) bool {
+	config := p.config(t.Addr)
+	if config == nil || !config.PreventDestroy || action != engine.ActionDelete && !action.Replaces() {
+		return true
+	}
+	return p.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: "Instance cannot be destroyed",
+		Detail: t.Address + " has prevent_destroy set, but the plan would destroy its object. To let that happen, remove the argument; " +
+			"otherwise undo what makes the change necessary.",
+		Subject: config.Range.Ptr(),
+	})
+}
+
+// config returns the block of a resource instance, whether it declares that instance or not, or nil.
+func (p *planner) config(addr stackaddrs.ResourceInstance) *configs.Resource {
+	tree := p.tree(addr.Module)
+	if tree == nil {
+		return nil
+	}
+	return tree.Resources[addr.Resource]
+}

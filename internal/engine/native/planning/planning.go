@@ -1,0 +1,137 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package planning
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/eval"
+	"github.com/cairnstacks/cairn/internal/engine/native/planned"
+	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/promising"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Request says what to plan, and with what.
+type Request struct {
+	*engine.PlanRequest
+
+	Tree      *configs.Tree
+	Graph     resource.Graph
+	Providers resource.Providers
+	Types     *resource.Types
+	Functions func(*configs.Tree) *hcl.EvalContext
+	RootPath  string // the value of path.root
+	WorkPath  string // the value of path.cwd
+	Calls     chan struct{}
+	Observe   engine.Observer // called by one task at a time
+}
+
+// Plan plans a component. With error diagnostics the result has what was planned.
+func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan, hcl.Diagnostics) {
+	prior, err := state.Read(req.PriorState)
+	if err != nil {
+		return nil, nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unreadable state", Detail: "The state of the component cannot be used: " + err.Error() + "."}}
+	}
+	p := newPlanner(req, prior)
+	_, err = promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) {
+		p.run(ctx)
+		return struct{}{}, nil
+	})
+	if err != nil {
+		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Planning was interrupted", Detail: err.Error() + "."})
+	}
+	return p.result(ctx)
+}
+
+// planner plans one component.
+type planner struct {
+	*Request
+	eval  *eval.Evaluation
+	rt    *resource.Runtime
+	prior *state.State   // after moves
+	fresh *state.Working // after reading
+
+	instances sync.Map // *instance by stackaddrs.ResourceInstance
+	blocks    sync.Map // *block by *eval.Resource
+
+	mu struct {
+		sync.Mutex
+		changes  []*planned.Change
+		drift    []*engine.Change
+		deferred map[stackaddrs.ResourceInstance]bool // blocks, by their addresses in the configuration
+	}
+}
+
+func newPlanner(req *Request, prior *state.State) *planner {
+	p := &planner{Request: req, prior: prior, fresh: prior.Working()}
+	p.mu.deferred = map[stackaddrs.ResourceInstance]bool{}
+	p.eval = eval.New(eval.Options{
+		Tree: req.Tree, Phase: eval.Plan, Objects: p, Inputs: req.Inputs, Deferral: true, LenientConditions: req.Mode != engine.Normal,
+		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath,
+	})
+	p.rt = &resource.Runtime{
+		Eval: p.eval, Providers: req.Providers, Graph: req.Graph, Types: req.Types, Observe: req.Observe, Calls: req.Calls, DeferralAllowed: true,
+	}
+	return p
+}
+
+// run does all the work. In destroy mode, what is to be destroyed is what is found by a normal plan, whose changes do not count.
+func (p *planner) run(ctx context.Context) {
+	if p.Mode == engine.Destroy {
+		p.destroy(ctx)
+		return
+	}
+	p.eval.Walk(ctx, p)
+	p.orphans(ctx)
+}
+
+// Resource implements [eval.Visitor].
+func (p *planner) Resource(ctx context.Context, r *eval.Resource) { p.block(r).plan(ctx) }
+
+// Object implements [eval.Objects].
+func (p *planner) Object(ctx context.Context, r *eval.Resource, key stackaddrs.InstanceKey) (cty.Value, bool) {
+	return p.instance(r, key).value(ctx)
+}
+
+// record adds a change.
+func (p *planner) record(c *planned.Change) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.changes = append(p.mu.changes, c)
+	if c.Deferred != "" {
+		p.mu.deferred[resource.ConfigAddr(c.Addr)] = true
+	}
+}
+
+// deferredBefore reports whether something is deferred on which a block depends.
+func (p *planner) deferredBefore(addr stackaddrs.ResourceInstance) bool {
+	if p.DeferAll {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.mu.deferred) == 0 {
+		return false
+	}
+	for _, dependency := range p.Graph.Dependencies(resource.ConfigAddr(addr)) {
+		if p.mu.deferred[dependency] {
+			return true
+		}
+	}
+	return false
+}
+
+// Reasons for which changes are deferred.
+const (
+	instanceCountUnknown = "instance_count_unknown"
+	deferredPrerequisite = "deferred_prereq"
+)

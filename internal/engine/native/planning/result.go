@@ -1,0 +1,147 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package planning
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/planned"
+	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/promising"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// result puts together what was planned.
+func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan, hcl.Diagnostics) {
+	result := &engine.PlanResult{Drift: p.mu.drift, Checks: p.eval.Checks.Results()}
+	plan := &planned.Plan{Mode: p.Mode, Timestamp: p.Timestamp, Inputs: p.kept(), Checks: result.Checks}
+	for _, c := range p.mu.changes {
+		if c.Deferred != "" {
+			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: c.Deferred, Change: c.Engine()})
+			continue
+		}
+		result.Changes = append(result.Changes, c.Engine())
+		plan.Changes = append(plan.Changes, c)
+	}
+	for addr := range p.mu.deferred {
+		plan.Deferred = append(plan.Deferred, addr)
+	}
+	slices.SortFunc(plan.Deferred, stackaddrs.ResourceInstance.Compare)
+	slices.SortFunc(plan.Changes, (*planned.Change).Compare)
+	engine.SortChanges(result.Changes)
+	engine.SortChanges(result.Drift)
+	engine.SortDeferred(result.Deferred)
+	result.Outputs = p.outputs(ctx)
+	if doc, err := p.fresh.Document(p.finish(result)); err != nil {
+		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unusable state", Detail: err.Error() + "."})
+	} else {
+		result.RefreshedState = doc.Bytes()
+		plan.State = result.RefreshedState
+	}
+	diags := p.eval.Diagnostics.All()
+	if !diags.HasErrors() {
+		result.Complete = len(plan.Deferred) == 0
+		result.Applyable = p.applyable(result)
+	}
+	return result, plan, diags
+}
+
+// kept returns the inputs that a plan keeps.
+func (p *planner) kept() map[string]cty.Value {
+	inputs := make(map[string]cty.Value, len(p.Inputs))
+	for name, value := range p.Inputs {
+		if v := p.Tree.Variables[name]; v != nil && !v.Ephemeral {
+			inputs[name] = value
+		}
+	}
+	return inputs
+}
+
+// outputs returns the values of all outputs of the root module. Those that could not be computed are unknown. When everything is destroyed, there are none.
+func (p *planner) outputs(ctx context.Context) map[string]cty.Value {
+	outputs := p.eval.Root().Outputs()
+	values := make(map[string]cty.Value, len(outputs))
+	_, _ = promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) { //nolint:errcheck // an interrupted plan has no outputs
+		for name, output := range outputs {
+			values[name] = marks.Declared(cty.DynamicVal, output.Config().Sensitive, output.Config().Ephemeral)
+			if p.Mode == engine.Destroy {
+				continue
+			}
+			if value, ok := output.Value(ctx); ok {
+				values[name] = value
+			}
+		}
+		return struct{}{}, nil
+	})
+	return values
+}
+
+// finish returns what the state says besides objects. Outputs are brought up to date when nothing else is done, and otherwise while applying.
+func (p *planner) finish(result *engine.PlanResult) state.Finish {
+	outputs, err := p.prior.Document().Outputs()
+	if err != nil {
+		outputs = nil
+	}
+	if p.Mode == engine.RefreshOnly {
+		outputs = map[string]tfstate.Output{}
+		for name, value := range result.Outputs {
+			bare, found := value.UnmarkDeep()
+			if bare.IsWhollyKnown() && !bare.IsNull() {
+				_, sensitive := found[marks.Sensitive]
+				outputs[name] = tfstate.Output{Value: bare, Sensitive: sensitive}
+			}
+		}
+	}
+	return state.Finish{Outputs: outputs, Checks: result.Checks}
+}
+
+// applyable reports whether there is something to apply.
+func (p *planner) applyable(result *engine.PlanResult) bool {
+	if p.Mode == engine.RefreshOnly {
+		return len(result.Drift) > 0 || p.outputsChange(result)
+	}
+	for _, c := range result.Changes {
+		if !c.IsNoOp() {
+			return true
+		}
+	}
+	return p.outputsChange(result)
+}
+
+// outputsChange reports whether an output of the root module gets another value than the state has.
+func (p *planner) outputsChange(result *engine.PlanResult) bool {
+	before, err := p.prior.Document().Outputs()
+	if err != nil {
+		return true
+	}
+	if p.Mode == engine.Destroy {
+		return len(before) > 0
+	}
+	for name := range before {
+		if _, declared := result.Outputs[name]; !declared {
+			return true
+		}
+	}
+	for name, value := range result.Outputs {
+		bare, found := value.UnmarkDeep()
+		_, sensitive := found[marks.Sensitive]
+		old, known := before[name]
+		switch {
+		case bare.IsKnown() && bare.IsNull():
+			if known {
+				return true
+			}
+		case !known, !bare.IsWhollyKnown(), old.Sensitive != sensitive, !old.Value.RawEquals(bare):
+			return true
+		}
+	}
+	return false
+}
