@@ -4,12 +4,15 @@
 package rpctest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
+	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 	"google.golang.org/grpc/codes"
 
+	dependenciespb "github.com/cairnstacks/cairn/proto/terraform1/dependencies"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
@@ -19,6 +22,7 @@ func TestRPCInspection(t *testing.T) {
 	t.Run("I-03 requests", testInspectRequests)
 	t.Run("I-04 inspectors hold nothing", testInspectClosed)
 	t.Run("I-05 identities", testIdentities)
+	t.Run("I-06 stored identities", testStoredIdentities)
 }
 
 func (s *stack) inspector(request *stackspb.OpenStackInspector_Request) (*stackspb.OpenStackInspector_Response, error) {
@@ -135,4 +139,96 @@ func testIdentities(t *testing.T) {
 		}
 		wantCode(t, err, codes.InvalidArgument)
 	}
+}
+
+const identityStack = `-- stack/main.tfcomponent.hcl --
+required_providers {
+  fake = {
+    source  = "cairnstacks/fake"
+    version = "1.0.0"
+  }
+}
+
+provider "fake" "main" {}
+
+component "a" {
+  source    = "./module"
+  for_each  = toset(["k"])
+  providers = { fake = provider.fake.main }
+}
+-- stack/module/main.tf --
+terraform {
+  required_providers {
+    fake = { source = "cairnstacks/fake" }
+  }
+}
+
+resource "fake_identity" "without" {}
+
+module "inner" {
+  source = "./inner"
+  count  = 1
+}
+-- stack/module/inner/main.tf --
+terraform {
+  required_providers {
+    fake = { source = "cairnstacks/fake" }
+  }
+}
+
+resource "fake_identity" "with" {}
+`
+
+// identified returns a state of the stack in which one object has an identity, of some version, and another has none. Engines before terraform 1.12 store none, so
+// that the state is migrated.
+func (s *stack) identified(identity, version string) rawState {
+	s.t.Helper()
+	object := func(name, more string) string {
+		return `{"mode": "managed", "type": "fake_identity", "name": "` + name + `", "provider": "provider[\"registry.terraform.io/cairnstacks/fake\"]",
+			"instances": [{"schema_version": 0, "attributes": {"id": "` + name + `", "value": null}` + more + `}]}`
+	}
+	events := s.migrateRaw(`{"version": 4, "terraform_version": "1.12.0", "serial": 1, "lineage": "x", "outputs": {}, "resources": [`+
+		object("with", `, "identity": `+identity+`, "identity_schema_version": `+version)+`, `+object("without", "")+`]}`,
+		&mapping{ResourceAddressMap: map[string]string{
+			"fake_identity.with": `component.a["k"].module.inner[0].fake_identity.with`, "fake_identity.without": `component.a["k"]`,
+		}})
+	if diags := diagnostics(events); len(diags) > 0 {
+		s.t.Fatal(diags)
+	}
+	state := rawState{}
+	for _, event := range events {
+		state.merge(event.GetAppliedChange())
+	}
+	return state
+}
+
+// The identity has the type that the provider gives it. One of another version, or of another type, is refused, and so is one whose provider is not locked.
+func testStoredIdentities(t *testing.T) {
+	s := openFakeStack(t, identityStack)
+	got, err := s.identities(s.identified(`{"id": "one"}`, "0"))
+	if err != nil || len(got) != 1 {
+		t.Fatalf("got %v, error %v, want one", got, err)
+	}
+	addr := []string{got[0].GetComponentAddr(), got[0].GetComponentInstanceAddr(), got[0].GetResourceInstanceAddr()}
+	if want := []string{"component.a", `component.a["k"]`, "module.inner[0].fake_identity.with"}; !slices.Equal(addr, want) {
+		t.Errorf("addresses %q, want %q", addr, want)
+	}
+	value, err := ctymsgpack.Unmarshal(got[0].GetResourceIdentity().GetMsgpack(), cty.Object(map[string]cty.Type{"id": cty.String}))
+	if want := cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("one")}); err != nil || !value.RawEquals(want) {
+		t.Errorf("identity %#v, error %v, want %#v", value, err, want)
+	}
+	for name, state := range map[string]rawState{
+		"version": s.identified(`{"id": "one"}`, "7"), "type": s.identified(`{"other": "one"}`, "0"),
+	} {
+		got, err := s.identities(state)
+		if err == nil {
+			t.Errorf("another %s: no error, but %v", name, got)
+		}
+		wantCode(t, err, codes.InvalidArgument)
+	}
+	good := s.identified(`{"id": "one"}`, "0")
+	s.locks = must[*dependenciespb.CreateDependencyLocks_Response](t)(
+		s.dependencies.CreateDependencyLocks(t.Context(), &dependenciespb.CreateDependencyLocks_Request{})).GetDependencyLocksHandle()
+	_, err = s.identities(good)
+	wantCode(t, err, codes.InvalidArgument)
 }
