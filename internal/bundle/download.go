@@ -19,7 +19,7 @@ import (
 
 // DownloadOptions are the parameters of [Download].
 type DownloadOptions struct {
-	Address string // of a repository or an archive, with a path in it or without
+	Address string // of a repository or an archive, .tar.gz or .zip, with a path in it or without
 	Dir     string // gets the files; it is made if it is missing, and else has to be empty
 	Client  *http.Client
 	Environ []string // of git
@@ -29,19 +29,15 @@ type DownloadOptions struct {
 // Download gets a package that is not kept with those of a stack. With a path in it, only what is below that is put into the directory. With an
 // error, the directory is as it was, or empty.
 func Download(ctx context.Context, opts DownloadOptions) error {
-	source, err := stackconfig.ParseSource(opts.Address)
+	below, fetch, err := opts.parse()
 	if err != nil {
-		return fmt.Errorf("the address of the package cannot be used: %w", err)
-	}
-	remote, ok := source.(sourceaddrs.RemoteSource)
-	if !ok {
-		return errors.New("the address of the package is neither that of a repository nor of an archive")
+		return err
 	}
 	return intoEmpty(opts.Dir, func(dir string) error {
-		if err := download(ctx, remote, dir, opts); err != nil {
+		if err := fetch(ctx, dir); err != nil {
 			return err
 		}
-		root, err := findRoot(dir, remote.SubPath())
+		root, err := findRoot(dir, below)
 		if err != nil {
 			return err
 		}
@@ -49,12 +45,34 @@ func Download(ctx context.Context, opts DownloadOptions) error {
 	})
 }
 
-func download(ctx context.Context, source sourceaddrs.RemoteSource, dir string, opts DownloadOptions) error {
+// parse returns the path in the package, and how to get the package into an empty directory.
+func (o DownloadOptions) parse() (below string, fetch func(ctx context.Context, dir string) error, err error) {
+	zipped, err := parseZip(o.Address)
+	if err != nil {
+		return "", nil, fmt.Errorf("the address of the package cannot be used: %w", err)
+	}
+	if zipped != nil {
+		return zipped.below, func(ctx context.Context, dir string) error {
+			return fetchZip(ctx, o.Client, zipped.location, dir, o.Limits)
+		}, nil
+	}
+	source, err := stackconfig.ParseSource(o.Address)
+	if err != nil {
+		return "", nil, fmt.Errorf("the address of the package cannot be used: %w", err)
+	}
+	remote, ok := source.(sourceaddrs.RemoteSource)
+	if !ok {
+		return "", nil, errors.New("the address of the package is neither that of a repository nor of an archive")
+	}
+	return remote.SubPath(), func(ctx context.Context, dir string) error { return o.download(ctx, remote, dir) }, nil
+}
+
+func (o DownloadOptions) download(ctx context.Context, source sourceaddrs.RemoteSource, dir string) error {
 	location := source.Package().URL()
 	if source.Package().SourceType() != "git" {
-		return fetchArchive(ctx, opts.Client, location, dir, opts.Limits)
+		return fetchArchive(ctx, o.Client, location, dir, o.Limits)
 	}
-	_, err := (&gitFetcher{opts.Environ}).fetch(ctx, location, dir, "")
+	_, err := (&gitFetcher{o.Environ}).fetch(ctx, location, dir, "")
 	return err
 }
 

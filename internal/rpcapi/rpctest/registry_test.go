@@ -34,7 +34,7 @@ type registry struct {
 //
 //   - the provider acme/single in version 1.0.0, for linux_amd64 and darwin_arm64, signed;
 //   - the provider acme/several in versions 1.10.0, 1.2.0 and 2.0.0-beta1, with notices;
-//   - the module acme/net/cloud in versions 1.0.0 and 1.1.0, whose package is an archive.
+//   - the module acme/net/cloud in versions 1.0.0, whose package is a zip archive, and 1.1.0, whose package is a compressed tar archive.
 func startRegistry(t testing.TB) *registry {
 	t.Helper()
 	r := &registry{}
@@ -71,6 +71,9 @@ func startRegistry(t testing.TB) *registry {
 	files["/modules/acme/net/cloud/versions"] = []byte(`{"modules": [{"versions": [{"version": "1.0.0"}, {"version": "1.1.0"}]}]}`)
 	files["/modules/acme/net/cloud/1.1.0/download"] = []byte("location https://" + r.host + "/module.tar.gz//inner")
 	files["/module.tar.gz"] = tarred(t, "inner/main.tf", "")
+	files["/modules/acme/net/cloud/1.0.0/download"] = []byte("location https://" + r.host + "/module.zip//inner")
+	files["/module.zip"] = zipped(t, "inner/main.tf", "# zipped")
+	files["/module"], files["/hostile.zip"], files["/damaged.zip"] = files["/module.zip"], zipped(t, "../main.tf", ""), []byte("PK")
 	return r
 }
 

@@ -51,6 +51,7 @@ func TestRPCPackages(t *testing.T) {
 			t.Errorf("got %v, %v, %v", versions, location, fetched)
 		}
 	})
+	t.Run("K-09 packages that are zip archives", testFetchZip)
 }
 
 func withRegistry(t testing.TB) (*client, *registry) {
@@ -163,14 +164,44 @@ func testFetchModule(t *testing.T) {
 	if want := "https://" + r.host + "/module.tar.gz//inner"; location.GetUrl() != want || len(location.GetDiagnostics()) > 0 {
 		t.Fatalf("got %v, want %s", location, want)
 	}
-	dir := filepath.Join(t.TempDir(), "module")
-	fetched := must[*packagespb.FetchModulePackage_Response](t)(
-		c.packages.FetchModulePackage(t.Context(), &packagespb.FetchModulePackage_Request{CacheDir: dir, Url: location.GetUrl()}))
+	dir, fetched := c.fetchModule(location.GetUrl())
 	if len(fetched.GetDiagnostics()) > 0 {
 		t.Fatal(fetched.GetDiagnostics())
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "main.tf"))
 	if inner, innerErr := filepath.Glob(filepath.Join(dir, "inner", "main.tf")); err != nil || innerErr != nil || len(files)+len(inner) != 1 {
 		t.Errorf("%q and %q, errors %v and %v, want one main.tf", files, inner, err, innerErr)
+	}
+}
+
+// fetchModule fetches a package into a new directory.
+func (c *client) fetchModule(location string) (dir string, response *packagespb.FetchModulePackage_Response) {
+	c.t.Helper()
+	dir = filepath.Join(c.t.TempDir(), "module")
+	return dir, must[*packagespb.FetchModulePackage_Response](c.t)(
+		c.packages.FetchModulePackage(c.t.Context(), &packagespb.FetchModulePackage_Request{CacheDir: dir, Url: location}))
+}
+
+func testFetchZip(t *testing.T) {
+	c, r := withRegistry(t)
+	located := must[*packagespb.ModulePackageSourceAddr_Response](t)(c.packages.ModulePackageSourceAddr(t.Context(),
+		&packagespb.ModulePackageSourceAddr_Request{SourceAddr: r.host + "/acme/net/cloud", Version: "1.0.0"}))
+	for location, file := range map[string]string{
+		located.GetUrl():                                   "main.tf",
+		"https://" + r.host + "/module.zip":                "inner/main.tf",
+		"https://" + r.host + "/module//inner?archive=zip": "main.tf",
+	} {
+		dir, response := c.fetchModule(location)
+		content, err := os.ReadFile(filepath.Join(dir, file))
+		if len(response.GetDiagnostics()) > 0 || err != nil || string(content) != "# zipped" {
+			t.Errorf("%s: %q, error %v, diagnostics %v", location, content, err, response.GetDiagnostics())
+		}
+	}
+	for _, location := range []string{"/hostile.zip", "/damaged.zip", "/none.zip", "/module.zip//none", "/module.zip//../x", "/module.zip?checksum=md5:0"} {
+		dir, response := c.fetchModule("https://" + r.host + location)
+		left, err := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", "*"))
+		if !hasError(response.GetDiagnostics()) || err != nil || len(left) > 0 {
+			t.Errorf("%s: %v, left are %q, error %v", location, response, left, err)
+		}
 	}
 }
