@@ -74,6 +74,9 @@ func isLocal(source string) bool {
 	return strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../") || source == "." || source == ".."
 }
 
+// IsLocal reports whether the called module is next to the caller, and not in another source package.
+func (c *Call) IsLocal() bool { return isLocal(c.Source) }
+
 // cleanLocal returns a path as the engine records it.
 func cleanLocal(source string) string {
 	switch clean := path.Clean(source); {

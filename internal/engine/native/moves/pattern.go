@@ -1,0 +1,97 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package moves
+
+import (
+	"slices"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// pattern stands for a module instance with all that is in it, or for instances of a resource.
+type pattern struct {
+	steps    []step
+	resource *stackaddrs.Resource // nil for a module
+	key      keyPattern           // of the resource
+}
+
+// step is a step to a module that is called.
+type step struct {
+	name string
+	key  keyPattern
+}
+
+// keyPattern stands for an instance key, or for any.
+type keyPattern struct {
+	any bool
+	key stackaddrs.InstanceKey
+}
+
+func (k keyPattern) matches(key stackaddrs.InstanceKey) bool { return k.any || k.key == key }
+func (k keyPattern) overlaps(o keyPattern) bool              { return k.any || o.any || k.key == o.key }
+
+func (s step) overlaps(o step) bool { return s.name == o.name && s.key.overlaps(o.key) }
+
+// newPattern returns the pattern of an end of a statement that a module declares.
+func newPattern(in []string, end configs.MoveEnd, whole bool) pattern {
+	p := pattern{steps: make([]step, 0, len(in)+len(end.Module)), resource: end.Resource}
+	for _, name := range in {
+		p.steps = append(p.steps, step{name, keyPattern{any: true}})
+	}
+	for _, s := range end.Module {
+		p.steps = append(p.steps, step{s.Name, keyPattern{key: s.Key}})
+	}
+	switch {
+	case end.Resource != nil:
+		p.key = keyPattern{any: whole, key: end.Key}
+	case whole:
+		p.steps[len(p.steps)-1].key.any = true
+	}
+	return p
+}
+
+// matchesModule reports whether the pattern is that of a module instance, and not only of one around it.
+func (p pattern) matchesModule(path []stackaddrs.ModuleCallInstance) bool {
+	return p.resource == nil && len(p.steps) == len(path) && p.matchesSteps(path)
+}
+
+// matchesSteps reports whether a path begins with the steps.
+func (p pattern) matchesSteps(path []stackaddrs.ModuleCallInstance) bool {
+	if len(path) < len(p.steps) {
+		return false
+	}
+	for i, s := range p.steps {
+		if s.name != path[i].Name || !s.key.matches(path[i].Key) {
+			return false
+		}
+	}
+	return true
+}
+
+// matchesResource reports whether the pattern is that of instances of a resource.
+func (p pattern) matchesResource(path []stackaddrs.ModuleCallInstance, r stackaddrs.Resource) bool {
+	return p.resource != nil && *p.resource == r && len(p.steps) == len(path) && p.matchesSteps(path)
+}
+
+// contains reports whether all that other stands for may be in what p stands for.
+func (p pattern) contains(other pattern) bool {
+	if len(p.steps) > len(other.steps) || !slices.EqualFunc(p.steps, other.steps[:len(p.steps)], step.overlaps) {
+		return false
+	}
+	if p.resource == nil {
+		return true
+	}
+	return len(p.steps) == len(other.steps) && other.resource != nil && *p.resource == *other.resource && p.key.overlaps(other.key)
+}
+
+// overlaps reports whether something may be in both.
+func (p pattern) overlaps(other pattern) bool { return p.contains(other) || other.contains(p) }
+
+func (p pattern) equal(other pattern) bool {
+	if (p.resource == nil) != (other.resource == nil) || !slices.Equal(p.steps, other.steps) {
+		return false
+	}
+	return p.resource == nil || *p.resource == *other.resource && p.key == other.key
+}

@@ -1,0 +1,89 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package moves
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Removals are the removed blocks of a configuration. Made by [FindRemovals]; safe for concurrent use.
+type Removals struct{ all []removal }
+
+type removal struct {
+	*configs.Removed
+	from pattern
+}
+
+// FindRemovals returns the removed blocks of a configuration, and the errors about things that it still declares.
+func FindRemovals(root *configs.Tree) (*Removals, hcl.Diagnostics) {
+	removals := &Removals{}
+	var diags hcl.Diagnostics
+	collect(root, nil, func(tree *configs.Tree, path []string) {
+		for _, block := range tree.Removed {
+			r := removal{block, newPattern(path, block.From, true)}
+			for i := range r.from.steps {
+				r.from.steps[i].key.any = true
+			}
+			if r.isDeclared(tree) {
+				diags = diags.Append(stillDeclared(block))
+			}
+			removals.all = append(removals.all, r)
+		}
+	})
+	return removals, diags
+}
+
+// isDeclared reports whether the module that has the block declares what it removes, itself or in one that it calls.
+func (r removal) isDeclared(tree *configs.Tree) bool {
+	steps := r.From.Module
+	for _, step := range steps {
+		if tree = tree.Children[step.Name]; tree == nil {
+			return false
+		}
+	}
+	return r.From.Resource == nil || tree.Resources[*r.From.Resource] != nil
+}
+
+func stillDeclared(block *configs.Removed) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Removed object still declared",
+		Detail: fmt.Sprintf("%s is said to be removed, but the configuration still declares it. Remove the block that declares it, or the removed block.",
+			endString(block.From)),
+		Subject: block.Range.Ptr(),
+	}
+}
+
+// Covering returns the removed block that an object is covered by, or nil. Where there are several, one that forgets it counts before those that destroy it,
+// and otherwise that of its resource before that of the innermost module that it is in (rule V5).
+func (r *Removals) Covering(addr stackaddrs.ResourceInstance) *configs.Removed {
+	path := addr.Module.Path()
+	var found *removal
+	for i := range r.all {
+		candidate := &r.all[i]
+		covers := candidate.from.matchesResource(path, addr.Resource) || candidate.from.resource == nil && candidate.from.matchesSteps(path)
+		if covers && (found == nil || candidate.comesBefore(found)) {
+			found = candidate
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return found.Removed
+}
+
+func (r *removal) comesBefore(other *removal) bool {
+	if r.Destroy != other.Destroy {
+		return !r.Destroy
+	}
+	if (r.from.resource == nil) != (other.from.resource == nil) {
+		return r.from.resource != nil
+	}
+	return len(r.from.steps) > len(other.from.steps)
+}

@@ -1,0 +1,160 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package moves
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Statement says that something has another address than before.
+type Statement struct {
+	In       *configs.Tree // the module that declares it
+	From, To configs.MoveEnd
+	Implied  bool      // by the way in which a resource has instances; there is no block
+	Range    hcl.Range // of the block, or of that of the resource
+
+	path     []string // names of the calls that lead to In
+	whole    bool     // rule V2
+	from, to pattern
+}
+
+func newStatement(in *configs.Tree, path []string, from, to configs.MoveEnd) *Statement {
+	s := &Statement{In: in, From: from, To: to, path: path}
+	s.whole = lastKey(from) == stackaddrs.NoKey && lastKey(to) == stackaddrs.NoKey
+	s.from, s.to = newPattern(path, from, s.whole), newPattern(path, to, s.whole)
+	return s
+}
+
+// lastKey returns the key of what an end names.
+func lastKey(end configs.MoveEnd) stackaddrs.InstanceKey {
+	if end.Resource != nil {
+		return end.Key
+	}
+	return end.Module[len(end.Module)-1].Key
+}
+
+// String returns the statement with addresses as they are written, for messages.
+func (s *Statement) String() string {
+	return fmt.Sprintf("%s to %s%s", endString(s.From), endString(s.To), s.where())
+}
+
+// where says in which module the statement is, as the end of a sentence.
+func (s *Statement) where() string {
+	if len(s.path) == 0 {
+		return ""
+	}
+	return " in module." + strings.Join(s.path, ".module.")
+}
+
+// endString returns an end as it is written.
+func endString(end configs.MoveEnd) string {
+	module := stackaddrs.RootModuleInstance
+	for _, step := range end.Module {
+		module = module.Child(step.Name, step.Key)
+	}
+	if end.Resource == nil {
+		return module.String()
+	}
+	return stackaddrs.ResourceInstance{Module: module, Resource: *end.Resource, Key: end.Key}.String()
+}
+
+// Statements are all statements of a configuration in the order of rule V1. Made by [Find].
+type Statements struct {
+	root  *configs.Tree
+	order []*Statement
+}
+
+// Find returns the statements of a configuration for what a state has. With errors about moved blocks, there are none.
+func Find(root *configs.Tree, prior *state.State) (*Statements, hcl.Diagnostics) {
+	var explicit []*Statement
+	collect(root, nil, func(tree *configs.Tree, path []string) {
+		for _, moved := range tree.Moved {
+			s := newStatement(tree, path, moved.From, moved.To)
+			s.Range = moved.Range
+			explicit = append(explicit, s)
+		}
+	})
+	if diags := checkEach(explicit); diags.HasErrors() {
+		return &Statements{root: root}, diags
+	}
+	all := append(explicit, implied(root, prior, explicit)...)
+	order, diags := sortStatements(all)
+	return &Statements{root, order}, diags
+}
+
+// collect calls a function for each module of a tree, callers first.
+func collect(tree *configs.Tree, path []string, visit func(*configs.Tree, []string)) {
+	visit(tree, path)
+	for _, name := range slices.Sorted(maps.Keys(tree.Children)) {
+		collect(tree.Children[name], append(slices.Clip(path), name), visit)
+	}
+}
+
+// implied returns the moves between the instance without a key and the one with the key 0 (rule V4).
+func implied(root *configs.Tree, prior *state.State, explicit []*Statement) []*Statement {
+	var statements []*Statement
+	seen := map[string]bool{}
+	for _, r := range prior.Resources() {
+		tree, path := moduleOf(root, r.Addr.Module)
+		if tree == nil || tree.Resources[r.Addr.Resource] == nil {
+			continue
+		}
+		block := tree.Resources[r.Addr.Resource]
+		from, to, ok := impliedKeys(block.Repeat)
+		name := strings.Join(path, ".") + " " + block.Addr.String()
+		if !ok || r.Instance(from) == nil || seen[name] {
+			continue
+		}
+		seen[name] = true
+		end := func(key stackaddrs.InstanceKey) configs.MoveEnd {
+			return configs.MoveEnd{Resource: &block.Addr, Key: key, Range: block.Range}
+		}
+		s := newStatement(tree, path, end(from), end(to))
+		s.Implied, s.Range = true, block.Range
+		any := s.from
+		any.key.any = true
+		if !slices.ContainsFunc(explicit, func(e *Statement) bool { return e.names(any) }) {
+			statements = append(statements, s)
+		}
+	}
+	return statements
+}
+
+// names reports whether an end of the statement is a resource.
+func (s *Statement) names(resource pattern) bool {
+	return s.from.resource != nil && (s.from.overlaps(resource) || s.to.overlaps(resource))
+}
+
+// impliedKeys returns between which keys a resource moves without being told.
+func impliedKeys(repeat configs.Repeat) (from, to stackaddrs.InstanceKey, ok bool) {
+	switch {
+	case repeat.ForEach != nil:
+		return stackaddrs.NoKey, stackaddrs.NoKey, false
+	case repeat.Count != nil:
+		return stackaddrs.NoKey, stackaddrs.IntKey(0), true
+	default:
+		return stackaddrs.IntKey(0), stackaddrs.NoKey, true
+	}
+}
+
+// moduleOf returns the module of a configuration that a module instance is one of, or nil, and the names of the calls that lead to it.
+func moduleOf(root *configs.Tree, module stackaddrs.ModuleInstance) (tree *configs.Tree, path []string) {
+	tree = root
+	for _, call := range module.Path() {
+		if tree == nil {
+			return nil, nil
+		}
+		tree, path = tree.Children[call.Name], append(path, call.Name)
+	}
+	return tree, path
+}
