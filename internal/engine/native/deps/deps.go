@@ -1,0 +1,138 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package deps says what in the configuration of a tree of modules depends on what.
+//
+// Objects are blocks, as in the state: all instances of a resource, and of the modules around it, are one. A [Graph] is made once for a tree,
+// in time linear in its size. Sets of dependencies are found when they are asked for, once for each resource.
+//
+// Rules:
+//
+//	G1. What an object refers to, and what its depends_on lists, is what it depends on: for a resource in all of its block, for a variable in
+//	    the argument of the call and in its validations.
+//	G2. All that is in a module depends on what decides on its instances, and on what the depends_on of the call lists.
+//	G3. Who refers to a module call as a whole depends on all that is in the module. Who refers to one output depends on that.
+//	G4. References to what is not declared are left out: others report them.
+//
+// Rules G2 and G3 are those of terraform, whose states list the dependencies that they lead to.
+package deps
+
+import (
+	"sync"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Graph has the dependencies of a tree of modules. Safe for concurrent use.
+type Graph struct {
+	nodes     []node
+	edges     []int32 // of all nodes, one after another
+	resources []*Resource
+	byAddr    map[stackaddrs.ResourceInstance]*Resource
+
+	visits sync.Pool // of *visit
+}
+
+// node is an object of a module, or an end of the module itself.
+type node struct {
+	first, end int32 // of its edges
+	kind       kind
+	tree       *configs.Tree
+	name       string    // as references name it
+	resource   *Resource // nil if it is none
+}
+
+type kind uint8
+
+const (
+	valueNode    kind = iota // a variable, local value, output or action
+	resourceNode             //
+	openNode                 // what decides on the instances of a module
+	closeNode                // all that is in a module
+)
+
+// Resource is a resource in the configuration.
+type Resource struct {
+	Addr   stackaddrs.ResourceInstance // without keys
+	Text   string                      // of Addr
+	Tree   *configs.Tree
+	Config *configs.Resource
+
+	// CreateBeforeDestroy is set if a replacement is created before the old object is destroyed: since the configuration says so, or since it says
+	// so of a resource that depends on this one.
+	CreateBeforeDestroy bool
+
+	graph *Graph
+	node  int32
+	rank  int32 // in the order of texts
+
+	direct   []int32 // resources that it refers to
+	explicit []int32 // nodes that depends_on lists, its own and those of calls
+
+	dependencies, explicitly struct {
+		once sync.Once
+		list []*Resource
+	}
+}
+
+// New follows the references in a tree.
+func New(tree *configs.Tree) *Graph {
+	b := &builder{graph: &Graph{byAddr: map[stackaddrs.ResourceInstance]*Resource{}}, scopes: map[*configs.Tree]*scope{}}
+	b.declare(tree, nil, stackaddrs.RootModuleInstance)
+	for _, scope := range b.order {
+		b.connect(scope)
+	}
+	b.finish()
+	return b.graph
+}
+
+// Resource returns a resource by its address, whose keys do not matter. It is nil if there is none.
+func (g *Graph) Resource(addr stackaddrs.ResourceInstance) *Resource {
+	if r := g.byAddr[addr]; r != nil {
+		return r
+	}
+	module := stackaddrs.RootModuleInstance
+	for _, call := range addr.Module.Path() {
+		module = module.Child(call.Name, stackaddrs.NoKey)
+	}
+	return g.byAddr[stackaddrs.ResourceInstance{Module: module, Resource: addr.Resource}]
+}
+
+// Resources returns all resources in the order of their texts. The caller must not change the list.
+func (g *Graph) Resources() []*Resource { return g.resources }
+
+// Dependencies returns all resources that r depends on, by whatever way, without r. The list is sorted by the text of addresses; the caller must not
+// change it.
+func (r *Resource) Dependencies() []*Resource {
+	r.dependencies.once.Do(func() {
+		r.dependencies.list = r.graph.reach([]int32{r.node}, func(other *Resource) bool { return other != r })
+	})
+	return r.dependencies.list
+}
+
+// Direct returns the managed resources that the block of r refers to itself, sorted by the text of addresses.
+func (r *Resource) Direct() []*Resource { return r.graph.inOrder(r.direct) }
+
+// Explicit returns the managed resources that r waits for because of a depends_on argument, its own or that of a call of a module around it: those
+// listed, and all behind listed objects of other kinds. The list is sorted by the text of addresses; the caller must not change it.
+func (r *Resource) Explicit() []*Resource {
+	r.explicitly.once.Do(func() {
+		var listed, behind []int32
+		for _, id := range r.explicit {
+			switch of := r.graph.nodes[id].resource; {
+			case of == nil:
+				behind = append(behind, id)
+			case isManaged(of):
+				listed = append(listed, of.rank)
+			}
+		}
+		for _, other := range r.graph.reach(behind, func(other *Resource) bool { return other != r && isManaged(other) }) {
+			listed = append(listed, other.rank)
+		}
+		r.explicitly.list = r.graph.inOrder(listed)
+	})
+	return r.explicitly.list
+}
+
+func isManaged(r *Resource) bool { return r.Addr.Resource.Mode == stackaddrs.ManagedResource }
