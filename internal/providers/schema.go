@@ -24,5 +24,5 @@ func ReadSchema(ctx context.Context, binary string, opts Options) (*schema.Provi
 	if err != nil {
 		return nil, err
 	}
-	return answer.Decode()
+	return client.DecodeSchema(answer)
 }

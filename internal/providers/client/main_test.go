@@ -48,7 +48,7 @@ func start(t *testing.T, environ ...string) *client.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := answer.Decode()
+	schema, err := client.DecodeSchema(answer)
 	if err != nil {
 		t.Fatal(err)
 	}

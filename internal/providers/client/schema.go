@@ -17,17 +17,11 @@ import (
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
 )
 
-// Answer is what a provider says about itself, as it says that.
-type Answer struct {
-	Schema     *pluginv1.SchemaResponse
-	Identities *pluginv1.IdentitySchemasResponse // nil if it does not know identities
-}
-
 // AskSchema asks a process for all its schemas. Each answer may take as long as timeout, or any time if that is 0. Warnings of the provider are dropped.
 //
 // Errors: those of [plugin.Process.Invoke]; what the provider says.
-func AskSchema(ctx context.Context, process *plugin.Process, timeout time.Duration) (*Answer, error) {
-	answer := &Answer{Schema: &pluginv1.SchemaResponse{}, Identities: &pluginv1.IdentitySchemasResponse{}}
+func AskSchema(ctx context.Context, process *plugin.Process, timeout time.Duration) (*pluginv1.SchemaAnswer, error) {
+	answer := &pluginv1.SchemaAnswer{Schema: &pluginv1.SchemaResponse{}, Identities: &pluginv1.IdentitySchemasResponse{}}
 	if err := ask(ctx, process, timeout, plugin.GetSchema, answer.Schema); err != nil {
 		return nil, err
 	}
@@ -58,18 +52,15 @@ func ask(ctx context.Context, process *plugin.Process, timeout time.Duration, me
 	return nil
 }
 
-// Decode returns the schemas.
+// DecodeSchema returns the schemas in an answer, of which the identities are missing if the provider does not know any.
 //
 // Errors: for an answer that breaks the protocol.
-func (a *Answer) Decode() (*schema.Provider, error) {
-	found, err := schema.Decode(a.Schema)
+func DecodeSchema(answer *pluginv1.SchemaAnswer) (*schema.Provider, error) {
+	found, err := schema.Decode(answer.GetSchema())
 	if err != nil {
 		return nil, fmt.Errorf("the provider gives a schema that cannot be used: %w", err)
 	}
-	if a.Identities == nil {
-		return found, nil
-	}
-	if found.Identities, err = schema.DecodeIdentities(a.Identities); err != nil {
+	if found.Identities, err = schema.DecodeIdentities(answer.GetIdentities()); err != nil {
 		return nil, fmt.Errorf("the provider gives a schema that cannot be used: %w", err)
 	}
 	return found, nil

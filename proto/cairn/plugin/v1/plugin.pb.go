@@ -290,7 +290,7 @@ func (x Deferred_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Deferred_Reason.Descriptor instead.
 func (Deferred_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{21, 0}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{22, 0}
 }
 
 // Empty is the request of all methods that take none.
@@ -1420,6 +1420,59 @@ func (x *IdentitySchemasResponse) GetDiagnostics() []*Diagnostic {
 	return nil
 }
 
+// SchemaAnswer is all that a provider says about itself. It is kept on disk and not part of the protocol: its numbers are ours.
+type SchemaAnswer struct {
+	state         protoimpl.MessageState   `protogen:"open.v1"`
+	Schema        *SchemaResponse          `protobuf:"bytes,1,opt,name=schema,proto3" json:"schema,omitempty"`
+	Identities    *IdentitySchemasResponse `protobuf:"bytes,2,opt,name=identities,proto3" json:"identities,omitempty"` // none if the provider does not know them
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SchemaAnswer) Reset() {
+	*x = SchemaAnswer{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SchemaAnswer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SchemaAnswer) ProtoMessage() {}
+
+func (x *SchemaAnswer) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SchemaAnswer.ProtoReflect.Descriptor instead.
+func (*SchemaAnswer) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *SchemaAnswer) GetSchema() *SchemaResponse {
+	if x != nil {
+		return x.Schema
+	}
+	return nil
+}
+
+func (x *SchemaAnswer) GetIdentities() *IdentitySchemasResponse {
+	if x != nil {
+		return x.Identities
+	}
+	return nil
+}
+
 type FunctionsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Functions     map[string]*Function   `protobuf:"bytes,1,rep,name=functions,proto3" json:"functions,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
@@ -1430,7 +1483,7 @@ type FunctionsResponse struct {
 
 func (x *FunctionsResponse) Reset() {
 	*x = FunctionsResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[17]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1442,7 +1495,7 @@ func (x *FunctionsResponse) String() string {
 func (*FunctionsResponse) ProtoMessage() {}
 
 func (x *FunctionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[17]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1455,7 +1508,7 @@ func (x *FunctionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FunctionsResponse.ProtoReflect.Descriptor instead.
 func (*FunctionsResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{17}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *FunctionsResponse) GetFunctions() map[string]*Function {
@@ -1482,7 +1535,7 @@ type CallRequest struct {
 
 func (x *CallRequest) Reset() {
 	*x = CallRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[18]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1494,7 +1547,7 @@ func (x *CallRequest) String() string {
 func (*CallRequest) ProtoMessage() {}
 
 func (x *CallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[18]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1507,7 +1560,7 @@ func (x *CallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallRequest.ProtoReflect.Descriptor instead.
 func (*CallRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{18}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CallRequest) GetName() string {
@@ -1534,7 +1587,7 @@ type CallResponse struct {
 
 func (x *CallResponse) Reset() {
 	*x = CallResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[19]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1546,7 +1599,7 @@ func (x *CallResponse) String() string {
 func (*CallResponse) ProtoMessage() {}
 
 func (x *CallResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[19]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1559,7 +1612,7 @@ func (x *CallResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallResponse.ProtoReflect.Descriptor instead.
 func (*CallResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{19}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CallResponse) GetResult() *DynamicValue {
@@ -1588,7 +1641,7 @@ type ClientCapabilities struct {
 
 func (x *ClientCapabilities) Reset() {
 	*x = ClientCapabilities{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[20]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1600,7 +1653,7 @@ func (x *ClientCapabilities) String() string {
 func (*ClientCapabilities) ProtoMessage() {}
 
 func (x *ClientCapabilities) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[20]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1613,7 +1666,7 @@ func (x *ClientCapabilities) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientCapabilities.ProtoReflect.Descriptor instead.
 func (*ClientCapabilities) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{20}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ClientCapabilities) GetDeferralAllowed() bool {
@@ -1653,7 +1706,7 @@ type Deferred struct {
 
 func (x *Deferred) Reset() {
 	*x = Deferred{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[21]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1665,7 +1718,7 @@ func (x *Deferred) String() string {
 func (*Deferred) ProtoMessage() {}
 
 func (x *Deferred) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[21]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1678,7 +1731,7 @@ func (x *Deferred) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deferred.ProtoReflect.Descriptor instead.
 func (*Deferred) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{21}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Deferred) GetReason() Deferred_Reason {
@@ -1698,7 +1751,7 @@ type RawState struct {
 
 func (x *RawState) Reset() {
 	*x = RawState{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[22]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1710,7 +1763,7 @@ func (x *RawState) String() string {
 func (*RawState) ProtoMessage() {}
 
 func (x *RawState) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[22]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1723,7 +1776,7 @@ func (x *RawState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RawState.ProtoReflect.Descriptor instead.
 func (*RawState) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{22}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RawState) GetJson() []byte {
@@ -1749,7 +1802,7 @@ type IdentityData struct {
 
 func (x *IdentityData) Reset() {
 	*x = IdentityData{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[23]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1761,7 +1814,7 @@ func (x *IdentityData) String() string {
 func (*IdentityData) ProtoMessage() {}
 
 func (x *IdentityData) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[23]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1774,7 +1827,7 @@ func (x *IdentityData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentityData.ProtoReflect.Descriptor instead.
 func (*IdentityData) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{23}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *IdentityData) GetIdentityData() *DynamicValue {
@@ -1794,7 +1847,7 @@ type DiagnosticsResponse struct {
 
 func (x *DiagnosticsResponse) Reset() {
 	*x = DiagnosticsResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[24]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +1859,7 @@ func (x *DiagnosticsResponse) String() string {
 func (*DiagnosticsResponse) ProtoMessage() {}
 
 func (x *DiagnosticsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[24]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1819,7 +1872,7 @@ func (x *DiagnosticsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DiagnosticsResponse.ProtoReflect.Descriptor instead.
 func (*DiagnosticsResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{24}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DiagnosticsResponse) GetDiagnostics() []*Diagnostic {
@@ -1838,7 +1891,7 @@ type ValidateProviderRequest struct {
 
 func (x *ValidateProviderRequest) Reset() {
 	*x = ValidateProviderRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[25]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1850,7 +1903,7 @@ func (x *ValidateProviderRequest) String() string {
 func (*ValidateProviderRequest) ProtoMessage() {}
 
 func (x *ValidateProviderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[25]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1863,7 +1916,7 @@ func (x *ValidateProviderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateProviderRequest.ProtoReflect.Descriptor instead.
 func (*ValidateProviderRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{25}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ValidateProviderRequest) GetConfig() *DynamicValue {
@@ -1883,7 +1936,7 @@ type ValidateProviderResponse struct {
 
 func (x *ValidateProviderResponse) Reset() {
 	*x = ValidateProviderResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[26]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1895,7 +1948,7 @@ func (x *ValidateProviderResponse) String() string {
 func (*ValidateProviderResponse) ProtoMessage() {}
 
 func (x *ValidateProviderResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[26]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1908,7 +1961,7 @@ func (x *ValidateProviderResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateProviderResponse.ProtoReflect.Descriptor instead.
 func (*ValidateProviderResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{26}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ValidateProviderResponse) GetDiagnostics() []*Diagnostic {
@@ -1929,7 +1982,7 @@ type ConfigureRequest struct {
 
 func (x *ConfigureRequest) Reset() {
 	*x = ConfigureRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[27]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1941,7 +1994,7 @@ func (x *ConfigureRequest) String() string {
 func (*ConfigureRequest) ProtoMessage() {}
 
 func (x *ConfigureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[27]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1954,7 +2007,7 @@ func (x *ConfigureRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureRequest.ProtoReflect.Descriptor instead.
 func (*ConfigureRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{27}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ConfigureRequest) GetTerraformVersion() string {
@@ -1990,7 +2043,7 @@ type ValidateRequest struct {
 
 func (x *ValidateRequest) Reset() {
 	*x = ValidateRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[28]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2002,7 +2055,7 @@ func (x *ValidateRequest) String() string {
 func (*ValidateRequest) ProtoMessage() {}
 
 func (x *ValidateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[28]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2015,7 +2068,7 @@ func (x *ValidateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateRequest.ProtoReflect.Descriptor instead.
 func (*ValidateRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{28}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ValidateRequest) GetTypeName() string {
@@ -2050,7 +2103,7 @@ type UpgradeStateRequest struct {
 
 func (x *UpgradeStateRequest) Reset() {
 	*x = UpgradeStateRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[29]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2062,7 +2115,7 @@ func (x *UpgradeStateRequest) String() string {
 func (*UpgradeStateRequest) ProtoMessage() {}
 
 func (x *UpgradeStateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[29]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2075,7 +2128,7 @@ func (x *UpgradeStateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeStateRequest.ProtoReflect.Descriptor instead.
 func (*UpgradeStateRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{29}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *UpgradeStateRequest) GetTypeName() string {
@@ -2109,7 +2162,7 @@ type UpgradeStateResponse struct {
 
 func (x *UpgradeStateResponse) Reset() {
 	*x = UpgradeStateResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[30]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2121,7 +2174,7 @@ func (x *UpgradeStateResponse) String() string {
 func (*UpgradeStateResponse) ProtoMessage() {}
 
 func (x *UpgradeStateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[30]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2134,7 +2187,7 @@ func (x *UpgradeStateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeStateResponse.ProtoReflect.Descriptor instead.
 func (*UpgradeStateResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{30}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *UpgradeStateResponse) GetUpgradedState() *DynamicValue {
@@ -2162,7 +2215,7 @@ type UpgradeIdentityRequest struct {
 
 func (x *UpgradeIdentityRequest) Reset() {
 	*x = UpgradeIdentityRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[31]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2174,7 +2227,7 @@ func (x *UpgradeIdentityRequest) String() string {
 func (*UpgradeIdentityRequest) ProtoMessage() {}
 
 func (x *UpgradeIdentityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[31]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2187,7 +2240,7 @@ func (x *UpgradeIdentityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeIdentityRequest.ProtoReflect.Descriptor instead.
 func (*UpgradeIdentityRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{31}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *UpgradeIdentityRequest) GetTypeName() string {
@@ -2221,7 +2274,7 @@ type UpgradeIdentityResponse struct {
 
 func (x *UpgradeIdentityResponse) Reset() {
 	*x = UpgradeIdentityResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[32]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2233,7 +2286,7 @@ func (x *UpgradeIdentityResponse) String() string {
 func (*UpgradeIdentityResponse) ProtoMessage() {}
 
 func (x *UpgradeIdentityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[32]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2246,7 +2299,7 @@ func (x *UpgradeIdentityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpgradeIdentityResponse.ProtoReflect.Descriptor instead.
 func (*UpgradeIdentityResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{32}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *UpgradeIdentityResponse) GetUpgradedIdentity() *IdentityData {
@@ -2277,7 +2330,7 @@ type ReadRequest struct {
 
 func (x *ReadRequest) Reset() {
 	*x = ReadRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[33]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2289,7 +2342,7 @@ func (x *ReadRequest) String() string {
 func (*ReadRequest) ProtoMessage() {}
 
 func (x *ReadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[33]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2302,7 +2355,7 @@ func (x *ReadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadRequest.ProtoReflect.Descriptor instead.
 func (*ReadRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{33}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ReadRequest) GetTypeName() string {
@@ -2360,7 +2413,7 @@ type ReadResponse struct {
 
 func (x *ReadResponse) Reset() {
 	*x = ReadResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[34]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2372,7 +2425,7 @@ func (x *ReadResponse) String() string {
 func (*ReadResponse) ProtoMessage() {}
 
 func (x *ReadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[34]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2385,7 +2438,7 @@ func (x *ReadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadResponse.ProtoReflect.Descriptor instead.
 func (*ReadResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{34}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ReadResponse) GetNewState() *DynamicValue {
@@ -2440,7 +2493,7 @@ type PlanRequest struct {
 
 func (x *PlanRequest) Reset() {
 	*x = PlanRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[35]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2452,7 +2505,7 @@ func (x *PlanRequest) String() string {
 func (*PlanRequest) ProtoMessage() {}
 
 func (x *PlanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[35]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2465,7 +2518,7 @@ func (x *PlanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanRequest.ProtoReflect.Descriptor instead.
 func (*PlanRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{35}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PlanRequest) GetTypeName() string {
@@ -2546,7 +2599,7 @@ type PlanResponse struct {
 
 func (x *PlanResponse) Reset() {
 	*x = PlanResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[36]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2558,7 +2611,7 @@ func (x *PlanResponse) String() string {
 func (*PlanResponse) ProtoMessage() {}
 
 func (x *PlanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[36]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2571,7 +2624,7 @@ func (x *PlanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResponse.ProtoReflect.Descriptor instead.
 func (*PlanResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{36}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *PlanResponse) GetPlannedState() *DynamicValue {
@@ -2638,7 +2691,7 @@ type ApplyRequest struct {
 
 func (x *ApplyRequest) Reset() {
 	*x = ApplyRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[37]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2650,7 +2703,7 @@ func (x *ApplyRequest) String() string {
 func (*ApplyRequest) ProtoMessage() {}
 
 func (x *ApplyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[37]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2663,7 +2716,7 @@ func (x *ApplyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyRequest.ProtoReflect.Descriptor instead.
 func (*ApplyRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{37}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ApplyRequest) GetTypeName() string {
@@ -2728,7 +2781,7 @@ type ApplyResponse struct {
 
 func (x *ApplyResponse) Reset() {
 	*x = ApplyResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[38]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2740,7 +2793,7 @@ func (x *ApplyResponse) String() string {
 func (*ApplyResponse) ProtoMessage() {}
 
 func (x *ApplyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[38]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2753,7 +2806,7 @@ func (x *ApplyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResponse.ProtoReflect.Descriptor instead.
 func (*ApplyResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{38}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ApplyResponse) GetNewState() *DynamicValue {
@@ -2803,7 +2856,7 @@ type ImportRequest struct {
 
 func (x *ImportRequest) Reset() {
 	*x = ImportRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[39]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2815,7 +2868,7 @@ func (x *ImportRequest) String() string {
 func (*ImportRequest) ProtoMessage() {}
 
 func (x *ImportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[39]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2828,7 +2881,7 @@ func (x *ImportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportRequest.ProtoReflect.Descriptor instead.
 func (*ImportRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{39}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ImportRequest) GetTypeName() string {
@@ -2870,7 +2923,7 @@ type ImportResponse struct {
 
 func (x *ImportResponse) Reset() {
 	*x = ImportResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[40]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2882,7 +2935,7 @@ func (x *ImportResponse) String() string {
 func (*ImportResponse) ProtoMessage() {}
 
 func (x *ImportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[40]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2895,7 +2948,7 @@ func (x *ImportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResponse.ProtoReflect.Descriptor instead.
 func (*ImportResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{40}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ImportResponse) GetImportedResources() []*ImportResponse_Imported {
@@ -2935,7 +2988,7 @@ type MoveRequest struct {
 
 func (x *MoveRequest) Reset() {
 	*x = MoveRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[41]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2947,7 +3000,7 @@ func (x *MoveRequest) String() string {
 func (*MoveRequest) ProtoMessage() {}
 
 func (x *MoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[41]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2960,7 +3013,7 @@ func (x *MoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveRequest.ProtoReflect.Descriptor instead.
 func (*MoveRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{41}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *MoveRequest) GetSourceProviderAddress() string {
@@ -3031,7 +3084,7 @@ type MoveResponse struct {
 
 func (x *MoveResponse) Reset() {
 	*x = MoveResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[42]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3043,7 +3096,7 @@ func (x *MoveResponse) String() string {
 func (*MoveResponse) ProtoMessage() {}
 
 func (x *MoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[42]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3056,7 +3109,7 @@ func (x *MoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveResponse.ProtoReflect.Descriptor instead.
 func (*MoveResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{42}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *MoveResponse) GetTargetState() *DynamicValue {
@@ -3099,7 +3152,7 @@ type ReadDataRequest struct {
 
 func (x *ReadDataRequest) Reset() {
 	*x = ReadDataRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[43]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3111,7 +3164,7 @@ func (x *ReadDataRequest) String() string {
 func (*ReadDataRequest) ProtoMessage() {}
 
 func (x *ReadDataRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[43]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3124,7 +3177,7 @@ func (x *ReadDataRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataRequest.ProtoReflect.Descriptor instead.
 func (*ReadDataRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{43}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ReadDataRequest) GetTypeName() string {
@@ -3166,7 +3219,7 @@ type ReadDataResponse struct {
 
 func (x *ReadDataResponse) Reset() {
 	*x = ReadDataResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[44]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3178,7 +3231,7 @@ func (x *ReadDataResponse) String() string {
 func (*ReadDataResponse) ProtoMessage() {}
 
 func (x *ReadDataResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[44]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3191,7 +3244,7 @@ func (x *ReadDataResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataResponse.ProtoReflect.Descriptor instead.
 func (*ReadDataResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{44}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ReadDataResponse) GetState() *DynamicValue {
@@ -3226,7 +3279,7 @@ type OpenEphemeralRequest struct {
 
 func (x *OpenEphemeralRequest) Reset() {
 	*x = OpenEphemeralRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[45]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3238,7 +3291,7 @@ func (x *OpenEphemeralRequest) String() string {
 func (*OpenEphemeralRequest) ProtoMessage() {}
 
 func (x *OpenEphemeralRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[45]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3251,7 +3304,7 @@ func (x *OpenEphemeralRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralRequest.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{45}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *OpenEphemeralRequest) GetTypeName() string {
@@ -3288,7 +3341,7 @@ type OpenEphemeralResponse struct {
 
 func (x *OpenEphemeralResponse) Reset() {
 	*x = OpenEphemeralResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[46]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3300,7 +3353,7 @@ func (x *OpenEphemeralResponse) String() string {
 func (*OpenEphemeralResponse) ProtoMessage() {}
 
 func (x *OpenEphemeralResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[46]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3313,7 +3366,7 @@ func (x *OpenEphemeralResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResponse.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{46}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *OpenEphemeralResponse) GetDiagnostics() []*Diagnostic {
@@ -3362,7 +3415,7 @@ type EphemeralRequest struct {
 
 func (x *EphemeralRequest) Reset() {
 	*x = EphemeralRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[47]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3374,7 +3427,7 @@ func (x *EphemeralRequest) String() string {
 func (*EphemeralRequest) ProtoMessage() {}
 
 func (x *EphemeralRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[47]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3387,7 +3440,7 @@ func (x *EphemeralRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EphemeralRequest.ProtoReflect.Descriptor instead.
 func (*EphemeralRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{47}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *EphemeralRequest) GetTypeName() string {
@@ -3415,7 +3468,7 @@ type RenewEphemeralResponse struct {
 
 func (x *RenewEphemeralResponse) Reset() {
 	*x = RenewEphemeralResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[48]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3427,7 +3480,7 @@ func (x *RenewEphemeralResponse) String() string {
 func (*RenewEphemeralResponse) ProtoMessage() {}
 
 func (x *RenewEphemeralResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[48]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3440,7 +3493,7 @@ func (x *RenewEphemeralResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResponse.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{48}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *RenewEphemeralResponse) GetDiagnostics() []*Diagnostic {
@@ -3475,7 +3528,7 @@ type ActionRequest struct {
 
 func (x *ActionRequest) Reset() {
 	*x = ActionRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[49]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3487,7 +3540,7 @@ func (x *ActionRequest) String() string {
 func (*ActionRequest) ProtoMessage() {}
 
 func (x *ActionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[49]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3500,7 +3553,7 @@ func (x *ActionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionRequest.ProtoReflect.Descriptor instead.
 func (*ActionRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{49}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ActionRequest) GetActionType() string {
@@ -3534,7 +3587,7 @@ type PlanActionResponse struct {
 
 func (x *PlanActionResponse) Reset() {
 	*x = PlanActionResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[50]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3546,7 +3599,7 @@ func (x *PlanActionResponse) String() string {
 func (*PlanActionResponse) ProtoMessage() {}
 
 func (x *PlanActionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[50]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3559,7 +3612,7 @@ func (x *PlanActionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanActionResponse.ProtoReflect.Descriptor instead.
 func (*PlanActionResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{50}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *PlanActionResponse) GetDiagnostics() []*Diagnostic {
@@ -3589,7 +3642,7 @@ type InvokeActionEvent struct {
 
 func (x *InvokeActionEvent) Reset() {
 	*x = InvokeActionEvent{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[51]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3601,7 +3654,7 @@ func (x *InvokeActionEvent) String() string {
 func (*InvokeActionEvent) ProtoMessage() {}
 
 func (x *InvokeActionEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[51]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3614,7 +3667,7 @@ func (x *InvokeActionEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvokeActionEvent.ProtoReflect.Descriptor instead.
 func (*InvokeActionEvent) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{51}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *InvokeActionEvent) GetType() isInvokeActionEvent_Type {
@@ -3667,7 +3720,7 @@ type StopResponse struct {
 
 func (x *StopResponse) Reset() {
 	*x = StopResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[52]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3679,7 +3732,7 @@ func (x *StopResponse) String() string {
 func (*StopResponse) ProtoMessage() {}
 
 func (x *StopResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[52]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3692,7 +3745,7 @@ func (x *StopResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopResponse.ProtoReflect.Descriptor instead.
 func (*StopResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{52}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *StopResponse) GetError() string {
@@ -3716,7 +3769,7 @@ type AttributePath_Step struct {
 
 func (x *AttributePath_Step) Reset() {
 	*x = AttributePath_Step{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[53]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3728,7 +3781,7 @@ func (x *AttributePath_Step) String() string {
 func (*AttributePath_Step) ProtoMessage() {}
 
 func (x *AttributePath_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[53]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3813,7 +3866,7 @@ type Function_Parameter struct {
 
 func (x *Function_Parameter) Reset() {
 	*x = Function_Parameter{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[54]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3825,7 +3878,7 @@ func (x *Function_Parameter) String() string {
 func (*Function_Parameter) ProtoMessage() {}
 
 func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[54]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3885,7 +3938,7 @@ type Function_Return struct {
 
 func (x *Function_Return) Reset() {
 	*x = Function_Return{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3897,7 +3950,7 @@ func (x *Function_Return) String() string {
 func (*Function_Return) ProtoMessage() {}
 
 func (x *Function_Return) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3933,7 +3986,7 @@ type IdentitySchema_Attribute struct {
 
 func (x *IdentitySchema_Attribute) Reset() {
 	*x = IdentitySchema_Attribute{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[62]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3945,7 +3998,7 @@ func (x *IdentitySchema_Attribute) String() string {
 func (*IdentitySchema_Attribute) ProtoMessage() {}
 
 func (x *IdentitySchema_Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[62]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4008,7 +4061,7 @@ type ImportResponse_Imported struct {
 
 func (x *ImportResponse_Imported) Reset() {
 	*x = ImportResponse_Imported{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[66]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4020,7 +4073,7 @@ func (x *ImportResponse_Imported) String() string {
 func (*ImportResponse_Imported) ProtoMessage() {}
 
 func (x *ImportResponse_Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[66]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4033,7 +4086,7 @@ func (x *ImportResponse_Imported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportResponse_Imported.ProtoReflect.Descriptor instead.
 func (*ImportResponse_Imported) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{40, 0}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{41, 0}
 }
 
 func (x *ImportResponse_Imported) GetTypeName() string {
@@ -4073,7 +4126,7 @@ type InvokeActionEvent_Progress struct {
 
 func (x *InvokeActionEvent_Progress) Reset() {
 	*x = InvokeActionEvent_Progress{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[67]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4085,7 +4138,7 @@ func (x *InvokeActionEvent_Progress) String() string {
 func (*InvokeActionEvent_Progress) ProtoMessage() {}
 
 func (x *InvokeActionEvent_Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[67]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4098,7 +4151,7 @@ func (x *InvokeActionEvent_Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvokeActionEvent_Progress.ProtoReflect.Descriptor instead.
 func (*InvokeActionEvent_Progress) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{51, 0}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{52, 0}
 }
 
 func (x *InvokeActionEvent_Progress) GetMessage() string {
@@ -4117,7 +4170,7 @@ type InvokeActionEvent_Completed struct {
 
 func (x *InvokeActionEvent_Completed) Reset() {
 	*x = InvokeActionEvent_Completed{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[68]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4129,7 +4182,7 @@ func (x *InvokeActionEvent_Completed) String() string {
 func (*InvokeActionEvent_Completed) ProtoMessage() {}
 
 func (x *InvokeActionEvent_Completed) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[68]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4142,7 +4195,7 @@ func (x *InvokeActionEvent_Completed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvokeActionEvent_Completed.ProtoReflect.Descriptor instead.
 func (*InvokeActionEvent_Completed) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{51, 1}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{52, 1}
 }
 
 func (x *InvokeActionEvent_Completed) GetDiagnostics() []*Diagnostic {
@@ -4313,7 +4366,12 @@ const file_cairn_plugin_v1_plugin_proto_rawDesc = "" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x1ac\n" +
 	"\x14IdentitySchemasEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
-	"\x05value\x18\x02 \x01(\v2\x1f.cairn.plugin.v1.IdentitySchemaR\x05value:\x028\x01\"\xfc\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x1f.cairn.plugin.v1.IdentitySchemaR\x05value:\x028\x01\"\x91\x01\n" +
+	"\fSchemaAnswer\x127\n" +
+	"\x06schema\x18\x01 \x01(\v2\x1f.cairn.plugin.v1.SchemaResponseR\x06schema\x12H\n" +
+	"\n" +
+	"identities\x18\x02 \x01(\v2(.cairn.plugin.v1.IdentitySchemasResponseR\n" +
+	"identities\"\xfc\x01\n" +
 	"\x11FunctionsResponse\x12O\n" +
 	"\tfunctions\x18\x01 \x03(\v21.cairn.plugin.v1.FunctionsResponse.FunctionsEntryR\tfunctions\x12=\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x1aW\n" +
@@ -4517,7 +4575,7 @@ func file_cairn_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_cairn_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_cairn_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 69)
+var file_cairn_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 70)
 var file_cairn_plugin_v1_plugin_proto_goTypes = []any{
 	(StringKind)(0),                     // 0: cairn.plugin.v1.StringKind
 	(Diagnostic_Severity)(0),            // 1: cairn.plugin.v1.Diagnostic.Severity
@@ -4541,67 +4599,68 @@ var file_cairn_plugin_v1_plugin_proto_goTypes = []any{
 	(*SchemaResponse)(nil),              // 19: cairn.plugin.v1.SchemaResponse
 	(*IdentitySchema)(nil),              // 20: cairn.plugin.v1.IdentitySchema
 	(*IdentitySchemasResponse)(nil),     // 21: cairn.plugin.v1.IdentitySchemasResponse
-	(*FunctionsResponse)(nil),           // 22: cairn.plugin.v1.FunctionsResponse
-	(*CallRequest)(nil),                 // 23: cairn.plugin.v1.CallRequest
-	(*CallResponse)(nil),                // 24: cairn.plugin.v1.CallResponse
-	(*ClientCapabilities)(nil),          // 25: cairn.plugin.v1.ClientCapabilities
-	(*Deferred)(nil),                    // 26: cairn.plugin.v1.Deferred
-	(*RawState)(nil),                    // 27: cairn.plugin.v1.RawState
-	(*IdentityData)(nil),                // 28: cairn.plugin.v1.IdentityData
-	(*DiagnosticsResponse)(nil),         // 29: cairn.plugin.v1.DiagnosticsResponse
-	(*ValidateProviderRequest)(nil),     // 30: cairn.plugin.v1.ValidateProviderRequest
-	(*ValidateProviderResponse)(nil),    // 31: cairn.plugin.v1.ValidateProviderResponse
-	(*ConfigureRequest)(nil),            // 32: cairn.plugin.v1.ConfigureRequest
-	(*ValidateRequest)(nil),             // 33: cairn.plugin.v1.ValidateRequest
-	(*UpgradeStateRequest)(nil),         // 34: cairn.plugin.v1.UpgradeStateRequest
-	(*UpgradeStateResponse)(nil),        // 35: cairn.plugin.v1.UpgradeStateResponse
-	(*UpgradeIdentityRequest)(nil),      // 36: cairn.plugin.v1.UpgradeIdentityRequest
-	(*UpgradeIdentityResponse)(nil),     // 37: cairn.plugin.v1.UpgradeIdentityResponse
-	(*ReadRequest)(nil),                 // 38: cairn.plugin.v1.ReadRequest
-	(*ReadResponse)(nil),                // 39: cairn.plugin.v1.ReadResponse
-	(*PlanRequest)(nil),                 // 40: cairn.plugin.v1.PlanRequest
-	(*PlanResponse)(nil),                // 41: cairn.plugin.v1.PlanResponse
-	(*ApplyRequest)(nil),                // 42: cairn.plugin.v1.ApplyRequest
-	(*ApplyResponse)(nil),               // 43: cairn.plugin.v1.ApplyResponse
-	(*ImportRequest)(nil),               // 44: cairn.plugin.v1.ImportRequest
-	(*ImportResponse)(nil),              // 45: cairn.plugin.v1.ImportResponse
-	(*MoveRequest)(nil),                 // 46: cairn.plugin.v1.MoveRequest
-	(*MoveResponse)(nil),                // 47: cairn.plugin.v1.MoveResponse
-	(*ReadDataRequest)(nil),             // 48: cairn.plugin.v1.ReadDataRequest
-	(*ReadDataResponse)(nil),            // 49: cairn.plugin.v1.ReadDataResponse
-	(*OpenEphemeralRequest)(nil),        // 50: cairn.plugin.v1.OpenEphemeralRequest
-	(*OpenEphemeralResponse)(nil),       // 51: cairn.plugin.v1.OpenEphemeralResponse
-	(*EphemeralRequest)(nil),            // 52: cairn.plugin.v1.EphemeralRequest
-	(*RenewEphemeralResponse)(nil),      // 53: cairn.plugin.v1.RenewEphemeralResponse
-	(*ActionRequest)(nil),               // 54: cairn.plugin.v1.ActionRequest
-	(*PlanActionResponse)(nil),          // 55: cairn.plugin.v1.PlanActionResponse
-	(*InvokeActionEvent)(nil),           // 56: cairn.plugin.v1.InvokeActionEvent
-	(*StopResponse)(nil),                // 57: cairn.plugin.v1.StopResponse
-	(*AttributePath_Step)(nil),          // 58: cairn.plugin.v1.AttributePath.Step
-	(*Function_Parameter)(nil),          // 59: cairn.plugin.v1.Function.Parameter
-	(*Function_Return)(nil),             // 60: cairn.plugin.v1.Function.Return
-	nil,                                 // 61: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
-	nil,                                 // 62: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
-	nil,                                 // 63: cairn.plugin.v1.SchemaResponse.FunctionsEntry
-	nil,                                 // 64: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
-	nil,                                 // 65: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
-	nil,                                 // 66: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
-	(*IdentitySchema_Attribute)(nil),    // 67: cairn.plugin.v1.IdentitySchema.Attribute
-	nil,                                 // 68: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
-	nil,                                 // 69: cairn.plugin.v1.FunctionsResponse.FunctionsEntry
-	nil,                                 // 70: cairn.plugin.v1.RawState.FlatmapEntry
-	(*ImportResponse_Imported)(nil),     // 71: cairn.plugin.v1.ImportResponse.Imported
-	(*InvokeActionEvent_Progress)(nil),  // 72: cairn.plugin.v1.InvokeActionEvent.Progress
-	(*InvokeActionEvent_Completed)(nil), // 73: cairn.plugin.v1.InvokeActionEvent.Completed
-	(*timestamppb.Timestamp)(nil),       // 74: google.protobuf.Timestamp
+	(*SchemaAnswer)(nil),                // 22: cairn.plugin.v1.SchemaAnswer
+	(*FunctionsResponse)(nil),           // 23: cairn.plugin.v1.FunctionsResponse
+	(*CallRequest)(nil),                 // 24: cairn.plugin.v1.CallRequest
+	(*CallResponse)(nil),                // 25: cairn.plugin.v1.CallResponse
+	(*ClientCapabilities)(nil),          // 26: cairn.plugin.v1.ClientCapabilities
+	(*Deferred)(nil),                    // 27: cairn.plugin.v1.Deferred
+	(*RawState)(nil),                    // 28: cairn.plugin.v1.RawState
+	(*IdentityData)(nil),                // 29: cairn.plugin.v1.IdentityData
+	(*DiagnosticsResponse)(nil),         // 30: cairn.plugin.v1.DiagnosticsResponse
+	(*ValidateProviderRequest)(nil),     // 31: cairn.plugin.v1.ValidateProviderRequest
+	(*ValidateProviderResponse)(nil),    // 32: cairn.plugin.v1.ValidateProviderResponse
+	(*ConfigureRequest)(nil),            // 33: cairn.plugin.v1.ConfigureRequest
+	(*ValidateRequest)(nil),             // 34: cairn.plugin.v1.ValidateRequest
+	(*UpgradeStateRequest)(nil),         // 35: cairn.plugin.v1.UpgradeStateRequest
+	(*UpgradeStateResponse)(nil),        // 36: cairn.plugin.v1.UpgradeStateResponse
+	(*UpgradeIdentityRequest)(nil),      // 37: cairn.plugin.v1.UpgradeIdentityRequest
+	(*UpgradeIdentityResponse)(nil),     // 38: cairn.plugin.v1.UpgradeIdentityResponse
+	(*ReadRequest)(nil),                 // 39: cairn.plugin.v1.ReadRequest
+	(*ReadResponse)(nil),                // 40: cairn.plugin.v1.ReadResponse
+	(*PlanRequest)(nil),                 // 41: cairn.plugin.v1.PlanRequest
+	(*PlanResponse)(nil),                // 42: cairn.plugin.v1.PlanResponse
+	(*ApplyRequest)(nil),                // 43: cairn.plugin.v1.ApplyRequest
+	(*ApplyResponse)(nil),               // 44: cairn.plugin.v1.ApplyResponse
+	(*ImportRequest)(nil),               // 45: cairn.plugin.v1.ImportRequest
+	(*ImportResponse)(nil),              // 46: cairn.plugin.v1.ImportResponse
+	(*MoveRequest)(nil),                 // 47: cairn.plugin.v1.MoveRequest
+	(*MoveResponse)(nil),                // 48: cairn.plugin.v1.MoveResponse
+	(*ReadDataRequest)(nil),             // 49: cairn.plugin.v1.ReadDataRequest
+	(*ReadDataResponse)(nil),            // 50: cairn.plugin.v1.ReadDataResponse
+	(*OpenEphemeralRequest)(nil),        // 51: cairn.plugin.v1.OpenEphemeralRequest
+	(*OpenEphemeralResponse)(nil),       // 52: cairn.plugin.v1.OpenEphemeralResponse
+	(*EphemeralRequest)(nil),            // 53: cairn.plugin.v1.EphemeralRequest
+	(*RenewEphemeralResponse)(nil),      // 54: cairn.plugin.v1.RenewEphemeralResponse
+	(*ActionRequest)(nil),               // 55: cairn.plugin.v1.ActionRequest
+	(*PlanActionResponse)(nil),          // 56: cairn.plugin.v1.PlanActionResponse
+	(*InvokeActionEvent)(nil),           // 57: cairn.plugin.v1.InvokeActionEvent
+	(*StopResponse)(nil),                // 58: cairn.plugin.v1.StopResponse
+	(*AttributePath_Step)(nil),          // 59: cairn.plugin.v1.AttributePath.Step
+	(*Function_Parameter)(nil),          // 60: cairn.plugin.v1.Function.Parameter
+	(*Function_Return)(nil),             // 61: cairn.plugin.v1.Function.Return
+	nil,                                 // 62: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
+	nil,                                 // 63: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
+	nil,                                 // 64: cairn.plugin.v1.SchemaResponse.FunctionsEntry
+	nil,                                 // 65: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
+	nil,                                 // 66: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
+	nil,                                 // 67: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
+	(*IdentitySchema_Attribute)(nil),    // 68: cairn.plugin.v1.IdentitySchema.Attribute
+	nil,                                 // 69: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
+	nil,                                 // 70: cairn.plugin.v1.FunctionsResponse.FunctionsEntry
+	nil,                                 // 71: cairn.plugin.v1.RawState.FlatmapEntry
+	(*ImportResponse_Imported)(nil),     // 72: cairn.plugin.v1.ImportResponse.Imported
+	(*InvokeActionEvent_Progress)(nil),  // 73: cairn.plugin.v1.InvokeActionEvent.Progress
+	(*InvokeActionEvent_Completed)(nil), // 74: cairn.plugin.v1.InvokeActionEvent.Completed
+	(*timestamppb.Timestamp)(nil),       // 75: google.protobuf.Timestamp
 }
 var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
 	1,   // 0: cairn.plugin.v1.Diagnostic.severity:type_name -> cairn.plugin.v1.Diagnostic.Severity
 	8,   // 1: cairn.plugin.v1.Diagnostic.attribute:type_name -> cairn.plugin.v1.AttributePath
-	58,  // 2: cairn.plugin.v1.AttributePath.steps:type_name -> cairn.plugin.v1.AttributePath.Step
-	59,  // 3: cairn.plugin.v1.Function.parameters:type_name -> cairn.plugin.v1.Function.Parameter
-	59,  // 4: cairn.plugin.v1.Function.variadic_parameter:type_name -> cairn.plugin.v1.Function.Parameter
-	60,  // 5: cairn.plugin.v1.Function.return:type_name -> cairn.plugin.v1.Function.Return
+	59,  // 2: cairn.plugin.v1.AttributePath.steps:type_name -> cairn.plugin.v1.AttributePath.Step
+	60,  // 3: cairn.plugin.v1.Function.parameters:type_name -> cairn.plugin.v1.Function.Parameter
+	60,  // 4: cairn.plugin.v1.Function.variadic_parameter:type_name -> cairn.plugin.v1.Function.Parameter
+	61,  // 5: cairn.plugin.v1.Function.return:type_name -> cairn.plugin.v1.Function.Return
 	11,  // 6: cairn.plugin.v1.MetadataResponse.server_capabilities:type_name -> cairn.plugin.v1.ServerCapabilities
 	7,   // 7: cairn.plugin.v1.MetadataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	14,  // 8: cairn.plugin.v1.Schema.block:type_name -> cairn.plugin.v1.Block
@@ -4616,112 +4675,114 @@ var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
 	3,   // 17: cairn.plugin.v1.NestedBlock.nesting:type_name -> cairn.plugin.v1.NestedBlock.NestingMode
 	13,  // 18: cairn.plugin.v1.ActionSchema.schema:type_name -> cairn.plugin.v1.Schema
 	13,  // 19: cairn.plugin.v1.SchemaResponse.provider:type_name -> cairn.plugin.v1.Schema
-	61,  // 20: cairn.plugin.v1.SchemaResponse.resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
-	62,  // 21: cairn.plugin.v1.SchemaResponse.data_source_schemas:type_name -> cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
+	62,  // 20: cairn.plugin.v1.SchemaResponse.resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
+	63,  // 21: cairn.plugin.v1.SchemaResponse.data_source_schemas:type_name -> cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
 	7,   // 22: cairn.plugin.v1.SchemaResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	13,  // 23: cairn.plugin.v1.SchemaResponse.provider_meta:type_name -> cairn.plugin.v1.Schema
 	11,  // 24: cairn.plugin.v1.SchemaResponse.server_capabilities:type_name -> cairn.plugin.v1.ServerCapabilities
-	63,  // 25: cairn.plugin.v1.SchemaResponse.functions:type_name -> cairn.plugin.v1.SchemaResponse.FunctionsEntry
-	64,  // 26: cairn.plugin.v1.SchemaResponse.ephemeral_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
-	65,  // 27: cairn.plugin.v1.SchemaResponse.list_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
-	66,  // 28: cairn.plugin.v1.SchemaResponse.action_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
-	67,  // 29: cairn.plugin.v1.IdentitySchema.identity_attributes:type_name -> cairn.plugin.v1.IdentitySchema.Attribute
-	68,  // 30: cairn.plugin.v1.IdentitySchemasResponse.identity_schemas:type_name -> cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
+	64,  // 25: cairn.plugin.v1.SchemaResponse.functions:type_name -> cairn.plugin.v1.SchemaResponse.FunctionsEntry
+	65,  // 26: cairn.plugin.v1.SchemaResponse.ephemeral_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
+	66,  // 27: cairn.plugin.v1.SchemaResponse.list_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
+	67,  // 28: cairn.plugin.v1.SchemaResponse.action_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
+	68,  // 29: cairn.plugin.v1.IdentitySchema.identity_attributes:type_name -> cairn.plugin.v1.IdentitySchema.Attribute
+	69,  // 30: cairn.plugin.v1.IdentitySchemasResponse.identity_schemas:type_name -> cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
 	7,   // 31: cairn.plugin.v1.IdentitySchemasResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	69,  // 32: cairn.plugin.v1.FunctionsResponse.functions:type_name -> cairn.plugin.v1.FunctionsResponse.FunctionsEntry
-	7,   // 33: cairn.plugin.v1.FunctionsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	6,   // 34: cairn.plugin.v1.CallRequest.arguments:type_name -> cairn.plugin.v1.DynamicValue
-	6,   // 35: cairn.plugin.v1.CallResponse.result:type_name -> cairn.plugin.v1.DynamicValue
-	9,   // 36: cairn.plugin.v1.CallResponse.error:type_name -> cairn.plugin.v1.FunctionError
-	4,   // 37: cairn.plugin.v1.Deferred.reason:type_name -> cairn.plugin.v1.Deferred.Reason
-	70,  // 38: cairn.plugin.v1.RawState.flatmap:type_name -> cairn.plugin.v1.RawState.FlatmapEntry
-	6,   // 39: cairn.plugin.v1.IdentityData.identity_data:type_name -> cairn.plugin.v1.DynamicValue
-	7,   // 40: cairn.plugin.v1.DiagnosticsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	6,   // 41: cairn.plugin.v1.ValidateProviderRequest.config:type_name -> cairn.plugin.v1.DynamicValue
-	7,   // 42: cairn.plugin.v1.ValidateProviderResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	6,   // 43: cairn.plugin.v1.ConfigureRequest.config:type_name -> cairn.plugin.v1.DynamicValue
-	25,  // 44: cairn.plugin.v1.ConfigureRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
-	6,   // 45: cairn.plugin.v1.ValidateRequest.config:type_name -> cairn.plugin.v1.DynamicValue
-	25,  // 46: cairn.plugin.v1.ValidateRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
-	27,  // 47: cairn.plugin.v1.UpgradeStateRequest.raw_state:type_name -> cairn.plugin.v1.RawState
-	6,   // 48: cairn.plugin.v1.UpgradeStateResponse.upgraded_state:type_name -> cairn.plugin.v1.DynamicValue
-	7,   // 49: cairn.plugin.v1.UpgradeStateResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	27,  // 50: cairn.plugin.v1.UpgradeIdentityRequest.raw_identity:type_name -> cairn.plugin.v1.RawState
-	28,  // 51: cairn.plugin.v1.UpgradeIdentityResponse.upgraded_identity:type_name -> cairn.plugin.v1.IdentityData
-	7,   // 52: cairn.plugin.v1.UpgradeIdentityResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	6,   // 53: cairn.plugin.v1.ReadRequest.current_state:type_name -> cairn.plugin.v1.DynamicValue
-	6,   // 54: cairn.plugin.v1.ReadRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
-	25,  // 55: cairn.plugin.v1.ReadRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
-	28,  // 56: cairn.plugin.v1.ReadRequest.current_identity:type_name -> cairn.plugin.v1.IdentityData
-	6,   // 57: cairn.plugin.v1.ReadResponse.new_state:type_name -> cairn.plugin.v1.DynamicValue
-	7,   // 58: cairn.plugin.v1.ReadResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	26,  // 59: cairn.plugin.v1.ReadResponse.deferred:type_name -> cairn.plugin.v1.Deferred
-	28,  // 60: cairn.plugin.v1.ReadResponse.new_identity:type_name -> cairn.plugin.v1.IdentityData
-	6,   // 61: cairn.plugin.v1.PlanRequest.prior_state:type_name -> cairn.plugin.v1.DynamicValue
-	6,   // 62: cairn.plugin.v1.PlanRequest.proposed_new_state:type_name -> cairn.plugin.v1.DynamicValue
-	6,   // 63: cairn.plugin.v1.PlanRequest.config:type_name -> cairn.plugin.v1.DynamicValue
-	6,   // 64: cairn.plugin.v1.PlanRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
-	25,  // 65: cairn.plugin.v1.PlanRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
-	28,  // 66: cairn.plugin.v1.PlanRequest.prior_identity:type_name -> cairn.plugin.v1.IdentityData
-	6,   // 67: cairn.plugin.v1.PlanResponse.planned_state:type_name -> cairn.plugin.v1.DynamicValue
-	8,   // 68: cairn.plugin.v1.PlanResponse.requires_replace:type_name -> cairn.plugin.v1.AttributePath
-	7,   // 69: cairn.plugin.v1.PlanResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	26,  // 70: cairn.plugin.v1.PlanResponse.deferred:type_name -> cairn.plugin.v1.Deferred
-	28,  // 71: cairn.plugin.v1.PlanResponse.planned_identity:type_name -> cairn.plugin.v1.IdentityData
-	6,   // 72: cairn.plugin.v1.ApplyRequest.prior_state:type_name -> cairn.plugin.v1.DynamicValue
-	6,   // 73: cairn.plugin.v1.ApplyRequest.planned_state:type_name -> cairn.plugin.v1.DynamicValue
-	6,   // 74: cairn.plugin.v1.ApplyRequest.config:type_name -> cairn.plugin.v1.DynamicValue
-	6,   // 75: cairn.plugin.v1.ApplyRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
-	28,  // 76: cairn.plugin.v1.ApplyRequest.planned_identity:type_name -> cairn.plugin.v1.IdentityData
-	6,   // 77: cairn.plugin.v1.ApplyResponse.new_state:type_name -> cairn.plugin.v1.DynamicValue
-	7,   // 78: cairn.plugin.v1.ApplyResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	28,  // 79: cairn.plugin.v1.ApplyResponse.new_identity:type_name -> cairn.plugin.v1.IdentityData
-	25,  // 80: cairn.plugin.v1.ImportRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
-	28,  // 81: cairn.plugin.v1.ImportRequest.identity:type_name -> cairn.plugin.v1.IdentityData
-	71,  // 82: cairn.plugin.v1.ImportResponse.imported_resources:type_name -> cairn.plugin.v1.ImportResponse.Imported
-	7,   // 83: cairn.plugin.v1.ImportResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	26,  // 84: cairn.plugin.v1.ImportResponse.deferred:type_name -> cairn.plugin.v1.Deferred
-	27,  // 85: cairn.plugin.v1.MoveRequest.source_state:type_name -> cairn.plugin.v1.RawState
-	27,  // 86: cairn.plugin.v1.MoveRequest.source_identity:type_name -> cairn.plugin.v1.RawState
-	6,   // 87: cairn.plugin.v1.MoveResponse.target_state:type_name -> cairn.plugin.v1.DynamicValue
-	7,   // 88: cairn.plugin.v1.MoveResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	28,  // 89: cairn.plugin.v1.MoveResponse.target_identity:type_name -> cairn.plugin.v1.IdentityData
-	6,   // 90: cairn.plugin.v1.ReadDataRequest.config:type_name -> cairn.plugin.v1.DynamicValue
-	6,   // 91: cairn.plugin.v1.ReadDataRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
-	25,  // 92: cairn.plugin.v1.ReadDataRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
-	6,   // 93: cairn.plugin.v1.ReadDataResponse.state:type_name -> cairn.plugin.v1.DynamicValue
-	7,   // 94: cairn.plugin.v1.ReadDataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	26,  // 95: cairn.plugin.v1.ReadDataResponse.deferred:type_name -> cairn.plugin.v1.Deferred
-	6,   // 96: cairn.plugin.v1.OpenEphemeralRequest.config:type_name -> cairn.plugin.v1.DynamicValue
-	25,  // 97: cairn.plugin.v1.OpenEphemeralRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
-	7,   // 98: cairn.plugin.v1.OpenEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	74,  // 99: cairn.plugin.v1.OpenEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
-	6,   // 100: cairn.plugin.v1.OpenEphemeralResponse.result:type_name -> cairn.plugin.v1.DynamicValue
-	26,  // 101: cairn.plugin.v1.OpenEphemeralResponse.deferred:type_name -> cairn.plugin.v1.Deferred
-	7,   // 102: cairn.plugin.v1.RenewEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	74,  // 103: cairn.plugin.v1.RenewEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
-	6,   // 104: cairn.plugin.v1.ActionRequest.config:type_name -> cairn.plugin.v1.DynamicValue
-	25,  // 105: cairn.plugin.v1.ActionRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
-	7,   // 106: cairn.plugin.v1.PlanActionResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	26,  // 107: cairn.plugin.v1.PlanActionResponse.deferred:type_name -> cairn.plugin.v1.Deferred
-	72,  // 108: cairn.plugin.v1.InvokeActionEvent.progress:type_name -> cairn.plugin.v1.InvokeActionEvent.Progress
-	73,  // 109: cairn.plugin.v1.InvokeActionEvent.completed:type_name -> cairn.plugin.v1.InvokeActionEvent.Completed
-	13,  // 110: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	13,  // 111: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	10,  // 112: cairn.plugin.v1.SchemaResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
-	13,  // 113: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	13,  // 114: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	18,  // 115: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry.value:type_name -> cairn.plugin.v1.ActionSchema
-	20,  // 116: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry.value:type_name -> cairn.plugin.v1.IdentitySchema
-	10,  // 117: cairn.plugin.v1.FunctionsResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
-	6,   // 118: cairn.plugin.v1.ImportResponse.Imported.state:type_name -> cairn.plugin.v1.DynamicValue
-	28,  // 119: cairn.plugin.v1.ImportResponse.Imported.identity:type_name -> cairn.plugin.v1.IdentityData
-	7,   // 120: cairn.plugin.v1.InvokeActionEvent.Completed.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	121, // [121:121] is the sub-list for method output_type
-	121, // [121:121] is the sub-list for method input_type
-	121, // [121:121] is the sub-list for extension type_name
-	121, // [121:121] is the sub-list for extension extendee
-	0,   // [0:121] is the sub-list for field type_name
+	19,  // 32: cairn.plugin.v1.SchemaAnswer.schema:type_name -> cairn.plugin.v1.SchemaResponse
+	21,  // 33: cairn.plugin.v1.SchemaAnswer.identities:type_name -> cairn.plugin.v1.IdentitySchemasResponse
+	70,  // 34: cairn.plugin.v1.FunctionsResponse.functions:type_name -> cairn.plugin.v1.FunctionsResponse.FunctionsEntry
+	7,   // 35: cairn.plugin.v1.FunctionsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	6,   // 36: cairn.plugin.v1.CallRequest.arguments:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 37: cairn.plugin.v1.CallResponse.result:type_name -> cairn.plugin.v1.DynamicValue
+	9,   // 38: cairn.plugin.v1.CallResponse.error:type_name -> cairn.plugin.v1.FunctionError
+	4,   // 39: cairn.plugin.v1.Deferred.reason:type_name -> cairn.plugin.v1.Deferred.Reason
+	71,  // 40: cairn.plugin.v1.RawState.flatmap:type_name -> cairn.plugin.v1.RawState.FlatmapEntry
+	6,   // 41: cairn.plugin.v1.IdentityData.identity_data:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 42: cairn.plugin.v1.DiagnosticsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	6,   // 43: cairn.plugin.v1.ValidateProviderRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 44: cairn.plugin.v1.ValidateProviderResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	6,   // 45: cairn.plugin.v1.ConfigureRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	26,  // 46: cairn.plugin.v1.ConfigureRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	6,   // 47: cairn.plugin.v1.ValidateRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	26,  // 48: cairn.plugin.v1.ValidateRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	28,  // 49: cairn.plugin.v1.UpgradeStateRequest.raw_state:type_name -> cairn.plugin.v1.RawState
+	6,   // 50: cairn.plugin.v1.UpgradeStateResponse.upgraded_state:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 51: cairn.plugin.v1.UpgradeStateResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	28,  // 52: cairn.plugin.v1.UpgradeIdentityRequest.raw_identity:type_name -> cairn.plugin.v1.RawState
+	29,  // 53: cairn.plugin.v1.UpgradeIdentityResponse.upgraded_identity:type_name -> cairn.plugin.v1.IdentityData
+	7,   // 54: cairn.plugin.v1.UpgradeIdentityResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	6,   // 55: cairn.plugin.v1.ReadRequest.current_state:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 56: cairn.plugin.v1.ReadRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
+	26,  // 57: cairn.plugin.v1.ReadRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	29,  // 58: cairn.plugin.v1.ReadRequest.current_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 59: cairn.plugin.v1.ReadResponse.new_state:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 60: cairn.plugin.v1.ReadResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	27,  // 61: cairn.plugin.v1.ReadResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	29,  // 62: cairn.plugin.v1.ReadResponse.new_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 63: cairn.plugin.v1.PlanRequest.prior_state:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 64: cairn.plugin.v1.PlanRequest.proposed_new_state:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 65: cairn.plugin.v1.PlanRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 66: cairn.plugin.v1.PlanRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
+	26,  // 67: cairn.plugin.v1.PlanRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	29,  // 68: cairn.plugin.v1.PlanRequest.prior_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 69: cairn.plugin.v1.PlanResponse.planned_state:type_name -> cairn.plugin.v1.DynamicValue
+	8,   // 70: cairn.plugin.v1.PlanResponse.requires_replace:type_name -> cairn.plugin.v1.AttributePath
+	7,   // 71: cairn.plugin.v1.PlanResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	27,  // 72: cairn.plugin.v1.PlanResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	29,  // 73: cairn.plugin.v1.PlanResponse.planned_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 74: cairn.plugin.v1.ApplyRequest.prior_state:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 75: cairn.plugin.v1.ApplyRequest.planned_state:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 76: cairn.plugin.v1.ApplyRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 77: cairn.plugin.v1.ApplyRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
+	29,  // 78: cairn.plugin.v1.ApplyRequest.planned_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 79: cairn.plugin.v1.ApplyResponse.new_state:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 80: cairn.plugin.v1.ApplyResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	29,  // 81: cairn.plugin.v1.ApplyResponse.new_identity:type_name -> cairn.plugin.v1.IdentityData
+	26,  // 82: cairn.plugin.v1.ImportRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	29,  // 83: cairn.plugin.v1.ImportRequest.identity:type_name -> cairn.plugin.v1.IdentityData
+	72,  // 84: cairn.plugin.v1.ImportResponse.imported_resources:type_name -> cairn.plugin.v1.ImportResponse.Imported
+	7,   // 85: cairn.plugin.v1.ImportResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	27,  // 86: cairn.plugin.v1.ImportResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	28,  // 87: cairn.plugin.v1.MoveRequest.source_state:type_name -> cairn.plugin.v1.RawState
+	28,  // 88: cairn.plugin.v1.MoveRequest.source_identity:type_name -> cairn.plugin.v1.RawState
+	6,   // 89: cairn.plugin.v1.MoveResponse.target_state:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 90: cairn.plugin.v1.MoveResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	29,  // 91: cairn.plugin.v1.MoveResponse.target_identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 92: cairn.plugin.v1.ReadDataRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 93: cairn.plugin.v1.ReadDataRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
+	26,  // 94: cairn.plugin.v1.ReadDataRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	6,   // 95: cairn.plugin.v1.ReadDataResponse.state:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 96: cairn.plugin.v1.ReadDataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	27,  // 97: cairn.plugin.v1.ReadDataResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	6,   // 98: cairn.plugin.v1.OpenEphemeralRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	26,  // 99: cairn.plugin.v1.OpenEphemeralRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	7,   // 100: cairn.plugin.v1.OpenEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	75,  // 101: cairn.plugin.v1.OpenEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
+	6,   // 102: cairn.plugin.v1.OpenEphemeralResponse.result:type_name -> cairn.plugin.v1.DynamicValue
+	27,  // 103: cairn.plugin.v1.OpenEphemeralResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	7,   // 104: cairn.plugin.v1.RenewEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	75,  // 105: cairn.plugin.v1.RenewEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
+	6,   // 106: cairn.plugin.v1.ActionRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	26,  // 107: cairn.plugin.v1.ActionRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	7,   // 108: cairn.plugin.v1.PlanActionResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	27,  // 109: cairn.plugin.v1.PlanActionResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	73,  // 110: cairn.plugin.v1.InvokeActionEvent.progress:type_name -> cairn.plugin.v1.InvokeActionEvent.Progress
+	74,  // 111: cairn.plugin.v1.InvokeActionEvent.completed:type_name -> cairn.plugin.v1.InvokeActionEvent.Completed
+	13,  // 112: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	13,  // 113: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	10,  // 114: cairn.plugin.v1.SchemaResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
+	13,  // 115: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	13,  // 116: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	18,  // 117: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry.value:type_name -> cairn.plugin.v1.ActionSchema
+	20,  // 118: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry.value:type_name -> cairn.plugin.v1.IdentitySchema
+	10,  // 119: cairn.plugin.v1.FunctionsResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
+	6,   // 120: cairn.plugin.v1.ImportResponse.Imported.state:type_name -> cairn.plugin.v1.DynamicValue
+	29,  // 121: cairn.plugin.v1.ImportResponse.Imported.identity:type_name -> cairn.plugin.v1.IdentityData
+	7,   // 122: cairn.plugin.v1.InvokeActionEvent.Completed.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	123, // [123:123] is the sub-list for method output_type
+	123, // [123:123] is the sub-list for method input_type
+	123, // [123:123] is the sub-list for extension type_name
+	123, // [123:123] is the sub-list for extension extendee
+	0,   // [0:123] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plugin_v1_plugin_proto_init() }
@@ -4730,14 +4791,14 @@ func file_cairn_plugin_v1_plugin_proto_init() {
 		return
 	}
 	file_cairn_plugin_v1_plugin_proto_msgTypes[4].OneofWrappers = []any{}
-	file_cairn_plugin_v1_plugin_proto_msgTypes[46].OneofWrappers = []any{}
 	file_cairn_plugin_v1_plugin_proto_msgTypes[47].OneofWrappers = []any{}
 	file_cairn_plugin_v1_plugin_proto_msgTypes[48].OneofWrappers = []any{}
-	file_cairn_plugin_v1_plugin_proto_msgTypes[51].OneofWrappers = []any{
+	file_cairn_plugin_v1_plugin_proto_msgTypes[49].OneofWrappers = []any{}
+	file_cairn_plugin_v1_plugin_proto_msgTypes[52].OneofWrappers = []any{
 		(*InvokeActionEvent_Progress_)(nil),
 		(*InvokeActionEvent_Completed_)(nil),
 	}
-	file_cairn_plugin_v1_plugin_proto_msgTypes[53].OneofWrappers = []any{
+	file_cairn_plugin_v1_plugin_proto_msgTypes[54].OneofWrappers = []any{
 		(*AttributePath_Step_AttributeName)(nil),
 		(*AttributePath_Step_ElementKeyString)(nil),
 		(*AttributePath_Step_ElementKeyInt)(nil),
@@ -4748,7 +4809,7 @@ func file_cairn_plugin_v1_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plugin_v1_plugin_proto_rawDesc), len(file_cairn_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   69,
+			NumMessages:   70,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

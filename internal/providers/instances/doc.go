@@ -1,0 +1,23 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package instances shares configured providers among all the work of a run: starting a process and configuring it costs far more than most
+// of what is asked of it.
+//
+// Whoever needs a provider gets a [Lease] from a [Pool], and gives it back. There is one process for each package and configuration that
+// differ, and one for each package without a configuration, for validation and for functions. The provider that is built in has no process.
+//
+// Rules:
+//
+//	S1. A configuration that is wholly known and not ephemeral is shared with all that have an equal one, whatever is sensitive in it. Others
+//	    are shared only under the same name, in the same phase, and with the same value.
+//	S2. A process is started when it is first needed. One that nobody uses stays until the pool closes, or until it makes room for another:
+//	    components of one run come and go, and most need what the one before them had.
+//	S3. The limit on processes ends idle ones; it never makes anybody wait. There are more processes than that only while all are in use.
+//	S4. A process that has crashed fails the calls that are under way. Whoever asks for the configuration next gets a new process; others notice nothing.
+//	S5. A provider that refuses a configuration is not asked again.
+//	S6. A process is told to stop when all who use it want that. Nobody gets it after that.
+//	S7. Schemas are read once in a run. They are kept on disk for each package whose content is known by a hash, and a process is asked for
+//	    them only if the disk does not have them or the provider needs to be asked. Nothing depends on what is on the disk: what is damaged is
+//	    read again.
+package instances

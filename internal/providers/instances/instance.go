@@ -1,0 +1,216 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package instances
+
+import (
+	"context"
+
+	"github.com/cairnstacks/cairn/internal/providers/client"
+	"github.com/cairnstacks/cairn/internal/providers/plugin"
+	"github.com/cairnstacks/cairn/internal/providers/provider"
+)
+
+// instance is a provider in a process. What follows ready must be read only after that is closed; what follows users only with the pool's lock.
+type instance struct {
+	ready    chan struct{}
+	process  *plugin.Process // nil if there is none: see diags
+	provider *client.Client
+	diags    provider.Diagnostics // with errors it cannot be used
+	passing  bool                 // the reason for that may be gone the next time
+
+	users    int
+	stopping int // how many of the users want it to stop
+	stopped  bool
+	retired  bool
+	idleFrom int // the pool's clock when the last user left
+}
+
+// result is what starting an instance has led to.
+type result struct {
+	process  *plugin.Process
+	provider *client.Client
+	diags    provider.Diagnostics
+	passing  bool
+}
+
+const (
+	summaryStart      = "Provider could not be started"
+	summaryConfigured = "Invalid provider configuration"
+)
+
+// lease returns the instance for a key, which is started by the first who needs it, while others wait.
+func (p *Pool) lease(ctx context.Context, k key, start func(context.Context) result) (*Lease, provider.Diagnostics) {
+	for {
+		one, isNew, err := p.take(k)
+		if err != nil {
+			return nil, provider.Errorf(summaryStart, "Provider %s was needed, but %s.", k.address, err)
+		}
+		if isNew {
+			p.fill(ctx, k, one, start)
+		}
+		select {
+		case <-one.ready:
+		case <-ctx.Done():
+			p.release(one, false)
+			return nil, provider.Errorf(summaryStart, "Provider %s was needed, but that was given up: %s.", k.address, context.Cause(ctx))
+		}
+		switch {
+		case one.diags.HasErrors() && (isNew || !one.passing):
+			p.release(one, false)
+			return nil, one.diags
+		case !one.diags.HasErrors() && !one.process.Exited():
+			lease := &Lease{Provider: one.provider, pool: p, key: k, instance: one}
+			if isNew {
+				return lease, one.diags
+			}
+			return lease, nil // the first one has the warnings
+		}
+		p.retire(k, one) // it has crashed, or whoever wanted to start it has given up
+		p.release(one, false)
+		if isNew {
+			return nil, provider.Errorf(summaryStart, "The program of provider %s ended as soon as it had been started.", k.address)
+		}
+	}
+}
+
+// take returns the instance for a key, with one user more.
+func (p *Pool) take(k key) (one *instance, isNew bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mu.closed {
+		return nil, false, errClosed
+	}
+	one = p.mu.instances[k]
+	if one == nil {
+		one, isNew = &instance{ready: make(chan struct{})}, true
+		p.mu.instances[k] = one
+		p.starting.Add(1)
+	}
+	one.users++
+	return one, isNew, nil
+}
+
+// fill starts an instance that take has returned as a new one.
+func (p *Pool) fill(ctx context.Context, k key, one *instance, start func(context.Context) result) {
+	defer p.starting.Done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(p.life, func() { cancel(errClosed) })()
+	p.makeRoom()
+	started := start(ctx)
+	p.mu.Lock()
+	one.process, one.provider, one.diags, one.passing = started.process, started.provider, started.diags, started.passing
+	closed := p.mu.closed
+	p.mu.Unlock()
+	if one.passing {
+		p.retire(k, one)
+	}
+	if closed && one.process != nil {
+		one.process.End()
+	}
+	close(one.ready)
+}
+
+// start starts a process without configuring it.
+func (p *Pool) start(ctx context.Context, pkg Package) result {
+	process, err := p.startProcess(ctx, pkg)
+	if err != nil {
+		return result{diags: notStarted(pkg, err), passing: ctx.Err() != nil}
+	}
+	found, err := p.schemaOf(ctx, pkg, process)
+	if err != nil {
+		process.End()
+		return result{diags: noSchema(pkg, err), passing: ctx.Err() != nil}
+	}
+	return result{process: process, provider: client.New(pkg.Address, process, found)}
+}
+
+func (p *Pool) startProcess(ctx context.Context, pkg Package) (*plugin.Process, error) {
+	if to, attached := p.attached[pkg.Address]; attached {
+		return plugin.Attach(to)
+	}
+	return plugin.Start(ctx, pkg.Program, plugin.Options{Environ: p.opts.Environ, StartTimeout: p.opts.StartTimeout})
+}
+
+func notStarted(pkg Package, err error) provider.Diagnostics {
+	return provider.Errorf(summaryStart, "Provider %s was needed. %s", pkg.Address, err)
+}
+
+func noSchema(pkg Package, err error) provider.Diagnostics {
+	return provider.Errorf("Provider schema unavailable", "Provider %s was asked for its schema. %s", pkg.Address, err)
+}
+
+// startConfigured starts a process and configures it. A provider that refuses the configuration is ended.
+func (p *Pool) startConfigured(ctx context.Context, pkg Package, req provider.ConfigureRequest) result {
+	one := p.start(ctx, pkg)
+	if one.diags.HasErrors() {
+		return one
+	}
+	one.diags = one.provider.Configure(ctx, req)
+	if one.diags.HasErrors() {
+		one.process.End()
+		one.process, one.passing = nil, ctx.Err() != nil
+	}
+	return one
+}
+
+// makeRoom ends the process that has been idle for longest, if the limit leaves no room for another (rule S3).
+func (p *Pool) makeRoom() {
+	if oldest := p.excess(); oldest != nil {
+		oldest.process.End()
+	}
+}
+
+// excess removes and returns the instance that is to make room, nil if none has to or none can.
+func (p *Pool) excess() *instance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.opts.MaxProcesses <= 0 {
+		return nil
+	}
+	var count int
+	var oldest *instance
+	var of key
+	for k, one := range p.mu.instances {
+		if one.users > 0 || one.process != nil {
+			count++
+		}
+		if one.users == 0 && one.process != nil && (oldest == nil || one.idleFrom < oldest.idleFrom) {
+			oldest, of = one, k
+		}
+	}
+	if count <= p.opts.MaxProcesses { // the new one is among them
+		return nil
+	}
+	if oldest != nil {
+		delete(p.mu.instances, of)
+	}
+	return oldest
+}
+
+// retire makes sure that nobody else gets an instance.
+func (p *Pool) retire(k key, one *instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one.retired = true
+	if p.mu.instances[k] == one {
+		delete(p.mu.instances, k)
+	}
+}
+
+// release takes a user away. The last one of an instance that is retired ends it.
+func (p *Pool) release(one *instance, wasStopping bool) {
+	p.mu.Lock()
+	one.users--
+	if wasStopping {
+		one.stopping--
+	}
+	p.mu.clock++
+	one.idleFrom = p.mu.clock
+	end := one.users == 0 && one.retired && one.process != nil
+	p.mu.Unlock()
+	if end {
+		one.process.End()
+	}
+}

@@ -1,0 +1,159 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package instances
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/once"
+	"github.com/cairnstacks/cairn/internal/providers/builtin"
+	"github.com/cairnstacks/cairn/internal/providers/plugin"
+	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Options are the parameters of [New].
+type Options struct {
+	// Environ is the environment of processes; nil stands for that of this program.
+	Environ []string
+
+	// MaxProcesses is how many processes there should be at most; 0 stands for any number. See rule S3.
+	MaxProcesses int
+
+	// SchemaDir is the directory in which schemas are kept, which is made when it is needed; empty for none.
+	SchemaDir string
+
+	// BuiltIn are the parameters of the provider that is built in.
+	BuiltIn builtin.Options
+
+	// StartTimeout is how long a process may take to start; 0 stands for a minute.
+	StartTimeout time.Duration
+}
+
+// Package is the program of a provider.
+type Package struct {
+	Address stackaddrs.Provider
+	Program string // path; not used for the provider that is built in, and for those of [plugin.ReattachVariable]
+
+	// Hash identifies the content of the package; empty if it is not known, and the schemas then are not kept on disk.
+	Hash string
+}
+
+// Configuration is how a provider is to be configured.
+type Configuration struct {
+	Value            cty.Value // of the type of the provider's schema; may have unknown parts and marks
+	TerraformVersion string
+	DeferralAllowed  bool
+
+	// Name and Phase decide about what a configuration that is not wholly known, or ephemeral in part, is shared with: such as the address
+	// of the provider configuration in the stack, and what is done there.
+	Name, Phase string
+}
+
+// Pool has the processes of a run. Made by [New]. Safe for concurrent use.
+type Pool struct {
+	opts     Options
+	attached map[stackaddrs.Provider]plugin.Reattach
+	builtIn  *Lease
+	kept     once.Map[Package, *schema.Provider] // on disk, nil where there is none
+	asked    once.Map[Package, *schema.Provider] // of processes
+
+	life     context.Context // of all starts; ends when the pool closes
+	end      context.CancelCauseFunc
+	starting sync.WaitGroup
+
+	mu struct {
+		sync.Mutex
+		closed    bool
+		instances map[key]*instance
+		clock     int // counts what becomes idle
+	}
+}
+
+var errClosed = errors.New("the providers have been shut down")
+
+// New returns a pool without processes.
+//
+// Errors: an invalid [plugin.ReattachVariable].
+func New(opts Options) (*Pool, error) {
+	if opts.Environ == nil {
+		opts.Environ = os.Environ()
+	}
+	named, err := plugin.ParseReattach(environ.Get(opts.Environ, plugin.ReattachVariable))
+	if err != nil {
+		return nil, err
+	}
+	p := &Pool{opts: opts, builtIn: &Lease{Provider: builtin.New(opts.BuiltIn)}}
+	p.attached = make(map[stackaddrs.Provider]plugin.Reattach, len(named))
+	for address, to := range named {
+		parsed, err := parseAddress(address)
+		if err != nil {
+			return nil, err
+		}
+		p.attached[parsed] = to
+	}
+	p.life, p.end = context.WithCancelCause(context.Background())
+	p.mu.instances = map[key]*instance{}
+	return p, nil
+}
+
+// Unmanaged reports whether somebody else has started the provider, so that it need not be installed.
+func (p *Pool) Unmanaged(address stackaddrs.Provider) bool {
+	_, attached := p.attached[address]
+	return attached
+}
+
+// Configured returns a provider with a configuration. Without errors, the caller must release it. It costs nothing for the provider that is built in.
+func (p *Pool) Configured(ctx context.Context, pkg Package, config Configuration) (*Lease, provider.Diagnostics) {
+	if pkg.Address.IsBuiltin() {
+		return p.builtIn, nil
+	}
+	value, k, err := keyOf(pkg, config)
+	if err != nil {
+		return nil, provider.Errorf(summaryConfigured, "The configuration of provider %s cannot be sent: %s.", pkg.Address, err)
+	}
+	return p.lease(ctx, k, func(ctx context.Context) result {
+		return p.startConfigured(ctx, pkg, provider.ConfigureRequest{
+			Config: value, TerraformVersion: config.TerraformVersion, DeferralAllowed: config.DeferralAllowed,
+		})
+	})
+}
+
+// Unconfigured returns a provider that is not configured, for validation and functions. Without errors, the caller must release it.
+func (p *Pool) Unconfigured(ctx context.Context, pkg Package) (*Lease, provider.Diagnostics) {
+	if pkg.Address.IsBuiltin() {
+		return p.builtIn, nil
+	}
+	return p.lease(ctx, key{address: pkg.Address, program: pkg.Program}, func(ctx context.Context) result {
+		return p.start(ctx, pkg)
+	})
+}
+
+// Close ends all processes and waits for that. Calls that are under way fail. The pool starts no others after that.
+func (p *Pool) Close() error {
+	p.end(errClosed)
+	p.mu.Lock()
+	p.mu.closed = true
+	instances := p.mu.instances
+	p.mu.instances = map[key]*instance{}
+	p.mu.Unlock()
+	p.starting.Wait()
+
+	var all sync.WaitGroup
+	for _, one := range instances {
+		if one.process != nil {
+			all.Go(one.process.End)
+		}
+	}
+	all.Wait()
+	return nil
+}
