@@ -181,11 +181,11 @@ var matchKeysFunction = function.New(&function.Spec{
 	RefineResult: refineNotNull,
 	Impl: func(args []cty.Value, retType cty.Type) (cty.Value, error) {
 		values, keys, wanted := args[0], args[1], args[2]
-		if !values.IsWhollyKnown() || !keys.IsWhollyKnown() || !wanted.IsWhollyKnown() {
-			return cty.UnknownVal(retType), nil
-		}
 		if values.LengthInt() != keys.LengthInt() {
 			return cty.NilVal, function.NewArgErrorf(1, "need as many keys as values, so %d and not %d", values.LengthInt(), keys.LengthInt())
+		}
+		if !values.IsWhollyKnown() || !keys.IsWhollyKnown() || !wanted.IsWhollyKnown() {
+			return cty.UnknownVal(retType), nil
 		}
 		var matching []cty.Value
 		for position, key := range keys.Elements() {

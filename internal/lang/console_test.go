@@ -22,7 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/functions.txt from what terraform does")
+var update = flag.Bool("update", false, "rewrite testdata/functions.txt and testdata/expressions.txt from what terraform does")
 
 // The functions and the texts of the corpus are those of this series of versions.
 const terraformSeries = "1.11."
@@ -156,24 +156,37 @@ func consoleOutcomes(t *testing.T, dir string, expressions []string) []outcome {
 // The corpus says what terraform does.
 func TestCorpusAgainstTerraform(t *testing.T) {
 	needTerraform(t)
-	entries := readCorpus(t)
+	for _, corpusFile := range []string{functionsFile, expressionsFile} {
+		entries := readCorpus(t, corpusFile)
+		dir := newCorpusDir(t)
+		actual := askTerraform(t, dir, entries)
+		for i, entry := range entries {
+			if got := actual[i]; !*update && got.String() != entry.outcome.String() {
+				t.Errorf("%s:%d: %s\nterraform says:\n%sthe corpus says:\n%s", corpusFile, entry.line, entry.expr, got, entry.outcome)
+			}
+		}
+		if *update {
+			writeCorpus(t, corpusFile, actual)
+		}
+	}
+}
+
+// askTerraform returns the entries with what terraform makes of them.
+func askTerraform(t *testing.T, dir string, entries []corpusEntry) []corpusEntry {
+	t.Helper()
 	expressions := make([]string, len(entries))
 	for i, entry := range entries {
 		expressions[i] = entry.expr
 	}
-	dir := newCorpusDir(t)
-	outcomes := consoleOutcomes(t, dir, expressions)
-	for i, got := range outcomes {
-		entry := entries[i]
-		got = withoutDir(got, dir)
-		if !*update && got.String() != entry.outcome.String() {
-			t.Errorf("%s:%d: %s\nterraform says:\n%sthe corpus says:\n%s", corpusFile, entry.line, entry.expr, got, entry.outcome)
-		}
-		entries[i].outcome = got
+	actual := slices.Clone(entries)
+	for i, got := range consoleOutcomes(t, dir, expressions) {
+		actual[i].outcome = got
 	}
-	if *update {
-		writeCorpus(t, entries)
+	addPlanTexts(t, dir, actual)
+	for i := range actual {
+		actual[i].outcome = withoutDir(actual[i].outcome, dir)
 	}
+	return actual
 }
 
 // Our table has the functions that terraform lists, no more and no less. Terraform lists the

@@ -8,21 +8,23 @@ import (
 )
 
 // What terraform is recorded to do with an expression, we do.
-func TestFunctionsAgainstCorpus(t *testing.T) {
-	dir := newCorpusDir(t)
-	scope := newCorpusScope(t, dir)
-	for _, entry := range readCorpus(t) {
-		t.Run(entry.section, func(t *testing.T) {
-			got, want := withoutDir(evaluate(t, scope, entry.expr), dir), entry.outcome
-			if reason, known := differences[entry.expr]; known {
-				if got.String() == want.String() {
-					t.Errorf("%s:%d: %s\nagrees with terraform, but is listed as different: %s", corpusFile, entry.line, entry.expr, reason)
+func TestCorpus(t *testing.T) {
+	for _, corpusFile := range []string{functionsFile, expressionsFile} {
+		dir := newCorpusDir(t)
+		scopes := newCorpusScopes(t, dir)
+		for _, entry := range readCorpus(t, corpusFile) {
+			t.Run(entry.section, func(t *testing.T) {
+				got, want := scopes.evaluate(t, entry), entry.outcome
+				if reason, known := differences[entry.expr]; known {
+					if got.String() == want.String() {
+						t.Errorf("%s:%d: %s\nagrees with terraform, but is listed as different: %s", corpusFile, entry.line, entry.expr, reason)
+					}
+					return
 				}
-				return
-			}
-			if got.String() != want.String() {
-				t.Errorf("%s:%d: %s\ngot:\n%swant:\n%s", corpusFile, entry.line, entry.expr, got, want)
-			}
-		})
+				if got.String() != want.String() {
+					t.Errorf("%s:%d: %s\ngot:\n%swant:\n%s", corpusFile, entry.line, entry.expr, got, want)
+				}
+			})
+		}
 	}
 }

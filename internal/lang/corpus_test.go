@@ -19,18 +19,23 @@ type corpusEntry struct {
 	outcome
 }
 
-// An outcome is the result of an expression as terraform's console writes it.
+// An outcome is the result of an expression as terraform's console writes it, and what a plan has besides.
 type outcome struct {
 	fails bool
 	typ   string
 	value string
+	plan  string // see planText
 }
 
 func (o outcome) String() string {
 	if o.fails {
 		return "! fails\n"
 	}
-	return prefixLines(": ", o.typ) + prefixLines("= ", o.value)
+	text := prefixLines(": ", o.typ) + prefixLines("= ", o.value)
+	if o.plan != "" {
+		text += prefixLines("~ ", o.plan)
+	}
+	return text
 }
 
 func prefixLines(prefix, text string) string {
@@ -44,14 +49,19 @@ func prefixLines(prefix, text string) string {
 // withoutDir replaces the directory of the expressions, which is another one each time.
 func withoutDir(o outcome, dir string) outcome {
 	o.value = strings.ReplaceAll(o.value, dir, "$DIR")
+	o.plan = strings.ReplaceAll(o.plan, dir, "$DIR")
 	return o
 }
 
-const corpusFile = "testdata/functions.txt"
+// The files of the corpus: calls of each function, and what else an expression can have.
+const (
+	functionsFile   = "testdata/functions.txt"
+	expressionsFile = "testdata/expressions.txt"
+)
 
-// readCorpus parses testdata/functions.txt: "# NAME" opens the section of a function, "> EXPRESSION"
-// an entry, and then come "! fails", or lines of its type (": ") and of its value ("= ").
-func readCorpus(t *testing.T) []corpusEntry {
+// readCorpus parses a file of the corpus: "# NAME" opens a section, that of a function in functionsFile, "> EXPRESSION"
+// an entry, and then come "! fails", or lines of its type (": "), of its value ("= "), and of what a plan has ("~ ").
+func readCorpus(t *testing.T, corpusFile string) []corpusEntry {
 	t.Helper()
 	source, err := os.ReadFile(corpusFile)
 	if err != nil {
@@ -82,6 +92,8 @@ func readCorpus(t *testing.T) []corpusEntry {
 			types = append(types, text)
 		case "=":
 			values = append(values, text)
+		case "~":
+			entries[len(entries)-1].plan = text
 		default:
 			t.Fatalf("%s:%d: cannot read line %q", corpusFile, i+1, line)
 		}
@@ -90,7 +102,7 @@ func readCorpus(t *testing.T) []corpusEntry {
 	return entries
 }
 
-func writeCorpus(t *testing.T, entries []corpusEntry) {
+func writeCorpus(t *testing.T, corpusFile string, entries []corpusEntry) {
 	t.Helper()
 	var b strings.Builder
 	var section string
@@ -109,9 +121,9 @@ func writeCorpus(t *testing.T, entries []corpusEntry) {
 // Every function has entries of its own, so a function cannot be added without being compared.
 func TestCorpusHasEveryFunction(t *testing.T) {
 	counts := map[string]int{}
-	for _, entry := range readCorpus(t) {
+	for _, entry := range readCorpus(t, functionsFile) {
 		if !regexp.MustCompile(`\b` + entry.section + `\(`).MatchString(entry.expr) {
-			t.Errorf("%s:%d: does not call %s: %s", corpusFile, entry.line, entry.section, entry.expr)
+			t.Errorf("%s:%d: does not call %s: %s", functionsFile, entry.line, entry.section, entry.expr)
 		}
 		counts[entry.section]++
 	}
@@ -120,7 +132,7 @@ func TestCorpusHasEveryFunction(t *testing.T) {
 			continue // plantimestamp does not exist in a console: see TestPlanTimestamp
 		}
 		if counts[name] < 3 {
-			t.Errorf("%s has %d entries for %s, want 3 or more", corpusFile, counts[name], name)
+			t.Errorf("%s has %d entries for %s, want 3 or more", functionsFile, counts[name], name)
 		}
 	}
 }

@@ -73,19 +73,23 @@ func newCorpusDir(t testing.TB) string {
 	return dir
 }
 
-// newCorpusScope evaluates the locals of testdata/dir/main.tf with our functions.
-func newCorpusScope(t testing.TB, dir string) *hcl.EvalContext {
+// corpusScopes are for the expressions of the corpus.
+type corpusScopes struct {
+	dir           string
+	console, plan *hcl.EvalContext
+}
+
+// newCorpusScopes evaluates the locals of testdata/dir/main.tf with our functions.
+func newCorpusScopes(t testing.TB, dir string) corpusScopes {
 	t.Helper()
 	t.Setenv("HOME", filepath.Join(dir, "home"))
+	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	scope := &hcl.EvalContext{
-		Functions: Functions(Options{BaseDir: dir, PlanTimestamp: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)}),
+		Functions: Functions(Options{BaseDir: dir, PlanTimestamp: now}),
 		Variables: map[string]cty.Value{
 			"var": cty.ObjectVal(map[string]cty.Value{"ephemeral": cty.StringVal("fleeting").Mark(marks.Ephemeral)}),
 			"terraform_data": cty.ObjectVal(map[string]cty.Value{
-				"unknown": cty.ObjectVal(map[string]cty.Value{
-					"id":     cty.UnknownVal(cty.String).RefineNotNull(),
-					"output": cty.DynamicVal,
-				}),
+				"unknown": cty.ObjectVal(map[string]cty.Value{"id": cty.UnknownVal(cty.String).RefineNotNull()}),
 			}),
 		},
 	}
@@ -107,7 +111,8 @@ func newCorpusScope(t testing.TB, dir string) *hcl.EvalContext {
 		}
 	}
 	scope.Variables["local"] = cty.ObjectVal(locals)
-	return scope
+	planning := &hcl.EvalContext{Functions: Functions(Options{BaseDir: dir, PlanTimestamp: now, PureOnly: true}), Variables: scope.Variables}
+	return corpusScopes{dir, scope, planning}
 }
 
 func parseExpression(t testing.TB, source string) hclsyntax.Expression {
@@ -119,11 +124,23 @@ func parseExpression(t testing.TB, source string) hclsyntax.Expression {
 	return expr
 }
 
-func evaluate(t testing.TB, scope *hcl.EvalContext, source string) outcome {
+// evaluate returns what we make of the entry, as terraform's console and plan write it.
+func (s corpusScopes) evaluate(t testing.TB, entry corpusEntry) outcome {
 	t.Helper()
-	value, diags := parseExpression(t, source).Value(scope)
+	expr := parseExpression(t, entry.expr)
+	value, diags := expr.Value(s.console)
 	if diags.HasErrors() {
 		return outcome{fails: true}
 	}
-	return outcome{typ: consoleType(value.Type(), 0), value: consoleValue(value, 0)}
+	entry.outcome = outcome{typ: consoleType(value.Type(), 0), value: consoleValue(value, 0)}
+	if !entry.isPlannable() {
+		return withoutDir(entry.outcome, s.dir)
+	}
+	planned, diags := expr.Value(s.plan)
+	if diags.HasErrors() {
+		t.Errorf("%s fails in a plan only: %s", entry.expr, diags)
+		return entry.outcome
+	}
+	entry.plan = planText(planned)
+	return withoutDir(entry.outcome, s.dir)
 }

@@ -49,6 +49,9 @@ func Functions(opts Options) map[string]function.Function {
 		if opts.PureOnly {
 			impure = function.Unpredictable(impure)
 		}
+		if name != "timestamp" { // of its result, terraform does not say that it is not null
+			impure = notNull(impure)
+		}
 		own[name] = impure
 	}
 	maps.Copy(own, renderers(opts.BaseDir, templateFunctions{table: inTemplates(table)}))

@@ -182,7 +182,7 @@ func referencedTemplate(closure *customdecode.ExpressionClosure) (cty.Value, err
 	if diags.HasErrors() {
 		return cty.NilVal, function.NewArgErrorf(templateArg, "no template there: %w", diags)
 	}
-	if source.Type() == cty.DynamicPseudoType && !source.IsKnown() {
+	if !source.IsKnown() { // also where it is not going to be a string: the error comes with the value, as in terraform
 		_, own := source.Unmark()
 		return cty.UnknownVal(cty.String).WithMarks(own), nil
 	}

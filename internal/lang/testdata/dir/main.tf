@@ -1,5 +1,5 @@
 # The scope of the expressions in functions.txt. A value of a resource that has never been applied is
-# the only unknown thing to be had in a console.
+# the only unknown thing to be had in a console, and in a plan, where only the id is.
 
 resource "terraform_data" "unknown" {}
 
@@ -10,11 +10,11 @@ variable "ephemeral" {
 }
 
 locals {
-  any     = terraform_data.unknown.output
-  str     = tostring(terraform_data.unknown.output)
-  num     = tonumber(terraform_data.unknown.output)
-  bool    = tobool(terraform_data.unknown.output)
-  strlist = tolist([for s in tolist(terraform_data.unknown.output) : tostring(s)])
+  any     = jsondecode(terraform_data.unknown.id)
+  str     = tostring(jsondecode(terraform_data.unknown.id))
+  num     = tonumber(jsondecode(terraform_data.unknown.id))
+  bool    = tobool(jsondecode(terraform_data.unknown.id))
+  strlist = tolist([for s in tolist(jsondecode(terraform_data.unknown.id)) : tostring(s)])
   prefix  = "pre-${terraform_data.unknown.id}"
 
   list   = tolist(["a", "b", "c"])
