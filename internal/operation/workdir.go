@@ -15,8 +15,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/filelock"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/filelock"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 )
 

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/filelock"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/filelock"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 

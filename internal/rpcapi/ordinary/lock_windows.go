@@ -6,7 +6,7 @@ package ordinary
 import (
 	"os"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/filelock"
+	"github.com/cairnstacks/cairn/internal/filelock"
 )
 
 // tryReadLock locks a file until it is closed, and reports false if somebody else has it locked.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"os/exec"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/filelock"
+	"github.com/cairnstacks/cairn/internal/filelock"
 )
 
 // lockAlive makes a new file, locked. A process that inherits it has the lock for as long as it lives.
