@@ -1,0 +1,16 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package journal keeps what an apply is about to do, and what it has done, so that the next program can go on from there if this one is killed.
+//
+// A session has one file, made when there is first something to keep, locked while the session lives, and removed with it if all results are safe elsewhere. A line of
+// it is a record in JSON, followed by a signature of it and of all lines before: who does not know the secret of the state cannot add to the file, or take away but from
+// its end. A last line that is not whole was being written when the program was killed, and does not count.
+//
+// Rules:
+//
+//	J1. An intention is in the file before [Work.Intend] returns, and the object after it before [Work.Store] does, so that a killed process loses neither. (Nothing is
+//	    forced to the disk: a machine that loses power may lose the last of them, as it does with terraform's state files.)
+//	J2. What changes nothing outside of the state is kept in memory until there is an intention, or until the session is closed without an acknowledgement.
+//	J3. An intention without a result is in doubt.
+package journal

@@ -1,0 +1,346 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/filelock"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// leftFile is the journal of a session that has ended, with work of which somebody must still hear.
+type leftFile struct {
+	file
+	works int // that this session has not left
+	open  int // that were not forgotten
+}
+
+// left is work of a session that has ended.
+type left struct {
+	file    *leftFile
+	records []record // the first is its beginning
+	saved   bool
+	seen    bool
+}
+
+// Unfinished implements [engine.Recoverer].
+func (j *Journal) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	paths, err := filepath.Glob(filepath.Join(j.dir, "*"+suffix))
+	if err != nil {
+		return nil, err
+	}
+	var found []engine.UnfinishedWork
+	var errs []error
+	for _, path := range paths {
+		more, err := j.take(path)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("recovering from an interrupted apply by %s: %w", filepath.Base(path), err))
+		}
+		found = append(found, more...)
+	}
+	slices.SortStableFunc(found, func(a, b engine.UnfinishedWork) int { return strings.Compare(a.Component, b.Component) })
+	return found, errors.Join(errs...)
+}
+
+// take takes over a file whose session has ended. j.mu must be held.
+func (j *Journal) take(path string) ([]engine.UnfinishedWork, error) {
+	opened, err := openLocked(path)
+	if opened == nil {
+		return nil, err
+	}
+	taken := &leftFile{file: file{os: opened, signer: signer{secret: j.mu.purpose.Secret}}}
+	records, size, err := taken.signer.readRecords(opened)
+	if errors.Is(err, errForeign) {
+		return []engine.UnfinishedWork{{Foreign: true, Place: path}}, opened.Close()
+	}
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	if err := errors.Join(opened.Truncate(size), seek(opened, size)); err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	var found []engine.UnfinishedWork
+	for _, one := range works(records) {
+		one.file = taken
+		taken.open++
+		taken.works++
+		j.mu.left[one.records[0].Work] = one
+		found = append(found, one.unfinished(path))
+	}
+	if taken.open == 0 {
+		return nil, taken.remove()
+	}
+	return found, nil
+}
+
+func seek(f *os.File, to int64) error {
+	_, err := f.Seek(to, 0)
+	return err
+}
+
+// openLocked opens a file that no session has. Without an error, the result is nil if there is none.
+func openLocked(path string) (*os.File, error) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, nil //nolint:nilerr // removed just now, or not made by New
+	}
+	opened, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := filelock.TryLock(opened)
+	if err != nil || !locked {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return opened, nil
+}
+
+// works sorts records by work, without that of which nobody needs to hear.
+func works(records []record) []*left {
+	byID := map[engine.WorkID]*left{}
+	var order []*left
+	for _, r := range records {
+		one := byID[r.Work]
+		switch {
+		case r.Kind == began:
+			one = &left{}
+			byID[r.Work] = one
+			order = append(order, one)
+		case one == nil:
+			continue
+		}
+		switch r.Kind {
+		case acknowledged:
+			one.saved = true
+		case seen:
+			one.seen = true
+		case forgotten:
+			delete(byID, r.Work)
+		default:
+			one.records = append(one.records, r)
+		}
+	}
+	return slices.DeleteFunc(order, func(one *left) bool {
+		return byID[one.records[0].Work] != one || one.saved && len(one.doubts()) == 0
+	})
+}
+
+func (l *left) unfinished(path string) engine.UnfinishedWork {
+	start := l.records[0]
+	return engine.UnfinishedWork{Work: start.Work, Component: start.Component, Mode: start.Mode, StartedAt: start.StartedAt, Place: path}
+}
+
+// doubts returns the resource instances with intentions of which nothing is known, sorted.
+func (l *left) doubts() []string {
+	open := map[[2]string]struct{}{}
+	for _, r := range l.records[1:] {
+		if r.Kind == intended {
+			open[[2]string{r.Object, r.Deposed}] = struct{}{}
+		} else {
+			delete(open, [2]string{r.Object, r.Deposed})
+		}
+	}
+	var found []string
+	for object := range open {
+		found = append(found, object[0])
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func addresses(intentions map[stackaddrs.ResourceInstanceObject]struct{}) []string {
+	var found []string
+	for object := range maps.Keys(intentions) {
+		found = append(found, object.Instance.String())
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// Resume implements [engine.Recoverer].
+func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	l := j.mu.left[work]
+	if l == nil {
+		return nil, engine.ErrUnknownWork
+	}
+	start := l.records[0]
+	result := &engine.Recovered{Work: work, Component: start.Component, Mode: start.Mode, Saved: l.saved, Seen: l.seen, Doubts: l.doubts()}
+	if len(l.records) == 1 {
+		return nil, j.drop(work, forgotten)
+	}
+	l.replay(after, observe)
+	if l.saved {
+		return result, nil
+	}
+	result.Plan, result.Serial = start.Plan, start.Serial
+	state, err := l.state()
+	if err != nil {
+		return nil, fmt.Errorf("recovering %s: %w", start.Component, err)
+	}
+	result.State = state
+	result.Diagnostics = hcl.Diagnostics{{
+		Severity: hcl.DiagError, Summary: "Component partly applied",
+		Detail: "The program that applied " + start.Component + " has ended before it was done.",
+	}}
+	return result, nil
+}
+
+// replay passes on what was done as events.
+func (l *left) replay(after engine.Position, observe engine.Observer) {
+	for i, r := range l.records[1:] {
+		position := engine.Position(i + 1)
+		if r.Kind == intended || position <= after {
+			continue
+		}
+		observe.Observe(engine.Event{Position: position, Type: engine.ApplyComplete, Resource: r.Object, Action: string(r.Action)})
+	}
+}
+
+// state returns the state with all that was done.
+func (l *left) state() (engine.State, error) {
+	doc, err := tfstate.Parse(l.records[0].State)
+	if err != nil {
+		return nil, err
+	}
+	entries := map[[2]string]tfstate.Entry{}
+	for _, e := range doc.Entries() {
+		entries[[2]string{e.Addr.String(), string(e.Deposed)}] = e
+	}
+	var reader tfstate.EntryReader
+	for _, r := range l.records[1:] {
+		object := [2]string{r.Object, r.Deposed}
+		switch r.Kind {
+		case stored:
+			if entries[object], err = reader.Read(r.Entry); err != nil {
+				return nil, err
+			}
+		case removed:
+			delete(entries, object)
+		}
+	}
+	all := slices.Collect(maps.Values(entries))
+	if doc.IsEmpty() {
+		doc, err = tfstate.New(nil, all)
+	} else {
+		doc, err = doc.WithEntries(all)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return doc.Bytes(), nil
+}
+
+// acknowledge notes that the state is safe.
+func (l *left) acknowledge() error {
+	if l.saved {
+		return nil
+	}
+	l.saved = true
+	return l.file.write(record{Kind: acknowledged, Work: l.records[0].Work})
+}
+
+// MarkSeen implements [engine.Recoverer].
+func (j *Journal) MarkSeen(_ context.Context, work engine.WorkID) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	l := j.mu.left[work]
+	switch {
+	case l == nil:
+		return engine.ErrUnknownWork
+	case l.seen || !l.saved || len(l.doubts()) == 0:
+		return nil
+	}
+	l.seen = true
+	return l.file.write(record{Kind: seen, Work: work})
+}
+
+// Forget implements [engine.Recoverer].
+func (j *Journal) Forget(_ context.Context, work engine.WorkID) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.drop(work, forgotten)
+}
+
+// Leave implements [engine.Recoverer].
+func (j *Journal) Leave(_ context.Context, work engine.WorkID) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.drop(work, "")
+}
+
+// drop ends the dealings of this session with work. j.mu must be held.
+func (j *Journal) drop(work engine.WorkID, as kind) error {
+	l := j.mu.left[work]
+	if l == nil {
+		return engine.ErrUnknownWork
+	}
+	delete(j.mu.left, work)
+	var err error
+	if as == forgotten {
+		l.file.open--
+		err = l.file.write(record{Kind: forgotten, Work: work})
+	}
+	return errors.Join(err, l.file.leave())
+}
+
+// leave closes the file when this session has left all work in it, and removes it if nobody needs to hear of any.
+func (f *leftFile) leave() error {
+	f.works--
+	switch {
+	case f.works > 0:
+		return nil
+	case f.open == 0:
+		return f.remove()
+	default:
+		return f.os.Close()
+	}
+}
+
+// Kept implements [engine.Keeper].
+func (j *Journal) Kept(_ context.Context, secret []byte) ([]string, error) {
+	paths, err := filepath.Glob(filepath.Join(j.dir, "*"+suffix))
+	if err != nil || secret == nil {
+		return nil, err
+	}
+	var components []string
+	for _, path := range paths {
+		for _, one := range readWorks(path, secret) {
+			if !one.saved {
+				components = append(components, one.records[0].Component)
+			}
+		}
+	}
+	slices.Sort(components)
+	return slices.Compact(components), nil
+}
+
+// readWorks reads a file that another session may have. What cannot be read is for Unfinished to report.
+func readWorks(path string, secret []byte) []*left {
+	opened, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer opened.Close() //nolint:errcheck // it was only read
+	s := signer{secret: secret}
+	records, _, err := s.readRecords(opened)
+	if err != nil {
+		return nil
+	}
+	return works(records)
+}

@@ -1,0 +1,129 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// kind is what a record says.
+type kind string
+
+const (
+	began        kind = "began"        // the work, with the state that it began with
+	intended     kind = "intended"     // something is about to be done with an object
+	stored       kind = "stored"       // an object was written
+	removed      kind = "removed"      // an object is gone
+	unchanged    kind = "unchanged"    // nothing came of the intention
+	acknowledged kind = "acknowledged" // the result is safe elsewhere
+	seen         kind = "seen"         // somebody has seen the doubts
+	forgotten    kind = "forgotten"    // nobody needs to hear of the work any more
+)
+
+// record is a line of a journal.
+type record struct {
+	Kind kind          `json:"kind"`
+	Work engine.WorkID `json:"work"`
+
+	// Of began.
+	Component string       `json:"component,omitempty"`
+	Mode      engine.Mode  `json:"mode,omitempty"`
+	StartedAt time.Time    `json:"started_at,omitzero"`
+	Plan      string       `json:"plan,omitempty"`
+	Serial    int64        `json:"serial,omitempty"`
+	State     engine.State `json:"state,omitempty"`
+
+	// Of those about an object.
+	Object  string          `json:"object,omitempty"` // address of the resource instance
+	Deposed string          `json:"deposed,omitempty"`
+	Action  engine.Action   `json:"action,omitempty"`
+	Entry   json.RawMessage `json:"entry,omitempty"`
+}
+
+// signer signs the lines of a file, each together with all before.
+type signer struct {
+	secret []byte
+	last   []byte
+}
+
+// line returns a record as it is written.
+func (s *signer) line(r *record) ([]byte, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	s.last = s.sum(text)
+	line := append(text, '\t')
+	line = hex.AppendEncode(line, s.last)
+	return append(line, '\n'), nil
+}
+
+func (s *signer) sum(text []byte) []byte {
+	mac := hmac.New(sha256.New, s.secret)
+	mac.Write(s.last) // never fails
+	mac.Write(text)
+	return mac.Sum(nil)
+}
+
+// errForeign says that a file was signed with another secret, or changed.
+var errForeign = errors.New("the journal was not written for this state")
+
+// maxLine is how long a record may be.
+const maxLine = 1 << 30
+
+// readRecords reads a file up to its last whole line, and returns how many bytes that is.
+//
+// Errors: [errForeign]; that it cannot be read.
+func (s *signer) readRecords(from io.Reader) (records []record, size int64, err error) {
+	reader := bufio.NewReader(from)
+	for {
+		line, err := readLine(reader)
+		if errors.Is(err, io.EOF) {
+			return records, size, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		text, sum, found := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte("\t"))
+		given, err := hex.DecodeString(string(sum))
+		want := s.sum(text)
+		if !found || err != nil || !hmac.Equal(given, want) {
+			return nil, 0, errForeign
+		}
+		var r record
+		if err := json.Unmarshal(text, &r); err != nil {
+			return nil, 0, err
+		}
+		s.last = want
+		size += int64(len(line))
+		records = append(records, r)
+	}
+}
+
+// readLine returns the next whole line. At the end of the file, and for what comes after the last whole line, it returns [io.EOF].
+func readLine(reader *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := reader.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return line, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		case len(line) > maxLine:
+			return nil, errors.New("a record is too long")
+		}
+	}
+}
