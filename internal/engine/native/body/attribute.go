@@ -15,12 +15,19 @@ import (
 )
 
 // decode returns the value of an attribute, which may have been written as blocks.
-func (a *attribute) decode(content *hcl.BodyContent, written map[string]*blocks, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	if attr := content.Attributes[a.Name]; attr != nil {
-		return a.evaluate(attr, ctx)
+func (a *attribute) decode(content *hcl.BodyContent, written map[string]*blocks, in setting) (cty.Value, hcl.Diagnostics) {
+	attr := content.Attributes[a.Name]
+	switch {
+	case attr != nil && in.unknown:
+		return cty.UnknownVal(a.ty).WithMarks(in.marks), nil
+	case attr != nil && len(in.marks) > 0:
+		value, diags := a.evaluate(attr, in.ctx)
+		return value.WithMarks(in.marks), diags
+	case attr != nil:
+		return a.evaluate(attr, in.ctx)
 	}
 	if blocks := written[a.Name]; blocks != nil && a.block != nil {
-		return a.block.decode(blocks, content.MissingItemRange)
+		return a.decodeBlocks(blocks, content.MissingItemRange)
 	}
 	if a.Required {
 		return cty.UnknownVal(a.ty), hcl.Diagnostics{{
@@ -33,12 +40,21 @@ func (a *attribute) decode(content *hcl.BodyContent, written map[string]*blocks,
 	return cty.NullVal(a.ty), nil
 }
 
+// decodeBlocks returns the value of an attribute that was written as blocks. Dynamic blocks that make none leave it null.
+func (a *attribute) decodeBlocks(blocks *blocks, missing hcl.Range) (cty.Value, hcl.Diagnostics) {
+	if len(blocks.written) == 0 && !blocks.broken {
+		return cty.NullVal(a.ty), nil
+	}
+	blocks.unknown = false // the placeholder is one of the elements
+	return a.block.decode(blocks, missing)
+}
+
 func (a *attribute) evaluate(attr *hcl.Attribute, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	value, diags := attr.Expr.Value(ctx)
 	if diags.HasErrors() {
 		return cty.UnknownVal(a.ty), diags
 	}
-	if a.config == cty.DynamicPseudoType || value.Type() == a.config {
+	if a.config == cty.DynamicPseudoType || a.config.IsPrimitiveType() && value.Type() == a.config {
 		return value, diags
 	}
 	converted, err := convert.Convert(value, a.config)

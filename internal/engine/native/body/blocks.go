@@ -23,11 +23,14 @@ func (t *blockType) decode(found *blocks, missing hcl.Range) (cty.Value, hcl.Dia
 	var diags hcl.Diagnostics
 	values := make([]cty.Value, len(found.written))
 	for i, block := range found.written {
-		value, moreDiags := t.content.Decode(block.Body, block.ctx)
+		value, moreDiags := t.content.decode(block.Body, block.in)
+		if !t.single() {
+			value = value.WithMarks(block.in.marks)
+		}
 		values[i] = value
 		diags = append(diags, moreDiags...)
 	}
-	if found.unknown || found.broken {
+	if found.unknown && !t.single() || found.broken {
 		return cty.UnknownVal(t.ty), diags
 	}
 	moreDiags := t.checkCount(found.written, missing)

@@ -10,7 +10,8 @@
 //
 //	B1. The object has the type of the schema whatever is wrong with the body: what cannot be evaluated is unknown.
 //	B2. Marks of values stay on them. In sets they are on the set.
-//	B3. A dynamic block over a collection that is unknown makes all blocks of its name unknown, since nobody knows how many there are.
+//	B3. A dynamic block over a collection that is unknown makes all blocks of its name unknown, since nobody knows how many there are. Where
+//	    one at most is possible, or where blocks stand for an attribute, it makes one block in which all that is written is unknown.
 package body
 
 import (
@@ -98,12 +99,23 @@ func (d *Decoder) addBlock(nested *schema.NestedBlock, legacy bool) {
 //
 // Shape: object of the type of the schema, marked where expressions are. Unknown: its parts, also after errors; never as a whole.
 func (d *Decoder) Decode(body hcl.Body, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	return d.decode(body, setting{ctx: ctx})
+}
+
+// setting is what the values of a body depend on besides it.
+type setting struct {
+	ctx     *hcl.EvalContext
+	unknown bool           // the body stands for blocks of which nobody knows how many there are: what is in it is not known
+	marks   cty.ValueMarks // of the collection that the body was made for
+}
+
+func (d *Decoder) decode(body hcl.Body, in setting) (cty.Value, hcl.Diagnostics) {
 	content, diags := d.read(body)
-	written, moreDiags := d.expand(content, ctx)
+	written, moreDiags := d.expand(content, in)
 	diags = append(diags, moreDiags...)
 	values := make(map[string]cty.Value, len(d.attributes)+len(d.blocks))
 	for _, attr := range d.attributes {
-		value, moreDiags := attr.decode(content, written, ctx)
+		value, moreDiags := attr.decode(content, written, in)
 		values[attr.Name] = value
 		diags = append(diags, moreDiags...)
 	}

@@ -18,14 +18,14 @@ type blocks struct {
 	broken  bool // a dynamic block has failed
 }
 
-// writtenBlock is one block, to be evaluated in a context of its own.
+// writtenBlock is one block, to be evaluated in a setting of its own.
 type writtenBlock struct {
 	*hcl.Block
-	ctx *hcl.EvalContext
+	in setting
 }
 
 // expand returns the blocks of a body by name.
-func (d *Decoder) expand(content *hcl.BodyContent, ctx *hcl.EvalContext) (map[string]*blocks, hcl.Diagnostics) {
+func (d *Decoder) expand(content *hcl.BodyContent, in setting) (map[string]*blocks, hcl.Diagnostics) {
 	if len(content.Blocks) == 0 {
 		return nil, nil
 	}
@@ -40,7 +40,7 @@ func (d *Decoder) expand(content *hcl.BodyContent, ctx *hcl.EvalContext) (map[st
 			byName[name] = &blocks{}
 		}
 		if block.Type != dynamicBlock.Type {
-			byName[name].written = append(byName[name].written, writtenBlock{block, ctx})
+			byName[name].add(block, setting{ctx: in.ctx, unknown: in.unknown})
 			continue
 		}
 		ty := d.blockType(content, name)
@@ -48,7 +48,7 @@ func (d *Decoder) expand(content *hcl.BodyContent, ctx *hcl.EvalContext) (map[st
 			diags = append(diags, d.notGenerated(content, block))
 			continue
 		}
-		diags = append(diags, byName[name].generate(ty, block, ctx)...)
+		diags = append(diags, byName[name].generate(ty, block, in)...)
 	}
 	return byName, diags
 }
@@ -63,6 +63,12 @@ func (d *Decoder) notGenerated(content *hcl.BodyContent, block *hcl.Block) *hcl.
 		}
 	}
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unsupported block type", Detail: detail, Subject: block.LabelRanges[0].Ptr()}
+}
+
+// add adds a block. One in a body that is not known makes all of its name unknown.
+func (b *blocks) add(block *hcl.Block, in setting) {
+	b.unknown = b.unknown || in.unknown
+	b.written = append(b.written, writtenBlock{block, in})
 }
 
 // generator is the content of a dynamic block.
@@ -81,24 +87,25 @@ var generatorSchema = hcl.BodySchema{
 }
 
 // generate adds the blocks that a dynamic block makes.
-func (b *blocks) generate(ty *blockType, block *hcl.Block, ctx *hcl.EvalContext) hcl.Diagnostics {
+func (b *blocks) generate(ty *blockType, block *hcl.Block, in setting) hcl.Diagnostics {
 	g, diags := readGenerator(ty, block)
 	if diags.HasErrors() {
 		b.broken = true
 		return diags
 	}
-	collection, moreDiags := g.collection(ctx)
+	collection, moreDiags := g.collection(in.ctx)
 	diags = append(diags, moreDiags...)
 	if moreDiags.HasErrors() {
 		b.broken = true
 		return diags
 	}
+	collection, in.marks = collection.Unmark()
 	if !collection.IsKnown() {
-		b.unknown = true
-		return append(diags, g.add(b, cty.DynamicVal, cty.DynamicVal, ctx)...)
+		in.unknown = true
+		return append(diags, g.add(b, cty.DynamicVal, cty.DynamicVal, in)...)
 	}
 	for key, value := range collection.Elements() {
-		moreDiags := g.add(b, key, value, ctx)
+		moreDiags := g.add(b, key, value, in)
 		diags = append(diags, moreDiags...)
 		if moreDiags.HasErrors() {
 			break // it would be the same for the others
@@ -155,7 +162,7 @@ func wrong(summary, detail string, at hcl.Range) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: at.Ptr()}
 }
 
-// collection returns what blocks are made for: unmarked, not null, and iterable if it is known.
+// collection returns what blocks are made for: not null, and iterable if it is known. It may be marked.
 func (g *generator) collection(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	value, diags := g.forEach.Expr.Value(ctx)
 	if diags.HasErrors() {
@@ -164,8 +171,6 @@ func (g *generator) collection(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics
 	ty := value.Type()
 	var detail string
 	switch {
-	case value.IsMarked():
-		detail = "The number of blocks must not depend on a sensitive or ephemeral value."
 	case value.IsNull():
 		detail = "A dynamic block is made for each element of a collection, and there is none: the value is null."
 	case ty != cty.DynamicPseudoType && !ty.IsCollectionType() && !ty.IsTupleType() && !ty.IsObjectType():
@@ -184,12 +189,12 @@ func (g *generator) wrongValue(summary, detail string, expr hcl.Expression, ctx 
 }
 
 // add adds the block for one element.
-func (g *generator) add(b *blocks, key, value cty.Value, ctx *hcl.EvalContext) hcl.Diagnostics {
-	inner := ctx.NewChild()
-	inner.Variables = map[string]cty.Value{g.iterator: cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
+func (g *generator) add(b *blocks, key, value cty.Value, in setting) hcl.Diagnostics {
+	in.ctx = in.ctx.NewChild()
+	in.ctx.Variables = map[string]cty.Value{g.iterator: cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
 	block := &hcl.Block{Type: g.block.Labels[0], TypeRange: g.block.LabelRanges[0], DefRange: g.block.DefRange, Body: g.body}
 	for _, expr := range g.labels {
-		label, diags := g.label(expr, inner)
+		label, diags := g.label(expr, in.ctx)
 		if diags.HasErrors() {
 			b.broken = true
 			return diags
@@ -197,7 +202,7 @@ func (g *generator) add(b *blocks, key, value cty.Value, ctx *hcl.EvalContext) h
 		block.Labels = append(block.Labels, label)
 		block.LabelRanges = append(block.LabelRanges, expr.Range())
 	}
-	b.written = append(b.written, writtenBlock{block, inner})
+	b.add(block, in)
 	return nil
 }
 
