@@ -72,14 +72,14 @@ func matchAttributes(attributes []*schema.Attribute, prior, config cty.Value) bo
 
 func matchAttribute(attr *schema.Attribute, prior, config cty.Value) bool {
 	if attr.Nested == nil {
-		return equal(prior, config) || attr.Computed && config.IsNull()
+		return equal(prior, config) || attr.Computed && config.IsNull() && !config.Type().IsSetType()
 	}
 	return matchNested(attr.Nested.Nesting, prior, config, func(prior, config cty.Value) bool {
 		return matchAttributes(attr.Nested.Attributes, prior, config)
 	})
 }
 
-// matchNested compares objects by position or key. Sets match only if they are equal.
+// matchNested compares objects by position or key. Sets match only if they are equal, here as in other attributes.
 func matchNested(nesting schema.Nesting, prior, config cty.Value, match func(prior, config cty.Value) bool) bool {
 	switch {
 	case equal(prior, config):

@@ -165,16 +165,13 @@ func (c *planCheck) nested(object *schema.Object, prior, config, planned cty.Val
 	}
 }
 
+// nestedObject checks an element of a nested type. One that is null is like one whose attributes are.
 func (c *planCheck) nestedObject(object *schema.Object, prior, config, planned cty.Value, path cty.Path) {
-	switch {
-	case equal(planned, config):
-	case planned.IsNull() != config.IsNull():
-		c.add(path, "planned to be null where the configuration has a value, or the other way round")
-	case !planned.IsKnown():
-		c.add(path, "planned to be unknown, but it has a value in the configuration")
-	case !config.IsKnown():
-		c.add(path, "planned to be known, but it is unknown in the configuration")
-	default:
-		c.attributes(object.Attributes, prior, config, planned, path)
+	if equal(planned, config) {
+		return
+	}
+	for _, attr := range object.Attributes {
+		ty := attr.ValueType()
+		c.attribute(attr, member(prior, attr.Name, ty), member(config, attr.Name, ty), member(planned, attr.Name, ty), path.GetAttr(attr.Name))
 	}
 }

@@ -104,7 +104,7 @@ func attributesConfigured(attributes []*schema.Attribute, value cty.Value) bool 
 func proposedNested(object *schema.Object, prior, config cty.Value) cty.Value {
 	p := proposer{
 		pair: func(prior, config cty.Value) cty.Value {
-			if config.IsNull() || !config.IsKnown() {
+			if config.IsNull() {
 				return config
 			}
 			values := make(map[string]cty.Value, len(object.Attributes))

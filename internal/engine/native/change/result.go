@@ -4,6 +4,8 @@
 package change
 
 import (
+	"slices"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/providers/schema"
@@ -49,7 +51,7 @@ func (c *resultCheck) blocks(nested *schema.NestedBlock, planned, actual cty.Val
 	case !planned.IsKnown():
 	case nested.Nesting == schema.Single || nested.Nesting == schema.Group:
 		object(c, planned, actual, path)
-	case c.same(planned, actual, path):
+	case !descends(planned) || !descends(actual): // terraform accepts null for blocks here, which some providers return
 	case nested.Nesting == schema.Set:
 		c.set("blocks", planned, actual, path, object)
 	default:
@@ -79,6 +81,9 @@ func (c *resultCheck) same(planned, actual cty.Value, path cty.Path) bool {
 
 func (c *resultCheck) value(planned, actual cty.Value, path cty.Path) {
 	ty := planned.Type()
+	if ty == cty.DynamicPseudoType {
+		return // null and unknown values of no type say nothing, not even that the value is null
+	}
 	if len(actual.Type().TestConformance(ty)) > 0 && !similar(ty, actual.Type()) {
 		c.add(path, "has another type than planned")
 		return
@@ -128,25 +133,26 @@ func (c *resultCheck) elements(noun string, planned, actual cty.Value, path cty.
 
 func keyed(value cty.Value) bool { return value.Type().IsMapType() || value.Type().IsObjectType() }
 
-// set compares elements with all others, as they have no keys.
+// set compares elements with all others, as they have no keys: several with unknown parts may have become the same.
 func (c *resultCheck) set(noun string, planned, actual cty.Value, path cty.Path, check func(c *resultCheck, planned, actual cty.Value, path cty.Path)) {
 	if before, after := planned.LengthInt(), actual.LengthInt(); after > before {
 		c.add(path, "had %d %s, but has %d", before, noun, after)
 		return
 	}
-	for _, element := range actual.Elements() {
-		if !correlates(element, planned, path, check) {
+	fits := func(planned, actual cty.Value) bool {
+		var c resultCheck
+		check(&c, planned, actual, path)
+		return len(c.errs) == 0
+	}
+	plans, results := planned.AsValueSlice(), actual.AsValueSlice()
+	for _, plan := range plans {
+		if !slices.ContainsFunc(results, func(result cty.Value) bool { return fits(plan, result) }) {
+			c.add(path, "has none of its %s for one that was planned", noun)
+		}
+	}
+	for _, result := range results {
+		if !slices.ContainsFunc(plans, func(plan cty.Value) bool { return fits(plan, result) }) {
 			c.add(path, "has one of its %s that was not planned", noun)
 		}
 	}
-}
-
-func correlates(element, planned cty.Value, path cty.Path, check func(c *resultCheck, planned, actual cty.Value, path cty.Path)) bool {
-	for _, candidate := range planned.Elements() {
-		var c resultCheck
-		if check(&c, candidate, element, path); len(c.errs) == 0 {
-			return true
-		}
-	}
-	return false
 }
