@@ -5,7 +5,6 @@ package configs
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -27,7 +26,7 @@ func (d *decoder) call(block *hcl.Block) {
 	}
 	call := d.m.Calls[name]
 	if call == nil {
-		call = &Call{Name: name, Inputs: map[string]*Expr{}, Range: block.DefRange}
+		call = &Call{Name: name, Inputs: map[string]*Expr{}, Names: map[string]hcl.Range{}, Range: block.DefRange}
 		d.m.Calls[name] = call
 	}
 	content, rest, diags := block.Body.PartialContent(callSchema)
@@ -39,20 +38,32 @@ func (d *decoder) call(block *hcl.Block) {
 	if attr := d.notInOverride(content.Attributes["depends_on"]); attr != nil {
 		call.DependsOn = d.dependsOn(attr)
 	}
-	maps.Copy(call.Inputs, d.inputs(rest))
+	d.inputs(call, rest)
 	if escaped := d.nested(content, block); escaped != nil {
-		maps.Copy(call.Inputs, d.inputs(escaped))
+		d.inputs(call, escaped)
 	}
 }
 
-func (d *decoder) inputs(body hcl.Body) map[string]*Expr {
+// inputs decodes the values of variables. Not all blocks are errors: those of the language have been decoded.
+func (d *decoder) inputs(call *Call, body hcl.Body) {
+	if native, ok := body.(*hclsyntax.Body); ok {
+		for _, nested := range native.Blocks {
+			if !metaArguments["module"](nested.Type) {
+				d.problem(nested.TypeRange, "Unsupported block type", fmt.Sprintf("Module calls have no blocks of type %q.", nested.Type))
+			}
+		}
+		for name, attr := range native.Attributes {
+			if !metaArguments["module"](name) {
+				call.Inputs[name], call.Names[name] = d.expr(attr.Expr), attr.NameRange
+			}
+		}
+		return
+	}
 	attrs, diags := body.JustAttributes()
 	d.add(diags)
-	inputs := make(map[string]*Expr, len(attrs))
 	for _, attr := range inOrder(attrs) {
-		inputs[attr.Name] = d.expr(attr.Expr)
+		call.Inputs[attr.Name], call.Names[attr.Name] = d.expr(attr.Expr), attr.NameRange
 	}
-	return inputs
 }
 
 // nested returns the body of the block _, whose content counts as that of the block around it, and reports reserved blocks.

@@ -100,7 +100,8 @@ type Call struct {
 	Name      string
 	Repeat    Repeat
 	DependsOn []refs.Reference
-	Inputs    map[string]*Expr // by variable
+	Inputs    map[string]*Expr     // by variable
+	Names     map[string]hcl.Range // where these are written, by variable
 	Range     hcl.Range
 }
 

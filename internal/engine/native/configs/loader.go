@@ -63,7 +63,7 @@ func (l *Loader) Load(dir string) (*Tree, hcl.Diagnostics) {
 
 	entry.once.Do(func() {
 		entry.tree, entry.diags = l.build(read)
-		entry.diags = withoutRepeats(append(diags, entry.diags...))
+		entry.diags = WithoutRepeats(append(diags, entry.diags...))
 	})
 	return entry.tree, entry.diags[:len(entry.diags):len(entry.diags)]
 }
@@ -128,8 +128,9 @@ func (b *treeBuilder) tree(dir *module.Directory, node *module.Node) *Tree {
 	return tree
 }
 
-// withoutRepeats omits diagnostics that say the same of the same place: some mistakes are found by the reader of files, too.
-func withoutRepeats(diags hcl.Diagnostics) hcl.Diagnostics {
+// WithoutRepeats omits diagnostics that say the same of the same place: some mistakes are found by the reader of files, too, and some in each
+// call of a module.
+func WithoutRepeats(diags hcl.Diagnostics) hcl.Diagnostics {
 	type identity struct {
 		summary, detail string
 		at              hcl.Range

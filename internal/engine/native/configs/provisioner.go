@@ -58,8 +58,12 @@ func (d *decoder) keyword(content *hcl.BodyContent, name, usual, other string) b
 	if attr == nil {
 		return false
 	}
-	expr := d.unquoted(attr.Expr)
-	switch hcl.ExprAsKeyword(expr) {
+	word := hcl.ExprAsKeyword(attr.Expr)
+	if text, ok := quoted(attr.Expr); ok {
+		word = text
+		d.warn(attr.Expr.Range(), "Quoted keyword", "Keywords are not written in quotes. The quotes can be left out.")
+	}
+	switch word {
 	case other:
 		return true
 	case usual:

@@ -105,6 +105,7 @@ var metaArguments = map[string]func(string) bool{
 	"resource":    namesOf(resourceSchemas["resource"]),
 	"data":        namesOf(resourceSchemas["data"]),
 	"ephemeral":   namesOf(resourceSchemas["ephemeral"]),
+	"module":      namesOf(callSchema),
 	"provisioner": namesOf(provisionerSchema),
 }
 

@@ -74,7 +74,7 @@ func (d *decoder) quotedType(expr hcl.Expression) {
 // text decodes an argument that is a constant string.
 func (d *decoder) text(content *hcl.BodyContent, name string, target *string) {
 	if attr := content.Attributes[name]; attr != nil {
-		d.add(gohcl.DecodeExpression(attr.Expr, nil, target))
+		d.constant(attr.Expr, target)
 	}
 }
 
@@ -84,8 +84,17 @@ func (d *decoder) flag(content *hcl.BodyContent, name string, target *bool) bool
 	if attr == nil {
 		return false
 	}
-	d.add(gohcl.DecodeExpression(attr.Expr, nil, target))
+	d.constant(attr.Expr, target)
 	return true
+}
+
+// constant decodes an expression that refers to nothing.
+func (d *decoder) constant(expr hcl.Expression, target any) {
+	if _, diags := expr.Value(nil); diags.HasErrors() {
+		d.add(diags)
+		return
+	}
+	d.add(gohcl.DecodeExpression(expr, nil, target))
 }
 
 // condition decodes a block with a condition and a message.

@@ -1,0 +1,55 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package validate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// passed checks the provider configurations that a call passes.
+func (m *moduleChecker) passed(call *configs.Call, child *configs.Tree) {
+	given := m.tree.Dir.Calls[call.Name].Providers
+	for _, slot := range slices.SortedFunc(maps.Keys(given), compareSlots) {
+		inChild, _ := child.Dir.Provider(slot.LocalName)
+		here, _ := m.tree.Dir.Provider(given[slot].LocalName)
+		if inChild != here {
+			m.problem(call.Range, "Provider of another type", fmt.Sprintf("The call passes a configuration of %s as %s, which in the module stands for %s.", here, slot, inChild))
+		}
+	}
+	for _, name := range sorted(child.Dir.Required) {
+		for _, alias := range child.Dir.Required[name].Aliases {
+			slot := engine.ProviderSlot{LocalName: name, Alias: alias}
+			if _, ok := given[slot]; !ok && alias != "" {
+				m.problem(call.Range, "Provider configuration missing", fmt.Sprintf("The module needs a provider configuration as %s, which the call does not pass.", slot))
+			}
+		}
+	}
+}
+
+func compareSlots(a, b engine.ProviderSlot) int {
+	return cmp.Or(cmp.Compare(a.LocalName, b.LocalName), cmp.Compare(a.Alias, b.Alias))
+}
+
+// imported checks an import block of the root module.
+func (c *checker) imported(tree *configs.Tree, i *configs.Import) {
+	m := &moduleChecker{checker: c, tree: tree, functions: c.opts.Functions(tree), locals: map[string]cty.Value{}}
+	if i.ForEach != nil {
+		m.eval(i.ForEach, place{})
+	}
+	at := place{repeat: configs.Repeat{ForEach: i.ForEach}}
+	if i.ID != nil {
+		m.eval(i.ID, at)
+	}
+	if i.Identity != nil {
+		m.eval(i.Identity, at)
+	}
+}

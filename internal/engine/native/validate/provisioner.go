@@ -1,0 +1,108 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package validate
+
+import (
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/internal/providers/schema"
+)
+
+// Provisioners are the schemas of what provisioner blocks have, by type.
+var Provisioners = map[string]*schema.Block{
+	"local-exec": block(
+		required("command", cty.String), optional("interpreter", cty.List(cty.String)), optional("working_dir", cty.String),
+		optional("environment", cty.Map(cty.String)), optional("quiet", cty.Bool),
+	),
+	"remote-exec": block(optional("inline", cty.List(cty.String)), optional("script", cty.String), optional("scripts", cty.List(cty.String))),
+	"file":        block(optional("source", cty.String), optional("content", cty.String), required("destination", cty.String)),
+}
+
+// Connection is the schema of connection blocks, of whatever type the connection is.
+var Connection = block(connectionArguments(`type user password host port timeout script_path private_key certificate host_key agent agent_identity
+	target_platform https insecure use_ntlm cacert proxy_scheme proxy_host proxy_port proxy_user_name proxy_user_password
+	bastion_user bastion_password bastion_host bastion_host_key bastion_port bastion_private_key bastion_certificate`)...)
+
+func block(attributes ...*schema.Attribute) *schema.Block {
+	return &schema.Block{Attributes: attributes}
+}
+
+func required(name string, ty cty.Type) *schema.Attribute {
+	return &schema.Attribute{Name: name, Type: ty, Required: true}
+}
+
+func optional(name string, ty cty.Type) *schema.Attribute {
+	return &schema.Attribute{Name: name, Type: ty, Optional: true}
+}
+
+func connectionArguments(names string) []*schema.Attribute {
+	var attributes []*schema.Attribute
+	for _, name := range strings.Fields(names) {
+		ty := cty.String
+		switch name {
+		case "https", "insecure", "use_ntlm", "agent":
+			ty = cty.Bool
+		case "port", "proxy_port", "bastion_port":
+			ty = cty.Number
+		}
+		attributes = append(attributes, optional(name, ty))
+	}
+	return attributes
+}
+
+func (m *moduleChecker) provisioners(r *configs.Resource) {
+	at := place{repeat: r.Repeat, own: r, self: m.self(r)}
+	destroyed := false
+	for _, p := range r.Provisioners {
+		m.provisioner(p, at)
+		destroyed = destroyed || p.Destroy
+	}
+	if destroyed {
+		at = atDestroy(at)
+	}
+	m.connection(r.Connection, at)
+}
+
+// atDestroy returns a place where only the object that is destroyed is known.
+func atDestroy(at place) place {
+	at.only = func(kind refs.Kind) bool {
+		switch kind {
+		case refs.Self, refs.CountIndex, refs.EachKey, refs.PathAttr, refs.TerraformOf:
+			return true
+		default:
+			return false
+		}
+	}
+	at.why = "When an object is destroyed, all else may be gone. What is done then can refer to self, count.index, each.key, path and terraform only."
+	return at
+}
+
+func (m *moduleChecker) provisioner(p *configs.Provisioner, at place) {
+	if p.Destroy {
+		at = atDestroy(at)
+	}
+	if schema := Provisioners[p.Type]; schema != nil && m.references(p.Refs, at) {
+		_, diags := m.decoder(schema).Decode(p.Body, m.scope(p.Refs, at))
+		m.add(diags)
+	}
+	m.connection(p.Connection, at)
+}
+
+func (m *moduleChecker) connection(c *configs.Connection, at place) {
+	if c == nil || !m.references(c.Refs, at) {
+		return
+	}
+	value, diags := m.decoder(Connection).Decode(c.Body, m.scope(c.Refs, at))
+	if !m.add(diags) {
+		return
+	}
+	ty, _ := value.GetAttr("type").Unmark()
+	if ty.IsKnown() && !ty.IsNull() && ty.AsString() == "winrm" {
+		m.problem(c.Range, "Unsupported connection type", "Connections of type winrm are not supported. Those of type ssh are.")
+	}
+}
