@@ -73,7 +73,7 @@ func (p *planner) find(ctx context.Context, t *resource.Target, stored *state.Ob
 	if !ok {
 		return found{}, false
 	}
-	if t.Resource != nil && p.Graph.CreateBeforeDestroy(resource.ConfigAddr(t.Addr)) {
+	if p.rt.CreateFirst(t) {
 		before.CreateBeforeDestroy = true
 	}
 	result := found{object: before}

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
@@ -25,7 +26,7 @@ type Request struct {
 	*engine.PlanRequest
 
 	Tree      *configs.Tree
-	Graph     resource.Graph
+	Graph     *deps.Graph
 	Providers resource.Providers
 	Types     *resource.Types
 	Functions func(*configs.Tree) *hcl.EvalContext
@@ -122,8 +123,12 @@ func (p *planner) deferredBefore(addr stackaddrs.ResourceInstance) bool {
 	if len(p.mu.deferred) == 0 {
 		return false
 	}
-	for _, dependency := range p.Graph.Dependencies(resource.ConfigAddr(addr)) {
-		if p.mu.deferred[dependency] {
+	block := p.Graph.Resource(addr)
+	if block == nil {
+		return false
+	}
+	for _, dependency := range block.Dependencies() {
+		if p.mu.deferred[dependency.Addr] {
 			return true
 		}
 	}

@@ -228,15 +228,25 @@ func (rt *Runtime) mayDefer(t *Target) bool {
 
 // Dependencies returns the addresses of the resources on which the target's block depends, as they are stored.
 func (rt *Runtime) Dependencies(t *Target) []string {
-	found := rt.Graph.Dependencies(ConfigAddr(t.Addr))
+	block := rt.Graph.Resource(t.Addr)
+	if block == nil {
+		return nil
+	}
+	found := block.Dependencies()
 	if len(found) == 0 {
 		return nil
 	}
 	names := make([]string, 0, len(found))
-	for _, addr := range found {
-		names = append(names, addr.String())
+	for _, r := range found {
+		names = append(names, r.Text)
 	}
 	return names
+}
+
+// CreateFirst reports whether the objects of the target's block are replaced by creating the new one first.
+func (rt *Runtime) CreateFirst(t *Target) bool {
+	block := rt.Graph.Resource(t.Addr)
+	return block != nil && block.CreateBeforeDestroy
 }
 
 // providerOf returns the provider of a stored object.

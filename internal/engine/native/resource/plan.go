@@ -56,7 +56,7 @@ func (rt *Runtime) Plan(ctx context.Context, t *Target, opts PlanOptions) (*Chan
 		return nil, false
 	}
 	p := &planner{Runtime: rt, Target: t, PlanOptions: opts, config: config, meta: meta, before: t.Null()}
-	p.createFirst = rt.Graph.CreateBeforeDestroy(ConfigAddr(t.Addr))
+	p.createFirst = rt.CreateFirst(t)
 	if opts.Prior != nil {
 		p.before = opts.Prior.Value
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
@@ -27,20 +28,11 @@ type Providers interface {
 	Slot(config tfstate.ProviderConfig) (engine.ProviderSlot, bool)
 }
 
-// Graph is what the configuration says of what depends on what. Addresses are those of resources in the configuration, without keys of instances.
-type Graph interface {
-	// Dependencies returns all resources on which one depends, in any way, sorted as state documents have them.
-	Dependencies(of stackaddrs.ResourceInstance) []stackaddrs.ResourceInstance
-
-	// CreateBeforeDestroy reports whether objects of the resource are replaced by creating the new one first, because of its own lifecycle or of those that depend on it.
-	CreateBeforeDestroy(of stackaddrs.ResourceInstance) bool
-}
-
 // Runtime is what all objects of a component have in common in one phase.
 type Runtime struct {
 	Eval      *eval.Evaluation
 	Providers Providers
-	Graph     Graph
+	Graph     *deps.Graph
 	Types     *Types
 	Observe   engine.Observer // called by one task at a time
 
