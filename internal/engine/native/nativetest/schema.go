@@ -21,8 +21,12 @@ var Address = stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: 
 //   - ephemeral resource fake_secret, with the argument name and the attribute value.
 //   - provider_meta blocks with the argument note.
 func Schema() *schema.Provider {
-	optional := func(name string) *schema.Attribute { return &schema.Attribute{Name: name, Type: cty.String, Optional: true} }
-	computed := func(name string) *schema.Attribute { return &schema.Attribute{Name: name, Type: cty.String, Computed: true} }
+	optional := func(name string) *schema.Attribute {
+		return &schema.Attribute{Name: name, Type: cty.String, Optional: true}
+	}
+	computed := func(name string) *schema.Attribute {
+		return &schema.Attribute{Name: name, Type: cty.String, Computed: true}
+	}
 	block := func(attributes ...*schema.Attribute) *schema.Schema {
 		return &schema.Schema{Block: &schema.Block{Attributes: attributes}}
 	}

@@ -48,7 +48,7 @@ func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan,
 		return struct{}{}, nil
 	})
 	if err != nil {
-		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Planning was interrupted", Detail: err.Error() + "."})
+		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Interrupted planning", Detail: err.Error() + "."})
 	}
 	return p.result(ctx)
 }
