@@ -7,16 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	svchost "github.com/hashicorp/terraform-svchost"
 	"github.com/zclconf/go-cty/cty"
-
-	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // Hosts is what the configuration, and the environment, say about the hosts of registries.
@@ -73,22 +68,9 @@ var hostsSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 }}
 
 func (c *Hosts) addFile(path string, environ []string) error {
-	src, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	file, _, err := parseFile(path)
+	if err != nil || file == nil {
 		return err
-	}
-	var file *hcl.File
-	var diags hcl.Diagnostics
-	if name := filepath.Base(path); strings.HasSuffix(name, ".json") {
-		file, diags = safehcl.ParseJSON(src, name)
-	} else {
-		file, diags = safehcl.ParseConfig(src, name, hcl.InitialPos)
-	}
-	if diags.HasErrors() {
-		return diags
 	}
 	content, _, diags := file.Body.PartialContent(hostsSchema)
 	if diags.HasErrors() {

@@ -1,0 +1,133 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cliconfig
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+func readInstallation(t *testing.T, name, content string, env ...string) (*Installation, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return ReadInstallation(append(env, "TF_CLI_CONFIG_FILE="+path), "/stack")
+}
+
+func TestInstallation(t *testing.T) {
+	const native = `
+plugin_cache_dir = "cache"
+plugin_cache_may_break_dependency_lock_file = true
+provider_installation {
+  dev_overrides {
+    "hashicorp/null" = "/dev/null-provider"
+    "example.com/a/b" = "build"
+  }
+  filesystem_mirror {
+    path    = "mirror"
+    include = ["example.com/*/*"]
+  }
+  network_mirror {
+    url     = "https://mirror.example.com/"
+    exclude = ["hashicorp/aws"]
+  }
+  direct {}
+}
+credentials "example.com" { token = "t" }
+`
+	const asJSON = `{"plugin_cache_dir": "cache", "plugin_cache_may_break_dependency_lock_file": true, "provider_installation": [{
+  "dev_overrides": [{"hashicorp/null": "/dev/null-provider", "example.com/a/b": "build"}],
+  "filesystem_mirror": [{"path": "mirror", "include": ["example.com/*/*"]}],
+  "network_mirror": [{"url": "https://mirror.example.com/", "exclude": ["hashicorp/aws"]}],
+  "direct": [{}]
+}]}`
+	want := &Installation{
+		Methods: []Method{
+			{Directory: "/stack/mirror", include: []string{"example.com/*/*"}},
+			{Network: "https://mirror.example.com/", exclude: []string{"hashicorp/aws"}},
+			{},
+		},
+		Explicit: true,
+		Overrides: map[stackaddrs.Provider]string{
+			{Hostname: "registry.terraform.io", Namespace: "hashicorp", Type: "null"}: "/dev/null-provider",
+			{Hostname: "example.com", Namespace: "a", Type: "b"}:                      "/stack/build",
+		},
+		CacheDir: "/stack/cache", CacheUnlocked: true,
+	}
+	for name, content := range map[string]string{"a.tfrc": native, "a.tfrc.json": asJSON} {
+		got, err := readInstallation(t, name, content)
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Method{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestHostsBesideOverrides(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.tfrc")
+	content := "provider_installation {\n  dev_overrides {\n    \"a/b\" = \"/x\"\n  }\n  direct {}\n}\ncredentials \"example.com\" {\n  token = \"t\"\n}\n"
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hosts, err := ReadHosts([]string{"TF_CLI_CONFIG_FILE=" + path})
+	if err != nil || hosts.Tokens["example.com"] != "t" {
+		t.Errorf("ReadHosts = %v, %v", hosts, err)
+	}
+}
+
+func TestInstallationWithoutConfiguration(t *testing.T) {
+	home := t.TempDir()
+	plugins := filepath.Join(home, ".terraform.d", "plugins")
+	if err := os.MkdirAll(plugins, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readInstallation(t, "a.tfrc", "", "HOME="+home, "XDG_DATA_DIRS=/nowhere", "TF_PLUGIN_CACHE_DIR=kept")
+	want := &Installation{Methods: []Method{{Directory: plugins}, {}}, CacheDir: "/stack/kept"}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Method{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestInvalidInstallations(t *testing.T) {
+	for content, want := range map[string]string{
+		"provider_installation {\n  direct {\n    path = \"x\"\n  }\n}":               "has no argument path",
+		"provider_installation {\n  filesystem_mirror {}\n}":                          "does not say where",
+		"provider_installation {}\nprovider_installation {}":                          "more than one",
+		"provider_installation {\n  direct {\n    include = \"x\"\n  }\n}":            "not a list",
+		"provider_installation {\n  dev_overrides {\n    \"a/b/c/d\" = \"x\"\n  }\n}": "dev_overrides",
+		"plugin_cache_dir = 1":                                         "not a text",
+		"provider_installation {\n  other {}\n}":                       "other",
+		"provider_installation {\n  dev_overrides {\n    \"a/b\" = \n": "",
+	} {
+		if got, err := readInstallation(t, "a.tfrc", content); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ReadInstallation of %q = %+v, %v, want an error with %q", content, got, err, want)
+		}
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	aws := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "hashicorp", Type: "aws"}
+	own := stackaddrs.Provider{Hostname: "example.com", Namespace: "a", Type: "aws"}
+	for pattern, want := range map[string][2]bool{
+		"aws": {true, false}, "hashicorp/aws": {true, false}, "hashicorp/*": {true, false}, "*/*": {true, false}, "*/*/*": {true, true},
+		"example.com/*/*": {false, true}, "example.com/a/aws": {false, true}, "example.com/a/b": {false, false}, "other/*": {false, false},
+	} {
+		method := Method{include: []string{pattern}}
+		if got := [2]bool{method.Allows(aws), method.Allows(own)}; got != want {
+			t.Errorf("%s allows %v, want %v", pattern, got, want)
+		}
+		without := Method{exclude: []string{pattern}}
+		if got := [2]bool{!without.Allows(aws), !without.Allows(own)}; got != want {
+			t.Errorf("%s excludes %v, want %v", pattern, got, want)
+		}
+	}
+}
