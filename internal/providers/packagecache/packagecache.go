@@ -134,6 +134,23 @@ func (d Dir) Install(id release.ID, fill func(path string) error) (_ *Package, e
 	return &Package{id, target}, nil
 }
 
+// Link makes a package in another directory that of a release, by a link; where only administrators make links, by a copy.
+func (d Dir) Link(id release.ID, target string) (*Package, error) {
+	real, err := filepath.Abs(target)
+	if err == nil {
+		real, err = filepath.EvalSymlinks(real)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.Install(id, func(path string) error {
+		if os.Symlink(real, path) == nil {
+			return nil
+		}
+		return os.CopyFS(path, os.DirFS(real))
+	})
+}
+
 // Remove removes the package of a release, if it is there.
 func (d Dir) Remove(id release.ID) error {
 	return os.RemoveAll(filepath.Join(d.Path, d.PackagePath(id)))

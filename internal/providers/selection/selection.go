@@ -1,0 +1,209 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package selection chooses versions of providers for what a configuration requires, as terraform does, and puts their packages into a directory. The
+// result are the locks that terraform would write.
+//
+// Rules:
+//
+//	L1. A version that is locked is kept, unless all are to be chosen anew. If it does not fit what is required, that is an error.
+//	L2. The newest version that fits is chosen. A prerelease is chosen only if it is required by its whole version.
+//	L3. A package that is there and has a locked checksum is used as it is, and nobody is asked for it.
+//	L4. A lock has the checksum of the files of the package for this platform, and those that a registry's publisher has signed for all platforms. What
+//	    was locked before for the same version stays.
+//	L5. What is not required has no lock.
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apparentlymart/go-versions/versions"
+	"github.com/apparentlymart/go-versions/versions/constraints"
+
+	"github.com/cairnstacks/cairn/internal/providers/install"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
+	"github.com/cairnstacks/cairn/internal/providers/packagecache"
+	"github.com/cairnstacks/cairn/internal/providers/release"
+	"github.com/cairnstacks/cairn/internal/providers/source"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Request says what is required, and where it comes from.
+type Request struct {
+	Requirements map[stackaddrs.Provider][]string // constraints of versions, each as written
+	Locks        *locks.Locks                     // from before
+	Upgrade      bool                             // ignores which versions are locked
+
+	Sources func(stackaddrs.Provider) source.Source
+	Dir     packagecache.Dir // for the packages
+
+	// Cache is a directory in which packages are kept for others, too; Dir gets links to them. Nil for none. Unlocked allows packages in it that have no locked checksum.
+	Cache    *packagecache.Dir
+	Unlocked bool
+
+	// Fetching is called before a package is fetched. May be nil.
+	Fetching func(id release.ID, location string)
+}
+
+// Error is why a provider could not be installed.
+type Error struct {
+	Provider stackaddrs.Provider
+	Err      error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("provider %s: %s", release.Short(e.Provider), e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Install chooses versions and installs packages. It goes on with other providers after an error.
+//
+// Errors: joined [*Error]; context.Cause(ctx).
+func (r *Request) Install(ctx context.Context) (*locks.Locks, error) {
+	selected := &locks.Locks{}
+	var problems error
+	for _, provider := range slices.SortedFunc(maps.Keys(r.Requirements), release.CompareProviders) {
+		lock, err := r.one(ctx, provider)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			problems = errors.Join(problems, &Error{provider, err})
+			continue
+		}
+		selected.Set(*lock)
+	}
+	if problems != nil {
+		return nil, problems
+	}
+	return selected, nil
+}
+
+// one chooses and installs one provider.
+func (r *Request) one(ctx context.Context, provider stackaddrs.Provider) (*locks.Lock, error) {
+	required, err := parse(r.Requirements[provider])
+	if err != nil {
+		return nil, err
+	}
+	lock := locks.Lock{Provider: provider, Constraints: required.text}
+	before := r.Locks.Provider(provider)
+	if before != nil && !r.Upgrade {
+		if !required.allowed.Has(before.Version) {
+			return nil, fmt.Errorf("version %s is locked, and does not satisfy what is required now: %s. An upgrade chooses another one", before.Version, required.text)
+		}
+		lock.Version, lock.Hashes = before.Version, before.Hashes
+		if found := r.Dir.Package(lock.ID()); found != nil && len(lock.Hashes) > 0 && found.Check(lock.Hashes) == nil {
+			return &lock, nil // rule L3
+		}
+	}
+	from := r.Sources(provider)
+	if lock.Version == versions.Unspecified {
+		if lock.Version, err = newest(ctx, from, provider, required); err != nil {
+			return nil, err
+		}
+		if before != nil && before.Version.Same(lock.Version) {
+			lock.Hashes = before.Hashes
+		}
+	}
+	added, err := r.install(ctx, from, &lock)
+	lock.Hashes = slices.Concat(lock.Hashes, added)
+	return &lock, err
+}
+
+// requirement are constraints of versions.
+type requirement struct {
+	allowed versions.Set
+	text    string // as lock files have it
+}
+
+func parse(all []string) (requirement, error) {
+	all = slices.Clone(all)
+	slices.Sort(all)
+	var written []string
+	for _, one := range slices.Compact(all) {
+		if strings.TrimSpace(one) != "" {
+			written = append(written, one)
+		}
+	}
+	text, err := locks.NormalizeConstraints(strings.Join(written, ", "))
+	if err != nil || text == "" {
+		return requirement{allowed: versions.Released}, err
+	}
+	spec, err := constraints.ParseRubyStyleMulti(text)
+	if err != nil {
+		return requirement{}, err
+	}
+	return requirement{versions.MeetingConstraints(spec), text}, nil
+}
+
+// newest returns the newest version that is allowed (rule L2).
+func newest(ctx context.Context, from source.Source, provider stackaddrs.Provider, required requirement) (versions.Version, error) {
+	available, err := from.Versions(ctx, provider)
+	if err != nil {
+		return versions.Unspecified, err
+	}
+	chosen := versions.List(available.Versions).NewestInSet(required.allowed)
+	if chosen == versions.Unspecified {
+		return chosen, fmt.Errorf("none of the versions that there are satisfies %s", required.text)
+	}
+	return chosen, nil
+}
+
+// install puts the package of a lock into the directory. It returns the checksums to lock.
+func (r *Request) install(ctx context.Context, from source.Source, lock *locks.Lock) ([]release.Hash, error) {
+	if r.Cache != nil {
+		if hash, ok := r.cached(lock); ok {
+			return []release.Hash{hash}, r.link(lock.ID())
+		}
+	}
+	found, err := from.Package(ctx, lock.ID(), r.Dir.Platform)
+	if err != nil {
+		return nil, err
+	}
+	if r.Fetching != nil {
+		r.Fetching(lock.ID(), found.Location())
+	}
+	target := r.Dir
+	if r.Cache != nil {
+		target = *r.Cache
+	}
+	installer := &install.Installer{Source: from, Cache: target}
+	hash, err := installer.Fetched(ctx, found, lock.Hashes)
+	if err == nil && r.Cache != nil {
+		err = r.link(lock.ID())
+	}
+	if err != nil {
+		return nil, err
+	}
+	hashes := []release.Hash{hash}
+	if found.Signed != nil {
+		hashes = append(hashes, found.Signed.Hashes...)
+	}
+	return hashes, nil
+}
+
+// cached returns the checksum of a package in the cache that may be used for a lock.
+func (r *Request) cached(lock *locks.Lock) (hash release.Hash, ok bool) {
+	found := r.Cache.Package(lock.ID())
+	if found == nil {
+		return "", false
+	}
+	hash, err := found.Hash()
+	if err != nil {
+		return "", false
+	}
+	return hash, slices.Contains(lock.Hashes, hash) || r.Unlocked && !release.HasScheme(lock.Hashes, release.ContentScheme)
+}
+
+// link makes the package in the cache the one of the directory.
+func (r *Request) link(id release.ID) error {
+	_, err := r.Dir.Link(id, r.Cache.Package(id).Dir)
+	return err
+}

@@ -1,0 +1,232 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package selection_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/providers/locks"
+	"github.com/cairnstacks/cairn/internal/providers/packagecache"
+	"github.com/cairnstacks/cairn/internal/providers/release"
+	"github.com/cairnstacks/cairn/internal/providers/selection"
+	"github.com/cairnstacks/cairn/internal/providers/source"
+	"github.com/cairnstacks/cairn/internal/providers/source/registrytest"
+	"github.com/cairnstacks/cairn/internal/registry"
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+var platform = release.Platform{OS: "os", Arch: "arch"}
+
+func provider(t testing.TB, addr string) stackaddrs.Provider {
+	t.Helper()
+	p, err := release.ParseProvider(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// setup is a registry with a provider in some versions, and a directory to install into.
+type setup struct {
+	*registrytest.Server
+	bar stackaddrs.Provider
+	req *selection.Request
+}
+
+func newSetup(t *testing.T) *setup {
+	server := registrytest.Start(t)
+	for _, version := range []string{"1.2.0", "1.10.0", "2.0.0-beta", "0.9.1"} {
+		server.Publish(t, registrytest.Release{Namespace: "foo", Type: "bar", Version: version})
+	}
+	s := &setup{Server: server, bar: provider(t, server.Host+"/foo/bar")}
+	s.req = &selection.Request{
+		Requirements: map[stackaddrs.Provider][]string{s.bar: nil},
+		Locks:        &locks.Locks{},
+		Sources: func(stackaddrs.Provider) source.Source {
+			return source.Registry{Client: registry.New(server.Client, nil)}
+		},
+		Dir: packagecache.Dir{Path: t.TempDir(), Platform: platform},
+	}
+	return s
+}
+
+// install installs, and returns what is locked then.
+func (s *setup) install(t *testing.T) *locks.Lock {
+	t.Helper()
+	selected, err := s.req.Install(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.req.Locks = selected
+	return selected.Provider(s.bar)
+}
+
+func TestVersions(t *testing.T) {
+	s := newSetup(t)
+	for constraints, want := range map[string]string{
+		"": "1.10.0 ", "< 1.10": "1.2.0 < 1.10.0", "~> 0.9": "0.9.1 ~> 0.9", "2.0.0-beta": "2.0.0-beta 2.0.0-beta",
+		">= 1.0, != 1.10.0": "1.2.0 >= 1.0.0, != 1.10.0", ">= 2.0.0-alpha": "",
+	} {
+		s.req.Locks, s.req.Requirements[s.bar] = &locks.Locks{}, []string{constraints}
+		selected, err := s.req.Install(t.Context())
+		got := ""
+		if err == nil {
+			lock := selected.Provider(s.bar)
+			got = fmt.Sprintf("%s %s", lock.Version, lock.Constraints)
+		}
+		if got != want {
+			t.Errorf("for %q, %q is chosen, want %q (%v)", constraints, got, want, err)
+		}
+	}
+}
+
+func TestLockedVersionStays(t *testing.T) {
+	s := newSetup(t)
+	s.req.Requirements[s.bar] = []string{"1.2.0"}
+	first := s.install(t)
+	if len(first.Hashes) != 2 || !release.HasScheme(first.Hashes, release.ContentScheme) || !release.HasScheme(first.Hashes, release.ArchiveScheme) {
+		t.Errorf("locked are %v", first.Hashes)
+	}
+	s.req.Requirements[s.bar] = []string{">= 1.0"}
+	s.Requests("")
+	if again := s.install(t); again.Version.String() != "1.2.0" || again.Constraints != ">= 1.0.0" || !slices.Equal(again.Hashes, first.Hashes) {
+		t.Errorf("then locked is %+v", again)
+	}
+	if made := s.Requests(""); len(made) > 0 {
+		t.Errorf("there were requests for what is there: %q", made)
+	}
+	s.req.Requirements[s.bar] = []string{">= 1.3"}
+	if _, err := s.req.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "version 1.2.0 is locked") {
+		t.Errorf("a locked version that does not fit: %v", err)
+	}
+	s.req.Upgrade = true
+	if upgraded := s.install(t); upgraded.Version.String() != "1.10.0" || slices.Contains(upgraded.Hashes, first.Hashes[0]) {
+		t.Errorf("an upgrade locks %+v", upgraded)
+	}
+}
+
+func TestChangedPackageIsReplaced(t *testing.T) {
+	s := newSetup(t)
+	lock := s.install(t)
+	dir := s.req.Dir.Package(lock.ID()).Dir
+	if err := os.WriteFile(filepath.Join(dir, "LICENSE"), []byte("another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again := s.install(t); !slices.Equal(again.Hashes, lock.Hashes) {
+		t.Errorf("locked are %v, want %v", again.Hashes, lock.Hashes)
+	}
+	if err := s.req.Dir.Package(lock.ID()).Check(lock.Hashes); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOtherChecksumIsRefused(t *testing.T) {
+	s := newSetup(t)
+	lock := *s.install(t)
+	lock.Hashes = []release.Hash{"h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}
+	s.req.Locks = &locks.Locks{}
+	s.req.Locks.Set(lock)
+	if err := s.req.Dir.Remove(lock.ID()); err != nil {
+		t.Fatal(err)
+	}
+	selected, err := s.req.Install(t.Context())
+	if failed, ok := errors.AsType[*selection.Error](err); !ok || failed.Provider != s.bar || !errors.As(err, new(*source.MismatchError)) {
+		t.Errorf("Install = %v, %v", selected, err)
+	}
+}
+
+func TestNothingRequired(t *testing.T) {
+	s := newSetup(t)
+	s.install(t)
+	s.req.Requirements = nil
+	selected, err := s.req.Install(t.Context())
+	if err != nil || len(selected.All()) > 0 {
+		t.Errorf("Install = %v, %v", selected, err)
+	}
+}
+
+func TestCache(t *testing.T) {
+	s := newSetup(t)
+	s.req.Cache = &packagecache.Dir{Path: t.TempDir(), Platform: platform}
+	lock := s.install(t)
+	if target, err := os.Readlink(s.req.Dir.Package(lock.ID()).Dir); err != nil || !strings.HasPrefix(target, s.req.Cache.Path) {
+		t.Errorf("the package is a link to %q, %v", target, err)
+	}
+	var fetched int
+	s.req.Fetching = func(release.ID, string) { fetched++ }
+
+	s.req.Dir.Path = t.TempDir()
+	s.Requests("")
+	if again := s.install(t); !slices.Equal(again.Hashes, lock.Hashes) || fetched != 0 {
+		t.Errorf("locked are %v; %d packages fetched", again.Hashes, fetched)
+	}
+	if made := s.Requests(""); len(made) > 0 {
+		t.Errorf("there were requests for what is kept: %q", made)
+	}
+	s.req.Dir.Path, s.req.Locks = t.TempDir(), &locks.Locks{}
+	if again := s.install(t); !slices.Equal(again.Hashes, lock.Hashes) || fetched != 1 {
+		t.Errorf("without locks, locked are %v; %d packages fetched", again.Hashes, fetched)
+	}
+	s.req.Dir.Path, s.req.Locks, s.req.Unlocked = t.TempDir(), &locks.Locks{}, true
+	if again := s.install(t); len(again.Hashes) != 1 || fetched != 1 {
+		t.Errorf("where that is allowed, locked are %v; %d packages fetched", again.Hashes, fetched)
+	}
+}
+
+func TestErrorsOfAll(t *testing.T) {
+	s := newSetup(t)
+	s.req.Requirements[s.bar] = []string{"> 5"}
+	s.req.Requirements[provider(t, s.Host+"/foo/absent")] = nil
+	_, err := s.req.Install(t.Context())
+	for _, want := range []string{"foo/absent", "none of the versions that there are satisfies > 5.0.0"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Install fails with %v, want %q in it", err, want)
+		}
+	}
+}
+
+// TestTerraformLocksTheSame compares the lock file with the one that terraform writes.
+func TestTerraformLocksTheSame(t *testing.T) {
+	binary := testenv.Terraform(t)
+	mirror := testenv.FakeProviderMirror(t)
+	packages, err := packagecache.Dir{Path: mirror, Platform: release.CurrentPlatform}.Packages()
+	if err != nil || len(packages) == 0 {
+		t.Fatalf("%d packages in the mirror, %v", len(packages), err)
+	}
+	one := packages[0].Provider
+	dir := t.TempDir()
+	main := fmt.Sprintf("terraform {\n  required_providers {\n    a = {\n      source  = %q\n      version = \">= 0.0.1, != 0.0.2\"\n    }\n  }\n}\n", one)
+	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(main), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := testenv.Command(t, binary, "init", "-no-color")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, mirror))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	want, err := os.ReadFile(filepath.Join(dir, locks.FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := &selection.Request{
+		Requirements: map[stackaddrs.Provider][]string{one: {"!= 0.0.2", ">= 0.0.1"}},
+		Locks:        &locks.Locks{},
+		Sources:      func(stackaddrs.Provider) source.Source { return source.Directory{Path: mirror} },
+		Dir:          packagecache.Dir{Path: t.TempDir(), Platform: release.CurrentPlatform},
+	}
+	selected, err := req.Install(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(locks.Format(selected)); got != string(want) {
+		t.Errorf("got\n%s\nterraform writes\n%s", got, want)
+	}
+}
