@@ -18,6 +18,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
@@ -72,7 +73,7 @@ type Session struct {
 	plugins  *providers.Pool
 	works    *engine.Works
 
-	installation installation
+	installation installPaths
 
 	shared      *Shared
 	schemaCache schemacache.Cache
@@ -100,8 +101,8 @@ var (
 	_ engine.Preparer = (*Session)(nil)
 )
 
-// installation is where init has installed providers.
-type installation struct {
+// installPaths is where init has installed providers.
+type installPaths struct {
 	lock      string // file that has their versions and checksums
 	providers string // directory of their packages
 	packages  string // file that remembers the hashes of packages
@@ -110,17 +111,13 @@ type installation struct {
 }
 
 // installationIn is the one in the working directory of a stack.
-func installationIn(workDir string) installation {
-	dir := filepath.Join(workDir, "init")
-	return installation{
-		lock:      filepath.Join(dir, lockFileName),
-		providers: filepath.Join(dir, dataDirName, "providers"),
-		packages:  filepath.Join(dir, packagesFile),
-	}
+func installationIn(workDir string) installPaths {
+	dir := installation.In(workDir)
+	return installPaths{lock: dir.LockFile(), providers: dir.Providers(), packages: dir.HashesFile()}
 }
 
 // dataDirName is the name of the directory for what init installs, unless TF_DATA_DIR is another one.
-const dataDirName = ".terraform"
+const dataDirName = installation.DataDir
 
 type fingerprintedHash struct{ fingerprint, hash string }
 
@@ -286,23 +283,6 @@ func (e *Session) env(extra map[string]string) []string {
 	}
 	maps.Copy(all, extra)
 	return runner.Environ(e.environ, all)
-}
-
-// writeFile replaces a file as a whole, so that no reader sees half of it.
-func writeFile(name string, data []byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(name), ".new-*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(data)
-	err = errors.Join(err, temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
-	}
-	return nil
 }
 
 // failed returns an error that is not the configuration's fault as a diagnostic.

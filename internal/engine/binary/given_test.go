@@ -11,6 +11,7 @@ import (
 
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
+	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -32,11 +33,11 @@ func TestGivenPackages(t *testing.T) {
 	})
 	provider := stackaddrs.Provider{Hostname: string(tfaddr.DefaultProviderRegistryHost), Namespace: "cairnstacks", Type: "fake"}
 	dir := filepath.Join(mirror, filepath.FromSlash(provider.String()), "1.0.0", runtime.GOOS+"_"+runtime.GOARCH)
-	hash, err := hashPackage(dir)
+	hash, err := release.HashContent(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	given := &engine.PrepareRequest{InstallNothing: true, Packages: []engine.ProviderPackage{{Provider: provider, Version: "1.0.0", Hashes: []string{hash}, Dir: dir}}}
+	given := &engine.PrepareRequest{InstallNothing: true, Packages: []engine.ProviderPackage{{Provider: provider, Version: "1.0.0", Hashes: []string{string(hash)}, Dir: dir}}}
 	for range 2 {
 		if _, diags := b.engine.Prepare(t.Context(), given); diags.HasErrors() {
 			t.Fatal(diags)

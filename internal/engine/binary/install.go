@@ -15,12 +15,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
-	"github.com/cairnstacks/cairn/internal/filelock"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -87,24 +86,7 @@ func (e *Session) Prepare(ctx context.Context, req *engine.PrepareRequest) (*eng
 
 // lockInstallation keeps other programs from installing at the same time.
 func (e *Session) lockInstallation(ctx context.Context) (unlock func(), err error) {
-	file, err := os.OpenFile(e.absolute("init.lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		locked, err := filelock.TryLock(file)
-		if err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
-		if locked {
-			return func() { _ = file.Close() }, nil //nolint:errcheck // nothing was written
-		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(context.Cause(ctx), file.Close())
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	return installation.In(e.workDir).Exclusive(ctx)
 }
 
 func (e *Session) install(ctx context.Context, requirements map[stackaddrs.Provider][]string, req *engine.PrepareRequest, result *engine.PrepareResult) hcl.Diagnostics {
@@ -126,10 +108,10 @@ func (e *Session) install(ctx context.Context, requirements map[stackaddrs.Provi
 	case err != nil:
 		return diags.Append(failed("Unreadable provider lock file", err))
 	case req.ReadOnlyLock && len(changes) > 0:
-		return diags.Append(lockOutOfDate(changes))
+		return diags.Append(installation.OutOfDate(changes))
 	case req.ReadOnlyLock:
 	case string(newLock) != string(lock):
-		if err := writeLock(e.lockPath(), newLock); err != nil {
+		if err := installation.WriteLock(e.lockPath(), newLock); err != nil {
 			return diags.Append(failed("Provider lock file not written", err))
 		}
 		result.Locked = changes
@@ -140,7 +122,7 @@ func (e *Session) install(ctx context.Context, requirements map[stackaddrs.Provi
 	}
 	record, err := json.Marshal(done)
 	if err == nil {
-		err = writeFile(e.absolute("init", "installed.json"), record)
+		err = installation.WriteFile(e.absolute("init", "installed.json"), record)
 	}
 	if err != nil {
 		return diags.Append(failed("Provider installation failed", err))

@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -123,11 +124,11 @@ func (e *Session) adopt(ctx context.Context, root []byte, made *sharedInstallati
 // samePackage reports whether two packages are known to have the same content.
 func (e *Session) samePackage(ctx context.Context, a, b string) bool {
 	hash := func(dir string) string {
-		record, err := packageFingerprint(dir)
+		fingerprint, err := installation.Fingerprint(dir)
 		if err != nil {
 			return ""
 		}
-		return e.packageHash(ctx, record.Fingerprint, dir)
+		return e.shared.packages.Of(ctx, fingerprint, dir)
 	}
 	known := hash(a)
 	return known != "" && known == hash(b)

@@ -7,12 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"os"
 	"path/filepath"
 
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -93,14 +93,10 @@ func keptParameter(p *tfjson.FunctionParameter) engine.FunctionParameter {
 
 // rememberedHashes returns the hashes of packages that are as they were when they were last hashed, by path.
 func (e *Session) rememberedHashes(installed []installedProvider) map[string]string {
-	known := map[string]packageRecord{}
-	data, err := os.ReadFile(e.installation.packages)
-	if err != nil || json.Unmarshal(data, &known) != nil {
-		return nil
-	}
+	known := installation.Records(e.installation.packages)
 	hashes := map[string]string{}
 	for _, one := range installed {
-		if now, err := packageFingerprint(one.target); err == nil && known[one.path].Fingerprint == now.Fingerprint {
+		if now, err := installation.Fingerprint(one.target); err == nil && known[one.path].Fingerprint == now {
 			hashes[one.path] = known[one.path].Hash
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
@@ -49,29 +49,13 @@ func (e *Session) readLock() ([]byte, error) {
 	return data, err
 }
 
-// writeLock writes the lock file, which others may read: it belongs into version control.
-func writeLock(name string, data []byte) error {
-	if err := writeFile(name, data); err != nil {
-		return err
-	}
-	return os.Chmod(name, 0o644) //nolint:gosec // not secret
-}
-
 // Locks implements [engine.Preparer].
 func (e *Session) Locks(context.Context) (map[stackaddrs.Provider]string, error) {
-	entries, err := e.lockEntries()
+	data, err := e.readLock()
 	if err != nil {
 		return nil, err
 	}
-	locks := make(map[stackaddrs.Provider]string, len(entries))
-	for _, entry := range entries {
-		provider, err := e.parseProvider(entry.source)
-		if err != nil {
-			return nil, err
-		}
-		locks[provider] = entry.version
-	}
-	return locks, nil
+	return e.lockedVersions(data)
 }
 
 // lockEntries returns the entries of the lock file, sorted by source.
@@ -98,51 +82,32 @@ func parseLock(data []byte) ([]lockEntry, error) {
 
 // lockChanges compares the versions in two lock files. The result is sorted by provider.
 func (e *Session) lockChanges(before, after []byte) ([]engine.LockChange, error) {
-	changes := map[stackaddrs.Provider]engine.LockChange{}
-	collect := func(data []byte, set func(*engine.LockChange, string)) error {
-		entries, err := parseLock(data)
-		for _, entry := range entries {
-			provider, parseErr := e.parseProvider(entry.source)
-			if parseErr != nil {
-				return parseErr
-			}
-			change := changes[provider]
-			change.Provider = provider
-			set(&change, entry.version)
-			changes[provider] = change
-		}
-		return err
-	}
-	err := errors.Join(
-		collect(before, func(c *engine.LockChange, version string) { c.Before = version }),
-		collect(after, func(c *engine.LockChange, version string) { c.After = version }),
-	)
+	old, err := e.lockedVersions(before)
 	if err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(changes, func(_ stackaddrs.Provider, c engine.LockChange) bool { return c.Before == c.After })
-	return slices.SortedFunc(maps.Values(changes), func(a, b engine.LockChange) int { return a.Provider.Compare(b.Provider) }), nil
+	fresh, err := e.lockedVersions(after)
+	if err != nil {
+		return nil, err
+	}
+	return installation.Changes(old, fresh), nil
 }
 
-// lockOutOfDate says what would have to change in a lock file that must not.
-func lockOutOfDate(changes []engine.LockChange) *hcl.Diagnostic {
-	var details []string
-	for _, c := range changes {
-		switch {
-		case c.Before == "":
-			details = append(details, fmt.Sprintf("provider %s is required and not in it (version %s would be chosen)", c.Provider, c.After))
-		case c.After == "":
-			details = append(details, fmt.Sprintf("provider %s %s is in it and not required", c.Provider, c.Before))
-		default:
-			details = append(details, fmt.Sprintf("provider %s is in it with version %s, and %s would be chosen", c.Provider, c.Before, c.After))
+// lockedVersions returns the versions in a lock file.
+func (e *Session) lockedVersions(data []byte) (map[stackaddrs.Provider]string, error) {
+	entries, err := parseLock(data)
+	if err != nil {
+		return nil, err
+	}
+	versions := make(map[stackaddrs.Provider]string, len(entries))
+	for _, entry := range entries {
+		provider, err := e.parseProvider(entry.source)
+		if err != nil {
+			return nil, err
 		}
+		versions[provider] = entry.version
 	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Outdated provider lock file",
-		Detail: fmt.Sprintf("%s is not to be changed, and does not fit what the stack requires: %s. Run \"cairn init\" where it may be changed, and commit the file.",
-			lockFileName, strings.Join(details, "; ")),
-	}
+	return versions, nil
 }
 
 // providerSource returns the source argument with which the engine finds a provider.

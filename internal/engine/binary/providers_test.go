@@ -593,7 +593,7 @@ func fakeSource(e *Session) string {
 
 // Another package with the same version has other schemas, whatever the lock file says.
 func TestPackageHashesFollowContent(t *testing.T) {
-	e := &Session{installation: installation{packages: filepath.Join(t.TempDir(), packagesFile)}, shared: &Shared{}}
+	e := &Session{installation: installPaths{packages: filepath.Join(t.TempDir(), "packages.json")}, shared: &Shared{}}
 	target := t.TempDir()
 	installed := []installedProvider{{path: "a/b/c/1.0.0/linux_amd64", target: target}, {path: "a/b/d/1.0.0/linux_amd64", target: target + "-not-there"}}
 	hash := func(content string) string {

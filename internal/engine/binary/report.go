@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -54,7 +55,7 @@ func (d *runDir) retire(r report) error {
 func (d *runDir) writeReport(r report) error {
 	data, err := json.Marshal(r)
 	if err == nil {
-		err = writeFile(d.file(reportFile), data)
+		err = installation.WriteFile(d.file(reportFile), data)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the messages of an apply: %w", err)

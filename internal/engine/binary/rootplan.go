@@ -22,7 +22,7 @@ type RootModule struct {
 }
 
 // installation says where init has installed providers. The hashes of packages are remembered next to them.
-func (m RootModule) installation() installation {
+func (m RootModule) installation() installPaths {
 	data := m.DataDir
 	if data == "" {
 		data = dataDirName
@@ -30,10 +30,10 @@ func (m RootModule) installation() installation {
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(m.Dir, data)
 	}
-	return installation{
+	return installPaths{
 		lock:      filepath.Join(m.Dir, lockFileName),
 		providers: filepath.Join(data, "providers"),
-		packages:  filepath.Join(data, "cairn-"+packagesFile),
+		packages:  filepath.Join(data, "cairn-packages.json"),
 	}
 }
 

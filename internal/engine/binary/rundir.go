@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/filelock"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -255,7 +256,7 @@ func (d *runDir) beginApply(record applyRecord) error {
 	if err != nil {
 		return fmt.Errorf("recording an apply: %w", err)
 	}
-	if err := writeFile(d.file(applyFile), data); err != nil {
+	if err := installation.WriteFile(d.file(applyFile), data); err != nil {
 		return fmt.Errorf("recording an apply: %w", err)
 	}
 	return nil

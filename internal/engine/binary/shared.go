@@ -6,6 +6,7 @@ package binary
 import (
 	"context"
 
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
@@ -19,7 +20,7 @@ import (
 type Shared struct {
 	Modules module.Files // that were parsed
 
-	packages once.Map[string, string]                     // hashes, by fingerprint
+	packages installation.Hashes
 	schemas  once.Map[string, *providerSchema]            // by the key that they have on the disk
 	asked    once.Map[string, map[string]*providerSchema] // what one process was asked for: by source, by the keys of all
 

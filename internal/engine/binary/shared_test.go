@@ -206,7 +206,7 @@ func TestPackagesAreReadOnce(t *testing.T) {
 	}
 	hash := func() string {
 		t.Helper()
-		e := &Session{installation: installation{packages: filepath.Join(t.TempDir(), packagesFile)}, shared: shared}
+		e := &Session{installation: installPaths{packages: filepath.Join(t.TempDir(), "packages.json")}, shared: shared}
 		return e.packageHashes(t.Context(), []installedProvider{{"a/b/c/1.0.0/linux_amd64", target}})["a/b/c/1.0.0/linux_amd64"]
 	}
 	write("one")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -65,7 +66,7 @@ func objectsByKey(doc *tfstate.Document) map[objectKey]tfstate.Entry {
 func watchState(dir *runDir, file string, prior *tfstate.Document, observe engine.Observer) (*stateWatch, error) {
 	w := &stateWatch{dir: dir, file: file, observe: observe, prior: prior.Bytes(), good: prior.Bytes(), shown: prior}
 	for _, name := range []string{priorFile, goodFile} {
-		if err := writeFile(dir.file(name), w.prior); err != nil {
+		if err := installation.WriteFile(dir.file(name), w.prior); err != nil {
 			return nil, fmt.Errorf("keeping a copy of the state: %w", err)
 		}
 	}
@@ -146,7 +147,7 @@ func (w *stateWatch) accept(doc *tfstate.Document) {
 		return
 	}
 	w.good = state
-	_ = writeFile(w.dir.file(goodFile), state) //nolint:errcheck // who recovers has the process's own file, too
+	_ = installation.WriteFile(w.dir.file(goodFile), state) //nolint:errcheck // who recovers has the process's own file, too
 	w.report(doc)
 }
 

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/mistakes"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -177,7 +178,7 @@ func (e *Session) rememberValid(record string) {
 		_ = os.RemoveAll(dir) //nolint:errcheck // see above
 		return
 	}
-	_ = writeFile(record, nil) //nolint:errcheck // see above
+	_ = installation.WriteFile(record, nil) //nolint:errcheck // see above
 }
 
 func fileExists(name string) bool {

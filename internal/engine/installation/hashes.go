@@ -1,0 +1,107 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package installation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/once"
+	"github.com/cairnstacks/cairn/internal/providers/release"
+)
+
+// Package is an installed package.
+type Package struct {
+	Path string // HOST/NAMESPACE/TYPE/VERSION/PLATFORM
+	Dir  string // where it is
+}
+
+// Hashes are those of packages, by fingerprint. It takes a second to read a large provider, which is done once for all who use them. The zero value knows
+// none yet. Safe for concurrent use.
+type Hashes struct{ known once.Map[string, string] }
+
+// Record is what is remembered of a package.
+type Record struct {
+	Fingerprint string `json:"fingerprint"` // of names, sizes and times of the files
+	Hash        string `json:"hash"`        // as in lock files
+}
+
+// Remembered returns the hash of each package by its path, and none of what cannot be read. The file remembers them for other programs; it is none for "".
+func (h *Hashes) Remembered(ctx context.Context, file string, packages []Package) map[string]string {
+	known := Records(file)
+	hashes, records, changed := map[string]string{}, map[string]Record{}, false
+	for _, one := range packages {
+		fingerprint, err := Fingerprint(one.Dir)
+		record := Record{Fingerprint: fingerprint}
+		switch {
+		case err != nil:
+			continue
+		case known[one.Path].Fingerprint == fingerprint && known[one.Path].Hash != "":
+			record = known[one.Path]
+		default:
+			if record.Hash = h.Of(ctx, fingerprint, one.Dir); record.Hash == "" {
+				continue
+			}
+			changed = true
+		}
+		hashes[one.Path], records[one.Path] = record.Hash, record
+	}
+	if changed && file != "" {
+		if data, err := json.Marshal(records); err == nil {
+			_ = WriteFile(file, data) //nolint:errcheck // the next command finds it out again
+		}
+	}
+	return hashes
+}
+
+// Records returns what a file remembers, by the paths of packages.
+func Records(file string) map[string]Record {
+	known := map[string]Record{}
+	if data, err := os.ReadFile(file); err == nil {
+		_ = json.Unmarshal(data, &known) //nolint:errcheck // what is lost is found out again
+	}
+	return known
+}
+
+// Of returns the hash of a package with a fingerprint; "" if it cannot be read.
+func (h *Hashes) Of(ctx context.Context, fingerprint, dir string) string {
+	hash, err := h.known.Get(ctx, fingerprint, func() (string, error) {
+		hash, err := release.HashContent(dir)
+		return string(hash), err
+	})
+	if err != nil {
+		return ""
+	}
+	return hash
+}
+
+// Fingerprint changes when a package does, as far as that shows without reading it.
+func Fingerprint(dir string) (string, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString(real)
+	err = filepath.WalkDir(real, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "\x00%s %d %d", path, info.Size(), info.ModTime().UnixNano())
+		return nil
+	})
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:]), err
+}

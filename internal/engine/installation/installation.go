@@ -1,0 +1,132 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package installation is where the providers of a stack are installed, and what says so: the same for all engines, so that a stack can change from one to another
+// without installing anything again.
+//
+// The lock file beside the stack has the versions. Packages are in the working directory of the stack, as init of terraform and tofu lays them out, with a copy
+// of the lock file that has the checksums for this platform, too.
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/filelock"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Dir is the directory of an installation, in the working directory of a stack.
+type Dir string
+
+// In returns the directory in a working directory.
+func In(workDir string) Dir { return Dir(filepath.Join(workDir, "init")) }
+
+// DataDir is the name of the directory for what init installs, unless TF_DATA_DIR is another one.
+const DataDir = ".terraform"
+
+// LockFile is the copy of the lock file.
+func (d Dir) LockFile() string { return filepath.Join(string(d), locks.FileName) }
+
+// Providers is the directory of packages.
+func (d Dir) Providers() string { return filepath.Join(string(d), DataDir, "providers") }
+
+// HashesFile is the file that remembers the hashes of packages, see [Hashes].
+func (d Dir) HashesFile() string { return filepath.Join(string(d), "packages.json") }
+
+// Exclusive keeps other programs from installing at the same time.
+//
+// Errors: the cause of the end of ctx among others.
+func (d Dir) Exclusive(ctx context.Context) (unlock func(), err error) {
+	file, err := os.OpenFile(string(d)+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		locked, err := filelock.TryLock(file)
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		if locked {
+			return func() { _ = file.Close() }, nil //nolint:errcheck // nothing was written
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), file.Close())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// WriteLock writes the lock file of a stack, which others may read: it belongs into version control.
+func WriteLock(name string, data []byte) error {
+	if err := WriteFile(name, data); err != nil {
+		return err
+	}
+	return os.Chmod(name, 0o644) //nolint:gosec // not secret
+}
+
+// WriteFile replaces a file as a whole, so that no reader sees half of it. Only its owner may read it.
+func WriteFile(name string, data []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(name), ".new-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(data)
+	err = errors.Join(err, temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary.Name()))
+	}
+	return nil
+}
+
+// Changes compares the versions of two lock files, by provider. The result is sorted by provider.
+func Changes(before, after map[stackaddrs.Provider]string) []engine.LockChange {
+	var changes []engine.LockChange
+	for provider, version := range before {
+		if after[provider] != version {
+			changes = append(changes, engine.LockChange{Provider: provider, Before: version, After: after[provider]})
+		}
+	}
+	for provider, version := range after {
+		if _, there := before[provider]; !there {
+			changes = append(changes, engine.LockChange{Provider: provider, After: version})
+		}
+	}
+	slices.SortFunc(changes, func(a, b engine.LockChange) int { return a.Provider.Compare(b.Provider) })
+	return changes
+}
+
+// OutOfDate says what would have to change in a lock file that must not.
+func OutOfDate(changes []engine.LockChange) *hcl.Diagnostic {
+	var details []string
+	for _, c := range changes {
+		switch {
+		case c.Before == "":
+			details = append(details, fmt.Sprintf("provider %s is required and not in it (version %s would be chosen)", c.Provider, c.After))
+		case c.After == "":
+			details = append(details, fmt.Sprintf("provider %s %s is in it and not required", c.Provider, c.Before))
+		default:
+			details = append(details, fmt.Sprintf("provider %s is in it with version %s, and %s would be chosen", c.Provider, c.Before, c.After))
+		}
+	}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Outdated provider lock file",
+		Detail: fmt.Sprintf("%s is not to be changed, and does not fit what the stack requires: %s. Run \"cairn init\" where it may be changed, and commit the file.",
+			locks.FileName, strings.Join(details, "; ")),
+	}
+}
