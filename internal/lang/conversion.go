@@ -35,6 +35,9 @@ func conversionFunction(want cty.Type) function.Function {
 			return want, nil
 		},
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			if bare, own := args[0].Unmark(); !bare.IsKnown() {
+				return cty.UnknownVal(want).WithMarks(own), nil // no more is known of it in terraform
+			}
 			converted, err := convert.Convert(args[0], want)
 			if err != nil {
 				return cty.NilVal, conversionError(args[0], want)
