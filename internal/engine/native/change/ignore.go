@@ -113,6 +113,9 @@ func ignore(prior, config cty.Value, path cty.Path) cty.Value {
 	if key, ok := keyOfMap(config, path); ok {
 		return ignoreKey(prior, config, path[:len(path)-1], key)
 	}
+	if endsWithKey(path) {
+		path = path[:len(path)-1] // of an object that is written like a map: terraform ignores all of it
+	}
 	before, err := path.Apply(prior)
 	if err != nil {
 		return config
@@ -120,17 +123,22 @@ func ignore(prior, config cty.Value, path cty.Path) cty.Value {
 	return update(config, path, func(cty.Value) (cty.Value, bool) { return before, true })
 }
 
-// keyOfMap returns the key if a path ends with one of a map.
-func keyOfMap(config cty.Value, path cty.Path) (string, bool) {
+// endsWithKey reports whether the last step of a path is the key of a map or of what is written like one.
+func endsWithKey(path cty.Path) bool {
 	if len(path) == 0 {
-		return "", false
+		return false
 	}
 	last, ok := path[len(path)-1].(cty.IndexStep)
-	if !ok || last.Key.Type() != cty.String || !last.Key.IsKnown() || last.Key.IsNull() {
+	return ok && last.Key.Type() == cty.String && last.Key.IsKnown() && !last.Key.IsNull()
+}
+
+// keyOfMap returns the key if a path ends with one of a map.
+func keyOfMap(config cty.Value, path cty.Path) (string, bool) {
+	if !endsWithKey(path) {
 		return "", false
 	}
 	whole, err := path[:len(path)-1].Apply(config)
-	return last.Key.AsString(), err == nil && whole.Type().IsMapType()
+	return path[len(path)-1].(cty.IndexStep).Key.AsString(), err == nil && whole.Type().IsMapType()
 }
 
 // ignoreKey returns a configuration in which the map at a path has the element of the prior one, or none if that has none.
@@ -140,7 +148,7 @@ func ignoreKey(prior, config cty.Value, path cty.Path, key string) cty.Value {
 		return config
 	}
 	before, beforeMarks := before.Unmark()
-	if !before.IsKnown() || !before.Type().IsMapType() {
+	if !before.IsKnown() || !keyed(before) {
 		return config
 	}
 	return update(config, path, func(old cty.Value) (cty.Value, bool) {
@@ -158,7 +166,7 @@ func ignoreKey(prior, config cty.Value, path cty.Path, key string) cty.Value {
 		} else {
 			delete(elements, key)
 		}
-		if bare.IsNull() && len(elements) == 0 {
+		if bare.IsNull() && len(elements) == 0 || !cty.CanMapVal(elements) {
 			return old, false
 		}
 		return ofType(bare.Type(), nil, elements).WithMarks(marks), true

@@ -134,7 +134,11 @@ func (w *Workspace) Terraform(t testing.TB, args ...string) ([]Diagnostic, strin
 		}
 	}
 	if err != nil && len(diags) == 0 {
-		t.Fatalf("terraform %v: %v\n%s", args, err, output[max(0, len(output)-2000):])
+		at := max(0, len(output)-2000)
+		if crash := strings.Index(string(output), "panic("); crash >= 0 {
+			at = crash
+		}
+		t.Fatalf("terraform %v: %v\n%s", args, err, output[at:min(len(output), at+3000)])
 	}
 	return diags, string(output)
 }
