@@ -141,9 +141,10 @@ func modern() *schema.Block {
 	}
 	return &schema.Block{
 		Attributes: []*schema.Attribute{
+			attr("any", cty.DynamicPseudoType),
 			{Name: "computed", Type: cty.String, Computed: true},
 			{Name: "deprecated", Type: cty.String, Optional: true, Deprecated: true},
-			attr("dynamic", cty.DynamicPseudoType), attr("list", cty.List(cty.Object(map[string]cty.Type{"a": cty.String, "n": cty.Number}))),
+			attr("list", cty.List(cty.Object(map[string]cty.Type{"a": cty.String, "n": cty.Number}))),
 			{Name: "nested_list", Optional: true, Nested: inner(schema.List)},
 			{Name: "nested_map", Optional: true, Nested: inner(schema.Map)},
 			{Name: "nested_set", Optional: true, Nested: inner(schema.Set)},
@@ -185,7 +186,7 @@ func TestCasesAgreeWithTerraform(t *testing.T) {
 		"modern": {
 			``,
 			`text = 1`, `text = true`, `number = "12"`, `number = "x"`, `text = null`, `text = ` + unknown,
-			`dynamic = null`, `dynamic = { a = 1, b = [null] }`, `dynamic = ` + unknown, `dynamic = { a = ` + unknown + ` }`,
+			`any = null`, `any = { a = 1, b = [null] }`, `any = ` + unknown, `any = { a = ` + unknown + ` }`,
 			`computed = "x"`, `deprecated = "x"`, `write = "x"`, `write = null`, `write = local.secret`,
 			`object = { a = "x", extra = 1 }`, `object = {}`, `object = { a = null }`,
 			`nested_single = { r = "x" }`, `nested_single = { o = "x" }`, `nested_single = { r = "x", extra = 1 }`, `nested_single = { r = "x", c = "y" }`,

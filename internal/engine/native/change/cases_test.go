@@ -237,8 +237,10 @@ func TestConform(t *testing.T) {
 func TestNormalizeLegacy(t *testing.T) {
 	inner := &schema.Block{Attributes: []*schema.Attribute{optional("a", cty.String)}}
 	block := &schema.Block{Blocks: []*schema.NestedBlock{
-		{Name: "group", Nesting: schema.Group, Block: inner}, {Name: "list", Nesting: schema.List, Block: inner},
-		{Name: "set", Nesting: schema.Set, Block: inner}, {Name: "single", Nesting: schema.Single, Block: inner},
+		{Name: "group", Nesting: schema.Group, Block: inner},
+		{Name: "list", Nesting: schema.List, Block: inner},
+		{Name: "set", Nesting: schema.Set, Block: inner},
+		{Name: "single", Nesting: schema.Single, Block: inner},
 	}}
 	missing, unknowns := values{}, values{}
 	for _, nested := range block.Blocks {
