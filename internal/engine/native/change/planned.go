@@ -118,27 +118,29 @@ func lookup(value, key cty.Value) (cty.Value, bool) {
 
 func (c *planCheck) attributes(attributes []*schema.Attribute, prior, config, planned cty.Value, path cty.Path) {
 	for _, attr := range attributes {
-		c.attribute(attr, member(prior, attr.Name, attr.ValueType()), config.GetAttr(attr.Name), planned.GetAttr(attr.Name), path.GetAttr(attr.Name))
+		ty := attr.ValueType()
+		c.attribute(attr, member(prior, attr.Name, ty), member(config, attr.Name, ty), member(planned, attr.Name, ty), path)
 	}
 }
 
+// attribute checks an attribute of the object at a path.
 func (c *planCheck) attribute(attr *schema.Attribute, prior, config, planned cty.Value, path cty.Path) {
 	switch {
 	case attr.WriteOnly:
 		if !planned.IsNull() {
-			c.add(path, "planned to have a value, but the attribute is write-only")
+			c.add(path.GetAttr(attr.Name), "planned to have a value, but the attribute is write-only")
 		}
 	case equal(planned, config):
 	case !prior.IsNull() && !config.IsNull() && equal(planned, prior):
 	case attr.Computed && (!attr.Optional || config.IsNull()):
 	case config.IsNull():
-		c.add(path, "planned to have a value, but it is not in the configuration, and the provider does not choose it")
+		c.add(path.GetAttr(attr.Name), "planned to have a value, but it is not in the configuration, and the provider does not choose it")
 	case attr.Nested != nil:
-		c.nested(attr.Nested, prior, config, planned, path)
+		c.nested(attr.Nested, prior, config, planned, path.GetAttr(attr.Name))
 	case prior.IsNull():
-		c.add(path, "planned to have another value than in the configuration")
+		c.add(path.GetAttr(attr.Name), "planned to have another value than in the configuration")
 	default:
-		c.add(path, "planned to have another value than in the configuration and than before")
+		c.add(path.GetAttr(attr.Name), "planned to have another value than in the configuration and than before")
 	}
 }
 
@@ -167,11 +169,7 @@ func (c *planCheck) nested(object *schema.Object, prior, config, planned cty.Val
 
 // nestedObject checks an element of a nested type. One that is null is like one whose attributes are.
 func (c *planCheck) nestedObject(object *schema.Object, prior, config, planned cty.Value, path cty.Path) {
-	if equal(planned, config) {
-		return
-	}
-	for _, attr := range object.Attributes {
-		ty := attr.ValueType()
-		c.attribute(attr, member(prior, attr.Name, ty), member(config, attr.Name, ty), member(planned, attr.Name, ty), path.GetAttr(attr.Name))
+	if !equal(planned, config) {
+		c.attributes(object.Attributes, prior, config, planned, path)
 	}
 }

@@ -36,10 +36,15 @@ func (c *resultCheck) object(block *schema.Block, planned, actual cty.Value, pat
 		return
 	}
 	for _, attr := range block.Attributes {
-		c.value(planned.GetAttr(attr.Name), actual.GetAttr(attr.Name), path.GetAttr(attr.Name))
+		// Paths are made for what differs only: they are most of what would be allocated.
+		if before, after := planned.GetAttr(attr.Name), actual.GetAttr(attr.Name); !before.RawEquals(after) {
+			c.value(before, after, path.GetAttr(attr.Name))
+		}
 	}
 	for _, nested := range block.Blocks {
-		c.blocks(nested, planned.GetAttr(nested.Name), actual.GetAttr(nested.Name), path.GetAttr(nested.Name))
+		if before, after := planned.GetAttr(nested.Name), actual.GetAttr(nested.Name); !before.RawEquals(after) {
+			c.blocks(nested, before, after, path.GetAttr(nested.Name))
+		}
 	}
 }
 
