@@ -211,3 +211,15 @@ func (x Expansion) join(value func(key stackaddrs.InstanceKey) (cty.Value, bool)
 	}
 	return cty.ObjectVal(attributes), true
 }
+
+// RepetitionOf returns what stands for an instance of which nothing but its key is known any more: its each.value is not.
+func RepetitionOf(key stackaddrs.InstanceKey) Repetition {
+	switch _, text := key.AsString(); {
+	case key == stackaddrs.NoKey:
+		return Repetition{}
+	case text:
+		return Repetition{Mode: ByKey, Key: key.Value(), Value: cty.DynamicVal}
+	default:
+		return Repetition{Mode: ByCount, Key: key.Value()}
+	}
+}

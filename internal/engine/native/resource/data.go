@@ -33,6 +33,11 @@ func (rt *Runtime) DataConfig(ctx context.Context, t *Target) (*DataConfig, bool
 	return &DataConfig{bare, sensitive}, true
 }
 
+// Readable reports whether the data source can be read. If not, that is an error.
+func (rt *Runtime) Readable(t *Target, c *DataConfig) bool {
+	return rt.settled(t, c.value)
+}
+
 // PlannedData returns what is known of the result of a data source before it is read.
 func (rt *Runtime) PlannedData(t *Target, config *DataConfig) cty.Value {
 	return t.Mark(change.PlannedUnknown(t.Block, config.value), config.sensitive)

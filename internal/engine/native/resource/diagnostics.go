@@ -64,3 +64,17 @@ func described(err error) string {
 func (rt *Runtime) fail(t *Target, summary, detail string) bool {
 	return rt.Eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: t.block()})
 }
+
+// settled reports whether a configuration is known as a whole. What is not is an error.
+func (rt *Runtime) settled(t *Target, config cty.Value) bool {
+	unknown := notKnown(config)
+	if len(unknown) == 0 {
+		return true
+	}
+	var b strings.Builder
+	b.WriteString("The configuration of " + t.Address + " still has unknown parts, although all that it depends on is done:\n")
+	for _, err := range unknown {
+		b.WriteString("\n  - " + described(err))
+	}
+	return rt.fail(t, "Configuration contains unknown value", b.String())
+}

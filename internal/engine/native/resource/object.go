@@ -66,6 +66,22 @@ func (rt *Runtime) Upgrade(ctx context.Context, t *Target, stored *state.Object,
 	return object, rt.upgradeValue(ctx, t, object, content) && rt.upgradeIdentity(ctx, t, object, content) && rt.restoreMarks(t, object, content)
 }
 
+// Stored decodes an object that was stored by the present schema, such as one that was read while planning. The provider is not asked.
+func (rt *Runtime) Stored(ctx context.Context, t *Target, stored *state.Object) (*Object, bool) {
+	content, err := stored.Content()
+	if err != nil {
+		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+	}
+	o := &Object{Identity: cty.NilVal, Tainted: content.Tainted, CreateBeforeDestroy: content.CreateBeforeDestroy, Dependencies: content.Dependencies}
+	if o.Private, err = stored.Private(); err != nil {
+		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+	}
+	if o.Value, err = content.Value(t.Object); err != nil {
+		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+	}
+	return o, rt.upgradeIdentity(ctx, t, o, content)
+}
+
 func (rt *Runtime) sameProvider(t *Target, stored *state.Object) bool {
 	config, err := stored.Provider()
 	return err != nil || config.IsOf(t.Of)

@@ -23,6 +23,8 @@ type Change struct {
 	// Before and After have marks. Null where there is no object.
 	Before, After cty.Value
 
+	Config cty.Value // without marks, as it is written: also what is to be ignored
+
 	Private                       []byte // for applying
 	BeforePrivate                 []byte
 	BeforeIdentity, AfterIdentity cty.Value
@@ -130,7 +132,7 @@ func (p *planner) plan(ctx context.Context) (*Change, bool) {
 		response.Planned = change.IgnoreChanges(p.Block, prior, response.Planned, p.ignored(), block.IgnoreAll)
 	}
 	planned := &Change{
-		Before: p.before, After: p.Mark(response.Planned, sensitive), Private: response.Private, Legacy: response.LegacyTypeSystem,
+		Before: p.before, After: p.Mark(response.Planned, sensitive), Config: original, Private: response.Private, Legacy: response.LegacyTypeSystem,
 		BeforeIdentity: cty.NilVal, AfterIdentity: response.Identity, CreateBeforeDestroy: p.createFirst,
 	}
 	if p.Prior != nil {

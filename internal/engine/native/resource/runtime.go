@@ -40,15 +40,29 @@ type Runtime struct {
 	Calls chan struct{}
 
 	DeferralAllowed bool
+
+	// Stopped is closed when providers are not called any more. Nil if that never happens.
+	Stopped <-chan struct{}
+
+	// Before is called before a provider is asked to change something, and decides whether that is done. Nil if it always is.
+	Before func(t *Target, deposed stackaddrs.DeposedKey, action engine.Action) bool
 }
 
 // call waits until a provider may be called. Without an error, the caller must call done.
 func (rt *Runtime) call(ctx context.Context) (done func(), ok bool) {
 	select {
 	case rt.Calls <- struct{}{}:
-		return rt.release, true
 	case <-ctx.Done():
 		return nil, false
+	case <-rt.Stopped:
+		return nil, false
+	}
+	select { // when several cases are ready, any is taken
+	case <-rt.Stopped:
+		rt.release()
+		return nil, false
+	default:
+		return rt.release, true
 	}
 }
 

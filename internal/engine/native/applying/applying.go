@@ -1,0 +1,195 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package applying
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
+	"github.com/cairnstacks/cairn/internal/engine/native/eval"
+	"github.com/cairnstacks/cairn/internal/engine/native/planned"
+	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/promising"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// Request says what to apply, and with what.
+type Request struct {
+	*engine.ApplyRequest
+
+	Plan      *planned.Plan
+	Tree      *configs.Tree
+	Graph     *deps.Graph
+	Providers resource.Providers
+	Types     *resource.Types
+	Functions func(*configs.Tree) *hcl.EvalContext
+	RootPath  string // the value of path.root
+	WorkPath  string // the value of path.cwd
+	Calls     chan struct{}
+	Observe   engine.Observer
+
+	Journal      Journal      // or nil
+	Provisioners Provisioners // or nil, if there are none in the configuration
+}
+
+// Journal keeps what an apply does, in case that the program dies. Safe for concurrent use.
+type Journal interface {
+	// Intend is called before a provider is asked to change something outside. With an error, it is not asked.
+	Intend(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey, action engine.Action) error
+
+	// Store and Remove are called for each object that was written to the state or removed from it, before anything begins that waits for that.
+	Store(e tfstate.Entry) error
+	Remove(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) error
+
+	// Unchanged is called if nothing came of an intention. If nobody knows what came of it, none of these methods is called.
+	Unchanged(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) error
+}
+
+// Apply applies a plan. The result is nil only if nothing was done: otherwise it has the newest state, whatever happened. Ending ctx stops the work (rule A4).
+func Apply(ctx context.Context, req *Request) (*engine.ApplyResult, hcl.Diagnostics) {
+	before, err := state.Read(req.Plan.State)
+	if err != nil {
+		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unreadable state", Detail: "The state in the plan cannot be used: " + err.Error() + "."}}
+	}
+	a := newApplier(req, before)
+	if !a.acceptInputs() {
+		return nil, a.eval.Diagnostics.All()
+	}
+	var stopping sync.WaitGroup
+	ended := make(chan struct{})
+	work := context.WithoutCancel(ctx)
+	stopping.Go(func() {
+		select {
+		case <-ctx.Done():
+			a.stop(work)
+		case <-ended:
+		}
+	})
+	defer stopping.Wait()
+	defer close(ended)
+	_, err = promising.MainTask(work, func(ctx context.Context) (struct{}, error) {
+		a.run(ctx)
+		return struct{}{}, nil
+	})
+	if err != nil {
+		a.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Interrupted apply", Detail: err.Error() + "."})
+	}
+	return a.result()
+}
+
+// applier applies one plan.
+type applier struct {
+	*Request
+	eval   *eval.Evaluation
+	rt     *resource.Runtime
+	before *state.State   // of the plan
+	now    *state.Working //
+	steps  []*step
+	made   map[stackaddrs.ResourceInstance]*step // by what makes or reads current objects
+
+	observed sync.Mutex // events are passed on one at a time
+	stopped  chan struct{}
+
+	outputs map[string]cty.Value // of the root module, as far as they could be computed
+
+	mu struct {
+		sync.Mutex
+		stopped bool
+		asked   map[provider.Provider]bool // those that were asked for changes
+	}
+}
+
+func newApplier(req *Request, before *state.State) *applier {
+	a := &applier{Request: req, before: before, now: before.Working(), stopped: make(chan struct{})}
+	a.mu.asked = map[provider.Provider]bool{}
+	a.eval = eval.New(eval.Options{
+		Tree: req.Tree, Phase: eval.Apply, Objects: a, Inputs: req.Inputs, Deferral: true, LenientConditions: req.Plan.Mode != engine.Normal,
+		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath,
+	})
+	a.rt = &resource.Runtime{
+		Eval: a.eval, Providers: req.Providers, Graph: req.Graph, Types: req.Types, Calls: req.Calls, Stopped: a.stopped, Before: a.intend,
+	}
+	if req.Observe != nil {
+		a.rt.Observe = a.observe
+	}
+	a.steps = schedule(situation{changes: req.Plan.Changes, graph: req.Graph, storedBefore: a.storedBefore})
+	a.made = make(map[stackaddrs.ResourceInstance]*step, len(a.steps))
+	for _, s := range a.steps {
+		if s.kind == changeStep || s.kind == readStep {
+			a.made[s.change.Addr] = s
+		}
+	}
+	return a
+}
+
+func (a *applier) observe(event engine.Event) {
+	a.observed.Lock()
+	defer a.observed.Unlock()
+	a.Observe(event)
+}
+
+// acceptInputs checks that the inputs are what the plan was made for.
+func (a *applier) acceptInputs() bool {
+	ok := true
+	for name, planned := range a.Plan.Inputs {
+		final, given := a.Inputs[name]
+		if !given {
+			continue
+		}
+		if err := engine.CheckRefines(planned, final); err != nil {
+			ok = a.eval.Diagnostics.Add(&hcl.Diagnostic{
+				Severity: hcl.DiagError, Summary: "Inconsistent input value",
+				Detail: "The variable \"" + name + "\" does not have the value for which the plan was made: " + err.Error() + ".",
+			})
+		}
+	}
+	return ok
+}
+
+// run does all the work.
+func (a *applier) run(ctx context.Context) {
+	a.announce()
+	a.begin(ctx)
+	if a.Plan.Mode != engine.Destroy {
+		a.eval.Walk(ctx, a)
+		a.evaluateOutputs(ctx)
+	}
+	a.await(ctx)
+}
+
+// Resource implements [eval.Visitor]: what there is to do with resources is in the steps.
+func (a *applier) Resource(context.Context, *eval.Resource) {}
+
+// storedBefore returns the dependencies with which an object was stored.
+func (a *applier) storedBefore(c *planned.Change) []string {
+	object := a.before.Object(c.Addr, c.Deposed)
+	if object == nil {
+		return nil
+	}
+	content, err := object.Content()
+	if err != nil {
+		return nil
+	}
+	return content.Dependencies
+}
+
+// tree returns the configuration of a module instance, or nil if there is none.
+func (a *applier) tree(addr stackaddrs.ModuleInstance) *configs.Tree {
+	tree := a.Tree
+	for _, step := range addr.Path() {
+		if tree = tree.Children[step.Name]; tree == nil {
+			return nil
+		}
+	}
+	return tree
+}

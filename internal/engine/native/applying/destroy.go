@@ -1,0 +1,73 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package applying
+
+import (
+	"context"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+)
+
+// destroy destroys an object, if it is still there (section 6.4 of the sheet of the modules language).
+func (a *applier) destroy(ctx context.Context, s *step) bool {
+	c := s.change
+	stored := a.now.Object(c.Addr, s.deposed)
+	if stored == nil {
+		return true
+	}
+	t, ok := a.rt.StoredTarget(ctx, a.tree(c.Addr.Module), stored)
+	if !ok {
+		return false
+	}
+	object, private := a.object(c, stored), c.Private
+	if s.deposed != "" {
+		again, ok := a.rt.PlanDestroy(ctx, t, object)
+		if !ok {
+			s.halted = a.isStopped()
+			return false
+		}
+		private = again.Private
+	}
+	if !a.ending(ctx, t, object) {
+		return false
+	}
+	result := a.rt.Destroy(ctx, t, resource.Destruction{Object: object, Deposed: s.deposed, Private: private})
+	switch {
+	case !result.Asked:
+		s.halted = a.isStopped()
+	case result.OK:
+		return a.remove(c.Addr, s.deposed)
+	case !result.Doubt:
+		a.store(t, result.Object, s.deposed)
+	}
+	return false
+}
+
+// read reads a data source (section 6.5).
+func (a *applier) read(ctx context.Context, s *step) bool {
+	r := a.resource(ctx, s.change.Addr)
+	if r == nil {
+		return a.notDeclared(s.change.Addr)
+	}
+	t, ok := a.rt.Target(ctx, r, s.change.Addr.Key)
+	if !ok || !r.Preconditions(ctx, t.At) {
+		return false
+	}
+	config, ok := a.rt.DataConfig(ctx, t)
+	if !ok || !a.rt.Readable(t, config) {
+		return false
+	}
+	value, _, ok := a.rt.ReadData(ctx, t, config)
+	if !ok {
+		s.halted = a.isStopped()
+		return false
+	}
+	if !a.store(t, &resource.Object{Value: value}, "") {
+		return false
+	}
+	s.value = value
+	at := t.At
+	at.Self = value
+	return r.Postconditions(ctx, at)
+}

@@ -1,0 +1,128 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package applying
+
+import (
+	"slices"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// dependencies lets what makes or reads objects of a block wait for all that makes those on which it depends (rules 1 and 2).
+func (p *scheduler) dependencies(b *block) {
+	if len(b.makers) == 0 || b.config == nil {
+		return
+	}
+	var before []*step
+	for _, dependency := range b.config.Dependencies() {
+		if other := p.blocks[dependency.Addr]; other != nil {
+			before = append(before, p.join(other)...)
+		}
+	}
+	p.link(b.makers, before)
+}
+
+// join returns what stands for all that makes or reads objects of a block.
+func (p *scheduler) join(b *block) []*step {
+	if len(b.makers) <= 1 {
+		return b.makers
+	}
+	if b.joined == nil {
+		b.joined = []*step{p.joinOf(b.makers)}
+	}
+	return b.joined
+}
+
+func (p *scheduler) joinOf(all []*step) *step {
+	joined := p.step(joinStep, nil)
+	joined.after = all
+	return joined
+}
+
+// link lets steps wait for others.
+func (p *scheduler) link(steps, before []*step) {
+	const many = 16 // from so many edges on, a join costs less
+	if len(steps) == 0 || len(before) == 0 {
+		return
+	}
+	if len(steps) > 1 && len(steps)*len(before) > many {
+		before = []*step{p.joinOf(before)}
+	}
+	for _, s := range steps {
+		s.after = append(s.after, before...)
+	}
+}
+
+// leftOvers lets what was deposed before be destroyed after the current objects of its instance are made (rule 9).
+func (p *scheduler) leftOvers(b *block) {
+	if len(b.leftOver) == 0 {
+		return
+	}
+	current := make(map[stackaddrs.ResourceInstance]*step, len(b.makers))
+	for _, s := range b.makers {
+		current[s.change.Addr] = s
+	}
+	for _, s := range b.leftOver {
+		if made := current[s.change.Addr]; made != nil {
+			s.after = append(s.after, made)
+		}
+	}
+}
+
+// stored orders the steps of a block and of what its objects were made for, as far as that is stored (rules 5 to 8).
+func (p *scheduler) stored(b *block) {
+	users := p.users[b.text]
+	if users == nil {
+		return
+	}
+	for _, here := range b.parts {
+		for _, user := range users.parts {
+			if apart(here.module, user.module) {
+				continue
+			}
+			p.link(slices.Concat(here.early, here.late), slices.Concat(user.early, user.late)) // rule 5
+			p.link(user.creators, here.early)                                                  // rule 6
+			p.link(here.late, user.creators)                                                   // rules 6 and 8
+			p.link(here.creators, user.early)                                                  // rule 7
+			p.link(user.late, here.creators)                                                   // rules 7 and 8
+		}
+	}
+}
+
+// fresh lets new objects of a block wait for what destroys objects of those that it refers to, whose names or addresses they may need (rule 8b).
+func (p *scheduler) fresh(b *block) {
+	if b.config == nil || b.createFirst() {
+		return
+	}
+	for _, here := range b.parts {
+		if len(here.fresh) == 0 {
+			continue
+		}
+		for _, referred := range b.config.Direct() {
+			other := p.blocks[referred.Addr]
+			if other == nil {
+				continue
+			}
+			for _, there := range other.parts {
+				if !apart(here.module, there.module) {
+					p.link(here.fresh, there.early)
+				}
+			}
+		}
+	}
+}
+
+// apart reports whether module instances are, or are below, different instances of the same call (rule 8a).
+func apart(a, b stackaddrs.ModuleInstance) bool {
+	first, second := a.Path(), b.Path()
+	for i := range min(len(first), len(second)) {
+		if first[i].Name != second[i].Name {
+			return false
+		}
+		if first[i].Key != second[i].Key {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package applying
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/eval"
+	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Provisioners run what a configuration wants to be done with new objects, or with those that are to be destroyed. Safe for concurrent use.
+type Provisioners interface {
+	// Provision runs one provisioner. It returns soon after Stop.
+	Provision(ctx context.Context, req *ProvisionRequest) hcl.Diagnostics
+}
+
+// ProvisionRequest says what to run.
+type ProvisionRequest struct {
+	Config     *configs.Provisioner
+	Connection *configs.Connection // that of the resource, for which the provisioner's own stands in where it says something; nil without one
+
+	// Module and Place are where the arguments are evaluated. Self is the object.
+	Module *eval.Module
+	Place  eval.Place
+
+	Observe engine.Observer // or nil
+	Stop    <-chan struct{} // closed when the work is to end soon
+}
+
+// created runs what is to be done with a new object, and reports whether that succeeded. Otherwise the object is tainted.
+func (a *applier) created(ctx context.Context, t *resource.Target, o *resource.Object) bool {
+	config := t.Config()
+	if a.Provisioners == nil || len(config.Provisioners) == 0 {
+		return true
+	}
+	at := t.At
+	at.Self = o.Value
+	if a.provision(ctx, t, config.Provisioners, config.Connection, at, false) {
+		return true
+	}
+	o.Tainted = true
+	a.store(t, o, "")
+	return false
+}
+
+// ending runs what is to be done before an object is destroyed, and reports whether it may be. For tainted objects that is nothing.
+func (a *applier) ending(ctx context.Context, t *resource.Target, o *resource.Object) bool {
+	if a.Provisioners == nil || o.Tainted {
+		return true
+	}
+	r := a.resource(ctx, t.Addr)
+	if r == nil {
+		return true
+	}
+	config := r.Config
+	at := eval.Place{Resource: t.Address, Self: o.Value, Repetition: eval.RepetitionOf(t.Addr.Key)}
+	with := *t
+	with.Resource = r
+	return a.provision(ctx, &with, config.Provisioners, config.Connection, at, true)
+}
+
+// provision runs those of the provisioners that are for destroying, or the others, one after another until one fails.
+func (a *applier) provision(ctx context.Context, t *resource.Target, all []*configs.Provisioner, connection *configs.Connection, at eval.Place, destroy bool) bool {
+	for _, config := range all {
+		if config.Destroy != destroy {
+			continue
+		}
+		diags := a.Provisioners.Provision(ctx, &ProvisionRequest{
+			Config: config, Connection: connection, Module: t.Resource.Module, Place: at, Observe: a.rt.Observe, Stop: a.stopped,
+		})
+		if config.Continue {
+			continue // an error of it is none
+		}
+		if !a.eval.Diagnostics.AddTo(t.Address, diags...) {
+			return false
+		}
+	}
+	return true
+}
