@@ -13,7 +13,7 @@ import (
 	valuev1 "github.com/cairnstacks/cairn/proto/cairn/value/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
+	"github.com/cairnstacks/cairn/stackruntime/storedvalue"
 )
 
 func encodeChanges(changes []*engine.Change) ([]*planv1.Change, error) {

@@ -11,7 +11,7 @@ import (
 	planv1 "github.com/cairnstacks/cairn/proto/cairn/plan/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
+	"github.com/cairnstacks/cairn/stackruntime/storedvalue"
 )
 
 // decodePlan is the reverse of [encodePlan].

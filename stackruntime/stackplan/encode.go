@@ -17,7 +17,7 @@ import (
 	planv1 "github.com/cairnstacks/cairn/proto/cairn/plan/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
+	"github.com/cairnstacks/cairn/stackruntime/storedvalue"
 )
 
 var modes = map[engine.Mode]planv1.Mode{

@@ -13,7 +13,7 @@ import (
 
 	statev1 "github.com/cairnstacks/cairn/proto/cairn/state/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
+	"github.com/cairnstacks/cairn/stackruntime/storedvalue"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 

@@ -18,8 +18,8 @@ import (
 	valuev1 "github.com/cairnstacks/cairn/proto/cairn/value/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/internal/storedvalue"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/storedvalue"
 )
 
 // storedPlan is the content of [engine.PlanResult.Plan].
