@@ -20,7 +20,9 @@ var Address = stackaddrs.BuiltinProvider
 // Schema returns the schemas of the provider. The caller may change them.
 func Schema() *schema.Provider {
 	return &schema.Provider{
-		Config: newSchema(),
+		Functions:    signatures(),
+		Capabilities: schema.Capabilities{MoveState: true},
+		Config:       newSchema(),
 		Managed: map[string]*schema.Schema{"terraform_data": newSchema(
 			schema.Attribute{Name: "id", Type: cty.String, Computed: true},
 			schema.Attribute{Name: "input", Type: cty.DynamicPseudoType, Optional: true},

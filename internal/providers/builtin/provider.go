@@ -5,7 +5,6 @@ package builtin
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -19,6 +18,9 @@ import (
 type Options struct {
 	// Dir is the directory from which relative paths of stored states go; empty for the working directory.
 	Dir string
+
+	// Environ is the environment, which may have arguments of backends.
+	Environ []string
 }
 
 // Provider is the provider that is built in. Configuring it does nothing, so one is enough for a whole program.
@@ -45,10 +47,14 @@ func (p *Provider) Configure(context.Context, provider.ConfigureRequest) provide
 
 // ValidateResource implements [provider.Provider].
 func (p *Provider) ValidateResource(_ context.Context, mode stackaddrs.ResourceMode, typeName string, config cty.Value) provider.Diagnostics {
-	if mode == stackaddrs.ManagedResource && typeName == dataType {
+	switch {
+	case mode == stackaddrs.ManagedResource && typeName == dataType:
 		return nil
+	case mode == stackaddrs.DataResource && typeName == remoteType:
+		return validateRemote(config)
+	default:
+		return noType(mode.String(), typeName)
 	}
-	return noType(mode.String(), typeName)
 }
 
 // UpgradeState implements [provider.Provider].
@@ -116,8 +122,7 @@ func (p *Provider) Import(_ context.Context, req provider.ImportRequest) provide
 
 // Move implements [provider.Provider].
 func (p *Provider) Move(_ context.Context, req provider.MoveRequest) provider.MoveResponse {
-	return provider.MoveResponse{Diagnostics: provider.Errorf("Unsupported move between resource types",
-		"An object of type %s of the provider %s cannot become a %s.", req.SourceType, req.SourceProvider, req.TargetType)}
+	return moveData(req)
 }
 
 // OpenEphemeral implements [provider.Provider]: there are no ephemeral resources.
@@ -157,12 +162,10 @@ func noAction(typeName string) provider.Diagnostics {
 // Stop implements [provider.Provider]: nothing takes time but what a context ends.
 func (p *Provider) Stop(context.Context) error { return nil }
 
-// CallFunction implements [provider.Provider].
-func (p *Provider) CallFunction(_ context.Context, name string, _ []cty.Value) (cty.Value, error) {
-	return cty.NilVal, fmt.Errorf("the provider %s has no function %q", Address, name)
-}
-
 // ReadData implements [provider.Provider].
-func (p *Provider) ReadData(_ context.Context, req provider.ReadDataRequest) provider.ReadDataResponse {
-	return provider.ReadDataResponse{Diagnostics: noType("data", req.Type)}
+func (p *Provider) ReadData(ctx context.Context, req provider.ReadDataRequest) provider.ReadDataResponse {
+	if req.Type != remoteType {
+		return provider.ReadDataResponse{Diagnostics: noType("data", req.Type)}
+	}
+	return readRemote(ctx, p.opts, req.Config)
 }

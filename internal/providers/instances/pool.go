@@ -92,6 +92,9 @@ func New(opts Options) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.BuiltIn.Environ == nil {
+		opts.BuiltIn.Environ = opts.Environ
+	}
 	p := &Pool{opts: opts, builtIn: &Lease{Provider: builtin.New(opts.BuiltIn)}}
 	p.attached = make(map[stackaddrs.Provider]plugin.Reattach, len(named))
 	for address, to := range named {
