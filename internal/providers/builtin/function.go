@@ -137,6 +137,8 @@ func encodeExpression(v cty.Value) (cty.Value, error) {
 			unknown = unknown.StringPrefixFull("{")
 		case ty.IsTupleType() || ty.IsListType() || ty.IsSetType():
 			unknown = unknown.StringPrefixFull("[")
+		case ty == cty.String:
+			unknown = unknown.StringPrefixFull(`"`)
 		}
 	}
 	return unknown.NewValue(), nil

@@ -37,6 +37,7 @@ func TestFunctions(t *testing.T) {
 		"nested":             {"encode_expr", cty.ListVal([]cty.Value{obj(map[string]cty.Value{"a": one, "b": obj(map[string]cty.Value{"c": text("d")})})}), text("[{\n  a = 1\n  b = {\n    c = \"d\"\n  }\n}]")},
 		"map":                {"encode_expr", cty.MapVal(map[string]cty.Value{"a b": a, "c": a, "1a": a, "null": a, "for": a}), text("{\n  \"1a\"  = \"a\"\n  \"a b\" = \"a\"\n  c     = \"a\"\n  for   = \"a\"\n  null  = \"a\"\n}")},
 		"unknown":            {"encode_expr", unknown, cty.UnknownVal(cty.String).RefineNotNull()},
+		"unknown text":       {"encode_expr", prefixed, begins(`"`)},
 		"unknown in tuple":   {"encode_expr", cty.TupleVal([]cty.Value{unknown}), begins("[")},
 		"unknown in object":  {"encode_expr", obj(map[string]cty.Value{"a": unknown}), begins("{")},
 		"variables":          {"encode_tfvars", obj(map[string]cty.Value{"zz": one, "a": text("x\ny"), "d": obj(map[string]cty.Value{"e": null})}), text("a = \"x\\ny\"\nd = {\n  e = null\n}\nzz = 1\n")},

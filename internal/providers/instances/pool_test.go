@@ -14,10 +14,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 	"github.com/zclconf/go-cty/cty"
 	"go.uber.org/goleak"
 
 	"github.com/cairnstacks/cairn/internal/providers/instances"
+	providerplugin "github.com/cairnstacks/cairn/internal/providers/plugin"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/testprovider"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -258,6 +261,42 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("Configured: %+v, want the cause", diags)
 	}
 	r.lease(t, config)
+}
+
+// A process that a debugger has started is used as it is, with the short address, and stays.
+func TestReattach(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	configs, closed := make(chan *plugin.ReattachConfig), make(chan struct{})
+	go func() {
+		err := tf6server.Serve(testprovider.Address, testprovider.New, tf6server.WithDebug(ctx, configs, closed), tf6server.WithoutLogStderrOverride())
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+	config := <-configs
+	t.Cleanup(func() {
+		cancel()
+		<-closed
+	})
+	named := fmt.Sprintf(`{"cairnstacks/fake":{"Protocol":"grpc","ProtocolVersion":6,"Pid":%d,"Test":true,"Addr":{"Network":%q,"String":%q}}}`,
+		config.Pid, config.Addr.Network(), config.Addr.String())
+	r := newRun(t, instances.Options{Environ: []string{providerplugin.ReattachVariable + "=" + named}})
+	r.pkg.Program, r.pkg.Hash = "", ""
+	if !r.Unmanaged(r.pkg.Address) || r.Unmanaged(stackaddrs.BuiltinProvider) {
+		t.Error("Unmanaged is wrong")
+	}
+	lease := r.lease(t, r.config(t, nil))
+	if got, err := lease.Provider.CallFunction(t.Context(), "echo", []cty.Value{cty.True}); err != nil || !got.RawEquals(cty.True) {
+		t.Errorf("CallFunction: got %#v, error %v", got, err)
+	}
+}
+
+func TestInvalidReattach(t *testing.T) {
+	for _, named := range []string{"{", `{"a/b/c/d":{"Addr":{"Network":"unix"}}}`} {
+		if _, err := instances.New(instances.Options{Environ: []string{providerplugin.ReattachVariable + "=" + named}}); err == nil {
+			t.Errorf("New with %s: no error", named)
+		}
+	}
 }
 
 // Rule S6.
