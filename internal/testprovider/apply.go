@@ -38,11 +38,12 @@ func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 	}
 	record(call)
 	next, applyErr := s.apply(ctx, c)
+	next = scriptApply(next)
 	call.Finished, call.WriteOnly = true, nil
 	call.ID = idOf(c.prior, next)
 	record(call)
 
-	resp := &tfprotov6.ApplyResourceChangeResponse{Private: req.PlannedPrivate}
+	resp := &tfprotov6.ApplyResourceChangeResponse{Private: req.PlannedPrivate, UnsafeToUseLegacyTypeSystem: boolArgument(c.planned, "legacy")}
 	if applyErr != nil {
 		resp.Diagnostics = append(resp.Diagnostics, errorDiagnostic("Applying failed", applyErr))
 	}

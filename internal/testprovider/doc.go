@@ -48,6 +48,10 @@
 //   - fake_failing: fail_plan, fail_read, fail_apply (before anything is done), fail_after_create
 //     (the object exists, and Terraform taints it), fail_delete (bools); panic_on (string: plan,
 //     read, create, update or delete); warn (string: planning warns with this message).
+//   - fake_scripted: plan_value (string: planned in place of value), plan_unknown (bool: value is planned as unknown),
+//     plan_replace (string: an attribute that requires replacement, whether it has changed or exists, or not),
+//     apply_value (string: what value is after applying), apply_null (bool: applying answers with no object), legacy
+//     (bool: says that it keeps to none of the rules for plans). Its schema has version 2; in version 0, value was old_value.
 //   - fake_blocked: required_resources (set of ids): creating and deleting fail unless objects with
 //     all those ids exist.
 //   - fake_deferred: deferred (required bool): planning it as true or unknown is deferred when the client

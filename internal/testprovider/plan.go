@@ -57,7 +57,8 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 		})
 	}
 	planned := s.plannedState(t, prior, proposed)
-	resp.RequiresReplace = requiresReplace(t, prior, planned)
+	resp.RequiresReplace = append(requiresReplace(t, prior, planned), scriptedReplacement(prior, planned)...)
+	resp.UnsafeToUseLegacyTypeSystem = boolArgument(planned, "legacy")
 	if resp.PlannedState, err = encode(planned, t.ty); err != nil {
 		return nil, err
 	}
@@ -93,6 +94,7 @@ func (s *server) plannedState(t *resourceType, prior, proposed cty.Value) cty.Va
 	for _, name := range t.writeOnlyNames() {
 		attrs[name] = cty.NullVal(attrs[name].Type())
 	}
+	scriptPlan(attrs)
 	return cty.ObjectVal(attrs)
 }
 

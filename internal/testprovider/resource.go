@@ -99,7 +99,11 @@ func (s *server) UpgradeResourceState(_ context.Context, req *tfprotov6.UpgradeR
 	if err != nil {
 		return nil, err
 	}
-	obj, err := t.fromState(req.RawState)
+	raw, err := t.upgraded(req.RawState, req.Version)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := t.fromState(raw)
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ func resourceTypes() map[string]*resourceType {
 		everythingType(),
 		slowType(),
 		failingType(),
+		scriptedType(),
 		{name: "fake_blocked", schema: objectSchema(attribute("required_resources", stringSet, optional))},
 		{
 			name: "fake_deferred",
