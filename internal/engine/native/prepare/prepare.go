@@ -1,0 +1,388 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package prepare installs what modules need that the native engine evaluates, and knows where it is.
+//
+// Lock file and packages are those that terraform would leave, where the binary engine has them (see package installation): a stack can change from one engine
+// to another, and back, without installing anything again.
+package prepare
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
+	"github.com/cairnstacks/cairn/internal/providers/packagecache"
+	"github.com/cairnstacks/cairn/internal/providers/release"
+	"github.com/cairnstacks/cairn/internal/providers/selection"
+	"github.com/cairnstacks/cairn/internal/providers/source"
+	"github.com/cairnstacks/cairn/internal/registry"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Options are the parameters of [New].
+type Options struct {
+	StackDir string // absolute
+	WorkDir  string // absolute; made when needed
+	Environ  []string
+	Modules  *module.Loader
+
+	// Unsupported returns the errors about a module, with those that it calls, that the engine cannot do. May be nil.
+	Unsupported func(dir string) hcl.Diagnostics
+
+	Hashes     *installation.Hashes
+	Registries *registry.Client  // nil stands for those of the environment
+	Working    func(what string) // may be nil
+}
+
+// Preparer is an [engine.Preparer]. Made by [New]. Safe for concurrent use.
+type Preparer struct {
+	opts    Options
+	install installation.Dir
+	config  func() (*cliconfig.Installation, error)
+
+	mu struct {
+		sync.Mutex
+		given  map[stackaddrs.Provider]engine.ProviderPackage // nil unless they are all that there are
+		locked *locks.Locks                                   // of the stack; nil until somebody asks
+		found  map[stackaddrs.Provider]*Package
+		hashes map[string]string // of all packages, by path; nil until somebody asks
+	}
+}
+
+var _ engine.Preparer = (*Preparer)(nil)
+
+// New returns a preparer that has looked at nothing yet.
+func New(opts Options) *Preparer {
+	if opts.Working == nil {
+		opts.Working = func(string) {}
+	}
+	if opts.Hashes == nil {
+		opts.Hashes = &installation.Hashes{}
+	}
+	p := &Preparer{opts: opts, install: installation.In(opts.WorkDir)}
+	p.config = sync.OnceValues(func() (*cliconfig.Installation, error) {
+		return cliconfig.ReadInstallation(opts.Environ, opts.StackDir)
+	})
+	p.mu.found = map[stackaddrs.Provider]*Package{}
+	return p
+}
+
+// Unsupported implements [engine.Preparer].
+func (p *Preparer) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, dir := range dirs {
+		tree, _ := p.opts.Modules.Load(dir) //nolint:errcheck // describing the module reports the others
+		if tree != nil {
+			diags = diags.Extend(tree.Unsupported)
+		}
+		if p.opts.Unsupported != nil && (tree == nil || len(tree.Unsupported) == 0) {
+			diags = diags.Extend(p.opts.Unsupported(dir))
+		}
+	}
+	return diags
+}
+
+// Prepare implements [engine.Preparer].
+//
+// Entries of the lock file that nothing requires are removed from it, as init of terraform does. Providers in development are not installed and not locked.
+func (p *Preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
+	if req.InstallNothing {
+		p.useGiven(req.Packages)
+		return &engine.PrepareResult{}, nil
+	}
+	config, err := p.config()
+	if err != nil {
+		return nil, hcl.Diagnostics{failed("Unusable CLI configuration", err)}
+	}
+	requirements := p.requirements(req)
+	for provider := range config.Overrides {
+		delete(requirements, provider)
+	}
+	before, err := os.ReadFile(p.lockFile())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+	}
+	if len(requirements) == 0 && len(before) == 0 {
+		return &engine.PrepareResult{}, nil
+	}
+	if err := os.MkdirAll(string(p.install), 0o700); err != nil {
+		return nil, hcl.Diagnostics{failed(summaryInstall, err)}
+	}
+	unlock, err := p.install.Exclusive(ctx)
+	if err != nil {
+		return nil, hcl.Diagnostics{failed(summaryInstall, err)}
+	}
+	defer unlock()
+	return p.prepare(ctx, req, requirements, before)
+}
+
+const summaryInstall = "Provider installation failed"
+
+// requirements returns what the stack requires, without what is built in.
+func (p *Preparer) requirements(req *engine.PrepareRequest) map[stackaddrs.Provider][]string {
+	all := map[stackaddrs.Provider][]string{}
+	merge := func(more map[stackaddrs.Provider][]string) {
+		for provider, constraints := range more {
+			if !provider.IsBuiltin() {
+				all[provider] = append(all[provider], constraints...)
+			}
+		}
+	}
+	merge(req.Requirements)
+	for _, dir := range req.Modules {
+		if tree, _ := p.opts.Modules.Load(dir); tree != nil { //nolint:errcheck // describing the module reports them
+			merge(tree.Module.Requirements)
+		}
+	}
+	return all
+}
+
+// prepare installs, unless that was done before.
+func (p *Preparer) prepare(
+	ctx context.Context, req *engine.PrepareRequest, requirements map[stackaddrs.Provider][]string, before []byte,
+) (*engine.PrepareResult, hcl.Diagnostics) {
+	locked, diags := locks.Parse(before, locks.FileName)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	wanted := record{Requirements: hashRequirements(requirements), Lock: hash(before), ReadOnly: req.ReadOnlyLock}
+	if !req.Upgrade && p.isDone(wanted, locked) {
+		return &engine.PrepareResult{}, nil
+	}
+	p.opts.Working("Installing providers")
+	selected, err := p.request(requirements, locked, req.Upgrade).Install(ctx)
+	if err != nil {
+		return nil, p.notInstalled(err, req)
+	}
+	after := before
+	if changed := locks.Format(selected); string(changed) != string(locks.Format(locked)) {
+		after = changed
+	}
+	result := &engine.PrepareResult{Locked: installation.Changes(versionsOf(locked), versionsOf(selected))}
+	if req.ReadOnlyLock && len(result.Locked) > 0 {
+		return nil, hcl.Diagnostics{installation.OutOfDate(result.Locked)}
+	}
+	if err := p.write(wanted, before, after); err != nil {
+		return nil, hcl.Diagnostics{failed(summaryInstall, err)}
+	}
+	p.mu.Lock()
+	p.mu.locked, p.mu.given, p.mu.hashes = selected, nil, nil
+	clear(p.mu.found)
+	p.mu.Unlock()
+	return result, nil
+}
+
+// write writes the lock file of the stack, unless it is not to be changed, its copy, and what was done.
+func (p *Preparer) write(done record, before, after []byte) error {
+	if !done.ReadOnly {
+		done.Lock = hash(after)
+		if string(after) != string(before) {
+			if err := installation.WriteLock(p.lockFile(), after); err != nil {
+				return err
+			}
+		}
+	}
+	text, err := json.Marshal(done)
+	return errors.Join(err, installation.WriteFile(p.install.LockFile(), after), installation.WriteFile(p.recordFile(), text))
+}
+
+func (p *Preparer) lockFile() string   { return filepath.Join(p.opts.StackDir, locks.FileName) }
+func (p *Preparer) recordFile() string { return filepath.Join(string(p.install), "native.json") }
+
+// record is what is remembered of an installation, so that it is not repeated.
+type record struct {
+	Requirements string `json:"requirements"` // hash
+	Lock         string `json:"lock"`         // hash of the stack's lock file
+	ReadOnly     bool   `json:"read_only,omitempty"`
+}
+
+// isDone reports whether what is wanted was done, and is still there.
+func (p *Preparer) isDone(wanted record, locked *locks.Locks) bool {
+	var done record
+	text, err := os.ReadFile(p.recordFile())
+	if err != nil || json.Unmarshal(text, &done) != nil || done.Requirements != wanted.Requirements || done.Lock != wanted.Lock {
+		return false
+	}
+	if done.ReadOnly && !wanted.ReadOnly { // checksums may be missing
+		return false
+	}
+	return !slices.ContainsFunc(locked.All(), func(lock *locks.Lock) bool { return p.packages().Package(lock.ID()) == nil })
+}
+
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func hashRequirements(requirements map[stackaddrs.Provider][]string) string {
+	var lines []string
+	for provider, constraints := range requirements {
+		constraints = slices.Clone(constraints)
+		slices.Sort(constraints)
+		lines = append(lines, provider.String()+" "+strings.Join(slices.Compact(constraints), ", "))
+	}
+	slices.Sort(lines)
+	return hash([]byte(strings.Join(lines, "\n")))
+}
+
+func versionsOf(l *locks.Locks) map[stackaddrs.Provider]string {
+	versions := map[stackaddrs.Provider]string{}
+	for _, lock := range l.All() {
+		versions[lock.Provider] = lock.Version.String()
+	}
+	return versions
+}
+
+func (p *Preparer) packages() packagecache.Dir {
+	return packagecache.Dir{Path: p.install.Providers(), Platform: release.CurrentPlatform}
+}
+
+// request says what is to be installed, and from where.
+func (p *Preparer) request(requirements map[stackaddrs.Provider][]string, locked *locks.Locks, upgrade bool) *selection.Request {
+	config, _ := p.config() //nolint:errcheck // Prepare has reported it
+	req := &selection.Request{
+		Requirements: requirements, Locks: locked, Upgrade: upgrade, Dir: p.packages(), Sources: p.sources(config), Unlocked: config.CacheUnlocked,
+		Fetching: func(id release.ID, _ string) { p.opts.Working("Installing provider " + id.String()) },
+	}
+	if config.CacheDir != "" {
+		req.Cache = &packagecache.Dir{Path: config.CacheDir, Platform: release.CurrentPlatform}
+	}
+	return req
+}
+
+// sources returns where the packages of a provider come from.
+func (p *Preparer) sources(config *cliconfig.Installation) func(stackaddrs.Provider) source.Source {
+	client := p.opts.Registries
+	if client == nil {
+		client = registry.New(registry.NewHTTPClient(), p.opts.Environ)
+	}
+	return func(provider stackaddrs.Provider) source.Source {
+		var sources source.Several
+		for _, method := range config.Methods {
+			if !method.Allows(provider) {
+				continue
+			}
+			if !config.Explicit && method.Directory != "" && !has(method.Directory, provider) {
+				continue
+			}
+			one, err := newSource(method, client)
+			if err != nil {
+				return broken{err}
+			}
+			sources = append(sources, one)
+		}
+		return withoutRegistry(config, sources)
+	}
+}
+
+// withoutRegistry leaves out the registries if a directory that is looked into without being configured has the provider.
+func withoutRegistry(config *cliconfig.Installation, sources source.Several) source.Several {
+	if config.Explicit || len(sources) < 2 {
+		return sources
+	}
+	return slices.DeleteFunc(sources, func(s source.Source) bool {
+		_, isRegistry := s.(source.Registry)
+		return isRegistry
+	})
+}
+
+// has reports whether a directory has packages of a provider.
+func has(dir string, provider stackaddrs.Provider) bool {
+	info, err := os.Stat(filepath.Join(dir, provider.Hostname, provider.Namespace, provider.Type))
+	return err == nil && info.IsDir()
+}
+
+func newSource(method cliconfig.Method, client *registry.Client) (source.Source, error) {
+	switch {
+	case method.Directory != "":
+		return source.Directory{Path: method.Directory}, nil
+	case method.Network != "":
+		return source.NewNetwork(client, method.Network)
+	default:
+		return source.Registry{Client: client}, nil
+	}
+}
+
+// broken is a source that cannot be used.
+type broken struct{ err error }
+
+func (b broken) Versions(context.Context, stackaddrs.Provider) (*source.Available, error) {
+	return nil, b.err
+}
+
+func (b broken) Package(context.Context, release.ID, release.Platform) (*source.Package, error) {
+	return nil, b.err
+}
+
+// notInstalled returns the diagnostics for the errors of an installation, each where the stack requires the provider.
+func (p *Preparer) notInstalled(err error, req *engine.PrepareRequest) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return hcl.Diagnostics{failed(summaryInstall, err)}
+	}
+	for _, one := range joined.Unwrap() {
+		if _, nested := one.(interface{ Unwrap() []error }); nested {
+			diags = diags.Extend(p.notInstalled(one, req))
+			continue
+		}
+		diag := failed(summaryInstall, one)
+		if failure, ok := errors.AsType[*selection.Error](one); ok {
+			if at, known := req.Ranges[failure.Provider]; known {
+				diag.Subject = at.Ptr()
+			}
+		}
+		diags = diags.Append(diag)
+	}
+	return diags
+}
+
+// failed returns an error that is not the configuration's fault as a diagnostic.
+func failed(summary string, err error) *hcl.Diagnostic {
+	text := err.Error()
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."}
+}
+
+// Locks implements [engine.Preparer].
+func (p *Preparer) Locks(context.Context) (map[stackaddrs.Provider]string, error) {
+	locked, err := p.locked()
+	if err != nil {
+		return nil, err
+	}
+	return versionsOf(locked), nil
+}
+
+// locked returns the locks of the stack.
+func (p *Preparer) locked() (*locks.Locks, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mu.locked != nil {
+		return p.mu.locked, nil
+	}
+	text, err := os.ReadFile(p.lockFile())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	locked, diags := locks.Parse(text, locks.FileName)
+	if diags.HasErrors() {
+		return nil, fmt.Errorf("provider lock file: %w", diags)
+	}
+	p.mu.locked = locked
+	return locked, nil
+}

@@ -1,0 +1,239 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package prepare_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/native/prepare"
+	"github.com/cairnstacks/cairn/internal/providers/packagecache"
+	"github.com/cairnstacks/cairn/internal/providers/release"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+var fake = stackaddrs.Provider{Hostname: "example.com", Namespace: "a", Type: "fake"}
+
+// stack is a stack with a mirror of packages.
+type stack struct {
+	t           *testing.T
+	dir, work   string
+	mirror      string
+	environ     []string
+	installing  int
+	requirement string
+}
+
+func newStack(t *testing.T) *stack {
+	s := &stack{t: t, dir: t.TempDir(), work: t.TempDir(), mirror: t.TempDir(), requirement: ">= 1.0"}
+	for _, version := range []string{"1.0.0", "1.1.0"} {
+		s.publish(version, version)
+	}
+	s.configure(fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", s.mirror))
+	return s
+}
+
+// publish puts a package of the provider into the mirror.
+func (s *stack) publish(version, content string) {
+	dir := filepath.Join(s.mirror, "example.com", "a", "fake", version, release.CurrentPlatform.String())
+	s.write(filepath.Join(dir, "terraform-provider-fake_v"+version), content)
+}
+
+func (s *stack) write(name, content string) {
+	s.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(content), 0o600)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stack) configure(content string) {
+	s.write(filepath.Join(s.dir, "cli.tfrc"), content)
+	s.environ = []string{"TF_CLI_CONFIG_FILE=" + filepath.Join(s.dir, "cli.tfrc")}
+}
+
+// preparer returns a preparer, of another program as it were.
+func (s *stack) preparer() *prepare.Preparer {
+	s.write(filepath.Join(s.dir, "m", "main.tf"), fmt.Sprintf(
+		"terraform {\n  required_providers {\n    fake = {\n      source  = \"example.com/a/fake\"\n      version = %q\n    }\n  }\n}\n", s.requirement))
+	return prepare.New(prepare.Options{
+		StackDir: s.dir, WorkDir: s.work, Environ: s.environ, Modules: module.NewLoader(module.Options{Base: s.dir}),
+		Working: func(string) { s.installing++ },
+	})
+}
+
+func (s *stack) request() *engine.PrepareRequest {
+	return &engine.PrepareRequest{Modules: []string{filepath.Join(s.dir, "m")}}
+}
+
+// lock returns the text of the stack's lock file.
+func (s *stack) lock() string {
+	text, err := os.ReadFile(filepath.Join(s.dir, ".terraform.lock.hcl"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestPrepare(t *testing.T) {
+	s := newStack(t)
+	p := s.preparer()
+	result, diags := p.Prepare(t.Context(), s.request())
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	if diff := cmp.Diff([]engine.LockChange{{Provider: fake, After: "1.1.0"}}, result.Locked); diff != "" {
+		t.Errorf("locked (-want +got):\n%s", diff)
+	}
+	found, err := p.Package(t.Context(), fake)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(s.work, "init", ".terraform", "providers", "example.com", "a", "fake", "1.1.0", release.CurrentPlatform.String(), "terraform-provider-fake_v1.1.0")
+	if found.Program != want || !strings.HasPrefix(found.Hash, "h1:") {
+		t.Errorf("the package is %+v, want %s", found, want)
+	}
+	lock := s.lock()
+	if !strings.Contains(lock, found.Hash) || !strings.Contains(lock, `constraints = ">= 1.0.0"`) {
+		t.Errorf("the lock file is\n%s", lock)
+	}
+	s.installing = 0
+	if result, diags := s.preparer().Prepare(t.Context(), s.request()); diags.HasErrors() || len(result.Locked) > 0 || s.installing > 0 || s.lock() != lock {
+		t.Errorf("again: %v, %v; installed %d times; the lock file is\n%s", result, diags, s.installing, s.lock())
+	}
+	locked, err := s.preparer().Locks(t.Context())
+	if diff := cmp.Diff(map[stackaddrs.Provider]string{fake: "1.1.0"}, locked); diff != "" || err != nil {
+		t.Errorf("Locks: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestUpgrade(t *testing.T) {
+	s := newStack(t)
+	s.requirement = "1.0.0"
+	if _, diags := s.preparer().Prepare(t.Context(), s.request()); diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	s.requirement = "> 1.0"
+	req := s.request()
+	req.Ranges = map[stackaddrs.Provider]hcl.Range{fake: {Filename: "stack"}}
+	_, diags := s.preparer().Prepare(t.Context(), req)
+	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "version 1.0.0 is locked") || diags[0].Subject == nil || diags[0].Subject.Filename != "stack" {
+		t.Errorf("a version that does not fit: %v", diags)
+	}
+	req.Upgrade = true
+	result, diags := s.preparer().Prepare(t.Context(), req)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	if diff := cmp.Diff([]engine.LockChange{{Provider: fake, Before: "1.0.0", After: "1.1.0"}}, result.Locked); diff != "" {
+		t.Errorf("an upgrade (-want +got):\n%s", diff)
+	}
+}
+
+func TestReadOnlyLock(t *testing.T) {
+	s := newStack(t)
+	req := s.request()
+	req.ReadOnlyLock = true
+	if _, diags := s.preparer().Prepare(t.Context(), req); !diags.HasErrors() || diags[0].Summary != "Outdated provider lock file" || s.lock() != "" {
+		t.Errorf("%v; the lock file is %q", diags, s.lock())
+	}
+	lock := "provider \"example.com/a/fake\" {\n  version     = \"1.0.0\"\n  constraints = \">= 1.0.0\"\n}\n"
+	s.write(filepath.Join(s.dir, ".terraform.lock.hcl"), lock)
+	p := s.preparer()
+	if _, diags := p.Prepare(t.Context(), req); diags.HasErrors() || s.lock() != lock {
+		t.Errorf("%v; the lock file is\n%s", diags, s.lock())
+	}
+	if found, err := s.preparer().Package(t.Context(), fake); err != nil || !strings.HasSuffix(found.Program, "v1.0.0") {
+		t.Errorf("the package is %v, %v", found, err)
+	}
+}
+
+func TestChangedPackageIsRefused(t *testing.T) {
+	s := newStack(t)
+	if _, diags := s.preparer().Prepare(t.Context(), s.request()); diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	s.publish("1.1.0", "something else") // the package is a link to it
+	if found, err := s.preparer().Package(t.Context(), fake); !errors.As(err, new(*packagecache.MismatchError)) {
+		t.Errorf("Package = %v, %v", found, err)
+	}
+}
+
+func TestGivenPackages(t *testing.T) {
+	s := newStack(t)
+	dir := filepath.Join(s.mirror, "example.com", "a", "fake", "1.0.0", release.CurrentPlatform.String())
+	req := s.request()
+	req.InstallNothing = true
+	req.Packages = []engine.ProviderPackage{{Provider: fake, Version: "1.0.0", Dir: dir}}
+	p := s.preparer()
+	if _, diags := p.Prepare(t.Context(), req); diags.HasErrors() || s.lock() != "" || s.installing > 0 {
+		t.Errorf("%v; the lock file is %q; installed %d times", diags, s.lock(), s.installing)
+	}
+	if found, err := p.Package(t.Context(), fake); err != nil || found.Program != filepath.Join(dir, "terraform-provider-fake_v1.0.0") {
+		t.Errorf("Package = %v, %v", found, err)
+	}
+	other := fake
+	other.Type = "other"
+	if found, err := p.Package(t.Context(), other); !errors.As(err, new(*prepare.NotInstalledError)) {
+		t.Errorf("Package of another = %v, %v", found, err)
+	}
+	req.Packages[0].Hashes = []string{"h1:other"}
+	p = s.preparer()
+	if _, diags := p.Prepare(t.Context(), req); diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	if found, err := p.Package(t.Context(), fake); err == nil {
+		t.Errorf("with another hash, Package = %v", found)
+	}
+}
+
+func TestOverrides(t *testing.T) {
+	s := newStack(t)
+	program := filepath.Join(s.dir, "build", "terraform-provider-fake")
+	s.write(program, "")
+	s.configure("provider_installation {\n  dev_overrides {\n    \"example.com/a/fake\" = \"build\"\n  }\n  direct {}\n}\n")
+	p := s.preparer()
+	if _, diags := p.Prepare(t.Context(), s.request()); diags.HasErrors() || s.lock() != "" {
+		t.Errorf("%v; the lock file is %q", diags, s.lock())
+	}
+	if found, err := p.Package(t.Context(), fake); err != nil || found.Program != program || found.Hash != "" {
+		t.Errorf("Package = %v, %v", found, err)
+	}
+}
+
+func TestNothingRequired(t *testing.T) {
+	s := newStack(t)
+	p := s.preparer()
+	if _, diags := p.Prepare(t.Context(), &engine.PrepareRequest{}); diags.HasErrors() || s.installing > 0 {
+		t.Errorf("%v, installed %d times", diags, s.installing)
+	}
+	if left, err := os.ReadDir(s.work); err != nil || len(left) > 0 {
+		t.Errorf("%d files are left, %v", len(left), err)
+	}
+	if found, err := p.Package(t.Context(), fake); !errors.As(err, new(*prepare.NotInstalledError)) {
+		t.Errorf("Package = %v, %v", found, err)
+	}
+}
+
+func TestUnsupported(t *testing.T) {
+	s := newStack(t)
+	s.write(filepath.Join(s.dir, "m", "main.tf"), "")
+	p := prepare.New(prepare.Options{
+		StackDir: s.dir, WorkDir: s.work, Modules: module.NewLoader(module.Options{Base: s.dir}),
+		Unsupported: func(dir string) hcl.Diagnostics {
+			return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: filepath.Base(dir)}}
+		},
+	})
+	if diags := p.Unsupported(t.Context(), []string{filepath.Join(s.dir, "m")}); len(diags) != 1 || diags[0].Summary != "m" {
+		t.Errorf("Unsupported = %v", diags)
+	}
+}
