@@ -1,0 +1,228 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package auto
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Abilities implements [engine.Session]: those of the native session, to which those of the binary are added where they are needed.
+func (s *Session) Abilities() engine.Abilities {
+	native := s.native.Abilities()
+	abilities := engine.Abilities{}
+	for _, one := range s.everybody(context.Background()) { // the binary may have left something behind
+		if one.Abilities().Recoverer != nil {
+			abilities.Recoverer = recoverer{s}
+		}
+		if one.Abilities().Keeper != nil {
+			abilities.Keeper = keeper{s}
+		}
+	}
+	if native.Preparer != nil {
+		abilities.Preparer = preparer{s}
+	}
+	if native.Functions != nil {
+		abilities.Functions = functions{s}
+	}
+	if native.Types != nil {
+		abilities.Types = types{s}
+	}
+	return abilities
+}
+
+// functions calls those of providers with the session that is asked about providers.
+type functions struct{ *Session }
+
+func (f functions) caller() engine.FunctionCaller {
+	if caller := f.main().Abilities().Functions; caller != nil {
+		return caller
+	}
+	return f.native.Abilities().Functions
+}
+
+// Functions implements [engine.FunctionCaller].
+func (f functions) Functions(ctx context.Context, provider stackaddrs.Provider) (map[string]*engine.Function, error) {
+	return f.caller().Functions(ctx, provider)
+}
+
+// CallFunction implements [engine.FunctionCaller].
+func (f functions) CallFunction(ctx context.Context, provider stackaddrs.Provider, name string, args []cty.Value) (cty.Value, error) {
+	return f.caller().CallFunction(ctx, provider, name, args)
+}
+
+// types describes types with the session that is asked about providers.
+type types struct{ *Session }
+
+// ResourceType implements [engine.TypeDescriber].
+func (t types) ResourceType(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (cty.Type, error) {
+	describer := t.main().Abilities().Types
+	if describer == nil {
+		describer = t.native.Abilities().Types
+	}
+	return describer.ResourceType(ctx, provider, mode, name)
+}
+
+// preparer prepares both engines, as far as they are needed.
+type preparer struct{ *Session }
+
+// Unsupported implements [engine.Preparer].
+func (p preparer) Unsupported(ctx context.Context, dirs []string) hcl.Diagnostics {
+	needed, diags := p.needsBinary(ctx, dirs)
+	if len(needed) > 0 {
+		if binary, err := p.binary(ctx); err == nil {
+			diags = diags.Extend(unsupported(ctx, binary, needed))
+		}
+	}
+	return diags
+}
+
+// Prepare implements [engine.Preparer]. Where the binary is needed, it finds what the native engine has installed.
+func (p preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
+	needed, diags := p.needsBinary(ctx, req.Modules)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	result := &engine.PrepareResult{}
+	sessions := []engine.Session{p.main()}
+	if len(needed) > 0 && sessions[0] == p.native {
+		binary, err := p.binary(ctx)
+		if err != nil { // it was there before
+			return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Engine not found", Detail: err.Error() + "."}}
+		}
+		sessions = append(sessions, binary)
+	}
+	for _, one := range sessions {
+		preparer := one.Abilities().Preparer
+		if preparer == nil {
+			continue
+		}
+		prepared, moreDiags := preparer.Prepare(ctx, req)
+		diags = diags.Extend(moreDiags)
+		if prepared != nil {
+			result.Locked = append(result.Locked, prepared.Locked...)
+		}
+		if moreDiags.HasErrors() {
+			return result, diags
+		}
+	}
+	return result, diags
+}
+
+// Locks implements [engine.Preparer].
+func (p preparer) Locks(ctx context.Context) (map[stackaddrs.Provider]string, error) {
+	if preparer := p.main().Abilities().Preparer; preparer != nil {
+		return preparer.Locks(ctx)
+	}
+	return nil, nil
+}
+
+// keeper asks all who may keep something.
+type keeper struct{ *Session }
+
+// Kept implements [engine.Keeper].
+func (k keeper) Kept(ctx context.Context, secret []byte) ([]string, error) {
+	var all []string
+	var errs error
+	for _, one := range k.everybody(ctx) {
+		keeper := one.Abilities().Keeper
+		if keeper == nil {
+			continue
+		}
+		kept, err := keeper.Kept(ctx, secret)
+		all, errs = append(all, kept...), errors.Join(errs, err)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), errs
+}
+
+// everybody returns the sessions of both engines, or that of one if there is no binary.
+func (s *Session) everybody(ctx context.Context) []engine.Session {
+	_, _ = s.binary(ctx) //nolint:errcheck // whoever needs it reports it
+	return s.opened()
+}
+
+// recoverer recovers the work of both engines.
+type recoverer struct{ *Session }
+
+// Bind implements [engine.Recoverer].
+func (r recoverer) Bind(purpose engine.Purpose) {
+	for _, one := range r.everybody(context.Background()) {
+		if recoverer := one.Abilities().Recoverer; recoverer != nil {
+			recoverer.Bind(purpose)
+		}
+	}
+}
+
+// Unfinished implements [engine.Recoverer].
+func (r recoverer) Unfinished(ctx context.Context) ([]engine.UnfinishedWork, error) {
+	var all []engine.UnfinishedWork
+	var errs error
+	for _, one := range r.everybody(ctx) {
+		recoverer := one.Abilities().Recoverer
+		if recoverer == nil {
+			continue
+		}
+		found, err := recoverer.Unfinished(ctx)
+		errs = errors.Join(errs, err)
+		r.mu.Lock()
+		for _, work := range found {
+			r.mu.owners[work.Work] = one
+		}
+		r.mu.Unlock()
+		all = append(all, found...)
+	}
+	slices.SortStableFunc(all, func(a, b engine.UnfinishedWork) int { return strings.Compare(a.Component, b.Component) })
+	return all, errs
+}
+
+// of returns who recovers a piece of work.
+func (r recoverer) of(id engine.WorkID) (engine.Recoverer, error) {
+	if owner := r.owner(id); owner != nil {
+		if recoverer := owner.Abilities().Recoverer; recoverer != nil {
+			return recoverer, nil
+		}
+	}
+	return nil, engine.ErrUnknownWork
+}
+
+// Resume implements [engine.Recoverer].
+func (r recoverer) Resume(ctx context.Context, id engine.WorkID, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
+	recoverer, err := r.of(id)
+	if err != nil {
+		return nil, err
+	}
+	return recoverer.Resume(ctx, id, after, observe)
+}
+
+// MarkSeen implements [engine.Recoverer].
+func (r recoverer) MarkSeen(ctx context.Context, id engine.WorkID) error {
+	return r.do(id, func(of engine.Recoverer) error { return of.MarkSeen(ctx, id) })
+}
+
+// Forget implements [engine.Recoverer].
+func (r recoverer) Forget(ctx context.Context, id engine.WorkID) error {
+	return r.do(id, func(of engine.Recoverer) error { return of.Forget(ctx, id) })
+}
+
+// Leave implements [engine.Recoverer].
+func (r recoverer) Leave(ctx context.Context, id engine.WorkID) error {
+	return r.do(id, func(of engine.Recoverer) error { return of.Leave(ctx, id) })
+}
+
+func (r recoverer) do(id engine.WorkID, do func(engine.Recoverer) error) error {
+	of, err := r.of(id)
+	if err != nil {
+		return err
+	}
+	return do(of)
+}

@@ -1,0 +1,246 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package auto_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/auto"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
+	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
+)
+
+// fake is an engine with a preparer that records what it is asked for.
+type fake struct {
+	*memengine.Engine
+	info     engine.Info
+	lacks    string // base name of the directory of the module that it does not support
+	prepared int
+}
+
+func newFake(name, lacks string) *fake {
+	info := engine.Info{Name: name, Version: "1.0.0"}
+	return &fake{info: info, lacks: lacks, Engine: memengine.New(memengine.Options{
+		Info: info, Functions: map[stackaddrs.Provider]map[string]*memengine.Function{enginetest.Provider: {"echo": {
+			Function: engine.Function{Parameters: []engine.FunctionParameter{{Name: "value", Type: cty.DynamicPseudoType}}, Return: cty.DynamicPseudoType},
+			Call:     func(_ context.Context, args []cty.Value) (cty.Value, error) { return args[0], nil },
+		}}},
+	})}
+}
+
+func (f *fake) Open(ctx context.Context, opts engine.SessionOptions) (engine.Session, error) {
+	session, err := f.Engine.Open(ctx, opts)
+	return fakeSession{session, f}, err
+}
+
+type fakeSession struct {
+	engine.Session
+	of *fake
+}
+
+func (s fakeSession) Abilities() engine.Abilities {
+	abilities := s.Session.Abilities()
+	abilities.Preparer = s.of
+	return abilities
+}
+
+func (f *fake) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, dir := range dirs {
+		if filepath.Base(dir) == f.lacks {
+			at := hcl.Range{Filename: f.lacks + "/main.tf", Start: hcl.Pos{Line: 3}}
+			diags = diags.Append(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: "There is no such thing.", Subject: &at})
+		}
+	}
+	return diags
+}
+
+func (f *fake) Prepare(context.Context, *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
+	f.prepared++
+	return &engine.PrepareResult{}, nil
+}
+
+func (f *fake) Locks(context.Context) (map[stackaddrs.Provider]string, error) {
+	return map[stackaddrs.Provider]string{{Type: f.info.Name}: "1.0.0"}, nil
+}
+
+// setup is a stack with the modules "plain" and "special", of which the native engine supports the first.
+type setup struct {
+	t              *testing.T
+	dir            string
+	native, binary *fake
+	none           error // why there is no binary
+	opened         int   // how often the binary was looked for
+	session        *auto.Session
+}
+
+func newSetup(t *testing.T, binary string) *setup {
+	s := &setup{t: t, dir: t.TempDir(), native: newFake("native", "special"), binary: newFake(binary, "impossible")}
+	for _, name := range []string{"plain", "special", "impossible"} {
+		source := "variable \"v\" {\n  type = string\n}\noutput \"o\" {\n  value = var.v\n}\n"
+		if err := errors.Join(os.Mkdir(s.module(name), 0o700), os.WriteFile(filepath.Join(s.module(name), "main.tf"), []byte(source), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := auto.New(auto.Options{
+		Native: s.native, Remedy: "Install one.",
+		Binary: func(context.Context) (engine.Engine, error) { s.opened++; return s.binary, s.none },
+	})
+	s.session = enginetest.Open(t, e, engine.SessionOptions{StackDir: s.dir}).(*auto.Session)
+	return s
+}
+
+func (s *setup) module(name string) string { return filepath.Join(s.dir, name) }
+
+// plan plans a component, and applies the plan. It returns the engines that did it.
+func (s *setup) plan(module string) string {
+	s.t.Helper()
+	inputs := map[string]cty.Value{"v": cty.StringVal("x")}
+	plan, diags := s.session.Plan(s.t.Context(), &engine.PlanRequest{Work: engine.WorkID("plan " + module), ModuleDir: s.module(module), Inputs: inputs}, nil)
+	if diags.HasErrors() {
+		s.t.Fatal(diags)
+	}
+	id := engine.WorkID("apply " + module)
+	_, diags = s.session.Apply(s.t.Context(), &engine.ApplyRequest{Work: id, ModuleDir: s.module(module), Inputs: inputs, Engine: plan.Engine, Plan: plan.Plan}, nil)
+	if diags.HasErrors() {
+		s.t.Fatal(diags)
+	}
+	if err := s.session.Acknowledge(s.t.Context(), id); err != nil {
+		s.t.Error(err)
+	}
+	return plan.Engine.Name
+}
+
+func TestContract(t *testing.T) {
+	enginetest.Run(t, func(*testing.T, string) engine.Engine {
+		native := newFake("native", "special")
+		return auto.New(auto.Options{Native: native.Engine, Binary: func(context.Context) (engine.Engine, error) { return nil, errors.New("none") }})
+	})
+}
+
+func TestEachModuleByOneEngine(t *testing.T) {
+	s := newSetup(t, "terraform")
+	if got := s.plan("plain"); got != "native" || s.opened != 0 {
+		t.Errorf("the plain module is planned by %s; the binary was looked for %d times", got, s.opened)
+	}
+	for range 2 { // the binary is opened once
+		if got := s.plan("special"); got != "terraform" || s.opened != 1 {
+			t.Errorf("the special module is planned by %s; the binary was looked for %d times", got, s.opened)
+		}
+	}
+	choices := s.session.Choices()
+	if len(choices) != 2 || choices[0].Engine.Name != "native" || choices[1].Engine.Name != "terraform" || !strings.Contains(choices[1].Reason, "special/main.tf:3") {
+		t.Errorf("Choices() = %+v", choices)
+	}
+	want := []engine.Info{s.native.info, s.binary.info}
+	if diff := cmp.Diff(want, s.session.Engines()); diff != "" {
+		t.Errorf("Engines (-want +got):\n%s", diff)
+	}
+}
+
+func TestWithoutBinary(t *testing.T) {
+	s := newSetup(t, "terraform")
+	s.none = errors.New("there is no terraform")
+	if got := s.plan("plain"); got != "native" {
+		t.Errorf("the plain module is planned by %s", got)
+	}
+	module, diags := s.session.Module(t.Context(), s.module("special"))
+	if module == nil || len(diags) != 1 {
+		t.Fatalf("Module = %v, %v", module, diags)
+	}
+	for _, want := range []string{"There is no such thing.", "there is no terraform", "Install one."} {
+		if !strings.Contains(diags[0].Detail, want) {
+			t.Errorf("the detail is %q, want %q in it", diags[0].Detail, want)
+		}
+	}
+	if diags[0].Subject == nil || diags[0].Subject.Start.Line != 3 {
+		t.Errorf("it is about %v", diags[0].Subject)
+	}
+	if _, diags := s.session.Plan(t.Context(), &engine.PlanRequest{Work: "w", ModuleDir: s.module("special")}, nil); !diags.HasErrors() {
+		t.Error("it is planned all the same")
+	}
+	if _, diags := s.session.Apply(t.Context(), &engine.ApplyRequest{Work: "a", Engine: s.binary.info}, nil); !diags.HasErrors() || diags[0].Summary != "Engine of the plan not found" {
+		t.Errorf("a plan of terraform: %v", diags)
+	}
+	if got := s.session.Engines(); len(got) != 1 {
+		t.Errorf("Engines() = %v", got)
+	}
+}
+
+func TestPreparing(t *testing.T) {
+	for _, test := range []struct {
+		binary         string
+		modules        []string
+		native, opened int // how often each was prepared
+		locks, err     string
+	}{
+		{"terraform", []string{"plain"}, 1, 0, "native", ""},
+		{"terraform", []string{"plain", "special"}, 1, 1, "native", ""},
+		{"tofu", []string{"plain"}, 1, 0, "native", ""},
+		{"tofu", []string{"plain", "special"}, 0, 1, "tofu", ""},
+	} {
+		s := newSetup(t, test.binary)
+		var dirs []string
+		for _, name := range test.modules {
+			dirs = append(dirs, s.module(name))
+		}
+		preparer := s.session.Abilities().Preparer
+		if diags := preparer.Unsupported(t.Context(), dirs); diags.HasErrors() {
+			t.Errorf("%v: %v", test, diags)
+		}
+		if _, diags := preparer.Prepare(t.Context(), &engine.PrepareRequest{Modules: dirs}); diags.HasErrors() {
+			t.Errorf("%v: %v", test, diags)
+		}
+		if s.native.prepared != test.native || s.binary.prepared != test.opened {
+			t.Errorf("%v: the native engine was prepared %d times, the binary %d times", test, s.native.prepared, s.binary.prepared)
+		}
+		locks, err := preparer.Locks(t.Context())
+		if _, ok := locks[stackaddrs.Provider{Type: test.locks}]; !ok || err != nil {
+			t.Errorf("%v: Locks = %v, %v", test, locks, err)
+		}
+		if test.binary == "tofu" && len(dirs) == 2 {
+			if got := s.plan("plain"); got != "tofu" {
+				t.Errorf("beside a module that needs tofu, another one is planned by %s", got)
+			}
+		}
+	}
+}
+
+func TestUnsupportedByAll(t *testing.T) {
+	s := newSetup(t, "terraform")
+	s.native.lacks = "impossible"
+	diags := s.session.Abilities().Preparer.Unsupported(t.Context(), []string{s.module("impossible")})
+	if len(diags) != 1 || diags[0].Summary != "Unsupported module feature" {
+		t.Errorf("Unsupported = %v", diags)
+	}
+}
+
+func TestStop(t *testing.T) {
+	s := newSetup(t, "terraform")
+	if err := s.session.Stop(t.Context(), "nothing", engine.Gracefully); !errors.Is(err, engine.ErrUnknownWork) {
+		t.Errorf("Stop = %v", err)
+	}
+	observe := func(event engine.Event) {
+		if event.Type == engine.WorkBegan {
+			if err := s.session.Stop(t.Context(), "w", engine.Gracefully); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	_, diags := s.session.Plan(t.Context(), &engine.PlanRequest{Work: "w", ModuleDir: s.module("plain")}, observe)
+	if !diags.HasErrors() || len(s.native.Calls()) > 0 {
+		t.Errorf("work that was stopped as it began: %v, %v", diags, s.native.Calls())
+	}
+}
