@@ -4,9 +4,13 @@
 package configs
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -44,8 +48,13 @@ func (d *decoder) terraform(block *hcl.Block) {
 	if attr := content.Attributes["language"]; attr != nil && hcl.ExprAsKeyword(attr.Expr) != "TF2021" {
 		d.unsupported(attr.Range, "The only edition of the language is TF2021.")
 	}
+	if attr := content.Attributes["required_version"]; attr != nil {
+		d.versionConstraint(attr.Expr)
+	}
 	for _, nested := range content.Blocks {
 		switch nested.Type {
+		case "backend", "cloud":
+			d.backend(nested)
 		case "required_providers":
 			d.requirements(nested)
 		case "provider_meta":
@@ -58,6 +67,56 @@ func (d *decoder) requirements(block *hcl.Block) {
 	const id = "required_providers"
 	if first, found := d.declared[id]; found && !d.override {
 		d.problem(block.DefRange, "Duplicate provider requirements", "There can be one required_providers block in a module, and there is one at "+first.String()+".")
+		return
+	}
+	d.declared[id] = block.DefRange
+	attrs, _ := block.Body.JustAttributes() //nolint:errcheck // the reader of the directory has reported it
+	for _, attr := range inOrder(attrs) {
+		pairs, diags := hcl.ExprMap(attr.Expr)
+		if diags.HasErrors() {
+			continue // reported, too
+		}
+		for _, pair := range pairs {
+			if key, _ := pair.Key.Value(nil); key.Type() == cty.String && key.IsKnown() && !key.IsNull() { //nolint:errcheck // likewise
+				d.requirementArgument(key.AsString(), pair)
+			}
+		}
+	}
+}
+
+func (d *decoder) requirementArgument(name string, pair hcl.KeyValuePair) {
+	switch name {
+	case "version":
+		d.versionConstraint(pair.Value)
+	case "source", "configuration_aliases":
+	default:
+		if value, diags := pair.Value.Value(nil); diags.HasErrors() || value.Type() != cty.String {
+			return // reported by the reader of the directory
+		}
+		d.problem(pair.Value.Range(), "Invalid provider requirement", fmt.Sprintf("A provider requirement has no argument %q, but source, version and configuration_aliases.", name))
+	}
+}
+
+// versionConstraint checks an expression that is a constant.
+func (d *decoder) versionConstraint(expr hcl.Expression) {
+	value, diags := expr.Value(nil)
+	if diags.HasErrors() || value.IsNull() || !value.IsKnown() {
+		return
+	}
+	text, err := convert.Convert(value, cty.String)
+	if err == nil {
+		_, err = version.NewConstraint(text.AsString())
+	}
+	if err != nil {
+		d.problem(expr.Range(), "Invalid version constraint", "This is not a version constraint. One is written like \"~> 1.2\", or \">= 1.0, < 2.0\".")
+	}
+}
+
+// backend does nothing with what components have no use for, but there can be one.
+func (d *decoder) backend(block *hcl.Block) {
+	const id = "backend"
+	if first, found := d.declared[id]; found && !d.override {
+		d.problem(block.DefRange, "Duplicate backend", "There can be one backend or cloud block in a module, and there is one at "+first.String()+".")
 		return
 	}
 	d.declared[id] = block.DefRange
@@ -81,9 +140,6 @@ func (d *decoder) providerMeta(block *hcl.Block) {
 	}
 	d.m.ProviderMeta[name] = meta
 }
-
-// provider does nothing: in modules of components, provider blocks are errors that the reader of the directory reports, or declare slots.
-func (d *decoder) provider(*hcl.Block) {}
 
 func (d *decoder) check(block *hcl.Block) {
 	name := block.Labels[0]
@@ -146,6 +202,3 @@ func (d *decoder) action(block *hcl.Block) {
 	}
 	d.m.Actions[id] = a
 }
-
-// finish decides what only all files together say.
-func (d *decoder) finish() {}

@@ -138,6 +138,8 @@ type Resource struct {
 	Check *Check // in which the data block is nested, or nil
 
 	Range hcl.Range // of the head of the block
+
+	written []writtenBody // Body, in parts
 }
 
 // Connection is a connection block.

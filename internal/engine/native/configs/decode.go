@@ -43,11 +43,11 @@ var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "import"},
 }}
 
-// blockDecoders are for the types of blocks at the top of a file.
+// blockDecoders are for the types of blocks at the top of a file. Provider blocks are for the reader of the directory alone: in modules of
+// components they are errors, or declare slots.
 var blockDecoders = map[string]func(*decoder, *hcl.Block){
 	"terraform":          (*decoder).terraform,
 	"required_providers": (*decoder).strayRequirements,
-	"provider":           (*decoder).provider,
 	"variable":           (*decoder).variable,
 	"locals":             (*decoder).locals,
 	"output":             (*decoder).output,
@@ -78,7 +78,6 @@ func decodeModule(dir *module.Directory) (*Module, hcl.Diagnostics) {
 	for _, file := range dir.Files {
 		d.file(file)
 	}
-	d.finish()
 	return d.m, d.diags
 }
 
@@ -88,7 +87,9 @@ func (d *decoder) file(file *module.File) {
 	content, diags := file.File.Body.Content(rootSchema)
 	d.add(diags)
 	for _, block := range content.Blocks {
-		blockDecoders[block.Type](d, block)
+		if decode := blockDecoders[block.Type]; decode != nil {
+			decode(d, block)
+		}
 	}
 	if file.Broken {
 		d.diags = d.diags[:before] // what is left of a file with mistakes in its syntax often is not what was meant
@@ -110,7 +111,7 @@ func (d *decoder) warn(at hcl.Range, summary, detail string) {
 // unsupported reports what the language has and this engine has not (rule C3).
 func (d *decoder) unsupported(at hcl.Range, detail string) {
 	d.m.Unsupported = append(d.m.Unsupported, &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "Unsupported language feature", Detail: detail, Subject: &at,
+		Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: detail, Subject: &at,
 	})
 }
 
@@ -164,17 +165,11 @@ func (d *decoder) argument(content *hcl.BodyContent, name string) *Expr {
 // bodyRefs finds what a body refers to, except for arguments and blocks of some names.
 func (d *decoder) bodyRefs(body hcl.Body, except func(name string) bool) []refs.Reference {
 	var f refs.Finder
-	if native, ok := body.(*hclsyntax.Body); ok {
-		f.AddBody(native, except)
-		d.found(&f)
-		return f.Found
+	writtenBody{body, except}.find(&f)
+	if _, native := body.(*hclsyntax.Body); !native {
+		f.Diags = nil // the schema decides on what is an expression, and what a comment
 	}
-	attrs, _ := body.JustAttributes() //nolint:errcheck // the schema decides on what is wrong in it
-	for _, attr := range inOrder(attrs) {
-		if except == nil || !except(attr.Name) {
-			f.AddExpr(attr.Expr)
-		}
-	}
+	d.found(&f)
 	return f.Found
 }
 

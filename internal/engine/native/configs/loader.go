@@ -47,7 +47,7 @@ func NewLoader(modules *module.Loader) *Loader {
 // Load decodes the module in a directory and all the modules that it calls. The caller must not change the results.
 //
 // The tree is nil only if there is no module. With other error diagnostics it has what could be understood. What the engine does not
-// support is among the diagnostics, too.
+// support is no mistake, and only in [Module.Unsupported].
 func (l *Loader) Load(dir string) (*Tree, hcl.Diagnostics) {
 	read, diags := l.modules.Load(dir)
 	if read == nil || read.Unsupported.HasErrors() {
@@ -117,7 +117,6 @@ func (b *treeBuilder) tree(dir *module.Directory, node *module.Node) *Tree {
 	if !b.reported[dir] {
 		b.reported[dir] = true
 		b.diags = append(b.diags, diags...)
-		b.diags = append(b.diags, decoded.Unsupported...)
 	}
 	tree := &Tree{Module: decoded, Children: make(map[string]*Tree, len(decoded.Calls)), Slots: map[engine.ProviderSlot]engine.ProviderSlot{}}
 	for slot := range dir.ProviderUses {

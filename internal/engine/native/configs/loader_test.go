@@ -214,3 +214,159 @@ func TestTree(t *testing.T) {
 		t.Errorf("the input refers to %s, want %s", got, want)
 	}
 }
+
+func TestOverride(t *testing.T) {
+	tree := loadValid(t, map[string]string{
+		"main.tf": `
+			locals {
+			  a = 1
+			  b = 2
+			  c = 3
+			}
+			resource "terraform_data" "r" {
+			  count            = 1
+			  input            = local.a
+			  triggers_replace = local.b
+			  block {
+			    x = local.a
+			  }
+			  dynamic "block" {
+			    for_each = local.a
+			    content {}
+			  }
+			  kept {
+			    x = local.c
+			  }
+			  lifecycle {
+			    create_before_destroy = true
+			    ignore_changes        = [input]
+			    replace_triggered_by  = [terraform_data.other]
+			  }
+			  provisioner "local-exec" {
+			    command = "1"
+			  }
+			  provisioner "local-exec" {
+			    command = "2"
+			  }
+			}
+			resource "terraform_data" "other" {}
+		`,
+		"x_override.tf": `
+			locals { c = 4 }
+			resource "terraform_data" "r" {
+			  for_each = {}
+			  input    = local.b
+			  block {
+			    y = 1
+			  }
+			  lifecycle {
+			    prevent_destroy      = true
+			    ignore_changes       = [triggers_replace, output]
+			    replace_triggered_by = [terraform_data.nothing]
+			  }
+			  provisioner "local-exec" {
+			    command = "3"
+			  }
+			}
+		`,
+		"y_override.tf": `
+			resource "terraform_data" "r" {
+			  block {
+			    z = local.c
+			  }
+			}
+		`,
+	})
+	r := tree.Resources[stackaddrs.Resource{Type: "terraform_data", Name: "r"}]
+	if got, want := names(r.Refs), "local.b local.c local.b local.c"; got != want {
+		t.Errorf("the body refers to %s, want %s", got, want)
+	}
+	if r.Repeat.Count == nil || r.Repeat.ForEach == nil {
+		t.Errorf("the repetition is %+v, want both", r.Repeat)
+	}
+	if !r.CreateBeforeDestroy || !r.PreventDestroy || len(r.IgnoreChanges) != 2 || len(r.ReplaceTriggeredBy) != 1 || len(r.Provisioners) != 1 {
+		t.Errorf("the lifecycle is %+v", r)
+	}
+	schema := &hcl.BodySchema{
+		Attributes: []hcl.AttributeSchema{{Name: "input"}, {Name: "triggers_replace", Required: true}},
+		Blocks:     []hcl.BlockHeaderSchema{{Type: "block"}, {Type: "kept"}, {Type: "dynamic", LabelNames: []string{"type"}}},
+	}
+	content, diags := r.Body.Content(schema)
+	if diags.HasErrors() || len(content.Attributes) != 2 || len(content.Blocks.OfType("block")) != 1 || len(content.Blocks) != 2 {
+		t.Errorf("the body has %v and %d blocks, %v", content.Attributes, len(content.Blocks), diags)
+	}
+	if attrs, _ := content.Blocks.OfType("block")[0].Body.JustAttributes(); attrs["z"] == nil {
+		t.Errorf("the block has %v, want that of the last file", attrs)
+	}
+	schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: "missing", Required: true})
+	if _, diags := r.Body.Content(schema); len(diags) != 1 {
+		t.Errorf("without a required argument there are %v", diags)
+	}
+}
+
+func TestUnsupported(t *testing.T) {
+	tree, diags := load(t, map[string]string{"main.tf": `
+		terraform {
+		  experiments = [one]
+		}
+		resource "terraform_data" "a" {
+		  connection {
+		    type = "winrm"
+		  }
+		  provisioner "salt" {}
+		}
+	`})
+	var lines []int
+	for _, diag := range tree.Unsupported {
+		lines = append(lines, diag.Subject.Start.Line)
+	}
+	slices.Sort(lines)
+	if want := []int{3, 7, 9}; !slices.Equal(lines, want) || len(diags) > 0 {
+		t.Errorf("unsupported are lines %v, want %v; %v", lines, want, diags)
+	}
+}
+
+// FuzzLoad checks that nothing ends the program, and that the references that are found lie inside of the file.
+func FuzzLoad(f *testing.F) {
+	for _, text := range []string{
+		`resource "a_b" "c" { count = var.x }`, `variable "x" { type = list(string) }`, `locals { a = local.a[0].b }`,
+		`module "m" { source = "./m" }`, `moved { from = a.b[0] to = module.c["x"] }`, `check "x" { data "a" "b" {} }`,
+		`resource "a" "b" { dynamic "x" { for_each = a.b } lifecycle { ignore_changes = [a["x"]] } }`,
+		`terraform { required_providers { a = { source = "b/c" } } }`, `import { to = a.b[each.key] id = 1 }`,
+	} {
+		f.Add(text, false)
+	}
+	for _, text := range []string{
+		`{"resource": {"a": {"b": {"count": "${var.x}", "depends_on": ["c.d"]}}}}`, `{"moved": [{"from": "a.b", "to": "module.c[0]"}]}`,
+		`{"locals": {"a": "${"}, "check": {"c": {"assert": {"condition": 1}}}}`, `{"import": {"to": "a.b[", "id": null}}`,
+	} {
+		f.Add(text, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, inJSON bool) {
+		name := "main.tf"
+		if inJSON {
+			name += ".json"
+		}
+		tree, _ := load(t, map[string]string{name: text, "x_override.tf": text})
+		if tree == nil {
+			return
+		}
+		for _, local := range tree.Locals {
+			for _, ref := range local.Value.Refs {
+				if !inJSON && !ref.Whole.CanSliceBytes([]byte(text)) {
+					t.Errorf("the reference to %s is at %s, outside of the file", ref.Subject, ref.Whole)
+				}
+			}
+		}
+		for addr, r := range tree.Resources {
+			if r.Addr != addr || r.Body == nil {
+				t.Errorf("the resource %s is %+v", addr, r)
+			}
+		}
+		for name, output := range tree.Outputs {
+			if output.Value == nil || output.Output == nil {
+				t.Errorf("the output %s is %+v", name, output)
+			}
+		}
+	})
+}

@@ -32,6 +32,15 @@ func quoted(expr hcl.Expression) (text string, ok bool) {
 	return value.AsString(), true
 }
 
+// constantText returns the value of an expression that is a string and refers to nothing, or an empty one.
+func constantText(expr hcl.Expression) string {
+	value, diags := expr.Value(nil)
+	if diags.HasErrors() || value.Type() != cty.String || value.IsNull() || !value.IsKnown() {
+		return ""
+	}
+	return value.AsString()
+}
+
 // inside returns the place after the opening quote.
 func inside(at hcl.Range) hcl.Pos {
 	start := at.Start

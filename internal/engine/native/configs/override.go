@@ -4,9 +4,13 @@
 package configs
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/refs"
 )
 
 // overriddenBody is a body with what an override file has of the same block: its arguments replace those of their names, and its blocks
@@ -100,4 +104,58 @@ func missingIn(content *hcl.BodyContent, schema *hcl.BodySchema) hcl.Diagnostics
 		}
 	}
 	return diags
+}
+
+// writtenBody is a body of which some arguments and blocks are not meant.
+type writtenBody struct {
+	body   hcl.Body
+	except func(name string) bool // nil if all are meant
+}
+
+// find finds what the body refers to.
+func (w writtenBody) find(f *refs.Finder) {
+	if native, ok := w.body.(*hclsyntax.Body); ok {
+		f.AddBody(native, w.except)
+		return
+	}
+	attrs, _ := w.body.JustAttributes() //nolint:errcheck // the schema decides on what is wrong in it
+	for _, attr := range inOrder(attrs) {
+		if w.except == nil || !w.except(attr.Name) {
+			f.AddExpr(attr.Expr)
+		}
+	}
+}
+
+// names returns which arguments and blocks the body has. In JSON syntax, these are blocks and arguments alike.
+func (w writtenBody) names() []string {
+	var names []string
+	native, ok := w.body.(*hclsyntax.Body)
+	if !ok {
+		attrs, _ := w.body.JustAttributes() //nolint:errcheck // the schema decides on what is wrong in it
+		return slices.Collect(maps.Keys(attrs))
+	}
+	for name := range native.Attributes {
+		names = append(names, name)
+	}
+	for _, block := range native.Blocks {
+		names = append(names, madeType(block.AsHCLBlock()))
+	}
+	return names
+}
+
+// without returns bodies without what is in others, too, which override it.
+func without(base, over []writtenBody) []writtenBody {
+	replaced := map[string]bool{}
+	for _, part := range over {
+		for _, name := range part.names() {
+			replaced[name] = true
+		}
+	}
+	left := make([]writtenBody, 0, len(base)+len(over))
+	for _, part := range base {
+		left = append(left, writtenBody{part.body, func(name string) bool {
+			return replaced[name] || part.except != nil && part.except(name)
+		}})
+	}
+	return left
 }

@@ -73,6 +73,12 @@ func (d *decoder) keyword(content *hcl.BodyContent, name, usual, other string) b
 	return false
 }
 
+var connectionTypeSchema = schemaOf("type")
+
 func (d *decoder) connection(block *hcl.Block) *Connection {
+	content, _, _ := block.Body.PartialContent(connectionTypeSchema) //nolint:errcheck // the schema of connections decides on what is wrong
+	if attr := content.Attributes["type"]; attr != nil && constantText(attr.Expr) == "winrm" {
+		d.unsupported(attr.Expr.Range(), "Connections of type winrm are not supported. Those of type ssh are.")
+	}
 	return &Connection{Body: block.Body, Refs: d.bodyRefs(block.Body, nil), Range: block.DefRange}
 }

@@ -5,6 +5,7 @@ package configs
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -134,6 +135,23 @@ func (a *addressReader) key() stackaddrs.InstanceKey {
 		a.mistake = "The key of an instance is a string or a whole number."
 	}
 	return key
+}
+
+// AddressText returns an address that is written as a traversal, the same for all ways to write it.
+func AddressText(traversal hcl.Traversal) string {
+	var text strings.Builder
+	for _, step := range traversal {
+		switch step := step.(type) {
+		case hcl.TraverseRoot:
+			text.WriteString(step.Name)
+		case hcl.TraverseAttr:
+			text.WriteString("." + step.Name)
+		case hcl.TraverseIndex:
+			key, _ := stackaddrs.KeyFromValue(step.Key)
+			text.WriteString(key.String())
+		}
+	}
+	return text.String()
 }
 
 func (d *decoder) removed(block *hcl.Block) {

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/native/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -86,18 +87,25 @@ func (d *decoder) resourceProvider(content *hcl.BodyContent, r *Resource) {
 
 // resourceBody sets what the schema of the provider describes.
 func (d *decoder) resourceBody(rest, escaped hcl.Body, block *hcl.Block, r *Resource) {
-	except := metaArguments[block.Type]
-	found := d.bodyRefs(rest, except)
+	added := []writtenBody{{rest, metaArguments[block.Type]}}
 	if escaped != nil {
+		added = append(added, writtenBody{escaped, nil})
 		rest = hcl.MergeBodies([]hcl.Body{rest, escaped})
-		found = append(found, d.bodyRefs(escaped, nil)...)
+	}
+	for _, part := range added {
+		r.Refs = append(r.Refs, d.bodyRefs(part.body, part.except)...)
 	}
 	if !d.override {
-		r.Body, r.Refs = rest, found
+		r.Body, r.written = rest, added
 		return
 	}
 	r.Body = &overriddenBody{base: r.Body, over: rest}
-	r.Refs = append(r.Refs, found...)
+	r.written = append(without(r.written, added), added...)
+	var f refs.Finder
+	for _, part := range r.written { // some of what was found before is replaced
+		part.find(&f)
+	}
+	r.Refs = f.Found
 }
 
 // metaArguments report whether a name is that of an argument or a block of the language, by the keywords of blocks.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -51,6 +52,9 @@ func (d *decoder) variable(block *hcl.Block) {
 	d.text(content, "description", &v.Description)
 	if attr := content.Attributes["type"]; attr != nil {
 		d.quotedType(attr.Expr)
+	}
+	if attr := content.Attributes["default"]; attr != nil && !v.Nullable && v.Default != cty.NilVal && v.Default.IsNull() {
+		d.problem(attr.Expr.Range(), "Null as a default", "With nullable = false, the value of a variable is never null, and its default cannot be.")
 	}
 	for _, nested := range content.Blocks {
 		if d.override {
@@ -118,6 +122,12 @@ func (d *decoder) argumentOrUnknown(content *hcl.BodyContent, name string) *Expr
 
 func (d *decoder) locals(block *hcl.Block) {
 	attrs, diags := block.Body.JustAttributes()
+	if native, ok := block.Body.(*hclsyntax.Body); ok {
+		diags = nil
+		for _, nested := range native.Blocks {
+			d.problem(nested.TypeRange, "Unsupported block type", "Local values are arguments. To make one an object, write an equals sign after its name.")
+		}
+	}
 	d.add(diags)
 	for _, attr := range inOrder(attrs) {
 		d.identifier(attr.Name, attr.NameRange)

@@ -48,7 +48,7 @@ func (f *Finder) AddExpr(expr hcl.Expression) {
 
 // AddBody adds what is in a body in native syntax, except for its arguments and blocks of some names. Nil excepts none.
 //
-// Without a schema, all blocks called dynamic are taken for what makes others.
+// Without a schema, all blocks called dynamic are taken for what makes others, and go by the names of these.
 func (f *Finder) AddBody(body *hclsyntax.Body, except func(name string) bool) {
 	for _, attr := range inOrder(body.Attributes) {
 		if except == nil || !except(attr.Name) {
@@ -57,9 +57,11 @@ func (f *Finder) AddBody(body *hclsyntax.Body, except func(name string) bool) {
 	}
 	for _, block := range body.Blocks {
 		switch {
-		case except != nil && except(block.Type):
 		case block.Type == "dynamic" && len(block.Labels) == 1:
-			f.addDynamic(block)
+			if except == nil || !except(block.Labels[0]) {
+				f.addDynamic(block)
+			}
+		case except != nil && except(block.Type):
 		default:
 			f.AddBody(block.Body, nil)
 		}

@@ -5,6 +5,7 @@ package validate
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -87,7 +88,7 @@ func (m *moduleChecker) actionReference(expr *configs.Expr) {
 	for i := range expr.Refs {
 		ref := &expr.Refs[i]
 		if id := ref.Subject.Type + "." + ref.Subject.Name; ref.Subject.Kind == refs.Action && m.tree.Actions[id] == nil {
-			m.declared(ref, "action", id, false, keys(m.tree.Actions))
+			m.declared(ref, "action", id, false, maps.Keys(m.tree.Actions))
 		}
 	}
 }

@@ -97,12 +97,6 @@ func (m *moduleChecker) connection(c *configs.Connection, at place) {
 	if c == nil || !m.references(c.Refs, at) {
 		return
 	}
-	value, diags := m.decoder(Connection).Decode(c.Body, m.scope(c.Refs, at))
-	if !m.add(diags) {
-		return
-	}
-	ty, _ := value.GetAttr("type").Unmark()
-	if ty.IsKnown() && !ty.IsNull() && ty.AsString() == "winrm" {
-		m.problem(c.Range, "Unsupported connection type", "Connections of type winrm are not supported. Those of type ssh are.")
-	}
+	_, diags := m.decoder(Connection).Decode(c.Body, m.scope(c.Refs, at))
+	m.add(diags)
 }

@@ -5,15 +5,14 @@ package validate
 
 import (
 	"fmt"
+	"iter"
 	"maps"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
-	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -34,11 +33,11 @@ func (m *moduleChecker) reference(ref *refs.Reference, at place) bool {
 	}
 	switch ref.Subject.Kind {
 	case refs.Variable:
-		m.declared(ref, "variable", ref.Subject.Name, m.tree.Variables[ref.Subject.Name] != nil, keys(m.tree.Variables))
+		m.declared(ref, "variable", ref.Subject.Name, m.tree.Variables[ref.Subject.Name] != nil, maps.Keys(m.tree.Variables))
 	case refs.Local:
-		m.declared(ref, "local value", ref.Subject.Name, m.tree.Locals[ref.Subject.Name] != nil, keys(m.tree.Locals))
+		m.declared(ref, "local value", ref.Subject.Name, m.tree.Locals[ref.Subject.Name] != nil, maps.Keys(m.tree.Locals))
 	case refs.Call, refs.CallOutput:
-		m.declared(ref, "module call", ref.Subject.Name, m.tree.Calls[ref.Subject.Name] != nil, keys(m.tree.Calls))
+		m.declared(ref, "module call", ref.Subject.Name, m.tree.Calls[ref.Subject.Name] != nil, maps.Keys(m.tree.Calls))
 	case refs.Resource:
 		m.resourceReference(ref, at)
 	case refs.EachKey, refs.EachValue:
@@ -64,14 +63,10 @@ func (m *moduleChecker) misplaced(ref *refs.Reference, where string) {
 	m.problem(ref.Range, "Reference not allowed here", fmt.Sprintf("The symbol %s can only be used in %s.", ref.Subject, where))
 }
 
-func keys[T any](declared map[string]T) func() []string {
-	return func() []string { return slices.Collect(maps.Keys(declared)) }
-}
-
 // declared reports an object that is not there.
-func (m *moduleChecker) declared(ref *refs.Reference, kind, name string, found bool, others func() []string) {
+func (m *moduleChecker) declared(ref *refs.Reference, kind, name string, found bool, others iter.Seq[string]) {
 	if !found {
-		m.problem(ref.Range, "Reference to undeclared object", fmt.Sprintf("The module has no %s %q.%s", kind, name, nearest.DidYouMean(name, others())))
+		m.problem(ref.Range, "Reference to undeclared object", fmt.Sprintf("The module has no %s %q.%s", kind, name, m.hints.DidYouMean(name, others)))
 	}
 }
 
@@ -98,11 +93,13 @@ func (m *moduleChecker) similar(addr stackaddrs.Resource) string {
 			return fmt.Sprintf(" There is %s.", other)
 		}
 	}
-	var names []string
-	for other := range m.tree.Resources {
-		names = append(names, other.String())
-	}
-	return nearest.DidYouMean(addr.String(), names)
+	return m.hints.DidYouMean(addr.String(), func(yield func(string) bool) {
+		for other := range m.tree.Resources {
+			if !yield(other.String()) {
+				return
+			}
+		}
+	})
 }
 
 // instanceReference checks the key and the attributes in a reference to a resource.

@@ -5,6 +5,7 @@ package validate
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -14,7 +15,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/change"
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
-	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -50,7 +50,7 @@ func (m *moduleChecker) unknownType(r *configs.Resource) {
 			return
 		}
 	}
-	m.problem(r.Range, "Unknown resource type", detail+nearest.DidYouMean(r.Addr.Type, keys(types(p, r.Addr.Mode))()))
+	m.problem(r.Range, "Unknown resource type", detail+m.hints.DidYouMean(r.Addr.Type, maps.Keys(types(p, r.Addr.Mode))))
 }
 
 // slot reports a provider configuration that no call passes.

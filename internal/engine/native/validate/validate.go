@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/body"
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -55,9 +56,7 @@ func Tree(ctx context.Context, tree *configs.Tree, opts Options) hcl.Diagnostics
 	c := &checker{ctx: ctx, opts: opts, decoders: map[*schema.Block]*body.Decoder{}}
 	c.diags = opts.Graph.Cycles()
 	c.module(tree, nil)
-	for _, declared := range tree.Imports {
-		c.imported(tree, declared)
-	}
+	c.imports(tree)
 	slices.SortStableFunc(c.diags, func(a, b *hcl.Diagnostic) int { return compare(a.Subject, b.Subject) })
 	return configs.WithoutRepeats(c.diags)
 }
@@ -83,6 +82,7 @@ type checker struct {
 	ctx      context.Context //nolint:containedctx // of the one call of Tree that the checker is made for
 	opts     Options
 	decoders map[*schema.Block]*body.Decoder
+	hints    nearest.Hints
 	diags    hcl.Diagnostics
 }
 

@@ -6,6 +6,7 @@ package validate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
-	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -47,6 +47,12 @@ func placeholder(expr *configs.Expr) bool {
 
 // condition checks a condition and its message.
 func (m *moduleChecker) condition(rule *configs.Condition, at place) {
+	if len(rule.Condition.Refs) == 0 {
+		if !placeholder(rule.Condition) {
+			m.problem(rule.Condition.Range(), "Condition without references", "The condition refers to nothing, and so is always true or always false.")
+		}
+		return
+	}
 	value, ok := m.eval(rule.Condition, at)
 	if ok {
 		value, _ = value.Unmark()
@@ -105,7 +111,7 @@ func (m *moduleChecker) call(call *configs.Call) map[string]cty.Value {
 	for _, name := range sorted(call.Inputs) {
 		expr := call.Inputs[name]
 		if child != nil && child.Variables[name] == nil {
-			m.problem(call.Names[name], "Unsupported argument", fmt.Sprintf("The module has no variable %q.%s", name, nearest.DidYouMean(name, keys(child.Variables)())))
+			m.problem(call.Names[name], "Unsupported argument", fmt.Sprintf("The module has no variable %q.%s", name, m.hints.DidYouMean(name, maps.Keys(child.Variables))))
 			continue
 		}
 		value, ok := m.eval(expr, at)
