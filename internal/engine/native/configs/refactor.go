@@ -75,8 +75,8 @@ type addressReader struct {
 
 func (a *addressReader) read() {
 	for len(a.steps) > 0 && a.mistake == "" {
-		switch name := a.name(); {
-		case name == "module":
+		switch name := a.name(); name {
+		case "module":
 			a.end.Module = append(a.end.Module, MoveStep{Name: a.name(), Key: a.key()})
 		default:
 			a.resource(name)

@@ -82,14 +82,11 @@ func (d *decoder) text(content *hcl.BodyContent, name string, target *string) {
 	}
 }
 
-// flag decodes an argument that is a constant truth value, and reports whether it is there.
-func (d *decoder) flag(content *hcl.BodyContent, name string, target *bool) bool {
-	attr := content.Attributes[name]
-	if attr == nil {
-		return false
+// flag decodes an argument that is a constant truth value.
+func (d *decoder) flag(content *hcl.BodyContent, name string, target *bool) {
+	if attr := content.Attributes[name]; attr != nil {
+		d.constant(attr.Expr, target)
 	}
-	d.constant(attr.Expr, target)
-	return true
 }
 
 // constant decodes an expression that refers to nothing.

@@ -84,6 +84,8 @@ func TestDependencies(t *testing.T) {
 			}
 			locals { d = data.terraform_remote_state.d.outputs }
 			resource "terraform_data" "validated" { input = var.v }
+			ephemeral "fake_ephemeral" "e" { name = terraform_data.b.id }
+			resource "terraform_data" "passing" { depends_on = [ephemeral.fake_ephemeral.e] }
 			variable "v" {
 			  default = 1
 			  validation {
@@ -109,6 +111,8 @@ func TestDependencies(t *testing.T) {
 		"t.all":                         "module.m.t.p module.m.t.q t.dep",
 		"t.data":                        "data.terraform_remote_state.d t.a t.b t.dep",
 		"t.validated":                   "t.dep",
+		"t.passing":                     "ephemeral.fake_ephemeral.e t.b",
+		"ephemeral.fake_ephemeral.e":    "t.b",
 		"module.m.t.p":                  "t.dep",
 		"module.m.t.q":                  "module.m.t.p t.dep",
 	}

@@ -59,7 +59,7 @@ func (m *moduleChecker) forEach(value cty.Value, at hcl.Range) {
 	case ty == cty.DynamicPseudoType || ty.IsMapType() || ty.IsObjectType():
 	case !ty.IsSetType():
 		m.problem(at, "Invalid for_each argument", fmt.Sprintf("The for_each argument must be a map, or a set of strings. A %s is neither.", ty.FriendlyName()))
-	case ty.ElementType() != cty.String && ty.ElementType() != cty.DynamicPseudoType && !(value.IsKnown() && value.LengthInt() == 0):
+	case ty.ElementType() != cty.String && ty.ElementType() != cty.DynamicPseudoType && (!value.IsKnown() || value.LengthInt() > 0):
 		m.problem(at, "Invalid for_each argument", fmt.Sprintf("The for_each argument is a set of %s. Sets must be of strings.", ty.ElementType().FriendlyName()))
 	case hasNull(value):
 		m.problem(at, "Invalid for_each argument", "The set has a null element. All elements must be strings.")

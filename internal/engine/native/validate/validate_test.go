@@ -95,7 +95,7 @@ func TestExpectations(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := wantdiag.Found(check(t.Context(), dir), func(name string) []byte {
-			src, _ := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))) //nolint:errcheck // nil stands for none
+			src, _ := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 			return src
 		})
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {

@@ -1,0 +1,140 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package validate_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/validate"
+	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// fake is a provider whose only type has a secret and a block, and which refuses a size of 13.
+type fake struct{ schema *schema.Provider }
+
+func newFake() fake {
+	thing := &schema.Schema{Block: &schema.Block{
+		Attributes: []*schema.Attribute{
+			{Name: "id", Type: cty.String, Computed: true},
+			{Name: "old", Type: cty.String, Optional: true, Deprecated: true, Deprecation: "Use size."},
+			{Name: "pass", Type: cty.String, Optional: true, WriteOnly: true},
+			{Name: "size", Type: cty.Number, Required: true},
+		},
+		Blocks: []*schema.NestedBlock{{Name: "rule", Nesting: schema.List, Block: &schema.Block{
+			Attributes: []*schema.Attribute{{Name: "port", Type: cty.Number, Required: true}},
+		}}},
+	}}
+	return fake{&schema.Provider{Managed: map[string]*schema.Schema{"fake_thing": thing}}}
+}
+
+func (f fake) Schema(of stackaddrs.Provider) *schema.Provider {
+	if of.Type == "fake" {
+		return f.schema
+	}
+	return nil
+}
+
+func (f fake) ValidateResource(_ context.Context, _ stackaddrs.Provider, _ stackaddrs.ResourceMode, _ string, config cty.Value) provider.Diagnostics {
+	size := config.GetAttr("size")
+	if !size.IsKnown() || size.RawEquals(cty.NumberIntVal(13)) {
+		return provider.Diagnostics{{Summary: fmt.Sprintf("Size %s", size.GoString()), Path: cty.GetAttrPath("size")}}
+	}
+	return nil
+}
+
+// TestProvider checks what depends on the schemas of providers, and on what they say themselves.
+func TestProvider(t *testing.T) {
+	files := map[string]string{
+		"main.tf": `terraform {
+			  required_providers {
+			    fake  = { source = "example.com/test/fake" }
+			    other = { source = "example.com/test/other" }
+			  }
+			}
+			variable "passing" { ephemeral = true }
+			resource "fake_thing" "fine" {
+			  size = "5"
+			  pass = var.passing
+			  rule { port = 1 }
+			  dynamic "rule" {
+			    for_each = [1, 2]
+			    content { port = rule.value + fake_thing.other[0].rule[0].port }
+			  }
+			}
+			resource "fake_thing" "other" {
+			  count = 2
+			  size  = count.index
+			}
+			resource "fake_thing" "refused" { size = 13 }
+			resource "fake_thing" "deprecated" {
+			  size = 1
+			  old  = "x"
+			}
+			resource "fake_thing" "block" {
+			  size = 1
+			  rule { port = "x" }
+			}
+			resource "fake_thing" "reference" { size = fake_thing.fine.rule[0].prt }
+			resource "other_thing" "unknown" { whatever = 1 }
+			module "m" { source = "./m" }
+		`,
+		"m/main.tf": `terraform {
+			  required_providers {
+			    fake = {
+			      source                = "example.com/test/fake"
+			      configuration_aliases = [fake.second]
+			    }
+			  }
+			}
+			resource "fake_thing" "aliased" {
+			  provider = fake.second
+			  size     = 1
+			}
+		`,
+	}
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, diags := configs.NewLoader(module.NewLoader(module.Options{Base: dir})).Load(dir)
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	var got []string
+	for _, diag := range validate.Tree(t.Context(), tree, validate.Options{
+		Schemas: newFake(), Validator: newFake(), Functions: func(*configs.Tree) *hcl.EvalContext { return functions },
+	}) {
+		got = append(got, fmt.Sprintf("%s:%d %s", diag.Subject.Filename, diag.Subject.Start.Line, diag.Summary))
+	}
+	want := []string{
+		"m/main.tf:10 Provider configuration missing",
+		"main.tf:19 Size cty.UnknownVal(cty.Number).RefineNotNull()",
+		"main.tf:21 Size cty.NumberIntVal(13)",
+		"main.tf:24 Deprecated argument",
+		"main.tf:28 Invalid argument type",
+		"main.tf:30 Unsupported attribute",
+		"main.tf:32 Provider configuration missing",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("diagnostics (-want +got):\n%s", diff)
+	}
+}
