@@ -30,8 +30,9 @@ const (
 )
 
 // forms are ways to make an expression of a kind: S, N, B, L and M stand for expressions of a kind. The first few are
-// leaves. What is known to differ (see differences) is left out: && and ||, format of null or of what is of unknown type, negative positions. Equality of
-// objects is, too: cty compares their attributes in any order, and finds either an unknown one or a different one first.
+// leaves. What is known to differ (see differences) is left out: && and ||, format of null or of what is of unknown
+// type, negative positions. Equality of objects is, too: cty compares their attributes in any order, and finds either an
+// unknown one or a different one first.
 var forms = [][]string{
 	aString: {
 		`"a"`, `"B c"`, `""`, `"é,1"`, `local.str`, `local.prefix`, `local.hidden`, `"7"`, `local.null`, `local.any`, `sensitive(local.str)`,
