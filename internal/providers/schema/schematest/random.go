@@ -5,9 +5,9 @@ package schematest
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -201,11 +201,7 @@ func (r *Random) Value(ty cty.Type, what What) cty.Value {
 		return cty.BoolVal(r.one(2))
 	case ty.IsObjectType():
 		values := map[string]cty.Value{}
-		for name, inner := range ty.AttributeTypes() {
-			values[name] = cty.NilVal
-			_ = inner
-		}
-		for _, name := range sortedKeys(values) {
+		for _, name := range slices.Sorted(maps.Keys(ty.AttributeTypes())) {
 			values[name] = r.Value(ty.AttributeType(name), what)
 		}
 		return cty.ObjectVal(values)
@@ -218,15 +214,6 @@ func (r *Random) Value(ty cty.Type, what What) cty.Value {
 	default:
 		return r.several("", cty.UnknownVal(ty), element)
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // Mutate returns a value of the same type in which some parts are others, fewer or more.
@@ -251,7 +238,7 @@ func (r *Random) Mutate(value cty.Value, what What) cty.Value {
 	}
 	if ty.IsObjectType() || ty.IsMapType() {
 		keyed := value.AsValueMap()
-		for _, key := range sortedKeys(keyed) {
+		for _, key := range slices.Sorted(maps.Keys(keyed)) {
 			if ty.IsMapType() && r.one(2*r.Unchanged) {
 				delete(keyed, key)
 				continue
@@ -318,7 +305,7 @@ func fillEach(nesting schema.Nesting, value cty.Value, change func(cty.Value) ct
 	}
 	if ty := value.Type(); ty.IsMapType() || ty.IsObjectType() {
 		keyed := value.AsValueMap()
-		for _, key := range sortedKeys(keyed) {
+		for _, key := range slices.Sorted(maps.Keys(keyed)) {
 			keyed[key] = change(keyed[key])
 		}
 		return together(value, nil, keyed)
@@ -349,84 +336,6 @@ func settleBlocks(nested *schema.NestedBlock, value cty.Value) cty.Value {
 		}
 		return Settle(nested.Block, element)
 	})
-}
-
-// What Syntax writes for unknown values, and the resource that this refers to.
-const (
-	Unknown         = "terraform_data.unknown.output"
-	UnknownResource = `resource "terraform_data" "unknown" {
-  input = jsondecode(timestamp())
-}
-`
-)
-
-// Syntax writes the content of a block with the given object.
-func Syntax(block *schema.Block, object cty.Value) string {
-	var text strings.Builder
-	writeBody(&text, block, object)
-	return text.String()
-}
-
-func writeBody(text *strings.Builder, block *schema.Block, object cty.Value) {
-	for _, attr := range block.Attributes {
-		if value := object.GetAttr(attr.Name); !value.IsNull() {
-			fmt.Fprintf(text, "%s = %s\n", attr.Name, expression(value))
-		}
-	}
-	for _, nested := range block.Blocks {
-		value := object.GetAttr(nested.Name)
-		switch {
-		case !value.IsKnown():
-			labels := ""
-			if nested.Nesting == schema.Map {
-				labels = "labels = [\"k\"]\n"
-			}
-			fmt.Fprintf(text, "dynamic %q {\nfor_each = %s\n%scontent {\n}\n}\n", nested.Name, Unknown, labels)
-		case nested.Nesting == schema.Single && value.IsNull():
-		case nested.Nesting == schema.Single || nested.Nesting == schema.Group:
-			fmt.Fprintf(text, "%s {\n", nested.Name)
-			writeBody(text, nested.Block, value)
-			text.WriteString("}\n")
-		default:
-			for key, element := range value.Elements() {
-				label := ""
-				if nested.Nesting == schema.Map {
-					label = strconv.Quote(key.AsString()) + " "
-				}
-				fmt.Fprintf(text, "%s %s{\n", nested.Name, label)
-				writeBody(text, nested.Block, element)
-				text.WriteString("}\n")
-			}
-		}
-	}
-}
-
-func expression(value cty.Value) string {
-	ty := value.Type()
-	switch {
-	case !value.IsKnown():
-		return Unknown
-	case value.IsNull():
-		return "null"
-	case ty == cty.String:
-		return strconv.Quote(value.AsString())
-	case ty == cty.Number:
-		return value.AsBigFloat().Text('f', -1)
-	case ty == cty.Bool:
-		return strconv.FormatBool(value.True())
-	}
-	var parts []string
-	for key, element := range value.Elements() {
-		if ty.IsMapType() || ty.IsObjectType() {
-			parts = append(parts, fmt.Sprintf("%q = %s", key.AsString(), expression(element)))
-		} else {
-			parts = append(parts, expression(element))
-		}
-	}
-	if ty.IsMapType() || ty.IsObjectType() {
-		return "{ " + strings.Join(parts, ", ") + " }"
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
 }
 
 // Differences describes where two values differ.
