@@ -41,6 +41,10 @@ type Options struct {
 // OptionsOf returns how the named engine reads the modules of a stack in a directory. The name may be the zero value, the resolver nil.
 func OptionsOf(info engine.Info, stackDir string, resolver stackconfig.Resolver) Options {
 	options := Options{Base: stackDir, Resolver: resolver}
+	if info.Name == toolchain.Native {
+		options.Terraform = toolchain.NativeTerraform
+		return options
+	}
 	if options.Tofu = info.Name == toolchain.Tofu; !options.Tofu {
 		options.Terraform = info.Version
 	}

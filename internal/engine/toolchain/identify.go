@@ -26,6 +26,10 @@ import (
 const (
 	Terraform = "terraform"
 	Tofu      = "tofu"
+
+	// Native is no program: the engine that evaluates modules in this process. Modules may ask for terraform in the version NativeTerraform, which it behaves like.
+	Native          = "native"
+	NativeTerraform = "1.11.4"
 )
 
 // oldest are the oldest versions that have what every plan needs: ephemeral variables, and the

@@ -1,0 +1,25 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package module_test
+
+import (
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+func TestOptionsOf(t *testing.T) {
+	for info, want := range map[engine.Info]module.Options{
+		{Name: "terraform", Version: "1.13.0"}: {Terraform: "1.13.0"},
+		{Name: "tofu", Version: "1.11.0"}:      {Tofu: true},
+		{Name: "native", Version: "1"}:         {Terraform: "1.11.4"}, // whatever its own version is
+		{}:                                     {},
+	} {
+		got := module.OptionsOf(info, "dir", nil)
+		if got.Terraform != want.Terraform || got.Tofu != want.Tofu || got.Base != "dir" {
+			t.Errorf("OptionsOf(%+v) = %+v, want %+v", info, got, want)
+		}
+	}
+}
