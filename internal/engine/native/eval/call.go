@@ -35,6 +35,9 @@ func (c *Call) Module() *Module { return c.module }
 
 // Expand returns which instances of the called module there are.
 func (c *Call) Expand(ctx context.Context) (Expansion, bool) {
+	if c.module.Addr.HasWildcard() {
+		return unknownInstances(c.Config.Repeat), true
+	}
 	name := c.module.describe("module." + c.Config.Name)
 	return c.expansion.get(ctx, c.module.eval, name, c.Config.Range.Ptr(), func(ctx context.Context) (Expansion, bool) {
 		return c.module.expand(ctx, c.Config.Repeat)
@@ -99,6 +102,39 @@ func (m *Module) outputValues(ctx context.Context, use *callUse) (cty.Value, boo
 		values[name] = value
 	}
 	return cty.ObjectVal(values), true
+}
+
+// await waits until all is done that is in the called module, as who depends on a call does.
+func (c *Call) await(ctx context.Context) bool {
+	x, ok := c.Expand(ctx)
+	if !ok {
+		return false
+	}
+	for _, key := range x.Instances() {
+		if m := c.instance(key, x); m == nil || !m.await(ctx) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Module) await(ctx context.Context) bool {
+	for _, r := range m.resources {
+		if _, ok := r.Value(ctx); !ok {
+			return false
+		}
+	}
+	for _, o := range m.outputs {
+		if _, ok := o.Value(ctx); !ok {
+			return false
+		}
+	}
+	for _, c := range m.calls {
+		if !c.await(ctx) {
+			return false
+		}
+	}
+	return true
 }
 
 func contains(names []string, name string) bool {

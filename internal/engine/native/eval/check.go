@@ -37,3 +37,9 @@ func (c *Check) Run(ctx context.Context) {
 		}
 	}
 }
+
+// FailCheck notes that the check failed that a data source is nested in, since that could not be read.
+func (r *Resource) FailCheck(message string) {
+	name := "check." + r.Config.Check.Name
+	r.Module.eval.Checks.Record(engine.CheckBlock, r.Module.staticPrefixed(name), r.Module.prefixed(name), engine.CheckFail, message)
+}

@@ -29,6 +29,12 @@ type Objects interface {
 	Object(ctx context.Context, r *Resource, key stackaddrs.InstanceKey) (cty.Value, bool)
 }
 
+// FormerInstances is what [Objects] can know, too.
+type FormerInstances interface {
+	// Former waits until the phase is done with the objects of instances that a block does not declare any more, and reports whether that succeeded.
+	Former(ctx context.Context, r *Resource, x Expansion) bool
+}
+
 // Options are what an evaluation is bound to.
 type Options struct {
 	Tree    *configs.Tree

@@ -89,6 +89,18 @@ func (x Expansion) Instances() []stackaddrs.InstanceKey {
 	return x.Keys
 }
 
+// unknownInstances is the expansion of a block in a module of which it is not known what instances there are. All are one there, with any keys.
+func unknownInstances(repeat configs.Repeat) Expansion {
+	switch {
+	case repeat.Count != nil:
+		return Expansion{Mode: ByCount, Unknown: true}
+	case repeat.ForEach != nil:
+		return Expansion{Mode: ByKey, Unknown: true}
+	default:
+		return Expansion{Unknown: true}
+	}
+}
+
 // expand evaluates what decides on the instances of a block (section 3.6).
 func (m *Module) expand(ctx context.Context, repeat configs.Repeat) (Expansion, bool) {
 	switch {

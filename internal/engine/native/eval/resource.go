@@ -29,6 +29,9 @@ func (r *Resource) Addr(key stackaddrs.InstanceKey) stackaddrs.ResourceInstance 
 
 // Expand returns which instances the block declares.
 func (r *Resource) Expand(ctx context.Context) (Expansion, bool) {
+	if r.Module.Addr.HasWildcard() {
+		return unknownInstances(r.Config.Repeat), true
+	}
 	if r.Config.Repeat == (configs.Repeat{}) {
 		return Expansion{Keys: singleKey}, true
 	}
@@ -62,6 +65,9 @@ func (r *Resource) Value(ctx context.Context) (cty.Value, bool) {
 
 func (r *Resource) join(ctx context.Context, x Expansion) (cty.Value, bool) {
 	objects := r.Module.eval.opts.Objects
+	if former, ok := objects.(FormerInstances); ok && !former.Former(ctx, r, x) {
+		return cty.NilVal, false
+	}
 	if x.Unknown {
 		_, ok := objects.Object(ctx, r, stackaddrs.WildcardKey) // a failure is one of the block
 		return cty.DynamicVal, ok
@@ -69,10 +75,21 @@ func (r *Resource) join(ctx context.Context, x Expansion) (cty.Value, bool) {
 	return x.join(func(key stackaddrs.InstanceKey) (cty.Value, bool) { return objects.Object(ctx, r, key) })
 }
 
-// AwaitDependencies waits for what depends_on arguments name: those of the resource and of the module calls that it is below.
+// AwaitDependencies waits for what depends_on arguments name, those of the resource and of the module calls that it is below, and for what is referred to
+// by parts of the block that are evaluated later.
 func (r *Resource) AwaitDependencies(ctx context.Context) bool {
 	if !r.Module.Await(ctx, r.Config.DependsOn) {
 		return false
+	}
+	for _, c := range r.Config.Postconditions {
+		if !r.Module.Await(ctx, c.Condition.Refs) || c.ErrorMessage != nil && !r.Module.Await(ctx, c.ErrorMessage.Refs) {
+			return false
+		}
+	}
+	for _, p := range r.Config.Provisioners {
+		if !r.Module.Await(ctx, p.Refs) {
+			return false
+		}
 	}
 	for m := r.Module; m.call != nil; m = m.call.module {
 		if !m.call.module.Await(ctx, m.call.Config.DependsOn) {

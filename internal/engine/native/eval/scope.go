@@ -59,11 +59,23 @@ func (m *Module) Scope(ctx context.Context, references []refs.Reference, at Plac
 
 // Await waits until what is referred to is done, and reports whether all of it succeeded.
 func (m *Module) Await(ctx context.Context, references []refs.Reference) bool {
-	if len(references) == 0 {
-		return true
+	for i := range references {
+		switch references[i].Subject.Kind {
+		case refs.EachKey, refs.EachValue, refs.CountIndex, refs.Self:
+			continue // nothing to wait for
+		case refs.Call:
+			if call := m.calls[references[i].Subject.Name]; call != nil {
+				if !call.await(ctx) {
+					return false
+				}
+				continue
+			}
+		}
+		if _, ok := m.Scope(ctx, references[i:i+1], Place{}); !ok {
+			return false
+		}
 	}
-	_, ok := m.Scope(ctx, references, Place{})
-	return ok
+	return true
 }
 
 // scope collects what references stand for.
