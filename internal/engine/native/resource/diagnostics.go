@@ -28,7 +28,7 @@ func (t *Target) diagnostic(said provider.Diagnostic) *hcl.Diagnostic {
 		Severity: hcl.DiagError, Summary: said.Summary, Detail: said.Detail, Subject: t.block(),
 		Extra: &engine.DiagnosticData{Resource: t.Address},
 	}
-	if said.Severity == provider.Warning {
+	if said.Severity == provider.Warning || t.lenient {
 		diag.Severity = hcl.DiagWarning
 	}
 	if config := t.Config(); config != nil && len(said.Path) > 0 {
@@ -50,7 +50,7 @@ func (rt *Runtime) broken(t *Target, summary, what string, errs []error) bool {
 		b.WriteString("\n  - " + described(err))
 	}
 	b.WriteString("\n\nThat is a mistake in the provider, which its authors should hear of.")
-	return rt.Eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: b.String(), Subject: t.block()})
+	return rt.fail(t, summary, b.String())
 }
 
 func described(err error) string {
@@ -62,7 +62,12 @@ func described(err error) string {
 
 // fail reports an error about an instance.
 func (rt *Runtime) fail(t *Target, summary, detail string) bool {
-	return rt.Eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: t.block()})
+	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: t.block()}
+	if t.lenient {
+		diag.Severity = hcl.DiagWarning
+	}
+	rt.Eval.Diagnostics.AddTo(t.Address, diag)
+	return false
 }
 
 // settled reports whether a configuration is known as a whole. What is not is an error.

@@ -40,6 +40,7 @@ type PlanOptions struct {
 
 	Requested bool // the object is to be replaced since somebody asks for that
 	Triggered bool // or since something that it names has changed
+	Imported  bool // the object is new here: what the configuration calls sensitive was never called otherwise
 
 	// PlannedPrivate are the private bytes of the plan that is being applied, when a change is planned again for that. Nil while planning.
 	PlannedPrivate []byte
@@ -111,6 +112,10 @@ func (p *planner) basis() (value cty.Value, private []byte, identity cty.Value) 
 
 func (p *planner) plan(ctx context.Context) (*Change, bool) {
 	original, sensitive := kept(p.Target, p.config)
+	if p.Imported && !p.before.IsNull() {
+		bare, _ := p.before.UnmarkDeep()
+		p.before = p.Mark(bare, sensitive)
+	}
 	if !p.said(p.Target, p.Provider.ValidateResource(ctx, stackaddrs.ManagedResource, p.Name, original)) {
 		return nil, false
 	}

@@ -92,7 +92,8 @@ type Target struct {
 	Resource *eval.Resource
 	At       eval.Place
 
-	tree *configs.Tree
+	tree    *configs.Tree
+	lenient bool // errors about the object are warnings
 }
 
 // Config returns the block, or nil without one.
