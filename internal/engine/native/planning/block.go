@@ -5,10 +5,12 @@ package planning
 
 import (
 	"context"
+	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
+	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -17,7 +19,9 @@ import (
 type block struct {
 	planner  *planner
 	resource *eval.Resource
-	once     promising.Once[bool]
+
+	find   sync.Once
+	former []*leftOver
 }
 
 func (p *planner) block(r *eval.Resource) *block {
@@ -28,30 +32,37 @@ func (p *planner) block(r *eval.Resource) *block {
 	return known.(*block)
 }
 
-// plan plans all instances, and reports whether that succeeded.
-func (b *block) plan(ctx context.Context) bool {
-	ok, err := b.once.Do(ctx, b.resource.Config.Addr.String(), func(ctx context.Context) (bool, error) {
-		x, ok := b.resource.Expand(ctx)
-		if !ok {
-			return false, nil
-		}
-		var all promising.Group
-		var failed flag
-		for _, key := range x.Instances() {
-			all.Go(ctx, func(ctx context.Context) {
-				_, ok := b.planner.instance(b.resource, key).value(ctx)
-				failed.unless(ok)
-			})
-		}
-		if !x.Unknown && b.resource.Config.Addr.Mode == stackaddrs.ManagedResource {
-			for _, left := range b.planner.leftOver(b.resource, x) {
-				all.Go(ctx, func(ctx context.Context) { failed.unless(left.plan(ctx)) })
-			}
-		}
-		all.Wait()
-		return !failed.Load(), nil
-	})
-	return ok && err == nil
+// plan plans all instances.
+func (b *block) plan(ctx context.Context) {
+	x, ok := b.resource.Expand(ctx)
+	if !ok {
+		return
+	}
+	var all promising.Group
+	for _, key := range x.Instances() {
+		all.Go(ctx, func(ctx context.Context) { b.planner.instance(b.resource, key).value(ctx) })
+	}
+	for _, left := range b.leftOver(x) {
+		all.Go(ctx, func(ctx context.Context) { left.plan(ctx) })
+	}
+	all.Wait()
+}
+
+// leftOver returns the objects that the block does not declare any more.
+func (b *block) leftOver(x eval.Expansion) []*leftOver {
+	if b.resource.Config.Addr.Mode == stackaddrs.ManagedResource {
+		b.find.Do(func() { b.former = b.planner.leftOver(b.resource, x) })
+	}
+	return b.former
+}
+
+// Former implements [eval.FormerInstances].
+func (p *planner) Former(ctx context.Context, r *eval.Resource, x eval.Expansion) bool {
+	ok := true
+	for _, left := range p.block(r).leftOver(x) {
+		ok = left.plan(ctx) && ok
+	}
+	return ok
 }
 
 // instance is an instance that the configuration declares.
@@ -60,6 +71,8 @@ type instance struct {
 	resource *eval.Resource
 	key      stackaddrs.InstanceKey
 	once     promising.Once[outcome]
+
+	change *planned.Change // nil before it is planned, and without one
 }
 
 // outcome is what planning an instance has led to.
@@ -105,6 +118,6 @@ func (i *instance) plan(ctx context.Context) outcome {
 	case stackaddrs.EphemeralResource:
 		return i.planner.ephemeral(ctx, target)
 	default:
-		return i.planner.managed(ctx, target)
+		return i.planner.managed(ctx, target, i)
 	}
 }

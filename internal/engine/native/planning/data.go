@@ -23,19 +23,19 @@ func (p *planner) data(ctx context.Context, t *resource.Target) outcome {
 	if !ok {
 		return failedOutcome
 	}
-	if t.Addr.Key.IsWildcard() || t.Addr.Module.HasWildcard() || !t.Known || p.deferredBefore(t.Addr) {
+	if isWildcard(t.Addr) || !t.Known || p.deferredBefore(t.Addr) {
 		p.putOff(t)
 		return outcome{p.rt.PlannedData(t, config), true}
 	}
-	pending, ok := p.pending(ctx, t)
-	if !ok {
-		return failedOutcome
-	}
-	if !config.Known() || pending {
+	if !config.Known() || p.pending(t) {
 		return p.readLater(ctx, t, config)
 	}
 	value, deferred, ok := p.rt.ReadData(ctx, t, config)
+	nested := t.Config().Check != nil
 	switch {
+	case !ok && nested:
+		t.Resource.FailCheck("The data source could not be read.")
+		return outcome{cty.UnknownVal(t.Object), true}
 	case !ok:
 		return failedOutcome
 	case deferred != provider.NotDeferred:
@@ -44,6 +44,9 @@ func (p *planner) data(ctx context.Context, t *resource.Target) outcome {
 	}
 	if !p.keep(t, &resource.Object{Value: value, Identity: cty.NilVal}, "") {
 		return failedOutcome
+	}
+	if nested && p.Mode == engine.Normal {
+		return p.nested(t, config, value)
 	}
 	at := t.At
 	at.Self = value

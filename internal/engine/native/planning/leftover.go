@@ -6,7 +6,6 @@ package planning
 import (
 	"context"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
@@ -19,27 +18,29 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// leftOver is an object that nothing declares any more, or a deposed one.
+// leftOver is an object that nothing declares any more, or a deposed one, or one of which that is not known yet.
 type leftOver struct {
-	planner  *planner
-	declared bool // there is a block of the resource, which declares other instances
-	stored   *state.Object
-	reason   engine.ActionReason
+	planner *planner
+	stored  *state.Object
+	reason  engine.ActionReason
+	removed bool // there is no block of the resource
+	kept    bool // whether it is declared is not known yet: it is only read
+	once    promising.Once[bool]
 }
 
-// leftOver returns the objects of a declared block that it does not declare any more.
-func (p *planner) leftOver(r *eval.Resource, x eval.Expansion) []leftOver {
+// leftOver returns the objects of a declared block that it does not declare any more, or all if it is not known which it declares.
+func (p *planner) leftOver(r *eval.Resource, x eval.Expansion) []*leftOver {
 	held := p.prior.Resource(r.Module.Addr, r.Config.Addr)
 	if held == nil {
 		return nil
 	}
-	var left []leftOver
+	var left []*leftOver
 	for _, i := range held.Instances {
 		if i.Current != nil && !x.Has(i.Key) {
-			left = append(left, leftOver{p, true, i.Current, wrongKey(x, i.Key)})
+			left = append(left, &leftOver{planner: p, stored: i.Current, reason: wrongKey(x, i.Key), kept: x.Unknown})
 		}
 		for _, deposed := range i.Deposed {
-			left = append(left, leftOver{p, true, deposed, ""})
+			left = append(left, &leftOver{planner: p, stored: deposed, kept: x.Unknown})
 		}
 	}
 	return left
@@ -62,15 +63,18 @@ func wrongKey(x eval.Expansion, key stackaddrs.InstanceKey) engine.ActionReason 
 func (p *planner) orphans(ctx context.Context) {
 	var all promising.Group
 	for _, held := range p.prior.Resources() {
-		reason, orphaned := p.orphaned(ctx, held.Addr)
+		reason, kept, orphaned := p.orphaned(ctx, held.Addr)
 		if !orphaned {
 			continue
 		}
 		for _, i := range held.Instances {
 			for _, object := range i.Objects() {
-				left := leftOver{p, false, object, reason}
-				if object.Entry.Deposed != "" {
+				left := &leftOver{planner: p, stored: object, reason: reason, removed: true, kept: kept}
+				switch {
+				case object.Entry.Deposed != "":
 					left.reason = ""
+				case left.reason == engine.DeleteBecauseNoResourceConfig && p.previous(object.Entry.Addr) != stackaddrs.ResourceInstance{}:
+					left.reason = engine.DeleteBecauseNoMoveTarget
 				}
 				all.Go(ctx, func(ctx context.Context) { left.plan(ctx) })
 			}
@@ -79,22 +83,22 @@ func (p *planner) orphans(ctx context.Context) {
 	all.Wait()
 }
 
-// orphaned reports whether nothing declares a resource, and why.
-func (p *planner) orphaned(ctx context.Context, addr state.ResourceAddr) (engine.ActionReason, bool) {
+// orphaned reports whether nothing declares a resource, or whether that is not known, and why.
+func (p *planner) orphaned(ctx context.Context, addr state.ResourceAddr) (reason engine.ActionReason, kept, orphaned bool) {
 	if p.tree(addr.Module) == nil {
-		return engine.DeleteBecauseNoModule, true
+		return engine.DeleteBecauseNoModule, false, true
 	}
 	if p.belowUnknown(ctx, addr.Module) {
-		return "", false
+		return "", true, true
 	}
 	m := p.eval.Module(ctx, addr.Module)
 	switch {
 	case m == nil:
-		return engine.DeleteBecauseNoModule, true
+		return engine.DeleteBecauseNoModule, false, true
 	case m.Resource(addr.Resource) == nil:
-		return engine.DeleteBecauseNoResourceConfig, true
+		return engine.DeleteBecauseNoResourceConfig, false, true
 	default:
-		return "", false
+		return "", false, false
 	}
 }
 
@@ -126,11 +130,18 @@ func (p *planner) belowUnknown(ctx context.Context, addr stackaddrs.ModuleInstan
 	return !ok || x.Unknown
 }
 
-// plan plans what becomes of the object.
-func (l leftOver) plan(ctx context.Context) bool {
-	p, addr, deposed := l.planner, l.stored.Entry.Addr, l.stored.Entry.Deposed
+// plan plans what becomes of the object, once, and reports whether that succeeded.
+func (l *leftOver) plan(ctx context.Context) bool {
+	ok, err := l.once.Do(ctx, l.stored.Entry.Addr.String(), func(ctx context.Context) (bool, error) { return l.end(ctx), nil })
+	return ok && err == nil
+}
+
+func (l *leftOver) end(ctx context.Context) bool {
+	p, addr := l.planner, l.stored.Entry.Addr
 	if addr.Resource.Mode == stackaddrs.DataResource {
-		p.fresh.Remove(addr, deposed)
+		if !l.kept {
+			p.fresh.Remove(addr, l.stored.Entry.Deposed)
+		}
 		return true
 	}
 	t, ok := p.rt.StoredTarget(ctx, p.tree(addr.Module), l.stored)
@@ -138,27 +149,17 @@ func (l leftOver) plan(ctx context.Context) bool {
 		return false
 	}
 	object, ok := l.find(ctx, t)
-	if !ok || object == nil {
+	if !ok || object == nil || l.kept || p.Mode == engine.RefreshOnly {
 		return ok
 	}
-	if !l.declared && p.forgets(addr) {
+	if l.removed && p.forgets(addr) {
 		return p.forget(t, l, object)
 	}
-	c, ok := p.rt.PlanDestroy(ctx, t, object)
-	if !ok {
-		return false
-	}
-	if c.Deferred == "" && p.deferredAmong(object.Dependencies) {
-		c.Deferred = deferredPrerequisite
-	}
-	change := p.change(t, c, found{})
-	change.Deposed, change.Reason, change.CreateBeforeDestroy = deposed, l.reason, object.CreateBeforeDestroy
-	p.record(change)
-	return deposed != "" || p.mayDestroy(t, c.Action)
+	return p.planDelete(ctx, t, l, object)
 }
 
 // find decodes and reads the object. It is nil if it is gone.
-func (l leftOver) find(ctx context.Context, t *resource.Target) (*resource.Object, bool) {
+func (l *leftOver) find(ctx context.Context, t *resource.Target) (*resource.Object, bool) {
 	p, deposed := l.planner, l.stored.Entry.Deposed
 	object, ok := p.rt.Upgrade(ctx, t, l.stored, p.storedAs(t.Addr))
 	if !ok || p.SkipRefresh || !t.Known {
@@ -179,91 +180,13 @@ func (l leftOver) find(ctx context.Context, t *resource.Target) (*resource.Objec
 }
 
 // forget plans that an object is not managed any more.
-func (p *planner) forget(t *resource.Target, l leftOver, o *resource.Object) bool {
+func (p *planner) forget(t *resource.Target, l *leftOver, o *resource.Object) bool {
 	p.record(&planned.Change{
 		Addr: t.Addr, Previous: p.previous(t.Addr), Deposed: l.stored.Entry.Deposed, Provider: t.Of, Alias: t.Slot.Alias,
 		Action: engine.ActionForget, Reason: l.reason, Before: o.Value, After: t.Null(), BeforeIdentity: o.Identity, AfterIdentity: cty.NilVal,
 	})
-	return true
-}
-
-// deferredAmong reports whether one of the blocks with these addresses is deferred.
-func (p *planner) deferredAmong(addresses []string) bool {
-	if p.DeferAll {
-		return true
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.mu.deferred) == 0 {
-		return false
-	}
-	deferred := make(map[string]bool, len(p.mu.deferred))
-	for addr := range p.mu.deferred {
-		deferred[addr.String()] = true
-	}
-	for _, address := range addresses {
-		if deferred[address] {
-			return true
-		}
-	}
-	return false
-}
-
-// destroy plans the end of everything. What there is now is found out by planning as usual, whose changes do not count.
-func (p *planner) destroy(ctx context.Context) {
-	if !p.SkipRefresh && !p.prior.IsEmpty() {
-		p.eval.Walk(ctx, p)
-		p.orphans(ctx)
-		if p.eval.Diagnostics.HasErrors() {
-			return
-		}
-	}
-	p.mu.Lock()
-	p.mu.changes = nil
-	p.mu.deferred = map[stackaddrs.ResourceInstance]bool{}
-	p.mu.Unlock()
-	now, err := p.fresh.State()
-	if err != nil {
-		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unusable state", Detail: err.Error() + "."})
-		return
-	}
-	var all promising.Group
-	for _, held := range now.Resources() {
-		for _, i := range held.Instances {
-			for _, object := range i.Objects() {
-				all.Go(ctx, func(ctx context.Context) { p.destroyOne(ctx, object) })
-			}
-		}
-	}
-	all.Wait()
-}
-
-func (p *planner) destroyOne(ctx context.Context, stored *state.Object) {
-	addr := stored.Entry.Addr
-	if addr.Resource.Mode == stackaddrs.DataResource {
-		p.fresh.Remove(addr, stored.Entry.Deposed)
-		return
-	}
-	t, ok := p.rt.StoredTarget(ctx, p.tree(addr.Module), stored)
-	if !ok {
-		return
-	}
-	object, ok := p.rt.Upgrade(ctx, t, stored, stackaddrs.Resource{})
-	if !ok {
-		return
-	}
-	c, ok := p.rt.PlanDestroy(ctx, t, object)
-	if !ok {
-		return
-	}
-	change := p.change(t, c, found{})
-	change.Previous = stackaddrs.ResourceInstance{}
-	change.Deposed, change.CreateBeforeDestroy = stored.Entry.Deposed, object.CreateBeforeDestroy
-	if c.Deferred == "" && p.DeferAll {
-		change.Deferred = deferredPrerequisite
-	}
-	p.record(change)
-	if stored.Entry.Deposed == "" {
-		p.mayDestroy(t, c.Action)
-	}
+	p.mu.forgotten = append(p.mu.forgotten, stackaddrs.ResourceInstanceObject{Instance: t.Addr, Deposed: l.stored.Entry.Deposed}.String())
+	return true
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // managed plans an instance of a managed resource.
-func (p *planner) managed(ctx context.Context, t *resource.Target) outcome {
+func (p *planner) managed(ctx context.Context, t *resource.Target, i *instance) outcome {
 	found, ok := p.find(ctx, t, p.prior.Object(t.Addr, ""))
 	if !ok {
 		return failedOutcome
@@ -28,21 +28,25 @@ func (p *planner) managed(ctx context.Context, t *resource.Target) outcome {
 	if p.Mode == engine.RefreshOnly {
 		return p.onlyRefreshed(ctx, t, found)
 	}
-	if !t.Resource.Preconditions(ctx, t.At) {
-		return failedOutcome
+	triggered := false
+	if !isWildcard(t.Addr) {
+		if triggered, ok = p.triggered(ctx, t); !ok {
+			return failedOutcome
+		}
 	}
-	triggered, ok := p.triggered(ctx, t)
-	if !ok {
+	if !t.Resource.Preconditions(ctx, t.At) {
 		return failedOutcome
 	}
 	c, ok := p.rt.Plan(ctx, t, resource.PlanOptions{
 		Prior: found.object, Requested: slices.Contains(p.Replace, t.Address), Triggered: triggered && found.object != nil,
+		Imported: found.importing != nil,
 	})
 	if !ok {
 		return failedOutcome
 	}
 	p.defers(t, c, found)
-	p.record(p.change(t, c, found))
+	i.change = p.change(t, c, found)
+	p.record(i.change)
 	if c.Deferred != "" {
 		return outcome{c.After, true}
 	}
@@ -124,14 +128,19 @@ func union(a, b []string) []string {
 func (p *planner) compare(t *resource.Target, before, now *resource.Object) {
 	after := t.Null()
 	action := engine.ActionDelete
+	previous := p.previous(t.Addr)
 	if now != nil {
-		if before.Value.RawEquals(now.Value) {
-			return
-		}
 		after, action = now.Value, engine.ActionUpdate
+		if before.Value.RawEquals(now.Value) {
+			action = engine.ActionNoOp
+		}
+	}
+	moved := previous != stackaddrs.ResourceInstance{}
+	if action == engine.ActionNoOp && (p.Mode != engine.RefreshOnly || !moved) || moved && previous.Resource.Type != t.Addr.Resource.Type {
+		return
 	}
 	drift := &engine.Change{
-		Addr: t.Addr, PreviousAddr: p.previous(t.Addr), Provider: t.Of, Action: action, Before: before.Value, After: after,
+		Addr: t.Addr, PreviousAddr: previous, Provider: t.Of, Action: action, Before: before.Value, After: after,
 		BeforeIdentity: before.Identity, AfterIdentity: cty.NilVal,
 	}
 	if now != nil {
@@ -155,11 +164,16 @@ func (p *planner) onlyRefreshed(ctx context.Context, t *resource.Target, now fou
 	return outcome{value, true}
 }
 
+// isWildcard reports whether an address stands for instances that are not known yet.
+func isWildcard(addr stackaddrs.ResourceInstance) bool {
+	return addr.Key.IsWildcard() || addr.Module.HasWildcard()
+}
+
 // defers decides whether a change is deferred.
 func (p *planner) defers(t *resource.Target, c *resource.Change, now found) {
 	switch {
 	case c.Deferred != "":
-	case t.Addr.Key.IsWildcard() || t.Addr.Module.HasWildcard():
+	case isWildcard(t.Addr):
 		c.Deferred = instanceCountUnknown
 	case now.deferred != provider.NotDeferred:
 		c.Deferred = now.deferred.String()

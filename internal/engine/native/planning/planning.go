@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
+	"github.com/cairnstacks/cairn/internal/engine/native/moves"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
@@ -44,7 +45,11 @@ func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan,
 	}
 	p := newPlanner(req, prior)
 	_, err = promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) {
-		p.run(ctx)
+		if p.move(prior) && p.findImports() {
+			p.run(ctx)
+		} else {
+			p.stopped = true
+		}
 		return struct{}{}, nil
 	})
 	if err != nil {
@@ -61,6 +66,12 @@ type planner struct {
 	prior *state.State   // after moves
 	fresh *state.Working // after reading
 
+	moved      map[stackaddrs.ResourceInstance]stackaddrs.ResourceInstance // addresses in the state before moves
+	statements *moves.Statements
+	removals   *moves.Removals
+	imports    map[stackaddrs.ResourceInstance][]*importBlock // by addresses without keys
+	stopped    bool                                           // before anything was planned
+
 	instances sync.Map // *instance by stackaddrs.ResourceInstance
 	blocks    sync.Map // *block by *eval.Resource
 
@@ -69,12 +80,19 @@ type planner struct {
 		changes  []*planned.Change
 		drift    []*engine.Change
 		deferred map[stackaddrs.ResourceInstance]bool // blocks, by their addresses in the configuration
+
+		// changing are the module instances with changes of a block, by its address in the configuration.
+		changing map[stackaddrs.ResourceInstance]map[stackaddrs.ModuleInstance]bool
+
+		deletes   []*deletion
+		forgotten []string // addresses
 	}
 }
 
 func newPlanner(req *Request, prior *state.State) *planner {
 	p := &planner{Request: req, prior: prior, fresh: prior.Working()}
-	p.mu.deferred = map[stackaddrs.ResourceInstance]bool{}
+	p.imports = map[stackaddrs.ResourceInstance][]*importBlock{}
+	p.forgetChanges()
 	p.eval = eval.New(eval.Options{
 		Tree: req.Tree, Phase: eval.Plan, Objects: p, Inputs: req.Inputs, Deferral: true, LenientConditions: req.Mode != engine.Normal,
 		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath,
@@ -85,14 +103,29 @@ func newPlanner(req *Request, prior *state.State) *planner {
 	return p
 }
 
+// forgetChanges makes as if nothing was planned yet.
+func (p *planner) forgetChanges() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.changes, p.mu.deletes, p.mu.forgotten = nil, nil, nil
+	p.mu.deferred = map[stackaddrs.ResourceInstance]bool{}
+	p.mu.changing = map[stackaddrs.ResourceInstance]map[stackaddrs.ModuleInstance]bool{}
+}
+
 // run does all the work. In destroy mode, what is to be destroyed is what is found by a normal plan, whose changes do not count.
 func (p *planner) run(ctx context.Context) {
 	if p.Mode == engine.Destroy {
 		p.destroy(ctx)
+		p.finishDeletes()
 		return
 	}
 	p.eval.Walk(ctx, p)
 	p.orphans(ctx)
+	p.finishDeletes()
+	p.eval.Diagnostics.Add(p.statements.CheckDeclared(declared{p, ctx})...)
+	p.checkImports(ctx)
+	p.warnForgotten()
+	p.warnUnmatched()
 }
 
 // Resource implements [eval.Visitor].
@@ -108,6 +141,7 @@ func (p *planner) record(c *planned.Change) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mu.changes = append(p.mu.changes, c)
+	p.noteChanging(c)
 	if c.Deferred != "" {
 		p.mu.deferred[resource.ConfigAddr(c.Addr)] = true
 	}

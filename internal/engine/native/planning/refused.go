@@ -25,21 +25,14 @@ func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 		if r.Addr.Mode == stackaddrs.EphemeralResource {
 			refuse("ephemeral resources", r.Range)
 		}
-		if len(r.ReplaceTriggeredBy) > 0 {
-			refuse("replace_triggered_by", r.Range)
-		}
 		if len(r.Provisioners) > 0 {
 			refuse("provisioners", r.Range)
 		}
 	}
-	for _, m := range tree.Moved {
-		refuse("moved blocks", m.Range)
-	}
-	for _, m := range tree.Removed {
-		refuse("removed blocks", m.Range)
-	}
-	for _, m := range tree.Imports {
-		refuse("import blocks", m.Range)
+	for _, r := range tree.Removed {
+		if len(r.Provisioners) > 0 {
+			refuse("provisioners", r.Range)
+		}
 	}
 	for _, child := range tree.Children {
 		diags = append(diags, Unsupported(child)...)
@@ -47,22 +40,5 @@ func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 	return diags
 }
 
-// The methods below are about what [Unsupported] refuses.
-
-func (p *planner) imported(context.Context, *resource.Target) (found, bool) { return found{}, true }
-
-func (p *planner) triggered(context.Context, *resource.Target) (bool, bool) { return false, true }
-
-func (p *planner) pending(context.Context, *resource.Target) (bool, bool) { return false, true }
-
+// ephemeral is about what [Unsupported] refuses.
 func (p *planner) ephemeral(context.Context, *resource.Target) outcome { return failedOutcome }
-
-func (p *planner) storedAs(stackaddrs.ResourceInstance) stackaddrs.Resource {
-	return stackaddrs.Resource{}
-}
-
-func (p *planner) previous(stackaddrs.ResourceInstance) stackaddrs.ResourceInstance {
-	return stackaddrs.ResourceInstance{}
-}
-
-func (p *planner) forgets(stackaddrs.ResourceInstance) bool { return false }

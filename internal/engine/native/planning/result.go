@@ -72,7 +72,7 @@ func (p *planner) outputs(ctx context.Context) map[string]cty.Value {
 	_, _ = promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) { //nolint:errcheck // an interrupted plan has no outputs
 		for name, output := range outputs {
 			values[name] = marks.Declared(cty.DynamicVal, output.Config().Sensitive, output.Config().Ephemeral)
-			if p.Mode == engine.Destroy {
+			if p.Mode == engine.Destroy || p.stopped {
 				continue
 			}
 			if value, ok := output.Value(ctx); ok {
@@ -106,7 +106,7 @@ func (p *planner) finish(result *engine.PlanResult) state.Finish {
 // applyable reports whether there is something to apply.
 func (p *planner) applyable(result *engine.PlanResult) bool {
 	if p.Mode == engine.RefreshOnly {
-		return len(result.Drift) > 0 || p.outputsChange(result)
+		return slices.ContainsFunc(result.Drift, func(c *engine.Change) bool { return c.Action != engine.ActionNoOp }) || p.outputsChange(result)
 	}
 	for _, c := range result.Changes {
 		if !c.IsNoOp() {
