@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/change"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -32,7 +33,7 @@ func (rt *Runtime) config(ctx context.Context, t *Target) (cty.Value, bool) {
 	if !rt.Eval.Diagnostics.AddTo(t.Address, diags...) {
 		return cty.NilVal, false
 	}
-	return value, rt.withoutEphemeral(t, value)
+	return value, t.Addr.Resource.Mode == stackaddrs.EphemeralResource || rt.withoutEphemeral(t, value)
 }
 
 // withoutEphemeral reports ephemeral values where they would be kept.

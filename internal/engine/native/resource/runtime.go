@@ -46,6 +46,8 @@ type Runtime struct {
 
 	// Before is called before a provider is asked to change something, and decides whether that is done. Nil if it always is.
 	Before func(t *Target, deposed stackaddrs.DeposedKey, action engine.Action) bool
+
+	Ephemerals Ephemerals // those that are open
 }
 
 // call waits until a provider may be called. Without an error, the caller must call done.
