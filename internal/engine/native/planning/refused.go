@@ -4,12 +4,9 @@
 package planning
 
 import (
-	"context"
-
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
-	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -23,7 +20,7 @@ func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 	}
 	for _, r := range tree.Resources {
 		if r.Addr.Mode == stackaddrs.EphemeralResource {
-			refuse("ephemeral resources", r.Range)
+			refuse("ephemeral resources", r.Range) // planned, but not applied yet
 		}
 		if len(r.Provisioners) > 0 {
 			refuse("provisioners", r.Range)
@@ -39,6 +36,3 @@ func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 	}
 	return diags
 }
-
-// ephemeral is about what [Unsupported] refuses.
-func (p *planner) ephemeral(context.Context, *resource.Target) outcome { return failedOutcome }

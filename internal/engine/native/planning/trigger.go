@@ -132,4 +132,3 @@ func referenceParts(expr hcl.Expression) (traversal hcl.Traversal, key hcl.Expre
 	}
 	return traversal, index.Key, part
 }
-

@@ -1,0 +1,48 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package planning
+
+import (
+	"context"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// ephemeral opens an ephemeral resource, if its configuration is known. There is no change of it.
+func (p *planner) ephemeral(ctx context.Context, t *resource.Target) outcome {
+	if !t.Resource.Preconditions(ctx, t.At) {
+		return failedOutcome
+	}
+	config, ok := p.rt.DataConfig(ctx, t)
+	if !ok {
+		return failedOutcome
+	}
+	if isWildcard(t.Addr) || !t.Known || p.deferredBefore(t.Addr) {
+		p.putOff(t)
+		return outcome{p.rt.PlannedEphemeral(t, config), true}
+	}
+	if !config.Known() {
+		return p.opened(ctx, t, p.rt.PlannedEphemeral(t, config))
+	}
+	value, deferred, ok := p.rt.OpenEphemeral(ctx, t, config)
+	switch {
+	case !ok:
+		return failedOutcome
+	case deferred != provider.NotDeferred:
+		p.putOff(t)
+		return outcome{value, true}
+	}
+	return p.opened(ctx, t, value)
+}
+
+// opened checks the conditions of an ephemeral resource.
+func (p *planner) opened(ctx context.Context, t *resource.Target, value cty.Value) outcome {
+	at := t.At
+	at.Self = value.Mark(marks.Ephemeral)
+	return outcome{value, t.Resource.Postconditions(ctx, at)}
+}
