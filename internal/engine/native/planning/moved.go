@@ -29,7 +29,7 @@ func (p *planner) move(prior *state.State) bool {
 	if err != nil {
 		return p.unusable(err)
 	}
-	p.prior, p.moved = result.State, result.Previous
+	p.prior, p.fresh, p.moved = result.State, result.State.Working(), result.Previous
 	return p.eval.Diagnostics.Add(result.Diagnostics()...)
 }
 
