@@ -86,7 +86,7 @@ func (p *planner) orphans(ctx context.Context) {
 // orphaned reports whether nothing declares a resource, or whether that is not known, and why.
 func (p *planner) orphaned(ctx context.Context, addr state.ResourceAddr) (reason engine.ActionReason, kept, orphaned bool) {
 	if p.tree(addr.Module) == nil {
-		return engine.DeleteBecauseNoModule, false, true
+		return engine.DeleteBecauseNoResourceConfig, false, true
 	}
 	if p.belowUnknown(ctx, addr.Module) {
 		return "", true, true
