@@ -44,6 +44,9 @@ func (p *planner) managed(ctx context.Context, t *resource.Target, i *instance) 
 	if !ok {
 		return failedOutcome
 	}
+	if triggered && c.Action == engine.ActionCreate {
+		c.Reason = engine.ReplaceByTriggers // so does terraform
+	}
 	p.defers(t, c, found)
 	i.change = p.change(t, c, found)
 	p.record(i.change)
