@@ -6,8 +6,9 @@
 // A [Provider] is a process of a plugin, or the one that is built in. The contract:
 //
 //   - V1. Values are unmarked in both directions. A value of a resource type has the type of its schema; null means that there is no object.
-//   - V2. A value that an answer does not have is [cty.NilVal], and so is one in a request that has none: an identity, provider_meta.
-//     A provider that gives no object where there must be one gives a null of the type, which the caller judges.
+//   - V2. An identity that an answer does not have is [cty.NilVal], and so is what a request does not have: an identity, provider_meta.
+//     An object that an answer does not have is a null of its type, which the caller judges. It is [cty.NilVal], always with an error, only if
+//     the call has failed or the object cannot be decoded.
 //   - V3. What an answer has besides errors is usable: an object that exists after a failed apply is in it.
 //   - V4. Private bytes are for the provider only, and are kept as they are. The caller must not change them afterwards, nor may a provider.
 //   - V5. Whether an answer keeps the rules for plans and results is the caller's to check. That values have the types of the schema is checked here.
@@ -108,7 +109,7 @@ type ReadRequest struct {
 
 // ReadResponse is the present state of an object.
 type ReadResponse struct {
-	New         cty.Value // null if it is gone; NilVal with errors
+	New         cty.Value // null if it is gone
 	Private     []byte
 	Identity    cty.Value
 	Deferred    DeferredReason
@@ -128,7 +129,7 @@ type PlanRequest struct {
 
 // PlanResponse is what a change would do.
 type PlanResponse struct {
-	Planned          cty.Value // NilVal with errors
+	Planned          cty.Value
 	RequiresReplace  []cty.Path
 	Private          []byte
 	LegacyTypeSystem bool // the provider may break the rules for plans
@@ -148,7 +149,7 @@ type ApplyRequest struct {
 
 // ApplyResponse is the object after a change.
 type ApplyResponse struct {
-	New              cty.Value // also with errors; null if there is no object; NilVal if the provider could not say
+	New              cty.Value // also with errors; null if there is no object
 	Private          []byte
 	LegacyTypeSystem bool
 	Identity         cty.Value
@@ -193,7 +194,7 @@ type MoveRequest struct {
 
 // MoveResponse is the object in its new type.
 type MoveResponse struct {
-	Object      cty.Value // NilVal with errors
+	Object      cty.Value
 	Private     []byte
 	Identity    cty.Value
 	Diagnostics Diagnostics
@@ -209,7 +210,7 @@ type ReadDataRequest struct {
 
 // ReadDataResponse is the result of a data source.
 type ReadDataResponse struct {
-	State       cty.Value // NilVal with errors
+	State       cty.Value
 	Deferred    DeferredReason
 	Diagnostics Diagnostics
 }
@@ -223,7 +224,7 @@ type OpenEphemeralRequest struct {
 
 // OpenEphemeralResponse is an open ephemeral resource. It must be closed unless there are errors or it is deferred.
 type OpenEphemeralResponse struct {
-	Result      cty.Value // NilVal with errors
+	Result      cty.Value
 	RenewAt     time.Time // zero for never
 	Private     []byte
 	Deferred    DeferredReason
