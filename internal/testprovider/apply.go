@@ -146,7 +146,10 @@ func (s *server) appliedState(c change) (cty.Value, error) {
 	if c.has("region") && !attrs["region"].IsKnown() {
 		attrs["region"] = s.config.region
 	}
-	next := cty.ObjectVal(attrs)
+	next, err := fillMade(cty.ObjectVal(attrs), cty.StringVal(madeName))
+	if err != nil {
+		return cty.NilVal, err
+	}
 	if !next.IsWhollyKnown() {
 		return cty.NilVal, errors.New("the planned state has unknown values in arguments")
 	}

@@ -52,6 +52,8 @@
 //     plan_replace (string: an attribute that requires replacement, whether it has changed or exists, or not),
 //     apply_value (string: what value is after applying), apply_null (bool: applying answers with no object), legacy
 //     (bool: says that it keeps to none of the rules for plans). Its schema has version 2; in version 0, value was old_value.
+//   - fake_nested: nested attributes single, list, set and map, and nested blocks single_block, list_block, set_block, map_block
+//     and group_block, each with a block inner of its own kind; everywhere inside name, and made (computed: unknown until applied).
 //   - fake_blocked: required_resources (set of ids): creating and deleting fail unless objects with
 //     all those ids exist.
 //   - fake_deferred: deferred (required bool): planning it as true or unknown is deferred when the client

@@ -56,7 +56,10 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 			Detail:   msg,
 		})
 	}
-	planned := s.plannedState(t, prior, proposed)
+	planned, err := fillMade(s.plannedState(t, prior, proposed), cty.UnknownVal(cty.String))
+	if err != nil {
+		return nil, err
+	}
 	resp.RequiresReplace = append(requiresReplace(t, prior, planned), scriptedReplacement(prior, planned)...)
 	resp.UnsafeToUseLegacyTypeSystem = boolArgument(planned, "legacy")
 	if resp.PlannedState, err = encode(planned, t.ty); err != nil {

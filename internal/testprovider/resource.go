@@ -42,21 +42,9 @@ func (t *resourceType) identityOf(obj cty.Value) (*tfprotov6.ResourceIdentityDat
 	return &tfprotov6.ResourceIdentityData{IdentityData: raw}, nil
 }
 
-// emptyObject returns an object with nothing set: attributes null, lists and sets of blocks empty.
+// emptyObject returns an object with nothing set: attributes null, blocks absent.
 func (t *resourceType) emptyObject() cty.Value {
-	attrs := make(map[string]cty.Value)
-	for name, ty := range t.ty.AttributeTypes() {
-		attrs[name] = cty.NullVal(ty)
-	}
-	for _, block := range t.schema.Block.BlockTypes {
-		switch ty := t.ty.AttributeType(block.TypeName); {
-		case ty.IsListType():
-			attrs[block.TypeName] = cty.ListValEmpty(ty.ElementType())
-		case ty.IsSetType():
-			attrs[block.TypeName] = cty.SetValEmpty(ty.ElementType())
-		}
-	}
-	return cty.ObjectVal(attrs)
+	return emptyContent(t.schema.Block, t.ty)
 }
 
 // overlay returns base with the attributes that values has. Members that the type does not know are ignored.

@@ -51,6 +51,7 @@ func resourceTypes() map[string]*resourceType {
 		slowType(),
 		failingType(),
 		scriptedType(),
+		nestedType(),
 		{name: "fake_blocked", schema: objectSchema(attribute("required_resources", stringSet, optional))},
 		{
 			name: "fake_deferred",
