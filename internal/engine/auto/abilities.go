@@ -97,7 +97,7 @@ func (p preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*eng
 	if len(needed) > 0 && sessions[0] == p.native {
 		binary, err := p.binary(ctx)
 		if err != nil { // it was there before
-			return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Engine not found", Detail: err.Error() + "."}}
+			return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Engine not found", Detail: reason(err)}}
 		}
 		sessions = append(sessions, binary)
 	}

@@ -23,11 +23,8 @@ import (
 type Options struct {
 	Native engine.Engine
 
-	// Binary returns the engine that runs a binary, or why there is none. It is called once at most for a session.
+	// Binary returns the engine that runs a binary, or why there is none, with what to do about it. It is called once at most for a session.
 	Binary func(ctx context.Context) (engine.Engine, error)
-
-	// Remedy is a sentence about how to get a binary.
-	Remedy string
 }
 
 // Engine chooses between two engines. Made by [New].
@@ -145,7 +142,7 @@ func (s *Session) decide(ctx context.Context, dir string) *choice {
 	first := lacks.Errs()[0]
 	binary, err := s.binary(ctx)
 	if err != nil {
-		return &choice{diags: s.withoutBinary(lacks, err)}
+		return &choice{diags: withoutBinary(lacks, err)}
 	}
 	return &choice{session: binary, reason: "The native engine does not support all that the module has: " + oneLine(first.Error())}
 }
@@ -162,14 +159,23 @@ func unsupported(ctx context.Context, session engine.Session, dirs []string) hcl
 }
 
 // withoutBinary adds to errors about what the native engine does not support that there is no other one (rule A2).
-func (s *Session) withoutBinary(lacks hcl.Diagnostics, err error) hcl.Diagnostics {
+func withoutBinary(lacks hcl.Diagnostics, err error) hcl.Diagnostics {
 	diags := make(hcl.Diagnostics, len(lacks))
 	for i, diag := range lacks {
 		explained := *diag
-		explained.Detail = fmt.Sprintf("%s\n\nterraform or tofu may have it, and cannot be used: %s. %s", diag.Detail, strings.TrimSuffix(err.Error(), "."), s.opts.Remedy)
+		explained.Detail = fmt.Sprintf("%s\n\nterraform or tofu may have it, and cannot be used. %s", diag.Detail, reason(err))
 		diags[i] = &explained
 	}
 	return diags
+}
+
+// reason returns sentences about why there is no binary.
+func reason(err error) string {
+	if diags, ok := errors.AsType[hcl.Diagnostics](err); ok && len(diags) > 0 {
+		return diags[0].Detail
+	}
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }
 
 // Choices returns the choices that were made so far, sorted by directory.

@@ -95,7 +95,7 @@ func newSetup(t *testing.T, binary string) *setup {
 		}
 	}
 	e := auto.New(auto.Options{
-		Native: s.native, Remedy: "Install one.",
+		Native: s.native,
 		Binary: func(context.Context) (engine.Engine, error) { s.opened++; return s.binary, s.none },
 	})
 	s.session = enginetest.Open(t, e, engine.SessionOptions{StackDir: s.dir}).(*auto.Session)
@@ -160,7 +160,7 @@ func TestWithoutBinary(t *testing.T) {
 	if module == nil || len(diags) != 1 {
 		t.Fatalf("Module = %v, %v", module, diags)
 	}
-	for _, want := range []string{"There is no such thing.", "there is no terraform", "Install one."} {
+	for _, want := range []string{"There is no such thing.", "There is no terraform."} {
 		if !strings.Contains(diags[0].Detail, want) {
 			t.Errorf("the detail is %q, want %q in it", diags[0].Detail, want)
 		}

@@ -76,7 +76,7 @@ func (s *Session) maker(ctx context.Context, req *engine.ApplyRequest) (engine.S
 		return nil, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Engine of the plan not found",
-			Detail:   "The plan was made by " + req.Engine.Name + " " + req.Engine.Version + ", which cannot be used: " + err.Error() + ".",
+			Detail:   "The plan was made by " + req.Engine.Name + " " + req.Engine.Version + ", which cannot be used. " + reason(err),
 		}}
 	}
 	return binary, nil
