@@ -57,11 +57,16 @@ func (x Expansion) Has(key stackaddrs.InstanceKey) bool {
 	if x.Unknown {
 		return key.IsWildcard()
 	}
-	if x.Mode == ByKey {
+	switch x.Mode {
+	case ByKey:
 		text, ok := key.AsString()
 		return ok && x.values[text] != cty.NilVal
+	case ByCount:
+		_, found := slices.BinarySearchFunc(x.Keys, key, stackaddrs.InstanceKey.Compare)
+		return found
+	default:
+		return key == stackaddrs.NoKey
 	}
-	return slices.Contains(x.Keys, key)
 }
 
 // Repetition returns what stands for one of the instances, of unknown ones for the wildcard key.

@@ -28,13 +28,18 @@ func wide(n int) string {
 func many(n int) string {
 	return fmt.Sprintf(`-- main.tf --
 resource "terraform_data" "r" {
-  for_each = toset([for i in range(%d) : "k${i}"])
+  for_each = { for p in setproduct(range(100), range(%d)) : "k${p[0]}-${p[1]}" => p }
   input    = each.key
 }
 resource "terraform_data" "all" {
   input = length(terraform_data.r)
 }
-`, n)
+`, n/100)
+}
+
+// counted is many with numbers for keys.
+func counted(n int) string {
+	return fmt.Sprintf("-- main.tf --\nresource \"terraform_data\" \"r\" {\n  count = %d\n}\n", n)
 }
 
 // chain returns a module with n resources, each of which refers to the one before.
@@ -58,22 +63,28 @@ func BenchmarkPlan(b *testing.B) {
 			benchmark(b, c, size.n)
 		})
 	}
-	b.Run("unchanged/10000", func(b *testing.B) {
-		c := nativetest.New(b, many(10_000))
-		var objects []tfstate.Object
-		for i := range 10_000 {
-			key := fmt.Sprintf("k%d", i)
-			objects = append(objects, tfstate.Object{
-				Addr: stackaddrs.ResourceInstance{
-					Resource: stackaddrs.Resource{Type: "terraform_data", Name: "r"}, Key: stackaddrs.StringKey(key),
-				},
-				Provider:   tfstate.ProviderConfig{Provider: stackaddrs.BuiltinProvider.String()}.String(),
-				Attributes: fmt.Appendf(nil, `{"id":%q,"input":{"value":%[1]q,"type":"string"},"output":{"value":%[1]q,"type":"string"}}`, key),
-			})
+	for _, n := range []int{1000, 10_000} {
+		b.Run(fmt.Sprintf("unchanged/%d", n), func(b *testing.B) {
+			c := nativetest.New(b, counted(n))
+			c.Prior = nativetest.State(b, prior(n))
+			benchmark(b, c, n)
+		})
+	}
+}
+
+// prior returns the objects of n instances of a resource.
+func prior(n int) []tfstate.Object {
+	objects := make([]tfstate.Object, n)
+	for i := range objects {
+		objects[i] = tfstate.Object{
+			Addr: stackaddrs.ResourceInstance{
+				Resource: stackaddrs.Resource{Type: "terraform_data", Name: "r"}, Key: stackaddrs.IntKey(int64(i)),
+			},
+			Provider:   tfstate.ProviderConfig{Provider: stackaddrs.BuiltinProvider.String()}.String(),
+			Attributes: fmt.Appendf(nil, `{"id":"%d"}`, i),
 		}
-		c.Prior = nativetest.State(b, objects)
-		benchmark(b, c, 10_000)
-	})
+	}
+	return objects
 }
 
 func benchmark(b *testing.B, c *nativetest.Component, n int) {
