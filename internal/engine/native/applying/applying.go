@@ -97,6 +97,8 @@ type applier struct {
 	steps  []*step
 	made   map[stackaddrs.ResourceInstance]*step // by what makes or reads current objects
 
+	deferrals deferrals
+
 	observed sync.Mutex // events are passed on one at a time
 	stopped  chan struct{}
 
@@ -110,11 +112,11 @@ type applier struct {
 }
 
 func newApplier(req *Request, before *state.State) *applier {
-	a := &applier{Request: req, before: before, now: before.Working(), stopped: make(chan struct{})}
+	a := &applier{Request: req, before: before, now: before.Working(), deferrals: deferralsOf(req.Plan), stopped: make(chan struct{})}
 	a.mu.asked = map[provider.Provider]bool{}
 	a.eval = eval.New(eval.Options{
 		Tree: req.Tree, Phase: eval.Apply, Objects: a, Inputs: req.Inputs, Deferral: true, LenientConditions: req.Plan.Mode != engine.Normal,
-		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath,
+		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath, Unexpanded: a.deferrals.isUnexpanded(),
 	})
 	a.rt = &resource.Runtime{
 		Eval: a.eval, Providers: req.Providers, Graph: req.Graph, Types: req.Types, Calls: req.Calls, Stopped: a.stopped, Before: a.intend,

@@ -40,7 +40,7 @@ func (c *Call) Expand(ctx context.Context) (Expansion, bool) {
 	}
 	name := c.module.describe("module." + c.Config.Name)
 	return c.expansion.get(ctx, c.module.eval, name, c.Config.Range.Ptr(), func(ctx context.Context) (Expansion, bool) {
-		return c.module.expand(ctx, c.Config.Repeat)
+		return c.module.expand(ctx, c.Config.Repeat, "module."+c.Config.Name)
 	})
 }
 

@@ -47,6 +47,10 @@ type Options struct {
 	// Deferral allows the instances of blocks to be unknown.
 	Deferral bool
 
+	// Unexpanded reports whether it was not known while planning which instances a resource or a module call has, by its address without keys. Then it is not
+	// known while applying, either. Nil if all were known.
+	Unexpanded func(address string) bool
+
 	// RefreshOnly and its like turn failed conditions into warnings.
 	LenientConditions bool
 

@@ -106,9 +106,12 @@ func unknownInstances(repeat configs.Repeat) Expansion {
 	}
 }
 
-// expand evaluates what decides on the instances of a block (section 3.6).
-func (m *Module) expand(ctx context.Context, repeat configs.Repeat) (Expansion, bool) {
+// expand evaluates what decides on the instances of a block with a name (section 3.6).
+func (m *Module) expand(ctx context.Context, repeat configs.Repeat, name string) (Expansion, bool) {
+	unexpanded := m.eval.opts.Unexpanded
 	switch {
+	case unexpanded != nil && unexpanded(m.staticPrefixed(name)):
+		return unknownInstances(repeat), true
 	case repeat.Count != nil:
 		result, ok := m.Eval(ctx, repeat.Count, m.place())
 		if !ok {

@@ -37,7 +37,7 @@ func (r *Resource) Expand(ctx context.Context) (Expansion, bool) {
 	}
 	name := r.Module.describe(r.Config.Addr.String())
 	return r.expansion.get(ctx, r.Module.eval, name, r.Config.Range.Ptr(), func(ctx context.Context) (Expansion, bool) {
-		return r.Module.expand(ctx, r.Config.Repeat)
+		return r.Module.expand(ctx, r.Config.Repeat, r.Config.Addr.String())
 	})
 }
 

@@ -45,7 +45,7 @@ func Decode(text []byte) (*Plan, error) {
 		p.Checks = append(p.Checks, decodeCheck(check))
 	}
 	for _, address := range encoded.GetDeferred() {
-		addr, err := stackaddrs.ParseResourceInstance(address)
+		addr, err := stackaddrs.ParsePartialResourceInstance(address)
 		if err != nil {
 			return nil, fmt.Errorf("decoding what is deferred: %w", err)
 		}
@@ -69,11 +69,11 @@ func decodeChange(encoded *componentv1.Change) (c *Change, err error) {
 		Reason: engine.ActionReason(encoded.GetReason()), Private: encoded.GetPrivate(), BeforePrivate: encoded.GetBeforePrivate(),
 		CreateBeforeDestroy: encoded.GetCreateBeforeDestroy(), Deferred: encoded.GetDeferred(),
 	}
-	if c.Addr, err = stackaddrs.ParseResourceInstance(encoded.GetAddress()); err != nil {
+	if c.Addr, err = stackaddrs.ParsePartialResourceInstance(encoded.GetAddress()); err != nil {
 		return nil, err
 	}
 	if previous := encoded.GetPreviousAddress(); previous != "" {
-		if c.Previous, err = stackaddrs.ParseResourceInstance(previous); err != nil {
+		if c.Previous, err = stackaddrs.ParsePartialResourceInstance(previous); err != nil {
 			return nil, err
 		}
 	}

@@ -25,7 +25,7 @@ type Plan struct {
 	// Inputs are the values of the root module's variables, but for ephemeral ones. Unknown: whole or in part. Marks: sensitive.
 	Inputs map[string]cty.Value
 
-	Changes []*Change
+	Changes []*Change // those that are deferred, too
 	Checks  []engine.CheckResult
 
 	// Deferred are the addresses of the blocks some of whose instances are deferred, without keys.

@@ -18,7 +18,7 @@ import (
 
 func address(t *testing.T, text string) stackaddrs.ResourceInstance {
 	t.Helper()
-	addr, err := stackaddrs.ParseResourceInstance(text)
+	addr, err := stackaddrs.ParsePartialResourceInstance(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func example(t *testing.T) *planned.Plan {
 				Private: []byte{1, 0, 2}, BeforePrivate: []byte{3}, Replace: []cty.Path{cty.GetAttrPath("given").IndexInt(0)},
 				Importing: &engine.Importing{ID: "i"}, CreateBeforeDestroy: true,
 			},
-			{Addr: address(t, "b_thing.same"), Provider: provider, Action: engine.ActionNoOp, Before: null, After: null, Deposed: "01234567", Deferred: "deferred_prereq"},
+			{Addr: address(t, "module.m[*].b_thing.same[*]"), Provider: provider, Action: engine.ActionNoOp, Before: null, After: null, Deposed: "01234567", Deferred: "deferred_prereq"},
 		},
 		Checks: []engine.CheckResult{{
 			Kind: engine.CheckOutput, Address: "output.o", Status: engine.CheckFail,

@@ -24,12 +24,12 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 	result := &engine.PlanResult{Drift: p.mu.drift, Checks: p.eval.Checks.Results()}
 	plan := &planned.Plan{Mode: p.Mode, Timestamp: p.Timestamp, Inputs: p.kept(), Checks: result.Checks}
 	for _, c := range p.mu.changes {
+		plan.Changes = append(plan.Changes, c) // those that are deferred, too: their values stand for the objects
 		if c.Deferred != "" {
 			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: c.Deferred, Change: c.Engine()})
 			continue
 		}
 		result.Changes = append(result.Changes, c.Engine())
-		plan.Changes = append(plan.Changes, c)
 	}
 	for addr := range p.mu.deferred {
 		plan.Deferred = append(plan.Deferred, addr)
