@@ -363,3 +363,19 @@ func TestEventsAfterAFailedWrite(t *testing.T) {
 		t.Errorf("error %v after %d calls of Write, want an error after 1", e.Err(), w.calls)
 	}
 }
+
+// TestEngineOfComponent checks that a component names its engine where that is another one.
+func TestEngineOfComponent(t *testing.T) {
+	own := engine.Info{Name: "terraform", Version: "1.11.4"}
+	plan := &stackplan.Plan{Engine: engine.Info{Name: "native", Version: "1"}}
+	for _, made := range []engine.Info{own, plan.Engine, {}} {
+		plan.Components = []*stackplan.Component{{Addr: viewtest.Instance(t, "component.a"), Action: stackplan.Create, Engine: made}}
+		var got any
+		if shown := NewPlan(plan, PlanOptions{}).Components[0].Engine; shown != nil {
+			got = engine.Info(*shown)
+		}
+		if want := map[engine.Info]any{own: any(own)}[made]; got != want {
+			t.Errorf("a component planned by %v shows %v, want %v", made, got, want)
+		}
+	}
+}

@@ -65,6 +65,7 @@ type PlanComponent struct {
 	Stack          string                     `json:"stack"`     // stack instance, "" for the root
 	Key            any                        `json:"key,omitempty"`
 	Source         string                     `json:"source"`
+	Engine         *Engine                    `json:"engine,omitempty"` // where it is not that of the plan
 	Action         string                     `json:"action"`
 	Complete       bool                       `json:"complete"`
 	DeferredReason string                     `json:"deferred_reason,omitempty"`
@@ -157,6 +158,10 @@ func newPlanComponent(plan *stackplan.Plan, c *stackplan.Component, prior *stack
 		Changes: resourceChanges(c.Changes, c.Deferred), Drift: resourceChanges(c.Drift, nil),
 		OutputChanges: componentOutputs(c, prior),
 		Checks:        terraformjson.Checks(c.Checks),
+	}
+	if c.Engine != plan.Engine && c.Engine != (engine.Info{}) {
+		own := Engine(c.Engine)
+		result.Engine = &own
 	}
 	if previous, ok := plan.PreviousAddress(c.Addr); ok {
 		result.PreviousAddr = previous.String()
