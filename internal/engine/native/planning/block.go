@@ -50,7 +50,7 @@ func (b *block) plan(ctx context.Context) {
 
 // leftOver returns the objects that the block does not declare any more.
 func (b *block) leftOver(x eval.Expansion) []*leftOver {
-	if b.resource.Config.Addr.Mode == stackaddrs.ManagedResource {
+	if b.resource.Config.Addr.Mode != stackaddrs.EphemeralResource {
 		b.find.Do(func() { b.former = b.planner.leftOver(b.resource, x) })
 	}
 	return b.former

@@ -80,9 +80,7 @@ func (p *planner) find(ctx context.Context, t *resource.Target, stored *state.Ob
 	if !ok {
 		return found{}, false
 	}
-	if p.rt.CreateFirst(t) {
-		before.CreateBeforeDestroy = true
-	}
+	before.CreateBeforeDestroy = p.rt.CreateFirst(t)
 	result := found{object: before}
 	if !p.SkipRefresh && t.Known {
 		if result.object, result.deferred, ok = p.rt.Refresh(ctx, t, before); !ok {
