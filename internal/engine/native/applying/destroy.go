@@ -6,6 +6,8 @@ package applying
 import (
 	"context"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 )
 
@@ -59,8 +61,15 @@ func (a *applier) read(ctx context.Context, s *step) bool {
 		return false
 	}
 	value, _, ok := a.rt.ReadData(ctx, t, config)
-	if !ok {
-		s.halted = a.isStopped()
+	switch {
+	case !ok && a.isStopped():
+		s.halted = true
+		return false
+	case !ok && t.Config().Check != nil: // which fails then, and nothing else
+		r.FailCheck("The data source could not be read.")
+		s.value = cty.UnknownVal(t.Type.Object)
+		return true
+	case !ok:
 		return false
 	}
 	if !a.store(t, &resource.Object{Value: value}, "") {

@@ -1,0 +1,169 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package applying_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/applying"
+	"github.com/cairnstacks/cairn/internal/engine/native/journal"
+	"github.com/cairnstacks/cairn/internal/engine/native/nativetest"
+	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+var _ applying.Journal = (*journal.Work)(nil)
+
+const fakeChain = `
+-- main.tf --
+terraform {
+  required_providers {
+    fake = { source = "cairnstacks/fake" }
+  }
+}
+resource "fake_thing" "first" {
+  name = "first"
+}
+resource "fake_thing" "second" {
+  name = fake_thing.first.id
+}
+`
+
+// stoppable is the fake provider, which notices when it is stopped.
+type stoppable struct {
+	*nativetest.Provider
+	stopped chan struct{}
+}
+
+func (s *stoppable) Stop(context.Context) error {
+	close(s.stopped)
+	return nil
+}
+
+// stoppableProviders are those of a component, with the stoppable one.
+type stoppableProviders struct {
+	*nativetest.Component
+	fake *stoppable
+}
+
+func (p *stoppableProviders) Provider(context.Context, stackaddrs.Provider, engine.ProviderSlot) (provider.Provider, bool, bool, hcl.Diagnostics) {
+	return p.fake, true, true, nil
+}
+
+func TestStop(t *testing.T) {
+	c := nativetest.New(t, fakeChain)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	fake := &stoppable{c.Fake, make(chan struct{})}
+	c.Fake.OnApply = func(_ provider.ApplyRequest, response provider.ApplyResponse) provider.ApplyResponse {
+		cancel()
+		<-fake.stopped // that is waited for, and what it returns is kept
+		return response
+	}
+	req := c.ApplyRequest(c.Plan(t, nil))
+	req.Providers = &stoppableProviders{c, fake}
+	result, diags := applying.Apply(ctx, req)
+	if got, want := nativetest.ShowState(t, result.State), "fake_thing.first "; !strings.HasPrefix(got, want) || strings.Contains(got, "second") {
+		t.Errorf("state after the stop: %s, want only %s", got, want)
+	}
+	if len(diags) != 1 || diags[0].Summary != "Apply stopped" || !strings.Contains(diags[0].Detail, "create fake_thing.second") {
+		t.Errorf("diagnostics after the stop: %v, want one about fake_thing.second", diags)
+	}
+}
+
+// book is a journal that notes what it is told.
+type book struct {
+	mu     sync.Mutex
+	lines  []string
+	refuse bool
+}
+
+func (b *book) note(line string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lines = append(b.lines, line)
+	if b.refuse {
+		return errors.New("the disk is full")
+	}
+	return nil
+}
+
+func (b *book) Intend(addr stackaddrs.ResourceInstance, _ stackaddrs.DeposedKey, action engine.Action) error {
+	return b.note("intend " + string(action) + " " + addr.String())
+}
+func (b *book) Store(e tfstate.Entry) error { return b.note("store " + e.Addr.String()) }
+func (b *book) Remove(addr stackaddrs.ResourceInstance, _ stackaddrs.DeposedKey) error {
+	return b.note("remove " + addr.String())
+}
+
+func (b *book) Unchanged(addr stackaddrs.ResourceInstance, _ stackaddrs.DeposedKey) error {
+	return b.note("unchanged " + addr.String())
+}
+
+func TestJournal(t *testing.T) {
+	for name, test := range map[string]struct {
+		name   string // of the first object
+		refuse bool
+		want   []string
+	}{
+		"good":     {"first", false, []string{"intend create fake_thing.first", "store fake_thing.first", "intend create fake_thing.second", "store fake_thing.second"}},
+		"fails":    {"fail null", false, []string{"intend create fake_thing.first", "unchanged fake_thing.first"}},
+		"in doubt": {"nothing", false, []string{"intend create fake_thing.first"}},
+		"refuses":  {"first", true, []string{"intend create fake_thing.first"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := nativetest.New(t, strings.Replace(fakeChain, `"first"`+"\n}", `"`+test.name+`"`+"\n}", 1))
+			obey(c.Fake)
+			b := &book{refuse: test.refuse}
+			applied := c.Apply(t, c.Plan(t, nil), func(req *applying.Request) { req.Journal = b })
+			if !slices.Equal(b.lines, test.want) {
+				t.Errorf("the journal has %q, want %q", b.lines, test.want)
+			}
+			if test.refuse && slices.Contains(c.Fake.Calls(), "apply fake_thing first") {
+				t.Errorf("the provider was asked without an entry in the journal: %v", applied.Diags)
+			}
+		})
+	}
+}
+
+// TestInconsistent checks that nothing is changed when plans and inputs are not what they were (rule A1).
+func TestInconsistent(t *testing.T) {
+	c := nativetest.New(t, fakeChain)
+	plan := c.Plan(t, nil)
+	c.Fake.OnPlan = func(_ provider.PlanRequest, response provider.PlanResponse) provider.PlanResponse {
+		values := response.Planned.AsValueMap()
+		values["size"] = cty.NumberIntVal(7)
+		response.Planned, response.LegacyTypeSystem = cty.ObjectVal(values), true
+		return response
+	}
+	if got := c.Apply(t, plan, nil); got.Diags.HasErrors() {
+		t.Errorf("a second plan that knows more: %v", got.Diags)
+	}
+
+	c = nativetest.New(t, strings.Replace(fakeChain, `"first"`+"\n}", "\"first\"\nsize = 1\n}", 1))
+	plan = c.Plan(t, nil)
+	c.Fake.OnPlan = func(_ provider.PlanRequest, response provider.PlanResponse) provider.PlanResponse {
+		values := response.Planned.AsValueMap()
+		values["size"] = cty.NumberIntVal(7)
+		response.Planned, response.LegacyTypeSystem = cty.ObjectVal(values), true
+		return response
+	}
+	got := c.Apply(t, plan, nil)
+	if want := "error: Provider produced inconsistent final plan of fake_thing.first at main.tf:6\n"; nativetest.ShowDiagnostics(got.Diags) != want {
+		t.Errorf("a second plan that says something else: %s, want %s", nativetest.ShowDiagnostics(got.Diags), want)
+	}
+	if slices.ContainsFunc(c.Fake.Calls(), func(call string) bool { return strings.HasPrefix(call, "apply") }) {
+		t.Errorf("the provider was asked to apply: %v", c.Fake.Calls())
+	}
+}
