@@ -160,6 +160,7 @@ func (a *applier) acceptInputs() bool {
 
 // run does all the work.
 func (a *applier) run(ctx context.Context) {
+	defer a.rt.CloseEphemerals(ctx)
 	a.announce()
 	a.begin(ctx)
 	if a.Plan.Mode != engine.Destroy {

@@ -85,6 +85,9 @@ func (a *applier) do(ctx context.Context, s *step) bool {
 // Object implements [eval.Objects].
 func (a *applier) Object(ctx context.Context, r *eval.Resource, key stackaddrs.InstanceKey) (cty.Value, bool) {
 	addr := r.Addr(key)
+	if r.Config.Addr.Mode == stackaddrs.EphemeralResource {
+		return a.ephemeral(ctx, r, key)
+	}
 	if s := a.made[addr]; s != nil {
 		ok := a.succeeded(ctx, s)
 		return s.value, ok

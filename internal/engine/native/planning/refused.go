@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
-	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // Unsupported returns the errors about what a module tree needs and this package cannot do, by feature and place.
@@ -19,9 +18,6 @@ func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 		})
 	}
 	for _, r := range tree.Resources {
-		if r.Addr.Mode == stackaddrs.EphemeralResource {
-			refuse("ephemeral resources", r.Range) // planned, but not applied yet
-		}
 		if len(r.Provisioners) > 0 {
 			refuse("provisioners", r.Range)
 		}
