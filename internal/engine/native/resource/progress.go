@@ -21,10 +21,10 @@ type progress struct {
 	observe engine.Observer
 	event   engine.Event // what all have in common
 	began   time.Time
-	timer   *time.Timer
 
 	mu struct {
 		sync.Mutex
+		timer *time.Timer
 		ended bool
 	}
 }
@@ -37,7 +37,9 @@ func (rt *Runtime) begin(t *Target, action engine.Action, object cty.Value) *pro
 	}
 	p.identify(t, object)
 	p.say(engine.ApplyStart, 0)
-	p.timer = time.AfterFunc(progressPeriod, p.goOn)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.timer = time.AfterFunc(progressPeriod, p.goOn)
 	return p
 }
 
@@ -66,7 +68,7 @@ func (p *progress) goOn() {
 		return
 	}
 	p.say(engine.ApplyProgress, time.Since(p.began))
-	p.timer.Reset(progressPeriod)
+	p.mu.timer.Reset(progressPeriod)
 }
 
 // end says how the change has ended.
@@ -74,8 +76,8 @@ func (p *progress) end(ok bool, t *Target, object cty.Value) {
 	if p.observe == nil {
 		return
 	}
-	p.timer.Stop()
 	p.mu.Lock()
+	p.mu.timer.Stop()
 	p.mu.ended = true
 	p.mu.Unlock()
 	p.identify(t, object)
