@@ -22,7 +22,7 @@ func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c.Fake.OnApply = func(req provider.ApplyRequest, response provider.ApplyResponse) provider.ApplyResponse {
 			if req.Config.GetAttr("name").AsString() == "first" {
-				time.Sleep(25 * time.Second) // of virtual time
+				<-time.After(25 * time.Second) // of virtual time
 			}
 			return response
 		}

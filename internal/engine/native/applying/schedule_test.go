@@ -207,6 +207,12 @@ func TestSchedule(t *testing.T) {
 			[]string{"make a, destroy b"},
 			nil,
 		},
+		"fewer instances, user replaced create first": { // which terraform 1.11.4 refuses as a cycle
+			`resource "terraform_data" "a" { count = 1 }` + "\n" + `resource "terraform_data" "b" {` + "\ninput = terraform_data.a\nlifecycle {\ncreate_before_destroy = true\n}\n}",
+			"create/delete terraform_data.a[0]\ndelete terraform_data.a[1]\ncreate/delete terraform_data.b" + depA,
+			[]string{"make a[0], make b, destroy b, destroy a[1]", "destroy b, destroy a[0]"},
+			nil,
+		},
 		"no-op is no creator": {
 			`resource "terraform_data" "a" {}`, "no-op terraform_data.a\ndelete terraform_data.b" + depA,
 			nil,
