@@ -4,6 +4,7 @@
 package configs
 
 import (
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -98,11 +99,23 @@ func (l *Loader) build(read *module.Tree) (*Tree, hcl.Diagnostics) {
 			continue
 		}
 		child := b.tree(node.Directory, node)
-		child.Parent, child.Call, child.Path = parent, parent.Calls[name], node.Path
+		child.Parent, child.Call, child.Path = parent, parent.Calls[name], pathTo(read.Root, node)
 		parent.Children[name] = child
 		trees[node.Key] = child
 	}
 	return root, b.diags
+}
+
+// pathTo returns the path of a called module from that of the root, which is where it is: there is no working copy.
+func pathTo(root *module.Directory, node *module.Node) string {
+	if node.Mounted() == nil {
+		return node.Path
+	}
+	path, err := filepath.Rel(root.Path, node.Directory.Path)
+	if err != nil {
+		return filepath.ToSlash(node.Directory.Path)
+	}
+	return filepath.ToSlash(path)
 }
 
 type treeBuilder struct {

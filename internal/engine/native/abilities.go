@@ -1,0 +1,134 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/providers/instances"
+	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Abilities implements [engine.Session].
+func (s *Session) Abilities() engine.Abilities {
+	return engine.Abilities{Functions: s, Recoverer: s.journal, Keeper: s.journal, Types: s}
+}
+
+// Close implements [engine.Session].
+func (s *Session) Close() error { return errors.Join(s.journal.Close(), s.pool.Close()) }
+
+// providerPackage returns the package of an installed provider.
+func (s *Session) providerPackage(_ context.Context, addr stackaddrs.Provider) (instances.Package, error) {
+	return instances.Package{}, fmt.Errorf("provider %s is not installed", addr)
+}
+
+// schema returns the schemas of a provider.
+func (s *Session) schema(ctx context.Context, addr stackaddrs.Provider) (*schema.Provider, error) {
+	pkg := instances.Package{Address: addr}
+	if !addr.IsBuiltin() && !s.pool.Unmanaged(addr) {
+		var err error
+		if pkg, err = s.providerPackage(ctx, addr); err != nil {
+			return nil, err
+		}
+	}
+	found, said := s.pool.Schema(ctx, pkg)
+	if said.HasErrors() {
+		return nil, failure(said)
+	}
+	return found, nil
+}
+
+// failure returns the first error of a provider.
+func failure(said provider.Diagnostics) error {
+	for _, one := range said {
+		if one.Severity == provider.Error {
+			return fmt.Errorf("%s: %s", one.Summary, one.Detail)
+		}
+	}
+	return nil
+}
+
+// ProviderSchema implements [engine.Session].
+func (s *Session) ProviderSchema(ctx context.Context, addr stackaddrs.Provider) (*engine.ProviderSchema, hcl.Diagnostics) {
+	found, err := s.schema(ctx, addr)
+	if err != nil {
+		return nil, hcl.Diagnostics{stopped("Provider schema not available", err)}
+	}
+	if found.Config == nil || found.Config.Block == nil {
+		return &engine.ProviderSchema{}, nil
+	}
+	return &engine.ProviderSchema{Config: describe(found.Config.Block)}, nil
+}
+
+// describe returns what a block may contain.
+func describe(b *schema.Block) engine.Block {
+	described := engine.Block{
+		Attributes: make(map[string]engine.Attribute, len(b.Attributes)), Blocks: make(map[string]engine.NestedBlock, len(b.Blocks)),
+	}
+	for _, attr := range b.Attributes {
+		described.Attributes[attr.Name] = engine.Attribute{Type: attr.ConfigType(), Required: attr.Required}
+	}
+	for _, nested := range b.Blocks {
+		described.Blocks[nested.Name] = engine.NestedBlock{
+			Block: describe(nested.Block), Nesting: engine.Nesting(nested.Nesting), MinItems: int(nested.MinItems), MaxItems: int(nested.MaxItems),
+		}
+	}
+	return described
+}
+
+// ResourceType implements [engine.TypeDescriber].
+func (s *Session) ResourceType(ctx context.Context, addr stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (cty.Type, error) {
+	found, err := s.schema(ctx, addr)
+	if err != nil {
+		return cty.NilType, err
+	}
+	ty := s.opts.Shared.Types.Of(addr, found, stackaddrs.Resource{Mode: mode, Type: name})
+	if ty == nil {
+		return cty.NilType, nil
+	}
+	return ty.Object, nil
+}
+
+// Functions implements [engine.FunctionCaller].
+func (s *Session) Functions(ctx context.Context, addr stackaddrs.Provider) (map[string]*engine.Function, error) {
+	found, err := s.schema(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	return found.Functions, nil
+}
+
+// CallFunction implements [engine.FunctionCaller].
+func (s *Session) CallFunction(ctx context.Context, addr stackaddrs.Provider, name string, args []cty.Value) (cty.Value, error) {
+	pkg := instances.Package{Address: addr}
+	if !addr.IsBuiltin() && !s.pool.Unmanaged(addr) {
+		var err error
+		if pkg, err = s.providerPackage(ctx, addr); err != nil {
+			return cty.NilVal, err
+		}
+	}
+	lease, said := s.pool.Unconfigured(ctx, pkg)
+	if said.HasErrors() {
+		return cty.NilVal, failure(said)
+	}
+	defer lease.Release()
+	return lease.Provider.CallFunction(ctx, name, args)
+}
+
+// ValidateModule implements [engine.Session].
+func (s *Session) ValidateModule(_ context.Context, dir string) hcl.Diagnostics {
+	l := s.load(dir)
+	if l.tree == nil {
+		return nil
+	}
+	return append(l.diags[:len(l.diags):len(l.diags)], l.unsupported...)
+}

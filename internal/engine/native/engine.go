@@ -1,0 +1,118 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package native
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/journal"
+	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/providers/instances"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// Name is the engine's name.
+const Name = "native"
+
+// TerraformVersion is the version of terraform that the engine behaves like, as modules and providers are told.
+const TerraformVersion = "1.11.4"
+
+// Version is the version of the engine: plans of another one cannot be applied.
+const Version = "1"
+
+// Options are the parameters of [New].
+type Options struct {
+	WorkDir   string // for files that outlive the program, of one stack; made when needed
+	RunsDir   string // for what applies have done until it is saved elsewhere; "" for a directory in WorkDir
+	SchemaDir string // where schemas of providers are kept, for all stacks; "" for a directory in WorkDir
+
+	// Working is called before something is done that may take long and is done once, such as "Installing providers". May be nil.
+	Working func(what string)
+
+	// Environ is the environment for providers; nil stands for that of this program. Relative paths in it are relative to Dir.
+	Environ []string
+	Dir     string
+
+	// MaxProcesses is how many processes of providers there should be at most; 0 stands for any number.
+	MaxProcesses int
+
+	// Resolver finds modules that are not in local directories. May be nil.
+	Resolver stackconfig.Resolver
+
+	// Shared is what engines of several stacks have in common. Nil shares nothing.
+	Shared *Shared
+}
+
+// Shared is what engines of several stacks have in common. The zero value is ready for use.
+type Shared struct {
+	Modules module.Files
+	Types   resource.Types
+}
+
+// Engine is the native engine. Made by [New].
+type Engine struct{ opts Options }
+
+var _ engine.Engine = (*Engine)(nil)
+
+// New returns an engine that keeps its files in the working directory of one stack. Nothing is started or written.
+func New(opts Options) (*Engine, error) {
+	var err error
+	if opts.WorkDir, err = filepath.Abs(opts.WorkDir); err != nil {
+		return nil, fmt.Errorf("working directory: %w", err)
+	}
+	if opts.RunsDir == "" {
+		opts.RunsDir = filepath.Join(opts.WorkDir, "runs")
+	}
+	if opts.SchemaDir == "" {
+		opts.SchemaDir = filepath.Join(opts.WorkDir, "schemas")
+	}
+	if opts.Environ == nil {
+		opts.Environ = os.Environ()
+	}
+	if opts.Shared == nil {
+		opts.Shared = &Shared{}
+	}
+	if opts.Working == nil {
+		opts.Working = func(string) {}
+	}
+	return &Engine{opts}, nil
+}
+
+// Info implements [engine.Engine].
+func (e *Engine) Info() engine.Info { return engine.Info{Name: Name, Version: Version} }
+
+// Open implements [engine.Engine]. The session is a [*Session].
+func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Session, error) {
+	stackDir, err := filepath.Abs(opts.StackDir)
+	if err != nil {
+		return nil, fmt.Errorf("stack directory: %w", err)
+	}
+	pool, err := instances.New(instances.Options{
+		Environ: e.opts.Environ, MaxProcesses: e.opts.MaxProcesses, SchemaDir: e.opts.SchemaDir,
+	})
+	if err != nil {
+		return nil, err
+	}
+	modules := module.NewLoader(module.Options{
+		Base: stackDir, Terraform: TerraformVersion, Resolver: e.opts.Resolver, Files: &e.opts.Shared.Modules,
+	})
+	s := &Session{
+		opts: e.opts, info: e.Info(), stackDir: stackDir, modules: modules, configs: configs.NewLoader(modules),
+		works: engine.NewWorks(opts.Parallelism), pool: pool, journal: journal.New(filepath.Join(e.opts.RunsDir, Name)),
+		calls: make(chan struct{}, providerCalls),
+	}
+	s.mu.loaded = map[string]*loaded{}
+	s.mu.functions = map[functionsKey]*lang.Tables{}
+	return s, nil
+}
+
+// providerCalls is how many calls of providers there are at the same time, at most, in a session.
+const providerCalls = 64

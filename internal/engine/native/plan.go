@@ -1,0 +1,52 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package native
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/planned"
+	"github.com/cairnstacks/cairn/internal/engine/native/planning"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Plan implements [engine.Session].
+func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
+	ctx, work, err := s.works.Begin(ctx, req.Work, observe)
+	if err != nil {
+		return nil, hcl.Diagnostics{stopped("Planning was interrupted", err)}
+	}
+	defer work.End()
+	l := s.load(req.ModuleDir)
+	if l.tree == nil || l.diags.HasErrors() {
+		return nil, l.diags
+	}
+	if l.unsupported.HasErrors() {
+		return nil, l.unsupported
+	}
+	providers := s.slots(req.Providers, "plan")
+	defer providers.Release()
+	result, plan, diags := planning.Plan(ctx, &planning.Request{
+		PlanRequest: req, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
+		Functions: s.functions(req.ModuleDir, functionsKey{timestamp: req.Timestamp}), RootPath: rootPath, WorkPath: workPath(req.ModuleDir),
+		Calls: s.calls, Observe: oneAtATime(observe),
+	})
+	if result == nil {
+		return nil, diags
+	}
+	result.Engine = s.info
+	if !diags.HasErrors() {
+		if result.Plan, err = planned.Encode(plan); err != nil {
+			diags = append(diags, stopped("Plan cannot be kept", err))
+		}
+	}
+	return result, diags
+}
+
+// stopped returns an error that is not the configuration's fault as a diagnostic.
+func stopped(summary string, err error) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: err.Error() + "."}
+}

@@ -1,0 +1,144 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package native
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
+	"github.com/cairnstacks/cairn/internal/engine/native/journal"
+	"github.com/cairnstacks/cairn/internal/engine/native/planning"
+	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/engine/native/slots"
+	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/providers/instances"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Session is an [engine.Session] in this process. Made by [Engine.Open].
+type Session struct {
+	opts     Options
+	info     engine.Info
+	stackDir string
+	modules  *module.Loader
+	configs  *configs.Loader
+	works    *engine.Works
+	pool     *instances.Pool
+	journal  *journal.Journal
+	calls    chan struct{}
+
+	mu struct {
+		sync.Mutex
+		loaded    map[string]*loaded // by module directory
+		functions map[functionsKey]*lang.Tables
+	}
+}
+
+var _ engine.Session = (*Session)(nil)
+
+// loaded is a tree of modules with what is found out about it once.
+type loaded struct {
+	once        sync.Once
+	tree        *configs.Tree // nil if there is none
+	graph       resource.Graph
+	diags       hcl.Diagnostics // of what is wrong whatever the inputs
+	unsupported hcl.Diagnostics
+}
+
+// load reads the tree of a module, once.
+func (s *Session) load(dir string) *loaded {
+	s.mu.Lock()
+	l := s.mu.loaded[dir]
+	if l == nil {
+		l = &loaded{}
+		s.mu.loaded[dir] = l
+	}
+	s.mu.Unlock()
+	l.once.Do(func() {
+		if l.tree, l.diags = s.configs.Load(dir); l.tree == nil || l.diags.HasErrors() {
+			return
+		}
+		graph := deps.New(l.tree)
+		l.graph = resource.GraphOf(graph)
+		l.diags = append(l.diags, graph.Cycles()...)
+		l.unsupported = planning.Unsupported(l.tree)
+	})
+	return l
+}
+
+// Info implements [engine.Session].
+func (s *Session) Info() engine.Info { return s.info }
+
+// Engines implements [engine.Session].
+func (s *Session) Engines() []engine.Info { return []engine.Info{s.info} }
+
+// Module implements [engine.Session].
+func (s *Session) Module(_ context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
+	tree, diags := s.modules.Load(dir)
+	if tree == nil {
+		return nil, diags
+	}
+	return tree.Module, diags
+}
+
+// Stop implements [engine.Session].
+func (s *Session) Stop(_ context.Context, work engine.WorkID, how engine.Urgency) error {
+	return s.works.Stop(work, how)
+}
+
+// Acknowledge implements [engine.Session].
+func (s *Session) Acknowledge(_ context.Context, work engine.WorkID) error {
+	return s.journal.Acknowledge(work)
+}
+
+// slots returns the providers of a component. The caller releases them.
+func (s *Session) slots(given map[engine.ProviderSlot]engine.ProviderConfig, phase string) *slots.Slots {
+	return slots.New(slots.Options{Pool: s.pool, Package: s.providerPackage, Slots: given, TerraformVersion: TerraformVersion, Phase: phase})
+}
+
+// functionsKey is what tables of functions depend on, for all directories.
+type functionsKey struct {
+	timestamp time.Time
+	applying  bool
+}
+
+// functions returns what the modules of a tree may call.
+func (s *Session) functions(root string, key functionsKey) func(*configs.Tree) *hcl.EvalContext {
+	s.mu.Lock()
+	tables := s.mu.functions[key]
+	if tables == nil {
+		tables = lang.NewTables(lang.Options{PlanTimestamp: key.timestamp, PureOnly: !key.applying})
+		s.mu.functions[key] = tables
+	}
+	s.mu.Unlock()
+	table := &hcl.EvalContext{Functions: tables.In(root)}
+	return func(*configs.Tree) *hcl.EvalContext { return table }
+}
+
+// rootPath is the value of path.root, and of path.module in the root module, which file functions start from.
+const rootPath = "."
+
+// workPath returns the value of path.cwd.
+func workPath(dir string) string { return filepath.ToSlash(dir) }
+
+// oneAtATime returns an observer that several tasks may call.
+func oneAtATime(observe engine.Observer) engine.Observer {
+	if observe == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	numbered := observe.Numbered()
+	return func(event engine.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		numbered(event)
+	}
+}

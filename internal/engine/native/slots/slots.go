@@ -1,0 +1,210 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package slots gives the modules of one component the providers that it was given: for each slot of its root module, a provider with the configuration of that slot.
+package slots
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/providers/instances"
+	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// Options are what the providers of a component are made of.
+type Options struct {
+	Pool *instances.Pool
+
+	// Package returns the installed package of a provider.
+	Package func(ctx context.Context, addr stackaddrs.Provider) (instances.Package, error)
+
+	Slots map[engine.ProviderSlot]engine.ProviderConfig
+
+	// TerraformVersion is the version of terraform that providers are told.
+	TerraformVersion string
+
+	// Phase is what the providers are used for: configurations that are not wholly known are shared within one phase only.
+	Phase string
+}
+
+// Slots are the providers of a component. Made by [New]. Safe for concurrent use.
+type Slots struct {
+	opts Options
+
+	mu struct {
+		sync.Mutex
+		slots   map[slotKey]*slot
+		stopped bool
+	}
+}
+
+// slotKey names a provider; a provider that no slot was filled with has the slot of its type.
+type slotKey struct {
+	addr stackaddrs.Provider
+	slot engine.ProviderSlot
+}
+
+// slot is a provider, once somebody has asked for it.
+type slot struct {
+	once  sync.Once
+	lease *instances.Lease
+	known bool
+	ok    bool
+	diags hcl.Diagnostics
+}
+
+// New returns the providers of a component, of which none is started.
+func New(opts Options) *Slots {
+	s := &Slots{opts: opts}
+	s.mu.slots = map[slotKey]*slot{}
+	return s
+}
+
+// Provider implements resource.Providers.
+func (s *Slots) Provider(ctx context.Context, addr stackaddrs.Provider, name engine.ProviderSlot) (p provider.Provider, known, ok bool, diags hcl.Diagnostics) {
+	key := slotKey{addr, name}
+	s.mu.Lock()
+	one := s.mu.slots[key]
+	if one == nil {
+		one = &slot{}
+		s.mu.slots[key] = one
+	}
+	s.mu.Unlock()
+	one.once.Do(func() {
+		s.open(ctx, one, addr, name)
+		diags = one.diags
+	})
+	if !one.ok {
+		return nil, false, false, diags
+	}
+	return one.lease.Provider, one.known, true, diags
+}
+
+// open finds or starts the provider of a slot.
+func (s *Slots) open(ctx context.Context, one *slot, addr stackaddrs.Provider, name engine.ProviderSlot) {
+	pkg := instances.Package{Address: addr}
+	if !addr.IsBuiltin() && !s.opts.Pool.Unmanaged(addr) {
+		var err error
+		if pkg, err = s.opts.Package(ctx, addr); err != nil {
+			one.diags = hcl.Diagnostics{{
+				Severity: hcl.DiagError, Summary: "Provider not available", Detail: "The provider " + addr.String() + " cannot be used: " + err.Error() + ".",
+			}}
+			return
+		}
+	}
+	given, filled := s.opts.Slots[name]
+	var lease *instances.Lease
+	var said provider.Diagnostics
+	if filled && given.Unknown {
+		lease, said = s.opts.Pool.Unconfigured(ctx, pkg)
+	} else {
+		lease, said = s.opts.Pool.Configured(ctx, pkg, s.configuration(given, filled))
+		one.known = true
+	}
+	one.diags = s.diagnostics(said, name)
+	if one.ok = !said.HasErrors(); one.ok && s.keep(one, lease) {
+		_ = lease.Stop(ctx) //nolint:errcheck // as in Stop
+	}
+}
+
+// keep keeps what is to be released, and reports whether the component is being stopped.
+func (s *Slots) keep(one *slot, lease *instances.Lease) (stopped bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one.lease = lease
+	return s.mu.stopped
+}
+
+// configuration returns how the provider of a slot is configured: one that was not given anything, as with an empty block.
+func (s *Slots) configuration(given engine.ProviderConfig, filled bool) instances.Configuration {
+	config := instances.Configuration{
+		Value: cty.NilVal, TerraformVersion: s.opts.TerraformVersion, DeferralAllowed: true, Phase: s.opts.Phase,
+	}
+	if filled {
+		config.Value, config.Name = given.Config, given.Instance.String()
+	}
+	return config
+}
+
+func (s *Slots) diagnostics(said provider.Diagnostics, name engine.ProviderSlot) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, one := range said {
+		diag := &hcl.Diagnostic{
+			Severity: hcl.DiagError, Summary: one.Summary, Detail: one.Detail,
+			Extra: &engine.DiagnosticData{Provider: &engine.ProviderArgument{Slot: name, Path: one.Path}},
+		}
+		if one.Severity == provider.Warning {
+			diag.Severity = hcl.DiagWarning
+		}
+		diags = append(diags, diag)
+	}
+	return diags
+}
+
+// Slot implements resource.Providers.
+func (s *Slots) Slot(config tfstate.ProviderConfig) (engine.ProviderSlot, bool) {
+	var found []engine.ProviderSlot
+	for name, given := range s.opts.Slots {
+		if name.Alias == config.Alias && config.IsOf(given.Provider) {
+			found = append(found, name)
+		}
+	}
+	if len(found) > 0 {
+		return slices.MinFunc(found, compareSlots), true
+	}
+	if config.IsOf(stackaddrs.BuiltinProvider) {
+		return engine.ProviderSlot{LocalName: stackaddrs.BuiltinProvider.Type, Alias: config.Alias}, true
+	}
+	return engine.ProviderSlot{}, false
+}
+
+// Hidden reports whether anything in the configurations is sensitive or ephemeral, so that what providers say of it may be, too.
+func (s *Slots) Hidden() bool {
+	for _, given := range s.opts.Slots {
+		if marks.Contains(given.Config, marks.Sensitive) || marks.Contains(given.Config, marks.Ephemeral) {
+			return true
+		}
+	}
+	return false
+}
+
+// Stop asks the providers to end soon what they do for the component.
+func (s *Slots) Stop(ctx context.Context) {
+	s.mu.Lock()
+	s.mu.stopped = true
+	var running []*instances.Lease
+	for _, one := range s.mu.slots {
+		if one.lease != nil {
+			running = append(running, one.lease)
+		}
+	}
+	s.mu.Unlock()
+	for _, lease := range running {
+		_ = lease.Stop(ctx) //nolint:errcheck // who waits for the provider sees that it has not stopped
+	}
+}
+
+// Release says that the component is done.
+func (s *Slots) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.mu.slots {
+		if one.lease != nil {
+			one.lease.Release()
+		}
+	}
+}
+
+func compareSlots(a, b engine.ProviderSlot) int {
+	return cmp.Or(cmp.Compare(a.LocalName, b.LocalName), cmp.Compare(a.Alias, b.Alias))
+}
