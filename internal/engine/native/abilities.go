@@ -125,10 +125,6 @@ func (s *Session) CallFunction(ctx context.Context, addr stackaddrs.Provider, na
 }
 
 // ValidateModule implements [engine.Session].
-func (s *Session) ValidateModule(_ context.Context, dir string) hcl.Diagnostics {
-	l := s.load(dir)
-	if l.tree == nil {
-		return nil
-	}
-	return append(l.diags[:len(l.diags):len(l.diags)], l.unsupported...)
+func (s *Session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
+	return s.validate(ctx, s.load(dir))
 }

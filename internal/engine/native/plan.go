@@ -21,11 +21,8 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	}
 	defer work.End()
 	l := s.load(req.ModuleDir)
-	if l.tree == nil || l.diags.HasErrors() {
-		return nil, l.diags
-	}
-	if l.unsupported.HasErrors() {
-		return nil, l.unsupported
+	if diags := s.validate(ctx, l); l.tree == nil || diags.HasErrors() {
+		return nil, diags
 	}
 	providers := s.slots(req.Providers, "plan")
 	defer providers.Release()

@@ -6,6 +6,7 @@ package native
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,10 +17,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
-	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/slots"
+	"github.com/cairnstacks/cairn/internal/engine/native/validate"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
+	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -48,9 +51,12 @@ var _ engine.Session = (*Session)(nil)
 type loaded struct {
 	once        sync.Once
 	tree        *configs.Tree // nil if there is none
-	graph       resource.Graph
+	graph       *deps.Graph
 	diags       hcl.Diagnostics // of what is wrong whatever the inputs
 	unsupported hcl.Diagnostics
+
+	validation sync.Once
+	invalid    hcl.Diagnostics // what is wrong by the schemas of providers
 }
 
 // load reads the tree of a module, once.
@@ -66,12 +72,24 @@ func (s *Session) load(dir string) *loaded {
 		if l.tree, l.diags = s.configs.Load(dir); l.tree == nil || l.diags.HasErrors() {
 			return
 		}
-		graph := deps.New(l.tree)
-		l.graph = resource.GraphOf(graph)
-		l.diags = append(l.diags, graph.Cycles()...)
+		l.graph = deps.New(l.tree)
 		l.unsupported = planning.Unsupported(l.tree)
 	})
 	return l
+}
+
+// validate checks the tree as far as that is possible without inputs, once.
+func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
+	if l.tree == nil || l.diags.HasErrors() {
+		return l.diags
+	}
+	l.validation.Do(func() {
+		l.invalid = validate.Tree(ctx, l.tree, validate.Options{
+			Schemas: schemas{ctx, s}, Functions: s.functions(l.tree.Dir.Path, functionsKey{}), Graph: l.graph,
+			RootPath: rootPath, WorkPath: workPath(l.tree.Dir.Path),
+		})
+	})
+	return slices.Concat(l.diags, l.unsupported, l.invalid)
 }
 
 // Info implements [engine.Session].
@@ -141,4 +159,19 @@ func oneAtATime(observe engine.Observer) engine.Observer {
 		defer mu.Unlock()
 		numbered(event)
 	}
+}
+
+// schemas gives the static checks the schemas of providers.
+type schemas struct {
+	ctx     context.Context //nolint:containedctx // for the time of one call
+	session *Session
+}
+
+// Schema implements [validate.Schemas]. Why there is none is reported when the provider is used.
+func (s schemas) Schema(addr stackaddrs.Provider) *schema.Provider {
+	found, err := s.session.schema(s.ctx, addr)
+	if err != nil {
+		return nil
+	}
+	return found
 }

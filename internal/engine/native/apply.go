@@ -1,0 +1,39 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package native
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/applying"
+	"github.com/cairnstacks/cairn/internal/engine/native/planned"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Apply implements [engine.Session].
+func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
+	ctx, work, err := s.works.Begin(ctx, req.Work, observe)
+	if err != nil {
+		return nil, hcl.Diagnostics{stopped("Interrupted apply", err)}
+	}
+	defer work.End()
+	l := s.load(req.ModuleDir)
+	if l.tree == nil || l.diags.HasErrors() || l.unsupported.HasErrors() {
+		return nil, append(l.diags, l.unsupported...)
+	}
+	plan, err := planned.Decode(req.Plan)
+	if err != nil {
+		return nil, hcl.Diagnostics{stopped("Unusable plan", err)}
+	}
+	providers := s.slots(req.Providers, "apply")
+	defer providers.Release()
+	return applying.Apply(ctx, &applying.Request{
+		ApplyRequest: req, Plan: plan, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
+		Functions: s.functions(req.ModuleDir, functionsKey{timestamp: plan.Timestamp, applying: true}), RootPath: rootPath, WorkPath: workPath(req.ModuleDir),
+		Calls: s.calls, Observe: oneAtATime(observe),
+		Journal: s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State),
+	})
+}
