@@ -20,15 +20,19 @@ import (
 
 // Abilities implements [engine.Session].
 func (s *Session) Abilities() engine.Abilities {
-	return engine.Abilities{Functions: s, Recoverer: s.journal, Keeper: s.journal, Types: s}
+	return engine.Abilities{Functions: s, Preparer: s.prepare, Recoverer: s.journal, Keeper: s.journal, Types: s}
 }
 
 // Close implements [engine.Session].
 func (s *Session) Close() error { return errors.Join(s.journal.Close(), s.pool.Close()) }
 
 // providerPackage returns the package of an installed provider.
-func (s *Session) providerPackage(_ context.Context, addr stackaddrs.Provider) (instances.Package, error) {
-	return instances.Package{}, fmt.Errorf("provider %s is not installed", addr)
+func (s *Session) providerPackage(ctx context.Context, addr stackaddrs.Provider) (instances.Package, error) {
+	found, err := s.prepare.Package(ctx, addr)
+	if err != nil {
+		return instances.Package{}, err
+	}
+	return instances.Package{Address: addr, Program: found.Program, Hash: found.Hash}, nil
 }
 
 // schema returns the schemas of a provider.

@@ -9,10 +9,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
+	"github.com/cairnstacks/cairn/internal/engine/native/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -20,10 +23,10 @@ import (
 )
 
 // Name is the engine's name.
-const Name = "native"
+const Name = toolchain.Native
 
 // TerraformVersion is the version of terraform that the engine behaves like, as modules and providers are told.
-const TerraformVersion = "1.11.4"
+const TerraformVersion = toolchain.NativeTerraform
 
 // Version is the version of the engine: plans of another one cannot be applied.
 const Version = "1"
@@ -55,6 +58,7 @@ type Options struct {
 type Shared struct {
 	Modules module.Files
 	Types   resource.Types
+	Hashes  installation.Hashes // of packages of providers
 }
 
 // Engine is the native engine. Made by [New].
@@ -109,6 +113,10 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		works: engine.NewWorks(opts.Parallelism), pool: pool, journal: journal.New(filepath.Join(e.opts.RunsDir, Name)),
 		calls: make(chan struct{}, providerCalls),
 	}
+	s.prepare = prepare.New(prepare.Options{
+		StackDir: stackDir, WorkDir: e.opts.WorkDir, Environ: e.opts.Environ, Modules: modules,
+		Unsupported: s.unsupported, Hashes: &e.opts.Shared.Hashes, Working: e.opts.Working,
+	})
 	s.mu.loaded = map[string]*loaded{}
 	s.mu.functions = map[functionsKey]*lang.Tables{}
 	return s, nil

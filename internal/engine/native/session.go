@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
+	"github.com/cairnstacks/cairn/internal/engine/native/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/native/slots"
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
 	"github.com/cairnstacks/cairn/internal/lang"
@@ -36,6 +37,7 @@ type Session struct {
 	works    *engine.Works
 	pool     *instances.Pool
 	journal  *journal.Journal
+	prepare  *prepare.Preparer
 	calls    chan struct{}
 
 	mu struct {
@@ -90,6 +92,15 @@ func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
 		})
 	})
 	return slices.Concat(l.diags, l.unsupported, l.invalid)
+}
+
+// unsupported returns the errors about a module that the engine cannot do.
+func (s *Session) unsupported(dir string) hcl.Diagnostics {
+	l := s.load(dir)
+	if l.tree == nil {
+		return nil
+	}
+	return planning.Unsupported(l.tree) // also where other mistakes have kept loading from looking for it
 }
 
 // Info implements [engine.Session].
