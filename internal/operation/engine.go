@@ -16,7 +16,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/auto"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
@@ -36,11 +38,10 @@ func (s *Stack) openSession(ctx context.Context) (engine.Session, error) {
 	}
 	chosen := s.opts.ModulesEngine
 	if chosen == nil {
-		found, err := s.openBinary(ctx)
-		if err != nil {
+		var err error
+		if chosen, err = s.openEngine(ctx); err != nil {
 			return nil, err
 		}
-		chosen = found
 	}
 	parallelism := s.parallelism
 	if parallelism == 0 {
@@ -56,6 +57,89 @@ func (s *Stack) openSession(ctx context.Context) (engine.Session, error) {
 	}
 	s.session = opened
 	return opened, nil
+}
+
+// NativeEngine and AutoEngine are settings of an engine that are not binaries: the one that evaluates modules in this process, and the one that leaves to a binary
+// what the native one does not support.
+const (
+	NativeEngine = native.Name
+	AutoEngine   = "auto"
+)
+
+// usualEngine is the setting if nobody names an engine; "" is a binary that is looked for.
+const usualEngine = ""
+
+// engineKind returns the setting of an engine that is not a binary, or "".
+func (s *Stack) engineKind() string {
+	_, _ = s.Settings() //nolint:errcheck // they are reported where an engine is opened
+	setting, _ := s.EngineSetting()
+	switch cmp.Or(setting, usualEngine) {
+	case NativeEngine:
+		return NativeEngine
+	case AutoEngine:
+		return AutoEngine
+	default:
+		return ""
+	}
+}
+
+// openEngine returns the engine that the settings name.
+func (s *Stack) openEngine(ctx context.Context) (engine.Engine, error) {
+	if _, err := s.Settings(); err != nil {
+		return nil, err
+	}
+	kind := s.engineKind()
+	if kind == "" {
+		return s.openBinary(ctx)
+	}
+	found, err := s.openNative()
+	if err != nil || kind == NativeEngine {
+		return found, err
+	}
+	return auto.New(auto.Options{
+		Native: found,
+		Binary: func(ctx context.Context) (engine.Engine, error) { return s.openBinary(ctx) },
+	}), nil
+}
+
+func (s *Stack) openNative() (engine.Engine, error) {
+	runs, err := s.runsDir()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prepareWorkDir(); err != nil {
+		return nil, err
+	}
+	opened, err := native.New(native.Options{
+		WorkDir: s.work, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.Resolver(), Environ: s.environ, Dir: s.dir, Shared: &s.opts.Shared.native,
+		Working: func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },
+	})
+	if err != nil {
+		return nil, EngineError(err)
+	}
+	return opened, nil
+}
+
+// prepareWorkDir makes the working directory, and believes only what the user has put there.
+func (s *Stack) prepareWorkDir() error {
+	if err := makeWorkDir(s.work); err != nil {
+		return hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Unusable working directory",
+			"cairn keeps the engine's files in the directory %s, and nothing can be written there: %s. "+
+				"Name another directory for them with %s=DIR, make the directory of the stack writable for this user, or copy the stack to one that is.",
+			absolute(s.work), failure.Reason(err), DataVariable))}
+	}
+	return s.ownWorkDir(s.work)
+}
+
+// moduleReader returns the engine as which modules are read, as far as it is known.
+func (s *Stack) moduleReader(ctx context.Context) engine.Info {
+	if s.engineKind() != "" {
+		return engine.Info{Name: NativeEngine}
+	}
+	if found, err := s.findBinary(ctx); err == nil { // otherwise prepare reports the error
+		return found.Info
+	}
+	return engine.Info{}
 }
 
 func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
@@ -144,13 +228,7 @@ func (s *Stack) findBinary(ctx context.Context) (*toolchain.Candidate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := makeWorkDir(s.work); err != nil {
-		return nil, hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Unusable working directory",
-			"cairn keeps the engine's files in the directory %s, and nothing can be written there: %s. "+
-				"Name another directory for them with %s=DIR, make the directory of the stack writable for this user, or copy the stack to one that is.",
-			absolute(s.work), failure.Reason(err), DataVariable))}
-	}
-	if err := s.ownWorkDir(s.work); err != nil {
+	if err := s.prepareWorkDir(); err != nil {
 		return nil, err
 	}
 	search.Identifier.RecordFile = binary.RecordFile(s.work)
@@ -230,6 +308,9 @@ func (s *Stack) EngineSearch() (toolchain.Search, error) {
 	}
 	search := toolchain.Search{Requirements: required, Identifier: toolchain.Identifier{Environ: s.environ, Known: &s.opts.Shared.binaries}}
 	setting, from := s.EngineSetting()
+	if s.engineKind() != "" {
+		setting, from = "", "" // none of the binaries is named
+	}
 	if from == settings.File {
 		if err := s.checkTrust(s.settings.Engine.Binary); err != nil {
 			return toolchain.Search{}, err

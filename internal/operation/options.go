@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
@@ -51,7 +52,7 @@ type Options struct {
 	// relative to the directory of the stack, as for a program that is run there.
 	Environ []string
 
-	Engine     string // path or name of a binary
+	Engine     string // path or name of a binary, or [NativeEngine] or [AutoEngine]
 	EngineFrom string // who has named it, in words for messages
 
 	ReadOnlyLocks  bool          // no version of a provider is chosen that is not locked
@@ -90,6 +91,7 @@ type Providers struct{ Packages []engine.ProviderPackage }
 type Shared struct {
 	binaries toolchain.Known
 	engines  binary.Shared
+	native   native.Shared
 	sources  bundle.Shared
 }
 

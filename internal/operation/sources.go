@@ -69,10 +69,7 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 	if err := makeWorkDir(s.work); err != nil {
 		return nil, nil, failure.Diagnostics(failure.Error("Unusable working directory", "The directory for source packages cannot be used: %s.", failure.Reason(err)))
 	}
-	var info engine.Info                             // which modules are called depends on it
-	if found, err := s.findBinary(ctx); err == nil { // otherwise prepare reports the error
-		info = found.Info
-	}
+	info := s.moduleReader(ctx) // which modules are called depends on it
 	fetcher, err := bundle.NewFetcher(bundle.FetcherOptions{
 		Options: s.bundleOptions(),
 		Upgrade: upgrade,

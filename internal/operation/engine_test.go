@@ -1,0 +1,41 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/operation"
+)
+
+// The engines that are no binaries are named in the same places as binaries, and take none.
+func TestEnginesWithoutBinary(t *testing.T) {
+	for name, test := range map[string]struct {
+		option, variable, file string
+	}{
+		"native by option":        {option: operation.NativeEngine},
+		"auto by option":          {option: operation.AutoEngine, variable: "CAIRN_ENGINE=terraform"},
+		"native by variable":      {variable: "CAIRN_ENGINE=native", file: "engine {\n  binary = \"terraform\"\n}\n"},
+		"auto by variable":        {variable: "CAIRN_ENGINE=auto"},
+		"native by settings file": {file: "engine {\n  binary = \"native\"\n}\n"},
+		"auto by settings file":   {file: "engine {\n  binary = \"auto\"\n}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if test.file != "" {
+				if err := os.WriteFile(filepath.Join(dir, "cairn.hcl"), []byte(test.file), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stack := operation.Open(operation.Options{Dir: dir, Engine: test.option, EngineFrom: "-engine", Environ: []string{"PATH=", test.variable}})
+			defer stack.Close() //nolint:errcheck // nothing was written
+			versions, _, err := stack.Versions(t.Context())
+			if err != nil || versions.Engine.Name != operation.NativeEngine {
+				t.Errorf("Versions = %+v, %v, want the engine %s", versions, err, operation.NativeEngine)
+			}
+		})
+	}
+}
