@@ -11,6 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/applying"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Apply implements [engine.Session].
@@ -28,12 +29,34 @@ func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	if err != nil {
 		return nil, hcl.Diagnostics{stopped("Unusable plan", err)}
 	}
+	if diag := planFits(plan, req.PriorState); diag != nil {
+		return nil, hcl.Diagnostics{diag}
+	}
 	providers := s.slots(req.Providers, "apply")
 	defer providers.Release()
-	return applying.Apply(ctx, &applying.Request{
+	record := s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State)
+	result, diags := applying.Apply(ctx, &applying.Request{
 		ApplyRequest: req, Plan: plan, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
 		Functions: s.functions(req.ModuleDir, functionsKey{timestamp: plan.Timestamp, applying: true}), RootPath: rootPath, WorkPath: workPath(req.ModuleDir),
 		Calls: s.calls, Observe: oneAtATime(observe),
-		Journal: s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State),
+		Journal: record,
 	})
+	if err := record.Finish(); err != nil {
+		diags = append(diags, stopped("Result not recorded", err))
+	}
+	return result, diags
+}
+
+// planFits returns the error about a plan that was made for another state.
+func planFits(plan *planned.Plan, prior engine.State) *hcl.Diagnostic {
+	doc, err := tfstate.Parse(prior)
+	if err != nil {
+		return stopped("Unreadable state", err)
+	}
+	if planned.PriorOf(doc) == plan.Prior {
+		return nil
+	}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: "Stale plan", Detail: "The plan was made for another state of the component than there is now. Make a new one.",
+	}
 }

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/engine/native"
+	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 )
 
 func TestContract(t *testing.T) {
+	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	enginetest.Run(t, func(t *testing.T, stackDir string) engine.Engine {
 		e, err := native.New(native.Options{WorkDir: filepath.Join(stackDir, ".cairn")})
 		if err != nil {

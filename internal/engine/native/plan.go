@@ -35,7 +35,7 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		return nil, diags
 	}
 	result.Engine = s.info
-	if !diags.HasErrors() {
+	if !diags.HasErrors() && (result.Complete || result.Applyable) {
 		if result.Plan, err = planned.Encode(plan); err != nil {
 			diags = append(diags, stopped("Plan cannot be kept", err))
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -22,10 +23,18 @@ import (
 func (a *applier) evaluateOutputs(ctx context.Context) {
 	a.outputs = map[string]cty.Value{}
 	for name, output := range a.eval.Root().Outputs() {
-		if value, ok := output.Value(ctx); ok {
+		if value, ok := output.Value(ctx); ok && !a.waits(name) {
 			a.outputs[name] = value
 		}
 	}
+}
+
+// waits reports whether an output of the root module depends on what is deferred: nothing is known of it then.
+func (a *applier) waits(output string) bool {
+	if len(a.Plan.Deferred) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(a.Graph.Output(output), func(r *deps.Resource) bool { return slices.Contains(a.Plan.Deferred, r.Addr) })
 }
 
 // result puts together what there is now.

@@ -94,6 +94,10 @@ func (b *builder) resource(s *scope, config *configs.Resource) {
 // finish gives resources their ranks, and those that others force to it their order of replacement.
 func (b *builder) finish() {
 	g := b.graph
+	root := b.order[0]
+	for name := range root.tree.Outputs {
+		g.outputs[name] = root.nodes[outputSubject(name)]
+	}
 	slices.SortFunc(g.resources, func(a, b *Resource) int { return cmp.Compare(a.Text, b.Text) })
 	var forcing []int32
 	for rank, r := range g.resources {

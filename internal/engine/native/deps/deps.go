@@ -30,6 +30,7 @@ type Graph struct {
 	edges     []int32 // of all nodes, one after another
 	resources []*Resource
 	byAddr    map[stackaddrs.ResourceInstance]*Resource
+	outputs   map[string]int32 // nodes of the root module's outputs
 
 	visits sync.Pool // of *visit
 }
@@ -78,7 +79,7 @@ type Resource struct {
 
 // New follows the references in a tree.
 func New(tree *configs.Tree) *Graph {
-	b := &builder{graph: &Graph{byAddr: map[stackaddrs.ResourceInstance]*Resource{}}, scopes: map[*configs.Tree]*scope{}}
+	b := &builder{graph: &Graph{byAddr: map[stackaddrs.ResourceInstance]*Resource{}, outputs: map[string]int32{}}, scopes: map[*configs.Tree]*scope{}}
 	b.declare(tree, nil, stackaddrs.RootModuleInstance)
 	for _, scope := range b.order {
 		b.connect(scope)
@@ -101,6 +102,15 @@ func (g *Graph) Resource(addr stackaddrs.ResourceInstance) *Resource {
 
 // Resources returns all resources in the order of their texts. The caller must not change the list.
 func (g *Graph) Resources() []*Resource { return g.resources }
+
+// Output returns all resources that an output of the root module depends on, in no order. It is empty if there is no such output.
+func (g *Graph) Output(name string) []*Resource {
+	node, ok := g.outputs[name]
+	if !ok {
+		return nil
+	}
+	return g.reach([]int32{node}, func(*Resource) bool { return true })
+}
 
 // Dependencies returns all resources that r depends on, by whatever way, without r. The list is sorted by the text of addresses; the caller must not
 // change it.

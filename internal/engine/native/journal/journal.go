@@ -151,6 +151,19 @@ func (w *Work) Unchanged(addr stackaddrs.ResourceInstance, deposed stackaddrs.De
 	return w.add(record{Kind: unchanged, Object: addr.String(), Deposed: string(deposed)}, addr, deposed)
 }
 
+// Finish says that the apply has come to its end, whatever that was.
+func (w *Work) Finish() error {
+	j := w.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := record{Kind: finished, Work: w.records[0].Work}
+	if w.durable {
+		return j.mu.file.write(r)
+	}
+	w.records = append(w.records, r)
+	return nil
+}
+
 // Doubts are the resource instances with intentions of which nothing is known.
 func (w *Work) Doubts() []string {
 	w.journal.mu.Lock()

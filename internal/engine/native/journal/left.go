@@ -30,10 +30,11 @@ type leftFile struct {
 
 // left is work of a session that has ended.
 type left struct {
-	file    *leftFile
-	records []record // the first is its beginning
-	saved   bool
-	seen    bool
+	file     *leftFile
+	records  []record // the first is its beginning
+	finished bool
+	saved    bool
+	seen     bool
 }
 
 // Unfinished implements [engine.Recoverer].
@@ -128,6 +129,8 @@ func works(records []record) []*left {
 			one.saved = true
 		case seen:
 			one.seen = true
+		case finished:
+			one.finished = true
 		case forgotten:
 			delete(byID, r.Work)
 		default:
@@ -194,10 +197,12 @@ func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Pos
 		return nil, fmt.Errorf("recovering %s: %w", start.Component, err)
 	}
 	result.State = state
-	result.Diagnostics = hcl.Diagnostics{{
-		Severity: hcl.DiagError, Summary: "Component partly applied",
-		Detail: "The program that applied " + start.Component + " has ended before it was done.",
-	}}
+	if !l.finished {
+		result.Diagnostics = hcl.Diagnostics{{
+			Severity: hcl.DiagError, Summary: "Component partly applied",
+			Detail: "The program that applied " + start.Component + " has ended before it was done.",
+		}}
+	}
 	return result, nil
 }
 

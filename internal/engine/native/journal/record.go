@@ -26,6 +26,7 @@ const (
 	stored       kind = "stored"       // an object was written
 	removed      kind = "removed"      // an object is gone
 	unchanged    kind = "unchanged"    // nothing came of the intention
+	finished     kind = "finished"     // the apply came to its end
 	acknowledged kind = "acknowledged" // the result is safe elsewhere
 	seen         kind = "seen"         // somebody has seen the doubts
 	forgotten    kind = "forgotten"    // nobody needs to hear of the work any more

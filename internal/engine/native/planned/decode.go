@@ -26,7 +26,7 @@ func Decode(text []byte) (*Plan, error) {
 	if version := encoded.GetFormatVersion(); version != formatVersion {
 		return nil, fmt.Errorf("the plan of the component has version %d of the format, and only version %d is understood", version, formatVersion)
 	}
-	p := &Plan{Timestamp: encoded.GetTimestamp().AsTime(), State: encoded.GetState()}
+	p := &Plan{Timestamp: encoded.GetTimestamp().AsTime(), State: encoded.GetState(), Prior: encoded.GetPrior()}
 	var err error
 	if p.Mode, err = decodeMode(encoded.GetMode()); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func Encode(p *Plan) ([]byte, error) {
 		return nil, fmt.Errorf("encoding inputs: %w", err)
 	}
 	encoded := &componentv1.Plan{
-		FormatVersion: formatVersion, Mode: p.Mode.String(), Timestamp: timestamppb.New(p.Timestamp), State: p.State, Inputs: inputs,
+		FormatVersion: formatVersion, Mode: p.Mode.String(), Timestamp: timestamppb.New(p.Timestamp), State: p.State, Inputs: inputs, Prior: p.Prior,
 		Changes: make([]*componentv1.Change, len(p.Changes)), Checks: make([]*componentv1.CheckResult, len(p.Checks)),
 	}
 	for i, c := range p.Changes {

@@ -6,18 +6,23 @@ package planned
 
 import (
 	"cmp"
+	"encoding/json"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Plan is what applying needs to know.
 type Plan struct {
 	Mode      engine.Mode
 	Timestamp time.Time
+
+	// Prior distinguishes the state that the plan was made for from others: see [PriorOf].
+	Prior string
 
 	// State is the prior state as it was found: after moves and after reading objects.
 	State engine.State
@@ -67,4 +72,13 @@ func (c *Change) Engine() *engine.Change {
 // Compare orders changes by address, and then by deposed key.
 func (c *Change) Compare(other *Change) int {
 	return cmp.Or(c.Addr.Compare(other.Addr), cmp.Compare(c.Deposed, other.Deposed))
+}
+
+// PriorOf returns what distinguishes a state that a plan is made for, or applied to.
+func PriorOf(doc *tfstate.Document) string {
+	text, err := json.Marshal(doc.Identity())
+	if err != nil {
+		panic("encoding the identity of a state: " + err.Error())
+	}
+	return string(text)
 }

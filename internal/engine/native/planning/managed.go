@@ -158,6 +158,14 @@ func (p *planner) onlyRefreshed(ctx context.Context, t *resource.Target, now fou
 	if now.object != nil {
 		value = now.object.Value
 	}
+	c := &resource.Change{Action: engine.ActionNoOp, Before: t.Null(), After: value, BeforeIdentity: cty.NilVal, AfterIdentity: cty.NilVal}
+	if p.defers(t, c, now); c.Deferred != "" {
+		if now.object != nil {
+			c.Before, c.BeforeIdentity, c.AfterIdentity = value, now.object.Identity, now.object.Identity
+		}
+		p.record(p.change(t, c, now))
+		return outcome{value, true}
+	}
 	at := t.At
 	at.Self = value
 	t.Resource.Preconditions(ctx, t.At)

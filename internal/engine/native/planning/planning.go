@@ -62,10 +62,11 @@ func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan,
 // planner plans one component.
 type planner struct {
 	*Request
-	eval  *eval.Evaluation
-	rt    *resource.Runtime
-	prior *state.State   // after moves
-	fresh *state.Working // after reading
+	eval   *eval.Evaluation
+	rt     *resource.Runtime
+	before string         // what distinguishes the prior state
+	prior  *state.State   // after moves
+	fresh  *state.Working // after reading
 
 	moved      map[stackaddrs.ResourceInstance]stackaddrs.ResourceInstance // addresses in the state before moves
 	statements *moves.Statements
@@ -91,7 +92,7 @@ type planner struct {
 }
 
 func newPlanner(req *Request, prior *state.State) *planner {
-	p := &planner{Request: req, prior: prior, fresh: prior.Working()}
+	p := &planner{Request: req, before: planned.PriorOf(prior.Document()), prior: prior, fresh: prior.Working()}
 	p.imports = map[stackaddrs.ResourceInstance][]*importBlock{}
 	p.forgetChanges()
 	p.eval = eval.New(eval.Options{
@@ -145,6 +146,20 @@ func (p *planner) record(c *planned.Change) {
 	p.noteChanging(c)
 	if c.Deferred != "" {
 		p.mu.deferred[resource.ConfigAddr(c.Addr)] = true
+	}
+}
+
+// announce passes on the changes that are planned as events.
+func (p *planner) announce(changes []*engine.Change) {
+	for _, c := range changes {
+		if c.IsNoOp() || c.Deposed != "" {
+			continue
+		}
+		action := string(c.Action)
+		if c.Action.Replaces() {
+			action = "replace"
+		}
+		p.Observe.Observe(engine.Event{Type: engine.PlannedChange, Resource: c.Address(), Action: action})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
 	"github.com/cairnstacks/cairn/promising"
@@ -22,7 +23,7 @@ import (
 // result puts together what was planned.
 func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan, hcl.Diagnostics) {
 	result := &engine.PlanResult{Drift: p.mu.drift, Checks: p.eval.Checks.Results()}
-	plan := &planned.Plan{Mode: p.Mode, Timestamp: p.Timestamp, Inputs: p.kept(), Checks: result.Checks}
+	plan := &planned.Plan{Mode: p.Mode, Timestamp: p.Timestamp, Prior: p.before, Inputs: p.kept(), Checks: result.Checks}
 	for _, c := range p.mu.changes {
 		plan.Changes = append(plan.Changes, c) // those that are deferred, too: their values stand for the objects
 		if c.Deferred != "" {
@@ -39,6 +40,7 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 	engine.SortChanges(result.Changes)
 	engine.SortChanges(result.Drift)
 	engine.SortDeferred(result.Deferred)
+	p.announce(result.Changes)
 	result.Outputs = p.outputs(ctx)
 	if doc, err := p.fresh.Document(p.finish(result)); err != nil {
 		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unusable state", Detail: err.Error() + "."})
@@ -75,13 +77,20 @@ func (p *planner) outputs(ctx context.Context) map[string]cty.Value {
 			if p.Mode == engine.Destroy || p.stopped {
 				continue
 			}
-			if value, ok := output.Value(ctx); ok {
+			if value, ok := output.Value(ctx); ok && !p.waits(name) {
 				values[name] = value
 			}
 		}
 		return struct{}{}, nil
 	})
 	return values
+}
+
+// waits reports whether an output of the root module depends on what is deferred: nothing is known of it then.
+func (p *planner) waits(output string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.mu.deferred) > 0 && slices.ContainsFunc(p.Graph.Output(output), func(r *deps.Resource) bool { return p.mu.deferred[r.Addr] })
 }
 
 // finish returns what the state says besides objects. Outputs are brought up to date when nothing else is done, and otherwise while applying.
@@ -105,15 +114,16 @@ func (p *planner) finish(result *engine.PlanResult) state.Finish {
 
 // applyable reports whether there is something to apply.
 func (p *planner) applyable(result *engine.PlanResult) bool {
+	var changes bool
 	if p.Mode == engine.RefreshOnly {
-		return slices.ContainsFunc(result.Drift, func(c *engine.Change) bool { return c.Action != engine.ActionNoOp }) || p.outputsChange(result)
+		changes = slices.ContainsFunc(result.Drift, func(c *engine.Change) bool { return c.Action != engine.ActionNoOp })
+	} else {
+		changes = slices.ContainsFunc(result.Changes, func(c *engine.Change) bool { return !c.IsNoOp() })
 	}
-	for _, c := range result.Changes {
-		if !c.IsNoOp() {
-			return true
-		}
+	if !result.Complete { // outputs can wait for the rest
+		return changes
 	}
-	return p.outputsChange(result)
+	return changes || p.outputsChange(result)
 }
 
 // outputsChange reports whether an output of the root module gets another value than the state has.

@@ -40,7 +40,9 @@ type Plan struct {
 	Changes []*Change                   `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
 	Checks  []*CheckResult              `protobuf:"bytes,7,rep,name=checks,proto3" json:"checks,omitempty"`
 	// Addresses of blocks some of whose instances are deferred.
-	Deferred      []string `protobuf:"bytes,8,rep,name=deferred,proto3" json:"deferred,omitempty"`
+	Deferred []string `protobuf:"bytes,8,rep,name=deferred,proto3" json:"deferred,omitempty"`
+	// What distinguishes the state that the plan was made for.
+	Prior         string `protobuf:"bytes,9,opt,name=prior,proto3" json:"prior,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -129,6 +131,13 @@ func (x *Plan) GetDeferred() []string {
 		return x.Deferred
 	}
 	return nil
+}
+
+func (x *Plan) GetPrior() string {
+	if x != nil {
+		return x.Prior
+	}
+	return ""
 }
 
 // Change is what is to be done with one object.
@@ -507,7 +516,7 @@ var File_cairn_component_v1_component_proto protoreflect.FileDescriptor
 
 const file_cairn_component_v1_component_proto_rawDesc = "" +
 	"\n" +
-	"\"cairn/component/v1/component.proto\x12\x12cairn.component.v1\x1a\x1acairn/value/v1/value.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb3\x03\n" +
+	"\"cairn/component/v1/component.proto\x12\x12cairn.component.v1\x1a\x1acairn/value/v1/value.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc9\x03\n" +
 	"\x04Plan\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\tR\x04mode\x128\n" +
@@ -516,7 +525,8 @@ const file_cairn_component_v1_component_proto_rawDesc = "" +
 	"\x06inputs\x18\x05 \x03(\v2$.cairn.component.v1.Plan.InputsEntryR\x06inputs\x124\n" +
 	"\achanges\x18\x06 \x03(\v2\x1a.cairn.component.v1.ChangeR\achanges\x127\n" +
 	"\x06checks\x18\a \x03(\v2\x1f.cairn.component.v1.CheckResultR\x06checks\x12\x1a\n" +
-	"\bdeferred\x18\b \x03(\tR\bdeferred\x1aW\n" +
+	"\bdeferred\x18\b \x03(\tR\bdeferred\x12\x14\n" +
+	"\x05prior\x18\t \x01(\tR\x05prior\x1aW\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\"\xe4\x05\n" +
