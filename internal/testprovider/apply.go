@@ -43,7 +43,7 @@ func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 	call.ID = idOf(c.prior, next)
 	record(call)
 
-	resp := &tfprotov6.ApplyResourceChangeResponse{Private: req.PlannedPrivate, UnsafeToUseLegacyTypeSystem: boolArgument(c.planned, "legacy")}
+	resp := &tfprotov6.ApplyResourceChangeResponse{Private: req.PlannedPrivate, UnsafeToUseLegacyTypeSystem: boolArgument(c.planned, "legacy")} //nolint:staticcheck // legacy providers set it
 	if applyErr != nil {
 		resp.Diagnostics = append(resp.Diagnostics, errorDiagnostic("Applying failed", applyErr))
 	}

@@ -61,7 +61,7 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 		return nil, err
 	}
 	resp.RequiresReplace = append(requiresReplace(t, prior, planned), scriptedReplacement(prior, planned)...)
-	resp.UnsafeToUseLegacyTypeSystem = boolArgument(planned, "legacy")
+	resp.UnsafeToUseLegacyTypeSystem = boolArgument(planned, "legacy") //nolint:staticcheck // legacy providers set it
 	if resp.PlannedState, err = encode(planned, t.ty); err != nil {
 		return nil, err
 	}

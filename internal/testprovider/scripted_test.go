@@ -29,8 +29,8 @@ func TestScriptedPlan(t *testing.T) {
 			if got := decoded(t, resp.PlannedState, ty).GetAttr("value"); !got.RawEquals(test.want) {
 				t.Errorf("planned %#v, want %#v", got, test.want)
 			}
-			if _, want := test.args["legacy"]; resp.UnsafeToUseLegacyTypeSystem != want {
-				t.Errorf("legacy: %t, want %t", resp.UnsafeToUseLegacyTypeSystem, want)
+			if _, want := test.args["legacy"]; resp.UnsafeToUseLegacyTypeSystem != want { //nolint:staticcheck // legacy providers set it
+				t.Errorf("legacy: %t, want %t", resp.UnsafeToUseLegacyTypeSystem, want) //nolint:staticcheck // legacy providers set it
 			}
 		})
 	}

@@ -17,7 +17,7 @@ import (
 func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
 	ctx, work, err := s.works.Begin(ctx, req.Work, observe)
 	if err != nil {
-		return nil, hcl.Diagnostics{stopped("Planning was interrupted", err)}
+		return nil, hcl.Diagnostics{stopped("Interrupted planning", err)}
 	}
 	defer work.End()
 	l := s.load(req.ModuleDir)
@@ -37,7 +37,7 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	result.Engine = s.info
 	if !diags.HasErrors() && (result.Complete || result.Applyable) {
 		if result.Plan, err = planned.Encode(plan); err != nil {
-			diags = append(diags, stopped("Plan cannot be kept", err))
+			diags = append(diags, stopped("Unstorable plan", err))
 		}
 	}
 	return result, diags

@@ -83,10 +83,7 @@ const variablesFile = "src"
 
 func decodeVariables(src cty.Value) (cty.Value, error) {
 	text := []byte(src.AsString())
-	if diags := safehcl.Check(text, variablesFile, hcl.InitialPos); diags.HasErrors() {
-		return cty.NilVal, refusal("the content is not valid: %s", diags)
-	}
-	file, diags := hclsyntax.ParseConfig(text, variablesFile, hcl.InitialPos)
+	file, diags := safehcl.ParseConfig(text, variablesFile, hcl.InitialPos)
 	if diags.HasErrors() {
 		return cty.NilVal, refusal("the content is not valid: %s", diags)
 	}

@@ -63,7 +63,9 @@ func (h hostile) serve(t *testing.T, version int) *plugin.Process {
 	t.Cleanup(func() {
 		process.End()
 		server.Stop()
-		<-done
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	})
 	return process
 }

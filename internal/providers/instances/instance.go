@@ -35,7 +35,7 @@ type result struct {
 }
 
 const (
-	summaryStart      = "Provider could not be started"
+	summaryStart      = "Unstartable provider"
 	summaryConfigured = "Invalid provider configuration"
 )
 

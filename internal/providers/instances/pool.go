@@ -67,7 +67,7 @@ type Pool struct {
 	kept     once.Map[Package, *schema.Provider] // on disk, nil where there is none
 	asked    once.Map[Package, *schema.Provider] // of processes
 
-	life     context.Context // of all starts; ends when the pool closes
+	life     context.Context //nolint:containedctx // of all starts, which belong to no caller; ends when the pool closes
 	end      context.CancelCauseFunc
 	starting sync.WaitGroup
 

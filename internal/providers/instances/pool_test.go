@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 	if err := testprovider.Serve(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // this is the main function of a provider
 	}
 }
 

@@ -137,7 +137,7 @@ func (p *Process) Exited() bool {
 
 // End ends the process, after having given it two seconds to do so itself. It waits for that, and may be called again.
 func (p *Process) End() {
-	p.finish(&Error{Problem: "The provider's program " + p.name + " has been shut down."})
+	_ = p.finish(&Error{Problem: "The provider's program " + p.name + " has been shut down."}) //nolint:errcheck // how it ended first is what counts
 	p.ending.Do(p.kill)
 }
 

@@ -28,10 +28,10 @@ func (a *applier) begin(ctx context.Context) {
 
 // name names the step in messages about cycles.
 func (s *step) name() string {
-	switch {
-	case s.kind == joinStep:
+	switch s.kind {
+	case joinStep:
 		return "" // others of the cycle say enough
-	case s.kind == destroyStep:
+	case destroyStep:
 		return s.change.Addr.String() + " (destroy)"
 	default:
 		return s.change.Addr.String()

@@ -132,7 +132,7 @@ func (d *Decoder) read(body hcl.Body) (*hcl.BodyContent, hcl.Diagnostics) {
 	if len(d.arguments) == 0 {
 		return body.Content(&d.declared)
 	}
-	probed, _, _ := body.PartialContent(&d.probe) // what is wrong is found again below
+	probed, _, _ := body.PartialContent(&d.probe) //nolint:errcheck // what is wrong is found again below
 	if len(probed.Attributes) == 0 {
 		return body.Content(&d.asBlocks)
 	}

@@ -45,7 +45,7 @@ func (d *Decoder) expand(content *hcl.BodyContent, in setting) (map[string]*bloc
 		}
 		ty := d.blockType(content, name)
 		if ty == nil {
-			diags = append(diags, d.notGenerated(content, block))
+			diags = append(diags, d.notGenerated(block))
 			continue
 		}
 		diags = append(diags, byName[name].generate(ty, block, in)...)
@@ -54,7 +54,7 @@ func (d *Decoder) expand(content *hcl.BodyContent, in setting) (map[string]*bloc
 }
 
 // notGenerated returns what is wrong with a dynamic block for a name that no blocks have.
-func (d *Decoder) notGenerated(content *hcl.BodyContent, block *hcl.Block) *hcl.Diagnostic {
+func (d *Decoder) notGenerated(block *hcl.Block) *hcl.Diagnostic {
 	name := block.Labels[0]
 	detail := fmt.Sprintf("No blocks are named %q here.", name)
 	for _, attr := range d.attributes {

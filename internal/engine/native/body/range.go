@@ -13,7 +13,7 @@ import (
 // Range returns where in a body the part of an object is that a path leads to, such as one that an error of a provider is about. If there is
 // none, it is where the part around it is; for what is missing as a whole, it is where it could be inserted.
 func (d *Decoder) Range(body hcl.Body, path cty.Path) *hcl.Range {
-	content, _ := d.read(body)
+	content, _ := d.read(body) //nolint:errcheck // reported when it is decoded
 	step, ok := firstAttribute(path)
 	if !ok {
 		return content.MissingItemRange.Ptr()
@@ -110,7 +110,7 @@ func (t *blockType) isAt(block *hcl.Block, position int64, key cty.Value) bool {
 
 // dynamicRange returns the range for a path in one of the blocks that a dynamic block makes: that in the content of all of them.
 func (t *blockType) dynamicRange(block *hcl.Block, path cty.Path) *hcl.Range {
-	content, _ := block.Body.Content(&generatorSchema)
+	content, _ := block.Body.Content(&generatorSchema) //nolint:errcheck // reported when it is decoded
 	if len(content.Blocks) != 1 {
 		return block.DefRange.Ptr()
 	}

@@ -38,7 +38,7 @@ func (r *references) expression(expr hcl.Expression, hidden *iterators) {
 }
 
 func (r *references) body(d *Decoder, body hcl.Body, hidden *iterators) {
-	content, _ := d.read(body)
+	content, _ := d.read(body) //nolint:errcheck // reported when it is decoded
 	for _, attr := range d.attributes {
 		if attr := content.Attributes[attr.Name]; attr != nil {
 			r.expression(attr.Expr, hidden)
@@ -55,7 +55,7 @@ func (r *references) body(d *Decoder, body hcl.Body, hidden *iterators) {
 
 // dynamic finds the references in a dynamic block, even in one that is wrong.
 func (r *references) dynamic(ty *blockType, block *hcl.Block, hidden *iterators) {
-	content, _ := block.Body.Content(&generatorSchema)
+	content, _ := block.Body.Content(&generatorSchema) //nolint:errcheck // reported when it is decoded
 	inner := &iterators{outer: hidden, name: block.Labels[0]}
 	if attr := content.Attributes["iterator"]; attr != nil {
 		inner.name = hcl.ExprAsKeyword(attr.Expr)

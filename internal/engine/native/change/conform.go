@@ -12,9 +12,7 @@ import (
 // Conform returns why a value is no object of a block: null is one. Where the schema leaves the type to the value, any fits.
 func Conform(block *schema.Block, value cty.Value) []error {
 	var f faults
-	for _, err := range value.Type().TestConformance(block.Type()) {
-		f.errs = append(f.errs, err)
-	}
+	f.errs = append(f.errs, value.Type().TestConformance(block.Type())...)
 	if len(f.errs) == 0 {
 		f.varying(block, value, nil)
 	}

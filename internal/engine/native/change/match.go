@@ -22,7 +22,7 @@ func equal(a, b cty.Value) bool {
 
 // unrefined returns a value without what is known about its unknown parts.
 func unrefined(value cty.Value) cty.Value {
-	bare, _ := cty.Transform(value, func(_ cty.Path, part cty.Value) (cty.Value, error) {
+	bare, _ := cty.Transform(value, func(_ cty.Path, part cty.Value) (cty.Value, error) { //nolint:errcheck // the function returns none
 		if !part.IsKnown() {
 			return cty.UnknownVal(part.Type()), nil
 		}

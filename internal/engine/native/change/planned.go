@@ -86,8 +86,8 @@ func (c *planCheck) elements(
 	}
 	for key, element := range planned.Elements() {
 		at := schema.Step(path, planned.Type(), key)
-		configured, ok := element, false
-		if configured, ok = lookup(config, key); !ok {
+		configured, ok := lookup(config, key)
+		if !ok {
 			c.add(at, "planned, but there is no such %s in the configuration", noun)
 			continue
 		}

@@ -78,7 +78,7 @@ func judge(t *testing.T, binary string, test moveTest) (objects []string, messag
 	run := func(args ...string) string {
 		cmd := testenv.Command(t, binary, args...)
 		cmd.Dir, cmd.Env = dir, environ
-		out, _ := cmd.CombinedOutput() //nolint:errcheck // it says so
+		out, _ := cmd.CombinedOutput()
 		return string(out)
 	}
 	message = run("init", "-no-color", "-input=false")

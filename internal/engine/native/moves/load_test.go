@@ -175,7 +175,7 @@ func (root *tree) keys(addr string, repeat configs.Repeat) []stackaddrs.Instance
 		}
 		return keys
 	case repeat.ForEach != nil:
-		value, _ := repeat.ForEach.Value(nil) //nolint:errcheck // a string
+		value, _ := repeat.ForEach.Value(nil)
 		return []stackaddrs.InstanceKey{stackaddrs.StringKey(value.AsString())}
 	default:
 		return []stackaddrs.InstanceKey{stackaddrs.NoKey}

@@ -52,11 +52,6 @@ func newPattern(in []string, end configs.MoveEnd, whole bool) pattern {
 	return p
 }
 
-// matchesModule reports whether the pattern is that of a module instance, and not only of one around it.
-func (p pattern) matchesModule(path []stackaddrs.ModuleCallInstance) bool {
-	return p.resource == nil && len(p.steps) == len(path) && p.matchesSteps(path)
-}
-
 // matchesSteps reports whether a path begins with the steps.
 func (p pattern) matchesSteps(path []stackaddrs.ModuleCallInstance) bool {
 	if len(path) < len(p.steps) {

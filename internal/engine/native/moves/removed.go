@@ -40,7 +40,7 @@ func FindRemovals(root *configs.Tree) (*Removals, hcl.Diagnostics) {
 }
 
 // isDeclared reports whether the module that has the block declares what it removes, itself or in one that it calls.
-func (r removal) isDeclared(tree *configs.Tree) bool {
+func (r *removal) isDeclared(tree *configs.Tree) bool {
 	steps := r.From.Module
 	for _, step := range steps {
 		if tree = tree.Children[step.Name]; tree == nil {

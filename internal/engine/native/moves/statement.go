@@ -121,9 +121,9 @@ func implied(root *configs.Tree, prior *state.State, explicit []*Statement) []*S
 		}
 		s := newStatement(tree, path, end(from), end(to))
 		s.Implied, s.Range = true, block.Range
-		any := s.from
-		any.key.any = true
-		if !slices.ContainsFunc(explicit, func(e *Statement) bool { return e.names(any) }) {
+		whichever := s.from
+		whichever.key.any = true
+		if !slices.ContainsFunc(explicit, func(e *Statement) bool { return e.names(whichever) }) {
 			statements = append(statements, s)
 		}
 	}

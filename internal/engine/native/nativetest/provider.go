@@ -176,7 +176,7 @@ func (p *Provider) Apply(_ context.Context, req provider.ApplyRequest) provider.
 	p.called("apply", req.Type, req.Prior, req.Config)
 	response := provider.ApplyResponse{New: req.Planned, Private: req.Private}
 	if !req.Planned.IsNull() {
-		response.New, _ = cty.Transform(req.Planned, func(_ cty.Path, value cty.Value) (cty.Value, error) {
+		response.New, _ = cty.Transform(req.Planned, func(_ cty.Path, value cty.Value) (cty.Value, error) { //nolint:errcheck // the function returns none
 			switch {
 			case value.IsKnown():
 				return value, nil
@@ -212,7 +212,10 @@ func (p *Provider) Move(_ context.Context, req provider.MoveRequest) provider.Mo
 	if err != nil {
 		return provider.MoveResponse{Diagnostics: provider.Errorf("Invalid stored object", "%s: %s.", req.SourceType, err)}
 	}
-	before, _ := ctyjson.Unmarshal(req.SourceJSON, source)
+	before, err := ctyjson.Unmarshal(req.SourceJSON, source)
+	if err != nil {
+		return provider.MoveResponse{Diagnostics: provider.Errorf("Invalid stored object", "%s: %s.", req.SourceType, err)}
+	}
 	values := p.schema.Managed[req.TargetType].Block.Empty().AsValueMap()
 	for _, name := range []string{"id", "name"} {
 		if value := attribute(before, name); value != cty.NilVal && value.Type() == cty.String {

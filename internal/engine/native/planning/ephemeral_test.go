@@ -109,7 +109,7 @@ resource "fake_thing" "slow" {
 		return provider.Errorf("Closing failed", "It is only a test.")
 	}
 	c.Fake.OnPlan = func(_ provider.PlanRequest, response provider.PlanResponse) provider.PlanResponse {
-		time.Sleep(150 * time.Second) // in virtual time
+		time.Sleep(150 * time.Second) //nolint:forbidigo // in virtual time
 		return response
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -275,7 +275,7 @@ func (p *planner) importOne(ctx context.Context, t *resource.Target, config *con
 func (p *planner) importName(ctx context.Context, t *resource.Target, config *configs.Import, at eval.Place) (named resource.Imported, known, ok bool) {
 	expr, ty := config.ID, cty.String
 	if config.Identity != nil {
-		expr, ty = config.Identity, t.IdentityTy
+		expr = config.Identity
 		if t.Identity == nil {
 			return named, false, p.badImport(config, "Unknown identity", "Objects of "+t.Name+" have no identity to be imported by. Use an ID.")
 		}

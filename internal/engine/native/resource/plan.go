@@ -199,7 +199,7 @@ func (p *planner) choose(c *Change, prior, planned cty.Value) {
 	case prior.IsNull():
 		c.Action = engine.ActionCreate
 	case len(c.Replace) > 0 || forced:
-		c.Action, c.Reason = p.replacing(), p.reason(c)
+		c.Action, c.Reason = p.replacing(), p.reason()
 	case equal(prior, planned) && sameMarks(p.before, c.After):
 		c.Action = engine.ActionNoOp
 	default:
@@ -207,7 +207,7 @@ func (p *planner) choose(c *Change, prior, planned cty.Value) {
 	}
 }
 
-func (p *planner) reason(c *Change) engine.ActionReason {
+func (p *planner) reason() engine.ActionReason {
 	switch {
 	case p.Triggered:
 		return engine.ReplaceByTriggers

@@ -52,7 +52,7 @@ func Encode(c *Content) (tfstate.Entry, error) {
 	}
 	value, sensitive, ephemeral := marks.Split(c.Value)
 	if len(ephemeral) > 0 {
-		return fail(cty.Path(ephemeral[0]).NewErrorf("an ephemeral value cannot be stored"))
+		return fail(ephemeral[0].NewErrorf("an ephemeral value cannot be stored"))
 	}
 	object := tfstate.Object{
 		Addr: c.Addr, Deposed: c.Deposed, Provider: c.Provider.String(), SchemaVersion: c.SchemaVersion, Tainted: c.Tainted,

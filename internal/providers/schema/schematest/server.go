@@ -111,7 +111,7 @@ func (s *echoServer) PlanResourceChange(
 		planned = s.echo.Plan(call)
 	}
 	encoded, err := encode(planned, s.echo.Resources[request.TypeName])
-	response := &tfprotov6.PlanResourceChangeResponse{PlannedState: encoded, UnsafeToUseLegacyTypeSystem: s.echo.Legacy}
+	response := &tfprotov6.PlanResourceChangeResponse{PlannedState: encoded, UnsafeToUseLegacyTypeSystem: s.echo.Legacy} //nolint:staticcheck // legacy providers set it
 	for _, name := range s.echo.RequiresReplace {
 		response.RequiresReplace = append(response.RequiresReplace, tftypes.NewAttributePath().WithAttributeName(name))
 	}
@@ -130,7 +130,7 @@ func (s *echoServer) ApplyResourceChange(
 		actual = s.echo.Apply(call)
 	}
 	encoded, err := encode(actual, s.echo.Resources[request.TypeName])
-	return &tfprotov6.ApplyResourceChangeResponse{NewState: encoded, UnsafeToUseLegacyTypeSystem: s.echo.Legacy}, err
+	return &tfprotov6.ApplyResourceChangeResponse{NewState: encoded, UnsafeToUseLegacyTypeSystem: s.echo.Legacy}, err //nolint:staticcheck // legacy providers set it
 }
 
 func (s *echoServer) record(call Call) {
