@@ -159,6 +159,7 @@ func (p *planner) onlyRefreshed(ctx context.Context, t *resource.Target, now fou
 		value = now.object.Value
 	}
 	c := &resource.Change{Action: engine.ActionNoOp, Before: t.Null(), After: value, BeforeIdentity: cty.NilVal, AfterIdentity: cty.NilVal}
+	p.rt.AwaitReferences(ctx, t) // what is deferred among them is known then
 	if p.defers(t, c, now); c.Deferred != "" {
 		if now.object != nil {
 			c.Before, c.BeforeIdentity, c.AfterIdentity = value, now.object.Identity, now.object.Identity

@@ -36,6 +36,13 @@ func (rt *Runtime) config(ctx context.Context, t *Target) (cty.Value, bool) {
 	return value, t.Addr.Resource.Mode == stackaddrs.EphemeralResource || rt.withoutEphemeral(t, value)
 }
 
+// AwaitReferences waits for what the body of a target's block refers to, for who does not evaluate it.
+func (rt *Runtime) AwaitReferences(ctx context.Context, t *Target) {
+	if references, diags := rt.Types.References(t.Config(), t.Type); !diags.HasErrors() {
+		t.Resource.Module.Scope(ctx, references, t.At)
+	}
+}
+
 // withoutEphemeral reports ephemeral values where they would be kept.
 func (rt *Runtime) withoutEphemeral(t *Target, value cty.Value) bool {
 	if !marks.Contains(value, marks.Ephemeral) {
