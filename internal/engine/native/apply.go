@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/native/applying"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
+	"github.com/cairnstacks/cairn/internal/engine/native/provision"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -37,9 +38,9 @@ func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	record := s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State)
 	result, diags := applying.Apply(ctx, &applying.Request{
 		ApplyRequest: req, Plan: plan, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
-		Functions: s.functions(req.ModuleDir, functionsKey{timestamp: plan.Timestamp, applying: true}), RootPath: rootPath, WorkPath: workPath(req.ModuleDir),
+		Functions: s.functions(ctx, req.ModuleDir, functionsKey{timestamp: plan.Timestamp, applying: true}), RootPath: rootPath, WorkPath: workPath(req.ModuleDir),
 		Calls: s.calls, Observe: oneAtATime(observe),
-		Journal: record,
+		Journal: record, Provisioners: &provision.Runner{Dir: req.ModuleDir, Environ: s.opts.Environ},
 	})
 	if err := record.Finish(); err != nil {
 		diags = append(diags, stopped("Result not recorded", err))

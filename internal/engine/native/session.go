@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -87,7 +86,7 @@ func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
 	}
 	l.validation.Do(func() {
 		l.invalid = validate.Tree(ctx, l.tree, validate.Options{
-			Schemas: schemas{ctx, s}, Functions: s.functions(l.tree.Dir.Path, functionsKey{}), Graph: l.graph,
+			Schemas: schemas{ctx, s}, Functions: s.functions(ctx, l.tree.Dir.Path, functionsKey{}), Graph: l.graph,
 			RootPath: rootPath, WorkPath: workPath(l.tree.Dir.Path),
 		})
 	})
@@ -131,25 +130,6 @@ func (s *Session) Acknowledge(_ context.Context, work engine.WorkID) error {
 // slots returns the providers of a component. The caller releases them.
 func (s *Session) slots(given map[engine.ProviderSlot]engine.ProviderConfig, phase string) *slots.Slots {
 	return slots.New(slots.Options{Pool: s.pool, Package: s.providerPackage, Slots: given, TerraformVersion: TerraformVersion, Phase: phase})
-}
-
-// functionsKey is what tables of functions depend on, for all directories.
-type functionsKey struct {
-	timestamp time.Time
-	applying  bool
-}
-
-// functions returns what the modules of a tree may call.
-func (s *Session) functions(root string, key functionsKey) func(*configs.Tree) *hcl.EvalContext {
-	s.mu.Lock()
-	tables := s.mu.functions[key]
-	if tables == nil {
-		tables = lang.NewTables(lang.Options{PlanTimestamp: key.timestamp, PureOnly: !key.applying})
-		s.mu.functions[key] = tables
-	}
-	s.mu.Unlock()
-	table := &hcl.EvalContext{Functions: tables.In(root)}
-	return func(*configs.Tree) *hcl.EvalContext { return table }
 }
 
 // rootPath is the value of path.root, and of path.module in the root module, which file functions start from.

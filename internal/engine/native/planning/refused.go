@@ -18,13 +18,15 @@ func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 		})
 	}
 	for _, r := range tree.Resources {
-		if len(r.Provisioners) > 0 {
-			refuse("provisioners", r.Range)
+		for _, p := range r.Provisioners {
+			if p.Type != "local-exec" {
+				refuse("the provisioner "+p.Type, p.Range)
+			}
 		}
 	}
 	for _, r := range tree.Removed {
 		if len(r.Provisioners) > 0 {
-			refuse("provisioners", r.Range)
+			refuse("provisioners of what is removed", r.Provisioners[0].Range)
 		}
 	}
 	for _, child := range tree.Children {

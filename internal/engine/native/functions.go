@@ -1,0 +1,71 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package native
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/lang/providercall"
+)
+
+// functionsKey is what tables of functions depend on, for all directories.
+type functionsKey struct {
+	timestamp time.Time
+	applying  bool
+}
+
+// functions returns what the modules of a tree may call. The tables of built-in functions are made once for all components.
+func (s *Session) functions(ctx context.Context, root string, key functionsKey) func(*configs.Tree) *hcl.EvalContext {
+	s.mu.Lock()
+	tables := s.mu.functions[key]
+	if tables == nil {
+		tables = lang.NewTables(lang.Options{PlanTimestamp: key.timestamp, PureOnly: !key.applying})
+		s.mu.functions[key] = tables
+	}
+	s.mu.Unlock()
+	shared := &hcl.EvalContext{Functions: tables.In(root)}
+	results := &providercall.Results{}
+	return func(tree *configs.Tree) *hcl.EvalContext {
+		of := s.providerFunctions(ctx, tree, results)
+		if len(of) == 0 {
+			return shared
+		}
+		return &hcl.EvalContext{Functions: lang.With(shared.Functions, of)}
+	}
+}
+
+// providerFunctions returns the functions of providers that a module calls, by the names that it has for them. What is not there is reported by who evaluates the call.
+func (s *Session) providerFunctions(ctx context.Context, tree *configs.Tree, results *providercall.Results) map[string]function.Function {
+	var found map[string]function.Function
+	for _, call := range tree.Functions {
+		if !strings.HasPrefix(call.Name, "provider::") {
+			continue
+		}
+		localName, name, ok := lang.ProviderCall{Name: call.Name}.Parts()
+		if _, known := found[call.Name]; known || !ok {
+			continue
+		}
+		addr, _ := tree.Dir.Provider(localName)
+		schema, err := s.schema(ctx, addr)
+		if err != nil || schema.Functions[name] == nil {
+			continue
+		}
+		if found == nil {
+			found = map[string]function.Function{}
+		}
+		found[call.Name] = (&providercall.Function{
+			Provider: addr, Name: name, Signature: schema.Functions[name], Results: results,
+			Call: func(args []cty.Value) (cty.Value, error) { return s.CallFunction(ctx, addr, name, args) },
+		}).Callable()
+	}
+	return found
+}

@@ -1,0 +1,8 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package provision runs provisioners: commands on this machine.
+//
+// What a command writes is passed on line by line. If any of its arguments is sensitive or ephemeral, nothing of it is shown, not even the command in the message of its
+// failure; with the argument quiet, the command is not shown.
+package provision
