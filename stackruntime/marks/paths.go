@@ -5,6 +5,7 @@ package marks
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -191,4 +192,17 @@ func DescribePath(path cty.Path) string {
 		}
 	}
 	return b.String()
+}
+
+// DescribeError returns the message of an error about a value after the path that it is about, as in "tags[0]: string required". Of a marked value, it names neither keys nor
+// attributes.
+func DescribeError(value cty.Value, err error) string {
+	text := err.Error()
+	if at, ok := errors.AsType[cty.PathError](err); ok && len(at.Path) > 0 {
+		text = DescribePath(at.Path) + ": " + text
+	}
+	if value != cty.NilVal && value.ContainsMarked() && strings.ContainsAny(text, "\"[.") {
+		return "a part of it has the wrong type; which one is not shown, because the value is sensitive or ephemeral"
+	}
+	return text
 }

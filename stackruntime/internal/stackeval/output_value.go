@@ -170,7 +170,7 @@ func convertOutput(decl *stackconfig.OutputValue, result expr.Result) (cty.Value
 	if err != nil {
 		return expr.Placeholder(decl.Type.WithoutOptional()), hcl.Diagnostics{result.Diagnostic(
 			"Output value has the wrong type",
-			fmt.Sprintf("The value of output %q does not fit its type: %s. Change the expression or the type argument.", decl.Name, conversion.Describe(value, err)),
+			fmt.Sprintf("The value of output %q does not fit its type: %s. Change the expression or the type argument.", decl.Name, marks.DescribeError(value, err)),
 		)}
 	}
 	return converted, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -194,7 +195,7 @@ func (p *ProviderConfig) evalArgs(ctx context.Context, phase expr.EvalPhase, sco
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Unsuitable provider argument",
-			Detail:   fmt.Sprintf("The configuration of %s cannot be used: %s.", p.addr, conversion.Describe(value, err)),
+			Detail:   fmt.Sprintf("The configuration of %s cannot be used: %s.", p.addr, marks.DescribeError(value, err)),
 			Subject:  p.decl.Range.Ptr(),
 		})
 	}

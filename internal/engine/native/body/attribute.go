@@ -4,14 +4,13 @@
 package body
 
 import (
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // decode returns the value of an attribute, which may have been written as blocks.
@@ -64,52 +63,10 @@ func (a *attribute) evaluate(attr *hcl.Attribute, ctx *hcl.EvalContext) (cty.Val
 	return cty.UnknownVal(a.ty), append(diags, &hcl.Diagnostic{
 		Severity:    hcl.DiagError,
 		Summary:     "Invalid argument type",
-		Detail:      fmt.Sprintf("The argument %q cannot have this value: %s.", a.Name, describe(value, err)),
+		Detail:      fmt.Sprintf("The argument %q cannot have this value: %s.", a.Name, marks.DescribeError(value, err)),
 		Subject:     attr.Expr.Range().Ptr(),
 		Context:     hcl.RangeBetween(attr.NameRange, attr.Expr.Range()).Ptr(),
 		Expression:  attr.Expr,
 		EvalContext: ctx,
 	})
-}
-
-// describe returns the message of an error about a value after the path that it is about. Of marked values, it names neither keys nor attributes.
-func describe(value cty.Value, err error) string {
-	text := err.Error()
-	if pathErr, ok := errors.AsType[cty.PathError](err); ok && len(pathErr.Path) > 0 {
-		text = describePath(pathErr.Path) + ": " + text
-	}
-	if value.ContainsMarked() && strings.ContainsAny(text, "\"[.") {
-		return "a part of it has the wrong type; which one is not shown, because the value is sensitive or ephemeral"
-	}
-	return text
-}
-
-// describePath writes a path inside of a value as its author would: tags[0].name.
-func describePath(path cty.Path) string {
-	var text strings.Builder
-	for i, step := range path {
-		switch step := step.(type) {
-		case cty.GetAttrStep:
-			if i > 0 {
-				text.WriteByte('.')
-			}
-			text.WriteString(step.Name)
-		case cty.IndexStep:
-			text.WriteString("[" + describeKey(step.Key) + "]")
-		}
-	}
-	return text.String()
-}
-
-func describeKey(key cty.Value) string {
-	switch {
-	case key.IsMarked() || !key.IsKnown() || key.IsNull():
-		return "..."
-	case key.Type() == cty.String:
-		return strconv.Quote(key.AsString())
-	case key.Type() == cty.Number:
-		return key.AsBigFloat().Text('f', -1)
-	default:
-		return "..."
-	}
 }

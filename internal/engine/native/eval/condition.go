@@ -120,7 +120,7 @@ func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at 
 	holds, err := convert.Convert(value, cty.Bool)
 	switch {
 	case err != nil:
-		return engine.CheckError, "", m.eval.Diagnostics.Add(result.Error("Invalid condition result", "A condition must be true or false: "+explain(err)+"."))
+		return engine.CheckError, "", m.eval.Diagnostics.Add(result.Error("Invalid condition result", "A condition must be true or false: "+marks.DescribeError(result.Value, err)+"."))
 	case holds.IsNull():
 		return engine.CheckError, "", m.eval.Diagnostics.Add(result.Error("Invalid condition result", "A condition must be true or false, and is null."))
 	case !holds.IsKnown():
@@ -156,7 +156,7 @@ func (m *Module) errorMessage(ctx context.Context, rule *configs.Condition, at P
 	text, err := convert.Convert(result.Value, cty.String)
 	switch {
 	case err != nil:
-		return "", m.eval.Diagnostics.Add(result.Error("Invalid error message", "The message must be a string: "+explain(err)+"."))
+		return "", m.eval.Diagnostics.Add(result.Error("Invalid error message", "The message must be a string: "+marks.DescribeError(result.Value, err)+"."))
 	case !text.IsKnown():
 		return "The message about this condition is known after apply.", true
 	case text.IsNull():

@@ -142,7 +142,7 @@ func (m *Module) byCount(result Result) (Expansion, *hcl.Diagnostic) {
 	number, err := convert.Convert(value, cty.Number)
 	switch {
 	case err != nil:
-		return reject("The number of instances must be a number: " + explain(err) + ".")
+		return reject("The number of instances must be a number: " + marks.DescribeError(result.Value, err) + ".")
 	case number.IsNull():
 		return reject("The number of instances is null. A whole number, zero or more, is required.")
 	case !number.IsKnown() && m.eval.opts.Deferral:

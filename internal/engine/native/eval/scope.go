@@ -5,7 +5,6 @@ package eval
 
 import (
 	"context"
-	"errors"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -295,12 +294,4 @@ func (m *Module) terraform(attr string) cty.Value {
 		return cty.BoolVal(m.eval.opts.Phase == Apply).Mark(marks.Ephemeral)
 	}
 	return cty.StringVal("default")
-}
-
-// explain returns the text of an error of a conversion, with the path to the part that it is about.
-func explain(err error) string {
-	if at, ok := errors.AsType[cty.PathError](err); ok && len(at.Path) > 0 {
-		return marks.DescribePath(at.Path) + ": " + at.Error()
-	}
-	return err.Error()
 }

@@ -91,7 +91,7 @@ func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnost
 	converted, err := convert.Convert(v.config.ApplyDefaults(value), ty)
 	if err != nil {
 		return cty.NilVal, at.Error("Invalid value for variable",
-			fmt.Sprintf("The value is not suitable for the variable %q: %s.", v.config.Name, explain(err)))
+			fmt.Sprintf("The value is not suitable for the variable %q: %s.", v.config.Name, marks.DescribeError(value, err)))
 	}
 	if bare, _ := converted.Unmark(); !v.config.Nullable && bare.IsNull() {
 		if v.config.Required() {

@@ -4,7 +4,6 @@
 package resource
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -47,17 +46,10 @@ func (rt *Runtime) broken(t *Target, summary, what string, errs []error) bool {
 	var b strings.Builder
 	b.WriteString("The provider " + t.Of.String() + " " + what + " " + t.Address + ":\n")
 	for _, err := range errs {
-		b.WriteString("\n  - " + described(err))
+		b.WriteString("\n  - " + marks.DescribeError(cty.NilVal, err))
 	}
 	b.WriteString("\n\nThat is a mistake in the provider, which its authors should hear of.")
 	return rt.fail(t, summary, b.String())
-}
-
-func described(err error) string {
-	if at, ok := errors.AsType[cty.PathError](err); ok && len(at.Path) > 0 {
-		return marks.DescribePath(at.Path) + ": " + at.Error()
-	}
-	return err.Error()
 }
 
 // fail reports an error about an instance.
@@ -79,7 +71,7 @@ func (rt *Runtime) settled(t *Target, config cty.Value) bool {
 	var b strings.Builder
 	b.WriteString("The configuration of " + t.Address + " still has unknown parts, although all that it depends on is done:\n")
 	for _, err := range unknown {
-		b.WriteString("\n  - " + described(err))
+		b.WriteString("\n  - " + marks.DescribeError(cty.NilVal, err))
 	}
 	return rt.fail(t, "Configuration contains unknown value", b.String())
 }

@@ -5,15 +5,11 @@
 package conversion
 
 import (
-	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
-
-	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // Convert converts a value to a type. Infinite numbers, which division by zero
@@ -55,24 +51,4 @@ func holdsNumbers(ty cty.Type) bool {
 	default:
 		return false
 	}
-}
-
-// DescribeError returns the message of a conversion error with the path it is
-// about, as in "attribute tags[0]: string required".
-func DescribeError(err error) string {
-	pathErr, ok := errors.AsType[cty.PathError](err)
-	if !ok || len(pathErr.Path) == 0 {
-		return err.Error()
-	}
-	return marks.DescribePath(pathErr.Path) + ": " + err.Error()
-}
-
-// Describe returns the message of an error about a value, with the path that it is about. It names no keys of the value if they may be secret.
-func Describe(value cty.Value, err error) string {
-	text := DescribeError(err)
-	secret := marks.Contains(value, marks.Sensitive) || marks.Contains(value, marks.Ephemeral)
-	if secret && strings.Contains(text, `"`) {
-		return "a part of it has the wrong type; which one is not shown, because the value is sensitive or ephemeral"
-	}
-	return text
 }

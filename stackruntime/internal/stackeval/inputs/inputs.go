@@ -194,7 +194,7 @@ func (s Set) convertOne(v *engine.Variable, given cty.Value, result expr.Result)
 	converted, err := conversion.Convert(given, v.Type)
 	if err != nil {
 		return cty.NilVal, problemWith(v.Name, result, s.messages.doNotFit,
-			fmt.Sprintf("The value for variable %q of the %s is not suitable: %s.", v.Name, s.messages.owner, conversion.Describe(given, err)))
+			fmt.Sprintf("The value for variable %q of the %s is not suitable: %s.", v.Name, s.messages.owner, marks.DescribeError(given, err)))
 	}
 	if stackconfig.HasProviderRef(converted.Type()) {
 		return cty.NilVal, problemWith(v.Name, result, "Provider configurations cannot be inputs",

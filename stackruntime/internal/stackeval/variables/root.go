@@ -44,7 +44,7 @@ func Given(decl *stackconfig.InputVariable, given cty.Value) (cty.Value, hcl.Dia
 		return cty.NilVal, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Value does not fit the variable",
-			Detail:   fmt.Sprintf("The value given for variable %q does not fit its type: %s.", decl.Name, conversion.Describe(marks.Declared(given, decl.Sensitive, decl.Ephemeral), err)),
+			Detail:   fmt.Sprintf("The value given for variable %q does not fit its type: %s.", decl.Name, marks.DescribeError(marks.Declared(given, decl.Sensitive, decl.Ephemeral), err)),
 			Subject:  decl.Range.Ptr(),
 		}}
 	}
@@ -120,7 +120,7 @@ func (a AtApply) contradiction(decl *stackconfig.InputVariable, value cty.Value)
 		Subject:  decl.Range.Ptr(),
 	}
 	if a.Planned.IsUnknown() {
-		reason := conversion.DescribeError(err)
+		reason := marks.DescribeError(cty.NilVal, err)
 		if secret := marks.Declared(a.Planned.After, decl.Sensitive, decl.Ephemeral); marks.Contains(secret, marks.Sensitive) || marks.Contains(value, marks.Sensitive) {
 			reason = err.Error() // the path may have keys of maps
 		}
