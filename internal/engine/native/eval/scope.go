@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -33,7 +34,7 @@ func (m *Module) Eval(ctx context.Context, expr *configs.Expr, at Place) (Result
 	}
 	result.EvalContext = scope
 	value, diags := expr.Value(scope)
-	if len(diags) > 0 && !m.eval.Diagnostics.AddTo(at.Resource, diags...) {
+	if len(diags) > 0 && !m.eval.Diagnostics.AddTo(at.Resource, lang.WithholdSecrets(diags, expr.Variables(), scope)...) {
 		return result, false
 	}
 	result.Value = value

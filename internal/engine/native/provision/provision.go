@@ -55,7 +55,7 @@ func (r *Runner) Provision(ctx context.Context, req *applying.ProvisionRequest) 
 
 func failed(req *applying.ProvisionRequest, detail string) hcl.Diagnostics {
 	return hcl.Diagnostics{{
-		Severity: hcl.DiagError, Summary: req.Config.Type + " provisioner error", Detail: detail, Subject: req.Config.Range.Ptr(),
+		Severity: hcl.DiagError, Summary: "Failed provisioner", Detail: detail, Subject: req.Config.Range.Ptr(),
 		Extra: &engine.DiagnosticData{Resource: req.Place.Resource},
 	}}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/change"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -30,7 +31,7 @@ func (rt *Runtime) config(ctx context.Context, t *Target) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	value, diags := t.Decoder.Decode(t.Config().Body, scope)
-	if !rt.Eval.Diagnostics.AddTo(t.Address, diags...) {
+	if len(diags) > 0 && !rt.Eval.Diagnostics.AddTo(t.Address, lang.WithholdSecrets(diags, t.Decoder.Variables(t.Config().Body), scope)...) {
 		return cty.NilVal, false
 	}
 	return value, t.Addr.Resource.Mode == stackaddrs.EphemeralResource || rt.withoutEphemeral(t, value)

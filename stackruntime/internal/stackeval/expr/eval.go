@@ -52,7 +52,7 @@ func EvalExprAndEvalContext(ctx context.Context, e hcl.Expression, phase EvalPha
 		return result, diags
 	}
 	value, moreDiags := e.Value(evalCtx)
-	diags = diags.Extend(withholdSecrets(moreDiags, e.Variables(), evalCtx))
+	diags = diags.Extend(lang.WithholdSecrets(moreDiags, e.Variables(), evalCtx))
 	if !moreDiags.HasErrors() {
 		result.Value = value
 	}
@@ -69,7 +69,7 @@ func EvalBody(ctx context.Context, body hcl.Body, spec hcldec.Spec, phase EvalPh
 		return placeholder, diags
 	}
 	value, moreDiags := hcldec.Decode(body, spec, evalCtx)
-	diags = diags.Extend(withholdSecrets(moreDiags, refs, evalCtx))
+	diags = diags.Extend(lang.WithholdSecrets(moreDiags, refs, evalCtx))
 	if moreDiags.HasErrors() {
 		return placeholder, diags
 	}

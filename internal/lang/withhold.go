@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package expr
+package lang
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// withholdSecrets keeps sensitive and ephemeral values out of the diagnostics of one evaluation.
+// WithholdSecrets keeps sensitive and ephemeral values out of the diagnostics of one evaluation.
 //
 // HCL takes the marks off a collection before a "for" expression goes through it, so in there its elements look
 // harmless: the names of iterators, and what functions say about them. And it quotes duplicate keys whatever
 // their marks. refs is what the evaluated expression refers to in its context.
-func withholdSecrets(diags hcl.Diagnostics, refs []hcl.Traversal, evalCtx *hcl.EvalContext) hcl.Diagnostics {
+func WithholdSecrets(diags hcl.Diagnostics, refs []hcl.Traversal, evalCtx *hcl.EvalContext) hcl.Diagnostics {
 	for _, diag := range diags {
 		if diag.EvalContext == nil {
 			continue
