@@ -4,9 +4,12 @@
 package operation_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/operation"
 )
@@ -21,6 +24,7 @@ func TestEnginesWithoutBinary(t *testing.T) {
 		"native by variable":      {variable: "CAIRN_ENGINE=native", file: "engine {\n  binary = \"terraform\"\n}\n"},
 		"auto by variable":        {variable: "CAIRN_ENGINE=auto"},
 		"native by settings file": {file: "engine {\n  binary = \"native\"\n}\n"},
+		"native by argument":      {file: "engine = \"native\"\n"},
 		"auto by settings file":   {file: "engine {\n  binary = \"auto\"\n}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -37,5 +41,20 @@ func TestEnginesWithoutBinary(t *testing.T) {
 				t.Errorf("Versions = %+v, %v, want the engine %s", versions, err, operation.NativeEngine)
 			}
 		})
+	}
+}
+
+// An engine is named once.
+func TestEngineNamedTwice(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "cairn.hcl"), []byte("engine = \"native\"\nengine {\n  version = \"1\"\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stack := operation.Open(operation.Options{Dir: dir, Environ: []string{"PATH="}})
+	defer stack.Close() //nolint:errcheck // nothing was written
+	_, err := stack.Settings()
+	diags, ok := errors.AsType[hcl.Diagnostics](err)
+	if !ok || len(diags) != 1 || diags[0].Summary != "Setting given twice" || diags[0].Subject.Start.Line != 1 {
+		t.Errorf("Settings: got %v, want one error about line 1", err)
 	}
 }

@@ -50,7 +50,7 @@ func Read(dir string, files map[string]*hcl.File) (Settings, hcl.Diagnostics) {
 }
 
 var schema = &hcl.BodySchema{
-	Attributes: []hcl.AttributeSchema{{Name: "parallelism"}},
+	Attributes: []hcl.AttributeSchema{{Name: "parallelism"}, {Name: "engine"}},
 	Blocks:     []hcl.BlockHeaderSchema{{Type: "state", LabelNames: []string{"store"}}, {Type: "engine"}},
 }
 
@@ -69,6 +69,9 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 		}
 		diags = diags.Extend(moreDiags)
 	}
+	named := content.Attributes["engine"]
+	binary, moreDiags := stringSetting(named)
+	result.Engine.Binary, diags = binary, diags.Extend(moreDiags)
 	seen := map[string]*hcl.Block{}
 	for _, block := range content.Blocks {
 		if first := seen[block.Type]; first != nil {
@@ -85,6 +88,15 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 		case "state":
 			diags = diags.Extend(decodeState(block, &result))
 		case "engine":
+			if named != nil {
+				diags = diags.Append(&hcl.Diagnostic{
+					Severity: hcl.DiagError,
+					Summary:  "Setting given twice",
+					Detail:   "The engine is named by an argument or by a block: put its name into the block as binary, beside what else is there.",
+					Subject:  named.NameRange.Ptr(),
+				})
+				continue
+			}
 			var moreDiags hcl.Diagnostics
 			result.Engine, moreDiags = decodeEngine(block.Body)
 			diags = diags.Extend(moreDiags)
