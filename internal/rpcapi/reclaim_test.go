@@ -4,6 +4,7 @@
 package rpcapi
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,15 +16,15 @@ import (
 func TestReclaim(t *testing.T) {
 	for name, test := range map[string]struct {
 		memory uint64
-		want   int // times, after two rows of calls
+		want   int64 // times, after two rows of calls
 	}{
 		"little": {keptMemory, 0},
 		"much":   {keptMemory + 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				got := 0
-				r := &reclaimer{memory: func() uint64 { return test.memory }, reclaim: func() { got++ }}
+				var got atomic.Int64
+				r := &reclaimer{memory: func() uint64 { return test.memory }, reclaim: func() { got.Add(1) }}
 				for range 2 {
 					for range 10 {
 						r.HandleRPC(t.Context(), &stats.Begin{})
@@ -33,7 +34,7 @@ func TestReclaim(t *testing.T) {
 					time.Sleep(quiet) //nolint:forbidigo // virtual time
 				}
 				synctest.Wait()
-				if got != test.want {
+				if got := got.Load(); got != test.want {
 					t.Errorf("memory was given back %d times, want %d", got, test.want)
 				}
 			})

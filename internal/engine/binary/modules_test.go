@@ -5,6 +5,7 @@ package binary
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,12 +111,18 @@ func TestWorkingFilesArePrivate(t *testing.T) {
 	req := b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.String)})
 	b.observe = func(engine.Event) {
 		err := filepath.WalkDir(filepath.Join(b.stack, ".cairn"), func(path string, entry os.DirEntry, err error) error {
+			if errors.Is(err, os.ErrNotExist) {
+				return nil // removed by the engine meanwhile
+			}
 			if err != nil || entry.Type()&os.ModeSymlink != 0 {
 				return err
 			}
 			info, err := entry.Info()
 			if err == nil && info.Mode().Perm()&0o077 != 0 {
 				t.Errorf("%s has mode %v", path, info.Mode())
+			}
+			if errors.Is(err, os.ErrNotExist) {
+				return nil
 			}
 			return err
 		})
