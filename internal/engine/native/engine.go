@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -72,6 +73,9 @@ func New(opts Options) (*Engine, error) {
 	if opts.WorkDir, err = filepath.Abs(opts.WorkDir); err != nil {
 		return nil, fmt.Errorf("working directory: %w", err)
 	}
+	if opts.Dir, err = filepath.Abs(opts.Dir); err != nil {
+		return nil, fmt.Errorf("environment: %w", err)
+	}
 	if opts.RunsDir == "" {
 		opts.RunsDir = filepath.Join(opts.WorkDir, "runs")
 	}
@@ -81,6 +85,7 @@ func New(opts Options) (*Engine, error) {
 	if opts.Environ == nil {
 		opts.Environ = os.Environ()
 	}
+	opts.Environ = cliconfig.AbsolutePaths(opts.Environ, opts.Dir)
 	if opts.Shared == nil {
 		opts.Shared = &Shared{}
 	}
