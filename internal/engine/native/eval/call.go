@@ -38,7 +38,7 @@ func (c *Call) Expand(ctx context.Context) (Expansion, bool) {
 	if c.module.Addr.HasWildcard() {
 		return unknownInstances(c.Config.Repeat), true
 	}
-	name := c.module.describe("module." + c.Config.Name)
+	name := c.module.prefixed("module." + c.Config.Name)
 	return c.expansion.get(ctx, c.module.eval, name, c.Config.Range.Ptr(), func(ctx context.Context) (Expansion, bool) {
 		return c.module.expand(ctx, c.Config.Repeat, "module."+c.Config.Name)
 	})

@@ -24,8 +24,7 @@ func (c *Check) Run(ctx context.Context) {
 		kind: engine.CheckBlock, block: c.Module.staticPrefixed("check." + c.Config.Name), object: c.Module.prefixed("check." + c.Config.Name),
 		summary: "Check block assertion failed", warn: true,
 	}
-	for i, rule := range c.Config.Assertions {
-		of.index = i
+	for _, rule := range c.Config.Assertions {
 		status, message, _ := c.Module.evalCondition(ctx, rule, Place{}, of)
 		c.Module.eval.Checks.Record(of.kind, of.block, of.object, status, message)
 		if status == engine.CheckUnknown && c.Module.eval.opts.Phase == Plan {

@@ -23,7 +23,6 @@ import (
 type conditionOf struct {
 	kind          engine.CheckKind
 	block, object string // addresses, without and with the keys of instances
-	index         int    // among the conditions of the object
 	summary       string // of the diagnostic if it does not hold
 	warn          bool   // what does not hold is a warning
 }
@@ -167,19 +166,19 @@ func (m *Module) errorMessage(ctx context.Context, rule *configs.Condition, at P
 
 // Preconditions checks those of an instance of the resource, and reports whether it can go on.
 func (r *Resource) Preconditions(ctx context.Context, at Place) bool {
-	return r.conditions(ctx, r.Config.Preconditions, at, 0, "Resource precondition failed")
+	return r.conditions(ctx, r.Config.Preconditions, at, "Resource precondition failed")
 }
 
 // Postconditions checks those of an instance, whose object is that of the place.
 func (r *Resource) Postconditions(ctx context.Context, at Place) bool {
-	return r.conditions(ctx, r.Config.Postconditions, at, len(r.Config.Preconditions), "Resource postcondition failed")
+	return r.conditions(ctx, r.Config.Postconditions, at, "Resource postcondition failed")
 }
 
-func (r *Resource) conditions(ctx context.Context, rules []*configs.Condition, at Place, first int, summary string) bool {
+func (r *Resource) conditions(ctx context.Context, rules []*configs.Condition, at Place, summary string) bool {
 	ok := true
-	for i, rule := range rules {
+	for _, rule := range rules {
 		if !r.Module.checkCondition(ctx, rule, at, conditionOf{
-			kind: engine.CheckResource, block: r.Module.staticPrefixed(r.Config.Addr.String()), object: at.Resource, index: first + i,
+			kind: engine.CheckResource, block: r.Module.staticPrefixed(r.Config.Addr.String()), object: at.Resource,
 			summary: summary, warn: r.Config.Check != nil,
 		}) {
 			ok = false

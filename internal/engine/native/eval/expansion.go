@@ -113,14 +113,14 @@ func (m *Module) expand(ctx context.Context, repeat configs.Repeat, name string)
 	case unexpanded != nil && unexpanded(m.staticPrefixed(name)):
 		return unknownInstances(repeat), true
 	case repeat.Count != nil:
-		result, ok := m.Eval(ctx, repeat.Count, m.place())
+		result, ok := m.Eval(ctx, repeat.Count, Place{})
 		if !ok {
 			return Expansion{}, false
 		}
 		x, diag := m.byCount(result)
 		return x, diag == nil || m.eval.Diagnostics.Add(diag)
 	case repeat.ForEach != nil:
-		result, ok := m.Eval(ctx, repeat.ForEach, m.place())
+		result, ok := m.Eval(ctx, repeat.ForEach, Place{})
 		if !ok {
 			return Expansion{}, false
 		}

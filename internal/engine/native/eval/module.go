@@ -60,9 +60,6 @@ func newModule(e *Evaluation, config *configs.Tree, addr stackaddrs.ModuleInstan
 	return m
 }
 
-// Evaluation returns the evaluation that the module instance is part of.
-func (m *Module) Evaluation() *Evaluation { return m.eval }
-
 // Resource returns a resource that the module declares, or nil.
 func (m *Module) Resource(addr stackaddrs.Resource) *Resource { return m.resources[addr] }
 
@@ -85,6 +82,3 @@ func (m *Module) Parent() *Module {
 
 // Call returns the call whose instance the module is; nil for the root.
 func (m *Module) Call() *Call { return m.call }
-
-// place is where expressions stand that belong to no block with instances.
-func (m *Module) place() Place { return Place{} }

@@ -13,9 +13,6 @@ func (m *Module) prefixed(name string) string {
 	return m.Addr.String() + "." + name
 }
 
-// describe is prefixed, for messages.
-func (m *Module) describe(name string) string { return m.prefixed(name) }
-
 // staticPrefixed returns the address of something in the module, without the keys of instances.
 func (m *Module) staticPrefixed(name string) string {
 	if m.Addr.IsRoot() {

@@ -35,7 +35,7 @@ func (r *Resource) Expand(ctx context.Context) (Expansion, bool) {
 	if r.Config.Repeat == (configs.Repeat{}) {
 		return Expansion{Keys: singleKey}, true
 	}
-	name := r.Module.describe(r.Config.Addr.String())
+	name := r.Module.prefixed(r.Config.Addr.String())
 	return r.expansion.get(ctx, r.Module.eval, name, r.Config.Range.Ptr(), func(ctx context.Context) (Expansion, bool) {
 		return r.Module.expand(ctx, r.Config.Repeat, r.Config.Addr.String())
 	})
@@ -49,7 +49,7 @@ func (r *Resource) Place(ctx context.Context, key stackaddrs.InstanceKey) (Place
 
 // Value returns what references to the resource see: all its instances, once the phase is done with them.
 func (r *Resource) Value(ctx context.Context) (cty.Value, bool) {
-	name := r.Module.describe(r.Config.Addr.String())
+	name := r.Module.prefixed(r.Config.Addr.String())
 	return r.value.get(ctx, r.Module.eval, name, r.Config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
 		x, ok := r.Expand(ctx)
 		if !ok {

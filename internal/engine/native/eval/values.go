@@ -25,8 +25,8 @@ type Local struct {
 // Value returns the value.
 func (l *Local) Value(ctx context.Context) (cty.Value, bool) {
 	name := "local." + l.config.Name
-	return l.value.get(ctx, l.module.eval, l.module.describe(name), l.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
-		result, ok := l.module.Eval(ctx, l.config.Value, l.module.place())
+	return l.value.get(ctx, l.module.eval, l.module.prefixed(name), l.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
+		result, ok := l.module.Eval(ctx, l.config.Value, Place{})
 		return result.Value, ok
 	})
 }
@@ -44,11 +44,11 @@ func (o *Output) Config() *configs.Output { return o.config }
 // Value returns the value as the caller of the module sees it.
 func (o *Output) Value(ctx context.Context) (cty.Value, bool) {
 	name := "output." + o.config.Name
-	return o.value.get(ctx, o.module.eval, o.module.describe(name), o.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
+	return o.value.get(ctx, o.module.eval, o.module.prefixed(name), o.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
 		if !o.module.Await(ctx, o.config.DependsOn) || !o.check(ctx) || o.config.Output == nil || o.config.Value == nil {
 			return cty.NilVal, false
 		}
-		result, ok := o.module.Eval(ctx, o.config.Value, o.module.place())
+		result, ok := o.module.Eval(ctx, o.config.Value, Place{})
 		if !ok {
 			return cty.NilVal, false
 		}
@@ -61,9 +61,9 @@ func (o *Output) Value(ctx context.Context) (cty.Value, bool) {
 
 func (o *Output) check(ctx context.Context) bool {
 	ok := true
-	for i, condition := range o.config.Preconditions {
-		if !o.module.checkCondition(ctx, condition, o.module.place(), conditionOf{
-			kind: engine.CheckOutput, block: o.module.staticPrefixed("output." + o.config.Name), object: o.module.prefixed("output." + o.config.Name), index: i,
+	for _, condition := range o.config.Preconditions {
+		if !o.module.checkCondition(ctx, condition, Place{}, conditionOf{
+			kind: engine.CheckOutput, block: o.module.staticPrefixed("output." + o.config.Name), object: o.module.prefixed("output." + o.config.Name),
 			summary: "Module output value precondition failed",
 		}) {
 			ok = false

@@ -40,7 +40,7 @@ func (v *Variable) Value(ctx context.Context) (cty.Value, bool) {
 }
 
 // name is that for messages about cycles.
-func (v *Variable) name() string { return v.module.describe("var." + v.config.Name) }
+func (v *Variable) name() string { return v.module.prefixed("var." + v.config.Name) }
 
 // rawValue is Value before the conditions are checked, for themselves.
 func (v *Variable) rawValue(ctx context.Context) (cty.Value, bool) {
@@ -106,9 +106,9 @@ func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnost
 func (v *Variable) validate(ctx context.Context) bool {
 	address := v.module.prefixed("var." + v.config.Name)
 	ok := true
-	for i, rule := range v.config.Validations {
+	for _, rule := range v.config.Validations {
 		if !v.module.checkCondition(ctx, rule, Place{ownVariable: v}, conditionOf{
-			kind: engine.CheckVariable, block: v.module.staticPrefixed("var." + v.config.Name), object: address, index: i,
+			kind: engine.CheckVariable, block: v.module.staticPrefixed("var." + v.config.Name), object: address,
 			summary: "Invalid value for variable",
 		}) {
 			ok = false

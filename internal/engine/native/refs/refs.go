@@ -50,14 +50,6 @@ func OfResource(r stackaddrs.Resource) Subject {
 	return Subject{Kind: Resource, Mode: r.Mode, Type: r.Type, Name: r.Name}
 }
 
-// Block returns the subject of which s is a part: the module call of one of its outputs, otherwise s.
-func (s Subject) Block() Subject {
-	if s.Kind == CallOutput {
-		return Subject{Kind: Call, Name: s.Name}
-	}
-	return s
-}
-
 // String returns the subject as it is written in expressions.
 func (s Subject) String() string {
 	switch s.Kind {

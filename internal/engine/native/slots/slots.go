@@ -17,7 +17,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
@@ -166,16 +165,6 @@ func (s *Slots) Slot(config tfstate.ProviderConfig) (engine.ProviderSlot, bool) 
 		return engine.ProviderSlot{LocalName: stackaddrs.BuiltinProvider.Type, Alias: config.Alias}, true
 	}
 	return engine.ProviderSlot{}, false
-}
-
-// Hidden reports whether anything in the configurations is sensitive or ephemeral, so that what providers say of it may be, too.
-func (s *Slots) Hidden() bool {
-	for _, given := range s.opts.Slots {
-		if marks.Contains(given.Config, marks.Sensitive) || marks.Contains(given.Config, marks.Ephemeral) {
-			return true
-		}
-	}
-	return false
 }
 
 // Stop asks the providers to end soon what they do for the component.
