@@ -12,12 +12,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -27,7 +29,8 @@ func testContext() context.Context { return context.Background() }
 //
 // Besides those of package testscript, scripts know the conditions [engine], where there is terraform or tofu; [tofu], where
 // commands use tofu unless another one is named; [terraform], for what is about terraform alone; [git]; and [unprivileged], where
-// the modes of files are obeyed. The variable EXAMPLES names the directory of the examples. They know these commands:
+// the modes of files are obeyed. The variable EXAMPLES names the directory of the examples. BINARY is the name of the terraform or tofu
+// that is on PATH, for scripts that are about one: env CAIRN_ENGINE=$BINARY. They know these commands:
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
 //   - sources: serves repositories, archives and registries; see scriptSources
@@ -73,7 +76,11 @@ func setUpScript(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	env.Setenv("CAIRN", program) // for scripts that change PATH
+	env.Setenv("CAIRN", program)                              // for scripts that change PATH
+	binaries := []string{toolchain.Tofu, toolchain.Terraform} // as cairn looks for them
+	if i := slices.IndexFunc(binaries, isOnPath); i >= 0 {
+		env.Setenv("BINARY", binaries[i])
+	}
 	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
 	env.Setenv("EXAMPLES", examples)
 	return err
