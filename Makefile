@@ -28,7 +28,7 @@ help:
 	@echo 'rpc       tests of each behaviour of the RPC API against the process, and a table of them; ROWS="S P-01-P-05" for some'
 	@echo 'rpc-fuzz  hostile requests to the RPC API for RPCFUZZTIME=10m'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
-	@echo 'soak      kill cairn, engines and providers KILLS=500 times, and count what is left'
+	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, and count what is left'
 	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
 	@echo 'damage    damage state and plan files DAMAGES=10000 times; what is read must be the truth or an error'
 	@echo 'race      tests where things run at the same time, under the race detector'

@@ -40,8 +40,8 @@ func (r *run) recover(ctx context.Context) hcl.Diagnostics {
 	diags = diags.Extend(r.saveRecovered(ctx, found))
 	for _, recovered := range r.recovered {
 		if r.caller.Report == nil {
-			diags = diags.Extend(recoveredWarnings(recovered))
-		} else if err := r.caller.Report(recoveredWarnings(recovered)); err != nil {
+			diags = diags.Extend(recoveredWarnings(recovered, r.accepts(recovered)))
+		} else if err := r.caller.Report(recoveredWarnings(recovered, r.accepts(recovered))); err != nil {
 			return diags.Extend(Diagnostics(err))
 		}
 		diags = diags.Extend(Diagnostics(r.recoverer().MarkSeen(ctx, recovered.Work)))
@@ -258,8 +258,8 @@ func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Dia
 	return found, diags.Extend(Diagnostics(errors.Join(errs...)))
 }
 
-// recoveredWarnings report one recovered apply, with all that it has failed with in one warning.
-func recoveredWarnings(recovered *engine.Recovered) hcl.Diagnostics {
+// recoveredWarnings report one recovered apply, whose doubts were accepted or not, with all that it has failed with in one warning.
+func recoveredWarnings(recovered *engine.Recovered, accepted bool) hcl.Diagnostics {
 	warning := &hcl.Diagnostic{
 		Severity: hcl.DiagWarning,
 		Summary:  "Interrupted apply recovered",
@@ -283,9 +283,9 @@ func recoveredWarnings(recovered *engine.Recovered) hcl.Diagnostics {
 	}
 	if len(failures) > 0 {
 		warning.Detail += " It ended with:\n\n" + strings.Join(failures, "\n\n")
-	}
-	if len(recovered.Doubts) > 0 {
-		warning.Extra = CodeRecoveredDoubt
+		if len(recovered.Doubts) > 0 && !accepted { // else another message names them
+			warning.Extra = CodeRecoveredDoubt
+		}
 	}
 	return diags
 }

@@ -29,7 +29,7 @@ func TestRecoveredWarnings(t *testing.T) {
 		Detail: "An earlier apply of component.a was cut off. What it had done until then is now saved in the state. It ended with:\n\n" +
 			"Creation failed (m/main.tf:3): No space is left.\n\nExecution halted",
 	}, old}
-	if diff := cmp.Diff(want, recoveredWarnings(recovered)); diff != "" {
+	if diff := cmp.Diff(want, recoveredWarnings(recovered, false)); diff != "" {
 		t.Errorf("recoveredWarnings (-want +got):\n%s", diff)
 	}
 }

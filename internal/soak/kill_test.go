@@ -14,13 +14,16 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// kinds of kills, by name.
-var kinds = []struct {
+// kill is a kind of kill.
+type kill struct {
 	name string
 	kill func(l *life, run *running) bool // reports whether there was something to kill
 
 	orderly bool // cairn ends by itself, once it has begun anything
-}{
+	engine  bool // kills processes of the engine
+}
+
+var kinds = []kill{
 	{name: "cairn", kill: func(_ *life, run *running) bool { return run.signal(syscall.SIGKILL) }},
 	{name: "tree", kill: func(l *life, run *running) bool {
 		killed := run.signal(syscall.SIGKILL)
@@ -32,13 +35,13 @@ var kinds = []struct {
 		}
 		return killed
 	}},
-	{name: "cairn, then engine", kill: func(l *life, run *running) bool {
+	{name: "cairn, then engine", engine: true, kill: func(l *life, run *running) bool {
 		killed := run.signal(syscall.SIGKILL)
 		time.Sleep(l.upTo(100 * time.Millisecond))
-		l.killOne("terraform", "tofu")
+		l.killOne(l.engine.programs...)
 		return killed
 	}},
-	{name: "engine", orderly: true, kill: func(l *life, _ *running) bool { return l.killOne("terraform", "tofu") }},
+	{name: "engine", engine: true, orderly: true, kill: func(l *life, _ *running) bool { return l.killOne(l.engine.programs...) }},
 	{name: "provider", orderly: true, kill: func(l *life, _ *running) bool { return l.killOne("terraform-provider-fake") }},
 	{name: "SIGINT", orderly: true, kill: func(_ *life, run *running) bool { return run.signal(syscall.SIGINT) }},
 	{name: "SIGTERM", orderly: true, kill: func(_ *life, run *running) bool { return run.signal(syscall.SIGTERM) }},
@@ -71,6 +74,7 @@ func (l *life) killOne(programs ...string) bool {
 
 // killed runs a command and kills something at a random moment.
 func (l *life) killed(command string) result {
+	kinds := l.engine.kinds()
 	kind := kinds[l.random.IntN(len(kinds))]
 	reached := l.moment()
 	done := l.run(command, func(run *running) {
@@ -119,11 +123,11 @@ func (l *life) moment() func() bool {
 	}
 	switch l.random.IntN(4) {
 	case 0:
-		return changed(filepath.Join(l.dir, ".cairn", "runs", "*", "apply.json"), l.upTo(20*time.Millisecond))
+		return changed(filepath.Join(l.dir, l.engine.records), l.upTo(20*time.Millisecond))
 	case 1:
 		return changed(filepath.Join(l.store.Dir, "*.json"), l.upTo(100*time.Millisecond))
 	case 2:
-		return changed(filepath.Join(l.dir, ".cairn", "runs", "*", "apply.json"), l.upTo(500*time.Millisecond))
+		return changed(filepath.Join(l.dir, l.engine.records), l.upTo(500*time.Millisecond))
 	default:
 		return after(l.upTo(l.typical), func() bool { return true })
 	}

@@ -26,9 +26,11 @@ import (
 )
 
 type lifeOptions struct {
-	seed           uint64
-	engine, config string // paths
-	sum            *tally
+	seed    uint64
+	engine  *modulesEngine
+	setting string // that names the engine
+	config  string // path
+	sum     *tally
 }
 
 // life is a stack and its user.
@@ -44,7 +46,7 @@ type life struct {
 	generation string
 	made       int             // kills
 	accept     bool            // what is in doubt
-	written    map[string]bool // ids that were seen in the state of an engine
+	written    map[string]bool // ids that were seen in records of the engine
 	history    []string
 }
 
@@ -58,7 +60,7 @@ func newLife(t *testing.T, opts lifeOptions) *life {
 	t.Cleanup(func() {
 		l.killAll()
 		if t.Failed() {
-			t.Logf("again with: go test ./internal/soak -run TestKills -seed %d\n%s", l.seed, strings.Join(l.history, "\n"))
+			t.Logf("again with: go test ./internal/soak -run TestKills/%s -seed %d\n%s", l.engine.name, l.seed, strings.Join(l.history, "\n"))
 		}
 	})
 	return l
@@ -167,7 +169,7 @@ func (l *life) exec(args []string, disturb func(run *running)) result {
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Dir = l.dir
 	cmd.Env = append(os.Environ(), mainVariable+"=1", lifeVariable+"="+l.dir, "CHECKPOINT_DISABLE=1", "COLUMNS=1000",
-		"TF_CLI_CONFIG_FILE="+l.config, "CAIRN_ENGINE="+l.engine, "CAIRN_FAKE_STORE="+l.store.Dir)
+		"TF_CLI_CONFIG_FILE="+l.config, "CAIRN_ENGINE="+l.setting, "CAIRN_FAKE_STORE="+l.store.Dir)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second
@@ -193,36 +195,15 @@ func (l *life) exec(args []string, disturb func(run *running)) result {
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// remember notes which objects the engines have written to their states.
+// remember notes which objects are in the records of the engine.
 func (l *life) remember() {
-	files, err := filepath.Glob(filepath.Join(l.dir, ".cairn", "runs", "*", "apply.json"))
+	records, err := filepath.Glob(filepath.Join(l.dir, l.engine.records))
 	if err != nil {
 		l.Fatal(err)
 	}
-	for _, file := range files {
-		var record struct{ Root string }
-		src, err := os.ReadFile(file)
-		if err != nil || json.Unmarshal(src, &record) != nil {
-			continue
-		}
-		src, err = os.ReadFile(filepath.Join(filepath.Dir(file), record.Root, "terraform.tfstate"))
-		if err != nil {
-			continue
-		}
-		var state struct {
-			Resources []struct {
-				Instances []struct {
-					Attributes struct{ ID string }
-				}
-			}
-		}
-		if json.Unmarshal(src, &state) != nil {
-			continue // half written
-		}
-		for _, resource := range state.Resources {
-			for _, instance := range resource.Instances {
-				l.written[instance.Attributes.ID] = true
-			}
+	for _, record := range records {
+		for _, object := range l.engine.objects(record) {
+			l.written[object.Attributes.ID] = true
 		}
 	}
 }
@@ -335,7 +316,7 @@ func indent(text string) string {
 
 // killAll kills all processes of the life, those first that start others.
 func (l *life) killAll() {
-	for _, program := range []string{"soak.test", "terraform", "tofu", ""} {
+	for _, program := range slices.Concat([]string{"soak.test"}, l.engine.programs, []string{""}) {
 		for _, pid := range processes(l.dir, program) {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // unless it has ended
 		}

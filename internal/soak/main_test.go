@@ -79,35 +79,41 @@ func (y *tally) String() string {
 }
 
 func TestKills(t *testing.T) {
-	engine := testenv.Engine(t)
-	mirror := testenv.FakeProviderMirror(t)
-	config := testenv.CLIConfigFile(t, mirror)
-	sum := &tally{}
-	sum.mu.left, sum.mu.counts = *killsFlag, map[string]int{}
-	live := func(t *testing.T, seed uint64) {
-		newLife(t, lifeOptions{seed: seed, engine: engine, config: config, sum: sum}).live()
+	config := testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t))
+	for i := range modulesEngines {
+		engine := &modulesEngines[i]
+		t.Run(engine.name, func(t *testing.T) {
+			sum := &tally{}
+			sum.mu.left, sum.mu.counts = *killsFlag, map[string]int{}
+			opts := lifeOptions{engine: engine, setting: engine.setting(t), config: config, sum: sum}
+			if opts.seed = *seedFlag; opts.seed != 0 {
+				newLife(t, opts).live()
+				t.Log(sum)
+				return
+			}
+			opts.seed = rand.Uint64() >> 16 //nolint:gosec // what is killed is left to chance
+			liveAll(t, opts)
+		})
 	}
-	if *seedFlag != 0 {
-		live(t, *seedFlag)
-		t.Log(sum)
-		return
-	}
-	first := rand.Uint64() >> 16 //nolint:gosec // what is killed is left to chance
+}
+
+// liveAll lives until there were enough kills.
+func liveAll(t *testing.T, opts lifeOptions) {
+	first := opts.seed
 	var next sync.Mutex
-	seed := first
 	t.Run("lives", func(t *testing.T) {
 		for worker := range runtime.NumCPU() {
 			t.Run(fmt.Sprint("worker ", worker), func(t *testing.T) {
 				t.Parallel()
-				for !sum.done() && !t.Failed() {
+				for !opts.sum.done() && !t.Failed() {
 					next.Lock()
-					mine := seed
-					seed++
+					mine := opts
+					opts.seed++
 					next.Unlock()
-					t.Run(fmt.Sprint(mine), func(t *testing.T) { live(t, mine) })
+					t.Run(fmt.Sprint(mine.seed), func(t *testing.T) { newLife(t, mine).live() })
 				}
 			})
 		}
 	})
-	t.Logf("seeds from %d to %d; %s", first, seed-1, sum)
+	t.Logf("seeds from %d to %d; %s", first, opts.seed-1, opts.sum)
 }

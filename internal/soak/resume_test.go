@@ -36,16 +36,16 @@ variable "name" { type = string }
 variable "after" { type = string }
 
 resource "fake_resource" "first" {
-  value = "${var.name}.first ${var.after}"
+  value = "component.${var.name}.fake_resource.first ${var.after}"
 }
 
 resource "fake_slow" "second" {
-  value        = "${var.name}.second ${fake_resource.first.id}"
+  value        = "component.${var.name}.fake_slow.second ${fake_resource.first.id}"
   create_delay = "30ms"
 }
 
 resource "fake_computed" "third" {
-  value      = "${var.name}.third"
+  value      = "component.${var.name}.fake_computed.third"
   depends_on = [fake_slow.second]
 }
 
@@ -63,7 +63,7 @@ func writeChain(t *testing.T, dir string) []string {
 		name := fmt.Sprintf("c%d", i)
 		fmt.Fprintf(&stack, "component %q {\n  source = \"./m\"\n  inputs = { name = %[1]q, after = %[2]s }\n  providers = { fake = provider.fake.main }\n}\n", name, after)
 		after = "component." + name + ".id"
-		want = append(want, name+".first", name+".second", name+".third")
+		want = append(want, "component."+name+".fake_resource.first", "component."+name+".fake_slow.second", "component."+name+".fake_computed.third")
 	}
 	err := os.MkdirAll(filepath.Join(dir, "m"), 0o700)
 	for name, content := range map[string]string{"main.tfcomponent.hcl": stack.String(), "m/main.tf": chainModule} {
@@ -83,8 +83,18 @@ func TestResumeSavedPlan(t *testing.T) {
 	if testing.Short() {
 		moments = 4
 	}
-	opts := lifeOptions{engine: testenv.Engine(t), config: testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t)), sum: &tally{}}
-	opts.sum.mu.counts = map[string]int{}
+	config := testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t))
+	for i := range modulesEngines {
+		engine := &modulesEngines[i]
+		t.Run(engine.name, func(t *testing.T) {
+			opts := lifeOptions{engine: engine, setting: engine.setting(t), config: config, sum: &tally{}}
+			opts.sum.mu.counts = map[string]int{}
+			resumeAll(t, opts, moments)
+		})
+	}
+}
+
+func resumeAll(t *testing.T, opts lifeOptions, moments int) {
 	t.Run("workers", func(t *testing.T) {
 		workers := 2 * runtime.NumCPU() // each waits for processes most of the time
 		for worker := range workers {
@@ -98,7 +108,7 @@ func TestResumeSavedPlan(t *testing.T) {
 		}
 	})
 	t.Log(opts.sum)
-	if resumed := opts.sum.mu.counts["applies gone on with"]; resumed < moments*3/4 {
+	if resumed := opts.sum.mu.counts["applies gone on with"]; resumed < moments/2 {
 		t.Errorf("only %d of %d applies were gone on with", resumed, moments)
 	}
 }
@@ -123,6 +133,8 @@ func resumeAt(t *testing.T, opts lifeOptions, moments iter.Seq2[int, int]) {
 	for moment, of := range moments {
 		l.forget()
 		kind := ends[moment%len(ends)]
+		// What was made last may not be in the state if nobody was left who could have heard of it.
+		doubtful := kind.all || kind.name == "cairn" && len(opts.engine.programs) == 0
 		l.note("moment %d: %s", moment, kind.name)
 		cut := l.applySaved(func(run *running) {
 			for len(l.objects()) < moment*(len(want)-1)/of {
@@ -145,7 +157,7 @@ func resumeAt(t *testing.T, opts lifeOptions, moments iter.Seq2[int, int]) {
 			l.finish()
 		}
 		for id, address := range made {
-			if l.objects()[id] == "" && !kind.doubtful {
+			if l.objects()[id] == "" && !doubtful {
 				t.Errorf("moment %d: %s was made, and is not there any more", moment, address)
 			}
 		}
@@ -155,14 +167,14 @@ func resumeAt(t *testing.T, opts lifeOptions, moments iter.Seq2[int, int]) {
 
 // ends are the ways in which an apply is cut off.
 var ends = []struct {
-	name     string
-	end      func(l *life, run *running)
-	doubtful bool // what was made last may not be in the state
+	name string
+	end  func(l *life, run *running)
+	all  bool // processes of engines are killed, too
 }{
 	{name: "cairn", end: func(_ *life, run *running) { run.signal(syscall.SIGKILL) }},
 	{name: "SIGINT", end: func(_ *life, run *running) { run.signal(syscall.SIGINT) }},
 	{name: "cairn", end: func(_ *life, run *running) { run.signal(syscall.SIGKILL) }},
-	{name: "tree", doubtful: true, end: func(l *life, run *running) {
+	{name: "tree", all: true, end: func(l *life, run *running) {
 		run.signal(syscall.SIGKILL)
 		l.killAll()
 	}},

@@ -200,10 +200,19 @@ func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Pos
 	if !l.finished {
 		result.Diagnostics = hcl.Diagnostics{{
 			Severity: hcl.DiagError, Summary: "Component partly applied",
-			Detail: "The program that applied " + start.Component + " has ended before it was done.",
+			Detail: "The program that applied " + start.Component + " has ended before it was done." + explain(result.Doubts),
 		}}
 	}
 	return result, nil
+}
+
+// explain names the objects of which nobody knows what was done to them, if there are any.
+func explain(doubts []string) string {
+	if len(doubts) == 0 {
+		return ""
+	}
+	return " Changes of these objects were begun, and may have been made or not:\n\n  " + strings.Join(doubts, "\n  ") +
+		"\n\nCompare them with what really exists before you plan again."
 }
 
 // replay passes on what was done as events.
