@@ -16,7 +16,7 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 && $(PROVIDERS)
 
-.PHONY: help build demo test test-tofu test-tofu-short conformance ordering rpc rpc-fuzz fuzz stacks damage soak race lint fmt generate golden bench gobench ci clean
+.PHONY: help build demo test test-tofu test-tofu-short conformance ordering rpc differential rpc-fuzz fuzz stacks damage soak race lint fmt generate golden bench gobench ci clean
 
 help:
 	@echo 'build     bin/cairn'
@@ -26,6 +26,7 @@ help:
 	@echo 'conformance  tests of each behaviour of the language, and a table of them; ROWS=101-112 for some'
 	@echo 'ordering  tests of each behaviour of the ordering of many stacks, and a table of them; ROWS="A-05-A-08 B order" for some'
 	@echo 'rpc       tests of each behaviour of the RPC API against the process, and a table of them; ROWS="S P-01-P-05" for some'
+	@echo 'differential  tests of each behaviour of the language of modules, with the native engine and terraform, and a table of them; ROWS=91-115 for some'
 	@echo 'rpc-fuzz  hostile requests to the RPC API for RPCFUZZTIME=10m'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
 	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, and count what is left'
@@ -61,6 +62,11 @@ ordering:
 
 rpc:
 	@$(PREPARED) && $(GO) run ./internal/conformance -list=rpc $(ROWS)
+
+# Asks terraform again for all that is recorded. CAIRN_DIFFERENTIAL=record records what it answers.
+differential: export CAIRN_DIFFERENTIAL ?= terraform
+differential:
+	@$(PREPARED) && $(GO) run ./internal/conformance -list=modules $(ROWS)
 
 # A failure names the seed of its random requests, not of what happens at the same time.
 RPCFUZZTIME ?= 10m

@@ -102,6 +102,24 @@ func TestRowsOfRPC(t *testing.T) {
 	}
 }
 
+func TestRowsOfModules(t *testing.T) {
+	for test, want := range map[string]string{
+		"TestDifferential/161-replace-chain":         "161",
+		"TestDifferential/001-002-files":             "001 002",
+		"TestDifferential/1610-other":                "",
+		"TestDifferential":                           "",
+		"TestPlannedUnknownAgreesWithTerraform":      "115",
+		"TestPlannedUnknownAgreesWithTerraform/some": "",
+	} {
+		if got := strings.Join(modules.rowsOf(test), " "); got != want {
+			t.Errorf("modules, %q: %s, want %s", test, got, want)
+		}
+	}
+	if rows := modules.rows(); len(rows) != 211 || rows[210].id != "211" {
+		t.Errorf("%d rows, want 211", len(rows))
+	}
+}
+
 // The patterns for go test let through what is for the rows.
 func TestPatterns(t *testing.T) {
 	for _, test := range []struct {
@@ -238,6 +256,13 @@ func (l *list) tested(root string) (map[string]bool, error) {
 	}
 	for _, name := range names {
 		add(scripts + "/" + strings.TrimSuffix(filepath.Base(name), ".txtar"))
+	}
+	archives, err := filepath.Glob(filepath.Join(root, "internal", "engine", "differential", "testdata", "*.txtar"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range archives {
+		add("TestDifferential/" + strings.TrimSuffix(filepath.Base(name), ".txtar"))
 	}
 	prefix := strings.TrimPrefix(l.source, "\nfunc ") + "s/"
 	return tested, l.eachSource(root, func(path string, source []byte) error {

@@ -16,8 +16,11 @@ type list struct {
 	text       string // see [list.rows]
 	exceptions string // heading in docs/differences.md of the rows that do not apply
 
-	// source is found in files with tests of rows.
+	// source is found in files with tests of rows, unless those are elsewhere.
 	source string
+
+	// elsewhere are the rows of further tests, by the names of these.
+	elsewhere map[string][]string
 
 	// rowsOf returns the ids of the rows that a test is for.
 	rowsOf func(test string) []string
@@ -26,13 +29,17 @@ type list struct {
 	pattern func(rows []row) string
 }
 
+var lists = []*list{language, ordering, rpc, modules}
+
 func listNamed(name string) (*list, error) {
-	for _, l := range []*list{language, ordering, rpc} {
+	var names []string
+	for _, l := range lists {
 		if l.name == name {
 			return l, nil
 		}
+		names = append(names, l.name)
 	}
-	return nil, fmt.Errorf("there is no list %q; there are %s, %s and %s", name, language.name, ordering.name, rpc.name)
+	return nil, fmt.Errorf("there is no list %q; there are %s", name, strings.Join(names, ", "))
 }
 
 //go:embed language.txt

@@ -43,7 +43,7 @@ func judge(tests []outcome, excepted bool) verdict {
 	return untested
 }
 
-// printTable prints a line for each row, what failing tests printed, and totals. It reports whether all is as it should be.
+// printTable prints a line for each row with the number of its tests, what failing tests printed, and totals. It reports whether all is as it should be.
 func printTable(w io.Writer, rows []row, found results, exceptions map[string]string, verbose bool) bool {
 	totals := map[verdict]int{}
 	var failures []outcome
@@ -60,7 +60,7 @@ func printTable(w io.Writer, rows []row, found results, exceptions map[string]st
 		reason, excepted := exceptions[r.id]
 		v := judge(found[r.id], excepted)
 		totals[v]++
-		fmt.Fprintf(w, "  %-*s  %-*s  %s\n", width, r.id, 80, shorten(r.title, 80), v)
+		fmt.Fprintf(w, "  %-*s  %-*s %3d  %s\n", width, r.id, 80, shorten(r.title, 80), len(found[r.id]), v)
 		if v == different {
 			fmt.Fprintf(w, "  %-*s  %s\n", width, "", reason)
 		}

@@ -106,11 +106,24 @@ func (l *list) eachSource(root string, visit func(path string, source []byte) er
 			return nil
 		}
 		source, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(source, []byte(l.source)) {
+		if err != nil || !l.isIn(source) {
 			return err
 		}
 		return visit(path, source)
 	})
+}
+
+// isIn reports whether the source of a file may have tests of rows.
+func (l *list) isIn(source []byte) bool {
+	if bytes.Contains(source, []byte(l.source)) {
+		return true
+	}
+	for test := range l.elsewhere {
+		if bytes.Contains(source, []byte("\nfunc "+test+"(")) {
+			return true
+		}
+	}
+	return false
 }
 
 // readOutcomes reads what go test -json prints. Unfinished is the output of packages that failed on their own account.

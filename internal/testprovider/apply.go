@@ -4,6 +4,7 @@
 package testprovider
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -11,6 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/zclconf/go-cty/cty"
@@ -33,13 +37,16 @@ func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 		return nil, err
 	}
 	call := Call{RPC: "ApplyResourceChange", Type: t.name, Action: actionOf(c.prior, c.planned), ID: idOf(c.prior, c.planned)}
+	call.values = map[string]cty.Value{
+		"prior_state": c.prior, "config": c.config, "planned_state": c.planned, "planned_private": cty.StringVal(string(req.PlannedPrivate)),
+	}
 	if call.WriteOnly, err = c.writeOnlyValues(); err != nil {
 		return nil, err
 	}
 	record(call)
 	next, applyErr := s.apply(ctx, c)
-	next = scriptApply(next)
-	call.Finished, call.WriteOnly = true, nil
+	next, applyErr = scriptApply(c, next, applyErr)
+	call.Finished, call.WriteOnly, call.values = true, nil, nil
 	call.ID = idOf(c.prior, next)
 	record(call)
 
@@ -130,7 +137,11 @@ func (s *server) remove(c change) (cty.Value, error) {
 func (s *server) appliedState(c change) (cty.Value, error) {
 	attrs := c.planned.AsValueMap()
 	if !attrs["id"].IsKnown() {
-		attrs["id"] = cty.StringVal(newID())
+		id, err := newID(c.planned)
+		if err != nil {
+			return cty.NilVal, err
+		}
+		attrs["id"] = cty.StringVal(id)
 	}
 	for name, source := range c.echoes {
 		if !attrs[name].IsKnown() {
@@ -156,11 +167,25 @@ func (s *server) appliedState(c change) (cty.Value, error) {
 	return next, nil
 }
 
-// newID returns an id that no other object has.
-func newID() string {
-	var raw [8]byte
-	rand.Read(raw[:]) // never fails
-	return "fake-" + hex.EncodeToString(raw[:])
+// newID returns an id that no other object has. In a directory for ids, it is made of the value of the object and a number, which has a file there.
+func newID(planned cty.Value) (string, error) {
+	dir := os.Getenv(IDsVariable)
+	if dir == "" {
+		var raw [8]byte
+		rand.Read(raw[:]) // never fails
+		return "fake-" + hex.EncodeToString(raw[:]), nil
+	}
+	for n := 1; ; n++ {
+		id := fmt.Sprintf("%s-%d", cmp.Or(stringArgument(planned, "value"), "none"), n)
+		f, err := os.OpenFile(filepath.Join(dir, url.PathEscape(id)), os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("choosing an id: %w", err)
+		}
+		return id, f.Close()
+	}
 }
 
 // save stores the object, if there is a store.

@@ -25,6 +25,9 @@ const CallsVariable = "CAIRN_FAKE_CALLS"
 // started, what it can read from the descriptors that it has inherited. Only on Linux.
 const DescriptorsVariable = "CAIRN_FAKE_DESCRIPTORS"
 
+// ValuesVariable is the environment variable that has values recorded, too, when it is not empty.
+const ValuesVariable = "CAIRN_FAKE_CALL_VALUES"
+
 // Call is one request that the provider received, written before it is served.
 //
 // ApplyResourceChange leaves a second record with Finished set once it has been served, so that
@@ -42,8 +45,13 @@ type Call struct {
 	Config  json.RawMessage `json:"config,omitempty"`
 	Unknown []string        `json:"unknown,omitempty"`
 
+	// Values are those that the request has by their names in the protocol, as text, if [ValuesVariable] is set.
+	Values map[string]string `json:"values,omitempty"`
+
 	// WriteOnly has the write-only attributes that ApplyResourceChange received, those that were set.
 	WriteOnly map[string]json.RawMessage `json:"write_only,omitempty"`
+
+	values map[string]cty.Value
 }
 
 // ReadCalls returns the calls recorded in the file at path, in the order in which they arrived. A missing file has none.
@@ -90,6 +98,12 @@ func record(call Call) {
 		return
 	}
 	call.PID = os.Getpid()
+	if os.Getenv(ValuesVariable) != "" && len(call.values) > 0 {
+		call.Values = make(map[string]string)
+		for name, v := range call.values {
+			call.Values[name] = valueText(v)
+		}
+	}
 	line, err := json.Marshal(call)
 	if err == nil {
 		err = appendLine(path, line)

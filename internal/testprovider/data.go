@@ -35,7 +35,7 @@ func (s *server) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSour
 		return nil, err
 	}
 	id := stringArgument(args, "id")
-	record(Call{RPC: "ReadDataSource", Type: req.TypeName, ID: id})
+	record(Call{RPC: "ReadDataSource", Type: req.TypeName, ID: id, values: map[string]cty.Value{"config": args}})
 
 	resp := new(tfprotov6.ReadDataSourceResponse)
 	if s.config.unknown && req.ClientCapabilities != nil && req.ClientCapabilities.DeferralAllowed {

@@ -50,8 +50,10 @@
 //     read, create, update or delete); warn (string: planning warns with this message).
 //   - fake_scripted: plan_value (string: planned in place of value), plan_unknown (bool: value is planned as unknown),
 //     plan_replace (string: an attribute that requires replacement, whether it has changed or exists, or not),
-//     apply_value (string: what value is after applying), apply_null (bool: applying answers with no object), legacy
-//     (bool: says that it keeps to none of the rules for plans). Its schema has version 2; in version 0, value was old_value.
+//     plan_prefix (string: value is planned as unknown, with this beginning), private (string: what the provider keeps for itself),
+//     apply_value (string: what value is after applying), apply_null (bool: applying answers with no object), apply_error (string:
+//     applying answers with the object and this error), delete_error (string: deleting answers with this error), delete_keeps (bool:
+//     deleting answers with the object), legacy (bool: says that it keeps to none of the rules for plans). Its schema has version 2; in version 0, value was old_value.
 //   - fake_nested: nested attributes single, list, set and map, and nested blocks single_block, list_block, set_block, map_block
 //     and group_block, each with a block inner of its own kind; everywhere inside name, and made (computed: unknown until applied).
 //   - fake_blocked: required_resources (set of ids): creating and deleting fail unless objects with
@@ -77,7 +79,8 @@
 //  2. Objects change only by this provider's requests and by tests through [Store]. What a
 //     test changes there is drift, found by the next read.
 //  3. With CAIRN_FAKE_CALLS set to a path, every request is recorded there before it is
-//     served; see [Call].
+//     served; see [Call]. With CAIRN_FAKE_CALL_VALUES, the values in it are recorded as well.
 //  4. With CAIRN_FAKE_PROTOCOL set to 5, version 5 of the protocol is spoken.
-//  5. With CAIRN_FAKE_START_ERROR set, the binary prints its value and ends before any handshake.
+//  5. With CAIRN_FAKE_IDS set to a directory, ids of new objects are made of their values, and are the same in each run.
+//  6. With CAIRN_FAKE_START_ERROR set, the binary prints its value and ends before any handshake.
 package testprovider

@@ -37,7 +37,7 @@ func (s *server) OpenEphemeralResource(_ context.Context, req *tfprotov6.OpenEph
 		return nil, err
 	}
 	name := stringArgument(args, "name")
-	record(Call{RPC: "OpenEphemeralResource", Type: req.TypeName, ID: name})
+	record(Call{RPC: "OpenEphemeralResource", Type: req.TypeName, ID: name, values: map[string]cty.Value{"config": args}})
 
 	resp := new(tfprotov6.OpenEphemeralResourceResponse)
 	if s.config.unknown && req.ClientCapabilities != nil && req.ClientCapabilities.DeferralAllowed {

@@ -25,10 +25,17 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 	if err != nil {
 		return nil, err
 	}
+	config, err := decode(req.Config, t.ty)
+	if err != nil {
+		return nil, err
+	}
 	action := actionOf(prior, proposed)
-	record(Call{RPC: "PlanResourceChange", Type: t.name, Action: action, ID: idOf(prior, proposed)})
+	record(Call{
+		RPC: "PlanResourceChange", Type: t.name, Action: action, ID: idOf(prior, proposed),
+		values: map[string]cty.Value{"prior_state": prior, "config": config, "proposed_new_state": proposed, "prior_private": cty.StringVal(string(req.PriorPrivate))},
+	})
 
-	resp := &tfprotov6.PlanResourceChangeResponse{PlannedPrivate: req.PriorPrivate}
+	resp := &tfprotov6.PlanResourceChangeResponse{PlannedPrivate: scriptedPrivate(req.PriorPrivate, proposed)}
 	args := proposed
 	if proposed.IsNull() {
 		args = prior

@@ -21,6 +21,9 @@ const (
 	// StoreVariable is the environment variable with the directory of the objects, for when the argument store is not set.
 	StoreVariable = "CAIRN_FAKE_STORE"
 
+	// IDsVariable is the environment variable with a directory for the ids that were used, which are then the same in each run.
+	IDsVariable = "CAIRN_FAKE_IDS"
+
 	// DeferralVariable is the environment variable that lets fake_deferred be deferred, when it is not empty.
 	//
 	// It is needed because released versions of Terraform (seen with 1.11.4) forbid deferral when planning but allow

@@ -123,7 +123,10 @@ func (s *server) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRe
 	if err != nil {
 		return nil, err
 	}
-	record(Call{RPC: "ReadResource", Type: t.name, ID: idOf(current)})
+	record(Call{
+		RPC: "ReadResource", Type: t.name, ID: idOf(current),
+		values: map[string]cty.Value{"current_state": current, "private": cty.StringVal(string(req.Private))},
+	})
 
 	resp := &tfprotov6.ReadResourceResponse{
 		NewState:    req.CurrentState,

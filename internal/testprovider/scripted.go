@@ -5,6 +5,7 @@ package testprovider
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -25,7 +26,12 @@ func scriptedType() *resourceType {
 			attribute("plan_unknown", tftypes.Bool, optional),
 			attribute("plan_replace", tftypes.String, optional),
 			attribute("apply_value", tftypes.String, optional),
+			attribute("plan_prefix", tftypes.String, optional),
+			attribute("private", tftypes.String, optional),
 			attribute("apply_null", tftypes.Bool, optional),
+			attribute("apply_error", tftypes.String, optional),
+			attribute("delete_error", tftypes.String, optional),
+			attribute("delete_keeps", tftypes.Bool, optional),
 		),
 	}
 	t.schema.Version = scriptedVersion
@@ -41,6 +47,9 @@ func scriptPlan(attrs map[string]cty.Value) {
 	if boolArgument(args, "plan_unknown") {
 		attrs["value"] = cty.UnknownVal(cty.String)
 	}
+	if prefix, ok := knownArgument(args, "plan_prefix"); ok {
+		attrs["value"] = cty.UnknownVal(cty.String).Refine().NotNull().StringPrefixFull(prefix.AsString()).NewValue()
+	}
 }
 
 // scriptedReplacement returns the path that an update cannot change because the arguments say so, whether it exists or not.
@@ -52,15 +61,35 @@ func scriptedReplacement(prior, planned cty.Value) []*tftypes.AttributePath {
 	return []*tftypes.AttributePath{tftypes.NewAttributePath().WithAttributeName(name)}
 }
 
-// scriptApply returns what an object is after it has been applied: something else than was planned, or nothing, if its arguments say so.
-func scriptApply(next cty.Value) cty.Value {
+// scriptedPrivate returns what is kept for itself of an object that is planned: what its arguments say, or what was kept before.
+func scriptedPrivate(prior []byte, planned cty.Value) []byte {
+	if private, ok := knownArgument(planned, "private"); ok {
+		return []byte(private.AsString())
+	}
+	return prior
+}
+
+// scriptApply returns what an object is after it has been applied, and the error: something else than was planned, or nothing, if its arguments say so.
+func scriptApply(c change, next cty.Value, err error) (cty.Value, error) {
+	if next.IsNull() {
+		if message := stringArgument(c.prior, "delete_error"); message != "" {
+			err = errors.New(message)
+		}
+		if boolArgument(c.prior, "delete_keeps") {
+			return c.prior, err
+		}
+		return next, err
+	}
+	if message := stringArgument(c.planned, "apply_error"); message != "" {
+		err = errors.New(message)
+	}
 	if boolArgument(next, "apply_null") {
-		return cty.NullVal(next.Type())
+		return cty.NullVal(next.Type()), err
 	}
 	if value, ok := knownArgument(next, "apply_value"); ok {
-		return withAttributes(next, map[string]cty.Value{"value": value})
+		return withAttributes(next, map[string]cty.Value{"value": value}), err
 	}
-	return next
+	return next, err
 }
 
 // upgraded returns a stored object as the present version of the schema has it.

@@ -1,0 +1,65 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package main
+
+import (
+	_ "embed"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed modules.txt
+var modulesText string
+
+// modulesTestsText has lines "TEST ROW|FIRST-LAST...", for tests that compare with terraform and are not archives of package differential.
+//
+//go:embed modules_tests.txt
+var modulesTestsText string
+
+var modules = &list{
+	name: "modules", text: modulesText, exceptions: "## Rows of the modules list that do not apply\n",
+	source: "\nfunc TestDifferential", rowsOf: modulesRowsOf, elsewhere: modulesElsewhere(),
+	pattern: func(rows []row) string {
+		pattern := "^TestDifferential$/^(.*-)?(" + join(rows, func(r row) string { return r.id }) + ")-"
+		var others []row // named by tests
+		for _, test := range slices.Sorted(maps.Keys(modulesElsewhere())) {
+			if slices.ContainsFunc(rows, func(r row) bool { return slices.Contains(modulesElsewhere()[test], r.id) }) {
+				others = append(others, row{id: test})
+			}
+		}
+		if len(others) > 0 {
+			pattern += "|^(" + join(others, func(r row) string { return r.id }) + ")$"
+		}
+		return pattern
+	},
+}
+
+var modulesSubtest = regexp.MustCompile(`^TestDifferential/((?:\d{3}-)+)`)
+
+// modulesRowsOf returns the numbers with which the name of an archive begins, or those of a test elsewhere. Subtests of these do not count by themselves.
+func modulesRowsOf(test string) []string {
+	if match := modulesSubtest.FindStringSubmatch(test); match != nil {
+		return strings.Split(strings.TrimSuffix(match[1], "-"), "-")
+	}
+	return modulesElsewhere()[test]
+}
+
+func modulesElsewhere() map[string][]string {
+	rows := (&list{text: modulesText}).rows()
+	found := map[string][]string{}
+	for line := range strings.Lines(modulesTestsText) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		for _, word := range words[1:] {
+			for _, r := range rowsMeantBy(rows, word) {
+				found[words[0]] = append(found[words[0]], r.id)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,154 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package differential
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/engine/native"
+	"github.com/cairnstacks/cairn/internal/engine/native/nativetest"
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testprovider"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Bench runs cases with one engine, one after the other.
+type Bench struct {
+	stackDir string
+	open     func(environ []string) (engine.Engine, error)
+	packages []engine.ProviderPackage
+	config   cty.Value // of the fake provider, with nothing in it; [cty.NilVal] until it is needed
+	runs     int
+}
+
+// NewNative returns a bench with the native engine.
+func NewNative(t testing.TB) *Bench {
+	t.Helper()
+	b := newBench(t)
+	shared, workDir := &native.Shared{}, t.TempDir()
+	b.open = func(environ []string) (engine.Engine, error) {
+		return native.New(native.Options{WorkDir: workDir, Dir: b.stackDir, Environ: environ, Shared: shared})
+	}
+	return b
+}
+
+// NewTerraform returns a bench with terraform.
+func NewTerraform(t testing.TB) *Bench {
+	t.Helper()
+	b := newBench(t)
+	program, shared, workDir := testenv.Terraform(t), &binary.Shared{}, t.TempDir()
+	b.open = func(environ []string) (engine.Engine, error) {
+		return binary.New(t.Context(), binary.Options{Binary: program, WorkDir: workDir, Dir: b.stackDir, Environ: environ, Shared: shared})
+	}
+	return b
+}
+
+func newBench(t testing.TB) *Bench {
+	t.Helper()
+	mirror := testenv.FakeProviderMirror(t)
+	dir := filepath.Join(mirror, filepath.FromSlash(nativetest.Address.String()), "1.0.0", runtime.GOOS+"_"+runtime.GOARCH)
+	return &Bench{
+		stackDir: t.TempDir(),
+		packages: []engine.ProviderPackage{{Provider: nativetest.Address, Version: "1.0.0", Dir: dir}},
+	}
+}
+
+// session is an open session with what it is to be asked for.
+type session struct {
+	engine.Session
+	ctx       context.Context //nolint:containedctx // of one step
+	module    *engine.Module
+	providers map[engine.ProviderSlot]engine.ProviderConfig
+}
+
+// openSession opens a session for the module in a directory. The caller closes it.
+func (b *Bench) openSession(ctx context.Context, dir string, environ []string) (*session, hcl.Diagnostics, error) {
+	e, err := b.open(environ)
+	if err != nil {
+		return nil, nil, err
+	}
+	opened, err := e.Open(ctx, engine.SessionOptions{StackDir: b.stackDir})
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &session{Session: opened, ctx: ctx, providers: map[engine.ProviderSlot]engine.ProviderConfig{}}
+	if _, diags := opened.Abilities().Preparer.Prepare(ctx, &engine.PrepareRequest{InstallNothing: true, Packages: b.packages}); diags.HasErrors() {
+		return nil, nil, fmt.Errorf("preparing: %w", diags)
+	}
+	var diags hcl.Diagnostics
+	if s.module, diags = opened.Module(ctx, dir); s.module == nil || diags.HasErrors() {
+		return s, diags, nil
+	}
+	for slot, needed := range s.module.Slots {
+		if needed.Provider != nativetest.Address {
+			continue
+		}
+		if b.config == cty.NilVal {
+			schema, diags := opened.ProviderSchema(ctx, needed.Provider)
+			if diags.HasErrors() {
+				return nil, nil, fmt.Errorf("schema of the provider: %w", diags)
+			}
+			b.config = nothingSet(schema.Config)
+		}
+		s.providers[slot] = engine.ProviderConfig{Provider: needed.Provider, Config: b.config}
+	}
+	return s, nil, nil
+}
+
+// nothingSet returns the configuration of a provider without arguments and blocks.
+func nothingSet(block engine.Block) cty.Value {
+	spec := block.Spec()
+	values := map[string]cty.Value{}
+	for name, ty := range hcldec.ImpliedType(spec).AttributeTypes() {
+		values[name] = cty.NullVal(ty)
+		switch spec[name].(type) {
+		case *hcldec.BlockListSpec:
+			values[name] = cty.ListValEmpty(ty.ElementType())
+		case *hcldec.BlockSetSpec:
+			values[name] = cty.SetValEmpty(ty.ElementType())
+		}
+	}
+	return cty.ObjectVal(values)
+}
+
+// world is what providers see of one run of a case.
+type world struct {
+	store, ids, calls string
+}
+
+func newWorld(dir string) (*world, error) {
+	w := &world{store: filepath.Join(dir, "store"), ids: filepath.Join(dir, "ids"), calls: filepath.Join(dir, "calls")}
+	for _, path := range []string{w.store, w.ids} {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *world) environ() []string {
+	return append(os.Environ(),
+		testprovider.StoreVariable+"="+w.store, testprovider.IDsVariable+"="+w.ids, testprovider.CallsVariable+"="+w.calls,
+		testprovider.ValuesVariable+"=1",
+	)
+}
+
+// takeCalls returns the calls since it was called last.
+func (w *world) takeCalls() ([]testprovider.Call, error) {
+	calls, err := testprovider.ReadCalls(w.calls)
+	if err != nil {
+		return nil, err
+	}
+	return calls, os.RemoveAll(w.calls)
+}

@@ -1,0 +1,135 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package differential
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// message is what counts of a diagnostic.
+type message struct {
+	place, summary string // place: severity, file, line and resource
+}
+
+// cycle is terraform's summary of a cycle, with its members in any order.
+var cycle = regexp.MustCompile(`^Cycle: .*`)
+
+func newMessage(diag *hcl.Diagnostic) message {
+	m := message{"error", cycle.ReplaceAllString(diag.Summary, "Cycle")}
+	if diag.Severity == hcl.DiagWarning {
+		m.place = "warning"
+	}
+	if diag.Subject != nil {
+		m.place += fmt.Sprintf(" %s:%d", diag.Subject.Filename, diag.Subject.Start.Line)
+	}
+	if data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag); ok && data.Resource != "" {
+		m.place += " " + data.Resource
+	}
+	return m
+}
+
+func (m message) String() string { return m.place + ": " + m.summary }
+
+var messageLine = regexp.MustCompile(`^((?:error|warning)(?: [^ :]+:\d+)?(?: [^ :]*)?): (.*)$`)
+
+func parseMessage(line string) (message, bool) {
+	match := messageLine.FindStringSubmatch(line)
+	if match == nil {
+		return message{}, false
+	}
+	return message{match[1], match[2]}, true
+}
+
+//go:embed testdata/summaries.txt
+var summariesText string
+
+// summaries are pairs of terraform's summary of a diagnostic and one that the native engine has for the same. In the file, they are lines "TERRAFORM'S => NATIVE'S".
+var summaries = readSummaries(summariesText)
+
+func readSummaries(text string) map[[2]string]bool {
+	found := map[[2]string]bool{}
+	for line := range strings.Lines(text) {
+		if of, own, ok := strings.Cut(strings.TrimSpace(line), " => "); ok {
+			found[[2]string{of, own}] = true
+		}
+	}
+	return found
+}
+
+// InWordsOf returns what the native engine has answered with its diagnostics as terraform has them, if want is terraform's answer: with other summaries, and without
+// places where terraform has none.
+func InWordsOf(want, got string) string {
+	lines := strings.Split(got, "\n")
+	lacking := map[message]int{} // by step, which is part of the place
+	eachMessage(strings.Split(want, "\n"), func(_ int, step string, m message) { lacking[m.in(step)]++ })
+	eachMessage(lines, func(_ int, step string, m message) { lacking[m.in(step)]-- })
+	eachMessage(lines, func(i int, step string, m message) {
+		if lacking[m.in(step)] >= 0 {
+			return
+		}
+		for _, theirs := range m.asTerraform() {
+			if lacking[theirs.in(step)] > 0 {
+				lacking[theirs.in(step)]--
+				lacking[m.in(step)]++
+				lines[i] = theirs.String()
+				return
+			}
+		}
+	})
+	sortMessages(lines)
+	return strings.Join(lines, "\n")
+}
+
+func eachMessage(lines []string, visit func(i int, step string, m message)) {
+	step := ""
+	for i, line := range lines {
+		if strings.HasPrefix(line, "# ") {
+			step = line
+		}
+		if m, ok := parseMessage(line); ok {
+			visit(i, step, m)
+		}
+	}
+}
+
+func (m message) in(step string) message { return message{m.place + step, m.summary} }
+
+var position = regexp.MustCompile(`^(error|warning) [^ :]+:\d+`)
+
+// asTerraform returns what terraform may have in place of a diagnostic.
+func (m message) asTerraform() []message {
+	var found []message
+	for _, place := range []string{m.place, position.ReplaceAllString(m.place, "$1")} {
+		found = append(found, message{place, m.summary})
+		for pair := range summaries {
+			if pair[1] == m.summary {
+				found = append(found, message{place, pair[0]})
+			}
+		}
+	}
+	return found
+}
+
+// sortMessages sorts neighbouring diagnostics.
+func sortMessages(lines []string) {
+	for first := 0; first < len(lines); first++ {
+		last := first
+		for last < len(lines) {
+			if _, ok := parseMessage(lines[last]); !ok {
+				break
+			}
+			last++
+		}
+		slices.Sort(lines[first:last])
+		first = max(first, last-1)
+	}
+}

@@ -1,0 +1,206 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package differential
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/nativetest"
+	"github.com/cairnstacks/cairn/internal/testprovider"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// Run does the steps of a case and returns what has come of them, as text. The test fails if they cannot be done.
+func (b *Bench) Run(t testing.TB, c *Case) string {
+	t.Helper()
+	b.runs++
+	name := fmt.Sprintf("run%d", b.runs)
+	w, err := newWorld(filepath.Join(t.TempDir(), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	component, err := stackaddrs.ParseAbsComponentInstance("component.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{t: t, bench: b, world: w, component: component, dir: filepath.Join(b.stackDir, name)}
+	var text strings.Builder
+	for i, step := range c.Steps {
+		fmt.Fprintf(&text, "# %d: %s\n", i+1, step.line)
+		r.out.Reset()
+		if err := r.step(c, i+1, step); err != nil {
+			t.Fatalf("step %d, %s: %v", i+1, step.line, err)
+		}
+		text.WriteString(strings.ReplaceAll(r.out.String(), name+"/", ""))
+	}
+	return text.String()
+}
+
+// run is one run of a case.
+type run struct {
+	t         testing.TB
+	bench     *Bench
+	world     *world
+	component stackaddrs.AbsComponentInstance
+	dir       string
+	state     engine.State
+	works     int
+	out       bytes.Buffer
+}
+
+// timestamp is what plantimestamp returns.
+var timestamp = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// versions is a file of all modules in which nothing says otherwise.
+const versions = `terraform {
+  required_providers {
+    fake = { source = "cairnstacks/fake" }
+  }
+}
+`
+
+func (r *run) step(c *Case, n int, step Step) (err error) {
+	switch step.Verb {
+	case "set":
+		return r.set(step)
+	case "gone":
+		return testprovider.Store{Dir: r.world.store}.Delete(step.Object)
+	}
+	files, others := c.files(n)
+	if !bytes.Contains(bytes.Join(slices.Collect(maps.Values(files)), nil), []byte("required_providers")) {
+		files["versions.tf"] = []byte(versions)
+	}
+	if err := writeFiles(r.dir, files); err != nil {
+		return err
+	}
+	if prior := others[priorFile]; n == 1 && prior != nil {
+		r.state = nativetest.State(r.t, nativetest.Objects(r.t, string(prior)))
+	}
+	s, diags, err := r.bench.openSession(r.t.Context(), r.dir, r.world.environ())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if diags.HasErrors() {
+		showDiagnostics(&r.out, diags)
+		return nil
+	}
+	if step.Verb == "validate" {
+		showDiagnostics(&r.out, s.ValidateModule(s.ctx, r.dir))
+		return nil
+	}
+	return r.plan(s, step, others)
+}
+
+func (r *run) plan(s *session, step Step, others map[string][]byte) error {
+	inputs, err := readInputs(others[inputsFile], s.module.Variables)
+	if err != nil {
+		return err
+	}
+	plan, diags := s.Plan(s.ctx, &engine.PlanRequest{
+		Work: r.work(), Component: r.component, ModuleDir: r.dir, Mode: step.Mode, Inputs: inputs, Providers: s.providers, PriorState: r.state,
+		SkipRefresh: step.SkipRefresh, Replace: step.Replace, Timestamp: timestamp, DeferAll: step.DeferAll,
+	}, nil)
+	if plan != nil && !diags.HasErrors() {
+		showPlan(&r.out, plan)
+	}
+	showDiagnostics(&r.out, diags)
+	if err := r.showCalls("planning", false); err != nil {
+		return err
+	}
+	if step.Verb == "plan" || plan == nil || diags.HasErrors() || !plan.Applyable {
+		return nil
+	}
+	if others[applyInputsFile] != nil {
+		if inputs, err = readInputs(others[applyInputsFile], s.module.Variables); err != nil {
+			return err
+		}
+	}
+	return r.apply(s, step, plan, inputs)
+}
+
+func (r *run) apply(s *session, step Step, plan *engine.PlanResult, inputs map[string]cty.Value) error {
+	work := r.work()
+	result, diags := s.Apply(s.ctx, &engine.ApplyRequest{
+		Work: work, Component: r.component, ModuleDir: r.dir, Mode: step.Mode, Engine: plan.Engine, Plan: plan.Plan, Inputs: inputs,
+		Providers: s.providers, PriorState: r.state,
+	}, nil)
+	r.out.WriteString("applied\n")
+	if result != nil {
+		r.state = result.State
+		if err := showResult(&r.out, result); err != nil {
+			return err
+		}
+	}
+	showDiagnostics(&r.out, diags)
+	if err := s.Acknowledge(s.ctx, work); err != nil {
+		return err
+	}
+	return r.showCalls("applying", step.Ordered)
+}
+
+func (r *run) work() engine.WorkID {
+	r.works++
+	return engine.WorkID(fmt.Sprintf("work-%d", r.works))
+}
+
+func (r *run) showCalls(while string, ordered bool) error {
+	calls, err := r.world.takeCalls()
+	if err != nil {
+		return err
+	}
+	showCalls(&r.out, while, calls, ordered)
+	return nil
+}
+
+// set changes an object outside, or makes one.
+func (r *run) set(step Step) error {
+	store := testprovider.Store{Dir: r.world.store}
+	object, err := store.Get(step.Object)
+	if err != nil {
+		object = &testprovider.Object{ID: step.Object, Values: map[string]json.RawMessage{}}
+		object.Values["id"], err = json.Marshal(step.Object)
+		if err != nil {
+			return err
+		}
+	}
+	for name, value := range step.Values {
+		if name == "type" {
+			object.Type = value
+			continue
+		}
+		object.Values[name] = json.RawMessage(value)
+	}
+	return store.Put(object)
+}
+
+// writeFiles makes a directory that has certain files and no others.
+func writeFiles(dir string, files map[string][]byte) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for name, data := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
