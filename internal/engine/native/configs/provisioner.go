@@ -78,7 +78,7 @@ var connectionTypeSchema = schemaOf("type")
 func (d *decoder) connection(block *hcl.Block) *Connection {
 	content, _, _ := block.Body.PartialContent(connectionTypeSchema) //nolint:errcheck // the schema of connections decides on what is wrong
 	if attr := content.Attributes["type"]; attr != nil && constantText(attr.Expr) == "winrm" {
-		d.unsupported(attr.Expr.Range(), "Connections of type winrm are not supported. Those of type ssh are.")
+		d.unsupported(attr.Expr.Range(), "The native engine has no connections of type winrm, only those of type ssh. An engine with a binary has them: choose terraform or tofu.")
 	}
 	return &Connection{Body: block.Body, Refs: d.bodyRefs(block.Body, nil), Range: block.DefRange}
 }

@@ -87,9 +87,12 @@ func (r *Resource) AwaitDependencies(ctx context.Context) bool {
 		}
 	}
 	for _, p := range r.Config.Provisioners {
-		if !r.Module.Await(ctx, p.Refs) {
+		if !r.Module.Await(ctx, p.Refs) || p.Connection != nil && !r.Module.Await(ctx, p.Connection.Refs) {
 			return false
 		}
+	}
+	if c := r.Config.Connection; c != nil && !r.Module.Await(ctx, c.Refs) {
+		return false
 	}
 	for m := r.Module; m.call != nil; m = m.call.module {
 		if !m.call.module.Await(ctx, m.call.Config.DependsOn) {

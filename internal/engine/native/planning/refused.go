@@ -17,13 +17,6 @@ func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 			Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: "The native engine does not have " + what + ".", Subject: at.Ptr(),
 		})
 	}
-	for _, r := range tree.Resources {
-		for _, p := range r.Provisioners {
-			if p.Type != "local-exec" {
-				refuse("the provisioner "+p.Type, p.Range)
-			}
-		}
-	}
 	for _, r := range tree.Removed {
 		if len(r.Provisioners) > 0 {
 			refuse("provisioners of what is removed", r.Provisioners[0].Range)

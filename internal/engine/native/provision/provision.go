@@ -5,10 +5,9 @@ package provision
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -17,8 +16,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/native/applying"
 	"github.com/cairnstacks/cairn/internal/engine/native/body"
+	"github.com/cairnstacks/cairn/internal/engine/native/refs"
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
-	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -34,23 +33,133 @@ type Runner struct {
 
 var _ applying.Provisioners = (*Runner)(nil)
 
-var localExec = sync.OnceValue(func() *body.Decoder { return body.NewDecoder(validate.Provisioners["local-exec"]) })
-
-// Provision implements [applying.Provisioners], for local-exec.
-func (r *Runner) Provision(ctx context.Context, req *applying.ProvisionRequest) hcl.Diagnostics {
-	scope, ok := req.Module.Scope(ctx, req.Config.Refs, req.Place)
-	if !ok {
-		return failed(req, "It was not run, because something that its arguments refer to is not there.")
+// decoders are those of the arguments of provisioners, by type.
+var decoders = sync.OnceValue(func() map[string]*body.Decoder {
+	all := map[string]*body.Decoder{}
+	for name, schema := range validate.Provisioners {
+		all[name] = body.NewDecoder(schema)
 	}
-	args, diags := localExec().Decode(req.Config.Body, scope)
+	return all
+})
+
+// Provision implements [applying.Provisioners].
+func (r *Runner) Provision(ctx context.Context, req *applying.ProvisionRequest) hcl.Diagnostics {
+	w := &work{ProvisionRequest: req}
+	args, diags := decode(ctx, req, decoders()[req.Config.Type], req.Config.Body, req.Config.Refs)
 	if diags.HasErrors() {
 		return diags
 	}
-	command, problem := r.command(args)
-	if problem != "" {
-		return append(diags, failed(req, problem)...)
+	w.args = args
+	w.out = &output{req: req, hidden: args.hidden}
+	run := map[string]func(context.Context, *work) hcl.Diagnostics{"local-exec": r.localExec, "remote-exec": r.remoteExec, "file": r.file}[req.Config.Type]
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	var stopping sync.WaitGroup
+	stopping.Go(func() {
+		select {
+		case <-req.Stop:
+			cancel(errStopped)
+		case <-ctx.Done():
+		}
+	})
+	w.observe(engine.ProvisionStart)
+	if args.hidden {
+		w.out.say("(output hidden, because of a sensitive or ephemeral argument)")
 	}
-	return append(diags, command.run(req)...)
+	moreDiags := run(ctx, w)
+	cancel(nil)
+	stopping.Wait()
+	w.out.end()
+	if moreDiags.HasErrors() {
+		w.observe(engine.ProvisionErrored)
+	} else {
+		w.observe(engine.ProvisionComplete)
+	}
+	return append(diags, moreDiags...)
+}
+
+var errStopped = errors.New("the work was stopped")
+
+// decode evaluates the arguments of a provisioner or a connection.
+func decode(ctx context.Context, req *applying.ProvisionRequest, decoder *body.Decoder, written hcl.Body, references []refs.Reference) (arguments, hcl.Diagnostics) {
+	scope, ok := req.Module.Scope(ctx, references, req.Place)
+	if !ok {
+		return arguments{}, failed(req, "It was not run, because something that its arguments refer to is not there.")
+	}
+	value, diags := decoder.Decode(written, scope)
+	if diags.HasErrors() {
+		return arguments{}, diags
+	}
+	args := arguments{hidden: marks.Contains(value, marks.Sensitive) || marks.Contains(value, marks.Ephemeral), marked: value}
+	if args.Value, _ = value.UnmarkDeep(); !args.IsWhollyKnown() {
+		return args, append(diags, failed(req, "An argument depends on a value that is not known.")...)
+	}
+	return args, diags
+}
+
+// path returns a path as it is for this program.
+func (r *Runner) path(written string) string {
+	if filepath.IsAbs(written) {
+		return written
+	}
+	return filepath.Join(r.Dir, written)
+}
+
+// fileOf is path for files, whose names may begin with the directory of the user.
+func (r *Runner) fileOf(written string) string {
+	if rest, ok := strings.CutPrefix(written, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	return r.path(written)
+}
+
+// arguments are those of a block, without marks.
+type arguments struct {
+	cty.Value
+	marked cty.Value
+	hidden bool // one of them is sensitive or ephemeral
+}
+
+// text returns an argument, or "" if it is null.
+func (a arguments) text(name string) string {
+	if value := a.GetAttr(name); !value.IsNull() {
+		return value.AsString()
+	}
+	return ""
+}
+
+// work is what is done for a request.
+type work struct {
+	*applying.ProvisionRequest
+	args arguments
+	out  *output
+}
+
+func (w *work) observe(kind engine.EventType) {
+	w.Observe.Observe(engine.Event{Type: kind, Resource: w.Place.Resource})
+}
+
+// say passes on a line, unless nothing is to be shown.
+func (w *work) say(line string) {
+	if !w.args.hidden {
+		w.out.say(line)
+	}
+}
+
+func (w *work) failed(detail string) hcl.Diagnostics { return failed(w.ProvisionRequest, detail) }
+
+// commandFailed returns the error about a command, with what it has written.
+func (w *work) commandFailed(detail string) hcl.Diagnostics {
+	if w.args.hidden {
+		return w.failed("The command has failed. Command and output are not shown, since the provisioner has sensitive or ephemeral arguments.")
+	}
+	w.out.end()
+	if written := strings.TrimSpace(w.out.tail()); written != "" {
+		detail += " It has written:\n\n" + written
+	}
+	return w.failed(detail)
 }
 
 func failed(req *applying.ProvisionRequest, detail string) hcl.Diagnostics {
@@ -58,110 +167,4 @@ func failed(req *applying.ProvisionRequest, detail string) hcl.Diagnostics {
 		Severity: hcl.DiagError, Summary: "Failed provisioner", Detail: detail, Subject: req.Config.Range.Ptr(),
 		Extra: &engine.DiagnosticData{Resource: req.Place.Resource},
 	}}
-}
-
-// command is what a local-exec provisioner runs.
-type command struct {
-	process.Command
-	text   string
-	hidden bool // nothing of it is shown
-	quiet  bool // what is run is not shown
-}
-
-// command returns what the arguments ask for, or what is wrong with them.
-func (r *Runner) command(args cty.Value) (*command, string) {
-	c := &command{hidden: marks.Contains(args, marks.Sensitive) || marks.Contains(args, marks.Ephemeral)}
-	bare, _ := args.UnmarkDeep()
-	if !bare.IsWhollyKnown() {
-		return nil, "An argument depends on a value that is not known."
-	}
-	text := func(name string) string {
-		if value := bare.GetAttr(name); !value.IsNull() {
-			return value.AsString()
-		}
-		return ""
-	}
-	if c.text = text("command"); c.text == "" {
-		return nil, "The command must not be empty."
-	}
-	if quiet := bare.GetAttr("quiet"); !quiet.IsNull() {
-		c.quiet = quiet.True()
-	}
-	argv := append(shell(bare.GetAttr("interpreter")), c.text)
-	c.Program, c.Args = argv[0], argv[1:]
-	if c.Dir = text("working_dir"); !filepath.IsAbs(c.Dir) {
-		c.Dir = filepath.Join(r.Dir, c.Dir)
-	}
-	c.Env = withVariables(r.Environ, bare.GetAttr("environment"))
-	return c, ""
-}
-
-// shell returns the program that a command is given to, with its arguments.
-func shell(interpreter cty.Value) []string {
-	var argv []string
-	if !interpreter.IsNull() {
-		for _, word := range interpreter.AsValueSlice() {
-			if !word.IsNull() {
-				argv = append(argv, word.AsString())
-			}
-		}
-	}
-	if len(argv) == 0 {
-		return slices.Clone(systemShell)
-	}
-	return argv
-}
-
-// withVariables returns the environment with further variables, without those that are null.
-func withVariables(environ []string, variables cty.Value) []string {
-	all := slices.Clone(environ)
-	if variables.IsNull() {
-		return all
-	}
-	for name, value := range variables.AsValueMap() {
-		if !value.IsNull() {
-			all = append(all, name+"="+value.AsString())
-		}
-	}
-	return all
-}
-
-// run runs the command to its end, or until the work is to end.
-func (c *command) run(req *applying.ProvisionRequest) hcl.Diagnostics {
-	out := &output{req: req, hidden: c.hidden}
-	observe := func(kind engine.EventType) {
-		req.Observe.Observe(engine.Event{Type: kind, Resource: req.Place.Resource})
-	}
-	observe(engine.ProvisionStart)
-	switch {
-	case c.hidden:
-		out.say("(output hidden, because of a sensitive or ephemeral argument)")
-	case !c.quiet:
-		out.say(fmt.Sprintf("Executing: %q", append([]string{c.Program}, c.Args...)))
-	}
-	c.Stdout, c.Stderr = out, out
-
-	var running process.Set
-	var stopping sync.WaitGroup
-	ended := make(chan struct{})
-	stopping.Go(func() {
-		select {
-		case <-req.Stop:
-			running.Stop(os.Interrupt, false)
-		case <-ended:
-		}
-	})
-	err := running.Run(c.Command)
-	close(ended)
-	stopping.Wait()
-	out.end()
-	if err == nil {
-		observe(engine.ProvisionComplete)
-		return nil
-	}
-	observe(engine.ProvisionErrored)
-	if c.hidden || c.quiet {
-		return failed(req, "The command has failed: "+err.Error()+". Command and output are not shown, since the provisioner has sensitive or ephemeral arguments, or is quiet.")
-	}
-	return failed(req, fmt.Sprintf("The command %q has failed: %s. It has written:\n\n%s", c.text, err, strings.TrimSpace(out.tail())))
 }

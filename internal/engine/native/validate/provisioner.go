@@ -4,8 +4,10 @@
 package validate
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
@@ -56,16 +58,21 @@ func connectionArguments(names string) []*schema.Attribute {
 }
 
 func (m *moduleChecker) provisioners(r *configs.Resource) {
-	at := place{repeat: r.Repeat, own: r, self: m.self(r)}
+	m.provisionersOf(r.Provisioners, r.Connection, place{repeat: r.Repeat, own: r, self: m.self(r)})
+}
+
+// provisionersOf checks provisioners, and the connection that they share.
+func (m *moduleChecker) provisionersOf(all []*configs.Provisioner, shared *configs.Connection, at place) {
 	destroyed := false
-	for _, p := range r.Provisioners {
+	for _, p := range all {
 		m.provisioner(p, at)
+		m.reachable(p, shared)
 		destroyed = destroyed || p.Destroy
 	}
 	if destroyed {
 		at = atDestroy(at)
 	}
-	m.connection(r.Connection, at)
+	m.connection(shared, at)
 }
 
 // atDestroy returns a place where only the object that is destroyed is known.
@@ -87,10 +94,59 @@ func (m *moduleChecker) provisioner(p *configs.Provisioner, at place) {
 		at = atDestroy(at)
 	}
 	if schema := Provisioners[p.Type]; schema != nil && m.references(p.Refs, at) {
-		_, diags := m.decoder(schema).Decode(p.Body, m.scope(p.Refs, at))
-		m.add(diags)
+		args, diags := m.decoder(schema).Decode(p.Body, m.scope(p.Refs, at))
+		if m.add(diags) {
+			m.alternatives(p, args)
+		}
 	}
 	m.connection(p.Connection, at)
+}
+
+// oneOf are arguments of provisioners of which there must be one, by type.
+var oneOf = map[string][]string{"remote-exec": {"inline", "script", "scripts"}, "file": {"source", "content"}}
+
+// alternatives checks that there is one of several arguments.
+func (m *moduleChecker) alternatives(p *configs.Provisioner, args cty.Value) {
+	names := oneOf[p.Type]
+	set, unknown := 0, 0
+	for _, name := range names {
+		value, _ := args.GetAttr(name).Unmark()
+		switch {
+		case !value.IsKnown():
+			unknown++
+		case !value.IsNull():
+			set++
+		}
+	}
+	if set > 1 || len(names) > 0 && set+unknown == 0 {
+		m.problem(p.Range, "Invalid provisioner arguments", fmt.Sprintf("The provisioner %s has exactly one of the arguments %s.", p.Type, strings.Join(names, ", ")))
+	}
+}
+
+var hostSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "host"}}}
+
+// reachable checks that a provisioner which needs a connection has one, with a host.
+func (m *moduleChecker) reachable(p *configs.Provisioner, shared *configs.Connection) {
+	own := p.Connection
+	switch {
+	case oneOf[p.Type] == nil:
+	case own == nil && shared == nil:
+		m.problem(p.Range, "Missing connection", fmt.Sprintf("The provisioner %s works on another machine. Say which one by a connection block, in it or in the resource.", p.Type))
+	case !hasHost(own) && !hasHost(shared):
+		at := p.Range
+		if own != nil {
+			at = own.Range
+		}
+		m.problem(at, "Missing required argument", "The connection has no argument \"host\", here or in the block of the resource.")
+	}
+}
+
+func hasHost(c *configs.Connection) bool {
+	if c == nil {
+		return false
+	}
+	content, _, _ := c.Body.PartialContent(hostSchema) //nolint:errcheck // decoding the body reports what is wrong in it
+	return content.Attributes["host"] != nil
 }
 
 func (m *moduleChecker) connection(c *configs.Connection, at place) {
