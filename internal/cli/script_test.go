@@ -30,7 +30,8 @@ func testContext() context.Context { return context.Background() }
 // Besides those of package testscript, scripts know the conditions [engine], where there is terraform or tofu; [tofu], where
 // commands use tofu unless another one is named; [terraform], for what is about terraform alone; [git]; and [unprivileged], where
 // the modes of files are obeyed. The variable EXAMPLES names the directory of the examples. BINARY is the name of the terraform or tofu
-// that is on PATH, for scripts that are about one: env CAIRN_ENGINE=$BINARY. They know these commands:
+// that is on PATH, for scripts that are about one: env CAIRN_ENGINE=$BINARY; the others use the engine of CAIRN_TEST_ENGINE, where that is set. They
+// know these commands:
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
 //   - sources: serves repositories, archives and registries; see scriptSources
@@ -80,6 +81,12 @@ func setUpScript(env *testscript.Env) error {
 	binaries := []string{toolchain.Tofu, toolchain.Terraform} // as cairn looks for them
 	if i := slices.IndexFunc(binaries, isOnPath); i >= 0 {
 		env.Setenv("BINARY", binaries[i])
+	}
+	if setting := os.Getenv(testenv.EngineVariable); setting != "" {
+		env.Setenv("CAIRN_ENGINE", setting)
+		if slices.Contains(binaries, setting) {
+			env.Setenv("BINARY", setting)
+		}
 	}
 	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
 	env.Setenv("EXAMPLES", examples)

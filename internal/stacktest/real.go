@@ -8,12 +8,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/internal/testprovider"
 )
 
-// Real writes a stack which runs on terraform or tofu, with the fake provider (cairnstacks/fake, see package
+// Real writes a stack which runs on the engine of [NewEngine], with the fake provider (cairnstacks/fake, see package
 // testprovider) for modules that want it. Extra are settings of the environment, as in "NAME=value".
 //
 // The test may be parallel.
@@ -27,13 +26,6 @@ func Real(t *testing.T, archive string, extra ...string) *Stack {
 		"CHECKPOINT_DISABLE=1",
 		"CAIRN_FAKE_STORE="+s.Store.Dir,
 		"CAIRN_FAKE_CALLS="+s.Calls)
-	e, err := binary.New(t.Context(), binary.Options{
-		Binary: testenv.Engine(t), WorkDir: filepath.Join(s.Dir, ".cairn"),
-		Environ: append(environ, extra...),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Engine = e
+	s.Engine = NewEngine(t, EngineOptions{WorkDir: filepath.Join(s.Dir, ".cairn"), Environ: append(environ, extra...)})
 	return s
 }

@@ -46,6 +46,38 @@ func Engine(t testing.TB) string {
 	return engine
 }
 
+// EngineVariable names the engine that tests of whole stacks and scripts use, where they are not about one: native, auto, terraform or tofu. Without it they use
+// what cairn uses where nobody names an engine.
+const EngineVariable = "CAIRN_TEST_ENGINE"
+
+// NativeEngine and AutoEngine are the engines without a binary, and with one where it is needed.
+const (
+	NativeEngine = "native"
+	AutoEngine   = "auto"
+)
+
+// EngineSetting returns [NativeEngine], [AutoEngine], or the path of terraform or tofu.
+func EngineSetting(t testing.TB) string {
+	t.Helper()
+	switch setting := os.Getenv(EngineVariable); setting {
+	case NativeEngine, AutoEngine:
+		return setting
+	case "":
+		return Engine(t)
+	case "terraform":
+		return Terraform(t)
+	case "tofu":
+		tofu := cache(t).TofuIfThere()
+		if tofu == "" {
+			missing(t, "needs tofu: put it on PATH or run: go run ./internal/buildtool tofu")
+		}
+		return tofu
+	default:
+		t.Fatalf("%s is %q; want native, auto, terraform or tofu", EngineVariable, setting)
+		return ""
+	}
+}
+
 // Engines returns the paths of all engines that are there, at least one.
 func Engines(t testing.TB) []string {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -56,10 +56,7 @@ func loadStack(t *testing.T, dir string) stackruntime.Options {
 	if diags.HasErrors() {
 		t.Fatal(explain(diags))
 	}
-	e, err := binary.New(t.Context(), binary.Options{Binary: testenv.Engine(t), WorkDir: filepath.Join(dir, ".cairn")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := stacktest.NewEngine(t, stacktest.EngineOptions{WorkDir: filepath.Join(dir, ".cairn")})
 	session := enginetest.Open(t, e, engine.SessionOptions{StackDir: config.Root.Dir})
 	req := &engine.PrepareRequest{Requirements: map[stackaddrs.Provider][]string{}}
 	for _, c := range config.Root.Components {

@@ -28,7 +28,7 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	defer providers.Release()
 	result, plan, diags := planning.Plan(ctx, &planning.Request{
 		PlanRequest: req, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
-		Functions: s.functions(ctx, req.ModuleDir, functionsKey{timestamp: req.Timestamp}), RootPath: rootPath, WorkPath: workPath(req.ModuleDir),
+		Functions: s.functions(ctx, req.ModuleDir, functionsKey{timestamp: req.Timestamp}), RootPath: rootPath, WorkPath: s.workPath(),
 		Calls: s.calls, Observe: oneAtATime(observe),
 	})
 	if result == nil {

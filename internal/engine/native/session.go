@@ -87,7 +87,7 @@ func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
 	l.validation.Do(func() {
 		l.invalid = validate.Tree(ctx, l.tree, validate.Options{
 			Schemas: schemas{ctx, s}, Functions: s.functions(ctx, l.tree.Dir.Path, functionsKey{}), Graph: l.graph,
-			RootPath: rootPath, WorkPath: workPath(l.tree.Dir.Path),
+			RootPath: rootPath, WorkPath: s.workPath(),
 		})
 	})
 	return slices.Concat(l.diags, l.unsupported, l.invalid)
@@ -135,8 +135,8 @@ func (s *Session) slots(given map[engine.ProviderSlot]engine.ProviderConfig, pha
 // rootPath is the value of path.root, and of path.module in the root module, which file functions start from.
 const rootPath = "."
 
-// workPath returns the value of path.cwd.
-func workPath(dir string) string { return filepath.ToSlash(dir) }
+// workPath returns the value of path.cwd: the directory of the stack, as with the binary engine.
+func (s *Session) workPath() string { return filepath.ToSlash(s.stackDir) }
 
 // oneAtATime returns an observer that several tasks may call.
 func oneAtATime(observe engine.Observer) engine.Observer {

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/stackgen"
 	"github.com/cairnstacks/cairn/internal/stackgen/stackcheck"
+	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -107,17 +107,12 @@ func inMemory(_ testing.TB, config *stackconfig.Config, fail func(stackcheck.Wor
 	return memengine.New(opts)
 }
 
-// realEngine makes engines that run terraform or tofu.
+// realEngine makes engines that run real modules.
 func realEngine(t testing.TB, config *stackconfig.Config, _ func(stackcheck.Work) error) engine.Engine {
 	t.Helper()
-	e, err := binary.New(t.Context(), binary.Options{
-		Binary: testenv.Engine(t), WorkDir: t.TempDir(),
-		Environ: append(os.Environ(), "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, "")),
+	return stacktest.NewEngine(t, stacktest.EngineOptions{
+		WorkDir: t.TempDir(), Environ: append(os.Environ(), "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, "")),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
 }
 
 func check(t *testing.T, opts stackgen.Options, subject stackcheck.Subject) {
