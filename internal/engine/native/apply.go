@@ -42,6 +42,7 @@ func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 		Calls: s.calls, Observe: oneAtATime(observe),
 		Journal: record, Provisioners: &provision.Runner{Dir: req.ModuleDir, Environ: s.opts.Environ},
 	})
+	diags = append(diags, record.Doubts()...)
 	if err := record.Finish(); err != nil {
 		diags = append(diags, stopped("Result not recorded", err))
 	}

@@ -5,6 +5,7 @@ package applying
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -65,12 +66,21 @@ func (a *applier) ending(ctx context.Context, t *resource.Target, o *resource.Ob
 	return a.provision(ctx, &with, config.Provisioners, config.Connection, at, true)
 }
 
-// provision runs those of the provisioners that are for destroying, or the others, one after another until one fails.
+// provision runs those of the provisioners that are for destroying, or the others, one after another until one fails. Until they have ended, the change that they are
+// part of is in doubt.
 func (a *applier) provision(ctx context.Context, t *resource.Target, all []*configs.Provisioner, connection *configs.Connection, at eval.Place, destroy bool) bool {
+	all = slices.DeleteFunc(slices.Clone(all), func(config *configs.Provisioner) bool { return config.Destroy != destroy })
+	if len(all) == 0 {
+		return true
+	}
+	action := engine.ActionCreate
+	if destroy {
+		action = engine.ActionDelete
+	}
+	if a.Journal != nil && !a.recorded(t.Addr, a.Journal.Intend(t.Addr, "", action)) {
+		return false
+	}
 	for _, config := range all {
-		if config.Destroy != destroy {
-			continue
-		}
 		diags := a.Provisioners.Provision(ctx, &ProvisionRequest{
 			Config: config, Connection: connection, Module: t.Resource.Module, Place: at, Observe: a.rt.Observe, Stop: a.stopped,
 		})
@@ -78,8 +88,12 @@ func (a *applier) provision(ctx context.Context, t *resource.Target, all []*conf
 			continue // an error of it is none
 		}
 		if !a.eval.Diagnostics.AddTo(t.Address, diags...) {
+			if destroy { // else it is stored as tainted
+				a.unchanged(t.Addr, "")
+			}
 			return false
 		}
 	}
+	a.unchanged(t.Addr, "")
 	return true
 }

@@ -137,6 +137,42 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// provisioners end as they are told.
+type provisioners struct{ fail bool }
+
+func (p provisioners) Provision(context.Context, *applying.ProvisionRequest) hcl.Diagnostics {
+	if p.fail {
+		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Failed"}}
+	}
+	return nil
+}
+
+// TestJournalOfProvisioners checks that a change is in doubt until its provisioners have ended.
+func TestJournalOfProvisioners(t *testing.T) {
+	const module = `
+-- main.tf --
+terraform {
+  required_providers {
+    fake = { source = "cairnstacks/fake" }
+  }
+}
+resource "fake_thing" "first" {
+  name = "first"
+  provisioner "local-exec" {
+    command = "true"
+  }
+}
+`
+	for fail, last := range map[bool]string{false: "unchanged fake_thing.first", true: "store fake_thing.first"} {
+		c := nativetest.New(t, module)
+		b := &book{}
+		c.Apply(t, c.Plan(t, nil), func(req *applying.Request) { req.Journal, req.Provisioners = b, provisioners{fail} })
+		if want := []string{"intend create fake_thing.first", "store fake_thing.first", "intend create fake_thing.first", last}; !slices.Equal(b.lines, want) {
+			t.Errorf("fails: %t: the journal has %q, want %q", fail, b.lines, want)
+		}
+	}
+}
+
 // TestInconsistent checks that nothing is changed when plans and inputs are not what they were (rule A1).
 func TestInconsistent(t *testing.T) {
 	c := nativetest.New(t, fakeChain)

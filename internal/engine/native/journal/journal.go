@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/filelock"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -113,14 +115,14 @@ type Work struct {
 	records []record // that are not in the file yet
 	durable bool     // they are from now on
 
-	intentions map[stackaddrs.ResourceInstanceObject]struct{} // without results
+	intentions intentions // without results
 }
 
 // Begin begins the record of an apply.
 func (j *Journal) Begin(work engine.WorkID, component string, mode engine.Mode, prior engine.State) *Work {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	w := &Work{journal: j, intentions: map[stackaddrs.ResourceInstanceObject]struct{}{}}
+	w := &Work{journal: j, intentions: intentions{}}
 	w.records = []record{{
 		Kind: began, Work: work, Component: component, Mode: mode, StartedAt: time.Now().UTC(),
 		Plan: j.mu.purpose.Plan, Serial: j.mu.purpose.Serial, State: prior,
@@ -164,11 +166,11 @@ func (w *Work) Finish() error {
 	return nil
 }
 
-// Doubts are the resource instances with intentions of which nothing is known.
-func (w *Work) Doubts() []string {
+// Doubts returns the error about what is in doubt (rule J3), if anything is.
+func (w *Work) Doubts() hcl.Diagnostics {
 	w.journal.mu.Lock()
 	defer w.journal.mu.Unlock()
-	return addresses(w.intentions)
+	return w.intentions.explain()
 }
 
 func (w *Work) add(r record, addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) error {
@@ -178,10 +180,10 @@ func (w *Work) add(r record, addr stackaddrs.ResourceInstance, deposed stackaddr
 	r.Work = w.records[0].Work
 	object := stackaddrs.ResourceInstanceObject{Instance: addr, Deposed: deposed}
 	if r.Kind == intended {
-		w.intentions[object] = struct{}{}
+		w.intentions[intention{r.Object, r.Deposed}] = r.Action
 		w.durable = true
 	} else {
-		delete(w.intentions, object)
+		delete(w.intentions, intention{r.Object, r.Deposed})
 	}
 	if !w.durable {
 		w.records = append(w.records, r)
@@ -214,7 +216,7 @@ func (w *Work) flush(rest []record) error {
 	return nil
 }
 
-// Acknowledge says that the result of an apply is safe elsewhere.
+// Acknowledge says that the result of an apply is safe elsewhere, and that somebody has heard what is in doubt.
 func (j *Journal) Acknowledge(work engine.WorkID) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -231,7 +233,11 @@ func (j *Journal) Acknowledge(work engine.WorkID) error {
 	if !w.durable {
 		return nil
 	}
-	return j.mu.file.write(record{Kind: acknowledged, Work: work})
+	records := []record{{Kind: acknowledged, Work: work}}
+	if len(w.intentions) > 0 {
+		records = append(records, record{Kind: seen, Work: work})
+	}
+	return j.mu.file.write(records...)
 }
 
 // Close ends the session. What was not acknowledged, or is in doubt, stays for another one.

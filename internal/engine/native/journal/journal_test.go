@@ -165,14 +165,14 @@ func TestDoubtOfLivingSession(t *testing.T) {
 	j := bound(dir, purpose)
 	w := j.Begin("w", "component.a", engine.Normal, nil)
 	must(t, w.Intend(instance("x"), "", engine.ActionCreate))
-	if got := w.Doubts(); !cmp.Equal(got, []string{"fake_thing.x"}) {
-		t.Errorf("Doubts: got %q", got)
+	if got := w.Doubts(); len(got) != 1 || !strings.Contains(got[0].Detail, "\n  create fake_thing.x\n") {
+		t.Errorf("Doubts: got %v", got)
 	}
 	must(t, j.Acknowledge("w"), j.Close())
 
 	next := bound(dir, purpose)
 	unfinished(t, next)
-	if got := resume(t, next, "w"); !got.Saved || !cmp.Equal(got.Doubts, []string{"fake_thing.x"}) || len(got.State) > 0 {
+	if got := resume(t, next, "w"); !got.Saved || !got.Seen || !cmp.Equal(got.Doubts, []string{"fake_thing.x"}) || len(got.State) > 0 {
 		t.Errorf("got %+v", got)
 	}
 	must(t, next.Close())

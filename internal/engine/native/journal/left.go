@@ -16,7 +16,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/filelock"
-	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -147,31 +146,17 @@ func (l *left) unfinished(path string) engine.UnfinishedWork {
 	return engine.UnfinishedWork{Work: start.Work, Component: start.Component, Mode: start.Mode, StartedAt: start.StartedAt, Place: path}
 }
 
-// doubts returns the resource instances with intentions of which nothing is known, sorted.
-func (l *left) doubts() []string {
-	open := map[[2]string]struct{}{}
+// doubts returns the intentions of which nothing is known.
+func (l *left) doubts() intentions {
+	open := intentions{}
 	for _, r := range l.records[1:] {
 		if r.Kind == intended {
-			open[[2]string{r.Object, r.Deposed}] = struct{}{}
+			open[intention{r.Object, r.Deposed}] = r.Action
 		} else {
-			delete(open, [2]string{r.Object, r.Deposed})
+			delete(open, intention{r.Object, r.Deposed})
 		}
 	}
-	var found []string
-	for object := range open {
-		found = append(found, object[0])
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
-}
-
-func addresses(intentions map[stackaddrs.ResourceInstanceObject]struct{}) []string {
-	var found []string
-	for object := range maps.Keys(intentions) {
-		found = append(found, object.Instance.String())
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
+	return open
 }
 
 // Resume implements [engine.Recoverer].
@@ -183,10 +168,17 @@ func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Pos
 		return nil, engine.ErrUnknownWork
 	}
 	start := l.records[0]
-	result := &engine.Recovered{Work: work, Component: start.Component, Mode: start.Mode, Saved: l.saved, Seen: l.seen, Doubts: l.doubts()}
 	if len(l.records) == 1 {
 		return nil, j.drop(work, forgotten)
 	}
+	doubts := l.doubts()
+	result := &engine.Recovered{Work: work, Component: start.Component, Mode: start.Mode, Saved: l.saved, Seen: l.seen, Doubts: doubts.addresses()}
+	if !l.finished {
+		result.Diagnostics = hcl.Diagnostics{{
+			Severity: hcl.DiagError, Summary: "Component partly applied", Detail: "The program that applied " + start.Component + " has ended before it was done.",
+		}}
+	}
+	result.Diagnostics = append(result.Diagnostics, doubts.explain()...)
 	l.replay(after, observe)
 	if l.saved {
 		return result, nil
@@ -197,22 +189,7 @@ func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Pos
 		return nil, fmt.Errorf("recovering %s: %w", start.Component, err)
 	}
 	result.State = state
-	if !l.finished {
-		result.Diagnostics = hcl.Diagnostics{{
-			Severity: hcl.DiagError, Summary: "Component partly applied",
-			Detail: "The program that applied " + start.Component + " has ended before it was done." + explain(result.Doubts),
-		}}
-	}
 	return result, nil
-}
-
-// explain names the objects of which nobody knows what was done to them, if there are any.
-func explain(doubts []string) string {
-	if len(doubts) == 0 {
-		return ""
-	}
-	return " Changes of these objects were begun, and may have been made or not:\n\n  " + strings.Join(doubts, "\n  ") +
-		"\n\nCompare them with what really exists before you plan again."
 }
 
 // replay passes on what was done as events.
