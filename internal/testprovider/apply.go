@@ -137,7 +137,7 @@ func (s *server) remove(c change) (cty.Value, error) {
 func (s *server) appliedState(c change) (cty.Value, error) {
 	attrs := c.planned.AsValueMap()
 	if !attrs["id"].IsKnown() {
-		id, err := newID(c.planned)
+		id, err := newID(c.name, c.planned)
 		if err != nil {
 			return cty.NilVal, err
 		}
@@ -167,8 +167,8 @@ func (s *server) appliedState(c change) (cty.Value, error) {
 	return next, nil
 }
 
-// newID returns an id that no other object has. In a directory for ids, it is made of the value of the object and a number, which has a file there.
-func newID(planned cty.Value) (string, error) {
+// newID returns an id that no other object has. In a directory for ids, it is made of the value of the object, or else of its type, and a number, which has a file there.
+func newID(typeName string, planned cty.Value) (string, error) {
 	dir := os.Getenv(IDsVariable)
 	if dir == "" {
 		var raw [8]byte
@@ -176,7 +176,7 @@ func newID(planned cty.Value) (string, error) {
 		return "fake-" + hex.EncodeToString(raw[:]), nil
 	}
 	for n := 1; ; n++ {
-		id := fmt.Sprintf("%s-%d", cmp.Or(stringArgument(planned, "value"), "none"), n)
+		id := fmt.Sprintf("%s-%d", cmp.Or(stringArgument(planned, "value"), typeName), n)
 		f, err := os.OpenFile(filepath.Join(dir, url.PathEscape(id)), os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			continue

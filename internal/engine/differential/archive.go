@@ -81,8 +81,8 @@ func ParseCase(text []byte) (*Case, error) {
 	if len(c.Steps) == 0 {
 		return nil, fmt.Errorf("there is no file %s, or nothing in it", stepsFile)
 	}
-	if (c.WantNative != "") != (c.Differs != "") {
-		return nil, fmt.Errorf("there has to be a reason where there is a file %s, and only there", wantNativeFile)
+	if c.WantNative != "" && c.Differs == "" {
+		return nil, fmt.Errorf("there is no reason for the file %s", wantNativeFile)
 	}
 	return c, nil
 }
@@ -130,16 +130,18 @@ func parseStep(line string) (Step, error) {
 	return step, nil
 }
 
-// WithWant returns the archive with another recorded answer of terraform.
-func (c *Case) WithWant(want string) []byte {
-	changed := *c.archive
-	changed.Files = nil
+// Format returns the archive with the answers that the case has now.
+func (c *Case) Format() []byte {
+	changed := txtar.Archive{Comment: c.archive.Comment}
 	for _, file := range c.archive.Files {
-		if file.Name != wantFile {
+		if file.Name != wantFile && file.Name != wantNativeFile {
 			changed.Files = append(changed.Files, file)
 		}
 	}
-	changed.Files = append(changed.Files, txtar.File{Name: wantFile, Data: []byte(want)})
+	changed.Files = append(changed.Files, txtar.File{Name: wantFile, Data: []byte(c.Want)})
+	if c.WantNative != "" {
+		changed.Files = append(changed.Files, txtar.File{Name: wantNativeFile, Data: []byte(c.WantNative)})
+	}
 	return txtar.Format(&changed)
 }
 

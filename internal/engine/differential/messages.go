@@ -20,11 +20,14 @@ type message struct {
 	place, summary string // place: severity, file, line and resource
 }
 
-// cycle is terraform's summary of a cycle, with its members in any order.
-var cycle = regexp.MustCompile(`^Cycle: .*`)
+// In some summaries, terraform has names: those of the members of a cycle, in any order, and those in quotation marks.
+var (
+	cycle  = regexp.MustCompile(`^Cycle: .*`)
+	quoted = regexp.MustCompile(`"[^"]*"`)
+)
 
 func newMessage(diag *hcl.Diagnostic) message {
-	m := message{"error", cycle.ReplaceAllString(diag.Summary, "Cycle")}
+	m := message{"error", quoted.ReplaceAllString(cycle.ReplaceAllString(diag.Summary, "Cycle"), `"…"`)}
 	if diag.Severity == hcl.DiagWarning {
 		m.place = "warning"
 	}
@@ -36,6 +39,8 @@ func newMessage(diag *hcl.Diagnostic) message {
 	}
 	return m
 }
+
+func (m message) hasPlace() bool { return strings.Contains(m.place, " ") }
 
 func (m message) String() string { return m.place + ": " + m.summary }
 
@@ -66,7 +71,7 @@ func readSummaries(text string) map[[2]string]bool {
 }
 
 // InWordsOf returns what the native engine has answered with its diagnostics as terraform has them, if want is terraform's answer: with other summaries, and without
-// places where terraform has none.
+// a place or a resource where terraform has none.
 func InWordsOf(want, got string) string {
 	lines := strings.Split(got, "\n")
 	lacking := map[message]int{} // by step, which is part of the place
@@ -103,12 +108,14 @@ func eachMessage(lines []string, visit func(i int, step string, m message)) {
 
 func (m message) in(step string) message { return message{m.place + step, m.summary} }
 
-var position = regexp.MustCompile(`^(error|warning) [^ :]+:\d+`)
+// located are the parts of a place: severity, file with line, and resource.
+var located = regexp.MustCompile(`^(error|warning)( [^ :]+:\d+)?( .*)?$`)
 
 // asTerraform returns what terraform may have in place of a diagnostic.
 func (m message) asTerraform() []message {
+	parts := located.FindStringSubmatch(m.place)
 	var found []message
-	for _, place := range []string{m.place, position.ReplaceAllString(m.place, "$1")} {
+	for _, place := range []string{m.place, parts[1] + parts[2], parts[1] + parts[3], parts[1]} {
 		found = append(found, message{place, m.summary})
 		for pair := range summaries {
 			if pair[1] == m.summary {

@@ -12,6 +12,8 @@ func TestInWordsOf(t *testing.T) {
 		{"# 1\n# 2\nerror: Cycle\n", "# 1\nerror: Circular dependency\n# 2\n", "# 1\nerror: Circular dependency\n# 2\n"},
 		{"error main.tf:2: Cycle\n", "error main.tf:3: Circular dependency\n", "error main.tf:3: Circular dependency\n"},
 		{"error: Cycle\nerror: X\n", "error: Circular dependency\nerror: Circular dependency\n", "error: Circular dependency\nerror: Cycle\n"},
+		{"error m/a.tf:1: X\nerror a.b: X\n", "error m/a.tf:1 a.b: X\nerror m/a.tf:2 a.b: X\n", "error a.b: X\nerror m/a.tf:1: X\n"},
+		{"error a.b: X\n", "error: X\n", "error: X\n"},
 		{"warning: Cycle\n", "error: Circular dependency\n", "error: Circular dependency\n"},
 	} {
 		if got := InWordsOf(test.want, test.got); got != test.answer {

@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/nativetest"
@@ -65,7 +67,7 @@ type run struct {
 // timestamp is what plantimestamp returns.
 var timestamp = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// versions is a file of all modules in which nothing says otherwise.
+// versions is a file of all modules that use the provider, in which nothing says otherwise.
 const versions = `terraform {
   required_providers {
     fake = { source = "cairnstacks/fake" }
@@ -81,9 +83,7 @@ func (r *run) step(c *Case, n int, step Step) (err error) {
 		return testprovider.Store{Dir: r.world.store}.Delete(step.Object)
 	}
 	files, others := c.files(n)
-	if !bytes.Contains(bytes.Join(slices.Collect(maps.Values(files)), nil), []byte("required_providers")) {
-		files["versions.tf"] = []byte(versions)
-	}
+	requireProvider(files, bytes.Contains(txtar.Format(c.archive), []byte("fake_")))
 	if err := writeFiles(r.dir, files); err != nil {
 		return err
 	}
@@ -188,6 +188,23 @@ func (r *run) set(step Step) error {
 	return store.Put(object)
 }
 
+// requireProvider adds requirements of providers to the modules that lack them: those that use the provider, and the root module if anything in the case does.
+func requireProvider(files map[string][]byte, root bool) {
+	for _, name := range slices.Collect(maps.Keys(files)) {
+		dir := path.Dir(name)
+		uses, requires := root && dir == ".", false
+		for other, text := range files {
+			if path.Dir(other) == dir {
+				uses = uses || bytes.Contains(text, []byte("fake_"))
+				requires = requires || bytes.Contains(text, []byte("required_providers"))
+			}
+		}
+		if uses && !requires {
+			files[path.Join(dir, "versions.tf")] = []byte(versions)
+		}
+	}
+}
+
 // writeFiles makes a directory that has certain files and no others.
 func writeFiles(dir string, files map[string][]byte) error {
 	if err := os.RemoveAll(dir); err != nil {
@@ -197,8 +214,8 @@ func writeFiles(dir string, files map[string][]byte) error {
 		return err
 	}
 	for name, data := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, data, 0o600)); err != nil {
 			return err
 		}
 	}

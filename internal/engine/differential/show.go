@@ -97,8 +97,16 @@ func objectText(object cty.Value) string {
 func showOutputs(w io.Writer, outputs map[string]cty.Value) {
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
 		value := outputs[name]
-		fmt.Fprintf(w, "output %s = %s, %s\n", name, stable(nativetest.ShowValue(value)), typeexpr.TypeString(value.Type()))
+		fmt.Fprintf(w, "output %s = %s\n", name, typedText(value))
 	}
+}
+
+// typedText returns a value with its type, unless it is null.
+func typedText(value cty.Value) string {
+	if bare, _ := value.Unmark(); bare.IsKnown() && bare.IsNull() {
+		return nativetest.ShowValue(value)
+	}
+	return stable(nativetest.ShowValue(value)) + ", " + typeexpr.TypeString(value.Type())
 }
 
 func showChecks(w io.Writer, checks []engine.CheckResult) {
@@ -132,7 +140,7 @@ func showResult(w io.Writer, result *engine.ApplyResult) error {
 		if stored[name].Sensitive {
 			sensitive = "sensitive "
 		}
-		fmt.Fprintf(w, "stored output %s = %s%s, %s\n", name, sensitive, stable(nativetest.ShowValue(stored[name].Value)), typeexpr.TypeString(stored[name].Value.Type()))
+		fmt.Fprintf(w, "stored output %s = %s%s\n", name, sensitive, typedText(stored[name].Value))
 	}
 	showOutputs(w, result.Outputs)
 	showChecks(w, result.Checks)
@@ -247,14 +255,24 @@ func showCalls(w io.Writer, while string, calls []testprovider.Call, ordered boo
 	}
 }
 
-// showDiagnostics shows diagnostics in an order of their own, the same once.
+// showDiagnostics shows diagnostics in an order of their own, the same once. Terraform has some twice, once without a place.
 func showDiagnostics(w io.Writer, diags hcl.Diagnostics) {
-	lines := make([]string, 0, len(diags))
+	placed := map[string]bool{} // summaries
+	var messages []message
 	for _, diag := range diags {
-		lines = append(lines, newMessage(diag).String()+"\n")
+		m := newMessage(diag)
+		messages = append(messages, m)
+		placed[m.summary] = placed[m.summary] || m.hasPlace()
 	}
-	slices.Sort(lines)
-	fmt.Fprint(w, strings.Join(slices.Compact(lines), ""))
+	lines := map[string]bool{}
+	for _, m := range messages {
+		if m.hasPlace() || !placed[m.summary] {
+			lines[m.String()] = true
+		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(lines)) {
+		fmt.Fprintln(w, line)
+	}
 }
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)

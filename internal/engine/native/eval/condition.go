@@ -6,6 +6,7 @@ package eval
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ type conditionOf struct {
 	block, object string // addresses, without and with the keys of instances
 	summary       string // of the diagnostic if it does not hold
 	warn          bool   // what does not hold is a warning
+
+	given *hcl.Range // where the value is that is checked, if that is not the place of the condition
 }
 
 // Checks are the results of conditions. The zero value has none.
@@ -132,6 +135,10 @@ func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at 
 		return engine.CheckFail, "", false
 	}
 	diag := result.Error(of.summary, message)
+	if of.given != nil {
+		diag.Detail += fmt.Sprintf("\n\nThis was checked at %s:%d.", diag.Subject.Filename, diag.Subject.Start.Line)
+		diag.Subject = of.given
+	}
 	if of.warn || m.eval.opts.LenientConditions {
 		diag.Severity = hcl.DiagWarning
 	}
@@ -149,6 +156,7 @@ func (m *Module) errorMessage(ctx context.Context, rule *configs.Condition, at P
 	}
 	for _, mark := range []marks.Mark{marks.Sensitive, marks.Ephemeral} {
 		if marks.Contains(result.Value, mark) {
+			m.eval.Diagnostics.Add(result.Error("Hidden error message", "The message has "+mark.String()+" values in it, so that it is not shown. Leave them out of it."))
 			return "The message about this condition is " + mark.String() + ", and not shown.", true
 		}
 	}

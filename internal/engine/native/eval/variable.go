@@ -87,8 +87,7 @@ func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnost
 		return cty.NilVal, at.Error("Ephemeral value not allowed",
 			fmt.Sprintf("The variable %q is not declared as ephemeral, and cannot be given an ephemeral value.", v.config.Name))
 	}
-	ty := v.config.Type.WithoutOptionalAttributesDeep()
-	converted, err := convert.Convert(v.config.ApplyDefaults(value), ty)
+	converted, err := convert.Convert(v.config.ApplyDefaults(value), v.config.Type)
 	if err != nil {
 		return cty.NilVal, at.Error("Invalid value for variable",
 			fmt.Sprintf("The value is not suitable for the variable %q: %s.", v.config.Name, marks.DescribeError(value, err)))
@@ -105,11 +104,15 @@ func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnost
 // validate checks the conditions.
 func (v *Variable) validate(ctx context.Context) bool {
 	address := v.module.prefixed("var." + v.config.Name)
+	var given *hcl.Range
+	if call := v.module.call; call != nil && call.Config.Inputs[v.config.Name] != nil {
+		given = call.Config.Inputs[v.config.Name].Range().Ptr()
+	}
 	ok := true
 	for _, rule := range v.config.Validations {
 		if !v.module.checkCondition(ctx, rule, Place{ownVariable: v}, conditionOf{
 			kind: engine.CheckVariable, block: v.module.staticPrefixed("var." + v.config.Name), object: address,
-			summary: "Invalid value for variable",
+			summary: "Invalid value for variable", given: given,
 		}) {
 			ok = false
 		}

@@ -68,19 +68,22 @@ func (f *Finder) AddBody(body *hclsyntax.Body, except func(name string) bool) {
 	}
 }
 
-// addDynamic adds a dynamic block, in whose content a name stands for the element that a block is made for.
+// addDynamic adds a dynamic block, in whose labels and content a name stands for the element that a block is made for.
 func (f *Finder) addDynamic(block *hclsyntax.Block) {
 	iterator := block.Labels[0]
 	for _, attr := range inOrder(block.Body.Attributes) {
-		if attr.Name != "iterator" {
+		switch name := hcl.ExprAsKeyword(attr.Expr); {
+		case attr.Name == "labels":
+		case attr.Name != "iterator":
 			f.AddExpr(attr.Expr)
-			continue
-		}
-		if name := hcl.ExprAsKeyword(attr.Expr); name != "" {
+		case name != "":
 			iterator = name
 		}
 	}
 	f.local = append(f.local, map[string]struct{}{iterator: {}})
+	if labels := block.Body.Attributes["labels"]; labels != nil {
+		f.AddExpr(labels.Expr)
+	}
 	for _, content := range block.Body.Blocks {
 		f.AddBody(content.Body, nil)
 	}

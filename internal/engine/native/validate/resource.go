@@ -18,10 +18,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 func (m *moduleChecker) resource(r *configs.Resource) {
+	defer m.about(r, len(m.diags))
 	m.slot(r)
 	m.repeat(r.Repeat, place{own: r, check: r.Check})
 	m.references(r.DependsOn, place{own: r, check: r.Check})
@@ -38,6 +40,19 @@ func (m *moduleChecker) resource(r *configs.Resource) {
 	m.conditions(r, at)
 	m.triggers(r, at)
 	m.provisioners(r)
+}
+
+// about says of the diagnostics from a position on which resource they are about.
+func (m *moduleChecker) about(r *configs.Resource, from int) {
+	addr := r.Addr.String()
+	for tree := m.tree; tree.Parent != nil; tree = tree.Parent {
+		addr = "module." + tree.Call.Name + "." + addr
+	}
+	for _, diag := range m.diags[from:] {
+		if diag.Extra == nil {
+			diag.Extra = &engine.DiagnosticData{Resource: addr}
+		}
+	}
 }
 
 // unknownType reports a resource type that the provider does not have.
