@@ -75,6 +75,8 @@ func TestRoundTrips(t *testing.T) {
 	roundTrip(t, someModule(), module, ParseModuleInstance)
 	roundTrip(t, RootModuleInstance, "", ParseModuleInstance)
 	roundTrip(t, instance, module+".aws_thing.z[3]", ParseResourceInstance)
+	roundTrip(t, ActionInstance{someModule(), "aws_thing", "z", IntKey(3)}, module+".action.aws_thing.z[3]", ParsePartialActionInstance)
+	roundTrip(t, ActionInstance{Type: "aws_thing", Name: "z", Key: WildcardKey}, "action.aws_thing.z[*]", ParsePartialActionInstance)
 	roundTrip(t, AbsResourceInstance{someComponent(), instance}, component+"."+module+".aws_thing.z[3]", ParseAbsResourceInstance)
 	roundTrip(t, AbsResourceInstance{root, ResourceInstance{Resource: Resource{DataResource, "aws_thing", "z"}}}, "component.x.data.aws_thing.z", ParseAbsResourceInstance)
 	roundTrip(t, AbsResourceInstance{root, ResourceInstance{Resource: Resource{EphemeralResource, "aws_thing", "z"}, Key: awkward}}, "component.x.ephemeral.aws_thing.z["+quoted+"]", ParseAbsResourceInstance)

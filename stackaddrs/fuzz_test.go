@@ -38,6 +38,7 @@ func FuzzParse(f *testing.F) {
 		again(t, text, ParseModuleInstance)
 		again(t, text, ParseResourceInstance)
 		again(t, text, ParsePartialResourceInstance)
+		again(t, text, ParsePartialActionInstance)
 		again(t, text, ParseAbsResourceInstance)
 	})
 }

@@ -53,6 +53,9 @@ type Event struct {
 	Raw json.RawMessage
 
 	Object *ObjectChange // of ObjectChanged only
+
+	// Invocation is the action that is invoked, of PlannedInvocation and of the events of actions only. Resource is then what triggers it.
+	Invocation *Invocation
 }
 
 // ObjectChange is a change of the state while a component instance is being applied, so that it can be saved now and then. Until
@@ -91,4 +94,10 @@ const (
 	ProvisionErrored  EventType = "provision_errored"
 	EphemeralStart    EventType = "ephemeral_op_start"
 	EphemeralComplete EventType = "ephemeral_op_complete"
+
+	PlannedInvocation EventType = "planned_action_invocation"
+	ActionStart       EventType = "action_start"
+	ActionProgress    EventType = "action_progress" // with what the provider says as the message
+	ActionComplete    EventType = "action_complete"
+	ActionErrored     EventType = "action_errored"
 )

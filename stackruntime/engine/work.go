@@ -98,6 +98,10 @@ type PlanResult struct {
 	Deferred []DeferredChange
 	Checks   []CheckResult
 
+	// Invocations are the actions that the changes trigger, sorted by what triggers them. An invocation is deferred with the change that triggers it.
+	Invocations         []*Invocation
+	DeferredInvocations []DeferredInvocation
+
 	// RefreshedState is the prior state with what was found while refreshing.
 	RefreshedState State
 }

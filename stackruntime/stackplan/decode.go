@@ -180,6 +180,9 @@ func decodeComponent(encoded *planv1.Component, made engine.Info, enginePlan fun
 	if err := decodeChanges(c, encoded); err != nil {
 		return nil, err
 	}
+	if err := decodeInvocations(c, encoded.GetInvocations()); err != nil {
+		return nil, err
+	}
 	if m := encoded.GetEnginePlan(); m != nil {
 		c.Engine = made
 		if own := encoded.GetEngine(); own != nil {

@@ -50,6 +50,7 @@ func TimestampElement(at time.Time) (Element, error) {
 func ComponentElements(c *Component, made engine.Info) ([]Element, error) {
 	bare := *c
 	bare.Changes, bare.Drift, bare.Deferred, bare.RefreshedState, bare.BaseState = nil, nil, nil, nil, nil
+	bare.Invocations, bare.DeferredInvocations = nil, nil
 	encoded, err := encodeComponent(&bare)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Addr, err)
@@ -102,6 +103,15 @@ func DeferredElement(component stackaddrs.AbsComponentInstance, c engine.Deferre
 	return anypb.New(&planv1.PlannedResource{
 		Component: component.String(), Kind: &planv1.PlannedResource_Deferred{Deferred: &planv1.DeferredChange{Reason: c.Reason, Change: change}},
 	})
+}
+
+// InvocationElement is [ChangeElement] for an action that a change triggers. The reason is why it is deferred, or "".
+func InvocationElement(component stackaddrs.AbsComponentInstance, i *engine.Invocation, deferred string) (Element, error) {
+	invocation, err := encodeInvocation(i, deferred)
+	if err != nil {
+		return nil, err
+	}
+	return anypb.New(&planv1.PlannedResource{Component: component.String(), Kind: &planv1.PlannedResource_Invocation{Invocation: invocation}})
 }
 
 // InputElement is the element of a root variable.

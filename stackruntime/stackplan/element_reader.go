@@ -160,6 +160,8 @@ func (r *ElementReader) addResource(resource *planv1.PlannedResource) error {
 		c.encoded.Drift = append(c.encoded.Drift, kind.Drift)
 	case *planv1.PlannedResource_Deferred:
 		c.encoded.Deferred = append(c.encoded.Deferred, kind.Deferred)
+	case *planv1.PlannedResource_Invocation:
+		c.encoded.Invocations = append(c.encoded.Invocations, kind.Invocation)
 	default:
 		return fmt.Errorf("the plan has a change in %s of an unknown kind", resource.GetComponent())
 	}

@@ -159,6 +159,9 @@ func encodeComponent(c *Component) (*planv1.Component, error) {
 		}
 		encoded.Deferred = append(encoded.Deferred, &planv1.DeferredChange{Reason: deferred.Reason, Change: change})
 	}
+	if encoded.Invocations, err = encodeInvocations(c); err != nil {
+		return nil, err
+	}
 	for _, check := range c.Checks {
 		encoded.Checks = append(encoded.Checks, encodeCheck(check))
 	}

@@ -127,6 +127,10 @@ type Component struct {
 	Deferred []engine.DeferredChange // sorted by address
 	Checks   []engine.CheckResult
 
+	// Invocations are the actions that changes trigger, DeferredInvocations those that deferred ones would. Sorted by what triggers them.
+	Invocations         []*engine.Invocation
+	DeferredInvocations []engine.DeferredInvocation
+
 	// Engine is what has made EnginePlan. Zero without that.
 	Engine engine.Info
 
@@ -161,19 +165,22 @@ type Counts struct {
 	Move   int `json:"move"`
 	Forget int `json:"forget"`
 	Defer  int `json:"defer"` // left to a later plan
+
+	// Invoke is how many actions are to be invoked. What was applied has none.
+	Invoke int `json:"action_invocation,omitempty"`
 }
 
 // Plus adds up two counts.
 func (c Counts) Plus(o Counts) Counts {
 	return Counts{
 		c.Add + o.Add, c.Change + o.Change, c.Remove + o.Remove, c.Import + o.Import,
-		c.Move + o.Move, c.Forget + o.Forget, c.Defer + o.Defer,
+		c.Move + o.Move, c.Forget + o.Forget, c.Defer + o.Defer, c.Invoke + o.Invoke,
 	}
 }
 
 // Total is the number of all things counted.
 func (c Counts) Total() int {
-	return c.Add + c.Change + c.Remove + c.Import + c.Move + c.Forget + c.Defer
+	return c.Add + c.Change + c.Remove + c.Import + c.Move + c.Forget + c.Defer + c.Invoke
 }
 
 // Counts counts the planned changes of the component's resources.
@@ -182,7 +189,7 @@ func (c *Component) Counts() Counts {
 	for _, change := range c.Changes {
 		n = n.Plus(CountChange(change))
 	}
-	n.Defer = len(c.Deferred)
+	n.Defer, n.Invoke = len(c.Deferred), len(c.Invocations)
 	return n
 }
 

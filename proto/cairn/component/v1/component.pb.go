@@ -162,8 +162,10 @@ type Change struct {
 	Importing           *Importing          `protobuf:"bytes,16,opt,name=importing,proto3" json:"importing,omitempty"`
 	CreateBeforeDestroy bool                `protobuf:"varint,17,opt,name=create_before_destroy,json=createBeforeDestroy,proto3" json:"create_before_destroy,omitempty"`
 	Deferred            string              `protobuf:"bytes,18,opt,name=deferred,proto3" json:"deferred,omitempty"` // why nothing is done; empty if it is
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// In the order in which they are invoked.
+	Invocations   []*Invocation `protobuf:"bytes,19,rep,name=invocations,proto3" json:"invocations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Change) Reset() {
@@ -322,6 +324,116 @@ func (x *Change) GetDeferred() string {
 	return ""
 }
 
+func (x *Change) GetInvocations() []*Invocation {
+	if x != nil {
+		return x.Invocations
+	}
+	return nil
+}
+
+// Invocation is an action that is invoked because of a change.
+type Invocation struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Address  string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
+	Provider string                 `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"` // empty if it is not known
+	Event    string                 `protobuf:"bytes,3,opt,name=event,proto3" json:"event,omitempty"`
+	Block    int64                  `protobuf:"varint,4,opt,name=block,proto3" json:"block,omitempty"`
+	Position int64                  `protobuf:"varint,5,opt,name=position,proto3" json:"position,omitempty"`
+	// Absent where nobody has evaluated it.
+	Config *v1.DynamicValue `protobuf:"bytes,6,opt,name=config,proto3" json:"config,omitempty"`
+	// Whether it is invoked is decided when all values are known.
+	Conditional   bool   `protobuf:"varint,7,opt,name=conditional,proto3" json:"conditional,omitempty"`
+	Deferred      string `protobuf:"bytes,8,opt,name=deferred,proto3" json:"deferred,omitempty"` // why it is deferred; empty if it is not
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Invocation) Reset() {
+	*x = Invocation{}
+	mi := &file_cairn_component_v1_component_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Invocation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Invocation) ProtoMessage() {}
+
+func (x *Invocation) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_component_v1_component_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Invocation.ProtoReflect.Descriptor instead.
+func (*Invocation) Descriptor() ([]byte, []int) {
+	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Invocation) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Invocation) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *Invocation) GetEvent() string {
+	if x != nil {
+		return x.Event
+	}
+	return ""
+}
+
+func (x *Invocation) GetBlock() int64 {
+	if x != nil {
+		return x.Block
+	}
+	return 0
+}
+
+func (x *Invocation) GetPosition() int64 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *Invocation) GetConfig() *v1.DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *Invocation) GetConditional() bool {
+	if x != nil {
+		return x.Conditional
+	}
+	return false
+}
+
+func (x *Invocation) GetDeferred() string {
+	if x != nil {
+		return x.Deferred
+	}
+	return ""
+}
+
 type Importing struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -333,7 +445,7 @@ type Importing struct {
 
 func (x *Importing) Reset() {
 	*x = Importing{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[2]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -345,7 +457,7 @@ func (x *Importing) String() string {
 func (*Importing) ProtoMessage() {}
 
 func (x *Importing) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[2]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -358,7 +470,7 @@ func (x *Importing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Importing.ProtoReflect.Descriptor instead.
 func (*Importing) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{2}
+	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Importing) GetId() string {
@@ -395,7 +507,7 @@ type CheckResult struct {
 
 func (x *CheckResult) Reset() {
 	*x = CheckResult{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[3]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -407,7 +519,7 @@ func (x *CheckResult) String() string {
 func (*CheckResult) ProtoMessage() {}
 
 func (x *CheckResult) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[3]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -420,7 +532,7 @@ func (x *CheckResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
 func (*CheckResult) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{3}
+	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CheckResult) GetKind() string {
@@ -463,7 +575,7 @@ type CheckedObject struct {
 
 func (x *CheckedObject) Reset() {
 	*x = CheckedObject{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[4]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -475,7 +587,7 @@ func (x *CheckedObject) String() string {
 func (*CheckedObject) ProtoMessage() {}
 
 func (x *CheckedObject) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[4]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -488,7 +600,7 @@ func (x *CheckedObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckedObject.ProtoReflect.Descriptor instead.
 func (*CheckedObject) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{4}
+	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CheckedObject) GetAddress() string {
@@ -529,7 +641,7 @@ const file_cairn_component_v1_component_proto_rawDesc = "" +
 	"\x05prior\x18\t \x01(\tR\x05prior\x1aW\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
-	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\"\xe4\x05\n" +
+	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\"\xa6\x06\n" +
 	"\x06Change\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12)\n" +
 	"\x10previous_address\x18\x02 \x01(\tR\x0fpreviousAddress\x12\x18\n" +
@@ -549,7 +661,18 @@ const file_cairn_component_v1_component_proto_rawDesc = "" +
 	"\areplace\x18\x0f \x03(\v2\x1d.cairn.value.v1.AttributePathR\areplace\x12;\n" +
 	"\timporting\x18\x10 \x01(\v2\x1d.cairn.component.v1.ImportingR\timporting\x122\n" +
 	"\x15create_before_destroy\x18\x11 \x01(\bR\x13createBeforeDestroy\x12\x1a\n" +
-	"\bdeferred\x18\x12 \x01(\tR\bdeferred\"o\n" +
+	"\bdeferred\x18\x12 \x01(\tR\bdeferred\x12@\n" +
+	"\vinvocations\x18\x13 \x03(\v2\x1e.cairn.component.v1.InvocationR\vinvocations\"\xfe\x01\n" +
+	"\n" +
+	"Invocation\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1a\n" +
+	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x14\n" +
+	"\x05event\x18\x03 \x01(\tR\x05event\x12\x14\n" +
+	"\x05block\x18\x04 \x01(\x03R\x05block\x12\x1a\n" +
+	"\bposition\x18\x05 \x01(\x03R\bposition\x124\n" +
+	"\x06config\x18\x06 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06config\x12 \n" +
+	"\vconditional\x18\a \x01(\bR\vconditional\x12\x1a\n" +
+	"\bdeferred\x18\b \x01(\tR\bdeferred\"o\n" +
 	"\tImporting\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\bidentity\x12\x18\n" +
@@ -576,37 +699,40 @@ func file_cairn_component_v1_component_proto_rawDescGZIP() []byte {
 	return file_cairn_component_v1_component_proto_rawDescData
 }
 
-var file_cairn_component_v1_component_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_cairn_component_v1_component_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_cairn_component_v1_component_proto_goTypes = []any{
 	(*Plan)(nil),                  // 0: cairn.component.v1.Plan
 	(*Change)(nil),                // 1: cairn.component.v1.Change
-	(*Importing)(nil),             // 2: cairn.component.v1.Importing
-	(*CheckResult)(nil),           // 3: cairn.component.v1.CheckResult
-	(*CheckedObject)(nil),         // 4: cairn.component.v1.CheckedObject
-	nil,                           // 5: cairn.component.v1.Plan.InputsEntry
-	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
-	(*v1.DynamicValue)(nil),       // 7: cairn.value.v1.DynamicValue
-	(*v1.AttributePath)(nil),      // 8: cairn.value.v1.AttributePath
+	(*Invocation)(nil),            // 2: cairn.component.v1.Invocation
+	(*Importing)(nil),             // 3: cairn.component.v1.Importing
+	(*CheckResult)(nil),           // 4: cairn.component.v1.CheckResult
+	(*CheckedObject)(nil),         // 5: cairn.component.v1.CheckedObject
+	nil,                           // 6: cairn.component.v1.Plan.InputsEntry
+	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(*v1.DynamicValue)(nil),       // 8: cairn.value.v1.DynamicValue
+	(*v1.AttributePath)(nil),      // 9: cairn.value.v1.AttributePath
 }
 var file_cairn_component_v1_component_proto_depIdxs = []int32{
-	6,  // 0: cairn.component.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
-	5,  // 1: cairn.component.v1.Plan.inputs:type_name -> cairn.component.v1.Plan.InputsEntry
+	7,  // 0: cairn.component.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
+	6,  // 1: cairn.component.v1.Plan.inputs:type_name -> cairn.component.v1.Plan.InputsEntry
 	1,  // 2: cairn.component.v1.Plan.changes:type_name -> cairn.component.v1.Change
-	3,  // 3: cairn.component.v1.Plan.checks:type_name -> cairn.component.v1.CheckResult
-	7,  // 4: cairn.component.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
-	7,  // 5: cairn.component.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
-	7,  // 6: cairn.component.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
-	7,  // 7: cairn.component.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
-	8,  // 8: cairn.component.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
-	2,  // 9: cairn.component.v1.Change.importing:type_name -> cairn.component.v1.Importing
-	7,  // 10: cairn.component.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
-	4,  // 11: cairn.component.v1.CheckResult.objects:type_name -> cairn.component.v1.CheckedObject
-	7,  // 12: cairn.component.v1.Plan.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	4,  // 3: cairn.component.v1.Plan.checks:type_name -> cairn.component.v1.CheckResult
+	8,  // 4: cairn.component.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
+	8,  // 5: cairn.component.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
+	8,  // 6: cairn.component.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
+	8,  // 7: cairn.component.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
+	9,  // 8: cairn.component.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
+	3,  // 9: cairn.component.v1.Change.importing:type_name -> cairn.component.v1.Importing
+	2,  // 10: cairn.component.v1.Change.invocations:type_name -> cairn.component.v1.Invocation
+	8,  // 11: cairn.component.v1.Invocation.config:type_name -> cairn.value.v1.DynamicValue
+	8,  // 12: cairn.component.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
+	5,  // 13: cairn.component.v1.CheckResult.objects:type_name -> cairn.component.v1.CheckedObject
+	8,  // 14: cairn.component.v1.Plan.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_cairn_component_v1_component_proto_init() }
@@ -620,7 +746,7 @@ func file_cairn_component_v1_component_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_component_v1_component_proto_rawDesc), len(file_cairn_component_v1_component_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -466,6 +466,7 @@ type PlannedResource struct {
 	//	*PlannedResource_Change
 	//	*PlannedResource_Drift
 	//	*PlannedResource_Deferred
+	//	*PlannedResource_Invocation
 	Kind          isPlannedResource_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -542,6 +543,15 @@ func (x *PlannedResource) GetDeferred() *DeferredChange {
 	return nil
 }
 
+func (x *PlannedResource) GetInvocation() *Invocation {
+	if x != nil {
+		if x, ok := x.Kind.(*PlannedResource_Invocation); ok {
+			return x.Invocation
+		}
+	}
+	return nil
+}
+
 type isPlannedResource_Kind interface {
 	isPlannedResource_Kind()
 }
@@ -558,11 +568,17 @@ type PlannedResource_Deferred struct {
 	Deferred *DeferredChange `protobuf:"bytes,4,opt,name=deferred,proto3,oneof"`
 }
 
+type PlannedResource_Invocation struct {
+	Invocation *Invocation `protobuf:"bytes,5,opt,name=invocation,proto3,oneof"`
+}
+
 func (*PlannedResource_Change) isPlannedResource_Kind() {}
 
 func (*PlannedResource_Drift) isPlannedResource_Kind() {}
 
 func (*PlannedResource_Deferred) isPlannedResource_Kind() {}
+
+func (*PlannedResource_Invocation) isPlannedResource_Kind() {}
 
 type RemovedComponent struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -826,12 +842,15 @@ const file_cairn_plan_v1_element_proto_rawDesc = "" +
 	"\x13CONTENT_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13CONTENT_ENGINE_PLAN\x10\x01\x12\x1b\n" +
 	"\x17CONTENT_REFRESHED_STATE\x10\x02\x12\x16\n" +
-	"\x12CONTENT_BASE_STATE\x10\x03\"\xd4\x01\n" +
+	"\x12CONTENT_BASE_STATE\x10\x03\"\x91\x02\n" +
 	"\x0fPlannedResource\x12\x1c\n" +
 	"\tcomponent\x18\x01 \x01(\tR\tcomponent\x12/\n" +
 	"\x06change\x18\x02 \x01(\v2\x15.cairn.plan.v1.ChangeH\x00R\x06change\x12-\n" +
 	"\x05drift\x18\x03 \x01(\v2\x15.cairn.plan.v1.ChangeH\x00R\x05drift\x12;\n" +
-	"\bdeferred\x18\x04 \x01(\v2\x1d.cairn.plan.v1.DeferredChangeH\x00R\bdeferredB\x06\n" +
+	"\bdeferred\x18\x04 \x01(\v2\x1d.cairn.plan.v1.DeferredChangeH\x00R\bdeferred\x12;\n" +
+	"\n" +
+	"invocation\x18\x05 \x01(\v2\x19.cairn.plan.v1.InvocationH\x00R\n" +
+	"invocationB\x06\n" +
 	"\x04kind\",\n" +
 	"\x10RemovedComponent\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\"?\n" +
@@ -884,8 +903,9 @@ var file_cairn_plan_v1_element_proto_goTypes = []any{
 	(*Component)(nil),             // 21: cairn.plan.v1.Component
 	(*Change)(nil),                // 22: cairn.plan.v1.Change
 	(*DeferredChange)(nil),        // 23: cairn.plan.v1.DeferredChange
-	(*Rename)(nil),                // 24: cairn.plan.v1.Rename
-	(*FunctionResult)(nil),        // 25: cairn.plan.v1.FunctionResult
+	(*Invocation)(nil),            // 24: cairn.plan.v1.Invocation
+	(*Rename)(nil),                // 25: cairn.plan.v1.Rename
+	(*FunctionResult)(nil),        // 26: cairn.plan.v1.FunctionResult
 }
 var file_cairn_plan_v1_element_proto_depIdxs = []int32{
 	14, // 0: cairn.plan.v1.PlanHeader.context:type_name -> cairn.plan.v1.Context
@@ -900,13 +920,14 @@ var file_cairn_plan_v1_element_proto_depIdxs = []int32{
 	22, // 9: cairn.plan.v1.PlannedResource.change:type_name -> cairn.plan.v1.Change
 	22, // 10: cairn.plan.v1.PlannedResource.drift:type_name -> cairn.plan.v1.Change
 	23, // 11: cairn.plan.v1.PlannedResource.deferred:type_name -> cairn.plan.v1.DeferredChange
-	24, // 12: cairn.plan.v1.MovedComponent.rename:type_name -> cairn.plan.v1.Rename
-	25, // 13: cairn.plan.v1.FunctionResults.results:type_name -> cairn.plan.v1.FunctionResult
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	24, // 12: cairn.plan.v1.PlannedResource.invocation:type_name -> cairn.plan.v1.Invocation
+	25, // 13: cairn.plan.v1.MovedComponent.rename:type_name -> cairn.plan.v1.Rename
+	26, // 14: cairn.plan.v1.FunctionResults.results:type_name -> cairn.plan.v1.FunctionResult
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plan_v1_element_proto_init() }
@@ -919,6 +940,7 @@ func file_cairn_plan_v1_element_proto_init() {
 		(*PlannedResource_Change)(nil),
 		(*PlannedResource_Drift)(nil),
 		(*PlannedResource_Deferred)(nil),
+		(*PlannedResource_Invocation)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

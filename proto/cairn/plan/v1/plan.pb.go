@@ -693,9 +693,11 @@ type Component struct {
 	// What made the engine plan. Absent when that is the engine of the whole plan.
 	Engine *Engine `protobuf:"bytes,19,opt,name=engine,proto3" json:"engine,omitempty"`
 	// Sorted by address.
-	Changes       []*Change         `protobuf:"bytes,20,rep,name=changes,proto3" json:"changes,omitempty"`
-	Drift         []*Change         `protobuf:"bytes,21,rep,name=drift,proto3" json:"drift,omitempty"`
-	Deferred      []*DeferredChange `protobuf:"bytes,22,rep,name=deferred,proto3" json:"deferred,omitempty"`
+	Changes  []*Change         `protobuf:"bytes,20,rep,name=changes,proto3" json:"changes,omitempty"`
+	Drift    []*Change         `protobuf:"bytes,21,rep,name=drift,proto3" json:"drift,omitempty"`
+	Deferred []*DeferredChange `protobuf:"bytes,22,rep,name=deferred,proto3" json:"deferred,omitempty"`
+	// Sorted by what triggers them.
+	Invocations   []*Invocation `protobuf:"bytes,23,rep,name=invocations,proto3" json:"invocations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -852,6 +854,13 @@ func (x *Component) GetDrift() []*Change {
 func (x *Component) GetDeferred() []*DeferredChange {
 	if x != nil {
 		return x.Deferred
+	}
+	return nil
+}
+
+func (x *Component) GetInvocations() []*Invocation {
+	if x != nil {
+		return x.Invocations
 	}
 	return nil
 }
@@ -1076,6 +1085,108 @@ func (x *Importing) GetUnknown() bool {
 	return false
 }
 
+// Invocation is an action of a provider that is invoked because of a change.
+type Invocation struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Address  string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
+	Provider string                 `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"` // empty if it is not known
+	Resource string                 `protobuf:"bytes,3,opt,name=resource,proto3" json:"resource,omitempty"` // what triggers it
+	Event    string                 `protobuf:"bytes,4,opt,name=event,proto3" json:"event,omitempty"`
+	Block    int64                  `protobuf:"varint,5,opt,name=block,proto3" json:"block,omitempty"`
+	Position int64                  `protobuf:"varint,6,opt,name=position,proto3" json:"position,omitempty"`
+	// Absent where nobody has evaluated it.
+	Config        *v1.DynamicValue `protobuf:"bytes,7,opt,name=config,proto3" json:"config,omitempty"`
+	Deferred      string           `protobuf:"bytes,8,opt,name=deferred,proto3" json:"deferred,omitempty"` // why it is deferred; empty if it is not
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Invocation) Reset() {
+	*x = Invocation{}
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Invocation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Invocation) ProtoMessage() {}
+
+func (x *Invocation) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Invocation.ProtoReflect.Descriptor instead.
+func (*Invocation) Descriptor() ([]byte, []int) {
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Invocation) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Invocation) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *Invocation) GetResource() string {
+	if x != nil {
+		return x.Resource
+	}
+	return ""
+}
+
+func (x *Invocation) GetEvent() string {
+	if x != nil {
+		return x.Event
+	}
+	return ""
+}
+
+func (x *Invocation) GetBlock() int64 {
+	if x != nil {
+		return x.Block
+	}
+	return 0
+}
+
+func (x *Invocation) GetPosition() int64 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *Invocation) GetConfig() *v1.DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *Invocation) GetDeferred() string {
+	if x != nil {
+		return x.Deferred
+	}
+	return ""
+}
+
 type DeferredChange struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Reason        string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -1086,7 +1197,7 @@ type DeferredChange struct {
 
 func (x *DeferredChange) Reset() {
 	*x = DeferredChange{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1098,7 +1209,7 @@ func (x *DeferredChange) String() string {
 func (*DeferredChange) ProtoMessage() {}
 
 func (x *DeferredChange) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1111,7 +1222,7 @@ func (x *DeferredChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeferredChange.ProtoReflect.Descriptor instead.
 func (*DeferredChange) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{11}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DeferredChange) GetReason() string {
@@ -1141,7 +1252,7 @@ type CheckResult struct {
 
 func (x *CheckResult) Reset() {
 	*x = CheckResult{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1153,7 +1264,7 @@ func (x *CheckResult) String() string {
 func (*CheckResult) ProtoMessage() {}
 
 func (x *CheckResult) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1166,7 +1277,7 @@ func (x *CheckResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
 func (*CheckResult) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{12}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CheckResult) GetKind() string {
@@ -1209,7 +1320,7 @@ type CheckedObject struct {
 
 func (x *CheckedObject) Reset() {
 	*x = CheckedObject{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[13]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1221,7 +1332,7 @@ func (x *CheckedObject) String() string {
 func (*CheckedObject) ProtoMessage() {}
 
 func (x *CheckedObject) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[13]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1234,7 +1345,7 @@ func (x *CheckedObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckedObject.ProtoReflect.Descriptor instead.
 func (*CheckedObject) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{13}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CheckedObject) GetAddress() string {
@@ -1270,7 +1381,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[14]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1282,7 +1393,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[14]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1295,7 +1406,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{14}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Member) GetName() string {
@@ -1382,7 +1493,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\fOutputChange\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x124\n" +
 	"\x06before\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06before\x122\n" +
-	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\xc3\a\n" +
+	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\x80\b\n" +
 	"\tComponent\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12\x16\n" +
@@ -1404,7 +1515,8 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\x06engine\x18\x13 \x01(\v2\x15.cairn.plan.v1.EngineR\x06engine\x12/\n" +
 	"\achanges\x18\x14 \x03(\v2\x15.cairn.plan.v1.ChangeR\achanges\x12+\n" +
 	"\x05drift\x18\x15 \x03(\v2\x15.cairn.plan.v1.ChangeR\x05drift\x129\n" +
-	"\bdeferred\x18\x16 \x03(\v2\x1d.cairn.plan.v1.DeferredChangeR\bdeferred\x1aW\n" +
+	"\bdeferred\x18\x16 \x03(\v2\x1d.cairn.plan.v1.DeferredChangeR\bdeferred\x12;\n" +
+	"\vinvocations\x18\x17 \x03(\v2\x19.cairn.plan.v1.InvocationR\vinvocations\x1aW\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\x1aX\n" +
@@ -1431,7 +1543,17 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\tImporting\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\bidentity\x12\x18\n" +
-	"\aunknown\x18\x03 \x01(\bR\aunknown\"]\n" +
+	"\aunknown\x18\x03 \x01(\bR\aunknown\"\xf8\x01\n" +
+	"\n" +
+	"Invocation\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1a\n" +
+	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x1a\n" +
+	"\bresource\x18\x03 \x01(\tR\bresource\x12\x14\n" +
+	"\x05event\x18\x04 \x01(\tR\x05event\x12\x14\n" +
+	"\x05block\x18\x05 \x01(\x03R\x05block\x12\x1a\n" +
+	"\bposition\x18\x06 \x01(\x03R\bposition\x124\n" +
+	"\x06config\x18\a \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06config\x12\x1a\n" +
+	"\bdeferred\x18\b \x01(\tR\bdeferred\"]\n" +
 	"\x0eDeferredChange\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12-\n" +
 	"\x06change\x18\x03 \x01(\v2\x15.cairn.plan.v1.ChangeR\x06changeJ\x04\b\x02\x10\x03\"\x8b\x01\n" +
@@ -1467,7 +1589,7 @@ func file_cairn_plan_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_cairn_plan_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(Mode)(0),                     // 0: cairn.plan.v1.Mode
 	(*FormatVersion)(nil),         // 1: cairn.plan.v1.FormatVersion
@@ -1481,61 +1603,64 @@ var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(*Component)(nil),             // 9: cairn.plan.v1.Component
 	(*Change)(nil),                // 10: cairn.plan.v1.Change
 	(*Importing)(nil),             // 11: cairn.plan.v1.Importing
-	(*DeferredChange)(nil),        // 12: cairn.plan.v1.DeferredChange
-	(*CheckResult)(nil),           // 13: cairn.plan.v1.CheckResult
-	(*CheckedObject)(nil),         // 14: cairn.plan.v1.CheckedObject
-	(*Member)(nil),                // 15: cairn.plan.v1.Member
-	nil,                           // 16: cairn.plan.v1.Plan.InputsEntry
-	nil,                           // 17: cairn.plan.v1.Plan.OutputsEntry
-	nil,                           // 18: cairn.plan.v1.Context.ConfigFilesEntry
-	nil,                           // 19: cairn.plan.v1.Component.InputsEntry
-	nil,                           // 20: cairn.plan.v1.Component.OutputsEntry
-	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
-	(*v1.DynamicValue)(nil),       // 22: cairn.value.v1.DynamicValue
-	(*v1.AttributePath)(nil),      // 23: cairn.value.v1.AttributePath
+	(*Invocation)(nil),            // 12: cairn.plan.v1.Invocation
+	(*DeferredChange)(nil),        // 13: cairn.plan.v1.DeferredChange
+	(*CheckResult)(nil),           // 14: cairn.plan.v1.CheckResult
+	(*CheckedObject)(nil),         // 15: cairn.plan.v1.CheckedObject
+	(*Member)(nil),                // 16: cairn.plan.v1.Member
+	nil,                           // 17: cairn.plan.v1.Plan.InputsEntry
+	nil,                           // 18: cairn.plan.v1.Plan.OutputsEntry
+	nil,                           // 19: cairn.plan.v1.Context.ConfigFilesEntry
+	nil,                           // 20: cairn.plan.v1.Component.InputsEntry
+	nil,                           // 21: cairn.plan.v1.Component.OutputsEntry
+	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
+	(*v1.DynamicValue)(nil),       // 23: cairn.value.v1.DynamicValue
+	(*v1.AttributePath)(nil),      // 24: cairn.value.v1.AttributePath
 }
 var file_cairn_plan_v1_plan_proto_depIdxs = []int32{
 	5,  // 0: cairn.plan.v1.Plan.context:type_name -> cairn.plan.v1.Context
 	0,  // 1: cairn.plan.v1.Plan.mode:type_name -> cairn.plan.v1.Mode
-	21, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
+	22, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
 	6,  // 3: cairn.plan.v1.Plan.engine:type_name -> cairn.plan.v1.Engine
-	16, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
-	17, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
+	17, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
+	18, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
 	9,  // 6: cairn.plan.v1.Plan.components:type_name -> cairn.plan.v1.Component
 	4,  // 7: cairn.plan.v1.Plan.function_results:type_name -> cairn.plan.v1.FunctionResult
 	3,  // 8: cairn.plan.v1.Plan.moved:type_name -> cairn.plan.v1.Rename
-	18, // 9: cairn.plan.v1.Context.config_files:type_name -> cairn.plan.v1.Context.ConfigFilesEntry
-	22, // 10: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
-	22, // 11: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
-	22, // 12: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
-	22, // 13: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
+	19, // 9: cairn.plan.v1.Context.config_files:type_name -> cairn.plan.v1.Context.ConfigFilesEntry
+	23, // 10: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
+	23, // 11: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
+	23, // 12: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
+	23, // 13: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
 	0,  // 14: cairn.plan.v1.Component.mode:type_name -> cairn.plan.v1.Mode
-	19, // 15: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
-	20, // 16: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
-	15, // 17: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
-	13, // 18: cairn.plan.v1.Component.checks:type_name -> cairn.plan.v1.CheckResult
+	20, // 15: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
+	21, // 16: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
+	16, // 17: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
+	14, // 18: cairn.plan.v1.Component.checks:type_name -> cairn.plan.v1.CheckResult
 	6,  // 19: cairn.plan.v1.Component.engine:type_name -> cairn.plan.v1.Engine
 	10, // 20: cairn.plan.v1.Component.changes:type_name -> cairn.plan.v1.Change
 	10, // 21: cairn.plan.v1.Component.drift:type_name -> cairn.plan.v1.Change
-	12, // 22: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
-	22, // 23: cairn.plan.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
-	22, // 24: cairn.plan.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
-	23, // 25: cairn.plan.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
-	11, // 26: cairn.plan.v1.Change.importing:type_name -> cairn.plan.v1.Importing
-	22, // 27: cairn.plan.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
-	22, // 28: cairn.plan.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
-	22, // 29: cairn.plan.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
-	10, // 30: cairn.plan.v1.DeferredChange.change:type_name -> cairn.plan.v1.Change
-	14, // 31: cairn.plan.v1.CheckResult.objects:type_name -> cairn.plan.v1.CheckedObject
-	7,  // 32: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
-	8,  // 33: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
-	22, // 34: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	22, // 35: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	13, // 22: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
+	12, // 23: cairn.plan.v1.Component.invocations:type_name -> cairn.plan.v1.Invocation
+	23, // 24: cairn.plan.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
+	23, // 25: cairn.plan.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
+	24, // 26: cairn.plan.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
+	11, // 27: cairn.plan.v1.Change.importing:type_name -> cairn.plan.v1.Importing
+	23, // 28: cairn.plan.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
+	23, // 29: cairn.plan.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
+	23, // 30: cairn.plan.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
+	23, // 31: cairn.plan.v1.Invocation.config:type_name -> cairn.value.v1.DynamicValue
+	10, // 32: cairn.plan.v1.DeferredChange.change:type_name -> cairn.plan.v1.Change
+	15, // 33: cairn.plan.v1.CheckResult.objects:type_name -> cairn.plan.v1.CheckedObject
+	7,  // 34: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
+	8,  // 35: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
+	23, // 36: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	23, // 37: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	38, // [38:38] is the sub-list for method output_type
+	38, // [38:38] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plan_v1_plan_proto_init() }
@@ -1549,7 +1674,7 @@ func file_cairn_plan_v1_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plan_v1_plan_proto_rawDesc), len(file_cairn_plan_v1_plan_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

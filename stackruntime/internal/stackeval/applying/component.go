@@ -220,6 +220,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 	if !diags.HasErrors() {
 		result.Complete, result.stage = true, stackplan.Done
 		result.Counts = a.plan.Counts()
+		result.Counts.Invoke = 0
 	}
 	result.Interrupted = !result.Complete && maintask.StopContext(ctx).Err() != nil // of errors after that, nobody can say what else they come from
 	return result

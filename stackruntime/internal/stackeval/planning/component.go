@@ -44,6 +44,8 @@ func (i Instance) NewComponent(req *engine.PlanRequest, result *engine.PlanResul
 		Deferred:       result.Deferred,
 		Checks:         result.Checks,
 		RefreshedState: result.RefreshedState,
+
+		Invocations: result.Invocations, DeferredInvocations: result.DeferredInvocations,
 	}
 	if !result.Complete {
 		plan.DeferredReason = deferredReason(req, result)
@@ -83,7 +85,7 @@ func (i Instance) NewFailed(req *engine.PlanRequest, result *engine.PlanResult) 
 	if result != nil {
 		found = *result
 	}
-	found.Plan, found.Deferred, found.Applyable, found.Complete = nil, nil, false, false
+	found.Plan, found.Deferred, found.DeferredInvocations, found.Applyable, found.Complete = nil, nil, nil, false, false
 	plan := i.NewStaying(req, &found)
 	plan.DeferredReason = "" // it has failed
 	return plan

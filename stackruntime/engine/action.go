@@ -1,0 +1,87 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Invocation is an action of a provider that is invoked because of the change of a resource instance.
+type Invocation struct {
+	// Addr is the address in the module tree of the component. The key [*] stands for an instance that is not known yet.
+	Addr     stackaddrs.ActionInstance
+	Provider stackaddrs.Provider // the zero value where it is not known
+	Trigger  Trigger
+
+	// Config is the configuration of the action, an object of the type that its schema gives it. Unknown: whole or in part. Marks: sensitive.
+	// [cty.NilVal] where nobody has evaluated it, and in events.
+	Config cty.Value
+}
+
+// Trigger is what an action is invoked for.
+type Trigger struct {
+	Resource stackaddrs.ResourceInstance // whose change it is
+	Event    TriggerEvent
+	Block    int // which of the resource's action_trigger blocks, from 0
+	Position int // in the list of actions of that block, from 0
+}
+
+// TriggerEvent is when an action is invoked, in the words of the language.
+type TriggerEvent string
+
+// The events.
+const (
+	BeforeCreate TriggerEvent = "before_create"
+	AfterCreate  TriggerEvent = "after_create"
+	BeforeUpdate TriggerEvent = "before_update"
+	AfterUpdate  TriggerEvent = "after_update"
+)
+
+// Before reports whether the action is invoked before the change is made, and not after that.
+func (e TriggerEvent) Before() bool { return e == BeforeCreate || e == BeforeUpdate }
+
+// Matches reports whether an action is one that the event is about. A replacement creates an object.
+func (e TriggerEvent) Matches(action Action) bool {
+	switch e {
+	case BeforeCreate, AfterCreate:
+		return action == ActionCreate || action.Replaces() || action.ForgetsOld()
+	case BeforeUpdate, AfterUpdate:
+		return action == ActionUpdate
+	}
+	return false
+}
+
+// DeferredInvocation is an invocation that cannot be planned yet.
+type DeferredInvocation struct {
+	Reason     string // as in docs/language.md, section 4.8
+	Invocation *Invocation
+}
+
+// Compare orders invocations by the addresses of the resource instances, and for one of these as they follow each other.
+func (i *Invocation) Compare(other *Invocation) int {
+	order := func(e TriggerEvent) int {
+		if e.Before() {
+			return 0
+		}
+		return 1
+	}
+	a, b := i.Trigger, other.Trigger
+	return cmp.Or(
+		cmp.Compare(a.Resource.String(), b.Resource.String()), cmp.Compare(order(a.Event), order(b.Event)), cmp.Compare(a.Block, b.Block),
+		cmp.Compare(a.Position, b.Position), i.Addr.Compare(other.Addr),
+	)
+}
+
+// SortInvocations sorts in place, as rule E5 says.
+func SortInvocations(list []*Invocation) { slices.SortStableFunc(list, (*Invocation).Compare) }
+
+// SortDeferredInvocations is [SortInvocations] for those that are deferred.
+func SortDeferredInvocations(list []DeferredInvocation) {
+	slices.SortStableFunc(list, func(a, b DeferredInvocation) int { return a.Invocation.Compare(b.Invocation) })
+}
