@@ -70,6 +70,9 @@
 //     exists.
 //   - Ephemeral resource fake_ephemeral: name (optional), value (computed, "ephemeral-NAME"),
 //     renew_after (a duration), fail_open (bool).
+//   - Action fake_action: value ([Refused] is an error), secret (sensitive), progress (list of strings: what it says before anything else), defer (planning it
+//     is deferred as if the provider's configuration was not known), fail_plan, fail_invoke (bools), invoke_delay, invoke_gate and panic_on
+//     (invoke), as for fake_slow and fake_failing.
 //   - Function echo(value): its argument, of whatever type.
 //
 // # Rules

@@ -99,6 +99,7 @@ func (s *server) GetMetadata(context.Context, *tfprotov6.GetMetadataRequest) (*t
 		DataSources:        []tfprotov6.DataSourceMetadata{{TypeName: dataSourceName}},
 		EphemeralResources: []tfprotov6.EphemeralResourceMetadata{{TypeName: ephemeralName}},
 		Functions:          []tfprotov6.FunctionMetadata{{Name: functionName}},
+		Actions:            []tfprotov6.ActionMetadata{{TypeName: actionName}},
 	}
 	for name := range s.types {
 		resp.Resources = append(resp.Resources, tfprotov6.ResourceMetadata{TypeName: name})
@@ -115,6 +116,7 @@ func (s *server) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchema
 		DataSourceSchemas:        map[string]*tfprotov6.Schema{dataSourceName: dataSourceSchema()},
 		EphemeralResourceSchemas: map[string]*tfprotov6.Schema{ephemeralName: ephemeralSchema()},
 		Functions:                map[string]*tfprotov6.Function{functionName: echoFunction()},
+		ActionSchemas:            map[string]*tfprotov6.ActionSchema{actionName: actionSchema()},
 	}
 	for name, t := range s.types {
 		resp.ResourceSchemas[name] = t.schema

@@ -25,7 +25,7 @@ type Directory struct {
 	Calls     map[string]*Call
 	Required  map[string]*Requirement // by local name
 
-	// ProviderUses has the references to provider configurations by resources and functions, each
+	// ProviderUses has the references to provider configurations by resources, actions and functions, each
 	// with the first range where it occurs.
 	ProviderUses map[engine.ProviderSlot]hcl.Range
 
@@ -90,6 +90,7 @@ var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "resource", LabelNames: []string{"type", "name"}},
 	{Type: "data", LabelNames: []string{"type", "name"}},
 	{Type: "ephemeral", LabelNames: []string{"type", "name"}},
+	{Type: "action", LabelNames: []string{"type", "name"}},
 	{Type: "check", LabelNames: []string{"name"}},
 }}
 

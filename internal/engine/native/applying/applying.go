@@ -95,7 +95,7 @@ type applier struct {
 	before *state.State   // of the plan
 	now    *state.Working //
 	steps  []*step
-	made   map[stackaddrs.ResourceInstance]*step // by what makes or reads current objects
+	makers map[stackaddrs.ResourceInstance]*step // by what makes or reads current objects
 
 	deferrals deferrals
 
@@ -119,16 +119,16 @@ func newApplier(req *Request, before *state.State) *applier {
 		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath, Unexpanded: a.deferrals.isUnexpanded(),
 	})
 	a.rt = &resource.Runtime{
-		Eval: a.eval, Providers: req.Providers, Graph: req.Graph, Types: req.Types, Calls: req.Calls, Stopped: a.stopped, Before: a.intend,
+		Eval: a.eval, Providers: req.Providers, Graph: req.Graph, Types: req.Types, Calls: req.Calls, Stopped: a.stopped, Before: a.intend, BeforeInvoke: a.mayInvoke,
 	}
 	if req.Observe != nil {
 		a.rt.Observe = a.observe
 	}
 	a.steps = schedule(situation{changes: req.Plan.Changes, graph: req.Graph, storedBefore: a.storedBefore})
-	a.made = make(map[stackaddrs.ResourceInstance]*step, len(a.steps))
+	a.makers = make(map[stackaddrs.ResourceInstance]*step, len(a.steps))
 	for _, s := range a.steps {
 		if s.kind == changeStep || s.kind == readStep {
-			a.made[s.change.Addr] = s
+			a.makers[s.change.Addr] = s
 		}
 	}
 	return a

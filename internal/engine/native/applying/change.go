@@ -39,6 +39,9 @@ func (a *applier) change(ctx context.Context, s *step) bool {
 	if !a.rt.Refines(t, c.Action, c.After, next) || !a.rt.Settled(t, next) {
 		return false
 	}
+	if next.Action != engine.ActionNoOp && !a.invokeBefore(ctx, s, t, next.After) {
+		return false
+	}
 	switch {
 	case next.Action == engine.ActionNoOp:
 		s.value = next.After
@@ -50,6 +53,9 @@ func (a *applier) change(ctx context.Context, s *step) bool {
 		}
 	case !a.apply(ctx, s, t, next, prior):
 		return false
+	}
+	if next.Action != engine.ActionNoOp {
+		s.changed = t
 	}
 	at := t.At
 	at.Self = s.value

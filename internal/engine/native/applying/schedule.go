@@ -35,11 +35,15 @@ type step struct {
 	old     *step
 	deposed stackaddrs.DeposedKey // of a destroyStep
 
-	done promising.PromiseGet[bool]
+	making promising.Once[bool] // of a step with invocations
+	done   promising.PromiseGet[bool]
 
-	// Both are written before done is resolved.
+	// All are written before done is resolved.
 	value  cty.Value // of the object as expressions see it, of a changeStep or readStep that has succeeded
 	halted bool      // it was not begun, or not all of it, since nothing begins any more
+
+	changed *resource.Target      // of a changeStep that has changed something
+	left    []*planned.Invocation // actions that were not invoked, since nothing begins any more
 }
 
 // situation is what decides on the order of changes.

@@ -55,8 +55,13 @@ func (a *applier) succeeded(ctx context.Context, s *step) bool {
 	return ok
 }
 
-// do carries out a step, after those that it waits for. When one of these fails, it is left out (rule A3).
+// do carries out a step, with the actions that come after it.
 func (a *applier) do(ctx context.Context, s *step) bool {
+	return a.made(ctx, s) && a.invokeAfter(ctx, s)
+}
+
+// makeNow carries out a step, after those that it waits for. When one of these fails, it is left out (rule A3).
+func (a *applier) makeNow(ctx context.Context, s *step) bool {
 	for _, before := range s.after {
 		if !a.succeeded(ctx, before) {
 			s.halted = before.halted
@@ -88,7 +93,7 @@ func (a *applier) Object(ctx context.Context, r *eval.Resource, key stackaddrs.I
 	if r.Config.Addr.Mode == stackaddrs.EphemeralResource {
 		return a.ephemeral(ctx, r, key)
 	}
-	if s := a.made[addr]; s != nil {
+	if s := a.makers[addr]; s != nil {
 		ok := a.succeeded(ctx, s)
 		return s.value, ok
 	}

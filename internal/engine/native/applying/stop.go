@@ -75,7 +75,12 @@ func (a *applier) notBegun() {
 	var text strings.Builder
 	text.WriteString("The work was stopped. These changes were not begun:\n")
 	for _, s := range left {
-		text.WriteString("\n  - " + s.described())
+		if s.changed == nil {
+			text.WriteString("\n  - " + s.described())
+		}
+		for _, i := range s.left {
+			text.WriteString("\n  - invoke " + i.Addr.String() + " for " + s.change.Addr.String())
+		}
 	}
 	a.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Apply stopped", Detail: text.String()})
 }

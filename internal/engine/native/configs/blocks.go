@@ -5,15 +5,11 @@ package configs
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
-
-	"github.com/cairnstacks/cairn/internal/engine/module"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 var (
@@ -30,10 +26,6 @@ var (
 		{Type: "data", LabelNames: []string{"type", "name"}},
 		{Type: "assert"},
 	}}
-	actionSchema = &hcl.BodySchema{
-		Attributes: schemaOf("count", "for_each", "provider").Attributes,
-		Blocks:     []hcl.BlockHeaderSchema{{Type: "config"}},
-	}
 )
 
 // terraform decodes what the reader of the directory has left out.
@@ -168,37 +160,4 @@ func (d *decoder) check(block *hcl.Block) {
 	if len(check.Assertions) == 0 {
 		d.problem(block.DefRange, "Check without assertions", "There is nothing to check: a check has one assert block at least.")
 	}
-}
-
-func (d *decoder) action(block *hcl.Block) {
-	a := &Action{Type: block.Labels[0], Name: block.Labels[1], Range: block.DefRange, ProviderRange: block.DefRange, Config: hcl.EmptyBody()}
-	d.identifier(a.Type, block.LabelRanges[0])
-	d.identifier(a.Name, block.LabelRanges[1])
-	if d.override {
-		d.notOverridable(block)
-		return
-	}
-	id := a.Type + "." + a.Name
-	if !d.declare("action", id, block.DefRange) {
-		return
-	}
-	content, diags := block.Body.Content(actionSchema)
-	d.add(diags)
-	d.repeat(content, &a.Repeat)
-	name, _, _ := strings.Cut(a.Type, "_")
-	a.Provider = engine.ProviderSlot{LocalName: name}
-	if attr := content.Attributes["provider"]; attr != nil {
-		slot, diags := module.ParseSlot(attr.Expr)
-		d.add(diags)
-		a.Provider, a.ProviderRange = slot, attr.Expr.Range()
-	}
-	a.ProviderAddr = d.providerAddr(a.Provider)
-	for i, nested := range content.Blocks {
-		if i > 0 {
-			d.twice(nested, content.Blocks[0])
-			continue
-		}
-		a.Config, a.Refs = nested.Body, d.bodyRefs(nested.Body, nil)
-	}
-	d.m.Actions[id] = a
 }

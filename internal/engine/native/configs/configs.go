@@ -170,9 +170,9 @@ type Check struct {
 
 // ActionTrigger is an action_trigger block in a lifecycle block.
 type ActionTrigger struct {
-	Events    []string // such as before_create
-	Condition *Expr    // nil without one
-	Actions   []*Expr  // each a reference to an action, or to an instance of it
+	Events    []engine.TriggerEvent
+	Condition *Expr   // nil without one
+	Actions   []*Expr // each a reference to an action, or to an instance of it
 	Range     hcl.Range
 }
 

@@ -12,13 +12,10 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-var (
-	lifecycleSchema = &hcl.BodySchema{
-		Attributes: schemaOf("create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by").Attributes,
-		Blocks:     []hcl.BlockHeaderSchema{{Type: "precondition"}, {Type: "postcondition"}, {Type: "action_trigger"}},
-	}
-	triggerSchema = schemaOf("events", "condition", "actions")
-)
+var lifecycleSchema = &hcl.BodySchema{
+	Attributes: schemaOf("create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by").Attributes,
+	Blocks:     []hcl.BlockHeaderSchema{{Type: "precondition"}, {Type: "postcondition"}, {Type: "action_trigger"}},
+}
 
 func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 	content, diags := block.Body.Content(lifecycleSchema)
@@ -108,37 +105,4 @@ func (d *decoder) triggers(attr *hcl.Attribute) []*Expr {
 		triggers = append(triggers, d.expr(d.unquoted(expr)))
 	}
 	return triggers
-}
-
-func (d *decoder) actionTrigger(block *hcl.Block) *ActionTrigger {
-	content, diags := block.Body.Content(triggerSchema)
-	d.add(diags)
-	trigger := &ActionTrigger{Condition: d.argument(content, "condition"), Range: block.DefRange}
-	if attr := content.Attributes["events"]; attr != nil {
-		exprs, diags := hcl.ExprList(attr.Expr)
-		d.add(diags)
-		for _, expr := range exprs {
-			trigger.Events = append(trigger.Events, d.event(expr))
-		}
-	}
-	if attr := content.Attributes["actions"]; attr != nil {
-		exprs, diags := hcl.ExprList(attr.Expr)
-		d.add(diags)
-		for _, expr := range exprs {
-			trigger.Actions = append(trigger.Actions, d.expr(d.unquoted(expr)))
-		}
-	}
-	return trigger
-}
-
-var triggerEvents = map[string]bool{
-	"before_create": true, "after_create": true, "before_update": true, "after_update": true, "before_destroy": true, "after_destroy": true,
-}
-
-func (d *decoder) event(expr hcl.Expression) string {
-	event := hcl.ExprAsKeyword(expr)
-	if !triggerEvents[event] {
-		d.problem(expr.Range(), "Invalid action trigger event", "An event is before_ or after_, followed by create, update or destroy.")
-	}
-	return event
 }

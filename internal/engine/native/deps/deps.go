@@ -13,6 +13,8 @@
 //	G2. All that is in a module depends on what decides on its instances, and on what the depends_on of the call lists.
 //	G3. Who refers to a module call as a whole depends on all that is in the module. Who refers to one output depends on that.
 //	G4. References to what is not declared are left out: others report them.
+//	G5. A resource that triggers an action depends on what the action refers to, but for itself: the action sees the object of the change that it is
+//	    invoked for. What leads back to the resource by other objects is a cycle.
 //
 // Rules G2 and G3 are those of terraform, whose states list the dependencies that they lead to.
 package deps

@@ -85,7 +85,7 @@ func (b *builder) resourceEdges(s *scope, r *Resource) {
 	}
 	for _, trigger := range config.ActionTriggers {
 		b.exprs(s, trigger.Condition)
-		b.exprs(s, trigger.Actions...)
+		b.triggered(s, trigger)
 	}
 	for _, id := range b.graph.edges[b.graph.nodes[r.node].first:] {
 		if other := b.graph.nodes[id].resource; other != nil && isManaged(other) {
@@ -94,6 +94,18 @@ func (b *builder) resourceEdges(s *scope, r *Resource) {
 	}
 	b.refs(s, config.DependsOn)
 	r.explicit = append(s.explicit[:len(s.explicit):len(s.explicit)], b.targets(s, config.DependsOn)...)
+}
+
+// triggered adds what the actions of a trigger refer to (rule G5).
+func (b *builder) triggered(s *scope, trigger *configs.ActionTrigger) {
+	for _, expr := range trigger.Actions {
+		for i := range expr.Refs {
+			if action := s.tree.Actions[expr.Refs[i].Subject.Type+"."+expr.Refs[i].Subject.Name]; action != nil && expr.Refs[i].Subject.Kind == refs.Action {
+				b.exprs(s, action.Repeat.Count, action.Repeat.ForEach)
+				b.refs(s, action.Refs)
+			}
+		}
+	}
 }
 
 func (b *builder) connection(s *scope, connection *configs.Connection) {

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package eval evaluates the modules of one component on promises: one object for each module instance, variable, local value, output, module call, resource
-// and check, whose value is computed once, when it is first asked for.
+// Package eval evaluates the modules of one component on promises: one object for each module instance, variable, local value, output, module call, resource,
+// action and check, whose value is computed once, when it is first asked for.
 //
 // What resource instances are worth is decided by a phase, planning or applying, which the evaluation asks through [Objects], and which asks the
 // evaluation for the values of expressions in return.

@@ -26,6 +26,7 @@ type Module struct {
 	calls     map[string]*Call
 	resources map[stackaddrs.Resource]*Resource
 	checks    map[string]*Check
+	actions   map[string]*Action // by TYPE.NAME
 }
 
 func newModule(e *Evaluation, config *configs.Tree, addr stackaddrs.ModuleInstance, call *Call, repetition Repetition) *Module {
@@ -38,6 +39,7 @@ func newModule(e *Evaluation, config *configs.Tree, addr stackaddrs.ModuleInstan
 		calls:     make(map[string]*Call, len(config.Calls)),
 		resources: make(map[stackaddrs.Resource]*Resource, len(config.Resources)),
 		checks:    make(map[string]*Check, len(config.Checks)),
+		actions:   make(map[string]*Action, len(config.Actions)),
 	}
 	for name, c := range config.Variables {
 		m.variables[name] = &Variable{module: m, config: c}
@@ -56,6 +58,9 @@ func newModule(e *Evaluation, config *configs.Tree, addr stackaddrs.ModuleInstan
 	}
 	for name, c := range config.Checks {
 		m.checks[name] = &Check{Module: m, Config: c}
+	}
+	for id, c := range config.Actions {
+		m.actions[id] = &Action{Module: m, Config: c}
 	}
 	return m
 }

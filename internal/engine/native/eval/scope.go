@@ -22,6 +22,8 @@ type Place struct {
 	Self     cty.Value // [cty.NilVal] where there is none
 	Resource string    // address of the resource instance for which something is evaluated, for diagnostics
 
+	Caller *Caller // for which an action is invoked; nil elsewhere
+
 	ownVariable *Variable // whose conditions are checked
 }
 
@@ -180,7 +182,11 @@ func (s *scope) addResource(ctx context.Context, ref *refs.Reference) bool {
 	if resource == nil {
 		return s.undeclared(ref)
 	}
-	value, ok := resource.Value(ctx)
+	read := resource.Value
+	if caller := s.at.Caller; caller != nil && caller.Resource == resource {
+		read = caller.value
+	}
+	value, ok := read(ctx)
 	byName := (*byType)[addr.Type]
 	set(&byName, addr.Name, value)
 	set(byType, addr.Type, byName)

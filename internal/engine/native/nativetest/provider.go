@@ -44,6 +44,8 @@ type Hooks struct {
 	OnOpenEphemeral  func(provider.OpenEphemeralRequest, provider.OpenEphemeralResponse) provider.OpenEphemeralResponse
 	OnRenewEphemeral func(provider.EphemeralRequest, provider.RenewEphemeralResponse) provider.RenewEphemeralResponse
 	OnCloseEphemeral func(provider.EphemeralRequest) provider.Diagnostics
+	OnPlanAction     func(provider.PlanActionRequest, provider.PlanActionResponse) provider.PlanActionResponse
+	OnInvokeAction   func(context.Context, provider.InvokeActionRequest) provider.Diagnostics
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -270,19 +272,26 @@ func (p *Provider) CallFunction(_ context.Context, name string, _ []cty.Value) (
 	return cty.NilVal, fmt.Errorf("no function %q", name)
 }
 
-// ValidateAction implements [provider.Provider]: there are no actions.
-func (p *Provider) ValidateAction(_ context.Context, typeName string, _ cty.Value) provider.Diagnostics {
-	return provider.Errorf("No action", "There is no action %q.", typeName)
+// ValidateAction implements [provider.Provider].
+func (p *Provider) ValidateAction(_ context.Context, typeName string, config cty.Value) provider.Diagnostics {
+	p.called("validateaction", typeName, config)
+	return nil
 }
 
-// PlanAction implements [provider.Provider]: there are no actions.
+// PlanAction implements [provider.Provider].
 func (p *Provider) PlanAction(_ context.Context, req provider.PlanActionRequest) provider.PlanActionResponse {
-	return provider.PlanActionResponse{Diagnostics: provider.Errorf("No action", "There is no action %q.", req.Type)}
+	p.called("planaction", req.Type, req.Config)
+	return hook(p.OnPlanAction, req, provider.PlanActionResponse{})
 }
 
-// InvokeAction implements [provider.Provider]: there are no actions.
-func (p *Provider) InvokeAction(_ context.Context, req provider.InvokeActionRequest) provider.Diagnostics {
-	return provider.Errorf("No action", "There is no action %q.", req.Type)
+// InvokeAction implements [provider.Provider]. It reports one step of progress.
+func (p *Provider) InvokeAction(ctx context.Context, req provider.InvokeActionRequest) provider.Diagnostics {
+	p.called("invoke", req.Type, req.Config)
+	req.Progress("half done")
+	if p.OnInvokeAction == nil {
+		return nil
+	}
+	return p.OnInvokeAction(ctx, req)
 }
 
 // Stop implements [provider.Provider].

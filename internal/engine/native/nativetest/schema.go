@@ -19,6 +19,7 @@ var Address = stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: 
 //     (sensitive), token (write-only), tags, and the attribute id. A fake_thing has an identity.
 //   - data source fake_thing, with the argument name and the attribute result.
 //   - ephemeral resource fake_secret, with the argument name and the attribute value.
+//   - action fake_do, with the arguments name, secret (sensitive) and token (write-only).
 //   - provider_meta blocks with the argument note.
 func Schema() *schema.Provider {
 	optional := func(name string) *schema.Attribute {
@@ -45,6 +46,10 @@ func Schema() *schema.Provider {
 		Managed:   map[string]*schema.Schema{"fake_thing": thing(), "fake_other": thing()},
 		Data:      map[string]*schema.Schema{"fake_thing": block(optional("name"), computed("result"))},
 		Ephemeral: map[string]*schema.Schema{"fake_secret": block(optional("name"), computed("value"))},
+		Actions: map[string]*schema.Schema{"fake_do": block(
+			optional("name"), &schema.Attribute{Name: "secret", Type: cty.String, Optional: true, Sensitive: true},
+			&schema.Attribute{Name: "token", Type: cty.String, Optional: true, WriteOnly: true},
+		)},
 		Identities: map[string]*schema.Identity{
 			"fake_thing": {Attributes: []*schema.IdentityAttribute{{Name: "id", Type: cty.String, RequiredForImport: true}}},
 		},

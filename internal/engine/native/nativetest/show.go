@@ -29,6 +29,12 @@ func (p *Plan) Show() string {
 	for _, d := range p.Deferred {
 		showChange(&b, "deferred for "+d.Reason+": ", d.Change)
 	}
+	for _, i := range p.Invocations {
+		showInvocation(&b, "", i)
+	}
+	for _, d := range p.DeferredInvocations {
+		showInvocation(&b, "deferred for "+d.Reason+": ", d.Invocation)
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
 		fmt.Fprintf(&b, "output %s = %s\n", name, ShowValue(p.Outputs[name]))
 	}
@@ -58,6 +64,11 @@ func showChange(b *strings.Builder, prefix string, c *engine.Change) {
 	}
 	b.WriteString("\n")
 	showDifferences(b, c.Before, c.After)
+}
+
+func showInvocation(b *strings.Builder, prefix string, i *engine.Invocation) {
+	fmt.Fprintf(b, "%s%s of %s (%d.%d) invokes %s\n", prefix, i.Trigger.Event, i.Trigger.Resource, i.Trigger.Block, i.Trigger.Position, i.Addr)
+	showDifferences(b, cty.NilVal, i.Config)
 }
 
 func showImporting(i *engine.Importing) string {

@@ -83,6 +83,13 @@ func decodeChange(encoded *componentv1.Change) (c *Change, err error) {
 	if err := decodeValues(c, encoded); err != nil {
 		return nil, err
 	}
+	for _, one := range encoded.GetInvocations() {
+		i, err := decodeInvocation(c.Addr, one)
+		if err != nil {
+			return nil, fmt.Errorf("invocation of %q: %w", one.GetAddress(), err)
+		}
+		c.Invocations = append(c.Invocations, i)
+	}
 	if c.Replace, err = storedvalue.DecodePaths(encoded.GetReplace()); err != nil {
 		return nil, err
 	}

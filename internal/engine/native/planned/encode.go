@@ -69,6 +69,13 @@ func encodeChange(c *Change) (encoded *componentv1.Change, err error) {
 	if encoded.Replace, err = storedvalue.EncodePaths(c.Replace); err != nil {
 		return nil, err
 	}
+	for _, i := range c.Invocations {
+		one, err := encodeInvocation(i)
+		if err != nil {
+			return nil, err
+		}
+		encoded.Invocations = append(encoded.Invocations, one)
+	}
 	encoded.Importing, err = encodeImporting(c.Importing)
 	return encoded, err
 }

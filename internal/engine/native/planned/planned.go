@@ -58,6 +58,16 @@ type Change struct {
 
 	CreateBeforeDestroy bool
 	Deferred            string // why nothing is done; "" if it is
+
+	Invocations []*Invocation // actions that the change triggers, in the order in which they are invoked
+}
+
+// Invocation is an action that is invoked because of a change.
+type Invocation struct {
+	engine.Invocation
+
+	Conditional bool   // whether it is invoked is decided when all values are known
+	Deferred    string // why it is deferred; "" if it is not
 }
 
 // Engine returns the change as the contract of engines has it.

@@ -25,6 +25,18 @@ func address(t *testing.T, text string) stackaddrs.ResourceInstance {
 	return addr
 }
 
+func invocation(t *testing.T, text string, provider stackaddrs.Provider) engine.Invocation {
+	t.Helper()
+	addr, err := stackaddrs.ParsePartialActionInstance(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine.Invocation{
+		Addr: addr, Provider: provider, Config: cty.NilVal,
+		Trigger: engine.Trigger{Resource: address(t, `module.m["a"].b_thing.x[0]`), Event: engine.AfterUpdate, Block: 1, Position: 2},
+	}
+}
+
 // example returns a plan with all that plans have.
 func example(t *testing.T) *planned.Plan {
 	object := cty.ObjectVal(map[string]cty.Value{
@@ -44,6 +56,10 @@ func example(t *testing.T) *planned.Plan {
 				BeforeIdentity: cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1")}), AfterIdentity: cty.NilVal,
 				Private: []byte{1, 0, 2}, BeforePrivate: []byte{3}, Replace: []cty.Path{cty.GetAttrPath("given").IndexInt(0)},
 				Importing: &engine.Importing{ID: "i"}, CreateBeforeDestroy: true,
+				Invocations: []*planned.Invocation{
+					{Invocation: invocation(t, "module.m.action.b_do.x", provider), Conditional: true},
+					{Invocation: invocation(t, "action.b_do.x[*]", stackaddrs.Provider{}), Deferred: "provider_config_unknown"},
+				},
 			},
 			{Addr: address(t, "module.m[*].b_thing.same[*]"), Provider: provider, Action: engine.ActionNoOp, Before: null, After: null, Deposed: "01234567", Deferred: "deferred_prereq"},
 		},

@@ -72,6 +72,8 @@ type instance struct {
 	key      stackaddrs.InstanceKey
 	once     promising.Once[outcome]
 
+	draft promising.Once[*draft] // of one that triggers actions
+
 	change *planned.Change // nil before it is planned, and without one
 }
 
@@ -105,6 +107,9 @@ func (i *instance) value(ctx context.Context) (cty.Value, bool) {
 }
 
 func (i *instance) plan(ctx context.Context) outcome {
+	if i.resource.Config.Addr.Mode == stackaddrs.ManagedResource {
+		return i.planner.managed(ctx, i)
+	}
 	if !i.resource.AwaitDependencies(ctx) {
 		return failedOutcome
 	}
@@ -112,12 +117,8 @@ func (i *instance) plan(ctx context.Context) outcome {
 	if !ok {
 		return failedOutcome
 	}
-	switch i.resource.Config.Addr.Mode {
-	case stackaddrs.DataResource:
+	if i.resource.Config.Addr.Mode == stackaddrs.DataResource {
 		return i.planner.data(ctx, target)
-	case stackaddrs.EphemeralResource:
-		return i.planner.ephemeral(ctx, target)
-	default:
-		return i.planner.managed(ctx, target, i)
 	}
+	return i.planner.ephemeral(ctx, target)
 }

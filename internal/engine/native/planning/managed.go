@@ -19,42 +19,89 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// managed plans an instance of a managed resource.
-func (p *planner) managed(ctx context.Context, t *resource.Target, i *instance) outcome {
+// draft is the change of a managed resource instance before its actions are planned, which can lead to its being deferred.
+type draft struct {
+	target *resource.Target
+	found  found
+	change *resource.Change // nil in refresh-only mode
+}
+
+// drafted returns the draft of the instance, or nil if there is none.
+func (i *instance) drafted(ctx context.Context) *draft {
+	if len(i.resource.Config.ActionTriggers) == 0 {
+		return i.planner.draft(ctx, i)
+	}
+	d, err := i.draft.Do(ctx, i.resource.Addr(i.key).String()+" (change)", func(ctx context.Context) (*draft, error) {
+		return i.planner.draft(ctx, i), nil
+	})
+	if err != nil {
+		i.planner.eval.Diagnostics.Failed(err, i.resource.Config.Range.Ptr())
+		return nil
+	}
+	return d
+}
+
+// draft plans the change of an instance of a managed resource, or returns nil.
+func (p *planner) draft(ctx context.Context, i *instance) *draft {
+	if !i.resource.AwaitDependencies(ctx) {
+		return nil
+	}
+	t, ok := p.rt.Target(ctx, i.resource, i.key)
+	if !ok {
+		return nil
+	}
 	found, ok := p.find(ctx, t, p.prior.Object(t.Addr, ""))
 	if !ok {
-		return failedOutcome
+		return nil
 	}
 	if p.Mode == engine.RefreshOnly {
-		return p.onlyRefreshed(ctx, t, found)
+		return &draft{t, found, nil}
 	}
 	triggered := false
 	if !isWildcard(t.Addr) {
 		if triggered, ok = p.triggered(ctx, t); !ok {
-			return failedOutcome
+			return nil
 		}
 	}
 	if !t.Resource.Preconditions(ctx, t.At) {
-		return failedOutcome
+		return nil
 	}
 	c, ok := p.rt.Plan(ctx, t, resource.PlanOptions{
 		Prior: found.object, Requested: slices.Contains(p.Replace, t.Address), Triggered: triggered && found.object != nil,
 		Imported: found.importing != nil,
 	})
 	if !ok {
-		return failedOutcome
+		return nil
 	}
 	if triggered && c.Action == engine.ActionCreate {
 		c.Reason = engine.ReplaceByTriggers // so does terraform
 	}
-	p.defers(t, c, found)
-	i.change = p.change(t, c, found)
+	return &draft{t, found, c}
+}
+
+// managed plans an instance of a managed resource.
+func (p *planner) managed(ctx context.Context, i *instance) outcome {
+	d := i.drafted(ctx)
+	if d == nil {
+		return failedOutcome
+	}
+	t, c := d.target, d.change
+	if c == nil {
+		return p.onlyRefreshed(ctx, t, d.found)
+	}
+	p.defers(t, c, d.found)
+	invocations, ok := p.invocations(ctx, t, c)
+	i.change = p.change(t, c, d.found)
+	i.change.Invocations = invocations
 	p.record(i.change)
-	if c.Deferred != "" {
+	switch {
+	case !ok:
+		return failedOutcome
+	case c.Deferred != "":
 		return outcome{c.After, true}
 	}
-	if c.Action == engine.ActionNoOp && found.object != nil {
-		p.keepDependencies(t, found.object)
+	if c.Action == engine.ActionNoOp && d.found.object != nil {
+		p.keepDependencies(t, d.found.object)
 	}
 	if !p.mayDestroy(t, c.Action) {
 		return failedOutcome

@@ -149,9 +149,9 @@ func (p *planner) record(c *planned.Change) {
 	}
 }
 
-// announce passes on the changes that are planned as events.
-func (p *planner) announce(changes []*engine.Change) {
-	for _, c := range changes {
+// announce passes on as events what is planned.
+func (p *planner) announce(result *engine.PlanResult) {
+	for _, c := range result.Changes {
 		if c.IsNoOp() || c.Deposed != "" {
 			continue
 		}
@@ -160,6 +160,11 @@ func (p *planner) announce(changes []*engine.Change) {
 			action = "replace"
 		}
 		p.Observe.Observe(engine.Event{Type: engine.PlannedChange, Resource: c.Address(), Action: action})
+	}
+	for _, i := range result.Invocations {
+		bare := *i
+		bare.Config = cty.NilVal
+		p.Observe.Observe(engine.Event{Type: engine.PlannedInvocation, Resource: i.Trigger.Resource.String(), Invocation: &bare})
 	}
 }
 

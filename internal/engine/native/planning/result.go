@@ -26,6 +26,13 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 	plan := &planned.Plan{Mode: p.Mode, Timestamp: p.Timestamp, Prior: p.before, Inputs: p.kept(), Checks: result.Checks}
 	for _, c := range p.mu.changes {
 		plan.Changes = append(plan.Changes, c) // those that are deferred, too: their values stand for the objects
+		for _, i := range c.Invocations {
+			if i.Deferred != "" {
+				result.DeferredInvocations = append(result.DeferredInvocations, engine.DeferredInvocation{Reason: i.Deferred, Invocation: &i.Invocation})
+			} else {
+				result.Invocations = append(result.Invocations, &i.Invocation)
+			}
+		}
 		if c.Deferred != "" {
 			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: c.Deferred, Change: c.Engine()})
 			continue
@@ -40,7 +47,9 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 	engine.SortChanges(result.Changes)
 	engine.SortChanges(result.Drift)
 	engine.SortDeferred(result.Deferred)
-	p.announce(result.Changes)
+	engine.SortInvocations(result.Invocations)
+	engine.SortDeferredInvocations(result.DeferredInvocations)
+	p.announce(result)
 	result.Outputs = p.outputs(ctx)
 	if doc, err := p.fresh.Document(p.finish(result)); err != nil {
 		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unusable state", Detail: err.Error() + "."})

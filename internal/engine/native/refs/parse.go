@@ -21,7 +21,7 @@ func Parse(traversal hcl.Traversal) (Reference, hcl.Diagnostics) {
 	if p.diags.HasErrors() {
 		return Reference{}, p.diags
 	}
-	if ref.Subject.Kind == Resource || ref.Subject.Kind == Call {
+	if ref.Subject.Kind == Resource || ref.Subject.Kind == Call || ref.Subject.Kind == Action {
 		ref.Key = p.key()
 	}
 	if ref.Subject.Kind == Call && p.next < len(traversal) {

@@ -85,7 +85,7 @@ func (s Subject) String() string {
 type Reference struct {
 	Subject Subject
 
-	// Key is the step with the key of an instance that follows the name of a resource or a module call, if it is a constant. Otherwise [stackaddrs.NoKey].
+	// Key is the step with the key of an instance that follows the name of a resource, a module call or an action, if it is a constant. Otherwise [stackaddrs.NoKey].
 	Key stackaddrs.InstanceKey
 
 	// Rest are the steps after the subject and the key.

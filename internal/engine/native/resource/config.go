@@ -60,7 +60,7 @@ func (rt *Runtime) withoutEphemeral(t *Target, value cty.Value) bool {
 			Detail:  "The value of " + marks.DescribePath(at.Path) + " would be stored, but ephemeral values never are. Only write-only attributes accept them.",
 			Subject: t.block(), Extra: &engine.DiagnosticData{Resource: t.Address},
 		}
-		if at := t.Decoder.Range(t.Config().Body, at.Path); at != nil {
+		if at := t.Decoder.Range(t.body(), at.Path); at != nil {
 			diag.Subject = at
 		}
 		ok = rt.Eval.Diagnostics.Add(diag)
@@ -91,7 +91,7 @@ func (rt *Runtime) meta(ctx context.Context, t *Target) (cty.Value, bool) {
 	if t.Resource != nil {
 		for _, block := range t.Resource.Module.Config.ProviderMeta {
 			if block.Provider == t.Of {
-				return rt.evalMeta(ctx, t, block.Body, rt.Types.Meta(schema))
+				return rt.evalMeta(ctx, t, block.Body, rt.Types.Decoder(schema))
 			}
 		}
 	}

@@ -30,8 +30,8 @@ func (t *Target) diagnostic(said provider.Diagnostic) *hcl.Diagnostic {
 	if said.Severity == provider.Warning || t.lenient {
 		diag.Severity = hcl.DiagWarning
 	}
-	if config := t.Config(); config != nil && len(said.Path) > 0 {
-		if at := t.Decoder.Range(config.Body, said.Path); at != nil {
+	if body := t.body(); body != nil && len(said.Path) > 0 {
+		if at := t.Decoder.Range(body, said.Path); at != nil {
 			diag.Subject = at
 		}
 	}
@@ -52,6 +52,14 @@ func (rt *Runtime) broken(t *Target, summary, what string, errs []error) bool {
 	return rt.fail(t, summary, b.String())
 }
 
+// described returns the address of what is dealt with.
+func (t *Target) described() string {
+	if t.action != nil {
+		return t.action.Addr(t.key).String()
+	}
+	return t.Address
+}
+
 // fail reports an error about an instance.
 func (rt *Runtime) fail(t *Target, summary, detail string) bool {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: t.block()}
@@ -69,7 +77,7 @@ func (rt *Runtime) settled(t *Target, config cty.Value) bool {
 		return true
 	}
 	var b strings.Builder
-	b.WriteString("The configuration of " + t.Address + " still has unknown parts, although all that it depends on is done:\n")
+	b.WriteString("The configuration of " + t.described() + " still has unknown parts, although all that it depends on is done:\n")
 	for _, err := range unknown {
 		b.WriteString("\n  - " + marks.DescribeError(cty.NilVal, err))
 	}

@@ -47,6 +47,9 @@ type Runtime struct {
 	// Before is called before a provider is asked to change something, and decides whether that is done. Nil if it always is.
 	Before func(t *Target, deposed stackaddrs.DeposedKey, action engine.Action) bool
 
+	// BeforeInvoke is [Runtime.Before] for actions.
+	BeforeInvoke func(p provider.Provider) bool
+
 	Ephemerals Ephemerals // those that are open
 }
 
@@ -96,6 +99,9 @@ type Target struct {
 
 	tree    *configs.Tree
 	lenient bool // errors about the object are warnings
+
+	action *eval.Action // that is dealt with for the instance; else nil
+	key    stackaddrs.InstanceKey
 }
 
 // Config returns the block, or nil without one.
@@ -108,10 +114,24 @@ func (t *Target) Config() *configs.Resource {
 
 // block is where diagnostics point that have no better place.
 func (t *Target) block() *hcl.Range {
-	if t.Resource == nil {
+	switch {
+	case t.action != nil:
+		return t.action.Config.Range.Ptr()
+	case t.Resource == nil:
 		return nil
 	}
 	return t.Resource.Config.Range.Ptr()
+}
+
+// body returns what is decoded by the schema, or nil.
+func (t *Target) body() hcl.Body {
+	switch {
+	case t.action != nil:
+		return t.action.Config.Config
+	case t.Resource == nil:
+		return nil
+	}
+	return t.Resource.Config.Body
 }
 
 // Target returns what is needed to deal with an instance that the configuration declares.

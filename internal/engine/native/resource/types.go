@@ -90,12 +90,26 @@ func (t *Types) References(of *configs.Resource, ty *Type) ([]refs.Reference, hc
 	return found, diags
 }
 
-// Meta returns the decoder of provider_meta blocks for a provider with this schema of them.
-func (t *Types) Meta(s *schema.Schema) *body.Decoder {
-	key := typeKey{s, ""}
+// Decoder returns the decoder of blocks with a schema that is none of a resource.
+func (t *Types) Decoder(s *schema.Schema) *body.Decoder {
+	return t.plain(stackaddrs.Provider{}, s, "").Decoder
+}
+
+// plain returns the type of objects that are only configured.
+func (t *Types) plain(of stackaddrs.Provider, s *schema.Schema, name string) *Type {
+	key := typeKey{s, name}
 	if known, ok := t.types.Load(key); ok {
-		return known.(*Type).Decoder
+		return known.(*Type)
 	}
-	known, _ := t.types.LoadOrStore(key, &Type{Schema: s, Block: s.Block, Decoder: body.NewDecoder(s.Block)})
-	return known.(*Type).Decoder
+	known, _ := t.types.LoadOrStore(key, &Type{Name: name, Of: of, Schema: s, Block: s.Block, Object: s.Block.Type(), Decoder: body.NewDecoder(s.Block)})
+	return known.(*Type)
+}
+
+// OfAction returns the type of an action, or nil if the provider does not have it.
+func (t *Types) OfAction(addr stackaddrs.Provider, p *schema.Provider, name string) *Type {
+	described := p.Actions[name]
+	if described == nil {
+		return nil
+	}
+	return t.plain(addr, described, name)
 }

@@ -5,7 +5,6 @@ package validate
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -73,22 +72,5 @@ func (m *moduleChecker) triggers(r *configs.Resource, at place) {
 			continue
 		}
 		m.references(trigger.Refs, at)
-	}
-	for _, trigger := range r.ActionTriggers {
-		if trigger.Condition != nil {
-			m.eval(trigger.Condition, at)
-		}
-		for _, action := range trigger.Actions {
-			m.actionReference(action)
-		}
-	}
-}
-
-func (m *moduleChecker) actionReference(expr *configs.Expr) {
-	for i := range expr.Refs {
-		ref := &expr.Refs[i]
-		if id := ref.Subject.Type + "." + ref.Subject.Name; ref.Subject.Kind == refs.Action && m.tree.Actions[id] == nil {
-			m.declared(ref, "action", id, false, maps.Keys(m.tree.Actions))
-		}
 	}
 }

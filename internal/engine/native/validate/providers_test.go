@@ -22,7 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// fake is a provider whose only type has a secret and a block, and which refuses a size of 13.
+// fake is a provider whose only type, and whose only action, has a secret and a block, and which refuses a size of 13.
 type fake struct{ schema *schema.Provider }
 
 func newFake() fake {
@@ -37,7 +37,7 @@ func newFake() fake {
 			Attributes: []*schema.Attribute{{Name: "port", Type: cty.Number, Required: true}},
 		}}},
 	}}
-	return fake{&schema.Provider{Managed: map[string]*schema.Schema{"fake_thing": thing}}}
+	return fake{&schema.Provider{Managed: map[string]*schema.Schema{"fake_thing": thing}, Actions: map[string]*schema.Schema{"fake_do": thing}}}
 }
 
 func (f fake) Schema(of stackaddrs.Provider) *schema.Provider {
@@ -53,6 +53,10 @@ func (f fake) ValidateResource(_ context.Context, _ stackaddrs.Provider, _ stack
 		return provider.Diagnostics{{Summary: fmt.Sprintf("Size %s", size.GoString()), Path: cty.GetAttrPath("size")}}
 	}
 	return nil
+}
+
+func (f fake) ValidateAction(ctx context.Context, of stackaddrs.Provider, typeName string, config cty.Value) provider.Diagnostics {
+	return f.ValidateResource(ctx, of, stackaddrs.ManagedResource, typeName, config)
 }
 
 // TestProvider checks what depends on the schemas of providers, and on what they say themselves.
@@ -105,6 +109,100 @@ func TestProvider(t *testing.T) {
 			}
 		`,
 	}
+	compare(t, files, []string{
+		"m/main.tf:10 Provider configuration missing",
+		"main.tf:19 Size cty.UnknownVal(cty.Number).RefineNotNull()",
+		"main.tf:21 Size cty.NumberIntVal(13)",
+		"main.tf:24 Deprecated argument",
+		"main.tf:28 Invalid argument type",
+		"main.tf:30 Unsupported attribute",
+		"main.tf:32 Provider configuration missing",
+	})
+}
+
+// TestAction checks actions and what triggers them.
+func TestAction(t *testing.T) {
+	compare(t, map[string]string{"main.tf": `terraform {
+			  required_providers {
+			    fake = { source = "example.com/test/fake" }
+			  }
+			}
+			variable "passing" { ephemeral = true }
+			resource "fake_thing" "fine" {
+			  for_each = toset(["a"])
+			  size     = 1
+			  lifecycle {
+			    action_trigger {
+			      events    = [after_create, after_update]
+			      condition = self.size > 1 && each.key == "a"
+			      actions   = [action.fake_do.fine, action.fake_do.keyed[each.key], action.fake_do.keyed["b"]]
+			    }
+			  }
+			}
+			action "fake_do" "fine" {
+			  config {
+			    size = length(fake_thing.fine) + 1
+			    pass = var.passing
+			  }
+			}
+			action "fake_do" "keyed" {
+			  for_each = toset(["a", "b"])
+			  config { size = length(each.key) }
+			}
+			resource "fake_thing" "wrong" {
+			  size = 1
+			  lifecycle {
+			    action_trigger {
+			      events    = [before_create, after_create]
+			      condition = self.size > 1
+			      actions   = [action.fake_do.fine["a"], action.fake_do.keyed, action.fake_do.none, fake_thing.fine]
+			    }
+			    action_trigger {
+			      events  = [after_create]
+			      actions = [action.fake_do.repeated[0], action.fake_do.keyed[each.key]]
+			    }
+			  }
+			}
+			action "fake_do" "repeated" {
+			  count = fake_thing.wrong.size
+			  config { size = 1 }
+			}
+			action "fake_do" "refused" {
+			  config { size = 13 }
+			}
+			action "fake_do" "stored" {
+			  config {
+			    size = 1
+			    old  = var.passing
+			  }
+			}
+			action "fake_do" "reference" {
+			  config { size = action.fake_do.fine }
+			}
+			action "fake_other" "unknown" {}
+			action "fake_do" "empty" {}
+		`}, []string{
+		"main.tf:20 Size cty.UnknownVal(cty.Number).RefineNotNull()",
+		"main.tf:26 Size cty.UnknownVal(cty.Number).Refine().NotNull().NumberLowerBound(cty.NumberIntVal(0), true).NewValue()",
+		"main.tf:33 Reference not allowed here",
+		"main.tf:34 Key without several instances",
+		"main.tf:34 Action instance key missing",
+		"main.tf:34 Reference to undeclared object",
+		"main.tf:34 Invalid action reference",
+		"main.tf:38 Reference not allowed here",
+		"main.tf:42 Circular dependency",
+		"main.tf:47 Size cty.NumberIntVal(13)",
+		"main.tf:52 Deprecated argument",
+		"main.tf:52 Invalid use of ephemeral value",
+		"main.tf:56 Reference not allowed here",
+		"main.tf:58 Unknown action type",
+		"main.tf:59 Missing required argument",
+	})
+}
+
+// compare validates modules, and compares what is found with what is wanted.
+func compare(t *testing.T, files map[string]string, want []string) {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -124,15 +222,6 @@ func TestProvider(t *testing.T) {
 		Schemas: newFake(), Validator: newFake(), Functions: func(*configs.Tree) *hcl.EvalContext { return functions },
 	}) {
 		got = append(got, fmt.Sprintf("%s:%d %s", diag.Subject.Filename, diag.Subject.Start.Line, diag.Summary))
-	}
-	want := []string{
-		"m/main.tf:10 Provider configuration missing",
-		"main.tf:19 Size cty.UnknownVal(cty.Number).RefineNotNull()",
-		"main.tf:21 Size cty.NumberIntVal(13)",
-		"main.tf:24 Deprecated argument",
-		"main.tf:28 Invalid argument type",
-		"main.tf:30 Unsupported attribute",
-		"main.tf:32 Provider configuration missing",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)

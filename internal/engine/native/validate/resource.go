@@ -39,6 +39,9 @@ func (m *moduleChecker) resource(r *configs.Resource) {
 	}
 	m.conditions(r, at)
 	m.triggers(r, at)
+	for _, trigger := range r.ActionTriggers {
+		m.actionTrigger(r, trigger, at)
+	}
 	m.provisioners(r)
 }
 
@@ -73,49 +76,66 @@ func (m *moduleChecker) slot(r *configs.Resource) {
 	if r.ProviderAddr.IsBuiltin() && r.Provider.Alias == "" {
 		return
 	}
-	if _, filled := m.tree.Slots[r.Provider]; !filled {
-		m.problem(r.ProviderRange, "Provider configuration missing", fmt.Sprintf("%s uses the provider configuration %s, which the calls of this module do not pass to it.", r.Addr, r.Provider))
+	m.filled(r.Addr.String(), r.Provider, r.ProviderRange)
+}
+
+func (m *moduleChecker) filled(user string, slot engine.ProviderSlot, at hcl.Range) {
+	if _, filled := m.tree.Slots[slot]; !filled {
+		m.problem(at, "Provider configuration missing", fmt.Sprintf("%s uses the provider configuration %s, which the calls of this module do not pass to it.", user, slot))
 	}
 }
 
 // body checks what the schema describes, and asks the provider about it.
 func (m *moduleChecker) body(r *configs.Resource, block *schema.Block, at place) {
-	decoder := m.decoder(block)
-	found := r.Refs
-	if _, native := r.Body.(*hclsyntax.Body); !native { // without the schema, a few too many are found
-		var diags hcl.Diagnostics
-		if found, diags = refs.InTraversals(decoder.Variables(r.Body)); !m.add(diags) {
-			return
-		}
-	}
-	if !m.references(found, at) {
-		return
-	}
-	config, diags := decoder.Decode(r.Body, m.scope(found, at))
-	m.deprecated(r.Body, block)
-	if !m.add(diags) || !m.persistent(r, decoder, block, config) || m.opts.Validator == nil {
+	w := &written{body: r.Body, refs: r.Refs, at: r.Range, block: block, decoder: m.decoder(block)}
+	config, ok := m.decode(w, at)
+	if !ok || r.Addr.Mode != stackaddrs.EphemeralResource && !m.persistent(w, config) || m.opts.Validator == nil {
 		return
 	}
 	bare, _ := config.UnmarkDeep()
-	for _, said := range m.opts.Validator.ValidateResource(m.ctx, r.ProviderAddr, r.Addr.Mode, r.Addr.Type, bare) {
-		m.said(r, decoder, said)
+	m.said(w, m.opts.Validator.ValidateResource(m.ctx, r.ProviderAddr, r.Addr.Mode, r.Addr.Type, bare))
+}
+
+// written is a block that is decoded by a schema.
+type written struct {
+	body    hcl.Body
+	refs    []refs.Reference // found without the schema
+	at      hcl.Range        // of its head
+	block   *schema.Block
+	decoder *body.Decoder
+}
+
+// decode checks what a block refers to, and evaluates it.
+func (m *moduleChecker) decode(w *written, at place) (cty.Value, bool) {
+	found := w.refs
+	if _, native := w.body.(*hclsyntax.Body); !native { // without the schema, a few too many are found
+		var diags hcl.Diagnostics
+		if found, diags = refs.InTraversals(w.decoder.Variables(w.body)); !m.add(diags) {
+			return cty.DynamicVal, false
+		}
 	}
+	if !m.references(found, at) {
+		return cty.DynamicVal, false
+	}
+	config, diags := w.decoder.Decode(w.body, m.scope(found, at))
+	m.deprecated(w.body, w.block)
+	return config, m.add(diags)
 }
 
 // persistent reports ephemeral values where they would be stored.
-func (m *moduleChecker) persistent(r *configs.Resource, decoder *body.Decoder, block *schema.Block, config cty.Value) bool {
-	if r.Addr.Mode == stackaddrs.EphemeralResource || !marks.Contains(config, marks.Ephemeral) {
+func (m *moduleChecker) persistent(w *written, config cty.Value) bool {
+	if !marks.Contains(config, marks.Ephemeral) {
 		return true
 	}
 	bare, found := config.UnmarkDeepWithPaths()
 	ok := true
-	for _, at := range change.WithoutWriteOnlyMarks(block, bare, found) {
+	for _, at := range change.WithoutWriteOnlyMarks(w.block, bare, found) {
 		if _, ephemeral := at.Marks[marks.Ephemeral]; !ephemeral {
 			continue
 		}
 		ok = false
-		subject := r.Range
-		if found := decoder.Range(r.Body, at.Path); found != nil {
+		subject := w.at
+		if found := w.decoder.Range(w.body, at.Path); found != nil {
 			subject = *found
 		}
 		m.problem(subject, "Invalid use of ephemeral value", "The value of "+marks.DescribePath(at.Path)+" would be stored, but ephemeral values never are. Only write-only attributes accept them.")
@@ -124,16 +144,18 @@ func (m *moduleChecker) persistent(r *configs.Resource, decoder *body.Decoder, b
 }
 
 // said reports what the provider said.
-func (m *moduleChecker) said(r *configs.Resource, decoder *body.Decoder, said provider.Diagnostic) {
-	at := &r.Range
-	if found := decoder.Range(r.Body, said.Path); found != nil && len(said.Path) > 0 {
-		at = found
+func (m *moduleChecker) said(w *written, diags provider.Diagnostics) {
+	for _, said := range diags {
+		at := &w.at
+		if found := w.decoder.Range(w.body, said.Path); found != nil && len(said.Path) > 0 {
+			at = found
+		}
+		severity := hcl.DiagError
+		if said.Severity == provider.Warning {
+			severity = hcl.DiagWarning
+		}
+		m.diags = append(m.diags, &hcl.Diagnostic{Severity: severity, Summary: said.Summary, Detail: said.Detail, Subject: at})
 	}
-	severity := hcl.DiagError
-	if said.Severity == provider.Warning {
-		severity = hcl.DiagWarning
-	}
-	m.diags = append(m.diags, &hcl.Diagnostic{Severity: severity, Summary: said.Summary, Detail: said.Detail, Subject: at})
 }
 
 // deprecated warns of arguments that will go.

@@ -29,6 +29,7 @@ type Schemas interface {
 // Validator asks providers to check configurations.
 type Validator interface {
 	ValidateResource(ctx context.Context, of stackaddrs.Provider, mode stackaddrs.ResourceMode, typeName string, config cty.Value) provider.Diagnostics
+	ValidateAction(ctx context.Context, of stackaddrs.Provider, typeName string, config cty.Value) provider.Diagnostics
 }
 
 // Options are the parameters of [Tree].
@@ -106,6 +107,9 @@ func (c *checker) module(tree *configs.Tree, inputs map[string]cty.Value) {
 	}
 	for _, addr := range slices.SortedFunc(maps.Keys(tree.Resources), stackaddrs.Resource.Compare) {
 		m.resource(tree.Resources[addr])
+	}
+	for _, id := range sorted(tree.Actions) {
+		m.action(tree.Actions[id])
 	}
 	for _, name := range sorted(tree.Checks) {
 		m.check(tree.Checks[name])

@@ -1,0 +1,98 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package configs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+var (
+	actionSchema = &hcl.BodySchema{
+		Attributes: schemaOf("count", "for_each", "provider").Attributes,
+		Blocks:     []hcl.BlockHeaderSchema{{Type: "config"}},
+	}
+	triggerSchema = schemaOf("events", "condition", "actions")
+)
+
+func (d *decoder) action(block *hcl.Block) {
+	a := &Action{Type: block.Labels[0], Name: block.Labels[1], Range: block.DefRange, ProviderRange: block.DefRange}
+	a.Config = &hclsyntax.Body{SrcRange: block.DefRange, EndRange: block.DefRange}
+	d.identifier(a.Type, block.LabelRanges[0])
+	d.identifier(a.Name, block.LabelRanges[1])
+	if d.override {
+		d.notOverridable(block)
+		return
+	}
+	id := a.Type + "." + a.Name
+	if !d.declare("action", id, block.DefRange) {
+		return
+	}
+	content, diags := block.Body.Content(actionSchema)
+	d.add(diags)
+	d.repeat(content, &a.Repeat)
+	name, _, _ := strings.Cut(a.Type, "_")
+	a.Provider = engine.ProviderSlot{LocalName: name}
+	if attr := content.Attributes["provider"]; attr != nil {
+		slot, diags := module.ParseSlot(attr.Expr)
+		d.add(diags)
+		a.Provider, a.ProviderRange = slot, attr.Expr.Range()
+	}
+	a.ProviderAddr = d.providerAddr(a.Provider)
+	for i, nested := range content.Blocks {
+		if i > 0 {
+			d.twice(nested, content.Blocks[0])
+			continue
+		}
+		a.Config, a.Refs = nested.Body, d.bodyRefs(nested.Body, nil)
+	}
+	d.m.Actions[id] = a
+}
+
+func (d *decoder) actionTrigger(block *hcl.Block) *ActionTrigger {
+	content, diags := block.Body.Content(triggerSchema)
+	d.add(diags)
+	trigger := &ActionTrigger{Condition: d.argument(content, "condition"), Range: block.DefRange}
+	for _, expr := range d.triggerList(content, "events") {
+		if event, ok := d.event(expr); ok {
+			trigger.Events = append(trigger.Events, event)
+		}
+	}
+	for _, expr := range d.triggerList(content, "actions") {
+		trigger.Actions = append(trigger.Actions, d.expr(d.unquoted(expr)))
+	}
+	return trigger
+}
+
+// triggerList returns the elements of a list that a trigger must have.
+func (d *decoder) triggerList(content *hcl.BodyContent, name string) []hcl.Expression {
+	attr := content.Attributes[name]
+	if attr == nil {
+		d.missing(content, name)
+		return nil
+	}
+	exprs, diags := hcl.ExprList(attr.Expr)
+	d.add(diags)
+	if len(exprs) == 0 && !diags.HasErrors() {
+		d.problem(attr.Expr.Range(), "Empty action trigger", "A trigger has one event and one action at least.")
+	}
+	return exprs
+}
+
+var triggerEvents = []engine.TriggerEvent{engine.BeforeCreate, engine.AfterCreate, engine.BeforeUpdate, engine.AfterUpdate}
+
+func (d *decoder) event(expr hcl.Expression) (engine.TriggerEvent, bool) {
+	event := engine.TriggerEvent(hcl.ExprAsKeyword(expr))
+	ok := slices.Contains(triggerEvents, event)
+	if !ok {
+		d.problem(expr.Range(), "Invalid action trigger event", "The events are before_create, after_create, before_update and after_update, written without quotes.")
+	}
+	return event, ok
+}
