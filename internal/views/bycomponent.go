@@ -39,6 +39,7 @@ var countColumns = []countColumn{
 	{"destroy", "destroyed", func(n stackplan.Counts) int { return n.Remove }, textstyle.Style.Red, true},
 	{"move", "moved", func(n stackplan.Counts) int { return n.Move }, textstyle.Style.Cyan, false},
 	{"forget", "forgotten", func(n stackplan.Counts) int { return n.Forget }, textstyle.Style.Yellow, false},
+	{"invoke", "invoked", func(n stackplan.Counts) int { return n.Invoke }, textstyle.Style.Cyan, false},
 	{deferredHeading, deferredHeading, func(n stackplan.Counts) int { return n.Defer }, textstyle.Style.Yellow, false},
 }
 

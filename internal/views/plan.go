@@ -171,6 +171,7 @@ func (v *planView) components() {
 		v.componentHeader(c, verb)
 		for _, change := range visible {
 			resourceView{page: v.page}.write(change)
+			v.invocations(c.Invocations, change)
 		}
 		if len(visible) == 0 {
 			v.printf("  %s\n\n", v.Dim("# "+v.withoutChanges(c)))
@@ -350,13 +351,13 @@ func noChanges(plan *stackplan.Plan) string {
 func (v *planView) planCounts() string {
 	plan := v.plan
 	if v.module {
-		return eventtext.PlanCounts(plan.Counts()) + "."
+		return eventtext.PlanCounts(plan.Counts()) + "." + eventtext.Invocations(plan.Counts())
 	}
 	components := len(plannedRows(plan))
 	if components == 0 {
 		components = changedComponents(plan)
 	}
-	return eventtext.PlanCounts(plan.Counts()) + " in " + count(components, "component") + "." + movedCount(plan)
+	return eventtext.PlanCounts(plan.Counts()) + " in " + count(components, "component") + "." + eventtext.Invocations(plan.Counts()) + movedCount(plan)
 }
 
 // changedComponents is the number of components of which something changes or is deferred.

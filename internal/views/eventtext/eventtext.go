@@ -61,6 +61,9 @@ func wordsFor(action string) actionWords {
 // Message puts an event of the engine into the words that terraform users know.
 // The engine's own message comes first, if it has one.
 func Message(event engine.Event) string {
+	if event.Invocation != nil {
+		return textstyle.Clean(invocation(event))
+	}
 	if event.Message != "" {
 		return textstyle.Clean(event.Message)
 	}
@@ -103,6 +106,23 @@ func describe(event engine.Event) string {
 	return string(event.Type)
 }
 
+// invocation describes an event about an action.
+func invocation(event engine.Event) string {
+	action := event.Invocation.Addr.String() + " (triggered by " + event.Resource + ")"
+	switch event.Type {
+	case engine.PlannedInvocation:
+		return "Plan to invoke " + action
+	case engine.ActionStart:
+		return "Action started: " + action
+	case engine.ActionProgress:
+		return "Action " + action + ": " + event.Message
+	case engine.ActionComplete:
+		return "Action complete: " + action
+	default:
+		return "Action failed: " + action
+	}
+}
+
 // identity is the value by which a provider knows a resource, in brackets.
 func identity(event engine.Event) string {
 	if event.IDKey == "" || event.IDValue == "" {
@@ -128,7 +148,7 @@ func Duration(d time.Duration) string {
 func Summary(operation string, n stackplan.Counts) string {
 	switch operation {
 	case "plan":
-		return "Plan: " + PlanCounts(n) + "."
+		return "Plan: " + PlanCounts(n) + "." + Invocations(n)
 	case "destroy":
 		return "Destroy complete! Resources: " + AppliedCounts("destroy", n) + "."
 	}
@@ -155,6 +175,14 @@ func Resuming(done, begun, total int) string {
 		text += fmt.Sprintf(", and %d more begun", begun)
 	}
 	return text + ". Going on from there."
+}
+
+// Invocations says how many actions are to be invoked, or nothing if there are none. It follows a sentence.
+func Invocations(n stackplan.Counts) string {
+	if n.Invoke == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Actions: %d to invoke.", n.Invoke)
 }
 
 // PlanCounts are the numbers of a plan, the rarer ones only where they count.

@@ -135,10 +135,14 @@ func (e *Events) changeSummary(component, operation, message string, n stackplan
 	if component != "" {
 		message = component + ": " + message
 	}
-	e.emit(levelInfo, "change_summary", message, withComponent(component, line{"changes": line{
+	changes := line{
 		"add": n.Add, "change": n.Change, "remove": n.Remove, "import": n.Import,
 		"move": n.Move, "forget": n.Forget, "defer": n.Defer, "operation": operation,
-	}}))
+	}
+	if n.Invoke > 0 {
+		changes["action_invocation"] = n.Invoke
+	}
+	e.emit(levelInfo, "change_summary", message, withComponent(component, line{"changes": changes}))
 }
 
 // Outputs writes the root outputs after an apply. Values that are sensitive in
@@ -241,7 +245,8 @@ func (e *Events) engineEvent(component string, event engine.Event) {
 		}
 	}
 	level := levelInfo
-	if event.Type == engine.ApplyErrored || event.Type == engine.ProvisionErrored {
+	switch event.Type {
+	case engine.ApplyErrored, engine.ProvisionErrored, engine.ActionErrored:
 		level = levelError
 	}
 	e.emit(level, string(event.Type), eventtext.Message(event), line{
@@ -250,14 +255,33 @@ func (e *Events) engineEvent(component string, event engine.Event) {
 }
 
 func eventDetailName(kind engine.EventType) string {
-	if kind == engine.PlannedChange || kind == engine.ResourceDrift {
+	switch kind {
+	case engine.PlannedChange, engine.ResourceDrift:
 		return "change"
+	case engine.PlannedInvocation:
+		return "invocation"
 	}
 	return "hook"
 }
 
+// invocationDetail adds what an event says about an action.
+func invocationDetail(event engine.Event, i *engine.Invocation, detail line) line {
+	detail["action"] = line{"addr": i.Addr.String(), "provider": i.Provider.String()}
+	detail["trigger"] = line{"event": string(i.Trigger.Event), "action_trigger_block_index": i.Trigger.Block, "actions_list_index": i.Trigger.Position}
+	switch event.Type {
+	case engine.ActionProgress:
+		detail["message"] = event.Message
+	case engine.ActionComplete, engine.ActionErrored:
+		detail["elapsed_seconds"] = int(event.Elapsed.Round(time.Second).Seconds())
+	}
+	return detail
+}
+
 func eventDetail(event engine.Event) line {
 	detail := line{"resource": line{"addr": event.Resource}}
+	if i := event.Invocation; i != nil {
+		return invocationDetail(event, i, detail)
+	}
 	if event.Action != "" {
 		detail["action"] = event.Action
 	}

@@ -74,6 +74,7 @@ type PlanComponent struct {
 	InputsUnknown  map[string]any             `json:"inputs_unknown"`
 	Changes        []ResourceChange           `json:"resource_changes"`
 	Drift          []ResourceChange           `json:"resource_drift"`
+	Invocations    []ActionInvocation         `json:"action_invocations,omitempty"`
 	OutputChanges  map[string]OutputChange    `json:"output_changes"`
 	Checks         []tfjson.CheckResultStatic `json:"checks"`
 }
@@ -81,6 +82,12 @@ type PlanComponent struct {
 // ResourceChange is terraform's, with the reason why it was deferred.
 type ResourceChange struct {
 	*tfjson.ResourceChange
+	DeferredReason string `json:"deferred_reason,omitempty"`
+}
+
+// ActionInvocation is terraform's, with the reason why it was deferred.
+type ActionInvocation struct {
+	*tfjson.ActionInvocation
 	DeferredReason string `json:"deferred_reason,omitempty"`
 }
 
@@ -156,6 +163,7 @@ func newPlanComponent(plan *stackplan.Plan, c *stackplan.Component, prior *stack
 		Requires: addresses(c.Requires),
 		Inputs:   map[string]any{}, InputsUnknown: map[string]any{},
 		Changes: resourceChanges(c.Changes, c.Deferred), Drift: resourceChanges(c.Drift, nil),
+		Invocations:   actionInvocations(c),
 		OutputChanges: componentOutputs(c, prior),
 		Checks:        terraformjson.Checks(c.Checks),
 	}
@@ -224,6 +232,17 @@ func resourceChanges(changes []*engine.Change, deferred []engine.DeferredChange)
 	slices.SortStableFunc(list, func(a, b ResourceChange) int {
 		return cmp.Or(strings.Compare(a.Address, b.Address), strings.Compare(a.DeposedKey, b.DeposedKey))
 	})
+	return list
+}
+
+func actionInvocations(c *stackplan.Component) []ActionInvocation {
+	var list []ActionInvocation
+	for _, i := range c.Invocations {
+		list = append(list, ActionInvocation{ActionInvocation: terraformjson.Invocation(i)})
+	}
+	for _, d := range c.DeferredInvocations {
+		list = append(list, ActionInvocation{terraformjson.Invocation(d.Invocation), d.Reason})
+	}
 	return list
 }
 

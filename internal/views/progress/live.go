@@ -142,9 +142,9 @@ func (l *Live) event(component stackaddrs.AbsComponentInstance, event engine.Eve
 	l.Update(func() string {
 		l.model.component(component.String()).Current = first
 		switch event.Type {
-		case engine.ApplyErrored, engine.ProvisionErrored:
+		case engine.ApplyErrored, engine.ProvisionErrored, engine.ActionErrored:
 			return foldLine(fmt.Sprintf("%s %s: %s", l.options.Style.Red("✗"), component, message), l.options.Size().Width)
-		case engine.ApplyComplete, engine.ProvisionProgress:
+		case engine.ApplyComplete, engine.ProvisionProgress, engine.ActionProgress, engine.ActionComplete:
 			if l.options.ResourceLines {
 				return fmt.Sprintf("  %s: %s", component, message)
 			}

@@ -41,6 +41,33 @@ func ResourceChange(c *engine.Change) *tfjson.ResourceChange {
 	return rc
 }
 
+// Invocation writes an action that a change triggers.
+func Invocation(i *engine.Invocation) *tfjson.ActionInvocation {
+	out := &tfjson.ActionInvocation{
+		Address: i.Addr.String(), Type: i.Addr.Type, Name: i.Addr.Name,
+		LifecycleActionTrigger: &tfjson.LifecycleActionTrigger{
+			TriggeringResourceAddress: i.Trigger.Resource.String(), ActionTriggerEvent: eventName(i.Trigger.Event),
+			ActionTriggerBlockIndex: i.Trigger.Block, ActionsListIndex: i.Trigger.Position,
+		},
+	}
+	if i.Provider != (stackaddrs.Provider{}) {
+		out.ProviderName = i.Provider.String()
+	}
+	if i.Config != cty.NilVal {
+		out.ConfigValues, out.ConfigSensitive, out.ConfigUnknown = Value(i.Config), Sensitive(i.Config), Unknown(i.Config)
+	}
+	return out
+}
+
+// eventName writes an event as in AfterCreate.
+func eventName(event engine.TriggerEvent) string {
+	var name strings.Builder
+	for word := range strings.SplitSeq(string(event), "_") {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String()
+}
+
 func change(c *engine.Change) *tfjson.Change {
 	out := &tfjson.Change{
 		GeneratedConfig: c.GeneratedConfig,

@@ -1,0 +1,50 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package views
+
+import (
+	"fmt"
+
+	"github.com/cairnstacks/cairn/internal/views/valuediff"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// invocations writes the actions that a change triggers: those before it, and those after it.
+func (p *page) invocations(all []*engine.Invocation, of *engine.Change) {
+	for _, before := range []bool{true, false} {
+		when := "after"
+		if before {
+			when = "before"
+		}
+		first := true
+		for _, i := range all {
+			if i.Trigger.Resource != of.Addr || of.Deposed != "" || i.Trigger.Event.Before() != before {
+				continue
+			}
+			if first {
+				p.printf("    # Actions to be invoked %s this change, in this order:\n", when)
+				first = false
+			}
+			p.invocation(i)
+		}
+	}
+}
+
+func (p *page) invocation(i *engine.Invocation) {
+	p.printf("    action %s %s {%s\n", valuediff.Quote(i.Addr.Type), valuediff.Quote(i.Addr.Name), instanceComment(i))
+	p.printf("        config {\n")
+	config := valuediff.FromResource(i.Config)
+	p.WriteString(valuediff.Attributes(valuediff.Change{Before: config, After: config}, valuediff.Options{
+		Style: p.Style, Indent: attributeIndent + len("    "), Concise: p.concise, Full: true,
+	}))
+	p.printf("        }\n    }\n\n")
+}
+
+// instanceComment names the instance where the head of the block does not.
+func instanceComment(i *engine.Invocation) string {
+	if i.Addr.String() == "action."+i.Addr.Type+"."+i.Addr.Name {
+		return ""
+	}
+	return fmt.Sprintf(" # %s", i.Addr)
+}
